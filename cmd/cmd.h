@@ -1,0 +1,159 @@
+/* cmd.h - what all programs share: statuses and messages, options, verbs, and the record loop.
+ *
+ * A program is a table of options, one function that works on a record, and a main that reads like
+ * a summary. Commands include ran.h and the headers of this folder only. Only this side of the
+ * fence may print or exit; the functions that may do so say it.
+ */
+#ifndef CMD_H
+#define CMD_H
+
+#include "ran.h"
+
+/* ---- statuses and messages (cmd.c) ---------------------------------------------------------- */
+
+enum cmd_status {
+        CMD_OK = 0,
+        CMD_SOME_FAILED = 1, /* finished, some records failed */
+        CMD_USAGE = 2,       /* the command line or the configuration is wrong */
+        CMD_FAILED = 3,   /* input, model or output could not be read, checked or written; memory */
+        CMD_DIVERGED = 4, /* training diverged, or a check failed */
+};
+
+/* The status that a program ends with because of this error (RAN_EINTR is the caller's business).
+ */
+int cmd_status_of(const struct ran_error *err);
+
+/* Messages are one line on stderr, "ran-classify: " before it; control characters become '?'. */
+_Noreturn void cmd_die(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void cmd_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void cmd_note(const char *format, ...) __attribute__((format(printf, 1, 2))); /* not with -q */
+/* Ends with 2 and "Try 'ran-classify --help'": for what the option table cannot check by itself. */
+_Noreturn void cmd_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Writes all bytes to a descriptor; dies with 3 and a sentence that names `what` when that is not
+ * possible, quietly when a pipe was closed. */
+void cmd_write(int fd, const char *what, const void *bytes, size_t n);
+/* Last thing in main: flushes stdout and returns status, or 3 with a message if stdout failed. */
+int cmd_finish(int status);
+
+/* ---- options (options.c, help.c) ------------------------------------------------------------ */
+
+/* Options with a title in --help. base: the struct that the table describes. */
+struct cmd_group {
+        const char *title;
+        const struct ran_field *fields;
+        void *base;
+};
+
+/* name: "ran-classify", or "ran-tokenize learn" (messages begin with its first word). usage: what
+ * follows the name, a line each: "-m MODEL [option...] [file...]". summary: one or more sentences.
+ * notes: shown after the options, or NULL; both are wrapped for the terminal by --help. groups end
+ * with a title of NULL; the common options below are added by themselves. */
+struct cmd_program {
+        const char *name, *usage, *summary, *notes;
+        const struct cmd_group *groups;
+};
+
+/* Options of every program, filled by cmd_parse. */
+struct cmd_common {
+        size_t jobs; /* threads, never 0 after cmd_parse */
+        char *config;
+        bool quiet, verbose, print_config, help, version;
+};
+extern struct cmd_common cmd_common;
+
+/* Initialises every field, applies --config FILE, then the command line in the manner of
+ * getopt_long (operands and options in any order, unique abbreviations, `--`). Serves --help,
+ * --version and
+ * --print-config and exits with 0; on misuse exits with 2. argv is reordered: the operands come
+ * last, the index of the first one is returned. The values live as long as the program; nothing
+ * needs to release them. */
+int cmd_parse(const struct cmd_program *program, int argc, char **argv);
+
+/* Programs with verbs: `ran-tokenize learn ...`. Calls main of the verb that argv[1] names with
+ * argc-1, argv+1; serves --help and --version; ends with 2 without a known verb. Verbs end with a
+ * name of NULL. */
+struct cmd_verb {
+        const char *name, *summary;
+        int (*main)(int argc, char **argv);
+};
+int cmd_run_verb(const char *program, const char *summary, const struct cmd_verb *verbs, int argc,
+                 char **argv);
+
+/* A pool of cmd_common.jobs threads; dies when there is none to be had. Free with ran_pool_free. */
+struct ran_pool *cmd_pool(void);
+
+/* ---- the record loop (records.c, lines.c, import.c) ----------------------------------------- */
+
+enum { CMD_ON_ERROR_EMIT, CMD_ON_ERROR_SKIP, CMD_ON_ERROR_STOP };
+enum {
+        CMD_FORMAT_AUTO,
+        CMD_FORMAT_JSONL,
+        CMD_FORMAT_FASTTEXT,
+        CMD_FORMAT_FASTTEXT_LABELS,
+        CMD_FORMAT_TSV,
+        CMD_FORMAT_TEXT
+};
+
+/* How records are read, for every program that reads some. */
+struct cmd_input {
+        int input_format, on_error;
+        char *rejects;
+        size_t max_errors;
+        bool errors_ok;
+};
+extern const struct ran_field cmd_input_fields[];
+
+/* How they are written, for filters. */
+struct cmd_output {
+        char *output, *into;
+        bool only;
+        struct ran_list drop;
+};
+extern const struct ran_field cmd_output_fields[];
+
+/* One line of input. The record is valid (an object, each member of `reads` given once at most). */
+struct cmd_line {
+        const char *file; /* as given; "-" for standard input */
+        size_t number;    /* from 1, blank lines counted */
+        const char *raw;  /* as it came, without its end; record.line differs in foreign formats */
+        size_t raw_length;
+        struct ran_record record;
+};
+
+/* What to do with each record.
+ *
+ * work runs in many threads at once, each with a scratch of its own, and fills result: a JSON value
+ * for filters, any bytes for take. Either of them can fail: RAN_EFORMAT and RAN_EINVAL make the
+ * line a bad record (the sentence is its message), all else ends the program with its status.
+ *
+ * Filters leave take NULL: the record is written with the result as member `into`. Otherwise take
+ * is called instead, in the order of the input, never twice at once (but not always by the same
+ * thread); nothing is written. work may be NULL then; result is empty. */
+struct cmd_loop {
+        const struct cmd_input *input;
+        const struct cmd_output *output; /* NULL with take */
+        const char *into;                /* name of the result unless --into says otherwise */
+        const char *const *reads;        /* members that are read, NULL at the end */
+        struct ran_pool *pool;           /* may be NULL */
+        void *(*make_scratch)(void *arg, struct ran_error *err); /* NULL: work gets scratch NULL */
+        void (*free_scratch)(void *scratch);
+        int (*work)(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
+                    struct ran_error *err);
+        int (*take)(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+                    struct ran_error *err);
+        void *arg;
+};
+
+/* What went through a loop. */
+struct cmd_counts {
+        size_t good, bad, blank;
+        size_t passed; /* carried ran_error when they came */
+};
+
+/* Runs all lines of the files (NULL at the end as argv has it; none: standard input; "-": the same)
+ * through the loop. Returns CMD_OK or CMD_SOME_FAILED (0 with --errors-ok); whatever ends a run
+ * early ends the program, with a message. counts may be NULL. */
+int cmd_records(const struct cmd_loop *loop, char **files, struct cmd_counts *counts);
+
+#endif
