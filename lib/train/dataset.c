@@ -1,0 +1,339 @@
+/* dataset.c - documents and their labels, as training and evaluation read them.
+ *
+ * Everything lies in a few long arrays, document after document: a million short documents cost no
+ * more than their ids. While labels are read, classes are numbered as they turn up and found again
+ * through an open hash table; at the end they are ordered by the bytes of their names, so that the
+ * numbers in a model depend on the names alone and not on the order of the records.
+ */
+#include "ran.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- classes -------------------------------------------------------------------------------- */
+
+static uint64_t hash_name(const char *name, size_t n) /* FNV-1a */
+{
+        uint64_t hash = 0xcbf29ce484222325u;
+
+        for (size_t i = 0; i < n; i++)
+                hash = (hash ^ (unsigned char)name[i]) * 0x100000001b3u;
+        return hash;
+}
+
+/* The slot where the name stands, or the free one where it belongs. */
+static uint32_t *find_slot(const struct ran_dataset *d, const char *name, size_t n)
+{
+        size_t i = hash_name(name, n) & (d->slot_count - 1);
+
+        for (; d->slots[i] != 0; i = (i + 1) & (d->slot_count - 1)) {
+                const char *known = d->names[d->slots[i] - 1];
+                if (strlen(known) == n && memcmp(known, name, n) == 0)
+                        break;
+        }
+        return &d->slots[i];
+}
+
+/* Keeps at least half of the slots free; their number is a power of two. */
+static int grow_slots(struct ran_dataset *d, struct ran_error *err)
+{
+        size_t count = d->slot_count == 0 ? 64 : 2 * d->slot_count;
+
+        if (2 * (d->C + 1) <= d->slot_count)
+                return RAN_OK;
+        uint32_t *slots = ran_alloc(count, sizeof *slots, err);
+        if (slots == NULL)
+                return RAN_ENOMEM;
+        free(d->slots);
+        d->slots = slots;
+        d->slot_count = count;
+        for (size_t c = 0; c < d->C; c++)
+                *find_slot(d, d->names[c], strlen(d->names[c])) = (uint32_t)c + 1;
+        return RAN_OK;
+}
+
+static int add_class(struct ran_dataset *d, const char *name, size_t n, struct ran_error *err)
+{
+        if (d->C >= RAN_LABEL_UNKNOWN - 1)
+                return ran_fail(err, RAN_EINVAL, "more than %zu different labels", d->C);
+        char **names = ran_grow(d->names, &d->names_cap, d->C + 1, sizeof *names, err);
+        if (names == NULL)
+                return RAN_ENOMEM;
+        d->names = names;
+        if (grow_slots(d, err) != RAN_OK)
+                return RAN_ENOMEM;
+        char *copy = ran_alloc(n + 1, 1, err);
+        if (copy == NULL)
+                return RAN_ENOMEM;
+        memcpy(copy, name, n);
+        *find_slot(d, name, n) = (uint32_t)d->C + 1;
+        d->names[d->C++] = copy;
+        return RAN_OK;
+}
+
+int ran_dataset_label(struct ran_dataset *d, const char *name, size_t n, uint32_t *label,
+                      struct ran_error *err)
+{
+        if (memchr(name, '\0', n) != NULL)
+                return ran_fail(err, RAN_EFORMAT, "a label cannot hold U+0000");
+        uint32_t known = d->slot_count == 0 ? 0 : *find_slot(d, name, n);
+        if (known == 0 && !d->fixed) {
+                if (add_class(d, name, n, err) != RAN_OK)
+                        return RAN_ENOMEM;
+                known = (uint32_t)d->C;
+        }
+        *label = known == 0 ? RAN_LABEL_UNKNOWN : known - 1;
+        return RAN_OK;
+}
+
+int ran_dataset_set_classes(struct ran_dataset *d, char *const *names, size_t C,
+                            struct ran_error *err)
+{
+        for (size_t c = 0; c < C; c++)
+                if (add_class(d, names[c], strlen(names[c]), err) != RAN_OK)
+                        return RAN_ENOMEM;
+        d->fixed = true;
+        return RAN_OK;
+}
+
+/* ---- documents ------------------------------------------------------------------------------ */
+
+/* Room for one more document; first and label_first have one element more than documents. */
+static int reserve_document(struct ran_dataset *d, struct ran_error *err)
+{
+        size_t want = d->B + 2, cap = d->B_cap;
+
+        if (want <= d->B_cap)
+                return RAN_OK;
+        size_t *first = ran_grow(d->first, &cap, want, sizeof *first, err);
+        if (first == NULL)
+                return RAN_ENOMEM;
+        d->first = first;
+        cap = d->B_cap;
+        first = ran_grow(d->label_first, &cap, want, sizeof *first, err);
+        if (first == NULL)
+                return RAN_ENOMEM;
+        d->label_first = first;
+        cap = d->B_cap;
+        float *weight = ran_grow(d->weight, &cap, want, sizeof *weight, err);
+        if (weight == NULL)
+                return RAN_ENOMEM;
+        d->weight = weight;
+        d->B_cap = cap;
+        if (d->B == 0)
+                d->first[0] = d->label_first[0] = 0;
+        return RAN_OK;
+}
+
+static int append(uint32_t **array, size_t *cap, size_t at, const uint32_t *more, size_t n,
+                  struct ran_error *err)
+{
+        if (n > SIZE_MAX - at)
+                return ran_fail(err, RAN_ENOMEM, "the documents are larger than memory can be");
+        uint32_t *p = ran_grow(*array, cap, at + n, sizeof *p, err);
+        if (p == NULL)
+                return RAN_ENOMEM;
+        *array = p;
+        if (n > 0)
+                memcpy(p + at, more, n * sizeof *p);
+        return RAN_OK;
+}
+
+static int compare_labels(const void *a, const void *b)
+{
+        uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+        return (x > y) - (x < y);
+}
+
+/* Sorts n labels, leaves out repeats and returns how many are left. */
+static size_t sort_labels(uint32_t *labels, size_t n)
+{
+        size_t kept = 0;
+
+        if (n > 1)
+                qsort(labels, n, sizeof *labels, compare_labels);
+        for (size_t i = 0; i < n; i++)
+                if (kept == 0 || labels[i] != labels[kept - 1])
+                        labels[kept++] = labels[i];
+        return kept;
+}
+
+int ran_dataset_add(struct ran_dataset *d, const uint32_t *ids, size_t L, const uint32_t *labels,
+                    size_t n, double weight, struct ran_error *err)
+{
+        if (reserve_document(d, err) != RAN_OK)
+                return RAN_ENOMEM;
+        size_t at = d->first[d->B], label_at = d->label_first[d->B];
+        if (append(&d->ids, &d->ids_cap, at, ids, L, err) != RAN_OK ||
+            append(&d->labels, &d->labels_cap, label_at, labels, n, err) != RAN_OK)
+                return RAN_ENOMEM;
+        d->weight[d->B++] = (float)weight;
+        d->first[d->B] = at + L;
+        d->label_first[d->B] = label_at + sort_labels(d->labels + label_at, n);
+        return RAN_OK;
+}
+
+/* ---- order of the classes ------------------------------------------------------------------- */
+
+struct ordered {
+        char *name;
+        uint32_t number; /* as it turned up */
+};
+
+static int compare_classes(const void *a, const void *b)
+{
+        const struct ordered *x = a, *y = b;
+
+        return strcmp(x->name, y->name); /* as unsigned bytes, in any locale */
+}
+
+static int order_classes(struct ran_dataset *d, struct ran_error *err)
+{
+        struct ordered *classes = ran_alloc(d->C, sizeof *classes, err);
+        uint32_t *new_number = ran_alloc(d->C, sizeof *new_number, err);
+
+        if (classes == NULL || new_number == NULL) {
+                free(classes);
+                free(new_number);
+                return RAN_ENOMEM;
+        }
+        for (size_t c = 0; c < d->C; c++)
+                classes[c] = (struct ordered){d->names[c], (uint32_t)c};
+        qsort(classes, d->C, sizeof *classes, compare_classes);
+        for (size_t c = 0; c < d->C; c++) {
+                d->names[c] = classes[c].name;
+                new_number[classes[c].number] = (uint32_t)c;
+        }
+        for (size_t i = 0; i < d->label_first[d->B]; i++)
+                d->labels[i] = new_number[d->labels[i]];
+        for (size_t b = 0; b < d->B; b++)
+                sort_labels(d->labels + d->label_first[b],
+                            d->label_first[b + 1] - d->label_first[b]);
+        free(classes);
+        free(new_number);
+        return RAN_OK;
+}
+
+int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err)
+{
+        if (reserve_document(d, err) != RAN_OK) /* so that first[0] is there without any */
+                return RAN_ENOMEM;
+        if (!d->fixed && order_classes(d, err) != RAN_OK)
+                return RAN_ENOMEM;
+        free(d->slots);
+        d->slots = NULL;
+        d->slot_count = 0;
+        d->fixed = true;
+        return RAN_OK;
+}
+
+/* ---- held-out documents --------------------------------------------------------------------- */
+
+struct drawn {
+        uint32_t stratum; /* the class; 0 for all where documents have several */
+        uint64_t draw;
+        size_t document;
+};
+
+static int compare_drawn(const void *a, const void *b)
+{
+        const struct drawn *x = a, *y = b;
+
+        if (x->stratum != y->stratum)
+                return x->stratum < y->stratum ? -1 : 1;
+        if (x->draw != y->draw)
+                return x->draw < y->draw ? -1 : 1;
+        return (x->document > y->document) - (x->document < y->document);
+}
+
+/* Shuffles the documents within each class, puts class after class, and takes every 1/share-th of
+ * that row: so each class gives its share and the total is right, each to within one document. The
+ * first of each class is passed over, since a class must not vanish from training. */
+static int choose(const struct ran_dataset *d, double share, uint64_t seed, bool *held,
+                  struct ran_error *err)
+{
+        struct drawn *drawn = ran_alloc(d->B, sizeof *drawn, err);
+        double due = 0.5; /* rounds to nearest */
+
+        if (drawn == NULL)
+                return RAN_ENOMEM;
+        for (size_t b = 0; b < d->B; b++) {
+                bool one = !d->multilabel && d->label_first[b + 1] > d->label_first[b];
+                drawn[b].stratum = one ? d->labels[d->label_first[b]] : 0;
+                drawn[b].draw = ran_draw(ran_key(seed, RAN_FOR_SPLIT, 0, b), 0);
+                drawn[b].document = b;
+        }
+        qsort(drawn, d->B, sizeof *drawn, compare_drawn);
+        for (size_t i = 0; i < d->B; i++) {
+                bool first = i == 0 || drawn[i].stratum != drawn[i - 1].stratum;
+                due += share;
+                held[drawn[i].document] = !first && due >= 1;
+                if (held[drawn[i].document])
+                        due -= 1;
+        }
+        free(drawn);
+        return RAN_OK;
+}
+
+/* Moves the documents marked to dev and closes the gaps that they leave. */
+static int move_held(struct ran_dataset *d, const bool *held, struct ran_dataset *dev,
+                     struct ran_error *err)
+{
+        size_t kept = 0;
+
+        for (size_t b = 0; b < d->B; b++) {
+                size_t at = d->first[b], L = d->first[b + 1] - at;
+                size_t label_at = d->label_first[b], n = d->label_first[b + 1] - label_at;
+                if (held[b]) {
+                        if (ran_dataset_add(dev, d->ids + at, L, d->labels + label_at, n,
+                                            d->weight[b], err) != RAN_OK)
+                                return RAN_ENOMEM;
+                        continue;
+                }
+                memmove(d->ids + d->first[kept], d->ids + at, L * sizeof *d->ids);
+                memmove(d->labels + d->label_first[kept], d->labels + label_at,
+                        n * sizeof *d->labels);
+                d->weight[kept] = d->weight[b];
+                kept++;
+                d->first[kept] = d->first[kept - 1] + L;
+                d->label_first[kept] = d->label_first[kept - 1] + n;
+        }
+        d->B = kept;
+        return RAN_OK;
+}
+
+int ran_dataset_split(struct ran_dataset *d, double share, uint64_t seed, struct ran_dataset *dev,
+                      struct ran_error *err)
+{
+        bool *held = ran_alloc(d->B, sizeof *held, err);
+
+        if (held == NULL)
+                return RAN_ENOMEM;
+        dev->multilabel = d->multilabel;
+        memcpy(dev->digest, d->digest, sizeof dev->digest);
+        int code = choose(d, share, seed, held, err);
+        if (code == RAN_OK)
+                code = ran_dataset_set_classes(dev, d->names, d->C, err);
+        if (code == RAN_OK)
+                code = move_held(d, held, dev, err);
+        if (code == RAN_OK)
+                code = ran_dataset_finish(dev, err);
+        free(held);
+        return code;
+}
+
+void ran_dataset_release(struct ran_dataset *d)
+{
+        for (size_t c = 0; c < d->C; c++)
+                free(d->names[c]);
+        free(d->names);
+        free(d->ids);
+        free(d->first);
+        free(d->labels);
+        free(d->label_first);
+        free(d->weight);
+        free(d->slots);
+        *d = (struct ran_dataset){0};
+}
