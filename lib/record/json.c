@@ -1,0 +1,221 @@
+/* json.c - values of a line that has been scanned: decoding strings, walking arrays and objects;
+ * and writing strings. */
+#include "ran.h"
+#include "record/json.h"
+
+#include <string.h>
+
+/* ---- strings -------------------------------------------------------------------------------- */
+
+static unsigned hex_digit(char c)
+{
+        return c <= '9' ? (unsigned)(c - '0') : ((unsigned)c & 0xdf) - 'A' + 10;
+}
+
+static uint32_t hex4(const char *s)
+{
+        uint32_t x = 0;
+
+        for (int i = 0; i < 4; i++)
+                x = x << 4 | hex_digit(s[i]);
+        return x;
+}
+
+static void add_code_point(struct ran_buf *out, uint32_t c)
+{
+        char s[4];
+        size_t n = 0;
+
+        if (c < 0x80) {
+                s[n++] = (char)c;
+        } else if (c < 0x800) {
+                s[n++] = (char)(0xc0 | c >> 6);
+        } else {
+                if (c < 0x10000) {
+                        s[n++] = (char)(0xe0 | c >> 12);
+                } else {
+                        s[n++] = (char)(0xf0 | c >> 18);
+                        s[n++] = (char)(0x80 | (c >> 12 & 0x3f));
+                }
+                s[n++] = (char)(0x80 | (c >> 6 & 0x3f));
+        }
+        if (c >= 0x80)
+                s[n++] = (char)(0x80 | (c & 0x3f));
+        ran_buf_add(out, s, n);
+}
+
+/* \uXXXX at line[pos], or a pair of them. Returns bytes taken, 0 for half a pair. */
+static size_t decode_unicode(const char *line, size_t pos, size_t end, struct ran_buf *out)
+{
+        uint32_t c = hex4(line + pos + 2);
+
+        if (c < 0xd800 || c > 0xdfff) {
+                add_code_point(out, c);
+                return 6;
+        }
+        if (c > 0xdbff || end - pos < 12 || line[pos + 6] != '\\' || line[pos + 7] != 'u')
+                return 0;
+        uint32_t second = hex4(line + pos + 8);
+        if (second < 0xdc00 || second > 0xdfff)
+                return 0;
+        add_code_point(out, 0x10000 + ((c - 0xd800) << 10) + (second - 0xdc00));
+        return 12;
+}
+
+static size_t decode_escape(const char *line, size_t pos, size_t end, struct ran_buf *out)
+{
+        static const char letters[] = "bfnrt", bytes[] = "\b\f\n\r\t";
+        char c = line[pos + 1];
+
+        if (c == 'u')
+                return decode_unicode(line, pos, end, out);
+        const char *letter = strchr(letters, c);
+        ran_buf_char(out, letter != NULL ? bytes[letter - letters] : c);
+        return 2;
+}
+
+int ran_json_decode(const char *line, struct ran_span value, struct ran_buf *out,
+                    struct ran_error *err)
+{
+        size_t pos = value.begin + 1, end = value.end - 1, before = out->len;
+
+        while (pos < end) {
+                const char *backslash = memchr(line + pos, '\\', end - pos);
+                size_t plain = (backslash != NULL ? (size_t)(backslash - line) : end) - pos;
+                ran_buf_add(out, line + pos, plain);
+                pos += plain;
+                if (pos == end)
+                        break;
+                size_t taken = decode_escape(line, pos, end, out);
+                if (taken == 0) {
+                        out->len = before;
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "column %zu: \\u%.4s is half of a surrogate pair", pos + 1,
+                                        line + pos + 2);
+                }
+                pos += taken;
+        }
+        if (out->failed)
+                return ran_fail(err, RAN_ENOMEM, "no memory for a text of %zu bytes",
+                                end - value.begin);
+        return RAN_OK;
+}
+
+static bool is_plain(unsigned char c)
+{
+        return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+}
+
+/* One character of s that may not stand as it is; returns how many bytes it took. */
+static size_t add_special(struct ran_buf *b, const char *s, size_t n)
+{
+        static const char bytes[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+        unsigned char c = (unsigned char)*s;
+
+        if (c >= 0x80) {
+                size_t length = utf8_sequence((const unsigned char *)s, n);
+                if (length == 0) {
+                        ran_buf_str(b, "\xef\xbf\xbd"); /* U+FFFD, so that the output stays UTF-8 */
+                        return 1;
+                }
+                ran_buf_add(b, s, length);
+                return length;
+        }
+        const char *known = c != 0 ? strchr(bytes, c) : NULL;
+        if (known != NULL) {
+                ran_buf_char(b, '\\');
+                ran_buf_char(b, letters[known - bytes]);
+        } else {
+                ran_buf_printf(b, "\\u%04x", c);
+        }
+        return 1;
+}
+
+void ran_buf_json(struct ran_buf *b, const char *s, size_t n)
+{
+        size_t pos = 0;
+
+        ran_buf_char(b, '"');
+        while (pos < n) {
+                size_t begin = pos;
+                while (pos < n && is_plain((unsigned char)s[pos]))
+                        pos++;
+                ran_buf_add(b, s + begin, pos - begin);
+                if (pos < n)
+                        pos += add_special(b, s + pos, n - pos);
+        }
+        ran_buf_char(b, '"');
+}
+
+/* ---- arrays and objects --------------------------------------------------------------------- */
+
+static size_t skip_space(const char *line, size_t pos)
+{
+        while (line[pos] == ' ' || line[pos] == '\t' || line[pos] == '\n' || line[pos] == '\r')
+                pos++;
+        return pos;
+}
+
+/* From an opening quote to behind the closing one. */
+static size_t skip_string(const char *line, size_t pos)
+{
+        for (pos++; line[pos] != '"'; pos++) {
+                if (line[pos] == '\\')
+                        pos++;
+        }
+        return pos + 1;
+}
+
+/* From an opening bracket to behind its closing one. The line is known to be sound, so that
+ * counting is enough. */
+static size_t skip_nested(const char *line, size_t pos)
+{
+        size_t depth = 0;
+
+        do {
+                char c = line[pos];
+                if (c == '"') {
+                        pos = skip_string(line, pos);
+                        continue;
+                }
+                if (c == '{' || c == '[')
+                        depth++;
+                else if (c == '}' || c == ']')
+                        depth--;
+                pos++;
+        } while (depth > 0);
+        return pos;
+}
+
+static size_t skip_value(const char *line, size_t pos, size_t end)
+{
+        if (line[pos] == '"')
+                return skip_string(line, pos);
+        if (line[pos] == '{' || line[pos] == '[')
+                return skip_nested(line, pos);
+        while (pos < end && strchr(",]} \t\r\n", line[pos]) == NULL)
+                pos++;
+        return pos;
+}
+
+bool ran_json_next(const char *line, struct ran_span value, size_t *pos, struct ran_span *name,
+                   struct ran_span *item, char *type)
+{
+        size_t last = value.end - 1; /* the closing bracket */
+        size_t at = skip_space(line, *pos == 0 ? value.begin + 1 : *pos);
+
+        if (at < last && line[at] == ',')
+                at = skip_space(line, at + 1);
+        if (at >= last)
+                return false;
+        if (line[value.begin] == '{') {
+                name->begin = at;
+                name->end = skip_string(line, at);
+                at = skip_space(line, skip_space(line, name->end) + 1);
+        }
+        item->begin = at;
+        item->end = skip_value(line, at, last);
+        *type = json_type(line[at]);
+        *pos = item->end;
+        return true;
+}

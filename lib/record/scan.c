@@ -1,0 +1,422 @@
+/* scan.c - checks a line against RFC 8259 and notes where the members of its object stand.
+ *
+ * Records are passed on byte for byte, so nothing is copied or converted here: a member is a pair
+ * of positions. Nesting is kept as one bit a level on the heap (1: object), so that a line of a
+ * million brackets costs memory, not the stack.
+ */
+#include "ran.h"
+#include "record/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct scan {
+        const unsigned char *s;
+        size_t n, pos;
+        struct ran_buf nesting; /* bits, the outermost level first */
+        size_t depth;
+        struct ran_span name; /* the one that skip_name passed last, quotes included */
+        struct ran_error *err;
+};
+
+/* ---- errors --------------------------------------------------------------------------------- */
+
+/* Always false, so that callers can return it. */
+static bool fail(struct scan *s, const char *what)
+{
+        ran_fail(s->err, RAN_EFORMAT, "column %zu: %s", s->pos + 1, what);
+        return false;
+}
+
+static bool fail_expected(struct scan *s, const char *expected)
+{
+        if (s->pos == s->n)
+                ran_fail(s->err, RAN_EFORMAT, "column %zu: expected %s, but the line ends here",
+                         s->pos + 1, expected);
+        else if (s->s[s->pos] > 0x20 && s->s[s->pos] < 0x7f)
+                ran_fail(s->err, RAN_EFORMAT, "column %zu: expected %s, found '%c'", s->pos + 1,
+                         expected, s->s[s->pos]);
+        else
+                ran_fail(s->err, RAN_EFORMAT, "column %zu: expected %s, found byte 0x%02X",
+                         s->pos + 1, expected, s->s[s->pos]);
+        return false;
+}
+
+/* ---- small pieces --------------------------------------------------------------------------- */
+
+static void skip_space(struct scan *s)
+{
+        while (s->pos < s->n && (s->s[s->pos] == ' ' || s->s[s->pos] == '\t' ||
+                                 s->s[s->pos] == '\n' || s->s[s->pos] == '\r'))
+                s->pos++;
+}
+
+static bool next_is(const struct scan *s, char c)
+{
+        return s->pos < s->n && s->s[s->pos] == (unsigned char)c;
+}
+
+static bool skip_char(struct scan *s, char c)
+{
+        if (!next_is(s, c))
+                return false;
+        s->pos++;
+        return true;
+}
+
+static size_t skip_digits(struct scan *s)
+{
+        size_t begin = s->pos;
+
+        while (s->pos < s->n && s->s[s->pos] >= '0' && s->s[s->pos] <= '9')
+                s->pos++;
+        return s->pos - begin;
+}
+
+static bool skip_number(struct scan *s)
+{
+        skip_char(s, '-');
+        if (skip_char(s, '0')) {
+                if (skip_digits(s) > 0) {
+                        s->pos--;
+                        return fail(s, "a number must not begin with 0");
+                }
+        } else if (skip_digits(s) == 0) {
+                return fail_expected(s, "a digit");
+        }
+        if (skip_char(s, '.') && skip_digits(s) == 0)
+                return fail_expected(s, "a digit after the decimal point");
+        if (skip_char(s, 'e') || skip_char(s, 'E')) {
+                if (!skip_char(s, '+'))
+                        skip_char(s, '-');
+                if (skip_digits(s) == 0)
+                        return fail_expected(s, "a digit in the exponent");
+        }
+        return true;
+}
+
+static bool skip_word(struct scan *s, const char *word)
+{
+        size_t n = strlen(word);
+
+        if (s->n - s->pos < n || memcmp(s->s + s->pos, word, n) != 0)
+                return fail_expected(s, "a value");
+        s->pos += n;
+        return true;
+}
+
+/* ---- strings -------------------------------------------------------------------------------- */
+
+#define EACH_BYTE(c) (UINT64_C(0x0101010101010101) * (c))
+
+/* Whether any of 8 bytes is a quote, a backslash, a control character or not ASCII. A byte above
+ * one of these may be taken for one too (subtraction borrows): the caller then looks byte by byte.
+ */
+static bool any_special(uint64_t x)
+{
+        uint64_t quote = (x ^ EACH_BYTE('"')) - EACH_BYTE(1);
+        uint64_t backslash = (x ^ EACH_BYTE('\\')) - EACH_BYTE(1);
+        uint64_t control = x - EACH_BYTE(0x20);
+
+        return ((x | quote | backslash | control) & EACH_BYTE(0x80)) != 0;
+}
+
+/* Texts are long: plain characters go by eight at a time. */
+static void skip_plain(struct scan *s)
+{
+        uint64_t x;
+
+        while (s->n - s->pos >= sizeof(x)) {
+                memcpy(&x, s->s + s->pos, sizeof(x));
+                if (any_special(x))
+                        break;
+                s->pos += sizeof(x);
+        }
+        while (s->pos < s->n) {
+                unsigned char c = s->s[s->pos];
+                if (c == '"' || c == '\\' || c < 0x20 || c >= 0x80)
+                        break;
+                s->pos++;
+        }
+}
+
+static bool is_hex(unsigned char c)
+{
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/* At a backslash. Surrogates are not paired here: that is for those who decode. */
+static bool skip_escape(struct scan *s)
+{
+        s->pos++;
+        if (s->pos == s->n)
+                return fail_expected(s, "the rest of an escape");
+        if (s->s[s->pos] != 'u') {
+                if (s->s[s->pos] == '\0' || strchr("\"\\/bfnrt", s->s[s->pos]) == NULL)
+                        return fail_expected(s, "one of \"\\/bfnrtu after a backslash");
+                s->pos++;
+                return true;
+        }
+        s->pos++;
+        for (int i = 0; i < 4; i++, s->pos++) {
+                if (s->pos == s->n || !is_hex(s->s[s->pos]))
+                        return fail_expected(s, "four hexadecimal digits after \\u");
+        }
+        return true;
+}
+
+/* At a character that is not ASCII; goes on as long as there are such. */
+static bool skip_wide(struct scan *s)
+{
+        while (s->pos < s->n && s->s[s->pos] >= 0x80) {
+                size_t length = utf8_sequence(s->s + s->pos, s->n - s->pos);
+                if (length == 0)
+                        return fail(s, "this is not valid UTF-8");
+                s->pos += length;
+        }
+        return true;
+}
+
+static bool skip_string(struct scan *s)
+{
+        if (!skip_char(s, '"'))
+                return fail_expected(s, "a string");
+        for (;;) {
+                skip_plain(s);
+                if (s->pos == s->n)
+                        return fail(s, "a string has no closing quote");
+                unsigned char c = s->s[s->pos];
+                if (c == '"') {
+                        s->pos++;
+                        return true;
+                }
+                if (c == '\\') {
+                        if (!skip_escape(s))
+                                return false;
+                } else if (c >= 0x80) {
+                        if (!skip_wide(s))
+                                return false;
+                } else {
+                        return fail(s, "a control character in a string must be escaped");
+                }
+        }
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+static bool push(struct scan *s, bool object)
+{
+        unsigned bit = 1u << (s->depth % 8);
+
+        if (s->depth % 8 == 0)
+                ran_buf_char(&s->nesting, 0);
+        if (s->nesting.failed) {
+                ran_fail(s->err, RAN_ENOMEM, "no memory for %zu levels of nesting", s->depth);
+                return false;
+        }
+        char *byte = &s->nesting.data[s->depth / 8];
+        *byte = (char)(object ? *byte | bit : *byte & ~bit);
+        s->depth++;
+        return true;
+}
+
+static void pop(struct scan *s)
+{
+        s->depth--;
+        if (s->depth % 8 == 0)
+                s->nesting.len--;
+}
+
+static bool in_object(const struct scan *s)
+{
+        return s->nesting.data[(s->depth - 1) / 8] >> ((s->depth - 1) % 8) & 1;
+}
+
+/* A name and its colon. */
+static bool skip_name(struct scan *s)
+{
+        skip_space(s);
+        if (!next_is(s, '"'))
+                return fail_expected(s, "a name in quotes");
+        s->name.begin = s->pos;
+        if (!skip_string(s))
+                return false;
+        s->name.end = s->pos;
+        skip_space(s);
+        if (!skip_char(s, ':'))
+                return fail_expected(s, "':'");
+        return true;
+}
+
+enum progress { FAILED, VALUE_DONE, VALUE_NEXT };
+
+static enum progress done(bool ok)
+{
+        return ok ? VALUE_DONE : FAILED;
+}
+
+/* At the start of a value: takes it whole if it holds no other, else up to its first one. */
+static enum progress begin_value(struct scan *s)
+{
+        skip_space(s);
+        unsigned char c = s->pos < s->n ? s->s[s->pos] : 0;
+
+        if (c == '"')
+                return done(skip_string(s));
+        if (c == 't')
+                return done(skip_word(s, "true"));
+        if (c == 'f')
+                return done(skip_word(s, "false"));
+        if (c == 'n')
+                return done(skip_word(s, "null"));
+        if (c == '-' || (c >= '0' && c <= '9'))
+                return done(skip_number(s));
+        if (c != '{' && c != '[')
+                return done(fail_expected(s, "a value"));
+        s->pos++;
+        skip_space(s);
+        if (skip_char(s, c == '{' ? '}' : ']'))
+                return VALUE_DONE;
+        if (!push(s, c == '{') || (c == '{' && !skip_name(s)))
+                return FAILED;
+        return VALUE_NEXT;
+}
+
+/* After a value inside an array or object: on to the next one, or out. */
+static enum progress end_value(struct scan *s)
+{
+        bool object = in_object(s);
+
+        skip_space(s);
+        if (skip_char(s, ','))
+                return !object || skip_name(s) ? VALUE_NEXT : FAILED;
+        if (!skip_char(s, object ? '}' : ']'))
+                return done(fail_expected(s, object ? "',' or '}'" : "',' or ']'"));
+        pop(s);
+        return VALUE_DONE;
+}
+
+static bool skip_value(struct scan *s)
+{
+        enum progress at = VALUE_NEXT;
+
+        do {
+                at = at == VALUE_NEXT ? begin_value(s) : end_value(s);
+        } while (at == VALUE_NEXT || (at == VALUE_DONE && s->depth > 0));
+        return at != FAILED;
+}
+
+/* ---- the record ----------------------------------------------------------------------------- */
+
+static bool add_member(struct scan *s, struct ran_record *r, const struct ran_member *m)
+{
+        struct ran_member *grown =
+                ran_grow(r->members, &r->cap, r->count + 1, sizeof(*r->members), s->err);
+
+        if (grown == NULL)
+                return false;
+        r->members = grown;
+        r->members[r->count++] = *m;
+        return true;
+}
+
+/* Names with a lone surrogate cannot be decoded and are nobody's we look for: they are kept as
+ * written, quotes included, and so match nothing. */
+static bool decode_name(struct scan *s, struct ran_record *r, struct ran_span quoted,
+                        struct ran_span *name)
+{
+        name->begin = r->names.len;
+        if (ran_json_decode(r->line, quoted, &r->names, NULL) == RAN_EFORMAT) {
+                r->names.len = name->begin;
+                ran_buf_add(&r->names, r->line + quoted.begin, quoted.end - quoted.begin);
+        }
+        name->end = r->names.len;
+        if (r->names.failed)
+                ran_fail(s->err, RAN_ENOMEM, "no memory for the names of a record's members");
+        return !r->names.failed;
+}
+
+static bool scan_member(struct scan *s, struct ran_record *r)
+{
+        struct ran_member m = {0};
+
+        skip_space(s);
+        m.whole.begin = s->pos;
+        if (!skip_name(s))
+                return false;
+        struct ran_span name = s->name;
+        skip_space(s);
+        m.value.begin = s->pos;
+        if (!skip_value(s))
+                return false;
+        m.value.end = m.whole.end = s->pos;
+        m.type = json_type(r->line[m.value.begin]);
+        return decode_name(s, r, name, &m.name) && add_member(s, r, &m);
+}
+
+static bool scan_object(struct scan *s, struct ran_record *r)
+{
+        skip_space(s);
+        r->object.begin = s->pos;
+        if (!skip_char(s, '{'))
+                return fail_expected(s, "an object, '{'");
+        skip_space(s);
+        if (!skip_char(s, '}')) {
+                do {
+                        if (!scan_member(s, r))
+                                return false;
+                        skip_space(s);
+                } while (skip_char(s, ','));
+                if (!skip_char(s, '}'))
+                        return fail_expected(s, "',' or '}'");
+        }
+        r->object.end = s->pos;
+        skip_space(s);
+        if (s->pos < s->n)
+                return fail_expected(s, "the end of the line after the object");
+        return true;
+}
+
+int ran_record_scan(struct ran_record *r, const char *line, size_t length, struct ran_error *err)
+{
+        struct ran_error local = {.code = RAN_OK};
+        struct scan s = {.s = (const unsigned char *)line, .n = length, .err = &local};
+
+        r->line = line;
+        r->length = length;
+        r->count = 0;
+        r->names.len = 0;
+        r->object = (struct ran_span){0, 0};
+        scan_object(&s, r);
+        ran_buf_release(&s.nesting);
+        if (local.code != RAN_OK && err != NULL)
+                *err = local;
+        return local.code;
+}
+
+void ran_record_release(struct ran_record *r)
+{
+        free(r->members);
+        ran_buf_release(&r->names);
+        *r = (struct ran_record){0};
+}
+
+const struct ran_member *ran_record_find(const struct ran_record *r, const char *name, bool *twice)
+{
+        const struct ran_member *found = NULL;
+        size_t n = strlen(name);
+
+        if (twice != NULL)
+                *twice = false;
+        for (size_t i = 0; i < r->count; i++) {
+                const struct ran_span *span = &r->members[i].name;
+                if (span->end - span->begin != n ||
+                    memcmp(r->names.data + span->begin, name, n) != 0)
+                        continue;
+                if (found == NULL)
+                        found = &r->members[i];
+                else if (twice != NULL)
+                        *twice = true;
+        }
+        return found;
+}
