@@ -1,0 +1,426 @@
+/* ran.h - long-document text models: the public interface of libran.
+ *
+ * The library never prints, exits, or asserts about input. A function that can fail takes a
+ * `struct ran_error *` last, fills it with a sentence complete enough to be shown to a person, and
+ * returns its code (RAN_OK is 0), or NULL where it returns a pointer. On success the error is left
+ * untouched.
+ *
+ * Life-cycle verbs: _init/_release for structs the caller owns, _new/_open/_load and _free for
+ * those allocated here; _free(NULL) is fine.
+ *
+ * Dimension letters, the same everywhere: B documents, L tokens of a document, W window, m windows,
+ * D model width, h heads, d_k width of a head, E = h d_k, V vocabulary, C classes, N layers.
+ *
+ * In this order: errors, memory, numbers, random, threads, files, JSON records, vocabularies,
+ * models, scoring, metrics, training.
+ */
+#ifndef RAN_H
+#define RAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define RAN_VERSION "0.1.0" /* the one place where the version stands; the Makefile reads it */
+
+/* ---- errors (base/error.c) ------------------------------------------------------------------ */
+
+enum ran_code {
+        RAN_OK = 0,
+        RAN_EIO,       /* a file could not be opened, read or written */
+        RAN_ENOMEM,    /* memory ran out */
+        RAN_EFORMAT,   /* bytes are not what the format asks for */
+        RAN_EINVAL,    /* an option, a configuration or a request that cannot be served */
+        RAN_EDIVERGED, /* training met a number that is not finite */
+        RAN_EINTR,     /* stopped because the caller asked for it */
+};
+
+struct ran_error {
+        enum ran_code code;
+        char text[512]; /* one sentence, no newline, control characters replaced by '?' */
+};
+
+/* Fills err (may be NULL) and returns code, so that `return ran_fail(err, RAN_EIO, ...)` reads well. */
+int ran_fail(struct ran_error *err, enum ran_code code, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
+
+/* ---- memory (base/memory.c) ----------------------------------------------------------------- */
+
+/* n objects of `size` bytes, zeroed; n = 0 gives a valid pointer. NULL when n * size overflows or
+ * memory runs out: the sentence then says how much was asked for. Free with free(). */
+void *ran_alloc(size_t n, size_t size, struct ran_error *err);
+
+/* Room for at least `want` objects in an array that doubles: returns p or a moved copy and updates
+ * *cap; NULL on failure, p then still valid and owned by the caller. */
+void *ran_grow(void *p, size_t *cap, size_t want, size_t size, struct ran_error *err);
+
+/* n floats, zeroed, at a multiple of 64 bytes. Free with free(). */
+float *ran_alloc_floats(size_t n, struct ran_error *err);
+
+/* A growing run of bytes. Zero-initialise. After a failed allocation `failed` stays set and further
+ * additions do nothing, so that a caller checks once, at the end. data may be NULL when len is 0. */
+struct ran_buf {
+        char *data;
+        size_t len, cap;
+        bool failed;
+};
+void ran_buf_add(struct ran_buf *b, const void *bytes, size_t n);
+void ran_buf_str(struct ran_buf *b, const char *s);
+void ran_buf_char(struct ran_buf *b, char c);
+void ran_buf_printf(struct ran_buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void ran_buf_release(struct ran_buf *b); /* frees and zeroes */
+
+/* ---- numbers (base/number.c) ---------------------------------------------------------------- */
+
+/* The shortest decimal text that reads back as the same float32 / double, as a JSON number; NaN and
+ * the infinities become null. Never the locale's comma. */
+void ran_buf_float(struct ran_buf *b, float x);
+void ran_buf_double(struct ran_buf *b, double x);
+/* Reads a whole JSON-style number in [s, s+n); false when it is none or has trailing bytes. Locale
+ * never matters. ran_parse_size refuses signs, fractions and overflow. */
+bool ran_parse_double(const char *s, size_t n, double *x);
+bool ran_parse_size(const char *s, size_t n, size_t *x);
+
+/* ---- random numbers (base/random.c) --------------------------------------------------------- */
+
+/* No generator state: a number is a function of (seed, purpose, epoch, record, position), so that
+ * nothing depends on the order of work. Take a key once, then draw at positions. */
+enum ran_purpose {
+        RAN_FOR_INIT = 1,
+        RAN_FOR_SHUFFLE,
+        RAN_FOR_SPLIT,
+        RAN_FOR_DROPOUT, /* + 16 * site, see model/ */
+        RAN_FOR_MASKING,
+        RAN_FOR_SAMPLING,
+        RAN_FOR_CONTEXT,
+};
+uint64_t ran_key(uint64_t seed, uint64_t purpose, uint64_t epoch, uint64_t record);
+uint64_t ran_draw(uint64_t key, uint64_t position);  /* 64 uniform bits */
+double ran_uniform(uint64_t key, uint64_t position); /* in [0, 1), 53 bits */
+
+/* ---- threads (base/pool.c) ------------------------------------------------------------------ */
+
+/* A pool of `threads` threads in all, the caller's among them. ran_parallel runs fn(arg, i) for
+ * every i < n and returns when all are done. It may be called from inside a task: the caller works
+ * on its own tasks only and idle threads help, so that one long document can use every core.
+ * Which thread runs a task, and when, must never change a result. pool NULL: all in the caller. */
+struct ran_pool;
+struct ran_pool *ran_pool_new(size_t threads, struct ran_error *err);
+void ran_pool_free(struct ran_pool *pool);
+size_t ran_pool_threads(const struct ran_pool *pool);
+void ran_parallel(struct ran_pool *pool, size_t n, void (*fn)(void *arg, size_t i), void *arg);
+/* Threads to use when nobody says: RAN_THREADS, else the processors this process may run on
+ * (affinity mask and cgroup quota), at least 1. */
+size_t ran_threads_default(void);
+
+/* ---- files (base/file.c) -------------------------------------------------------------------- */
+
+/* A whole file, mapped read-only (or read into memory where it cannot be mapped: a pipe). */
+struct ran_bytes {
+        const unsigned char *data;
+        size_t size;
+        bool mapped;
+};
+int ran_bytes_open(struct ran_bytes *b, const char *path, struct ran_error *err);
+void ran_bytes_release(struct ran_bytes *b);
+
+/* Writes a file so that nobody ever sees half of it: to a temporary name in the same folder, synced,
+ * renamed by _commit. _abort (fine after _commit, and after failure) removes the temporary file.
+ * Errors of _write are kept and reported by _commit. A path that exists and is no regular file
+ * (/dev/stdout, a fifo) is written in place. */
+struct ran_writer;
+struct ran_writer *ran_writer_open(const char *path, struct ran_error *err);
+void ran_writer_write(struct ran_writer *w, const void *bytes, size_t n);
+int ran_writer_commit(struct ran_writer *w, struct ran_error *err); /* also frees w, always */
+void ran_writer_abort(struct ran_writer *w);                        /* also frees w */
+
+/* SHA-256 (FIPS 180-4), for digests of vocabularies, models and records. */
+struct ran_sha256 {
+        uint32_t state[8];
+        uint64_t length;
+        unsigned char block[64];
+};
+void ran_sha256_init(struct ran_sha256 *s);
+void ran_sha256_add(struct ran_sha256 *s, const void *bytes, size_t n);
+void ran_sha256_hex(struct ran_sha256 *s, char hex[65]); /* finishes; 64 digits and a NUL */
+
+/* ---- settings (base/field.c) ---------------------------------------------------------------- */
+
+/* One declaration a setting: its name, type, range, default and help serve the command line
+ * (--min-window), configuration files ("min_window"), --help, --print-config and the metadata of a
+ * model file alike. A table is an array ended by a field without a name; `offset` is where the value
+ * lies in the struct that the table describes. */
+enum ran_field_type {
+        RAN_FIELD_BOOL,   /* bool:   --x, --no-x, --x=true|false */
+        RAN_FIELD_SIZE,   /* size_t */
+        RAN_FIELD_REAL,   /* double */
+        RAN_FIELD_CHOICE, /* int: index into choices */
+        RAN_FIELD_TEXT,   /* char *, owned by the struct (ran_fields_release), NULL when unset */
+        RAN_FIELD_LIST,   /* struct ran_list: may be given again and again */
+};
+struct ran_list {
+        char **item;
+        size_t n, cap;
+};
+struct ran_field {
+        const char *name; /* as in JSON: lower case, '_' between words; the long option has '-' */
+        char letter;      /* short option, or 0 */
+        enum ran_field_type type;
+        size_t offset;
+        double low, high;           /* SIZE and REAL: range, both ends allowed */
+        const char *const *choices; /* CHOICE: names, NULL at the end */
+        const char *value;          /* what --help calls the value: "N", "FILE" */
+        const char *initial;        /* default as text; NULL: zero, false, unset, empty */
+        const char *help;
+        bool local; /* says where and how to run, not what to compute: not in --print-config,
+                       not accepted in --config (an output file, --jobs, --quiet) */
+};
+int ran_fields_init(const struct ran_field *fields, void *base, struct ran_error *err); /* defaults */
+void ran_fields_release(const struct ran_field *fields, void *base);
+/* Sets one field from text; the sentence says what would be right. */
+int ran_field_set(const struct ran_field *field, void *base, const char *text, struct ran_error *err);
+/* Sets the fields that a JSON object names. An unknown member, or a value of the wrong type, is an
+ * error; with `ignore_unknown` members of other names are left alone (model files of later
+ * versions). */
+int ran_fields_parse(const struct ran_field *fields, void *base, const char *json, size_t n,
+                     bool ignore_unknown, struct ran_error *err);
+/* Appends "name":value pairs, comma between, in table order and without braces, local fields and
+ * unset text left out. The numbers are the shortest that read back. */
+void ran_fields_json(const struct ran_field *fields, const void *base, struct ran_buf *out);
+
+/* ---- JSON records (record/) ----------------------------------------------------------------- */
+
+/* A span scanner: it checks a whole line against RFC 8259 (and UTF-8) without recursion and notes
+ * where each member of the top-level object stands, so that the line can be passed on byte for
+ * byte. Spans are byte offsets into the line. */
+struct ran_span {
+        size_t begin, end;
+};
+struct ran_member {
+        struct ran_span name;  /* in record.names: decoded, escapes resolved */
+        struct ran_span whole; /* from the opening quote of the name to the end of the value */
+        struct ran_span value;
+        char type; /* 's'tring, 'n'umber, 'o'bject, 'a'rray, 't'rue, 'f'alse, '0' null */
+};
+struct ran_record {
+        const char *line; /* not owned, valid while the record is used; no newline at its end */
+        size_t length;
+        struct ran_span object; /* braces included; white space may stand around it */
+        struct ran_member *members;
+        size_t count, cap;
+        struct ran_buf names;
+};
+/* Scans a line; a record may be scanned into again and again. The line must be one object.
+ * RAN_EFORMAT: the sentence names the column (bytes, from 1), and the members before it are kept:
+ * what could be read of a bad line. */
+int ran_record_scan(struct ran_record *r, const char *line, size_t length, struct ran_error *err);
+void ran_record_release(struct ran_record *r);
+/* The member of that name, matched exactly after decoding escapes; NULL when absent. If it is there
+ * twice, *twice (may be NULL) is set. */
+const struct ran_member *ran_record_find(const struct ran_record *r, const char *name, bool *twice);
+
+/* Decodes the JSON string at `value` (its quotes included) and appends it as UTF-8; U+0000 is a byte
+ * like any other. RAN_EFORMAT for a lone surrogate. */
+int ran_json_decode(const char *line, struct ran_span value, struct ran_buf *out, struct ran_error *err);
+/* Walks an array or object value without copying. Start with pos = 0. Each call sets *item (and
+ * *name, raw with its quotes, inside an object) and *type as in ran_member; false at the end. The value has
+ * been checked by ran_record_scan, so walking cannot fail. */
+bool ran_json_next(const char *line, struct ran_span value, size_t *pos, struct ran_span *name,
+                   struct ran_span *item, char *type);
+/* Appends s as a JSON string, quotes included: only what must be escaped is. */
+void ran_buf_json(struct ran_buf *b, const char *s, size_t n);
+
+/* ---- vocabularies and tokenisation (text/) -------------------------------------------------- */
+
+/* Reserved tokens, always the first ids of a vocabulary learned here. */
+enum { RAN_UNK = 0, RAN_MASK, RAN_SEP, RAN_START, RAN_END, RAN_RESERVED };
+
+/* Pieces of one document, in order. Offsets count code points of the original text, end exclusive;
+ * for pre-split words they count inside the word, and word[] says which one. Zero-initialise; arrays
+ * grow as needed and are reused. */
+struct ran_encoding {
+        uint32_t *ids;
+        size_t *start, *end;
+        size_t *word; /* which word (pre-token, or member of "tokens") the piece belongs to */
+        size_t n, cap;
+        size_t words;  /* words in all */
+        void *scratch; /* owned by the tokeniser between calls; freed by _release */
+};
+void ran_encoding_release(struct ran_encoding *e);
+
+/* A tokeniser is immutable once loaded and may be shared by threads. */
+struct ran_tokenizer;
+struct ran_tokenizer *ran_tokenizer_load(const char *json, size_t n, struct ran_error *err);
+/* The Hugging Face tokenizer.json that ran_tokenizer_load reads back, and its SHA-256 in hex. */
+const char *ran_tokenizer_json(const struct ran_tokenizer *t, size_t *n);
+const char *ran_tokenizer_digest(const struct ran_tokenizer *t);
+void ran_tokenizer_free(struct ran_tokenizer *t);
+size_t ran_tokenizer_size(const struct ran_tokenizer *t); /* V */
+/* The piece of an id, as in the vocabulary ("##ing"); NULL when out of range. Not NUL-free: *n. */
+const char *ran_tokenizer_piece(const struct ran_tokenizer *t, uint32_t id, size_t *n);
+/* Encodes UTF-8 text, replacing what e held. */
+int ran_tokenizer_encode(const struct ran_tokenizer *t, const char *text, size_t n,
+                         struct ran_encoding *e, struct ran_error *err);
+/* Appends one word that is split already (it is normalised, and cut into pieces; a word that
+ * vanishes in normalisation becomes [UNK]): call with word 0, 1, ...; e->n = 0 starts anew. */
+int ran_tokenizer_encode_word(const struct ran_tokenizer *t, const char *word, size_t n,
+                              struct ran_encoding *e, struct ran_error *err);
+/* Text for ids, appended to out. */
+int ran_tokenizer_decode(const struct ran_tokenizer *t, const uint32_t *ids, size_t n,
+                         struct ran_buf *out, struct ran_error *err);
+
+/* ---- models (model/) ------------------------------------------------------------------------ */
+
+enum { RAN_ENCODER_RAN, RAN_ENCODER_CONTEXTUALIZER, RAN_ENCODER_TRANSFORMER };
+enum { RAN_TASK_CLASSIFY, RAN_TASK_TAG, RAN_TASK_LM, RAN_TASK_MLM };
+enum { RAN_CELL_GATED, RAN_CELL_PLAIN };
+enum { RAN_MASK_NONE, RAN_MASK_CAUSAL, RAN_MASK_PREFIX };
+enum { RAN_POOL_MAX, RAN_POOL_MEAN };
+
+/* What a model is, apart from its weights: the `config` of the model file and the options of
+ * ran-train alike. V and C come from the tensors' shapes. */
+struct ran_config {
+        int encoder, task;
+        size_t dim, layers, heads, head_dim, window, min_window;
+        int cell, mask;
+        bool rotary, residual, review;
+        int pooling;
+        bool multilabel;
+};
+extern const struct ran_field ran_config_fields[];
+/* Checks what no single field can know (an even head_dim for rotary, sizes that overflow). */
+int ran_config_check(const struct ran_config *config, struct ran_error *err);
+
+/* A model is read-only once open and may be shared by threads. */
+struct ran_model;
+/* verify: also compares the digest of the data section. */
+struct ran_model *ran_model_open(const char *path, bool verify, struct ran_error *err);
+void ran_model_free(struct ran_model *m);
+const struct ran_config *ran_model_config(const struct ran_model *m);
+const struct ran_tokenizer *ran_model_tokenizer(const struct ran_model *m); /* NULL: ids only */
+size_t ran_model_vocabulary(const struct ran_model *m);                     /* V */
+size_t ran_model_classes(const struct ran_model *m);                        /* C */
+const char *ran_model_label(const struct ran_model *m, size_t c);           /* "0", "1" ... if unnamed */
+const char *ran_model_metadata(const struct ran_model *m, const char *key); /* NULL: absent */
+/* Decision thresholds of a model with several labels a document, (C): tuned ones, or 0.5. */
+const float *ran_model_thresholds(const struct ran_model *m);
+
+/* ---- scoring (model/score.c) ---------------------------------------------------------------- */
+
+/* Scratch for scoring, one a thread, reused from document to document. pool: threads that may help
+ * with one long document, or NULL. */
+struct ran_state;
+struct ran_state *ran_state_new(const struct ran_model *m, struct ran_pool *pool, struct ran_error *err);
+void ran_state_free(struct ran_state *s);
+/* One document of L >= 1 ids (each < V). logits (C); embedding (D), the input of the last linear
+ * layer, or NULL. The result depends on the ids alone, bit for bit. */
+int ran_classify(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
+                 float *logits, float *embedding, struct ran_error *err);
+/* Probabilities (C) of logits: softmax, or a sigmoid each for several labels. In double, then
+ * rounded; never above 1. */
+void ran_probabilities(const struct ran_config *config, const float *logits, size_t C, float *p);
+
+/* ---- training (train/) ---------------------------------------------------------------------- */
+
+/* Documents ready to train on or to be evaluated (train/dataset.c). Zero-initialise; call
+ * _set_classes where the classes are known already (development data, a model's own); _label and
+ * _add for each document; _finish. The members may be read from then on. */
+struct ran_dataset {
+        size_t B;            /* documents */
+        uint32_t *ids;       /* all documents, one after another */
+        size_t *first;       /* (B+1) where each begins in ids */
+        uint32_t *labels;    /* all labels, one after another; ascending within a document */
+        size_t *label_first; /* (B+1) where those of a document begin */
+        float *weight;       /* (B) */
+        char **names;        /* (C) label names, ordered by their bytes; shared with nobody */
+        size_t C;
+        bool multilabel; /* records hold "labels": set by the caller */
+        char digest[65]; /* SHA-256 of what was read, in order: set by the caller */
+        /* While it is built. */
+        bool fixed;      /* the classes were given */
+        uint32_t *slots; /* open hash table of names: class + 1, 0 for none */
+        size_t slot_count;
+        size_t ids_cap, labels_cap, B_cap, names_cap;
+};
+/* A label that the given classes do not have: no answer is right for it. Never in training data. */
+#define RAN_LABEL_UNKNOWN UINT32_MAX
+/* Copies the names, ordered by their bytes or as a model has them; labels of any other name become
+ * RAN_LABEL_UNKNOWN. Before the first _label. */
+int ran_dataset_set_classes(struct ran_dataset *d, char *const *names, size_t C,
+                            struct ran_error *err);
+/* The class of a label name; a new one when it never turned up and the classes were not given.
+ * A name cannot hold U+0000. */
+int ran_dataset_label(struct ran_dataset *d, const char *name, size_t n, uint32_t *label,
+                      struct ran_error *err);
+/* Appends a document of L ids. Labels that repeat within it count once. */
+int ran_dataset_add(struct ran_dataset *d, const uint32_t *ids, size_t L, const uint32_t *labels,
+                    size_t n, double weight, struct ran_error *err);
+/* Orders the classes that turned up by the bytes of their names, and renumbers the labels. */
+int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err);
+/* Moves a share of the documents of d (finished) to dev (zeroed), both in order: about that share of
+ * each class and exactly that share in all, but never the last document of a class. Which ones
+ * depends on the seed and on a document's place in d alone. With several labels a document, the
+ * share is of all. */
+int ran_dataset_split(struct ran_dataset *d, double share, uint64_t seed, struct ran_dataset *dev,
+                      struct ran_error *err);
+void ran_dataset_release(struct ran_dataset *d);
+
+/* Settings of training that can change its result; with ran_config they are the `training` of the
+ * model file. */
+struct ran_train_settings {
+        size_t epochs, batch, patience, seed;
+        double learning_rate, min_learning_rate, warmup, weight_decay, clip;
+        double beta1, beta2, epsilon;
+        double dropout, embed_dropout, label_smoothing;
+        int schedule;      /* constant | linear | cosine */
+        int metric;        /* accuracy | micro_f1 | macro_f1 | loss */
+        int class_weights; /* none | balanced */
+};
+extern const struct ran_field ran_train_fields[];
+
+struct ran_train_report {
+        enum { RAN_REPORT_STEP, RAN_REPORT_DEV, RAN_REPORT_CHECKPOINT, RAN_REPORT_END } event;
+        size_t epoch, epochs, step, steps; /* from 1 */
+        double loss;                       /* of the last steps, smoothed; of dev for REPORT_DEV */
+        double learning_rate, gradient_norm;
+        size_t tokens;   /* trained on so far in this run */
+        double seconds;  /* of this run so far */
+        double tokens_per_second, eta_seconds;
+        double accuracy, micro_f1, macro_f1; /* REPORT_DEV */
+        double metric, best;                 /* of the dev set, larger is better (loss: negated) */
+        size_t best_epoch, stale;            /* epochs since the best */
+        bool improved;
+};
+
+struct ran_train_job {
+        const struct ran_config *config;
+        const struct ran_train_settings *settings;
+        const struct ran_dataset *train, *dev; /* dev NULL or empty: the last epoch is kept */
+        const struct ran_tokenizer *tokenizer; /* goes into the model; NULL: ids only, then V says how many */
+        size_t V;
+        const char *init;       /* model file to begin with (its weights), or NULL */
+        const char *output;     /* model file; written when training is complete, never before */
+        const char *checkpoint; /* output.ckpt */
+        double checkpoint_seconds; /* also between epochs, if more than that has passed since the last */
+        bool resume;
+        const char *training; /* JSON members that the caller wants in `training`, or NULL */
+        struct ran_pool *pool;
+        /* Called now and then; a value other than 0 ends training after a checkpoint with RAN_EINTR. */
+        int (*report)(void *arg, const struct ran_train_report *report);
+        void *arg;
+};
+int ran_train(const struct ran_train_job *job, struct ran_error *err);
+/* Loss and gradients of the first batch (the documents in order, no dropout, no shuffling) as a
+ * safetensors file: "loss" (F64, 1) and "grad.NAME" for each tensor. Weights untouched. */
+int ran_dump_gradients(const char *model, const struct ran_dataset *data, size_t documents,
+                       struct ran_pool *pool, const char *output, struct ran_error *err);
+/* Bytes that training will need at most, and parameters, for --dry-run. */
+struct ran_train_estimate {
+        size_t parameters, embedding_parameters, bytes, steps;
+        double flops; /* of one epoch */
+};
+int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimate *e,
+                       struct ran_error *err);
+
+#endif
