@@ -233,7 +233,8 @@ void ran_buf_json(struct ran_buf *b, const char *s, size_t n);
 
 /* ---- vocabularies and tokenisation (text/) -------------------------------------------------- */
 
-/* Reserved tokens, always the first ids of a vocabulary learned here. */
+/* Reserved tokens, always the first ids of a vocabulary learned here. User text never becomes one of
+ * them, except [UNK]: "[MASK]" in a document is a bracket, a word and a bracket, or unknown. */
 enum { RAN_UNK = 0, RAN_MASK, RAN_SEP, RAN_START, RAN_END, RAN_RESERVED };
 
 /* Pieces of one document, in order. Offsets count code points of the original text, end exclusive;
@@ -248,27 +249,88 @@ struct ran_encoding {
         void *scratch; /* owned by the tokeniser between calls; freed by _release */
 };
 void ran_encoding_release(struct ran_encoding *e);
+/* Turns the offsets of pieces [first, e->n), which count code points of `text`, into other units. */
+enum ran_unit { RAN_UNIT_CODEPOINT, RAN_UNIT_BYTE, RAN_UNIT_UTF16 };
+int ran_encoding_convert(struct ran_encoding *e, size_t first, const char *text, size_t n,
+                         enum ran_unit unit, struct ran_error *err);
 
-/* A tokeniser is immutable once loaded and may be shared by threads. */
+/* How text is cut into words and a vocabulary learned: `ran-tokenize learn` and ran-train offer the
+ * same table. */
+enum { RAN_VOCAB_WORD, RAN_VOCAB_WORDPIECE };
+enum { RAN_NORMALIZE_NONE, RAN_NORMALIZE_NFC, RAN_NORMALIZE_NFKC };
+enum { RAN_CLEAN_NONE, RAN_CLEAN_ALL, RAN_CLEAN_CC_CF };
+enum { RAN_SPLIT_BERT, RAN_SPLIT_SPACES };
+struct ran_vocab_settings {
+        int vocab_type;         /* RAN_VOCAB_... */
+        size_t vocab_size;      /* pieces at most, the reserved ones among them */
+        size_t min_count;       /* words, or pairs to be joined, that are rarer stay out */
+        size_t limit_alphabet;  /* wordpiece: single characters at most */
+        size_t max_word;        /* wordpiece: a longer word (in characters) is [UNK] */
+        size_t max_distinct;    /* different words kept while counting; the rarest go */
+        int normalize;          /* RAN_NORMALIZE_... */
+        bool lowercase, strip_accents;
+        int clean;              /* RAN_CLEAN_...: control characters that are removed */
+        bool cjk;               /* a CJK ideograph is a word of its own */
+        int split;              /* RAN_SPLIT_... */
+        char *eol_token;        /* the word that a line feed becomes; NULL: white space */
+};
+extern const struct ran_field ran_vocab_fields[];
+
+/* A tokeniser is immutable once loaded and may be shared by threads. Loads a Hugging Face
+ * tokenizer.json or, when the first character is no '{', a BERT vocab.txt: a piece a line, taken as
+ * BERT reads it (lower case and no accents unless a piece holds a capital letter). */
 struct ran_tokenizer;
-struct ran_tokenizer *ran_tokenizer_load(const char *json, size_t n, struct ran_error *err);
-/* The Hugging Face tokenizer.json that ran_tokenizer_load reads back, and its SHA-256 in hex. */
+struct ran_tokenizer *ran_tokenizer_load(const char *data, size_t n, struct ran_error *err);
+/* A vocab.txt read as `settings` say (the fields from max_word on); special: pieces like "[CLS]" are
+ * special tokens wherever they stand in a text, as in the library of Hugging Face. */
+struct ran_tokenizer *ran_tokenizer_import(const char *vocab_txt, size_t n,
+                                           const struct ran_vocab_settings *settings, bool special,
+                                           struct ran_error *err);
+/* What a person should know about the file it was loaded from (a truncation that is ignored), as a
+ * sentence; NULL: nothing. */
+const char *ran_tokenizer_notice(const struct ran_tokenizer *t);
+/* The tokenizer.json that ran_tokenizer_load reads back, always the same for the same tokeniser, and
+ * its SHA-256 in hex. */
 const char *ran_tokenizer_json(const struct ran_tokenizer *t, size_t *n);
 const char *ran_tokenizer_digest(const struct ran_tokenizer *t);
 void ran_tokenizer_free(struct ran_tokenizer *t);
-size_t ran_tokenizer_size(const struct ran_tokenizer *t); /* V */
-/* The piece of an id, as in the vocabulary ("##ing"); NULL when out of range. Not NUL-free: *n. */
+size_t ran_tokenizer_size(const struct ran_tokenizer *t); /* V: one more than the largest id */
+/* The piece of an id, as in the vocabulary ("##ing"); NULL when out of range or an id without a
+ * piece. Not NUL-free: *n. */
 const char *ran_tokenizer_piece(const struct ran_tokenizer *t, uint32_t id, size_t *n);
+/* The id of a piece, special and reserved ones too; false when there is none. */
+bool ran_tokenizer_find(const struct ran_tokenizer *t, const char *piece, size_t n, uint32_t *id);
 /* Encodes UTF-8 text, replacing what e held. */
 int ran_tokenizer_encode(const struct ran_tokenizer *t, const char *text, size_t n,
                          struct ran_encoding *e, struct ran_error *err);
 /* Appends one word that is split already (it is normalised, and cut into pieces; a word that
- * vanishes in normalisation becomes [UNK]): call with word 0, 1, ...; e->n = 0 starts anew. */
+ * vanishes in normalisation becomes [UNK]): call with word 0, 1, ...; e->n = e->words = 0 starts
+ * anew. */
 int ran_tokenizer_encode_word(const struct ran_tokenizer *t, const char *word, size_t n,
                               struct ran_encoding *e, struct ran_error *err);
 /* Text for ids, appended to out. */
 int ran_tokenizer_decode(const struct ran_tokenizer *t, const uint32_t *ids, size_t n,
                          struct ran_buf *out, struct ran_error *err);
+
+/* Counts words, to learn a vocabulary from them. ran_counter_words may run in many threads at once,
+ * each with an encoding (for its scratch) and a buffer of its own: it appends the words of a text to
+ * `words` in a form that ran_counter_add takes. ran_counter_add changes the counter: one thread, and
+ * always in the same order for the same vocabulary. */
+struct ran_counter;
+struct ran_counter *ran_counter_new(const struct ran_vocab_settings *settings, struct ran_error *err);
+void ran_counter_free(struct ran_counter *c);
+int ran_counter_words(const struct ran_counter *c, const char *text, size_t n,
+                      struct ran_encoding *e, struct ran_buf *words, struct ran_error *err);
+int ran_counter_add(struct ran_counter *c, const char *words, size_t n, struct ran_error *err);
+/* A vocabulary of what was counted; RAN_EINVAL when no word is left to learn from. */
+struct ran_tokenizer *ran_counter_learn(const struct ran_counter *c, struct ran_error *err);
+struct ran_counter_report {
+        uint64_t words;   /* counted in all */
+        size_t distinct;  /* held now */
+        size_t pruned;    /* times that a word was dropped to keep to max_distinct */
+        uint64_t dropped; /* occurrences that were dropped with them */
+};
+void ran_counter_report(const struct ran_counter *c, struct ran_counter_report *report);
 
 /* ---- models (model/) ------------------------------------------------------------------------ */
 
