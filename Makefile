@@ -1,0 +1,168 @@
+# Needs GNU make. Common variables: CC, CFLAGS, LDFLAGS, PREFIX, DESTDIR, and BUILD, the folder
+# for everything that is made, so that several builds can stand side by side:
+#     make CC=clang BUILD=build/clang
+
+BUILD   ?= build
+PREFIX  ?= /usr/local
+CFLAGS  ?= -O2 -g
+CPPFLAGS ?=
+LDFLAGS ?=
+PKG_CONFIG ?= pkg-config
+
+VERSION := $(shell sed -n 's/^\#define RAN_VERSION "\([^"]*\)".*/\1/p' lib/ran.h)
+PACKAGES := libcjson openblas libutf8proc
+
+package = $(shell $(PKG_CONFIG) $(1) $(PACKAGES) 2>/dev/null)
+LIBS := $(or $(call package,--libs),-lcjson -lopenblas -lutf8proc) -lm
+
+# Results must not depend on which compiler may fuse a multiplication with an addition.
+PACKAGE_CFLAGS := $(call package,--cflags)
+override ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -Ilib $(PACKAGE_CFLAGS) $(DEFINES) $(CPPFLAGS) \
+        $(CFLAGS) $(OPTIMISE) -ffp-contract=off -fPIC -Wall -Wextra -Werror -pthread
+
+lib_sources  := $(filter-out lib/math/simd.c,$(wildcard lib/*/*.c))
+programs     := $(patsubst cmd/%.c,$(BUILD)/%,$(wildcard cmd/ran-*.c))
+cmd_shared   := $(filter-out cmd/ran-%,$(wildcard cmd/*.c))
+unit_tests   := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test-*.c))
+unit_shared  := $(filter-out tests/unit/test-%,$(wildcard tests/unit/*.c))
+cli_tests    := $(wildcard tests/cli/*.bats)
+benchmarks   := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
+
+object = $(patsubst %.c,$(BUILD)/%.o,$(1))
+lib_objects := $(call object,$(lib_sources))
+library     := $(BUILD)/libran.a
+
+# The kernels are compiled once for each instruction set; a table picks one when a program starts.
+ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
+simd := base avx2 avx512
+DEFINES := -DRAN_HAVE_X86
+else
+simd := base
+endif
+simd_flags_avx2   := -mavx2 -mfma
+simd_flags_avx512 := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma
+lib_objects += $(simd:%=$(BUILD)/lib/math/simd-%.o)
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+.PHONY: all
+all: $(library) $(programs) ## build the library and the programs
+
+# ---- compiling ---------------------------------------------------------------------------------
+
+# Written anew only when compiler or flags change, so that a change of them rebuilds everything.
+flags := $(CC) $(ALL_CFLAGS) | $(LDFLAGS) $(LIBS)
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(flags)' | cmp -s - $@ || echo '$(flags)' >$@
+.PHONY: FORCE
+FORCE:
+
+# A missing package is one sentence, not a page of compiler output.
+$(BUILD)/packages: $(BUILD)/flags
+	@printf '#include <cjson/cJSON.h>\n#include <cblas.h>\n#include <utf8proc.h>\n' | \
+	  $(CC) $(PACKAGE_CFLAGS) $(CPPFLAGS) -E - >/dev/null 2>$@.log || { \
+	    echo 'make: cJSON, OpenBLAS or libutf8proc, or the C compiler, is missing; "make setup"' \
+	      'installs them (Debian, Ubuntu), $@.log has details' >&2; exit 1; }
+	@touch $@
+
+compile = $(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/%.o: %.c $(BUILD)/flags $(BUILD)/packages
+	@mkdir -p $(@D)
+	$(compile)
+
+# Kernels gain from -O3, unless the user's CFLAGS say not to optimise.
+kernels := $(filter $(BUILD)/lib/math/% $(BUILD)/lib/model/%,$(lib_objects))
+$(kernels): OPTIMISE = $(if $(filter -O0 -Og,$(CFLAGS)),,-O3)
+
+$(BUILD)/lib/math/simd-%.o: lib/math/simd.c $(BUILD)/flags $(BUILD)/packages
+	@mkdir -p $(@D)
+	$(compile) -DRAN_SIMD=$* $(simd_flags_$*)
+
+$(library): $(lib_objects)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+link = $(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
+
+$(programs): $(BUILD)/%: $(BUILD)/cmd/%.o $(call object,$(cmd_shared)) $(library)
+	$(link)
+
+$(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(call object,$(unit_shared)) $(library)
+	@mkdir -p $(@D)
+	$(link)
+
+$(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(library)
+	@mkdir -p $(@D)
+	$(link)
+
+-include $(patsubst %.o,%.d,$(lib_objects) $(call object,$(wildcard cmd/*.c tests/*/*.c)))
+
+# ---- testing -----------------------------------------------------------------------------------
+
+.PHONY: setup
+setup: ## install the Debian packages that building and testing need
+	@share/setup build test
+
+.PHONY: check
+check: ## everything that must pass: packages, build, unit tests, tests of the programs
+	@share/setup build test
+	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory unit
+	@$(MAKE) --no-print-directory cli
+
+.PHONY: unit
+unit: $(unit_tests) ## the unit tests only
+	@set -e; for test in $(unit_tests); do $$test; done
+
+.PHONY: cli
+cli: all ## the tests of the programs only
+	@$(if $(cli_tests),RAN_BIN='$(abspath $(BUILD))' LC_ALL=C bats $(cli_tests),:)
+
+.PHONY: asan
+asan: ## unit tests and tests of the programs under the address and undefined-behaviour sanitizers
+	@share/setup build test
+	@$(MAKE) --no-print-directory unit cli BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(sanitize)' \
+	  LDFLAGS='$(LDFLAGS) $(sanitize)'
+sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+
+.PHONY: bench
+bench: all $(benchmarks) ## build and run the benchmarks
+	@set -e; for bench in $(benchmarks); do $$bench; done
+
+.PHONY: demo
+demo: ## set up, build, and run the main job on real documents
+	@share/setup build demo
+	@$(MAKE) --no-print-directory all
+	@RAN_BIN='$(abspath $(BUILD))' share/demo
+
+# ---- the rest ----------------------------------------------------------------------------------
+
+.PHONY: format
+format: ## format the C sources with clang-format
+	@share/setup dev
+	clang-format -i $(wildcard lib/*.h lib/*/*.[ch] cmd/*.[ch] tests/*/*.[ch])
+
+install_dirs := bin lib/pkgconfig include share/man share/ran
+.PHONY: install
+install: all ## install below $(DESTDIR)$(PREFIX)
+	install -d $(install_dirs:%='$(DESTDIR)$(PREFIX)/%')
+	$(if $(programs),install -m 755 $(programs) '$(DESTDIR)$(PREFIX)/bin')
+	install -m 644 $(library) '$(DESTDIR)$(PREFIX)/lib'
+	install -m 644 lib/ran.h '$(DESTDIR)$(PREFIX)/include'
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIBS)|' \
+	  -e 's|@PACKAGES@|$(PACKAGES)|' share/ran.pc.in >'$(DESTDIR)$(PREFIX)/lib/pkgconfig/ran.pc'
+	set -e; for page in $(wildcard man/*.[1-8]); do \
+	  install -D -m 644 $$page "$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}"; done
+	set -e; for folder in $(wildcard share/recipes share/examples share/completion share/cluster); do \
+	  cp -R $$folder '$(DESTDIR)$(PREFIX)/share/ran'; done
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf '$(BUILD)'
+
+.PHONY: help
+help: ## print this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16

@@ -1,0 +1,56 @@
+#include <stdarg.h>
+#include <string.h>
+
+#include "ran.h"
+
+/* A sentence may quote a file name or a record, which may try to steer the reader's terminal: C0
+ * controls, DEL and the UTF-8 form of the C1 controls (C2 80 to C2 9F) become '?'. */
+static void disarm(char *s)
+{
+        for (; *s != '\0'; s++) {
+                unsigned char c = (unsigned char)s[0], next = (unsigned char)s[1];
+
+                if (c < 0x20 || c == 0x7f)
+                        *s = '?';
+                else if (c == 0xc2 && next >= 0x80 && next <= 0x9f)
+                        s[0] = s[1] = '?';
+        }
+}
+
+/* Cutting a sentence at the buffer's end may have split a UTF-8 character: drop its first bytes. */
+static void drop_split_character(char *s, size_t n)
+{
+        size_t tail = 0;
+
+        while (tail < 3 && tail < n && ((unsigned char)s[n - 1 - tail] & 0xc0) == 0x80)
+                tail++;
+        if (tail >= n || (unsigned char)s[n - 1 - tail] < 0xc0)
+                return;
+        unsigned char lead = (unsigned char)s[n - 1 - tail];
+        size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+        if (tail + 1 < length)
+                s[n - 1 - tail] = '\0';
+}
+
+int ran_fail(struct ran_error *err, enum ran_code code, const char *format, ...)
+{
+        if (err == NULL)
+                return code;
+
+        /* Not straight into err->text: it may be among the arguments, when a caller adds a file
+         * name to the sentence it was given. */
+        char text[sizeof(err->text)];
+        va_list ap;
+        va_start(ap, format);
+        int n = vsnprintf(text, sizeof(text), format, ap);
+        va_end(ap);
+
+        if (n < 0)
+                text[0] = '\0';
+        else if ((size_t)n >= sizeof(text))
+                drop_split_character(text, sizeof(text) - 1);
+        disarm(text);
+        memcpy(err->text, text, sizeof(text));
+        err->code = code;
+        return code;
+}

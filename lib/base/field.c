@@ -1,0 +1,424 @@
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ran.h"
+
+/* Whole numbers up to here pass through JSON, where every number may become a double, unharmed. */
+#define LARGEST_SIZE 9007199254740992.0
+
+/* "--min-window" for min_window, as sentences name it; names are short identifiers of our own. */
+struct option_name {
+        char text[64];
+};
+
+static struct option_name option_name(const struct ran_field *field)
+{
+        struct option_name name;
+
+        snprintf(name.text, sizeof(name.text), "--%s", field->name);
+        for (char *s = name.text; *s != '\0'; s++)
+                *s = *s == '_' ? '-' : *s;
+        return name;
+}
+
+static void *place(const struct ran_field *field, void *base)
+{
+        return (char *)base + field->offset;
+}
+
+/* ---- from text --------------------------------------------------------------------------------
+ */
+
+/* "must be a whole number from 1 to 64, not 'x'"; a bound without meaning is left out. */
+static int number_refused(const struct ran_field *field, const char *text, struct ran_error *err)
+{
+        bool whole = field->type == RAN_FIELD_SIZE;
+        double high = whole && field->high > LARGEST_SIZE ? LARGEST_SIZE : field->high;
+        struct ran_buf range = {0};
+
+        if (isfinite(field->low)) {
+                ran_buf_str(&range, isfinite(high) ? " from " : " of at least ");
+                ran_buf_double(&range, field->low);
+        }
+        if (isfinite(high)) {
+                ran_buf_str(&range, isfinite(field->low) ? " to " : " of at most ");
+                ran_buf_double(&range, high);
+        }
+        ran_buf_char(&range, '\0');
+        ran_fail(err, RAN_EINVAL, "%s must be a %snumber%s, not '%s'", option_name(field).text,
+                 whole ? "whole " : "", range.failed ? "" : range.data, text);
+        ran_buf_release(&range);
+        return RAN_EINVAL;
+}
+
+static int set_bool(const struct ran_field *field, bool *value, const char *text,
+                    struct ran_error *err)
+{
+        bool yes = strcmp(text, "true") == 0;
+
+        if (!yes && strcmp(text, "false") != 0)
+                return ran_fail(err, RAN_EINVAL, "%s must be true or false, not '%s'",
+                                option_name(field).text, text);
+        *value = yes;
+        return RAN_OK;
+}
+
+static int set_size(const struct ran_field *field, size_t *value, const char *text,
+                    struct ran_error *err)
+{
+        size_t n;
+
+        if (!ran_parse_size(text, strlen(text), &n) || (double)n < field->low ||
+            (double)n > field->high || (double)n > LARGEST_SIZE)
+                return number_refused(field, text, err);
+        *value = n;
+        return RAN_OK;
+}
+
+static int set_real(const struct ran_field *field, double *value, const char *text,
+                    struct ran_error *err)
+{
+        double x;
+
+        if (!ran_parse_double(text, strlen(text), &x) || x < field->low || x > field->high)
+                return number_refused(field, text, err);
+        *value = x;
+        return RAN_OK;
+}
+
+static int set_choice(const struct ran_field *field, int *value, const char *text,
+                      struct ran_error *err)
+{
+        struct ran_buf names = {0};
+
+        for (int i = 0; field->choices[i] != NULL; i++) {
+                if (strcmp(field->choices[i], text) == 0) {
+                        ran_buf_release(&names);
+                        *value = i;
+                        return RAN_OK;
+                }
+                ran_buf_str(&names, i == 0 ? "" : field->choices[i + 1] != NULL ? ", " : " or ");
+                ran_buf_str(&names, field->choices[i]);
+        }
+        ran_buf_char(&names, '\0');
+        ran_fail(err, RAN_EINVAL, "%s must be %s, not '%s'", option_name(field).text,
+                 names.failed ? "another" : names.data, text);
+        ran_buf_release(&names);
+        return RAN_EINVAL;
+}
+
+static char *copy_text(const char *text, struct ran_error *err)
+{
+        char *copy = strdup(text);
+
+        if (copy == NULL)
+                ran_fail(err, RAN_ENOMEM, "out of memory");
+        return copy;
+}
+
+static int set_text(char **value, const char *text, struct ran_error *err)
+{
+        char *copy = copy_text(text, err);
+
+        if (copy == NULL)
+                return RAN_ENOMEM;
+        free(*value);
+        *value = copy;
+        return RAN_OK;
+}
+
+static int add_item(struct ran_list *list, const char *text, struct ran_error *err)
+{
+        char **item = ran_grow(list->item, &list->cap, list->n + 1, sizeof(*item), err);
+
+        if (item == NULL)
+                return RAN_ENOMEM;
+        list->item = item;
+        item[list->n] = copy_text(text, err);
+        if (item[list->n] == NULL)
+                return RAN_ENOMEM;
+        list->n++;
+        return RAN_OK;
+}
+
+int ran_field_set(const struct ran_field *field, void *base, const char *text,
+                  struct ran_error *err)
+{
+        void *value = place(field, base);
+
+        switch (field->type) {
+        case RAN_FIELD_BOOL:
+                return set_bool(field, value, text, err);
+        case RAN_FIELD_SIZE:
+                return set_size(field, value, text, err);
+        case RAN_FIELD_REAL:
+                return set_real(field, value, text, err);
+        case RAN_FIELD_CHOICE:
+                return set_choice(field, value, text, err);
+        case RAN_FIELD_TEXT:
+                return set_text(value, text, err);
+        case RAN_FIELD_LIST:
+                return add_item(value, text, err);
+        }
+        return RAN_EINVAL; /* not reached: the switch is complete */
+}
+
+/* ---- life cycle -------------------------------------------------------------------------------
+ */
+
+static void clear(const struct ran_field *field, void *base)
+{
+        static const size_t size[] = {
+                [RAN_FIELD_BOOL] = sizeof(bool),   [RAN_FIELD_SIZE] = sizeof(size_t),
+                [RAN_FIELD_REAL] = sizeof(double), [RAN_FIELD_CHOICE] = sizeof(int),
+                [RAN_FIELD_TEXT] = sizeof(char *), [RAN_FIELD_LIST] = sizeof(struct ran_list),
+        };
+
+        memset(place(field, base), 0, size[field->type]);
+}
+
+int ran_fields_init(const struct ran_field *fields, void *base, struct ran_error *err)
+{
+        for (const struct ran_field *f = fields; f->name != NULL; f++)
+                clear(f, base);
+        for (const struct ran_field *f = fields; f->name != NULL; f++) {
+                int code = f->initial != NULL ? ran_field_set(f, base, f->initial, err) : RAN_OK;
+
+                if (code != RAN_OK) {
+                        ran_fields_release(fields, base);
+                        return code;
+                }
+        }
+        return RAN_OK;
+}
+
+void ran_fields_release(const struct ran_field *fields, void *base)
+{
+        for (const struct ran_field *f = fields; f->name != NULL; f++) {
+                if (f->type == RAN_FIELD_TEXT) {
+                        free(*(char **)place(f, base));
+                        clear(f, base);
+                } else if (f->type == RAN_FIELD_LIST) {
+                        struct ran_list *list = place(f, base);
+
+                        for (size_t i = 0; i < list->n; i++)
+                                free(list->item[i]);
+                        free(list->item);
+                        clear(f, base);
+                }
+        }
+}
+
+/* ---- from JSON --------------------------------------------------------------------------------
+ */
+
+static int wrong_type(const struct ran_field *field, const char *right, struct ran_error *err)
+{
+        return ran_fail(err, RAN_EINVAL, "\"%s\" must be %s", field->name, right);
+}
+
+/* cJSON keeps numbers as doubles; written out again as the shortest text they are set like text. */
+static int set_number(const struct ran_field *field, void *base, double x, struct ran_error *err)
+{
+        struct ran_buf text = {0};
+
+        if (field->type == RAN_FIELD_SIZE && x >= 0 && x <= LARGEST_SIZE && x == floor(x))
+                ran_buf_printf(&text, "%.0f", x);
+        else
+                ran_buf_double(&text, x);
+        ran_buf_char(&text, '\0');
+        int code = text.failed ? ran_fail(err, RAN_ENOMEM, "out of memory")
+                               : ran_field_set(field, base, text.data, err);
+        ran_buf_release(&text);
+        return code;
+}
+
+static int set_items(const struct ran_field *field, void *base, const cJSON *array,
+                     struct ran_error *err)
+{
+        const cJSON *item;
+
+        cJSON_ArrayForEach(item, array)
+        {
+                if (!cJSON_IsString(item))
+                        return wrong_type(field, "an array of strings", err);
+                int code = ran_field_set(field, base, item->valuestring, err);
+                if (code != RAN_OK)
+                        return code;
+        }
+        return RAN_OK;
+}
+
+static int set_json(const struct ran_field *field, void *base, const cJSON *value,
+                    struct ran_error *err)
+{
+        switch (field->type) {
+        case RAN_FIELD_BOOL:
+                if (!cJSON_IsBool(value))
+                        return wrong_type(field, "true or false", err);
+                return ran_field_set(field, base, cJSON_IsTrue(value) ? "true" : "false", err);
+        case RAN_FIELD_SIZE:
+        case RAN_FIELD_REAL:
+                if (!cJSON_IsNumber(value))
+                        return wrong_type(field, "a number", err);
+                return set_number(field, base, value->valuedouble, err);
+        case RAN_FIELD_CHOICE:
+        case RAN_FIELD_TEXT:
+                if (!cJSON_IsString(value))
+                        return wrong_type(field, "a string", err);
+                return ran_field_set(field, base, value->valuestring, err);
+        case RAN_FIELD_LIST:
+                if (!cJSON_IsArray(value))
+                        return wrong_type(field, "an array of strings", err);
+                return set_items(field, base, value, err);
+        }
+        return RAN_EINVAL; /* not reached: the switch is complete */
+}
+
+static const struct ran_field *find_field(const struct ran_field *fields, const char *name)
+{
+        for (const struct ran_field *f = fields; f->name != NULL; f++) {
+                if (!f->local && strcmp(f->name, name) == 0)
+                        return f;
+        }
+        return NULL;
+}
+
+static size_t count_fields(const struct ran_field *fields)
+{
+        size_t n = 0;
+
+        while (fields[n].name != NULL)
+                n++;
+        return n;
+}
+
+static int set_members(const struct ran_field *fields, void *base, const cJSON *object,
+                       bool ignore_unknown, struct ran_error *err)
+{
+        bool *seen = ran_alloc(count_fields(fields), sizeof(*seen), err);
+        const cJSON *member;
+        int code = RAN_OK;
+
+        if (seen == NULL)
+                return RAN_ENOMEM;
+        cJSON_ArrayForEach(member, object)
+        {
+                const struct ran_field *f = find_field(fields, member->string);
+
+                if (f == NULL && ignore_unknown)
+                        continue;
+                if (f == NULL)
+                        code = ran_fail(err, RAN_EINVAL, "unknown setting \"%s\"", member->string);
+                else if (seen[f - fields])
+                        code = ran_fail(err, RAN_EINVAL, "\"%s\" is given twice", f->name);
+                else
+                        code = set_json(f, base, member, err);
+                if (code != RAN_OK)
+                        break;
+                seen[f - fields] = true;
+        }
+        free(seen);
+        return code;
+}
+
+/* Line of `where` in the text, from 1: what a reader needs to find a mistake. */
+static size_t line_of(const char *json, const char *where)
+{
+        size_t line = 1;
+
+        for (const char *s = json; s < where; s++)
+                line += *s == '\n';
+        return line;
+}
+
+int ran_fields_parse(const struct ran_field *fields, void *base, const char *json, size_t n,
+                     bool ignore_unknown, struct ran_error *err)
+{
+        const char *end = json;
+        cJSON *object = cJSON_ParseWithLengthOpts(json, n, &end, false);
+
+        if (object == NULL)
+                return ran_fail(err, RAN_EFORMAT, "line %zu is not JSON", line_of(json, end));
+        while (end < json + n && strchr(" \t\r\n", *end) != NULL && *end != '\0')
+                end++;
+        int code = RAN_OK;
+        if (end < json + n)
+                code = ran_fail(err, RAN_EFORMAT, "line %zu: something follows the JSON object",
+                                line_of(json, end));
+        else if (!cJSON_IsObject(object))
+                code = ran_fail(err, RAN_EFORMAT,
+                                "a JSON object is needed: {\"name\": value, ...}");
+        else
+                code = set_members(fields, base, object, ignore_unknown, err);
+        cJSON_Delete(object);
+        return code;
+}
+
+/* ---- to JSON ----------------------------------------------------------------------------------
+ */
+
+static void add_string(struct ran_buf *out, const char *s)
+{
+        cJSON *string = cJSON_CreateStringReference(s);
+        char *text = string != NULL ? cJSON_PrintUnformatted(string) : NULL;
+
+        if (text != NULL)
+                ran_buf_str(out, text);
+        else
+                out->failed = true;
+        cJSON_free(text);
+        cJSON_Delete(string);
+}
+
+static void add_list(struct ran_buf *out, const struct ran_list *list)
+{
+        ran_buf_char(out, '[');
+        for (size_t i = 0; i < list->n; i++) {
+                if (i > 0)
+                        ran_buf_char(out, ',');
+                add_string(out, list->item[i]);
+        }
+        ran_buf_char(out, ']');
+}
+
+static void add_value(struct ran_buf *out, const struct ran_field *field, const void *value)
+{
+        switch (field->type) {
+        case RAN_FIELD_BOOL:
+                ran_buf_str(out, *(const bool *)value ? "true" : "false");
+                break;
+        case RAN_FIELD_SIZE:
+                ran_buf_printf(out, "%zu", *(const size_t *)value);
+                break;
+        case RAN_FIELD_REAL:
+                ran_buf_double(out, *(const double *)value);
+                break;
+        case RAN_FIELD_CHOICE:
+                add_string(out, field->choices[*(const int *)value]);
+                break;
+        case RAN_FIELD_TEXT:
+                add_string(out, *(char *const *)value);
+                break;
+        case RAN_FIELD_LIST:
+                add_list(out, value);
+                break;
+        }
+}
+
+void ran_fields_json(const struct ran_field *fields, const void *base, struct ran_buf *out)
+{
+        bool first = true;
+
+        for (const struct ran_field *f = fields; f->name != NULL; f++) {
+                const void *value = (const char *)base + f->offset;
+
+                if (f->local || (f->type == RAN_FIELD_TEXT && *(char *const *)value == NULL))
+                        continue;
+                ran_buf_printf(out, "%s\"%s\":", first ? "" : ",", f->name);
+                add_value(out, f, value);
+                first = false;
+        }
+}

@@ -1,0 +1,296 @@
+/* Numbers to text and back.
+ *
+ * A finite number is written as digits * 10^exponent with the fewest digits that read back. Up to
+ * 15 digits and powers up to 10^22 are exact in a double, and one operation on exact operands is
+ * rounded correctly (Clinger, "How to read floating point numbers accurately", PLDI 1990), so that
+ * most numbers need a few multiplications. The others go through strtod and snprintf, with texts
+ * that hold no decimal point, because its character is the locale's. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ran.h"
+
+enum { EXACT_POWER = 22 };
+static const double power_of_ten[EXACT_POWER + 1] = {
+        1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+        1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+};
+
+struct decimal {
+        uint64_t digits;
+        int exponent;
+};
+
+/* digits * 10^exponent, if one correctly rounded operation gives it. */
+static bool exact_value(struct decimal d, double *x)
+{
+        if (d.digits > UINT64_C(1) << 53 || d.exponent < -EXACT_POWER || d.exponent > EXACT_POWER)
+                return false;
+        *x = d.exponent < 0 ? (double)d.digits / power_of_ten[-d.exponent]
+                            : (double)d.digits * power_of_ten[d.exponent];
+        return true;
+}
+
+static void integer_text(char text[40], struct decimal d)
+{
+        snprintf(text, 40, "%" PRIu64 "e%d", d.digits, d.exponent);
+}
+
+static double double_value(struct decimal d)
+{
+        double x;
+        char text[40];
+
+        if (exact_value(d, &x))
+                return x;
+        integer_text(text, d);
+        return strtod(text, NULL);
+}
+
+static float float_value(struct decimal d)
+{
+        double x;
+        char text[40];
+
+        if (exact_value(d, &x)) {
+                uint64_t bits;
+
+                /* Rounding twice differs from rounding once only where the double is half-way
+                 * between two floats: bit 28 set and nothing below it. (Numbers that are
+                 * subnormal as floats do not come here: their exponents are too small.) */
+                memcpy(&bits, &x, sizeof(bits));
+                if ((bits & 0x1fffffff) != 0x10000000)
+                        return (float)x;
+        }
+        integer_text(text, d);
+        return strtof(text, NULL);
+}
+
+/* Power of ten of the first digit of x > 0, perhaps off by one. */
+static int decimal_exponent(double x)
+{
+        int e;
+
+        frexp(x, &e);
+        e = (int)floor((e - 1) * 0.30102999566398120);
+        if (e >= 0 && e < EXACT_POWER && x >= power_of_ten[e + 1])
+                e++;
+        return e;
+}
+
+/* x > 0 rounded to `precision` digits. */
+static struct decimal round_to(double x, int precision)
+{
+        struct decimal d = {0, decimal_exponent(x) - (precision - 1)};
+        char text[40];
+
+        if (precision <= 15 && d.exponent >= -EXACT_POWER && d.exponent <= EXACT_POWER) {
+                d.digits = (uint64_t)rint(d.exponent < 0 ? x * power_of_ten[-d.exponent]
+                                                         : x / power_of_ten[d.exponent]);
+                return d;
+        }
+        snprintf(text, sizeof(text), "%.*e", precision - 1, x);
+        d.digits = 0;
+        char *s = text;
+        for (; *s != 'e'; s++) {
+                if (*s >= '0' && *s <= '9')
+                        d.digits = d.digits * 10 + (uint64_t)(*s - '0');
+        }
+        d.exponent = atoi(s + 1) - (precision - 1);
+        return d;
+}
+
+static bool reads_back(struct decimal d, double x, bool is_float)
+{
+        return is_float ? float_value(d) == (float)x : double_value(d) == x;
+}
+
+static struct decimal shortest(double x, bool is_float)
+{
+        /* A number with up to 6 (15) digits survives a normal float (double), so if fewer digits
+         * do, they come out of the first try with zeros at the end. */
+        bool normal = x >= (is_float ? 0x1p-126 : 0x1p-1022);
+        int first = !normal ? 1 : is_float ? 6 : 15, last = is_float ? 9 : 17;
+        struct decimal d = {0, 0};
+
+        for (int precision = first; precision <= last; precision++) {
+                d = round_to(x, precision);
+                if (reads_back(d, x, is_float))
+                        break;
+                /* Above a power of two the numbers lie twice as far apart as below it: the
+                 * nearest decimal may be too low, and a farther one above still read back. */
+                struct decimal above = {d.digits + 1, d.exponent};
+                if (reads_back(above, x, is_float)) {
+                        d = above;
+                        break;
+                }
+        }
+        while (d.digits % 10 == 0) {
+                d.digits /= 10;
+                d.exponent++;
+        }
+        return d;
+}
+
+/* Writes digits * 10^exponent: 1234.5, 0.0001, 1e-5, 1.5e+300 becomes 1.5e300. */
+static void add_decimal(struct ran_buf *b, struct decimal d)
+{
+        char digits[24];
+        int n = snprintf(digits, sizeof(digits), "%" PRIu64, d.digits);
+        int point = n + d.exponent; /* digits before the decimal point */
+
+        if (point > 17 || point < -3) {
+                ran_buf_add(b, digits, 1);
+                if (n > 1) {
+                        ran_buf_char(b, '.');
+                        ran_buf_add(b, digits + 1, (size_t)n - 1);
+                }
+                ran_buf_printf(b, "e%d", point - 1);
+        } else if (point <= 0) {
+                ran_buf_add(b, "0.000", (size_t)(2 - point));
+                ran_buf_add(b, digits, (size_t)n);
+        } else if (point < n) {
+                ran_buf_add(b, digits, (size_t)point);
+                ran_buf_char(b, '.');
+                ran_buf_add(b, digits + point, (size_t)(n - point));
+        } else {
+                ran_buf_add(b, digits, (size_t)n);
+                ran_buf_add(b, "00000000000000000", (size_t)(point - n));
+        }
+}
+
+static void add_number(struct ran_buf *b, double x, bool is_float)
+{
+        if (!isfinite(x)) {
+                ran_buf_str(b, "null");
+                return;
+        }
+        if (signbit(x))
+                ran_buf_char(b, '-');
+        if (x == 0)
+                ran_buf_char(b, '0');
+        else
+                add_decimal(b, shortest(fabs(x), is_float));
+}
+
+void ran_buf_float(struct ran_buf *b, float x)
+{
+        add_number(b, (double)x, true);
+}
+
+void ran_buf_double(struct ran_buf *b, double x)
+{
+        add_number(b, x, false);
+}
+
+static bool is_digit(char c)
+{
+        return c >= '0' && c <= '9';
+}
+
+/* The digits of a number, without its point and its leading zeros. No double and no half-way point
+ * between two of them has more than 767 significant digits, so of the digits past that it only
+ * matters whether one is not zero. */
+struct number_text {
+        char digits[800];
+        size_t n;
+        long exponent; /* of ten, for the digits taken together */
+};
+
+static void add_digit(struct number_text *t, char c, bool fraction)
+{
+        const size_t most = 780;
+
+        if (t->n == 0 && c == '0') {
+                t->exponent -= fraction;
+        } else if (t->n < most) {
+                t->digits[t->n++] = c;
+                t->exponent -= fraction;
+        } else {
+                if (c != '0')
+                        t->digits[most - 1] = '1';
+                t->exponent += !fraction;
+        }
+}
+
+/* Reads [+-]digits; magnitudes past a million are all the same to a double. */
+static const char *read_exponent(const char *s, const char *end, long *exponent)
+{
+        bool negative = s < end && *s == '-';
+        long e = 0;
+
+        if (s < end && (*s == '-' || *s == '+'))
+                s++;
+        if (s == end || !is_digit(*s))
+                return NULL;
+        for (; s < end && is_digit(*s); s++)
+                e = e < 1000000 ? e * 10 + (*s - '0') : e;
+        *exponent += negative ? -e : e;
+        return s;
+}
+
+/* number = [ minus ] int [ frac ] [ exp ] of RFC 8259. */
+static bool read_number(const char *s, size_t n, struct number_text *t, bool *negative)
+{
+        const char *end = s + n;
+
+        *negative = s < end && *s == '-';
+        s += *negative;
+        if (s == end || !is_digit(*s) || (*s == '0' && s + 1 < end && is_digit(s[1])))
+                return false;
+        for (; s < end && is_digit(*s); s++)
+                add_digit(t, *s, false);
+        if (s < end && *s == '.') {
+                if (++s == end || !is_digit(*s))
+                        return false;
+                for (; s < end && is_digit(*s); s++)
+                        add_digit(t, *s, true);
+        }
+        if (s < end && (*s == 'e' || *s == 'E')) {
+                s = read_exponent(s + 1, end, &t->exponent);
+                if (s == NULL)
+                        return false;
+        }
+        return s == end;
+}
+
+bool ran_parse_double(const char *s, size_t n, double *x)
+{
+        struct number_text t;
+        bool negative;
+        double value = 0;
+
+        t.n = 0;
+        t.exponent = 0;
+        if (!read_number(s, n, &t, &negative))
+                return false;
+        if (t.n > 0) {
+                /* Digits and a space of their own for "e-1000000": no point, so no locale. */
+                long e = t.exponent < -9999 ? -9999 : t.exponent > 9999 ? 9999 : t.exponent;
+
+                snprintf(t.digits + t.n, sizeof(t.digits) - t.n, "e%ld", e);
+                value = strtod(t.digits, NULL);
+        }
+        if (!isfinite(value))
+                return false;
+        *x = negative ? -value : value;
+        return true;
+}
+
+bool ran_parse_size(const char *s, size_t n, size_t *x)
+{
+        size_t value = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                size_t digit = (size_t)(s[i] - '0');
+
+                if (!is_digit(s[i]) || value > (SIZE_MAX - digit) / 10)
+                        return false;
+                value = value * 10 + digit;
+        }
+        if (n > 0)
+                *x = value;
+        return n > 0;
+}

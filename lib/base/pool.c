@@ -1,0 +1,201 @@
+/* A pool of threads that may be used from inside its own tasks.
+ *
+ * Each call of ran_parallel is a job on the caller's stack. Jobs stand in a list, the newest first;
+ * whoever works on a job takes the next index with one atomic addition. A caller works on its own
+ * job only, so it is never held up by somebody else's long task; idle threads take the newest job
+ * that has work left, so that an inner job, for which an outer task waits, is finished first. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ran.h"
+
+struct job {
+        void (*fn)(void *arg, size_t i);
+        void *arg;
+        size_t n;
+        atomic_size_t next; /* the first index that nobody has taken */
+        atomic_size_t
+                helpers; /* threads other than the caller inside run(); raised under the lock */
+        struct job *older;
+};
+
+struct ran_pool {
+        size_t threads, started; /* started: how many of the threads - 1 workers exist */
+        pthread_t *worker;
+        pthread_mutex_t lock;
+        pthread_cond_t work, done;
+        struct job *newest;   /* under the lock, as is `stop` */
+        atomic_size_t posted; /* jobs so far: what an idle thread looks at before it sleeps */
+        bool stop;
+};
+
+/* How often to look before sleeping, some 10 microseconds: kernels follow each other closely, and
+ * waking a thread costs more than that. */
+enum { LOOKS = 200 };
+
+static void breathe(void)
+{
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#else
+        atomic_signal_fence(memory_order_seq_cst);
+#endif
+}
+
+static void run(struct job *job)
+{
+        size_t i;
+
+        while ((i = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed)) < job->n)
+                job->fn(job->arg, i);
+}
+
+static bool has_work(struct job *job)
+{
+        return atomic_load_explicit(&job->next, memory_order_relaxed) < job->n;
+}
+
+static struct job *find_job(struct ran_pool *pool)
+{
+        struct job *job = pool->newest;
+
+        while (job != NULL && !has_work(job))
+                job = job->older;
+        return job;
+}
+
+/* Called with the lock held, which is dropped while there is work. */
+static void help(struct ran_pool *pool, struct job *job)
+{
+        atomic_fetch_add(&job->helpers, 1);
+        pthread_mutex_unlock(&pool->lock);
+        run(job);
+        pthread_mutex_lock(&pool->lock);
+        /* Under the lock, because the caller may return, and its job be gone, once this is 0. */
+        if (atomic_fetch_sub(&job->helpers, 1) == 1)
+                pthread_cond_broadcast(&pool->done);
+}
+
+static void wait_for_work(struct ran_pool *pool)
+{
+        size_t posted = atomic_load(&pool->posted);
+
+        pthread_mutex_unlock(&pool->lock);
+        for (int look = 0; look < LOOKS && atomic_load(&pool->posted) == posted; look++)
+                breathe();
+        pthread_mutex_lock(&pool->lock);
+        if (atomic_load(&pool->posted) == posted && !pool->stop)
+                pthread_cond_wait(&pool->work, &pool->lock);
+}
+
+static void *worker(void *arg)
+{
+        struct ran_pool *pool = arg;
+
+        pthread_mutex_lock(&pool->lock);
+        while (!pool->stop) {
+                struct job *job = find_job(pool);
+
+                if (job != NULL)
+                        help(pool, job);
+                else
+                        wait_for_work(pool);
+        }
+        pthread_mutex_unlock(&pool->lock);
+        return NULL;
+}
+
+static void post(struct ran_pool *pool, struct job *job)
+{
+        pthread_mutex_lock(&pool->lock);
+        job->older = pool->newest;
+        pool->newest = job;
+        atomic_fetch_add(&pool->posted, 1);
+        pthread_cond_broadcast(&pool->work);
+        pthread_mutex_unlock(&pool->lock);
+}
+
+/* Takes the job off the list, so that no further helper comes, and waits for those inside. */
+static void retire(struct ran_pool *pool, struct job *job)
+{
+        pthread_mutex_lock(&pool->lock);
+        struct job **link = &pool->newest;
+        while (*link != job)
+                link = &(*link)->older;
+        *link = job->older;
+        pthread_mutex_unlock(&pool->lock);
+
+        for (int look = 0; look < LOOKS && atomic_load(&job->helpers) > 0; look++)
+                breathe();
+
+        /* The lock is taken even when helpers is 0: the last one holds it while it signals. */
+        pthread_mutex_lock(&pool->lock);
+        while (atomic_load(&job->helpers) > 0)
+                pthread_cond_wait(&pool->done, &pool->lock);
+        pthread_mutex_unlock(&pool->lock);
+}
+
+void ran_parallel(struct ran_pool *pool, size_t n, void (*fn)(void *arg, size_t i), void *arg)
+{
+        if (pool == NULL || pool->threads == 1 || n <= 1) {
+                for (size_t i = 0; i < n; i++)
+                        fn(arg, i);
+                return;
+        }
+        struct job job = {.fn = fn, .arg = arg, .n = n};
+        post(pool, &job);
+        run(&job);
+        retire(pool, &job);
+}
+
+struct ran_pool *ran_pool_new(size_t threads, struct ran_error *err)
+{
+        struct ran_pool *pool = ran_alloc(1, sizeof(*pool), err);
+
+        if (pool == NULL)
+                return NULL;
+        pool->threads = threads > 0 ? threads : 1;
+        pthread_mutex_init(&pool->lock, NULL);
+        pthread_cond_init(&pool->work, NULL);
+        pthread_cond_init(&pool->done, NULL);
+        pool->worker = ran_alloc(pool->threads - 1, sizeof(*pool->worker), err);
+        if (pool->worker == NULL) {
+                ran_pool_free(pool);
+                return NULL;
+        }
+        for (; pool->started < pool->threads - 1; pool->started++) {
+                int error = pthread_create(&pool->worker[pool->started], NULL, worker, pool);
+
+                if (error != 0) {
+                        ran_fail(err, RAN_ENOMEM, "cannot start thread %zu of %zu: %s",
+                                 pool->started + 2, pool->threads, strerror(error));
+                        ran_pool_free(pool);
+                        return NULL;
+                }
+        }
+        return pool;
+}
+
+void ran_pool_free(struct ran_pool *pool)
+{
+        if (pool == NULL)
+                return;
+        pthread_mutex_lock(&pool->lock);
+        pool->stop = true;
+        pthread_cond_broadcast(&pool->work);
+        pthread_mutex_unlock(&pool->lock);
+        for (size_t i = 0; i < pool->started; i++)
+                pthread_join(pool->worker[i], NULL);
+        pthread_cond_destroy(&pool->done);
+        pthread_cond_destroy(&pool->work);
+        pthread_mutex_destroy(&pool->lock);
+        free(pool->worker);
+        free(pool);
+}
+
+size_t ran_pool_threads(const struct ran_pool *pool)
+{
+        return pool != NULL ? pool->threads : 1;
+}
