@@ -383,6 +383,69 @@ int ran_classify(const struct ran_model *m, struct ran_state *s, const uint32_t 
  * rounded; never above 1. */
 void ran_probabilities(const struct ran_config *config, const float *logits, size_t C, float *p);
 
+/* ---- metrics (eval/) ------------------------------------------------------------------------ */
+
+/* Counts and sums (in double) over scored documents of a classifier. What is added in the same order
+ * gives the same numbers to the last bit. */
+struct ran_eval;
+/* names (C): not owned, or NULL for "0", "1" ...; multilabel: any number of labels a document. */
+struct ran_eval *ran_eval_new(size_t C, const char *const *names, bool multilabel,
+                              struct ran_error *err);
+void ran_eval_free(struct ran_eval *e);
+/* One document: its gold classes (n_gold of them, each < C and there once; exactly one with a single
+ * label, unless it is unknown), how many more gold labels it has that the model does not know (they
+ * count as missed), and probabilities p (C). thresholds (C) decide with several labels; NULL: 0.5.
+ * Can fail for lack of memory only. */
+int ran_eval_add(struct ran_eval *e, const uint32_t *gold, size_t n_gold, size_t unknown,
+                 const float *p, const float *thresholds, struct ran_error *err);
+/* Remembers the name of an unknown label for the report (the first hundred; all are counted). */
+int ran_eval_unknown(struct ran_eval *e, const char *name, size_t n, struct ran_error *err);
+/* Adds all that `from` holds to e; same C and kind. */
+int ran_eval_merge(struct ran_eval *e, const struct ran_eval *from, struct ran_error *err);
+
+struct ran_prf {
+        double precision, recall, f1; /* 0 where the denominator is 0 */
+};
+struct ran_eval_class {
+        size_t tp, fp, fn, support;
+        struct ran_prf rates;
+};
+struct ran_eval_cell {
+        uint32_t gold, predicted;
+        size_t count;
+};
+struct ran_eval_label {
+        char *name;
+        size_t length, count;
+};
+enum { RAN_EVAL_TOP = 5, RAN_EVAL_BINS = 15 };
+struct ran_eval_report {
+        size_t n; /* documents */
+        size_t C;
+        const char *const *names;
+        bool multilabel;
+        double accuracy; /* several labels: share of documents with exactly the gold set */
+        /* macro: mean over classes that are in the gold data or were predicted; weighted: by support. */
+        struct ran_prf micro, macro, weighted;
+        /* Over the documents whose labels are all known (n_known); NaN without any.
+         * One label: -log p of the gold class; sum over classes of (p - y)^2; confidence in the
+         * predicted class against its accuracy. Several: binary, mean over documents and classes.
+         * ece: 15 bins of equal width. */
+        size_t n_known;
+        double log_loss, brier, ece;
+        double top[RAN_EVAL_TOP]; /* one label: top[k-1], share with gold among the k most probable */
+        const struct ran_eval_class *classes; /* (C) */
+        const struct ran_eval_cell *confusion; /* one label: cells above 0, by gold, then predicted */
+        size_t cells;
+        const struct ran_eval_label *unknown; /* by their bytes */
+        size_t n_unknown, unknown_total;      /* names; occurrences */
+};
+/* The pointers in the report are e's and are good until e is added to or freed. */
+void ran_eval_finish(struct ran_eval *e, struct ran_eval_report *report);
+/* One JSON object; a table for people. */
+void ran_eval_json(const struct ran_eval_report *report, struct ran_buf *out);
+void ran_eval_text(const struct ran_eval_report *report, struct ran_buf *out);
+
 /* ---- training (train/) ---------------------------------------------------------------------- */
 
 /* Documents ready to train on or to be evaluated (train/dataset.c). Zero-initialise; call
