@@ -43,13 +43,16 @@ simd_flags_avx2   := -mavx2 -mfma
 simd_flags_avx512 := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma
 lib_objects += $(simd:%=$(BUILD)/lib/math/simd-%.o)
 
+MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 .PHONY: all
 all: $(library) $(programs) ## build the library and the programs
 
-# ---- compiling ---------------------------------------------------------------------------------
+# ---- compiling: V=1 shows the commands whole -----------------------------------------------------
+
+Q := $(if $(V),,@)
 
 # Written anew only when compiler or flags change, so that a change of them rebuilds everything.
 flags := $(CC) $(ALL_CFLAGS) | $(LDFLAGS) $(LIBS)
@@ -71,7 +74,8 @@ compile = $(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/%.o: %.c $(BUILD)/flags $(BUILD)/packages
 	@mkdir -p $(@D)
-	$(compile)
+	@echo '  CC    $@'
+	$(Q)$(compile)
 
 # Kernels gain from -O3, unless the user's CFLAGS say not to optimise.
 kernels := $(filter $(BUILD)/lib/math/% $(BUILD)/lib/model/%,$(lib_objects))
@@ -79,24 +83,29 @@ $(kernels): OPTIMISE = $(if $(filter -O0 -Og,$(CFLAGS)),,-O3)
 
 $(BUILD)/lib/math/simd-%.o: lib/math/simd.c $(BUILD)/flags $(BUILD)/packages
 	@mkdir -p $(@D)
-	$(compile) -DRAN_SIMD=$* $(simd_flags_$*)
+	@echo '  CC    $@'
+	$(Q)$(compile) -DRAN_SIMD=$* $(simd_flags_$*)
 
 $(library): $(lib_objects)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	@echo '  AR    $@'
+	$(Q)$(AR) rcs $@ $^
 
 link = $(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
 $(programs): $(BUILD)/%: $(BUILD)/cmd/%.o $(call object,$(cmd_shared)) $(library)
-	$(link)
+	@echo '  LINK  $@'
+	$(Q)$(link)
 
 $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(call object,$(unit_shared)) $(library)
 	@mkdir -p $(@D)
-	$(link)
+	@echo '  LINK  $@'
+	$(Q)$(link)
 
 $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(library)
 	@mkdir -p $(@D)
-	$(link)
+	@echo '  LINK  $@'
+	$(Q)$(link)
 
 -include $(patsubst %.o,%.d,$(lib_objects) $(call object,$(wildcard cmd/*.c tests/*/*.c)))
 
