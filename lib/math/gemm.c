@@ -1,0 +1,171 @@
+/* gemm.c - choice of instruction set, and the matrix product behind one function. */
+#include "math/gemm.h"
+#include "math/simd.h"
+
+#include <cblas.h>
+#include <stdlib.h>
+#include <string.h>
+
+#undef I /* cblas.h brings in complex.h; here I is the width of an input */
+
+#ifdef RAN_HAVE_X86
+extern const struct ran_simd ran_simd_avx512, ran_simd_avx2;
+#endif
+extern const struct ran_simd ran_simd_base;
+
+const struct ran_simd *ran_simd = &ran_simd_base;
+static const char *refused;
+static bool blas_is_slower; /* see choose() */
+
+static bool runs(const struct ran_simd *table)
+{
+#ifdef RAN_HAVE_X86
+        if (table == &ran_simd_avx512)
+                return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+        if (table == &ran_simd_avx2)
+                return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#endif
+        return table == &ran_simd_base;
+}
+
+__attribute__((constructor)) static void choose(void)
+{
+        static const struct ran_simd *const tables[] = {
+#ifdef RAN_HAVE_X86
+                &ran_simd_avx512, &ran_simd_avx2,
+#endif
+                &ran_simd_base,
+        };
+        const char *want = getenv("RAN_ISA"), *core;
+
+#ifdef RAN_HAVE_X86
+        __builtin_cpu_init();
+#endif
+        if (want != NULL && *want == '\0')
+                want = NULL;
+        refused = want;
+        for (size_t i = sizeof tables / sizeof *tables; i-- > 0;)
+                if (runs(tables[i]) && (want == NULL || strcmp(want, tables[i]->name) == 0)) {
+                        ran_simd = tables[i];
+                        refused = NULL;
+                }
+        /* Threads are ours: OpenBLAS must not add any of its own. */
+        openblas_set_num_threads(1);
+        /* OpenBLAS picks its kernels by the processor's model and takes one that it has never heard of
+         * for an old one: 0.3.21 runs a Zen 4 or 5 as a Haswell, at half the rate. Where its vectors are
+         * narrower than ours, large products go to our kernel too. */
+        core = openblas_get_corename();
+        blas_is_slower = ran_simd->lanes == 16 && strcmp(core, "SkylakeX") != 0 &&
+                         strcmp(core, "Cooperlake") != 0 && strcmp(core, "SapphireRapids") != 0 &&
+                         strcmp(core, "Zen4") != 0;
+}
+
+const char *ran_isa_refused(const char **known)
+{
+#ifdef RAN_HAVE_X86
+        *known = runs(&ran_simd_avx512) ? "avx512, avx2, base"
+                 : runs(&ran_simd_avx2) ? "avx2, base"
+                                        : "base";
+#else
+        *known = "base";
+#endif
+        return refused;
+}
+
+/* Below this many rows, or this little work, the copies and checks that OpenBLAS makes before it
+ * starts cost more than its kernels win. */
+enum { BLAS_ROWS = 64, BLAS_WORK = 1 << 21 };
+
+void ran_gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
+              size_t rbs, size_t cbs, size_t M, size_t N, size_t K, bool add)
+{
+        if (blas_is_slower || M < BLAS_ROWS || M * N * K < BLAS_WORK) {
+                ran_simd->gemm(c, ldc, a, ras, cas, b, rbs, cbs, M, N, K, add);
+                return;
+        }
+        cblas_sgemm(CblasRowMajor, cas == 1 ? CblasNoTrans : CblasTrans,
+                    cbs == 1 ? CblasNoTrans : CblasTrans, (blasint)M, (blasint)N, (blasint)K, 1.0f, a,
+                    (blasint)(cas == 1 ? ras : cas), b, (blasint)(cbs == 1 ? rbs : cbs),
+                    add ? 1.0f : 0.0f, c, (blasint)ldc);
+}
+
+struct linear {
+        float *y, *db;
+        const float *x, *w, *b;
+        size_t ldy, ldx, ldw, N, I, O;
+        bool add;
+};
+
+/* Rows, or columns of the result, that one task takes: small enough to share out a window, large
+ * enough that copying a block of w costs little. */
+enum { BLOCK = 256 };
+
+static size_t blocks(size_t n)
+{
+        return (n + BLOCK - 1) / BLOCK;
+}
+
+static size_t block(size_t n, size_t i)
+{
+        return n - i * BLOCK < BLOCK ? n - i * BLOCK : BLOCK;
+}
+
+static void linear_block(void *arg, size_t i)
+{
+        const struct linear *l = arg;
+        size_t n = block(l->N, i), at = i * BLOCK;
+
+        ran_gemm(l->y + at * l->ldy, l->ldy, l->x + at * l->ldx, l->ldx, 1, l->w, 1, l->I, n, l->O,
+                 l->I, false);
+        if (l->b != NULL)
+                ran_simd->bias(l->y + at * l->ldy, l->ldy, l->b, n, l->O);
+}
+
+void ran_linear(struct ran_pool *pool, float *y, size_t ldy, const float *x, size_t ldx,
+                const float *w, const float *b, size_t N, size_t I, size_t O)
+{
+        struct linear l = {.y = y, .ldy = ldy, .x = x, .ldx = ldx, .w = w, .b = b, .N = N, .I = I,
+                           .O = O};
+
+        ran_parallel(pool, blocks(N), linear_block, &l);
+}
+
+/* Rows of dx = dy w: here y is dx and x is dy. */
+static void input_block(void *arg, size_t i)
+{
+        const struct linear *l = arg;
+        size_t at = i * BLOCK;
+
+        ran_gemm(l->y + at * l->ldy, l->ldy, l->x + at * l->ldx, l->ldx, 1, l->w, l->I, 1,
+                 block(l->N, i), l->I, l->O, l->add);
+}
+
+/* Rows of dw += dy^T x: here y is dw, x is dy and w is x. */
+static void weight_block(void *arg, size_t i)
+{
+        const struct linear *l = arg;
+        size_t at = i * BLOCK, n = block(l->O, i);
+
+        ran_gemm(l->y + at * l->I, l->I, l->x + at, 1, l->ldx, l->w, l->ldw, 1, n, l->I, l->N, true);
+        if (l->db != NULL)
+                ran_simd->bias_bwd(l->db + at, l->x + at, l->ldx, l->N, n);
+}
+
+void ran_linear_bwd(struct ran_pool *pool, float *dx, size_t lddx, bool add, float *dw, float *db,
+                    const float *dy, size_t lddy, const float *x, size_t ldx, const float *w,
+                    size_t N, size_t I, size_t O)
+{
+        if (dx != NULL) {
+                struct linear l = {.y = dx, .ldy = lddx, .x = dy, .ldx = lddy, .w = w, .N = N,
+                                   .I = I, .O = O, .add = add};
+
+                ran_parallel(pool, blocks(N), input_block, &l);
+        }
+        if (dw != NULL) {
+                struct linear l = {.y = dw, .db = db, .x = dy, .ldx = lddy, .w = x, .ldw = ldx,
+                                   .N = N, .I = I, .O = O};
+
+                ran_parallel(pool, blocks(O), weight_block, &l);
+        }
+}

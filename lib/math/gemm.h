@@ -1,0 +1,24 @@
+/* gemm.h - the one matrix product, and the linear layer made of it. */
+#ifndef RAN_MATH_GEMM_H
+#define RAN_MATH_GEMM_H
+
+#include "ran.h"
+
+/* C (M,N) = A (M,K) B (K,N), or += with add; single-threaded. C is row-major, ldc apart. A and B may
+ * be transposed by their strides: element (i,k) of A is a[i*ras + k*cas], (k,j) of B is
+ * b[k*rbs + j*cbs], and in each one of the two strides is 1. The engine (our kernels or OpenBLAS) is a
+ * function of the processor and of M, N and K alone. */
+void ran_gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
+              size_t rbs, size_t cbs, size_t M, size_t N, size_t K, bool add);
+
+/* y (N,O) = x (N,I) w (O,I)^T + b (O), or without b if that is NULL. Rows are ldy and ldx apart.
+ * The rows are shared out over the pool in blocks that depend on N alone. */
+void ran_linear(struct ran_pool *pool, float *y, size_t ldy, const float *x, size_t ldx,
+                const float *w, const float *b, size_t N, size_t I, size_t O);
+/* Adjoint of the above. Any of dx, dw, db may be NULL.
+ *   dx = dy w, or += with add      dw += dy^T x      db += sum over N of dy */
+void ran_linear_bwd(struct ran_pool *pool, float *dx, size_t lddx, bool add, float *dw, float *db,
+                    const float *dy, size_t lddy, const float *x, size_t ldx, const float *w,
+                    size_t N, size_t I, size_t O);
+
+#endif

@@ -1,0 +1,568 @@
+/* simd.c - vector kernels, compiled once an instruction set with -DRAN_SIMD=name. See simd.h.
+ *
+ * Written with the vector extensions of GCC and clang, and intrinsics only where those have no word
+ * for it (fused multiply-add, masked tails). Each use of fma is chosen: the file is compiled with
+ * -ffp-contract=off like all others.
+ */
+#include "math/simd.h"
+#include "base/random.h"
+
+#include <math.h>
+#include <string.h>
+
+#if defined(__AVX512F__) || defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#if defined(__AVX512F__)
+#define VL 16
+#define MR 14 /* a tile of 14 x 32 uses 28 + 2 of the 32 registers */
+#define FMA(x, y, z) ((vf)_mm512_fmadd_ps((__m512)(x), (__m512)(y), (__m512)(z)))
+#elif defined(__AVX2__) && defined(__FMA__)
+#define VL 8
+#define MR 6 /* 6 x 16: 12 + 2 of 16 registers */
+#define FMA(x, y, z) ((vf)_mm256_fmadd_ps((__m256)(x), (__m256)(y), (__m256)(z)))
+#else
+#define VL 4
+#define MR 4 /* 4 x 8: 8 + 2 of 16 registers */
+#define FMA(x, y, z) ((x) * (y) + (z))
+#endif
+#define NR (2 * VL)
+
+typedef float vf __attribute__((vector_size(VL * 4), may_alias));
+typedef int32_t vi __attribute__((vector_size(VL * 4), may_alias));
+typedef float vf_any __attribute__((vector_size(VL * 4), may_alias, aligned(4)));
+
+static inline vf load(const float *p)
+{
+        return *(const vf_any *)p;
+}
+
+static inline void store(float *p, vf v)
+{
+        *(vf_any *)p = v;
+}
+
+static inline vf splat(float x)
+{
+        return x - (vf){0}; /* x - 0 keeps -0 and NaN, and compiles to one broadcast */
+}
+
+/* The first n <= VL elements; the others read as 0 and are not written. */
+static inline vf get(const float *p, size_t n)
+{
+        vf v = {0};
+
+        if (n == VL)
+                return load(p);
+#if defined(__AVX512F__)
+        v = (vf)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
+#else
+        memcpy(&v, p, n * sizeof *p);
+#endif
+        return v;
+}
+
+static inline void put(float *p, vf v, size_t n)
+{
+        if (n == VL) {
+                store(p, v);
+                return;
+        }
+#if defined(__AVX512F__)
+        _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)v);
+#else
+        memcpy(p, &v, n * sizeof *p);
+#endif
+}
+
+/* v in its first n lanes, other in the rest */
+static inline vf pick(vf v, vf other, size_t n)
+{
+        vi lane, take;
+
+        for (int i = 0; i < VL; i++)
+                lane[i] = i;
+        take = lane < (int32_t)n;
+        return (vf)(((vi)v & take) | ((vi)other & ~take));
+}
+
+/* Vectors over n elements: i is where one begins, k <= VL how many elements it has. */
+#define EACH(i, k, n) for (size_t i = 0, k; i < (n) && (k = least(VL, (n)-i)); i += VL)
+
+static inline size_t least(size_t a, size_t b)
+{
+        return a < b ? a : b;
+}
+
+static inline vf max(vf a, vf b)
+{
+        vi take = a > b;
+
+        return (vf)(((vi)a & take) | ((vi)b & ~take));
+}
+
+/* Pairwise, so that the order is the same for every caller. */
+static inline float sum(vf v)
+{
+        float t[VL];
+
+        memcpy(t, &v, sizeof t);
+        for (size_t half = VL / 2; half > 0; half /= 2)
+                for (size_t i = 0; i < half; i++)
+                        t[i] += t[i + half];
+        return t[0];
+}
+
+static inline float largest(vf v)
+{
+        float t[VL], top;
+
+        memcpy(t, &v, sizeof t);
+        top = t[0];
+        for (size_t i = 1; i < VL; i++)
+                top = t[i] > top ? t[i] : top;
+        return top;
+}
+
+/* exp(x) = 2^n exp(r), |r| <= ln(2)/2: n by adding 1.5 2^23, r in two parts (Cody and Waite), exp(r)
+ * by a polynomial of degree 6 that is exact to rounding. Clamped where float32 overflows or vanishes. */
+static inline vf vexp(vf x)
+{
+        const vf magic = splat(12582912.0f);
+        vf low = splat(-87.33654f), high = splat(88.72283f);
+        vi under = x < low;
+        vf t, n, r, p;
+
+        x = max(x, low);
+        x = -max(-x, -high);
+        t = FMA(x, splat(1.44269504f), magic);
+        n = t - magic;
+        r = FMA(n, splat(-0.693359375f), x);
+        r = FMA(n, splat(2.12194440e-4f), r);
+        p = splat(1.9875691500e-4f);
+        p = FMA(p, r, splat(1.3981999507e-3f));
+        p = FMA(p, r, splat(8.3334519073e-3f));
+        p = FMA(p, r, splat(4.1665795894e-2f));
+        p = FMA(p, r, splat(1.6666665459e-1f));
+        p = FMA(p, r, splat(5.0000001201e-1f));
+        p = FMA(p * r, r, r + 1.0f);
+        /* 2^n in two factors, so that n = 128 does not overflow the exponent field */
+        {
+                vi e = (vi)t - (vi)magic, half = e >> 1;
+                vf a = (vf)((half + 127) << 23), b = (vf)((e - half + 127) << 23);
+
+                p = p * a * b;
+        }
+        return (vf)((vi)p & ~under);
+}
+
+static inline vf vsigmoid(vf x)
+{
+        return 1.0f / (1.0f + vexp(-x));
+}
+
+/* ---- matrix product ---- */
+
+/* Blocks: a panel of B of KC x NC floats stays in the second-level cache, one of A of MC x KC beside
+ * it. KC is a constant, so that the order of a sum depends on K alone. */
+enum { KC = 256, NC = 512, MC = MR * 8 };
+static _Thread_local float packed_a[MC * KC] __attribute__((aligned(64)));
+static _Thread_local float packed_b[NC * KC] __attribute__((aligned(64)));
+
+/* n rows of `wide` elements each, interleaved: out[k][i] for i < wide, zeros from `have` on. */
+static void pack(float *out, const float *x, size_t stride, size_t kstride, size_t have,
+                 size_t wide, size_t K)
+{
+        if (stride == 1 && have == wide) {
+                for (size_t k = 0; k < K; k++)
+                        memcpy(out + k * wide, x + k * kstride, wide * sizeof *out);
+                return;
+        }
+        for (size_t i = 0; i < have; i++)
+                for (size_t k = 0; k < K; k++)
+                        out[k * wide + i] = x[i * stride + k * kstride];
+        for (size_t i = have; i < wide; i++)
+                for (size_t k = 0; k < K; k++)
+                        out[k * wide + i] = 0.0f;
+}
+
+/* One tile: rows x cols of C from packed panels. */
+static inline void tile(float *restrict c, size_t ldc, const float *restrict a,
+                        const float *restrict b, size_t K, size_t rows, size_t cols, bool add)
+{
+        vf acc[MR][2];
+
+#pragma GCC unroll 16
+        for (size_t i = 0; i < MR; i++)
+                acc[i][0] = acc[i][1] = (vf){0};
+        for (size_t k = 0; k < K; k++, a += MR, b += NR) {
+                vf b0 = *(const vf *)b, b1 = *(const vf *)(b + VL);
+
+#pragma GCC unroll 16
+                for (size_t i = 0; i < MR; i++) {
+                        vf x = splat(a[i]);
+
+                        acc[i][0] = FMA(x, b0, acc[i][0]);
+                        acc[i][1] = FMA(x, b1, acc[i][1]);
+                }
+        }
+        if (rows == MR && cols == NR) {
+#pragma GCC unroll 16
+                for (size_t i = 0; i < MR; i++) {
+                        float *p = c + i * ldc;
+
+                        if (add) {
+                                acc[i][0] += load(p);
+                                acc[i][1] += load(p + VL);
+                        }
+                        store(p, acc[i][0]);
+                        store(p + VL, acc[i][1]);
+                }
+                return;
+        }
+        {
+                float out[MR][NR];
+
+                memcpy(out, acc, sizeof out);
+                for (size_t i = 0; i < rows; i++)
+                        for (size_t j = 0; j < cols; j++)
+                                c[i * ldc + j] = add ? c[i * ldc + j] + out[i][j] : out[i][j];
+        }
+}
+
+static void gemm_blocked(float *c, size_t ldc, const float *a, size_t ras, size_t cas,
+                         const float *b, size_t rbs, size_t cbs, size_t M, size_t N, size_t K,
+                         bool add)
+{
+        for (size_t k0 = 0; k0 < K; k0 += KC) {
+                size_t kn = least(KC, K - k0);
+                bool plus = add || k0 > 0;
+
+                for (size_t j0 = 0; j0 < N; j0 += NC) {
+                        size_t jn = least(NC, N - j0);
+
+                        for (size_t j = 0; j < jn; j += NR)
+                                pack(packed_b + j * kn, b + k0 * rbs + (j0 + j) * cbs, cbs, rbs,
+                                     least(NR, jn - j), NR, kn);
+                        for (size_t i0 = 0; i0 < M; i0 += MC) {
+                                size_t in = least(MC, M - i0);
+
+                                for (size_t i = 0; i < in; i += MR)
+                                        pack(packed_a + i * kn, a + (i0 + i) * ras + k0 * cas, ras,
+                                             cas, least(MR, in - i), MR, kn);
+                                for (size_t j = 0; j < jn; j += NR)
+                                        for (size_t i = 0; i < in; i += MR)
+                                                tile(c + (i0 + i) * ldc + j0 + j, ldc,
+                                                     packed_a + i * kn, packed_b + j * kn, kn,
+                                                     least(MR, in - i), least(NR, jn - j), plus);
+                        }
+                }
+        }
+}
+
+/* One row of A, B's columns contiguous (a transposed weight): four dot products at a time. */
+static void row_by_columns(float *c, const float *a, const float *b, size_t cbs, size_t N, size_t K,
+                           bool add)
+{
+        for (size_t j = 0; j < N; j += 4) {
+                size_t n = least(4, N - j);
+                const float *col[4];
+                vf acc[4] = {{0}, {0}, {0}, {0}};
+
+                for (size_t q = 0; q < 4; q++)
+                        col[q] = b + (j + least(q, n - 1)) * cbs;
+                EACH(i, k, K) {
+                        vf x = get(a + i, k);
+
+#pragma GCC unroll 4
+                        for (size_t q = 0; q < 4; q++)
+                                acc[q] = FMA(x, get(col[q] + i, k), acc[q]);
+                }
+                for (size_t q = 0; q < n; q++)
+                        c[j + q] = sum(acc[q]) + (add ? c[j + q] : 0.0f);
+        }
+}
+
+/* One row of A, B's rows contiguous: a sum of rows, four vectors of the result at a time. */
+static void row_by_rows(float *c, const float *a, const float *b, size_t rbs, size_t N, size_t K,
+                        bool add)
+{
+        size_t j = 0;
+
+        for (; j + 4 * VL <= N; j += 4 * VL) {
+                vf acc[4];
+
+#pragma GCC unroll 4
+                for (size_t q = 0; q < 4; q++)
+                        acc[q] = add ? (vf)load(c + j + q * VL) : (vf){0};
+                for (size_t k = 0; k < K; k++) {
+                        vf x = splat(a[k]);
+
+#pragma GCC unroll 4
+                        for (size_t q = 0; q < 4; q++)
+                                acc[q] = FMA(x, load(b + k * rbs + j + q * VL), acc[q]);
+                }
+#pragma GCC unroll 4
+                for (size_t q = 0; q < 4; q++)
+                        store(c + j + q * VL, acc[q]);
+        }
+        if (j < N && !add)
+                memset(c + j, 0, (N - j) * sizeof *c);
+        for (size_t k = 0; k < K && j < N; k++)
+                EACH(i, n, N - j)
+                        put(c + j + i, FMA(splat(a[k]), get(b + k * rbs + j + i, n), get(c + j + i, n)),
+                            n);
+}
+
+/* A few rows do not pay for copying B into panels. */
+enum { FEW_ROWS = 4 };
+
+static void gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
+                 size_t rbs, size_t cbs, size_t M, size_t N, size_t K, bool add)
+{
+        if (K == 0) {
+                for (size_t i = 0; i < M && !add; i++)
+                        memset(c + i * ldc, 0, N * sizeof *c);
+                return;
+        }
+        if (M > FEW_ROWS || cas != 1) {
+                gemm_blocked(c, ldc, a, ras, cas, b, rbs, cbs, M, N, K, add);
+                return;
+        }
+        for (size_t i = 0; i < M; i++)
+                if (rbs == 1)
+                        row_by_columns(c + i * ldc, a + i * ras, b, cbs, N, K, add);
+                else
+                        row_by_rows(c + i * ldc, a + i * ras, b, rbs, N, K, add);
+}
+
+/* ---- element by element ---- */
+
+static void add(float *y, const float *x, size_t n)
+{
+        EACH(i, k, n)
+                put(y + i, get(y + i, k) + get(x + i, k), k);
+}
+
+static void axpy(float *y, float a, const float *x, size_t n)
+{
+        vf s = splat(a);
+
+        EACH(i, k, n)
+                put(y + i, FMA(s, get(x + i, k), get(y + i, k)), k);
+}
+
+static float dot(const float *x, const float *y, size_t n)
+{
+        vf s = {0};
+
+        EACH(i, k, n)
+                s = FMA(get(x + i, k), get(y + i, k), s);
+        return sum(s);
+}
+
+static void bias(float *x, size_t ld, const float *b, size_t N, size_t O)
+{
+        for (size_t r = 0; r < N; r++)
+                add(x + r * ld, b, O);
+}
+
+static void bias_bwd(float *db, const float *dy, size_t ld, size_t N, size_t O)
+{
+        for (size_t r = 0; r < N; r++)
+                add(db, dy + r * ld, O);
+}
+
+static void silu(float *y, const float *x, size_t n)
+{
+        EACH(i, k, n) {
+                vf v = get(x + i, k);
+
+                put(y + i, v * vsigmoid(v), k);
+        }
+}
+
+static void silu_bwd(float *dx, const float *x, const float *dy, size_t n)
+{
+        EACH(i, k, n) {
+                vf v = get(x + i, k), s = vsigmoid(v);
+
+                put(dx + i, get(dy + i, k) * s * (1.0f + v * (1.0f - s)), k);
+        }
+}
+
+static void glu_add(float *y, const float *value, const float *gate, size_t n)
+{
+        EACH(i, k, n)
+                put(y + i, get(y + i, k) + get(value + i, k) * vsigmoid(get(gate + i, k)), k);
+}
+
+static void glu_bwd(float *dvalue, float *dgate, const float *dy, const float *value,
+                    const float *gate, size_t n)
+{
+        EACH(i, k, n) {
+                vf d = get(dy + i, k), v = get(value + i, k), s = vsigmoid(get(gate + i, k));
+
+                put(dvalue + i, d * s, k);
+                put(dgate + i, d * v * s * (1.0f - s), k);
+        }
+}
+
+/* ---- rows ---- */
+
+static void norm(float *y, size_t ldy, float *stat, const float *x, size_t ldx, const float *w,
+                 const float *b, double eps, size_t N, size_t D)
+{
+        for (size_t r = 0; r < N; r++, x += ldx, y += ldy, stat += 2) {
+                vf total = {0}, square = {0}, mean, rstd;
+
+                EACH(i, k, D)
+                        total += get(x + i, k);
+                mean = splat(sum(total) / (float)D);
+                EACH(i, k, D) {
+                        vf c = pick(get(x + i, k) - mean, (vf){0}, k);
+
+                        square = FMA(c, c, square);
+                }
+                stat[0] = mean[0];
+                stat[1] = (float)(1.0 / sqrt((double)sum(square) / (double)D + eps));
+                rstd = splat(stat[1]);
+                EACH(i, k, D) {
+                        vf v = (get(x + i, k) - mean) * rstd;
+
+                        if (w != NULL)
+                                v = FMA(v, get(w + i, k), get(b + i, k));
+                        put(y + i, v, k);
+                }
+        }
+}
+
+/* With xhat = (x - mean) rstd and g = dy w:  dx = rstd (g - mean(g) - xhat mean(g xhat)). */
+static void norm_bwd(float *dx, size_t lddx, float *dw, float *db, const float *dy, size_t lddy,
+                     const float *x, size_t ldx, const float *stat, const float *w, size_t N,
+                     size_t D)
+{
+        const vf one = splat(1.0f);
+
+        for (size_t r = 0; r < N; r++, x += ldx, dy += lddy, dx += lddx, stat += 2) {
+                vf mean = splat(stat[0]), rstd = splat(stat[1]), g_sum = {0}, gx_sum = {0};
+
+                EACH(i, k, D) {
+                        vf d = get(dy + i, k), xhat = (get(x + i, k) - mean) * rstd;
+                        vf g = d * (w ? get(w + i, k) : one);
+
+                        g_sum += g; /* missing lanes have d = 0, and so g = 0 */
+                        gx_sum = FMA(g, xhat, gx_sum);
+                        if (dw) {
+                                put(dw + i, FMA(d, xhat, get(dw + i, k)), k);
+                                put(db + i, get(db + i, k) + d, k);
+                        }
+                }
+                g_sum = splat(sum(g_sum) / (float)D);
+                gx_sum = splat(sum(gx_sum) / (float)D);
+                EACH(i, k, D) {
+                        vf xhat = (get(x + i, k) - mean) * rstd;
+                        vf g = get(dy + i, k) * (w ? get(w + i, k) : one);
+
+                        put(dx + i, rstd * (g - g_sum - xhat * gx_sum), k);
+                }
+        }
+}
+
+static void softmax(float *x, float scale, size_t n)
+{
+        vf top = splat(x[0]), total = {0}, s = splat(scale), shift;
+
+        EACH(i, k, n)
+                top = max(top, pick(get(x + i, k), top, k));
+        shift = splat(-largest(top) * scale);
+        EACH(i, k, n) {
+                vf e = vexp(FMA(get(x + i, k), s, shift));
+
+                total += pick(e, (vf){0}, k);
+                put(x + i, e, k);
+        }
+        s = splat(1.0f / sum(total));
+        EACH(i, k, n)
+                put(x + i, get(x + i, k) * s, k);
+}
+
+static void softmax_bwd(float *dp, const float *p, float scale, size_t n)
+{
+        vf mean = splat(dot(dp, p, n)), s = splat(scale);
+
+        EACH(i, k, n)
+                put(dp + i, s * get(p + i, k) * (get(dp + i, k) - mean), k);
+}
+
+static void rotary(float *x, size_t ld, const float *table, float sign, size_t N, size_t h, size_t d)
+{
+        for (size_t r = 0; r < N; r++, x += ld, table += 2 * d)
+                for (size_t j = 0; j < h; j++) {
+                        float *restrict q = x + j * d;
+                        const float *restrict c = table, *restrict s = table + d;
+
+                        for (size_t i = 0; i < d; i += 2) {
+                                float u = q[i], v = q[i + 1];
+
+                                q[i] = u * c[i] + sign * (v * s[i]);
+                                q[i + 1] = v * c[i + 1] + sign * (u * s[i + 1]);
+                        }
+                }
+}
+
+/* ---- training ---- */
+
+static void dropout(float *x, size_t n, uint64_t key, uint64_t at, double p)
+{
+        uint32_t limit = (uint32_t)(p * 65536.0 + 0.5);
+        float keep = (float)(1.0 / (1.0 - p));
+
+        /* one draw serves four positions */
+        for (size_t i = 0; i < n;) {
+                uint64_t bits = ran_draw_inline(key, (at + i) / 4);
+
+                for (size_t lane = (at + i) % 4; lane < 4 && i < n; lane++, i++)
+                        x[i] = ((bits >> (16 * lane)) & 0xffff) < limit ? 0.0f : x[i] * keep;
+        }
+}
+
+static void adam(float *w, float *m, float *v, const float *g, size_t n, float gscale, float beta1,
+                 float beta2, float rate, float root, float eps, float decay)
+{
+        for (size_t i = 0; i < n; i++) {
+                float d = g[i] * gscale;
+
+                m[i] = beta1 * m[i] + (1.0f - beta1) * d;
+                v[i] = beta2 * v[i] + (1.0f - beta2) * d * d;
+                w[i] = w[i] * decay - rate * m[i] / (sqrtf(v[i] * root) + eps);
+        }
+}
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b)  JOIN_(a, b)
+#define TEXT_(a)    #a
+#define TEXT(a)     TEXT_(a)
+
+const struct ran_simd JOIN(ran_simd_, RAN_SIMD) = {
+        .name = TEXT(RAN_SIMD),
+        .lanes = VL,
+        .gemm = gemm,
+        .bias = bias,
+        .bias_bwd = bias_bwd,
+        .silu = silu,
+        .silu_bwd = silu_bwd,
+        .glu_add = glu_add,
+        .glu_bwd = glu_bwd,
+        .norm = norm,
+        .norm_bwd = norm_bwd,
+        .softmax = softmax,
+        .softmax_bwd = softmax_bwd,
+        .rotary = rotary,
+        .add = add,
+        .axpy = axpy,
+        .dot = dot,
+        .dropout = dropout,
+        .adam = adam,
+};

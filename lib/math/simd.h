@@ -1,0 +1,82 @@
+/* simd.h - the arithmetic that depends on the processor's vector width.
+ *
+ * simd.c is compiled once an instruction set; each compilation fills one table. All kernels are
+ * single-threaded, allocate nothing and cannot fail. Outputs come first, then inputs, then sizes.
+ * A backward kernel is written beside its forward. Rows are ld apart where a leading dimension is
+ * named. Every reduction has a fixed order, so a result is a function of its arguments alone.
+ *
+ * Accuracy of the vector exp: at most 2 ulp over [-87, 88]; below it is 0 up to a denormal.
+ */
+#ifndef RAN_MATH_SIMD_H
+#define RAN_MATH_SIMD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ran_simd {
+        const char *name; /* "avx512", "avx2", "base" */
+        size_t lanes;     /* floats in a vector */
+
+        /* C (M,N) = A (M,K) B (K,N), or += with add. Element (i,k) of A is a[i*ras + k*cas], of B
+         * b[k*rbs + j*cbs], one of the strides of each being 1; C is row-major. */
+        void (*gemm)(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
+                     size_t rbs, size_t cbs, size_t M, size_t N, size_t K, bool add);
+
+        /* x (N,O) += b (O) in every row */
+        void (*bias)(float *x, size_t ld, const float *b, size_t N, size_t O);
+        /* db (O) += sum of dy (N,O) over N */
+        void (*bias_bwd)(float *db, const float *dy, size_t ld, size_t N, size_t O);
+
+        /* y = x sigmoid(x), n elements; y may be x.   dx = dy silu'(x); dx may be dy. */
+        void (*silu)(float *y, const float *x, size_t n);
+        void (*silu_bwd)(float *dx, const float *x, const float *dy, size_t n);
+        /* y += value sigmoid(gate).   Adjoint: dvalue, dgate overwritten. */
+        void (*glu_add)(float *y, const float *value, const float *gate, size_t n);
+        void (*glu_bwd)(float *dvalue, float *dgate, const float *dy, const float *value,
+                        const float *gate, size_t n);
+
+        /* y = (x - mean) / sqrt(var + eps) w + b over each row of D, population variance; w, b NULL:
+         * 1 and 0. stat (N,2) receives mean and 1/sqrt(var + eps); y may be x. */
+        void (*norm)(float *y, size_t ldy, float *stat, const float *x, size_t ldx, const float *w,
+                     const float *b, double eps, size_t N, size_t D);
+        /* Adjoint: dx overwritten (may be dy); dw, db += (NULL with w NULL, or when not wanted). */
+        void (*norm_bwd)(float *dx, size_t lddx, float *dw, float *db, const float *dy, size_t lddy,
+                         const float *x, size_t ldx, const float *stat, const float *w, size_t N,
+                         size_t D);
+
+        /* x = softmax(scale x) over n >= 1 elements, scale > 0 */
+        void (*softmax)(float *x, float scale, size_t n);
+        /* Adjoint with respect to the unscaled scores: dp = scale p (dp - p . dp), in place */
+        void (*softmax_bwd)(float *dp, const float *p, float scale, size_t n);
+
+        /* Rotates the pairs (2k, 2k+1) of h heads of width d in each of N rows by the angles of
+         * table row i: table (N, 2d) holds d cosines, each twice, then d sines, signed - +. A
+         * negative `sign` rotates back, which is the adjoint. */
+        void (*rotary)(float *x, size_t ld, const float *table, float sign, size_t N, size_t h,
+                       size_t d);
+
+        /* y += x;  y += a x;  dot product */
+        void (*add)(float *y, const float *x, size_t n);
+        void (*axpy)(float *y, float a, const float *x, size_t n);
+        float (*dot)(const float *x, const float *y, size_t n);
+
+        /* Zeroes element i with probability p where 16 bits of the draw at position at + i say so,
+         * scales the others by 1/(1-p). The adjoint is the same call on the gradient. */
+        void (*dropout)(float *x, size_t n, uint64_t key, uint64_t at, double p);
+
+        /* One step of Adam with decoupled weight decay (Loshchilov and Hutter 2019): g is scaled by
+         * gscale; rate = lr / (1 - beta1^t), root = 1 / (1 - beta2^t), decay = 1 - lr wd. */
+        void (*adam)(float *w, float *m, float *v, const float *g, size_t n, float gscale,
+                     float beta1, float beta2, float rate, float root, float eps, float decay);
+};
+
+/* The table in use: the best that this processor runs, or the one that RAN_ISA names. Set before
+ * main. */
+extern const struct ran_simd *ran_simd;
+
+/* NULL when RAN_ISA is unset or could be honoured; else its value, which this processor or build
+ * does not know, and `known` lists what would do. */
+const char *ran_isa_refused(const char **known);
+
+#endif
