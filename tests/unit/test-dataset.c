@@ -1,0 +1,270 @@
+/* Datasets: classes, documents in flat arrays, and the held-out share. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ran.h"
+#include "test.h"
+
+/* Adds a document of the ids with labels separated by spaces. */
+static int add(struct ran_dataset *d, const uint32_t *ids, size_t L, const char *names,
+               struct ran_error *err)
+{
+        uint32_t labels[16];
+        size_t n = 0;
+
+        for (const char *p = names; *p != '\0' && n < 16; n++) {
+                size_t length = strcspn(p, " ");
+                if (ran_dataset_label(d, p, length, &labels[n], err) != RAN_OK)
+                        return err->code;
+                p += length + (p[length] == ' ');
+        }
+        return ran_dataset_add(d, ids, L, labels, n, 1, err);
+}
+
+static const char *label_of(const struct ran_dataset *d, size_t b)
+{
+        uint32_t label = d->labels[d->label_first[b]];
+
+        return label == RAN_LABEL_UNKNOWN ? NULL : d->names[label];
+}
+
+TEST(documents_lie_one_after_another)
+{
+        struct ran_dataset d = {0};
+        struct ran_error err = {0};
+
+        REQUIRE(CHECK_OK(add(&d, (uint32_t[]){7, 8, 9}, 3, "b", &err), err));
+        REQUIRE(CHECK_OK(ran_dataset_add(&d, (uint32_t[]){5}, 1, NULL, 0, 2.5, &err), err));
+        REQUIRE(CHECK_OK(add(&d, (uint32_t[]){1, 2}, 2, "a", &err), err));
+        REQUIRE(CHECK_OK(ran_dataset_finish(&d, &err), err));
+        CHECK_SIZE(d.B, 3);
+        CHECK_SIZE(d.first[1], 3);
+        CHECK_SIZE(d.first[2], 4);
+        CHECK_SIZE(d.first[3], 6);
+        CHECK(d.ids[0] == 7 && d.ids[3] == 5 && d.ids[5] == 2);
+        CHECK_SIZE(d.label_first[1], 1);
+        CHECK_SIZE(d.label_first[2], 1);
+        CHECK_SIZE(d.label_first[3], 2);
+        CHECK(d.weight[0] == 1 && d.weight[1] == 2.5f);
+        ran_dataset_release(&d);
+        CHECK(d.B == 0 && d.ids == NULL);
+}
+
+TEST(classes_are_ordered_by_bytes)
+{
+        static const char *const turn[] = {"z", "B", "\xc3\xa9", "a", "", "10", "9", "a", "z"};
+        static const char *const order[] = {"", "10", "9", "B", "a", "z", "\xc3\xa9"};
+        struct ran_dataset d = {0};
+        struct ran_error err = {0};
+        uint32_t label, id = 1;
+
+        for (size_t b = 0; b < 9; b++) {
+                REQUIRE(CHECK_OK(ran_dataset_label(&d, turn[b], strlen(turn[b]), &label, &err),
+                                 err));
+                REQUIRE(CHECK_OK(ran_dataset_add(&d, &id, 1, &label, 1, 1, &err), err));
+        }
+        REQUIRE(CHECK_OK(ran_dataset_finish(&d, &err), err));
+        REQUIRE(CHECK_SIZE(d.C, 7));
+        for (size_t c = 0; c < d.C; c++)
+                CHECK_STR(d.names[c], order[c]);
+        for (size_t b = 0; b < d.B; b++)
+                CHECK_STR(label_of(&d, b), turn[b]);
+        ran_dataset_release(&d);
+}
+
+TEST(many_classes_are_told_apart)
+{
+        struct ran_dataset d = {0};
+        struct ran_error err = {0};
+        char name[16];
+
+        for (size_t pass = 0; pass < 2; pass++)
+                for (size_t i = 0; i < 5000; i++) {
+                        snprintf(name, sizeof name, "class %05zu", i);
+                        uint32_t label, id = (uint32_t)i;
+                        REQUIRE(CHECK_OK(ran_dataset_label(&d, name, strlen(name), &label, &err),
+                                         err));
+                        REQUIRE(label == i);
+                        REQUIRE(CHECK_OK(ran_dataset_add(&d, &id, 1, &label, 1, 1, &err), err));
+                }
+        REQUIRE(CHECK_OK(ran_dataset_finish(&d, &err), err));
+        CHECK_SIZE(d.C, 5000);
+        CHECK_STR(label_of(&d, 5000 + 1234), "class 01234");
+        ran_dataset_release(&d);
+}
+
+TEST(labels_of_a_document_ascend_and_count_once)
+{
+        struct ran_dataset d = {.multilabel = true};
+        struct ran_error err = {0};
+        uint32_t id = 3;
+
+        REQUIRE(CHECK_OK(add(&d, &id, 1, "c b c a b", &err), err));
+        REQUIRE(CHECK_OK(add(&d, &id, 1, "", &err), err));
+        REQUIRE(CHECK_OK(add(&d, &id, 1, "b a", &err), err));
+        REQUIRE(CHECK_OK(ran_dataset_finish(&d, &err), err));
+        REQUIRE(CHECK_SIZE(d.label_first[3], 5));
+        CHECK_SIZE(d.label_first[1], 3);
+        CHECK_SIZE(d.label_first[2], 3);
+        for (size_t i = 0; i < 3; i++)
+                CHECK(d.labels[i] == i);
+        CHECK(d.labels[3] == 0 && d.labels[4] == 1);
+        ran_dataset_release(&d);
+}
+
+TEST(given_classes_stay_and_others_are_unknown)
+{
+        char *names[] = {"yes", "no"}; /* a model's order, which need not be that of bytes */
+        struct ran_dataset d = {0};
+        struct ran_error err = {0};
+        uint32_t id = 3;
+
+        REQUIRE(CHECK_OK(ran_dataset_set_classes(&d, names, 2, &err), err));
+        REQUIRE(CHECK_OK(add(&d, &id, 1, "no", &err), err));
+        REQUIRE(CHECK_OK(add(&d, &id, 1, "maybe", &err), err));
+        REQUIRE(CHECK_OK(add(&d, &id, 1, "yes", &err), err));
+        REQUIRE(CHECK_OK(ran_dataset_finish(&d, &err), err));
+        CHECK_SIZE(d.C, 2);
+        CHECK_STR(label_of(&d, 0), "no");
+        CHECK(label_of(&d, 1) == NULL);
+        CHECK_STR(label_of(&d, 2), "yes");
+        CHECK(d.labels[0] == 1);
+        ran_dataset_release(&d);
+}
+
+TEST(a_label_with_a_nul_is_refused)
+{
+        struct ran_dataset d = {0};
+        struct ran_error err = {0};
+        uint32_t label;
+
+        CHECK(ran_dataset_label(&d, "a\0b", 3, &label, &err) == RAN_EFORMAT);
+        CHECK_STR(err.text, "a label cannot hold U+0000");
+        CHECK_SIZE(d.C, 0);
+        ran_dataset_release(&d);
+}
+
+TEST(an_empty_set_can_be_read)
+{
+        struct ran_dataset d = {0}, dev = {0};
+        struct ran_error err = {0};
+
+        REQUIRE(CHECK_OK(ran_dataset_finish(&d, &err), err));
+        CHECK_SIZE(d.first[d.B], 0);
+        CHECK_SIZE(d.label_first[d.B], 0);
+        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.5, 1, &dev, &err), err));
+        CHECK_SIZE(dev.first[dev.B], 0);
+        ran_dataset_release(&dev);
+        ran_dataset_release(&d);
+}
+
+/* ---- the held-out share --------------------------------------------------------------------- */
+
+enum { DOCUMENTS = 1000 };
+
+/* Document b is b % 3 + 1 copies of id b; 600 "a", 390 "b", 10 "c", turn by turn. */
+static bool build(struct ran_dataset *d, bool multilabel)
+{
+        struct ran_error err = {0};
+
+        d->multilabel = multilabel;
+        for (uint32_t b = 0; b < DOCUMENTS; b++) {
+                uint32_t ids[] = {b, b, b};
+                const char *names = b % 100 == 0 ? "c" : b % 5 < 3 ? "a" : "b";
+                if (!CHECK_OK(add(d, ids, b % 3 + 1, names, &err), err))
+                        return false;
+        }
+        return CHECK_OK(ran_dataset_finish(d, &err), err);
+}
+
+static size_t count(const struct ran_dataset *d, const char *name)
+{
+        size_t n = 0;
+
+        for (size_t b = 0; b < d->B; b++)
+                n += strcmp(label_of(d, b), name) == 0;
+        return n;
+}
+
+TEST(every_document_is_on_one_side_and_whole)
+{
+        struct ran_dataset d = {0}, whole = {0}, dev = {0};
+        struct ran_error err = {0};
+        bool seen[DOCUMENTS] = {false};
+
+        REQUIRE(build(&d, false) && build(&whole, false));
+        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.1, 1, &dev, &err), err));
+        CHECK_SIZE(d.B + dev.B, DOCUMENTS);
+        for (size_t side = 0; side < 2; side++) {
+                const struct ran_dataset *s = side == 0 ? &d : &dev;
+                uint32_t before = 0;
+                for (size_t b = 0; b < s->B; b++) {
+                        uint32_t id = s->ids[s->first[b]];
+                        REQUIRE(id < DOCUMENTS && !seen[id] && (b == 0 || id > before));
+                        seen[id] = true;
+                        before = id;
+                        REQUIRE(CHECK_SIZE(s->first[b + 1] - s->first[b], id % 3 + 1));
+                        CHECK(s->ids[s->first[b + 1] - 1] == id);
+                        CHECK_STR(label_of(s, b), label_of(&whole, id));
+                }
+        }
+        ran_dataset_release(&d);
+        ran_dataset_release(&whole);
+        ran_dataset_release(&dev);
+}
+
+TEST(each_class_gives_its_share)
+{
+        struct ran_dataset d = {0}, dev = {0};
+        struct ran_error err = {0};
+
+        REQUIRE(build(&d, false));
+        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.1, 1, &dev, &err), err));
+        CHECK(dev.B >= 99 && dev.B <= 101);
+        CHECK(count(&dev, "a") >= 58 && count(&dev, "a") <= 60);
+        CHECK(count(&dev, "b") >= 39 && count(&dev, "b") <= 41);
+        CHECK(count(&dev, "c") >= 1 && count(&dev, "c") <= 2);
+        CHECK_SIZE(dev.C, 3);
+        ran_dataset_release(&d);
+        ran_dataset_release(&dev);
+}
+
+TEST(no_class_vanishes_from_training)
+{
+        struct ran_dataset d = {0}, dev = {0};
+        struct ran_error err = {0};
+
+        for (uint32_t b = 0; b < 10; b++) {
+                char name[] = {(char)('a' + b / 2), '\0'};
+                REQUIRE(CHECK_OK(add(&d, &b, 1, name, &err), err));
+        }
+        REQUIRE(CHECK_OK(ran_dataset_finish(&d, &err), err));
+        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.9, 1, &dev, &err), err));
+        CHECK_SIZE(d.B, 5);
+        for (size_t b = 0; b < d.B; b++)
+                CHECK_SIZE(d.labels[d.label_first[b]], b);
+        ran_dataset_release(&d);
+        ran_dataset_release(&dev);
+}
+
+TEST(the_choice_depends_on_the_seed_alone)
+{
+        struct ran_dataset d[3] = {{0}}, dev[3] = {{0}};
+        struct ran_error err = {0};
+
+        for (size_t i = 0; i < 3; i++) {
+                REQUIRE(build(&d[i], true));
+                REQUIRE(CHECK_OK(ran_dataset_split(&d[i], 0.1, i < 2 ? 1 : 2, &dev[i], &err), err));
+                CHECK_SIZE(dev[i].B, 100);
+        }
+        size_t size = dev[0].first[dev[0].B];
+        REQUIRE(CHECK_SIZE(dev[1].first[dev[1].B], size));
+        CHECK(memcmp(dev[0].ids, dev[1].ids, size * sizeof *dev[0].ids) == 0);
+        CHECK(dev[2].first[dev[2].B] != size ||
+              memcmp(dev[0].ids, dev[2].ids, size * sizeof *dev[0].ids) != 0);
+        for (size_t i = 0; i < 3; i++) {
+                ran_dataset_release(&d[i]);
+                ran_dataset_release(&dev[i]);
+        }
+}
