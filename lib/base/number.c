@@ -68,37 +68,42 @@ static float float_value(struct decimal d)
         return strtof(text, NULL);
 }
 
-/* Power of ten of the first digit of x > 0, perhaps off by one. */
-static int decimal_exponent(double x)
+/* x * 10^-exponent to the nearest whole number; the power is in the table. */
+static uint64_t scale(double x, int exponent)
 {
-        int e;
-
-        frexp(x, &e);
-        e = (int)floor((e - 1) * 0.30102999566398120);
-        if (e >= 0 && e < EXACT_POWER && x >= power_of_ten[e + 1])
-                e++;
-        return e;
+        return (uint64_t)rint(exponent < 0 ? x * power_of_ten[-exponent]
+                                           : x / power_of_ten[exponent]);
 }
 
-/* x > 0 rounded to `precision` digits. */
-static struct decimal round_to(double x, int precision)
+/* The same through printf, for any precision and magnitude. */
+static struct decimal print_to(double x, int precision)
 {
-        struct decimal d = {0, decimal_exponent(x) - (precision - 1)};
-        char text[40];
+        struct decimal d = {0, 0};
+        char text[40], *s = text;
 
-        if (precision <= 15 && d.exponent >= -EXACT_POWER && d.exponent <= EXACT_POWER) {
-                d.digits = (uint64_t)rint(d.exponent < 0 ? x * power_of_ten[-d.exponent]
-                                                         : x / power_of_ten[d.exponent]);
-                return d;
-        }
         snprintf(text, sizeof(text), "%.*e", precision - 1, x);
-        d.digits = 0;
-        char *s = text;
         for (; *s != 'e'; s++) {
                 if (*s >= '0' && *s <= '9')
                         d.digits = d.digits * 10 + (uint64_t)(*s - '0');
         }
         d.exponent = atoi(s + 1) - (precision - 1);
+        return d;
+}
+
+/* x > 0 rounded to `precision` digits. */
+static struct decimal round_to(double x, int precision)
+{
+        struct decimal d;
+        int e;
+
+        /* The first digit stands at this power of ten, or at the one above it. */
+        frexp(x, &e);
+        d.exponent = (int)floor((e - 1) * 0.30102999566398120) - (precision - 1);
+        if (precision > 15 || d.exponent < -EXACT_POWER || d.exponent >= EXACT_POWER)
+                return print_to(x, precision);
+        d.digits = scale(x, d.exponent);
+        if ((double)d.digits >= power_of_ten[precision])
+                d.digits = scale(x, ++d.exponent);
         return d;
 }
 

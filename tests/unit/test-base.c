@@ -1,0 +1,233 @@
+/* Errors, memory, random numbers, digests. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ran.h"
+#include "test.h"
+
+TEST(fail_fills_and_returns_the_code)
+{
+        struct ran_error err = {0};
+
+        CHECK(ran_fail(&err, RAN_EIO, "cannot open %s", "x.ran") == RAN_EIO);
+        CHECK(err.code == RAN_EIO);
+        CHECK_STR(err.text, "cannot open x.ran");
+        CHECK(ran_fail(NULL, RAN_ENOMEM, "nobody listens") == RAN_ENOMEM);
+}
+
+TEST(fail_can_wrap_its_own_sentence)
+{
+        struct ran_error err = {0};
+
+        ran_fail(&err, RAN_EFORMAT, "bad header");
+        ran_fail(&err, err.code, "%s: %s", "m.ran", err.text);
+        CHECK_STR(err.text, "m.ran: bad header");
+}
+
+TEST(fail_disarms_control_characters)
+{
+        struct ran_error err = {0};
+
+        ran_fail(&err, RAN_EIO, "a\nb\x1b[31m\x7f\xc2\x9b z\xc3\xa9");
+        CHECK_STR(err.text, "a?b?[31m??? z\xc3\xa9");
+}
+
+TEST(fail_does_not_split_a_character)
+{
+        for (size_t lead = sizeof(((struct ran_error *)0)->text) - 8; lead < 512; lead++) {
+                struct ran_error err = {0};
+                char long_text[600];
+
+                memset(long_text, 'a', sizeof(long_text));
+                memcpy(long_text + lead, "\xf0\x9d\x84\x9e", 4);
+                long_text[sizeof(long_text) - 1] = '\0';
+                ran_fail(&err, RAN_EIO, "%s", long_text);
+                CHECK_SIZE(strlen(err.text), lead + 4 <= 511 ? 511 : lead < 511 ? lead : 511);
+        }
+}
+
+TEST(alloc_of_nothing_is_valid)
+{
+        struct ran_error err = {0};
+        void *p = ran_alloc(0, 8, &err);
+
+        CHECK(p != NULL);
+        free(p);
+}
+
+TEST(alloc_refuses_overflow)
+{
+        struct ran_error err = {0};
+
+        CHECK(ran_alloc(SIZE_MAX / 4, 8, &err) == NULL);
+        CHECK(err.code == RAN_ENOMEM);
+        CHECK(strstr(err.text, "4611686018427387903 x 8") != NULL || SIZE_MAX < UINT64_MAX);
+        CHECK(ran_alloc_floats(SIZE_MAX / sizeof(float), &err) == NULL);
+        CHECK(ran_alloc_floats(SIZE_MAX / 2, &err) == NULL);
+}
+
+TEST(alloc_floats_is_aligned_and_zero)
+{
+        for (size_t n = 0; n < 40; n++) {
+                float *p = ran_alloc_floats(n, NULL), sum = 0;
+
+                REQUIRE(p != NULL);
+                CHECK_SIZE((uintptr_t)p % 64, 0);
+                for (size_t i = 0; i < n; i++)
+                        sum += p[i];
+                CHECK(sum == 0);
+                free(p);
+        }
+}
+
+TEST(grow_doubles_and_keeps)
+{
+        size_t cap = 0;
+        unsigned *p = ran_grow(NULL, &cap, 1, sizeof(*p), NULL);
+
+        REQUIRE(p != NULL);
+        CHECK(cap >= 1);
+        for (unsigned i = 0; i < 1000; i++) {
+                size_t before = cap;
+
+                p = ran_grow(p, &cap, i + 1, sizeof(*p), NULL);
+                REQUIRE(p != NULL);
+                CHECK(cap == before || cap == before * 2);
+                p[i] = i;
+        }
+        for (unsigned i = 0; i < 1000; i++)
+                CHECK_SIZE(p[i], i);
+        CHECK(ran_grow(p, &cap, 5, sizeof(*p), NULL) == p);
+        free(p);
+}
+
+TEST(grow_refuses_overflow_and_leaves_the_array)
+{
+        struct ran_error err = {0};
+        size_t cap = 0;
+        double *p = ran_grow(NULL, &cap, 3, sizeof(*p), NULL);
+
+        REQUIRE(p != NULL);
+        size_t before = cap;
+        CHECK(ran_grow(p, &cap, SIZE_MAX / sizeof(*p) + 1, sizeof(*p), &err) == NULL);
+        CHECK(err.code == RAN_ENOMEM);
+        CHECK(ran_grow(p, &cap, SIZE_MAX, sizeof(*p), &err) == NULL);
+        CHECK_SIZE(cap, before);
+        free(p);
+}
+
+TEST(buf_grows)
+{
+        struct ran_buf b = {0};
+        size_t want = 0;
+
+        for (int i = 0; i < 300; i++) {
+                ran_buf_str(&b, "ab");
+                ran_buf_char(&b, 'c');
+                ran_buf_add(&b, "d\0e", 3);
+                ran_buf_printf(&b, "%03d", i);
+                want += 2 + 1 + 3 + 3;
+        }
+        ran_buf_add(&b, NULL, 0);
+        CHECK(!b.failed);
+        CHECK_SIZE(b.len, want);
+        CHECK(memcmp(b.data + 9 * 299, "abcd\0e299", 9) == 0);
+        ran_buf_release(&b);
+        CHECK(b.data == NULL && b.len == 0 && b.cap == 0);
+}
+
+TEST(buf_failure_sticks)
+{
+        struct ran_buf b = {0};
+
+        ran_buf_str(&b, "abc");
+        ran_buf_add(&b, "x", SIZE_MAX); /* refused before a byte is read */
+        CHECK(b.failed);
+        ran_buf_str(&b, "def");
+        CHECK_SIZE(b.len, 3);
+        ran_buf_release(&b);
+        CHECK(!b.failed);
+}
+
+TEST(random_depends_on_every_input)
+{
+        uint64_t key = ran_key(1, RAN_FOR_INIT, 0, 0);
+
+        CHECK(key != ran_key(2, RAN_FOR_INIT, 0, 0));
+        CHECK(key != ran_key(1, RAN_FOR_SHUFFLE, 0, 0));
+        CHECK(key != ran_key(1, RAN_FOR_INIT, 1, 0));
+        CHECK(key != ran_key(1, RAN_FOR_INIT, 0, 1));
+        CHECK(ran_key(0, 1, 2, 3) != ran_key(3, 2, 1, 0));
+        CHECK(ran_draw(key, 0) != ran_draw(key, 1));
+        CHECK(ran_draw(key, 7) == ran_draw(key, 7));
+}
+
+/* Models depend on these numbers: a change breaks everybody's seeds. */
+TEST(random_is_what_it_was)
+{
+        uint64_t key = ran_key(42, RAN_FOR_DROPOUT, 3, 17);
+
+        CHECK(ran_draw(0, 0) == UINT64_C(0xe220a8397b1dcdaf)); /* published for SplitMix64 */
+        CHECK(ran_draw(0, 1) == UINT64_C(0x6e789e6aa1b965f4));
+        CHECK(key == UINT64_C(0x4bc98400e6a19187));
+}
+
+TEST(random_is_uniform)
+{
+        enum { N = 100000, CELLS = 16 };
+        size_t count[CELLS] = {0};
+        double sum = 0, lag = 0;
+
+        /* One draw from each of many neighbouring keys: the weakest point of a simple mix. */
+        for (uint64_t i = 0; i < N; i++) {
+                double x = ran_uniform(ran_key(1, RAN_FOR_SHUFFLE, 0, i), 0);
+                double y = ran_uniform(ran_key(1, RAN_FOR_SHUFFLE, 0, i + 1), 0);
+
+                REQUIRE(x >= 0 && x < 1);
+                count[(int)(x * CELLS)]++;
+                sum += x;
+                lag += (x - 0.5) * (y - 0.5);
+        }
+        CHECK_NEAR(sum / N, 0.5, 0.004);
+        CHECK_NEAR(lag / N, 0, 0.0012);
+        for (int i = 0; i < CELLS; i++)
+                CHECK_NEAR((double)count[i] / N, 1.0 / CELLS, 0.004);
+}
+
+static void check_digest(const void *bytes, size_t n, size_t step, const char *want)
+{
+        struct ran_sha256 s;
+        char hex[65];
+
+        ran_sha256_init(&s);
+        for (size_t i = 0; i < n; i += step)
+                ran_sha256_add(&s, (const char *)bytes + i, n - i < step ? n - i : step);
+        ran_sha256_add(&s, NULL, 0);
+        ran_sha256_hex(&s, hex);
+        CHECK_STR(hex, want);
+}
+
+TEST(sha256_examples_of_the_standard)
+{
+        const char *two = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
+
+        check_digest("", 0, 1, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+        check_digest("abc", 3, 3,
+                     "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        for (size_t step = 1; step <= 56; step++)
+                check_digest(two, 56, step,
+                             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+}
+
+TEST(sha256_of_a_million_letters)
+{
+        char *a = malloc(1000000);
+
+        REQUIRE(a != NULL);
+        memset(a, 'a', 1000000);
+        for (size_t step = 63; step <= 130; step += 13)
+                check_digest(a, 1000000, step,
+                             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+        free(a);
+}
