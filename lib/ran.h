@@ -468,7 +468,8 @@ struct ran_dataset {
         size_t slot_count;
         size_t ids_cap, labels_cap, B_cap, names_cap;
 };
-/* A label that the given classes do not have: no answer is right for it. Never in training data. */
+/* A label that the given classes do not have: no answer is right for it. Never in training data. Of
+ * the labels of a document these come last, and each counts. */
 #define RAN_LABEL_UNKNOWN UINT32_MAX
 /* Copies the names, ordered by their bytes or as a model has them; labels of any other name become
  * RAN_LABEL_UNKNOWN. Before the first _label. */
@@ -478,7 +479,7 @@ int ran_dataset_set_classes(struct ran_dataset *d, char *const *names, size_t C,
  * A name cannot hold U+0000. */
 int ran_dataset_label(struct ran_dataset *d, const char *name, size_t n, uint32_t *label,
                       struct ran_error *err);
-/* Appends a document of L ids. Labels that repeat within it count once. */
+/* Appends a document of L ids. A class that it names twice counts once. */
 int ran_dataset_add(struct ran_dataset *d, const uint32_t *ids, size_t L, const uint32_t *labels,
                     size_t n, double weight, struct ran_error *err);
 /* Orders the classes that turned up by the bytes of their names, and renumbers the labels. */

@@ -147,7 +147,8 @@ static int compare_labels(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-/* Sorts n labels, leaves out repeats and returns how many are left. */
+/* Sorts n labels, leaves out repeats and returns how many are left. Unknown ones come last and
+ * stay, since they may have been different names. */
 static size_t sort_labels(uint32_t *labels, size_t n)
 {
         size_t kept = 0;
@@ -155,7 +156,7 @@ static size_t sort_labels(uint32_t *labels, size_t n)
         if (n > 1)
                 qsort(labels, n, sizeof *labels, compare_labels);
         for (size_t i = 0; i < n; i++)
-                if (kept == 0 || labels[i] != labels[kept - 1])
+                if (kept == 0 || labels[i] != labels[kept - 1] || labels[i] == RAN_LABEL_UNKNOWN)
                         labels[kept++] = labels[i];
         return kept;
 }

@@ -124,12 +124,17 @@ TEST(given_classes_stay_and_others_are_unknown)
         REQUIRE(CHECK_OK(add(&d, &id, 1, "no", &err), err));
         REQUIRE(CHECK_OK(add(&d, &id, 1, "maybe", &err), err));
         REQUIRE(CHECK_OK(add(&d, &id, 1, "yes", &err), err));
-        REQUIRE(CHECK_OK(ran_dataset_finish(&d, &err), err));
         CHECK_SIZE(d.C, 2);
         CHECK_STR(label_of(&d, 0), "no");
         CHECK(label_of(&d, 1) == NULL);
         CHECK_STR(label_of(&d, 2), "yes");
         CHECK(d.labels[0] == 1);
+        REQUIRE(CHECK_OK(add(&d, &id, 1, "maybe no perhaps no", &err), err));
+        REQUIRE(CHECK_SIZE(d.label_first[4], 6));
+        CHECK(d.labels[3] == 1 && d.labels[4] == RAN_LABEL_UNKNOWN &&
+              d.labels[5] == RAN_LABEL_UNKNOWN);
+        REQUIRE(CHECK_OK(ran_dataset_finish(&d, &err), err));
+        CHECK(d.C == 2 && d.labels[0] == 1);
         ran_dataset_release(&d);
 }
 
