@@ -47,11 +47,16 @@ struct cmd_group {
 
 /* name: "ran-classify", or "ran-tokenize learn" (messages begin with its first word). usage: what
  * follows the name, a line each: "-m MODEL [option...] [file...]". summary: one or more sentences.
- * notes: shown after the options, or NULL; both are wrapped for the terminal by --help. groups end
- * with a title of NULL; the common options below are added by themselves. */
+ * notes: shown after the options, or NULL; --help wraps both. groups end with a title of NULL; the
+ * common options below are added by themselves. verbs: for cmd_run_verb only. */
+struct cmd_verb {
+        const char *name, *summary;
+        int (*main)(int argc, char **argv);
+};
 struct cmd_program {
         const char *name, *usage, *summary, *notes;
         const struct cmd_group *groups;
+        const struct cmd_verb *verbs;
 };
 
 /* Options of every program, filled by cmd_parse. */
@@ -73,11 +78,7 @@ int cmd_parse(const struct cmd_program *program, int argc, char **argv);
 /* Programs with verbs: `ran-tokenize learn ...`. Calls main of the verb that argv[1] names with
  * argc-1, argv+1; serves --help and --version; ends with 2 without a known verb. Verbs end with a
  * name of NULL. */
-struct cmd_verb {
-        const char *name, *summary;
-        int (*main)(int argc, char **argv);
-};
-int cmd_run_verb(const char *program, const char *summary, const struct cmd_verb *verbs, int argc,
+int cmd_run_verb(const char *name, const char *summary, const struct cmd_verb *verbs, int argc,
                  char **argv);
 
 /* A pool of cmd_common.jobs threads; dies when there is none to be had. Free with ran_pool_free. */

@@ -1,0 +1,136 @@
+/* cmd.c - messages, statuses and checked output. */
+#include "cmd.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "program.h"
+
+static const char *name = "ran"; /* perhaps with a verb */
+
+void cmd_set_program(const char *program)
+{
+        name = program;
+}
+
+int cmd_status_of(const struct ran_error *err)
+{
+        switch (err->code) {
+        case RAN_OK:
+                return CMD_OK;
+        case RAN_EINVAL:
+                return CMD_USAGE;
+        case RAN_EDIVERGED:
+                return CMD_DIVERGED;
+        default:
+                return CMD_FAILED;
+        }
+}
+
+/* ran_fail replaces what might steer a terminal: file names and records may hold anything. */
+static void say(const char *format, va_list ap)
+{
+        struct ran_error line;
+        char text[sizeof(line.text)];
+
+        vsnprintf(text, sizeof(text), format, ap);
+        ran_fail(&line, RAN_OK, "%s", text);
+        fprintf(stderr, "%.*s: %s\n", (int)strcspn(name, " "), name, line.text);
+}
+
+void cmd_die(int status, const char *format, ...)
+{
+        va_list ap;
+
+        va_start(ap, format);
+        say(format, ap);
+        va_end(ap);
+        exit(status);
+}
+
+void cmd_usage(const char *format, ...)
+{
+        va_list ap;
+
+        va_start(ap, format);
+        say(format, ap);
+        va_end(ap);
+        fprintf(stderr, "Try '%s --help' for more.\n", name);
+        exit(CMD_USAGE);
+}
+
+void cmd_warn(const char *format, ...)
+{
+        va_list ap;
+
+        va_start(ap, format);
+        say(format, ap);
+        va_end(ap);
+}
+
+void cmd_note(const char *format, ...)
+{
+        va_list ap;
+
+        if (cmd_common.quiet)
+                return;
+        va_start(ap, format);
+        say(format, ap);
+        va_end(ap);
+}
+
+/* A reader that went away is no error of ours: the program dies of SIGPIPE, as it would have by
+ * itself if whoever started it had not told it to ignore the signal. */
+static _Noreturn void die_of_closed_pipe(void)
+{
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
+        _exit(128 + SIGPIPE);
+}
+
+void cmd_write(int fd, const char *what, const void *bytes, size_t n)
+{
+        const char *p = bytes;
+
+        while (n > 0) {
+                ssize_t written = write(fd, p, n);
+
+                if (written >= 0) {
+                        p += written;
+                        n -= (size_t)written;
+                } else if (errno == EPIPE) {
+                        die_of_closed_pipe();
+                } else if (errno == EAGAIN) {
+                        poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
+                } else if (errno != EINTR) {
+                        cmd_die(CMD_FAILED, "cannot write %s: %s", what, strerror(errno));
+                }
+        }
+}
+
+int cmd_finish(int status)
+{
+        bool failed = ferror(stdout) != 0;
+
+        if (fclose(stdout) != 0 || failed) {
+                if (errno == EPIPE)
+                        die_of_closed_pipe();
+                cmd_die(CMD_FAILED, "cannot write standard output: %s", strerror(errno));
+        }
+        return status;
+}
+
+struct ran_pool *cmd_pool(void)
+{
+        struct ran_error err;
+        struct ran_pool *pool = ran_pool_new(cmd_common.jobs, &err);
+
+        if (pool == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        return pool;
+}

@@ -1,0 +1,489 @@
+/* options.c - the command line and the configuration file, both from the tables of a program.
+ *
+ * A command line is read in two steps. First every option is recognised and paired with its text;
+ * then they are applied: the common ones, the configuration file, all others. So an option beats
+ * the file wherever it stands.
+ */
+#include "cmd.h"
+#include "program.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct cmd_common cmd_common;
+
+#define COMMON(member) offsetof(struct cmd_common, member)
+
+static const struct ran_field common_fields[] = {
+        {"jobs", 'j', RAN_FIELD_SIZE, COMMON(jobs), 0, 4096, .value = "N", .initial = "0",
+         .help = "threads to use; 0: RAN_THREADS, else one for each processor that may be used",
+         .local = true},
+        {"config", 'c', RAN_FIELD_TEXT, COMMON(config), .value = "FILE",
+         .help = "take settings from the JSON object in FILE: names of options, '_' for '-'; "
+                 "the command line comes first",
+         .local = true},
+        {"print_config", 0, RAN_FIELD_BOOL, COMMON(print_config),
+         .help = "write the settings in force, as --config takes them, and exit", .local = true},
+        {"quiet", 'q', RAN_FIELD_BOOL, COMMON(quiet), .help = "say nothing but what went wrong",
+         .local = true},
+        {"verbose", 'v', RAN_FIELD_BOOL, COMMON(verbose), .help = "say more", .local = true},
+        {"help", 'h', RAN_FIELD_BOOL, COMMON(help), .help = "print this and exit", .local = true},
+        {"version", 'V', RAN_FIELD_BOOL, COMMON(version), .help = "print the version and exit",
+         .local = true},
+        {0},
+};
+static const struct cmd_group common_group = {"Common options", common_fields, &cmd_common};
+
+const struct cmd_group *cmd_group_at(const struct cmd_program *program, size_t i)
+{
+        size_t n = 0;
+
+        while (program->groups != NULL && program->groups[n].title != NULL)
+                n++;
+        return i < n ? &program->groups[i] : i == n ? &common_group : NULL;
+}
+
+/* ---- fields --------------------------------------------------------------------------------- */
+
+/* One field of a program; walking them all begins with a zeroed one. */
+struct option {
+        size_t group, at;
+        const struct ran_field *field;
+        void *base;
+};
+
+static bool next_option(const struct cmd_program *program, struct option *o)
+{
+        const struct cmd_group *g;
+
+        if (o->field != NULL)
+                o->at++;
+        while ((g = cmd_group_at(program, o->group)) != NULL && g->fields[o->at].name == NULL) {
+                o->group++;
+                o->at = 0;
+        }
+        if (g == NULL)
+                return false;
+        o->field = &g->fields[o->at];
+        o->base = g->base;
+        return true;
+}
+
+struct cmd_option_name cmd_option_name(const struct ran_field *field)
+{
+        struct cmd_option_name name;
+
+        snprintf(name.text, sizeof(name.text), "%s", field->name);
+        for (char *c = name.text; *c != '\0'; c++) {
+                if (*c == '_')
+                        *c = '-';
+        }
+        return name;
+}
+
+const char *cmd_option_value(const struct ran_field *field)
+{
+        static const char *const usual[] = {
+                [RAN_FIELD_SIZE] = "N",    [RAN_FIELD_REAL] = "X",    [RAN_FIELD_CHOICE] = "WORD",
+                [RAN_FIELD_TEXT] = "TEXT", [RAN_FIELD_LIST] = "TEXT",
+        };
+
+        return field->value != NULL ? field->value : usual[field->type];
+}
+
+bool cmd_option_negates(const struct ran_field *field)
+{
+        return field->type == RAN_FIELD_BOOL && !field->local;
+}
+
+/* Whether a and b could be the same option on the command line. */
+static bool clash(const struct ran_field *a, const struct ran_field *b)
+{
+        return (a->letter != 0 && a->letter == b->letter) || strcmp(a->name, b->name) == 0 ||
+               (cmd_option_negates(a) && strncmp(b->name, "no_", 3) == 0 &&
+                strcmp(a->name, b->name + 3) == 0);
+}
+
+const struct ran_field *cmd_table_clash(const struct cmd_program *program)
+{
+        for (struct option a = {0}; next_option(program, &a);) {
+                for (struct option b = {0}; next_option(program, &b);) {
+                        if ((a.group != b.group || a.at != b.at) && clash(a.field, b.field))
+                                return a.field;
+                }
+        }
+        return NULL;
+}
+
+/* ---- names that are nearly right ------------------------------------------------------------ */
+
+enum { LONGEST_NAME = 63 };
+
+static size_t least(size_t a, size_t b, size_t c)
+{
+        size_t m = a < b ? a : b;
+
+        return m < c ? m : c;
+}
+
+/* Letters to insert, remove or replace to make b of a; large when either is no likely name. */
+static size_t distance(const char *a, const char *b)
+{
+        size_t n = strlen(b), row[LONGEST_NAME + 1];
+
+        if (n > LONGEST_NAME || strlen(a) > LONGEST_NAME)
+                return SIZE_MAX;
+        for (size_t j = 0; j <= n; j++)
+                row[j] = j;
+        for (size_t i = 1; a[i - 1] != '\0'; i++) {
+                size_t diagonal = row[0];
+                row[0] = i;
+                for (size_t j = 1; j <= n; j++) {
+                        size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
+                        diagonal = row[j];
+                        row[j] = least(replaced, row[j] + 1, row[j - 1] + 1);
+                }
+        }
+        return row[n];
+}
+
+/* The field whose option is most like `name` ('-' between words), or NULL when none is. */
+static const struct ran_field *nearest(const struct cmd_program *program, const char *name)
+{
+        const struct ran_field *best = NULL;
+        size_t limit = strlen(name) / 3 + 1;
+
+        for (struct option o = {0}; next_option(program, &o);) {
+                size_t d = distance(name, cmd_option_name(o.field).text);
+                if (d < limit || (d == limit && best == NULL)) {
+                        best = o.field;
+                        limit = d;
+                }
+        }
+        return best;
+}
+
+/* ---- recognising options -------------------------------------------------------------------- */
+
+struct setting {
+        const struct ran_field *field;
+        void *base;
+        const char *text;
+};
+
+struct command_line {
+        const struct cmd_program *program;
+        char **argv;
+        int argc, at; /* at: the argument being looked at */
+        struct setting *settings;
+        size_t count, cap;
+};
+
+static void add_setting(struct command_line *c, const struct option *o, const char *text)
+{
+        struct ran_error err;
+        struct setting *grown =
+                ran_grow(c->settings, &c->cap, c->count + 1, sizeof(*c->settings), &err);
+
+        if (grown == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        c->settings = grown;
+        c->settings[c->count++] = (struct setting){o->field, o->base, text};
+}
+
+/* The value of an option without one of its own: the next argument, whatever it looks like. */
+static const char *value_from_next(struct command_line *c, const struct ran_field *field)
+{
+        if (c->at + 1 >= c->argc)
+                cmd_usage("--%s needs a value: --%s %s", cmd_option_name(field).text,
+                          cmd_option_name(field).text, cmd_option_value(field));
+        return c->argv[++c->at];
+}
+
+/* How much of a field's option the first n letters of `given` are. */
+enum match { NO_MATCH, BEGINNING, WHOLE };
+
+static enum match match(const char *option, const char *given, size_t n)
+{
+        if (strncmp(option, given, n) != 0)
+                return NO_MATCH;
+        return option[n] == '\0' ? WHOLE : BEGINNING;
+}
+
+struct found {
+        struct option option;
+        bool negated;
+        enum match match;
+        size_t matches;
+};
+
+static void consider(struct found *f, const struct option *o, bool negated, enum match m)
+{
+        if (m == NO_MATCH || f->match == WHOLE)
+                return;
+        f->matches = m == WHOLE ? 1 : f->matches + 1;
+        f->option = *o;
+        f->negated = negated;
+        f->match = m;
+}
+
+static struct found find_long(const struct cmd_program *program, const char *given, size_t n)
+{
+        struct found f = {.match = NO_MATCH};
+
+        for (struct option o = {0}; next_option(program, &o);) {
+                struct cmd_option_name name = cmd_option_name(o.field);
+                consider(&f, &o, false, match(name.text, given, n));
+                if (cmd_option_negates(o.field) && n > 3 && strncmp(given, "no-", 3) == 0)
+                        consider(&f, &o, true, match(name.text, given + 3, n - 3));
+        }
+        return f;
+}
+
+static _Noreturn void refuse_long(const struct cmd_program *program, const struct found *f,
+                                  const char *given, size_t n)
+{
+        struct ran_buf name = {0};
+
+        ran_buf_printf(&name, "%.*s%c", (int)n, given, '\0');
+        if (name.failed)
+                cmd_usage("unknown option --%s", given);
+        if (f->matches > 1)
+                cmd_usage("--%s is short for more than one option", name.data);
+        const struct ran_field *like = nearest(program, name.data);
+        if (like == NULL)
+                cmd_usage("unknown option --%s", name.data);
+        cmd_usage("unknown option --%s; did you mean --%s?", name.data, cmd_option_name(like).text);
+}
+
+static void take_long(struct command_line *c)
+{
+        const char *given = c->argv[c->at] + 2;
+        size_t n = strcspn(given, "=");
+        const char *text = given[n] == '=' ? given + n + 1 : NULL;
+        struct found f = find_long(c->program, given, n);
+
+        if (f.matches != 1)
+                refuse_long(c->program, &f, given, n);
+        const struct ran_field *field = f.option.field;
+        if (f.negated && text != NULL)
+                cmd_usage("--no-%s takes no value", cmd_option_name(field).text);
+        if (text == NULL && field->type == RAN_FIELD_BOOL)
+                text = f.negated ? "false" : "true";
+        else if (text == NULL)
+                text = value_from_next(c, field);
+        add_setting(c, &f.option, text);
+}
+
+static bool find_letter(const struct cmd_program *program, char letter, struct option *o)
+{
+        *o = (struct option){0};
+        while (next_option(program, o)) {
+                if (o->field->letter == letter)
+                        return true;
+        }
+        return false;
+}
+
+/* -xv: letters until one takes a value, which is the rest or the next argument. */
+static void take_letters(struct command_line *c)
+{
+        struct option o;
+
+        for (const char *letter = c->argv[c->at] + 1; *letter != '\0'; letter++) {
+                if (!find_letter(c->program, *letter, &o))
+                        cmd_usage("unknown option -%c", *letter);
+                if (o.field->type != RAN_FIELD_BOOL) {
+                        add_setting(c, &o,
+                                    letter[1] != '\0' ? letter + 1 : value_from_next(c, o.field));
+                        return;
+                }
+                add_setting(c, &o, "true");
+        }
+}
+
+/* Recognises all options and moves the operands to the end; returns the index of the first. */
+static int recognise(struct command_line *c)
+{
+        int operands = 0;
+        bool options = true;
+
+        for (c->at = 1; c->at < c->argc; c->at++) {
+                char *arg = c->argv[c->at];
+                if (!options || arg[0] != '-' || arg[1] == '\0')
+                        c->argv[1 + operands++] = arg;
+                else if (strcmp(arg, "--") == 0)
+                        options = false;
+                else if (arg[1] == '-')
+                        take_long(c);
+                else
+                        take_letters(c);
+        }
+        int first = c->argc - operands;
+        memmove(c->argv + first, c->argv + 1, (size_t)operands * sizeof(*c->argv));
+        return first;
+}
+
+/* ---- applying them -------------------------------------------------------------------------- */
+
+static void apply_settings(const struct command_line *c, bool common)
+{
+        struct ran_error err;
+
+        for (size_t i = 0; i < c->count; i++) {
+                const struct setting *s = &c->settings[i];
+                if ((s->base == &cmd_common) == common &&
+                    ran_field_set(s->field, s->base, s->text, &err) != RAN_OK)
+                        cmd_usage("%s", err.text);
+        }
+}
+
+static const struct ran_field *find_setting(const struct cmd_program *program, const char *name,
+                                            size_t n)
+{
+        for (struct option o = {0}; next_option(program, &o);) {
+                if (match(o.field->name, name, n) == WHOLE)
+                        return o.field;
+        }
+        return NULL;
+}
+
+/* A mistyped name would otherwise be a setting that silently stays as it is. */
+static void refuse_unknown(const struct cmd_program *program, const struct ran_record *config)
+{
+        for (size_t i = 0; i < config->count; i++) {
+                struct ran_span span = config->members[i].name;
+                const char *name = config->names.data + span.begin;
+                int n = (int)(span.end - span.begin);
+                const struct ran_field *field = find_setting(program, name, (size_t)n);
+
+                if (field == NULL)
+                        cmd_usage("%s: unknown setting \"%.*s\"", cmd_common.config, n, name);
+                if (field->local)
+                        cmd_usage("%s: \"%.*s\" can be given on the command line only",
+                                  cmd_common.config, n, name);
+        }
+}
+
+static void apply_config(const struct cmd_program *program)
+{
+        struct ran_bytes file;
+        struct ran_record config = {0};
+        struct ran_error err;
+
+        if (ran_bytes_open(&file, cmd_common.config, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        const char *json = (const char *)file.data;
+        const struct cmd_group *g;
+        for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++) {
+                if (ran_fields_parse(g->fields, g->base, json, file.size, true, &err) != RAN_OK)
+                        cmd_usage("%s: %s", cmd_common.config, err.text);
+        }
+        if (ran_record_scan(&config, json, file.size, &err) != RAN_OK)
+                cmd_usage("%s: %s", cmd_common.config, err.text);
+        refuse_unknown(program, &config);
+        ran_record_release(&config);
+        ran_bytes_release(&file);
+}
+
+static void init_fields(const struct cmd_program *program)
+{
+        const struct cmd_group *g;
+        struct ran_error err;
+
+        for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++) {
+                if (ran_fields_init(g->fields, g->base, &err) != RAN_OK)
+                        cmd_die(CMD_FAILED, "%s", err.text);
+        }
+}
+
+/* Ends the program with what --help and its like ask for. */
+static void answer(const struct cmd_program *program,
+                   void (*write)(const struct cmd_program *program, struct ran_buf *out))
+{
+        struct ran_buf out = {0};
+
+        write(program, &out);
+        if (out.failed)
+                cmd_die(CMD_FAILED, "out of memory");
+        cmd_write(STDOUT_FILENO, "standard output", out.data, out.len);
+        ran_buf_release(&out);
+        exit(cmd_finish(CMD_OK));
+}
+
+/* A file that is opened while descriptor 1 is closed would become standard output, and be written
+ * over. The wrong direction makes any use of the stand-in fail. */
+static void keep_standard_streams(void)
+{
+        for (int fd = 0; fd <= 2; fd++) {
+                if (fcntl(fd, F_GETFD) < 0 &&
+                    open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
+                        abort();
+        }
+}
+
+int cmd_parse(const struct cmd_program *program, int argc, char **argv)
+{
+        struct command_line c = {.program = program, .argv = argv, .argc = argc};
+        const struct ran_field *clash = cmd_table_clash(program);
+
+        keep_standard_streams();
+        cmd_set_program(program->name);
+        if (clash != NULL) {
+                cmd_warn("bug: two options are called --%s", cmd_option_name(clash).text);
+                abort();
+        }
+        init_fields(program);
+        int first = recognise(&c);
+        apply_settings(&c, true);
+        if (cmd_common.help)
+                answer(program, cmd_help);
+        if (cmd_common.version)
+                answer(program, cmd_version);
+        if (cmd_common.config != NULL)
+                apply_config(program);
+        apply_settings(&c, false);
+        free(c.settings);
+        if (cmd_common.print_config)
+                answer(program, cmd_print_config);
+        if (cmd_common.jobs == 0)
+                cmd_common.jobs = ran_threads_default();
+        return first;
+}
+
+/* ---- verbs ---------------------------------------------------------------------------------- */
+
+static _Noreturn void refuse_verb(const struct cmd_verb *verbs, const char *given)
+{
+        struct ran_buf names = {0};
+
+        for (const struct cmd_verb *v = verbs; v->name != NULL; v++) {
+                ran_buf_str(&names, v == verbs ? "" : v[1].name != NULL ? ", " : " or ");
+                ran_buf_str(&names, v->name);
+        }
+        ran_buf_char(&names, '\0');
+        if (given != NULL)
+                cmd_warn("unknown verb '%s'", given);
+        cmd_usage("a verb comes first: %s", names.failed ? "see --help" : names.data);
+}
+
+int cmd_run_verb(const char *name, const char *summary, const struct cmd_verb *verbs, int argc,
+                 char **argv)
+{
+        const struct cmd_program program = {
+                .name = name, .usage = "VERB [option...]", .summary = summary, .verbs = verbs};
+
+        cmd_set_program(name);
+        if (argc < 2 || argv[1][0] != '-') {
+                for (const struct cmd_verb *v = verbs; argc >= 2 && v->name != NULL; v++) {
+                        if (strcmp(argv[1], v->name) == 0)
+                                return v->main(argc - 1, argv + 1);
+                }
+                refuse_verb(verbs, argc < 2 ? NULL : argv[1]);
+        }
+        cmd_parse(&program, argc, argv);
+        refuse_verb(verbs, NULL);
+}
