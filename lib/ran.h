@@ -228,8 +228,11 @@ int ran_json_decode(const char *line, struct ran_span value, struct ran_buf *out
  * been checked by ran_record_scan, so walking cannot fail. */
 bool ran_json_next(const char *line, struct ran_span value, size_t *pos, struct ran_span *name,
                    struct ran_span *item, char *type);
-/* Appends s as a JSON string, quotes included: only what must be escaped is. */
+/* Appends s as a JSON string, quotes included: only what must be escaped is. What is not UTF-8 becomes
+ * U+FFFD. */
 void ran_buf_json(struct ran_buf *b, const char *s, size_t n);
+/* How many bytes of s come before the first that is not valid UTF-8: n when all is well. */
+size_t ran_utf8_valid(const char *s, size_t n);
 
 /* ---- vocabularies and tokenisation (text/) -------------------------------------------------- */
 

@@ -101,6 +101,19 @@ int ran_json_decode(const char *line, struct ran_span value, struct ran_buf *out
         return RAN_OK;
 }
 
+size_t ran_utf8_valid(const char *s, size_t n)
+{
+        size_t pos = 0;
+
+        while (pos < n) {
+                size_t length = utf8_sequence((const unsigned char *)s + pos, n - pos);
+                if (length == 0)
+                        break;
+                pos += length;
+        }
+        return pos;
+}
+
 static bool is_plain(unsigned char c)
 {
         return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
