@@ -33,7 +33,8 @@ __attribute__((constructor)) static void choose(void)
 {
         static const struct ran_simd *const tables[] = {
 #ifdef RAN_HAVE_X86
-                &ran_simd_avx512, &ran_simd_avx2,
+                &ran_simd_avx512,
+                &ran_simd_avx2,
 #endif
                 &ran_simd_base,
         };
@@ -52,9 +53,9 @@ __attribute__((constructor)) static void choose(void)
                 }
         /* Threads are ours: OpenBLAS must not add any of its own. */
         openblas_set_num_threads(1);
-        /* OpenBLAS picks its kernels by the processor's model and takes one that it has never heard of
-         * for an old one: 0.3.21 runs a Zen 4 or 5 as a Haswell, at half the rate. Where its vectors are
-         * narrower than ours, large products go to our kernel too. */
+        /* OpenBLAS picks its kernels by the processor's model and takes one that it has never heard
+         * of for an old one: 0.3.21 runs a Zen 4 or 5 as a Haswell, at half the rate. Where its
+         * vectors are narrower than ours, large products go to our kernel too. */
         core = openblas_get_corename();
         blas_is_slower = ran_simd->lanes == 16 && strcmp(core, "SkylakeX") != 0 &&
                          strcmp(core, "Cooperlake") != 0 && strcmp(core, "SapphireRapids") != 0 &&
@@ -85,8 +86,8 @@ void ran_gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas, cons
                 return;
         }
         cblas_sgemm(CblasRowMajor, cas == 1 ? CblasNoTrans : CblasTrans,
-                    cbs == 1 ? CblasNoTrans : CblasTrans, (blasint)M, (blasint)N, (blasint)K, 1.0f, a,
-                    (blasint)(cas == 1 ? ras : cas), b, (blasint)(cbs == 1 ? rbs : cbs),
+                    cbs == 1 ? CblasNoTrans : CblasTrans, (blasint)M, (blasint)N, (blasint)K, 1.0f,
+                    a, (blasint)(cas == 1 ? ras : cas), b, (blasint)(cbs == 1 ? rbs : cbs),
                     add ? 1.0f : 0.0f, c, (blasint)ldc);
 }
 
@@ -125,8 +126,8 @@ static void linear_block(void *arg, size_t i)
 void ran_linear(struct ran_pool *pool, float *y, size_t ldy, const float *x, size_t ldx,
                 const float *w, const float *b, size_t N, size_t I, size_t O)
 {
-        struct linear l = {.y = y, .ldy = ldy, .x = x, .ldx = ldx, .w = w, .b = b, .N = N, .I = I,
-                           .O = O};
+        struct linear l = {
+                .y = y, .ldy = ldy, .x = x, .ldx = ldx, .w = w, .b = b, .N = N, .I = I, .O = O};
 
         ran_parallel(pool, blocks(N), linear_block, &l);
 }
@@ -147,7 +148,8 @@ static void weight_block(void *arg, size_t i)
         const struct linear *l = arg;
         size_t at = i * BLOCK, n = block(l->O, i);
 
-        ran_gemm(l->y + at * l->I, l->I, l->x + at, 1, l->ldx, l->w, l->ldw, 1, n, l->I, l->N, true);
+        ran_gemm(l->y + at * l->I, l->I, l->x + at, 1, l->ldx, l->w, l->ldw, 1, n, l->I, l->N,
+                 true);
         if (l->db != NULL)
                 ran_simd->bias_bwd(l->db + at, l->x + at, l->ldx, l->N, n);
 }
@@ -157,14 +159,28 @@ void ran_linear_bwd(struct ran_pool *pool, float *dx, size_t lddx, bool add, flo
                     size_t N, size_t I, size_t O)
 {
         if (dx != NULL) {
-                struct linear l = {.y = dx, .ldy = lddx, .x = dy, .ldx = lddy, .w = w, .N = N,
-                                   .I = I, .O = O, .add = add};
+                struct linear l = {.y = dx,
+                                   .ldy = lddx,
+                                   .x = dy,
+                                   .ldx = lddy,
+                                   .w = w,
+                                   .N = N,
+                                   .I = I,
+                                   .O = O,
+                                   .add = add};
 
                 ran_parallel(pool, blocks(N), input_block, &l);
         }
         if (dw != NULL) {
-                struct linear l = {.y = dw, .db = db, .x = dy, .ldx = lddy, .w = x, .ldw = ldx,
-                                   .N = N, .I = I, .O = O};
+                struct linear l = {.y = dw,
+                                   .db = db,
+                                   .x = dy,
+                                   .ldx = lddy,
+                                   .w = x,
+                                   .ldw = ldx,
+                                   .N = N,
+                                   .I = I,
+                                   .O = O};
 
                 ran_parallel(pool, blocks(O), weight_block, &l);
         }

@@ -4,9 +4,9 @@
 
 #include "ran.h"
 
-/* C (M,N) = A (M,K) B (K,N), or += with add; single-threaded. C is row-major, ldc apart. A and B may
- * be transposed by their strides: element (i,k) of A is a[i*ras + k*cas], (k,j) of B is
- * b[k*rbs + j*cbs], and in each one of the two strides is 1. The engine (our kernels or OpenBLAS) is a
+/* C (M,N) = A (M,K) B (K,N), or += with add; single-threaded. C is row-major, ldc apart. A and B
+ * may be transposed by their strides: element (i,k) of A is a[i*ras + k*cas], (k,j) of B is b[k*rbs
+ * + j*cbs], and in each one of the two strides is 1. The engine (our kernels or OpenBLAS) is a
  * function of the processor and of M, N and K alone. */
 void ran_gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
               size_t rbs, size_t cbs, size_t M, size_t N, size_t K, bool add);

@@ -15,16 +15,16 @@
 #endif
 
 #if defined(__AVX512F__)
-#define VL 16
-#define MR 14 /* a tile of 14 x 32 uses 28 + 2 of the 32 registers */
+#define VL           16
+#define MR           14 /* a tile of 14 x 32 uses 28 + 2 of the 32 registers */
 #define FMA(x, y, z) ((vf)_mm512_fmadd_ps((__m512)(x), (__m512)(y), (__m512)(z)))
 #elif defined(__AVX2__) && defined(__FMA__)
-#define VL 8
-#define MR 6 /* 6 x 16: 12 + 2 of 16 registers */
+#define VL           8
+#define MR           6 /* 6 x 16: 12 + 2 of 16 registers */
 #define FMA(x, y, z) ((vf)_mm256_fmadd_ps((__m256)(x), (__m256)(y), (__m256)(z)))
 #else
-#define VL 4
-#define MR 4 /* 4 x 8: 8 + 2 of 16 registers */
+#define VL           4
+#define MR           4 /* 4 x 8: 8 + 2 of 16 registers */
 #define FMA(x, y, z) ((x) * (y) + (z))
 #endif
 #define NR (2 * VL)
@@ -125,8 +125,9 @@ static inline float largest(vf v)
         return top;
 }
 
-/* exp(x) = 2^n exp(r), |r| <= ln(2)/2: n by adding 1.5 2^23, r in two parts (Cody and Waite), exp(r)
- * by a polynomial of degree 6 that is exact to rounding. Clamped where float32 overflows or vanishes. */
+/* exp(x) = 2^n exp(r), |r| <= ln(2)/2: n by adding 1.5 2^23, r in two parts (Cody and Waite),
+ * exp(r) by a polynomial of degree 6 that is exact to rounding. Clamped where float32 overflows or
+ * vanishes. */
 static inline vf vexp(vf x)
 {
         const vf magic = splat(12582912.0f);
@@ -164,8 +165,8 @@ static inline vf vsigmoid(vf x)
 
 /* ---- matrix product ---- */
 
-/* Blocks: a panel of B of KC x NC floats stays in the second-level cache, one of A of MC x KC beside
- * it. KC is a constant, so that the order of a sum depends on K alone. */
+/* Blocks: a panel of B of KC x NC floats stays in the second-level cache, one of A of MC x KC
+ * beside it. KC is a constant, so that the order of a sum depends on K alone. */
 enum { KC = 256, NC = 512, MC = MR * 8 };
 static _Thread_local float packed_a[MC * KC] __attribute__((aligned(64)));
 static _Thread_local float packed_b[NC * KC] __attribute__((aligned(64)));
@@ -272,7 +273,8 @@ static void row_by_columns(float *c, const float *a, const float *b, size_t cbs,
 
                 for (size_t q = 0; q < 4; q++)
                         col[q] = b + (j + least(q, n - 1)) * cbs;
-                EACH(i, k, K) {
+                EACH(i, k, K)
+                {
                         vf x = get(a + i, k);
 
 #pragma GCC unroll 4
@@ -311,8 +313,7 @@ static void row_by_rows(float *c, const float *a, const float *b, size_t rbs, si
                 memset(c + j, 0, (N - j) * sizeof *c);
         for (size_t k = 0; k < K && j < N; k++)
                 EACH(i, n, N - j)
-                        put(c + j + i, FMA(splat(a[k]), get(b + k * rbs + j + i, n), get(c + j + i, n)),
-                            n);
+        put(c + j + i, FMA(splat(a[k]), get(b + k * rbs + j + i, n), get(c + j + i, n)), n);
 }
 
 /* A few rows do not pay for copying B into panels. */
@@ -342,7 +343,7 @@ static void gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas, c
 static void add(float *y, const float *x, size_t n)
 {
         EACH(i, k, n)
-                put(y + i, get(y + i, k) + get(x + i, k), k);
+        put(y + i, get(y + i, k) + get(x + i, k), k);
 }
 
 static void axpy(float *y, float a, const float *x, size_t n)
@@ -350,7 +351,7 @@ static void axpy(float *y, float a, const float *x, size_t n)
         vf s = splat(a);
 
         EACH(i, k, n)
-                put(y + i, FMA(s, get(x + i, k), get(y + i, k)), k);
+        put(y + i, FMA(s, get(x + i, k), get(y + i, k)), k);
 }
 
 static float dot(const float *x, const float *y, size_t n)
@@ -358,7 +359,7 @@ static float dot(const float *x, const float *y, size_t n)
         vf s = {0};
 
         EACH(i, k, n)
-                s = FMA(get(x + i, k), get(y + i, k), s);
+        s = FMA(get(x + i, k), get(y + i, k), s);
         return sum(s);
 }
 
@@ -376,7 +377,8 @@ static void bias_bwd(float *db, const float *dy, size_t ld, size_t N, size_t O)
 
 static void silu(float *y, const float *x, size_t n)
 {
-        EACH(i, k, n) {
+        EACH(i, k, n)
+        {
                 vf v = get(x + i, k);
 
                 put(y + i, v * vsigmoid(v), k);
@@ -385,7 +387,8 @@ static void silu(float *y, const float *x, size_t n)
 
 static void silu_bwd(float *dx, const float *x, const float *dy, size_t n)
 {
-        EACH(i, k, n) {
+        EACH(i, k, n)
+        {
                 vf v = get(x + i, k), s = vsigmoid(v);
 
                 put(dx + i, get(dy + i, k) * s * (1.0f + v * (1.0f - s)), k);
@@ -395,13 +398,14 @@ static void silu_bwd(float *dx, const float *x, const float *dy, size_t n)
 static void glu_add(float *y, const float *value, const float *gate, size_t n)
 {
         EACH(i, k, n)
-                put(y + i, get(y + i, k) + get(value + i, k) * vsigmoid(get(gate + i, k)), k);
+        put(y + i, get(y + i, k) + get(value + i, k) * vsigmoid(get(gate + i, k)), k);
 }
 
 static void glu_bwd(float *dvalue, float *dgate, const float *dy, const float *value,
                     const float *gate, size_t n)
 {
-        EACH(i, k, n) {
+        EACH(i, k, n)
+        {
                 vf d = get(dy + i, k), v = get(value + i, k), s = vsigmoid(get(gate + i, k));
 
                 put(dvalue + i, d * s, k);
@@ -418,9 +422,10 @@ static void norm(float *y, size_t ldy, float *stat, const float *x, size_t ldx, 
                 vf total = {0}, square = {0}, mean, rstd;
 
                 EACH(i, k, D)
-                        total += get(x + i, k);
+                total += get(x + i, k);
                 mean = splat(sum(total) / (float)D);
-                EACH(i, k, D) {
+                EACH(i, k, D)
+                {
                         vf c = pick(get(x + i, k) - mean, (vf){0}, k);
 
                         square = FMA(c, c, square);
@@ -428,7 +433,8 @@ static void norm(float *y, size_t ldy, float *stat, const float *x, size_t ldx, 
                 stat[0] = mean[0];
                 stat[1] = (float)(1.0 / sqrt((double)sum(square) / (double)D + eps));
                 rstd = splat(stat[1]);
-                EACH(i, k, D) {
+                EACH(i, k, D)
+                {
                         vf v = (get(x + i, k) - mean) * rstd;
 
                         if (w != NULL)
@@ -448,7 +454,8 @@ static void norm_bwd(float *dx, size_t lddx, float *dw, float *db, const float *
         for (size_t r = 0; r < N; r++, x += ldx, dy += lddy, dx += lddx, stat += 2) {
                 vf mean = splat(stat[0]), rstd = splat(stat[1]), g_sum = {0}, gx_sum = {0};
 
-                EACH(i, k, D) {
+                EACH(i, k, D)
+                {
                         vf d = get(dy + i, k), xhat = (get(x + i, k) - mean) * rstd;
                         vf g = d * (w ? get(w + i, k) : one);
 
@@ -461,7 +468,8 @@ static void norm_bwd(float *dx, size_t lddx, float *dw, float *db, const float *
                 }
                 g_sum = splat(sum(g_sum) / (float)D);
                 gx_sum = splat(sum(gx_sum) / (float)D);
-                EACH(i, k, D) {
+                EACH(i, k, D)
+                {
                         vf xhat = (get(x + i, k) - mean) * rstd;
                         vf g = get(dy + i, k) * (w ? get(w + i, k) : one);
 
@@ -475,9 +483,10 @@ static void softmax(float *x, float scale, size_t n)
         vf top = splat(x[0]), total = {0}, s = splat(scale), shift;
 
         EACH(i, k, n)
-                top = max(top, pick(get(x + i, k), top, k));
+        top = max(top, pick(get(x + i, k), top, k));
         shift = splat(-largest(top) * scale);
-        EACH(i, k, n) {
+        EACH(i, k, n)
+        {
                 vf e = vexp(FMA(get(x + i, k), s, shift));
 
                 total += pick(e, (vf){0}, k);
@@ -485,7 +494,7 @@ static void softmax(float *x, float scale, size_t n)
         }
         s = splat(1.0f / sum(total));
         EACH(i, k, n)
-                put(x + i, get(x + i, k) * s, k);
+        put(x + i, get(x + i, k) * s, k);
 }
 
 static void softmax_bwd(float *dp, const float *p, float scale, size_t n)
@@ -493,10 +502,11 @@ static void softmax_bwd(float *dp, const float *p, float scale, size_t n)
         vf mean = splat(dot(dp, p, n)), s = splat(scale);
 
         EACH(i, k, n)
-                put(dp + i, s * get(p + i, k) * (get(dp + i, k) - mean), k);
+        put(dp + i, s * get(p + i, k) * (get(dp + i, k) - mean), k);
 }
 
-static void rotary(float *x, size_t ld, const float *table, float sign, size_t N, size_t h, size_t d)
+static void rotary(float *x, size_t ld, const float *table, float sign, size_t N, size_t h,
+                   size_t d)
 {
         for (size_t r = 0; r < N; r++, x += ld, table += 2 * d)
                 for (size_t j = 0; j < h; j++) {

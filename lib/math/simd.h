@@ -36,8 +36,8 @@ struct ran_simd {
         void (*glu_bwd)(float *dvalue, float *dgate, const float *dy, const float *value,
                         const float *gate, size_t n);
 
-        /* y = (x - mean) / sqrt(var + eps) w + b over each row of D, population variance; w, b NULL:
-         * 1 and 0. stat (N,2) receives mean and 1/sqrt(var + eps); y may be x. */
+        /* y = (x - mean) / sqrt(var + eps) w + b over each row of D, population variance; w, b
+         * NULL: 1 and 0. stat (N,2) receives mean and 1/sqrt(var + eps); y may be x. */
         void (*norm)(float *y, size_t ldy, float *stat, const float *x, size_t ldx, const float *w,
                      const float *b, double eps, size_t N, size_t D);
         /* Adjoint: dx overwritten (may be dy); dw, db += (NULL with w NULL, or when not wanted). */

@@ -1,0 +1,57 @@
+/* attention.c - window attention, equation (3): all heads of one window.
+ *
+ * The scores are computed anew in the backward pass: they cost less to make than to keep.
+ */
+#include "model/layer.h"
+#include "math/gemm.h"
+#include "math/simd.h"
+
+#include <math.h>
+
+/* score (end - first, n) = softmax(q k^T / sqrt(d)) for the queries of head j */
+static void probabilities(float *score, const struct ran_heads *x, size_t j, size_t first,
+                          size_t end)
+{
+        const float *q = x->qkv + j * x->d, *k = q + x->E;
+        size_t ld = 3 * x->E;
+
+        ran_gemm(score, x->n, q + first * ld, ld, 1, k, 1, ld, end - first, x->n, x->d, false);
+        for (size_t i = 0; i < end - first; i++)
+                ran_simd->softmax(score + i * x->n, (float)(1.0 / sqrt((double)x->d)), x->n);
+}
+
+void ran_attention(const struct ran_heads *x, size_t first, size_t end, float *score)
+{
+        size_t ld = 3 * x->E;
+
+        for (size_t j = 0; j < x->h; j++) {
+                const float *v = x->qkv + 2 * x->E + j * x->d;
+
+                probabilities(score, x, j, first, end);
+                ran_gemm(x->a + first * x->E + j * x->d, x->E, score, x->n, 1, v, ld, 1,
+                         end - first, x->d, x->n, false);
+        }
+}
+
+/* With P the probabilities: dV += P^T dA, dP = dA V^T, dS = scale P (dP - rowsum(dP P)),
+ * dQ += dS K, dK += dS^T Q. */
+void ran_attention_bwd(float *dqkv, const float *da, const struct ran_heads *x, size_t first,
+                       size_t end, float *score)
+{
+        size_t ld = 3 * x->E, n = x->n, rows = end - first;
+        float scale = (float)(1.0 / sqrt((double)x->d)), *dscore = score + n * n;
+
+        for (size_t j = 0; j < x->h; j++) {
+                const float *q = x->qkv + j * x->d, *k = q + x->E, *v = k + x->E;
+                float *dq = dqkv + j * x->d, *dk = dq + x->E, *dv = dk + x->E;
+                const float *d = da + first * x->E + j * x->d;
+
+                probabilities(score, x, j, first, end);
+                ran_gemm(dv, ld, score, 1, n, d, x->E, 1, n, x->d, rows, true);
+                ran_gemm(dscore, n, d, x->E, 1, v, 1, ld, rows, n, x->d, false);
+                for (size_t i = 0; i < rows; i++)
+                        ran_simd->softmax_bwd(dscore + i * n, score + i * n, scale, n);
+                ran_gemm(dq + first * ld, ld, dscore, n, 1, k, ld, 1, rows, x->d, n, true);
+                ran_gemm(dk, ld, dscore, 1, n, q + first * ld, ld, 1, n, x->d, rows, true);
+        }
+}

@@ -1,0 +1,142 @@
+/* config.c - what a model is, apart from its weights. MODELS.md section 5 names the keys. */
+#include "ran.h"
+
+#include <stddef.h>
+
+static const char *const encoders[] = {"ran", "contextualizer", "transformer", NULL};
+static const char *const tasks[] = {"classify", "tag", "lm", "mlm", NULL};
+static const char *const cells[] = {"gated", "plain", NULL};
+static const char *const masks[] = {"none", "causal", "prefix", NULL};
+static const char *const poolings[] = {"max", "mean", NULL};
+
+#define AT(member) .offset = offsetof(struct ran_config, member)
+
+const struct ran_field ran_config_fields[] = {
+        {.name = "encoder",
+         .type = RAN_FIELD_CHOICE,
+         AT(encoder),
+         .choices = encoders,
+         .value = "KIND",
+         .initial = "ran",
+         .help = "encoder: ran"},
+        {.name = "task",
+         .type = RAN_FIELD_CHOICE,
+         AT(task),
+         .choices = tasks,
+         .value = "TASK",
+         .initial = "classify",
+         .help = "task: classify (the verb sets it)"},
+        {.name = "dim",
+         .type = RAN_FIELD_SIZE,
+         AT(dim),
+         .low = 1,
+         .high = 65536,
+         .value = "N",
+         .initial = "128",
+         .help = "width D of the model"},
+        {.name = "layers",
+         .type = RAN_FIELD_SIZE,
+         AT(layers),
+         .low = 1,
+         .high = 1024,
+         .value = "N",
+         .initial = "2",
+         .help = "layers"},
+        {.name = "heads",
+         .type = RAN_FIELD_SIZE,
+         AT(heads),
+         .low = 1,
+         .high = 4096,
+         .value = "N",
+         .initial = "4",
+         .help = "attention heads h of a layer"},
+        {.name = "head_dim",
+         .type = RAN_FIELD_SIZE,
+         AT(head_dim),
+         .low = 1,
+         .high = 65536,
+         .value = "N",
+         .initial = "32",
+         .help = "width d_k of one head; h d_k need not be D"},
+        {.name = "window",
+         .type = RAN_FIELD_SIZE,
+         AT(window),
+         .low = 1,
+         .high = 1 << 20,
+         .value = "N",
+         .initial = "256",
+         .help = "tokens in a window W"},
+        {.name = "min_window",
+         .type = RAN_FIELD_SIZE,
+         AT(min_window),
+         .low = 1,
+         .high = 1 << 20,
+         .value = "N",
+         .initial = "16",
+         .help = "a last window of fewer tokens joins the one before it (at most W counts)"},
+        {.name = "cell",
+         .type = RAN_FIELD_CHOICE,
+         AT(cell),
+         .choices = cells,
+         .value = "KIND",
+         .initial = "gated",
+         .help = "recurrent cell: gated, or plain as the paper prints it"},
+        {.name = "mask",
+         .type = RAN_FIELD_CHOICE,
+         AT(mask),
+         .choices = masks,
+         .value = "KIND",
+         .initial = "none",
+         .help = "what a token may see: none hides nothing"},
+        {.name = "rotary",
+         .type = RAN_FIELD_BOOL,
+         AT(rotary),
+         .initial = "true",
+         .help = "rotary positions in window attention"},
+        {.name = "residual",
+         .type = RAN_FIELD_BOOL,
+         AT(residual),
+         .initial = "true",
+         .help = "carry the cell over from window to window beside its update"},
+        {.name = "review",
+         .type = RAN_FIELD_BOOL,
+         AT(review),
+         .initial = "true",
+         .help = "memory review: every token looks back on the cells of all windows"},
+        {.name = "pooling",
+         .type = RAN_FIELD_CHOICE,
+         AT(pooling),
+         .choices = poolings,
+         .value = "KIND",
+         .initial = "max",
+         .help = "pool of the tokens in front of the classifier"},
+        {.name = "multilabel",
+         .type = RAN_FIELD_BOOL,
+         AT(multilabel),
+         .help = "several labels a document, a sigmoid each (set by records with \"labels\")"},
+        {0},
+};
+
+int ran_config_check(const struct ran_config *c, struct ran_error *err)
+{
+        if (c->encoder != RAN_ENCODER_RAN)
+                return ran_fail(err, RAN_EINVAL,
+                                "encoder '%s' is not in this version of ran (%s); "
+                                "it knows 'ran'",
+                                encoders[c->encoder], RAN_VERSION);
+        if (c->task != RAN_TASK_CLASSIFY)
+                return ran_fail(err, RAN_EINVAL,
+                                "task '%s' is not in this version of ran (%s); "
+                                "it knows 'classify'",
+                                tasks[c->task], RAN_VERSION);
+        if (c->mask != RAN_MASK_NONE)
+                return ran_fail(err, RAN_EINVAL,
+                                "a classifier reads whole documents: mask must be 'none', not '%s'",
+                                masks[c->mask]);
+        if (c->rotary && c->head_dim % 2 != 0)
+                return ran_fail(err, RAN_EINVAL,
+                                "rotary positions turn pairs: head_dim must be even, "
+                                "not %zu (or rotary off)",
+                                c->head_dim);
+        return RAN_OK;
+}

@@ -1,0 +1,21 @@
+/* encoder.h - from token ids to what the heads read, and back. */
+#ifndef RAN_MODEL_ENCODER_H
+#define RAN_MODEL_ENCODER_H
+
+#include "model/work.h"
+
+/* Encodes w->rows (after ran_work_fit): leaves the output (L, D) in w->x[N] and all cells in
+ * w->cells. Ids must be below V. */
+void ran_encode(struct ran_work *w, const struct ran_params *p);
+/* Adjoint, after ran_encode with the same rows. Takes the adjoints of the output in w->dx and of
+ * each document's last cell in w->dlast; adds to dp; leaves those of the embedding's rows, token by
+ * token, in w->dx. */
+void ran_encode_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp);
+
+/* The classification head, equations (10) and (11): fills w->head, the logits (B, C) last. */
+void ran_head_classify(struct ran_work *w, const struct ran_params *p, size_t C);
+/* Adjoint: from w->head.dlogits to w->dx and w->dlast (overwritten); adds to dp. */
+void ran_head_classify_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp,
+                           size_t C);
+
+#endif

@@ -1,0 +1,127 @@
+/* head.c - the classification head, equations (10) and (11) of MODELS.md section 2.
+ *
+ *   plain:  h = W_gpc G + Linear_pool(v)             v: pooled tokens, G: the last cell
+ *   gated:  h = SiLU(Linear_pool(v)) + GLU_gpc(G)
+ *   logits = Linear_cls(h)
+ */
+#include "math/gemm.h"
+#include "math/simd.h"
+#include "model/encoder.h"
+#include "model/layer.h"
+
+#include <string.h>
+
+static void pool_max(struct ran_work *w, size_t b)
+{
+        const struct ran_rows *rows = w->rows;
+        size_t D = w->D;
+        float *v = w->head.pooled + b * D;
+        uint32_t *at = w->head.argmax + b * D;
+        const float *x = w->x[w->c->layers];
+
+        memcpy(v, x + rows->doc[b] * D, D * sizeof *v);
+        for (size_t d = 0; d < D; d++)
+                at[d] = (uint32_t)rows->doc[b];
+        for (size_t t = rows->doc[b] + 1; t < rows->doc[b + 1]; t++)
+                for (size_t d = 0; d < D; d++)
+                        if (x[t * D + d] > v[d]) {
+                                v[d] = x[t * D + d];
+                                at[d] = (uint32_t)t;
+                        }
+}
+
+static void pool_mean(struct ran_work *w, size_t b)
+{
+        const struct ran_rows *rows = w->rows;
+        size_t D = w->D, n = rows->doc[b + 1] - rows->doc[b];
+        float *v = w->head.pooled + b * D;
+
+        memset(v, 0, D * sizeof *v);
+        ran_simd->bias_bwd(v, w->x[w->c->layers] + rows->doc[b] * D, D, n, D);
+        for (size_t d = 0; d < D; d++)
+                v[d] /= (float)n;
+}
+
+static void drop_head(struct ran_work *w, float *h)
+{
+        for (size_t b = 0; b < w->rows->B; b++)
+                ran_drop(w, b, 0, RAN_DROP_HEAD, w->noise.dropout, h + b * w->D, w->D, 0);
+}
+
+void ran_head_classify(struct ran_work *w, const struct ran_params *p, size_t C)
+{
+        const struct ran_head_params *q = &p->head;
+        const struct ran_rows *rows = w->rows;
+        struct ran_head *h = &w->head;
+        size_t D = w->D, B = rows->B;
+
+        for (size_t b = 0; b < B; b++) {
+                if (w->c->pooling == RAN_POOL_MAX)
+                        pool_max(w, b);
+                else
+                        pool_mean(w, b);
+                memcpy(h->last + b * D,
+                       w->cells[w->c->layers - 1].G + (rows->docwin[b + 1] + b) * D,
+                       D * sizeof(float));
+        }
+        ran_linear(w->pool, h->head_pre, D, h->pooled, D, q->pool_w, q->pool_b, B, D, D);
+        ran_phi(w, h->head, h->head_pre, B * D);
+        if (w->U > 0) {
+                ran_linear(w->pool, h->head_glu, 2 * D, h->last, D, q->gpc_value_w, q->gpc_value_b,
+                           B, D, 2 * D);
+                for (size_t b = 0; b < B; b++)
+                        ran_simd->glu_add(h->head + b * D, h->head_glu + b * 2 * D,
+                                          h->head_glu + b * 2 * D + D, D);
+        } else {
+                ran_gemm(h->head, D, h->last, D, 1, q->gpc, 1, D, B, D, D, true);
+        }
+        drop_head(w, h->head);
+        ran_linear(w->pool, h->logits, C, h->head, D, q->out_w, q->out_b, B, D, C);
+}
+
+static void pool_bwd(struct ran_work *w, size_t b)
+{
+        const struct ran_rows *rows = w->rows;
+        size_t D = w->D, n = rows->doc[b + 1] - rows->doc[b];
+        float *dx = w->dx + rows->doc[b] * D;
+        const float *dv = w->head.dpooled + b * D;
+
+        memset(dx, 0, n * D * sizeof *dx);
+        if (w->c->pooling == RAN_POOL_MAX)
+                for (size_t d = 0; d < D; d++)
+                        w->dx[w->head.argmax[b * D + d] * D + d] = dv[d];
+        else
+                for (size_t t = 0; t < n; t++)
+                        ran_simd->axpy(dx + t * D, 1.0f / (float)n, dv, D);
+}
+
+void ran_head_classify_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp,
+                           size_t C)
+{
+        const struct ran_head_params *q = &p->head;
+        struct ran_head_params *dq = &dp->head;
+        struct ran_head *h = &w->head;
+        size_t D = w->D, B = w->rows->B;
+
+        ran_linear_bwd(w->pool, h->dhead, D, false, dq->out_w, dq->out_b, h->dlogits, C, h->head, D,
+                       q->out_w, B, D, C);
+        drop_head(w, h->dhead);
+        if (w->U > 0) {
+                for (size_t b = 0; b < B; b++) {
+                        const float *glu = h->head_glu + b * 2 * D;
+                        float *dglu = h->dhead_glu + b * 2 * D;
+
+                        ran_simd->glu_bwd(dglu, dglu + D, h->dhead + b * D, glu, glu + D, D);
+                }
+                ran_linear_bwd(w->pool, w->dlast, D, false, dq->gpc_value_w, dq->gpc_value_b,
+                               h->dhead_glu, 2 * D, h->last, D, q->gpc_value_w, B, D, 2 * D);
+        } else {
+                ran_linear_bwd(w->pool, w->dlast, D, false, dq->gpc, NULL, h->dhead, D, h->last, D,
+                               q->gpc, B, D, D);
+        }
+        ran_phi_bwd(w, h->dhead, h->head_pre, h->dhead, B * D);
+        ran_linear_bwd(w->pool, h->dpooled, D, false, dq->pool_w, dq->pool_b, h->dhead, D,
+                       h->pooled, D, q->pool_w, B, D, D);
+        for (size_t b = 0; b < B; b++)
+                pool_bwd(w, b);
+}

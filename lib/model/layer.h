@@ -1,0 +1,79 @@
+/* layer.h - the stages of one RAN layer, forward and backward. MODELS.md section 1 has the equations.
+ *
+ * Only the cell is recurrent. Forward, chunk by chunk from left to right:
+ *
+ *   ran_window_project   LN_in and one large product for all rows whose input is known
+ *   ran_scan             the cells, one row a window: their q, k, v, attention, (5) and (6)
+ *   ran_window_finish    attention, output and Y of all token rows, windows in any order
+ *
+ * then, all states being known, ran_review. Backward in reverse: the review gives dY and dG; then chunk
+ * by chunk from right to left ran_window_finish_bwd (token rows, any order), ran_scan_bwd (cells from right
+ * to left) and ran_window_project_bwd (large products). When a chunk was not kept, the forward
+ * stages are run again with all cells known, which then are rows like any other.
+ *
+ * Weights and gradients are ran_layer_params; gradients are added to. `chunk` numbers the chunk.
+ */
+#ifndef RAN_MODEL_LAYER_H
+#define RAN_MODEL_LAYER_H
+
+#include "model/work.h"
+
+#define RAN_LN_EPS 1e-5
+#define RAN_SN_EPS 1e-7
+
+/* A layer at work. */
+struct ran_pass {
+        struct ran_work *w;
+        const struct ran_layer_params *p;
+        struct ran_layer_params *dp; /* gradients, or NULL */
+        size_t l;                    /* which layer */
+        size_t chunk, from, to;      /* its windows */
+        size_t t0, r0;               /* its first token and row */
+        size_t T, R;                 /* its tokens and rows */
+        struct ran_chunk *act;
+        struct ran_cells *cells;
+        bool known; /* the cells are all known already: see above */
+};
+
+struct ran_pass ran_pass_of(struct ran_work *w, const struct ran_layer_params *p,
+                            struct ran_layer_params *dp, size_t l, size_t chunk);
+
+void ran_window_project(struct ran_pass *s);
+void ran_window_finish(struct ran_pass *s);
+void ran_window_finish_bwd(struct ran_pass *s);
+void ran_window_project_bwd(struct ran_pass *s);
+
+/* First cells G_0 of all documents, equation (1), and the adjoint, which leaves in w->dlast that of
+ * the last cells below. below: the cells of the layer below, or NULL for 0. */
+void ran_first_cells(struct ran_pass *s, const struct ran_cells *below);
+void ran_first_cells_bwd(struct ran_pass *s);
+void ran_scan(struct ran_pass *s);
+void ran_scan_bwd(struct ran_pass *s);
+/* Gradients of the update gate, once the first chunk is through ran_scan_bwd. */
+void ran_scan_weights_bwd(struct ran_pass *s);
+
+/* The states' keys and values, once the last chunk is through the scan; then the tokens of a chunk. */
+void ran_review_states(struct ran_pass *s);
+void ran_review(struct ran_pass *s);
+/* Adjoints: of a chunk's rows (w->dx to w->dy, adding to dkey and dvalue), then of the states
+ * (adding to dG). */
+void ran_review_bwd(struct ran_pass *s);
+void ran_review_states_bwd(struct ran_pass *s);
+
+/* A window's rows, the cell first, for attention over all heads. */
+struct ran_heads {
+        const float *qkv; /* (n, 3E) */
+        float *a;         /* (n, E): heads side by side */
+        size_t n, E, h, d;
+};
+/* a = softmax(q k^T / sqrt(d)) v for the queries [first, end). score holds n x n floats. */
+void ran_attention(const struct ran_heads *x, size_t first, size_t end, float *score);
+/* Adjoint: dqkv (n, 3E) +=. score holds 2 n x n floats. */
+void ran_attention_bwd(float *dqkv, const float *da, const struct ran_heads *x, size_t first,
+                       size_t end, float *score);
+
+/* phi of MODELS.md: SiLU in a gated cell, the identity in a plain one. */
+void ran_phi(const struct ran_work *w, float *y, const float *x, size_t n);
+void ran_phi_bwd(const struct ran_work *w, float *dx, const float *x, const float *dy, size_t n);
+
+#endif

@@ -1,0 +1,118 @@
+/* params.h - the parameters of a model, declared once.
+ *
+ * The lists below serve the fields of the structs, the names and shapes in the model file, the
+ * places in one block of floats, and the way each tensor starts. Weights, gradients and the moments
+ * of the optimiser are blocks of the same layout.
+ */
+#ifndef RAN_MODEL_PARAMS_H
+#define RAN_MODEL_PARAMS_H
+
+#include "ran.h"
+
+enum ran_start { RAN_START_ZERO, RAN_START_ONE, RAN_START_GLOROT, RAN_START_UNIFORM };
+
+/* A tensor of the model file. rows 0: a vector of `cols`. */
+struct ran_tensor_spec {
+        char name[64];
+        size_t rows, cols;
+        size_t offset; /* in the block */
+        enum ran_start start;
+};
+
+/* X(field, name after "ran.{l}.", rows, cols, start, present when)
+ * in scope: c, the configuration; D, E = h d_k; gated. MODELS.md section 5.
+ * Neighbours that are one matrix product stand together, weights and biases each: q, k, v and the
+ * output gate; key and value of the review; value and gate of each GLU. */
+#define RAN_LAYER_PARAMS(X)                                                            \
+        X(gpc, "gpc.weight", D, D, GLOROT, true)                                       \
+        X(gpc_norm_w, "gpc_norm.weight", 0, D, ONE, true)                              \
+        X(gpc_norm_b, "gpc_norm.bias", 0, D, ZERO, true)                               \
+        X(input_norm_w, "input_norm.weight", 0, D, ONE, true)                          \
+        X(input_norm_b, "input_norm.bias", 0, D, ZERO, true)                           \
+        X(q_w, "attn.q.weight", E, D, GLOROT, true)                                    \
+        X(k_w, "attn.k.weight", E, D, GLOROT, true)                                    \
+        X(v_w, "attn.v.weight", E, D, GLOROT, true)                                    \
+        X(output_value_w, "output_glu.value.weight", D, D, GLOROT, gated)              \
+        X(output_gate_w, "output_glu.gate.weight", D, D, GLOROT, gated)                \
+        X(q_b, "attn.q.bias", 0, E, ZERO, true)                                        \
+        X(k_b, "attn.k.bias", 0, E, ZERO, true)                                        \
+        X(v_b, "attn.v.bias", 0, E, ZERO, true)                                        \
+        X(output_value_b, "output_glu.value.bias", 0, D, ZERO, gated)                  \
+        X(output_gate_b, "output_glu.gate.bias", 0, D, ZERO, gated)                    \
+        X(out_w, "attn.out.weight", D, E, GLOROT, true)                                \
+        X(out_b, "attn.out.bias", 0, D, ZERO, true)                                    \
+        X(output_norm_w, "output_norm.weight", 0, D, ONE, gated)                       \
+        X(output_norm_b, "output_norm.bias", 0, D, ZERO, gated)                        \
+        X(update_value_w, "update_glu.value.weight", D, D, GLOROT, gated)              \
+        X(update_gate_w, "update_glu.gate.weight", D, D, GLOROT, gated)                \
+        X(update_value_b, "update_glu.value.bias", 0, D, ZERO, gated)                  \
+        X(update_gate_b, "update_glu.gate.bias", 0, D, ZERO, gated)                    \
+        X(update_norm_w, "update_norm.weight", 0, D, ONE, true)                        \
+        X(update_norm_b, "update_norm.bias", 0, D, ZERO, true)                         \
+        X(review_q_w, "review.q.weight", D, D, GLOROT, c->review)                      \
+        X(review_q_b, "review.q.bias", 0, D, ZERO, c->review)                          \
+        X(review_k_w, "review.k.weight", D, D, GLOROT, c->review)                      \
+        X(review_v_w, "review.v.weight", D, D, GLOROT, c->review)                      \
+        X(review_k_b, "review.k.bias", 0, D, ZERO, c->review)                          \
+        X(review_v_b, "review.v.bias", 0, D, ZERO, c->review)                          \
+        X(review_out_w, "review.out.weight", D, D, GLOROT, gated && c->review)         \
+        X(review_out_b, "review.out.bias", 0, D, ZERO, gated && c->review)             \
+        X(review_value_w, "review_glu.value.weight", D, D, GLOROT, gated && c->review) \
+        X(review_gate_w, "review_glu.gate.weight", D, D, GLOROT, gated && c->review)   \
+        X(review_value_b, "review_glu.value.bias", 0, D, ZERO, gated && c->review)     \
+        X(review_gate_b, "review_glu.gate.bias", 0, D, ZERO, gated && c->review)       \
+        X(review_norm_w, "review_norm.weight", 0, D, ONE, gated || !c->review)         \
+        X(review_norm_b, "review_norm.bias", 0, D, ZERO, gated || !c->review)
+
+/* X(field, name, rows, cols, start, present when), with C in scope too. */
+#define RAN_HEAD_PARAMS(X)                                                   \
+        X(pool_w, "classify.pool.weight", D, D, GLOROT, true)                \
+        X(pool_b, "classify.pool.bias", 0, D, ZERO, true)                    \
+        X(gpc, "classify.gpc.weight", D, D, GLOROT, !gated)                  \
+        X(gpc_value_w, "classify.gpc_glu.value.weight", D, D, GLOROT, gated) \
+        X(gpc_gate_w, "classify.gpc_glu.gate.weight", D, D, GLOROT, gated)   \
+        X(gpc_value_b, "classify.gpc_glu.value.bias", 0, D, ZERO, gated)     \
+        X(gpc_gate_b, "classify.gpc_glu.gate.bias", 0, D, ZERO, gated)       \
+        X(out_w, "classify.out.weight", C, D, GLOROT, true)                  \
+        X(out_b, "classify.out.bias", 0, C, ZERO, true)
+
+struct ran_layer_params {
+#define X(field, name, rows, cols, start, when) float *field;
+        RAN_LAYER_PARAMS(X)
+#undef X
+};
+struct ran_head_params {
+#define X(field, name, rows, cols, start, when) float *field;
+        RAN_HEAD_PARAMS(X)
+#undef X
+};
+
+/* One block of floats (weights, gradients or moments) seen by name; absent tensors are NULL. The
+ * embedding (V, D) lies apart: weights may be mapped from a file, gradients are sparse. */
+struct ran_params {
+        float *block;
+        struct ran_layer_params *layer; /* (N) */
+        struct ran_head_params head;
+        const float *embed;
+};
+
+/* The tensors of a configuration: all but the embedding. */
+struct ran_layout {
+        struct ran_tensor_spec *spec;
+        size_t n, cap;
+        size_t size; /* floats in a block */
+};
+int ran_layout_init(struct ran_layout *l, const struct ran_config *c, size_t C,
+                    struct ran_error *err);
+void ran_layout_release(struct ran_layout *l);
+
+/* Allocates a zeroed block and points into it. params->embed stays NULL. */
+int ran_params_init(struct ran_params *p, const struct ran_config *c, size_t C,
+                    struct ran_error *err);
+void ran_params_release(struct ran_params *p);
+
+/* Starting values of a tensor: Glorot normal for matrices, uniform +-0.05 for embeddings, 0 for
+ * biases, 1 for scales. Element i depends on (seed, name, i) alone. */
+void ran_tensor_start(float *x, const struct ran_tensor_spec *spec, uint64_t seed);
+
+#endif

@@ -1,0 +1,288 @@
+/* review.c - memory review, equation (9): every token looks back on the cells of its document.
+ *
+ * One head over the states: softmax(phi(Linear_q(Y)) phi(Linear_k(S))^T / sqrt(D))
+ * phi(Linear_v(S)). Without a mask a token sees the states after all windows of its document, G_1
+ * to G_m.
+ */
+#include "model/layer.h"
+#include "math/gemm.h"
+#include "math/simd.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Tokens of one document in the chunk and the states they see. */
+struct look {
+        size_t b, from, n;    /* first token in the chunk, number of tokens */
+        size_t state, states; /* first state, number of states */
+};
+
+static struct look look_of(const struct ran_pass *s, size_t b)
+{
+        const struct ran_rows *rows = s->w->rows;
+        size_t from = rows->doc[b] > s->t0 ? rows->doc[b] : s->t0;
+        size_t end = rows->doc[b + 1] < s->t0 + s->T ? rows->doc[b + 1] : s->t0 + s->T;
+
+        return (struct look){.b = b,
+                             .from = from - s->t0,
+                             .n = end - from,
+                             .state = rows->docwin[b] + b + 1,
+                             .states = rows->docwin[b + 1] - rows->docwin[b]};
+}
+
+/* ---- states --------------------------------------------------------------------------------- */
+
+void ran_review_states(struct ran_pass *s)
+{
+        struct ran_work *w = s->w;
+        struct ran_cells *c = s->cells;
+        size_t D = w->D, S = w->rows->m + w->rows->B;
+
+        if (!w->c->review)
+                return;
+        ran_linear(w->pool, c->kv_pre, 2 * D, c->G, D, s->p->review_k_w, s->p->review_k_b, S, D,
+                   2 * D);
+        for (size_t r = 0; r < S; r++) {
+                ran_phi(w, c->key + r * D, c->kv_pre + r * 2 * D, D);
+                ran_phi(w, c->value + r * D, c->kv_pre + r * 2 * D + D, D);
+        }
+}
+
+void ran_review_states_bwd(struct ran_pass *s)
+{
+        struct ran_work *w = s->w;
+        struct ran_cells *c = s->cells;
+        size_t D = w->D, S = w->rows->m + w->rows->B;
+
+        if (!w->c->review)
+                return;
+        for (size_t r = 0; r < S; r++) {
+                float *d = w->adj.dkv_pre + r * 2 * D;
+
+                ran_phi_bwd(w, d, c->kv_pre + r * 2 * D, w->adj.dkey + r * D, D);
+                ran_phi_bwd(w, d + D, c->kv_pre + r * 2 * D + D, w->adj.dvalue + r * D, D);
+        }
+        ran_linear_bwd(w->pool, w->adj.dG, D, true, s->dp->review_k_w, s->dp->review_k_b,
+                       w->adj.dkv_pre, 2 * D, c->G, D, s->p->review_k_w, S, D, 2 * D);
+}
+
+/* ---- attention over the states -------------------------------------------------------------- */
+
+/* w->score (n, states) = the weights that a document's tokens give to its states */
+static void weigh(struct ran_pass *s, const struct look *k)
+{
+        struct ran_work *w = s->w;
+        float scale = (float)(1.0 / sqrt((double)w->D));
+
+        ran_linear(w->pool, w->score, k->states, s->act->review_q + k->from * w->D, w->D,
+                   s->cells->key + k->state * w->D, NULL, k->n, w->D, k->states);
+        for (size_t i = 0; i < k->n; i++)
+                ran_simd->softmax(w->score + i * k->states, scale, k->states);
+}
+
+static void look_back(struct ran_pass *s, size_t b)
+{
+        struct ran_work *w = s->w;
+        struct look k = look_of(s, b);
+        size_t D = w->D;
+        float *r = s->act->review_r + k.from * D;
+        const float *value = s->cells->value + k.state * D;
+
+        if (k.states == 1) { /* a softmax over one state is 1 */
+                for (size_t i = 0; i < k.n; i++)
+                        memcpy(r + i * D, value, D * sizeof *r);
+                return;
+        }
+        weigh(s, &k);
+        ran_linear_bwd(w->pool, r, D, false, NULL, NULL, w->score, k.states, NULL, 0, value, k.n, D,
+                       k.states);
+}
+
+/* Adds to the document's dkey and dvalue; dreview_q overwritten. */
+static void look_back_bwd(struct ran_pass *s, size_t b)
+{
+        struct ran_work *w = s->w;
+        struct look k = look_of(s, b);
+        size_t D = w->D;
+        float scale = (float)(1.0 / sqrt((double)D));
+        float *dq = w->adj.dreview_q + k.from * D, *dr = w->adj.dreview_r + k.from * D;
+        float *dkey = w->adj.dkey + k.state * D, *dvalue = w->adj.dvalue + k.state * D;
+        const float *key = s->cells->key + k.state * D, *value = s->cells->value + k.state * D;
+
+        if (k.states == 1) {
+                memset(dq, 0, k.n * D * sizeof *dq);
+                ran_simd->bias_bwd(dvalue, dr, D, k.n, D);
+                return;
+        }
+        weigh(s, &k);
+        ran_linear_bwd(w->pool, NULL, 0, false, dvalue, NULL, w->score, k.states, dr, D, NULL, k.n,
+                       D, k.states);
+        ran_linear(w->pool, w->dscore, k.states, dr, D, value, NULL, k.n, D, k.states);
+        for (size_t i = 0; i < k.n; i++)
+                ran_simd->softmax_bwd(w->dscore + i * k.states, w->score + i * k.states, scale,
+                                      k.states);
+        ran_linear_bwd(w->pool, dq, D, false, dkey, NULL, w->dscore, k.states,
+                       s->act->review_q + k.from * D, D, key, k.n, D, k.states);
+}
+
+/* ---- token rows ----------------------------------------------------------------------------- */
+
+static void drop_tokens(const struct ran_pass *s, size_t i, float *x)
+{
+        const struct ran_work *w = s->w;
+        const struct ran_rows *rows = w->rows;
+        size_t b = rows->windoc[i], n = rows->win[i + 1] - rows->win[i];
+
+        ran_drop(w, b, s->l, RAN_DROP_REVIEW, w->noise.dropout, x, n * w->D,
+                 (rows->win[i] - rows->doc[b]) * w->D);
+}
+
+static void activate(void *arg, size_t i, float *scratch)
+{
+        struct ran_pass *s = arg;
+        struct ran_work *w = s->w;
+        size_t t = w->rows->win[i] - s->t0, n = w->rows->win[i + 1] - w->rows->win[i];
+
+        (void)scratch;
+        ran_phi(w, s->act->review_q + t * w->D, s->act->review_pre + t * w->D, n * w->D);
+}
+
+/* Gated: LN_rev(phi(Linear_o(R)) + GLU_rev(q)). Without review: LN_rev(Y). */
+static void finish(void *arg, size_t i, float *scratch)
+{
+        struct ran_pass *s = arg;
+        struct ran_work *w = s->w;
+        size_t D = w->D, t = w->rows->win[i] - s->t0, n = w->rows->win[i + 1] - w->rows->win[i];
+        float *x = s->act->review_sum + t * D;
+
+        (void)scratch;
+        if (w->c->review) {
+                ran_phi(w, x, s->act->review_o + t * D, n * D);
+                drop_tokens(s, i, x);
+                for (size_t r = 0; r < n; r++) {
+                        const float *glu = s->act->review_glu + (t + r) * 2 * D;
+
+                        ran_simd->glu_add(x + r * D, glu, glu + D, D);
+                }
+        } else {
+                memcpy(x, w->y[s->l] + w->rows->win[i] * D, n * D * sizeof *x);
+        }
+        ran_simd->norm(w->x[s->l + 1] + w->rows->win[i] * D, D, s->act->review_stat + t * 2, x, D,
+                       s->p->review_norm_w, s->p->review_norm_b, RAN_LN_EPS, n, D);
+}
+
+static void finish_bwd(void *arg, size_t i, float *scratch)
+{
+        struct ran_pass *s = arg;
+        struct ran_work *w = s->w;
+        size_t D = w->D, t = w->rows->win[i] - s->t0, n = w->rows->win[i + 1] - w->rows->win[i];
+        float *part = w->adj.part + i * 6 * D, *d = w->adj.dreview_sum + t * D;
+
+        (void)scratch;
+        if (!w->c->review)
+                d = w->dy + w->rows->win[i] * D;
+        ran_simd->norm_bwd(d, D, part, part + D, w->dx + w->rows->win[i] * D, D,
+                           s->act->review_sum + t * D, D, s->act->review_stat + t * 2,
+                           s->p->review_norm_w, n, D);
+        if (!w->c->review)
+                return;
+        for (size_t r = 0; r < n; r++) {
+                const float *glu = s->act->review_glu + (t + r) * 2 * D;
+                float *dglu = w->adj.dreview_glu + (t + r) * 2 * D;
+
+                ran_simd->glu_bwd(dglu, dglu + D, d + r * D, glu, glu + D, D);
+        }
+        drop_tokens(s, i, d);
+        ran_phi_bwd(w, w->adj.dreview_o + t * D, s->act->review_o + t * D, d, n * D);
+}
+
+static void deactivate(void *arg, size_t i, float *scratch)
+{
+        struct ran_pass *s = arg;
+        struct ran_work *w = s->w;
+        size_t t = w->rows->win[i] - s->t0, n = w->rows->win[i + 1] - w->rows->win[i];
+        float *dq = w->adj.dreview_q + t * w->D;
+
+        (void)scratch;
+        ran_phi_bwd(w, dq, s->act->review_pre + t * w->D, dq, n * w->D);
+}
+
+/* ---- a chunk -------------------------------------------------------------------------------- */
+
+static void each_document(struct ran_pass *s, void (*fn)(struct ran_pass *s, size_t b))
+{
+        const struct ran_rows *rows = s->w->rows;
+
+        for (size_t b = rows->windoc[s->from]; b <= rows->windoc[s->to - 1]; b++)
+                fn(s, b);
+}
+
+void ran_review(struct ran_pass *s)
+{
+        struct ran_work *w = s->w;
+        const struct ran_layer_params *p = s->p;
+        struct ran_chunk *a = s->act;
+        const float *y = w->y[s->l] + s->t0 * w->D;
+        size_t D = w->D;
+
+        if (w->c->review) {
+                ran_linear(w->pool, a->review_pre, D, y, D, p->review_q_w, p->review_q_b, s->T, D,
+                           D);
+                ran_each(w, s->from, s->to, activate, s);
+                each_document(s, look_back);
+        }
+        if (w->c->review && w->U == 0) { /* plain: the output is R */
+                memcpy(w->x[s->l + 1] + s->t0 * D, a->review_r, s->T * D * sizeof(float));
+                return;
+        }
+        if (w->c->review) {
+                ran_linear(w->pool, a->review_o, D, a->review_r, D, p->review_out_w,
+                           p->review_out_b, s->T, D, D);
+                ran_linear(w->pool, a->review_glu, 2 * D, a->review_q, D, p->review_value_w,
+                           p->review_value_b, s->T, D, 2 * D);
+        }
+        ran_each(w, s->from, s->to, finish, s);
+}
+
+static void sum_parts(struct ran_pass *s)
+{
+        size_t D = s->w->D;
+
+        for (size_t i = s->from; i < s->to; i++) {
+                float *part = s->w->adj.part + i * 6 * D;
+
+                ran_simd->add(s->dp->review_norm_w, part, D);
+                ran_simd->add(s->dp->review_norm_b, part + D, D);
+                memset(part, 0, 2 * D * sizeof *part);
+        }
+}
+
+void ran_review_bwd(struct ran_pass *s)
+{
+        struct ran_work *w = s->w;
+        const struct ran_layer_params *p = s->p;
+        struct ran_layer_params *dp = s->dp;
+        struct ran_chunk *a = s->act;
+        struct ran_adjoints *j = &w->adj;
+        size_t D = w->D, T = s->T;
+
+        if (w->U > 0 || !w->c->review) {
+                ran_each(w, s->from, s->to, finish_bwd, s);
+                sum_parts(s);
+        }
+        if (!w->c->review)
+                return;
+        if (w->U > 0)
+                ran_linear_bwd(w->pool, j->dreview_r, D, false, dp->review_out_w, dp->review_out_b,
+                               j->dreview_o, D, a->review_r, D, p->review_out_w, T, D, D);
+        else
+                memcpy(j->dreview_r, w->dx + s->t0 * D, T * D * sizeof(float));
+        each_document(s, look_back_bwd);
+        if (w->U > 0)
+                ran_linear_bwd(w->pool, j->dreview_q, D, true, dp->review_value_w,
+                               dp->review_value_b, j->dreview_glu, 2 * D, a->review_q, D,
+                               p->review_value_w, T, D, 2 * D);
+        ran_each(w, s->from, s->to, deactivate, s);
+        ran_linear_bwd(w->pool, w->dy + s->t0 * D, D, false, dp->review_q_w, dp->review_q_b,
+                       j->dreview_q, D, w->y[s->l] + s->t0 * D, D, p->review_q_w, T, D, D);
+}

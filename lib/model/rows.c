@@ -1,0 +1,65 @@
+/* rows.c - windows over documents. See rows.h. */
+#include "model/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void ran_rows_clear(struct ran_rows *rows)
+{
+        rows->B = rows->L = rows->m = 0;
+}
+
+void ran_rows_release(struct ran_rows *rows)
+{
+        free(rows->ids);
+        free(rows->doc);
+        free(rows->docwin);
+        free(rows->record);
+        free(rows->win);
+        free(rows->windoc);
+        *rows = (struct ran_rows){0};
+}
+
+static size_t shortest_window(const struct ran_config *c)
+{
+        return c->min_window < c->window ? c->min_window : c->window;
+}
+
+/* Grows one array of rows; false leaves everything as it was. */
+#define ROOM(array, want)                                                                          \
+        do {                                                                                       \
+                void *moved =                                                                      \
+                        ran_grow(rows->array, &rows->array##_cap, want, sizeof *rows->array, err); \
+                if (moved == NULL)                                                                 \
+                        return RAN_ENOMEM;                                                         \
+                rows->array = moved;                                                               \
+        } while (0)
+
+int ran_rows_add(struct ran_rows *rows, const struct ran_config *c, const uint32_t *ids, size_t n,
+                 uint64_t record, struct ran_error *err)
+{
+        size_t windows = (n + c->window - 1) / c->window;
+        size_t last = n - (windows - 1) * c->window;
+
+        if (windows > 1 && last < shortest_window(c))
+                windows--;
+        ROOM(ids, rows->L + n);
+        ROOM(doc, rows->B + 2);
+        ROOM(docwin, rows->B + 2);
+        ROOM(record, rows->B + 1);
+        ROOM(win, rows->m + windows + 1);
+        ROOM(windoc, rows->m + windows);
+        memcpy(rows->ids + rows->L, ids, n * sizeof *ids);
+        rows->doc[rows->B] = rows->L;
+        rows->docwin[rows->B] = rows->m;
+        rows->record[rows->B] = record;
+        for (size_t i = 0; i < windows; i++) {
+                rows->win[rows->m] = rows->L + i * c->window;
+                rows->windoc[rows->m++] = rows->B;
+        }
+        rows->L += n;
+        rows->B++;
+        rows->doc[rows->B] = rows->win[rows->m] = rows->L;
+        rows->docwin[rows->B] = rows->m;
+        return RAN_OK;
+}

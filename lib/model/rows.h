@@ -1,0 +1,46 @@
+/* rows.h - documents laid one after another, cut into windows: what an encoder works on.
+ *
+ *   tokens   | d0 d0 d0 d0 d0 | d1 d1 d1 | d2 ...      L rows, no padding
+ *   windows  |  w0     |  w1  |   w2     | w3 ...      a window lies within one document
+ *   rows     c0 t t t  c1 t t  c2 t t t  c3 ...        L + m rows: each window led by its cell
+ *   states   | G0 G1 G2       | G0 G1    | G0 ...      m + B rows: a document's first cell, then
+ *                                                      the cell after each of its windows
+ *
+ * Window i begins at token win[i] and at row win[i] + i; document b has the states from
+ * docwin[b] + b to docwin[b+1] + b.
+ */
+#ifndef RAN_MODEL_ROWS_H
+#define RAN_MODEL_ROWS_H
+
+#include "ran.h"
+
+struct ran_rows {
+        size_t B, L, m;
+        uint32_t *ids;    /* (L) */
+        size_t *doc;      /* (B+1) first token of each document */
+        size_t *docwin;   /* (B+1) first window of each document */
+        uint64_t *record; /* (B) what dropout is keyed by */
+        size_t *win;      /* (m+1) first token of each window */
+        size_t *windoc;   /* (m) document of each window */
+        size_t ids_cap, doc_cap, docwin_cap, record_cap, win_cap, windoc_cap;
+};
+
+void ran_rows_clear(struct ran_rows *rows);
+void ran_rows_release(struct ran_rows *rows);
+/* Appends a document of n >= 1 tokens. `record` identifies it among those of an epoch. */
+int ran_rows_add(struct ran_rows *rows, const struct ran_config *c, const uint32_t *ids, size_t n,
+                 uint64_t record, struct ran_error *err);
+
+/* First row of window i, its cell. */
+static inline size_t ran_row(const struct ran_rows *rows, size_t i)
+{
+        return rows->win[i] + i;
+}
+
+/* The state that window i begins with; the next one is the state it leaves. */
+static inline size_t ran_state_before(const struct ran_rows *rows, size_t i)
+{
+        return i + rows->windoc[i];
+}
+
+#endif

@@ -1,0 +1,278 @@
+/* scan.c - the cells: the only part of a RAN that goes window by window. See layer.h.
+ *
+ * Each step is one row, so it costs matrix-vector products over the layer's weights and one query
+ * over the keys of a window. Documents are independent of each other.
+ */
+#include "model/layer.h"
+#include "math/gemm.h"
+#include "math/simd.h"
+
+#include <string.h>
+
+/* The cell of window i at work: r its row in the chunk, s the state it begins with. */
+struct step {
+        size_t i, b, r, s, n, at;
+};
+
+static struct step step_of(const struct ran_pass *s, size_t i)
+{
+        const struct ran_rows *rows = s->w->rows;
+        size_t b = rows->windoc[i];
+
+        return (struct step){.i = i,
+                             .b = b,
+                             .r = ran_row(rows, i) - s->r0,
+                             .s = ran_state_before(rows, i),
+                             .n = rows->win[i + 1] - rows->win[i] + 1,
+                             .at = ran_row(rows, i) - ran_row(rows, rows->docwin[b])};
+}
+
+static void drop_cell(const struct ran_pass *s, const struct step *t, int site, float *x)
+{
+        ran_drop(s->w, t->b, s->l, site, s->w->noise.dropout, x, s->w->D, t->at * s->w->D);
+}
+
+static struct ran_heads heads_of(const struct ran_pass *s, const struct step *t)
+{
+        const struct ran_work *w = s->w;
+
+        return (struct ran_heads){.qkv = s->act->qkv + t->r * 3 * w->E,
+                                  .a = s->act->a + t->r * w->E,
+                                  .n = t->n,
+                                  .E = w->E,
+                                  .h = w->h,
+                                  .d = w->d};
+}
+
+/* Runs fn for each document that has windows in the chunk. */
+static void each_document(struct ran_pass *s, void (*fn)(void *arg, size_t b, float *scratch))
+{
+        const struct ran_rows *rows = s->w->rows;
+
+        ran_each(s->w, rows->windoc[s->from], rows->windoc[s->to - 1] + 1, fn, s);
+}
+
+static size_t first_window(const struct ran_pass *s, size_t b)
+{
+        size_t i = s->w->rows->docwin[b];
+
+        return i > s->from ? i : s->from;
+}
+
+static size_t end_window(const struct ran_pass *s, size_t b)
+{
+        size_t i = s->w->rows->docwin[b + 1];
+
+        return i < s->to ? i : s->to;
+}
+
+/* ---- forward -------------------------------------------------------------------------------- */
+
+void ran_first_cells(struct ran_pass *s, const struct ran_cells *below)
+{
+        struct ran_work *w = s->w;
+        const struct ran_rows *rows = w->rows;
+        struct ran_cells *c = s->cells;
+        size_t D = w->D;
+
+        for (size_t b = 0; b < rows->B; b++)
+                if (below != NULL)
+                        memcpy(c->below + b * D, below->G + (rows->docwin[b + 1] + b) * D,
+                               D * sizeof *c->below);
+                else
+                        memset(c->below + b * D, 0, D * sizeof *c->below);
+        ran_linear(w->pool, c->first_pre, D, c->below, D, s->p->gpc, NULL, rows->B, D, D);
+        ran_phi(w, c->first, c->first_pre, rows->B * D);
+        for (size_t b = 0; b < rows->B; b++)
+                ran_simd->norm(c->G + (rows->docwin[b] + b) * D, D, c->first_stat + b * 2,
+                               c->first + b * D, D, s->p->gpc_norm_w, s->p->gpc_norm_b, RAN_LN_EPS,
+                               1, D);
+}
+
+/* q, k, v and gates of a cell that the large product could not know. */
+static void project(struct ran_pass *s, const struct step *t)
+{
+        struct ran_work *w = s->w;
+        float *z = s->act->z + t->r * w->D, *pre = s->act->pre + t->r * w->F;
+
+        ran_simd->norm(z, w->D, s->act->z_stat + t->r * 2, s->cells->G + t->s * w->D, w->D,
+                       s->p->input_norm_w, s->p->input_norm_b, RAN_LN_EPS, 1, w->D);
+        drop_cell(s, t, RAN_DROP_INPUT, z);
+        ran_linear(NULL, pre, w->F, z, w->D, s->p->q_w, s->p->q_b, 1, w->D, w->F);
+        ran_phi(w, s->act->qkv + t->r * 3 * w->E, pre, 3 * w->E); /* position 0: nothing rotates */
+}
+
+/* Equations (2) to (6) for the cell. g: D floats of scratch. */
+static void update(struct ran_pass *s, const struct step *t, float *g)
+{
+        struct ran_work *w = s->w;
+        struct ran_cells *c = s->cells;
+        size_t D = w->D;
+        float *p = s->act->p + t->r * D, *pn = p, *o = s->act->o + t->r * D;
+        const float *G = c->G + t->s * D, *glu = s->act->pre + t->r * w->F + 3 * w->E;
+
+        ran_linear(NULL, o, D, s->act->a + t->r * w->E, w->E, s->p->out_w, s->p->out_b, 1, w->E, D);
+        ran_phi(w, p, o, D);
+        drop_cell(s, t, RAN_DROP_ATTENTION, p);
+        if (w->U > 0) {
+                ran_simd->glu_add(p, glu, glu + D, D);
+                pn = s->act->pn + t->r * D;
+                ran_simd->norm(pn, D, s->act->p_stat + t->r * 2, p, D, s->p->output_norm_w,
+                               s->p->output_norm_b, RAN_LN_EPS, 1, D);
+        }
+        ran_simd->norm(g, D, s->act->y_stat + t->r * 2, pn, D, NULL, NULL, RAN_SN_EPS, 1, D);
+        if (w->c->residual && w->U > 0) {
+                float *u = c->update_glu + t->i * 2 * D;
+
+                ran_linear(NULL, u, 2 * D, G, D, s->p->update_value_w, s->p->update_value_b, 1, D,
+                           2 * D);
+                ran_simd->glu_add(g, u, u + D, D);
+        } else if (w->c->residual) {
+                ran_simd->add(g, G, D);
+        }
+        memcpy(c->update_sum + t->i * D, g, D * sizeof *g);
+        ran_simd->norm(c->G + (t->s + 1) * D, D, c->update_stat + t->i * 2, g, D,
+                       s->p->update_norm_w, s->p->update_norm_b, RAN_LN_EPS, 1, D);
+}
+
+static void scan(void *arg, size_t b, float *scratch)
+{
+        struct ran_pass *s = arg;
+
+        for (size_t i = first_window(s, b); i < end_window(s, b); i++) {
+                struct step t = step_of(s, i);
+                struct ran_heads x = heads_of(s, &t);
+
+                if (i != s->w->rows->docwin[b])
+                        project(s, &t);
+                ran_attention(&x, 0, 1, scratch);
+                update(s, &t, scratch);
+        }
+}
+
+void ran_scan(struct ran_pass *s)
+{
+        each_document(s, scan);
+}
+
+/* ---- backward ------------------------------------------------------------------------------- */
+
+/* A window's shares of the gradients of the norms that its cell passes: in adj.part. */
+enum { PART_UPDATE = 0, PART_OUTPUT = 2, PART_INPUT = 4 };
+
+/* Equations (6) to (2): from dG of the state after to dp, d_o and the gates of the cell's row, and
+ * the share of G_{i-1} that goes past the window. d: D floats of scratch. */
+static void update_bwd(struct ran_pass *s, const struct step *t, float *d)
+{
+        struct ran_work *w = s->w;
+        struct ran_cells *c = s->cells;
+        size_t D = w->D;
+        float *part = w->adj.part + t->i * 6 * D, *dG = w->adj.dG + t->s * D;
+        float *dp = w->adj.dp + t->r * D, *dglu = w->adj.dpre + t->r * w->F + 3 * w->E;
+        const float *p = s->act->p + t->r * D, *pn = w->U > 0 ? s->act->pn + t->r * D : p;
+        const float *glu = s->act->pre + t->r * w->F + 3 * w->E;
+
+        ran_simd->norm_bwd(d, D, part + PART_UPDATE * D, part + (PART_UPDATE + 1) * D, dG + D, D,
+                           c->update_sum + t->i * D, D, c->update_stat + t->i * 2,
+                           s->p->update_norm_w, 1, D);
+        if (w->c->residual && w->U > 0) {
+                const float *u = c->update_glu + t->i * 2 * D;
+                float *du = w->adj.dupdate_glu + t->s * 2 * D;
+
+                ran_simd->glu_bwd(du, du + D, d, u, u + D, D);
+                ran_linear_bwd(NULL, dG, D, true, NULL, NULL, du, 2 * D, NULL, 0,
+                               s->p->update_value_w, 1, D, 2 * D);
+        } else if (w->c->residual) {
+                ran_simd->add(dG, d, D);
+        }
+        ran_simd->norm_bwd(dp, D, NULL, NULL, d, D, pn, D, s->act->y_stat + t->r * 2, NULL, 1, D);
+        if (w->U > 0) {
+                ran_simd->norm_bwd(dp, D, part + PART_OUTPUT * D, part + (PART_OUTPUT + 1) * D, dp,
+                                   D, p, D, s->act->p_stat + t->r * 2, s->p->output_norm_w, 1, D);
+                ran_simd->glu_bwd(dglu, dglu + D, dp, glu, glu + D, D);
+        }
+        drop_cell(s, t, RAN_DROP_ATTENTION, dp);
+        ran_phi_bwd(w, w->adj.d_o + t->r * D, s->act->o + t->r * D, dp, D);
+}
+
+/* From the cell's q, k, v and gates to G_{i-1}, through LN_in. d: D floats of scratch. */
+static void project_bwd(struct ran_pass *s, const struct step *t, float *d)
+{
+        struct ran_work *w = s->w;
+        size_t D = w->D;
+        float *part = w->adj.part + t->i * 6 * D, *dpre = w->adj.dpre + t->r * w->F;
+
+        ran_phi_bwd(w, dpre, s->act->pre + t->r * w->F, w->adj.dqkv + t->r * 3 * w->E, 3 * w->E);
+        ran_linear_bwd(NULL, d, D, false, NULL, NULL, dpre, w->F, NULL, 0, s->p->q_w, 1, D, w->F);
+        drop_cell(s, t, RAN_DROP_INPUT, d);
+        ran_simd->norm_bwd(d, D, part + PART_INPUT * D, part + (PART_INPUT + 1) * D, d, D,
+                           s->cells->G + t->s * D, D, s->act->z_stat + t->r * 2, s->p->input_norm_w,
+                           1, D);
+        ran_simd->add(w->adj.dG + t->s * D, d, D);
+}
+
+/* Right to left: the gradient of a cell needs that of the next; token rows were done before. */
+static void scan_bwd(void *arg, size_t b, float *scratch)
+{
+        struct ran_pass *s = arg;
+        struct ran_work *w = s->w;
+
+        for (size_t i = end_window(s, b); i-- > first_window(s, b);) {
+                struct step t = step_of(s, i);
+                struct ran_heads x = heads_of(s, &t);
+                float *da = w->adj.da + t.r * w->E;
+
+                update_bwd(s, &t, scratch);
+                ran_linear_bwd(NULL, da, w->E, false, NULL, NULL, w->adj.d_o + t.r * w->D, w->D,
+                               NULL, 0, s->p->out_w, 1, w->E, w->D);
+                ran_attention_bwd(w->adj.dqkv + t.r * 3 * w->E, da, &x, 0, 1, scratch);
+                project_bwd(s, &t, scratch);
+        }
+}
+
+void ran_scan_bwd(struct ran_pass *s)
+{
+        size_t D = s->w->D;
+
+        each_document(s, scan_bwd);
+        for (size_t i = s->from; i < s->to; i++) {
+                float *part = s->w->adj.part + i * 6 * D;
+
+                ran_simd->add(s->dp->update_norm_w, part + PART_UPDATE * D, D);
+                ran_simd->add(s->dp->update_norm_b, part + (PART_UPDATE + 1) * D, D);
+                if (s->w->U > 0) {
+                        ran_simd->add(s->dp->output_norm_w, part + PART_OUTPUT * D, D);
+                        ran_simd->add(s->dp->output_norm_b, part + (PART_OUTPUT + 1) * D, D);
+                }
+                ran_simd->add(s->dp->input_norm_w, part + PART_INPUT * D, D);
+                ran_simd->add(s->dp->input_norm_b, part + (PART_INPUT + 1) * D, D);
+                memset(part, 0, 6 * D * sizeof *part);
+        }
+}
+
+void ran_scan_weights_bwd(struct ran_pass *s)
+{
+        struct ran_work *w = s->w;
+        size_t D = w->D, S = w->rows->m + w->rows->B;
+
+        if (w->c->residual && w->U > 0)
+                ran_linear_bwd(w->pool, NULL, 0, false, s->dp->update_value_w,
+                               s->dp->update_value_b, w->adj.dupdate_glu, 2 * D, s->cells->G, D,
+                               s->p->update_value_w, S, D, 2 * D);
+}
+
+void ran_first_cells_bwd(struct ran_pass *s)
+{
+        struct ran_work *w = s->w;
+        const struct ran_rows *rows = w->rows;
+        struct ran_cells *c = s->cells;
+        size_t D = w->D;
+
+        for (size_t b = 0; b < rows->B; b++)
+                ran_simd->norm_bwd(w->adj.dfirst + b * D, D, s->dp->gpc_norm_w, s->dp->gpc_norm_b,
+                                   w->adj.dG + (rows->docwin[b] + b) * D, D, c->first + b * D, D,
+                                   c->first_stat + b * 2, s->p->gpc_norm_w, 1, D);
+        ran_phi_bwd(w, w->adj.dfirst, c->first_pre, w->adj.dfirst, rows->B * D);
+        ran_linear_bwd(w->pool, w->dlast, D, false, s->dp->gpc, NULL, w->adj.dfirst, D, c->below, D,
+                       s->p->gpc, rows->B, D, D);
+}

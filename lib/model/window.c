@@ -1,0 +1,297 @@
+/* window.c - what the rows of a chunk go through besides the cell scan and the review. See layer.h.
+ *
+ * Rows of a window: its cell, then its tokens. In the forward pass a cell's row is known only for
+ * the first window of a document (it is G_0); the scan fills the others in. When a chunk is
+ * computed anew for the backward pass, all cells are known.
+ */
+#include "model/layer.h"
+#include "math/gemm.h"
+#include "math/simd.h"
+
+#include <string.h>
+
+struct ran_pass ran_pass_of(struct ran_work *w, const struct ran_layer_params *p,
+                            struct ran_layer_params *dp, size_t l, size_t chunk)
+{
+        const struct ran_rows *rows = w->rows;
+        size_t from = w->chunk[chunk], to = w->chunk[chunk + 1];
+
+        return (struct ran_pass){
+                .w = w,
+                .p = p,
+                .dp = dp,
+                .l = l,
+                .chunk = chunk,
+                .from = from,
+                .to = to,
+                .t0 = rows->win[from],
+                .r0 = ran_row(rows, from),
+                .T = rows->win[to] - rows->win[from],
+                .R = ran_row(rows, to) - ran_row(rows, from),
+                .act = &w->acts[l],
+                .cells = &w->cells[l],
+        };
+}
+
+void ran_phi(const struct ran_work *w, float *y, const float *x, size_t n)
+{
+        if (w->U > 0)
+                ran_simd->silu(y, x, n);
+        else if (y != x)
+                memcpy(y, x, n * sizeof *y);
+}
+
+void ran_phi_bwd(const struct ran_work *w, float *dx, const float *x, const float *dy, size_t n)
+{
+        if (w->U > 0)
+                ran_simd->silu_bwd(dx, x, dy, n);
+        else if (dx != dy)
+                memcpy(dx, dy, n * sizeof *dx);
+}
+
+/* A window as the tasks below see it: b its document, r its first row in the chunk, n its rows, t
+ * its first token, at: where its cell stands among the rows of its document (what dropout counts).
+ */
+struct view {
+        size_t b, r, n, t, at;
+};
+
+static struct view view_of(const struct ran_pass *s, size_t i)
+{
+        const struct ran_rows *rows = s->w->rows;
+        size_t b = rows->windoc[i];
+
+        return (struct view){
+                .b = b,
+                .r = ran_row(rows, i) - s->r0,
+                .n = rows->win[i + 1] - rows->win[i] + 1,
+                .t = rows->win[i],
+                .at = ran_row(rows, i) - ran_row(rows, rows->docwin[b]),
+        };
+}
+
+static void drop_rows(const struct ran_pass *s, const struct view *v, int site, size_t from,
+                      float *x)
+{
+        const struct ran_work *w = s->w;
+
+        ran_drop(w, v->b, s->l, site, w->noise.dropout, x + from * w->D, (v->n - from) * w->D,
+                 (v->at + from) * w->D);
+}
+
+/* Adds the windows' shares of a norm's gradients, in order, and clears them. */
+static void sum_parts(struct ran_pass *s, float *dw, float *db)
+{
+        size_t D = s->w->D;
+
+        for (size_t i = s->from; i < s->to; i++) {
+                float *part = s->w->adj.part + i * 6 * D;
+
+                ran_simd->add(dw, part, D);
+                ran_simd->add(db, part + D, D);
+                memset(part, 0, 2 * D * sizeof *part);
+        }
+}
+
+/* ---- Z and the large product ---------------------------------------------------------------- */
+
+static void normalise(void *arg, size_t i, float *scratch)
+{
+        struct ran_pass *s = arg;
+        struct ran_work *w = s->w;
+        struct view v = view_of(s, i);
+        size_t D = w->D, b = v.b;
+        float *z = s->act->z + v.r * D, *stat = s->act->z_stat + v.r * 2;
+        bool cell = s->known || i == w->rows->docwin[b];
+
+        (void)scratch;
+        ran_simd->norm(z + D, D, stat + 2, w->x[s->l] + v.t * D, D, s->p->input_norm_w,
+                       s->p->input_norm_b, RAN_LN_EPS, v.n - 1, D);
+        if (cell)
+                ran_simd->norm(z, D, stat, s->cells->G + ran_state_before(w->rows, i) * D, D,
+                               s->p->input_norm_w, s->p->input_norm_b, RAN_LN_EPS, 1, D);
+        else
+                memset(z, 0, D * sizeof *z); /* the scan will see to it */
+        drop_rows(s, &v, RAN_DROP_INPUT, cell ? 0 : 1, z);
+}
+
+static void activate(void *arg, size_t i, float *scratch)
+{
+        struct ran_pass *s = arg;
+        struct ran_work *w = s->w;
+        struct view v = view_of(s, i);
+        size_t E = w->E;
+        float *qkv = s->act->qkv + v.r * 3 * E;
+
+        (void)scratch;
+        for (size_t r = 0; r < v.n; r++)
+                ran_phi(w, qkv + r * 3 * E, s->act->pre + (v.r + r) * w->F, 3 * E);
+        if (w->c->rotary)
+                ran_simd->rotary(qkv, 3 * E, w->rotary, 1.0f, v.n, 2 * w->h, w->d);
+}
+
+void ran_window_project(struct ran_pass *s)
+{
+        struct ran_work *w = s->w;
+
+        ran_each(w, s->from, s->to, normalise, s);
+        ran_linear(w->pool, s->act->pre, w->F, s->act->z, w->D, s->p->q_w, s->p->q_b, s->R, w->D,
+                   w->F);
+        ran_each(w, s->from, s->to, activate, s);
+}
+
+static void deactivate(void *arg, size_t i, float *scratch)
+{
+        struct ran_pass *s = arg;
+        struct ran_work *w = s->w;
+        struct view v = view_of(s, i);
+        size_t E = w->E;
+        float *dqkv = w->adj.dqkv + v.r * 3 * E;
+
+        (void)scratch;
+        if (w->c->rotary)
+                ran_simd->rotary(dqkv, 3 * E, w->rotary, -1.0f, v.n, 2 * w->h, w->d);
+        for (size_t r = 0; r < v.n; r++)
+                ran_phi_bwd(w, w->adj.dpre + (v.r + r) * w->F, s->act->pre + (v.r + r) * w->F,
+                            dqkv + r * 3 * E, 3 * E);
+}
+
+/* Token rows only: the scan has done the cells. */
+static void normalise_bwd(void *arg, size_t i, float *scratch)
+{
+        struct ran_pass *s = arg;
+        struct ran_work *w = s->w;
+        struct view v = view_of(s, i);
+        size_t D = w->D;
+        float *dz = w->adj.dz + v.r * D, *part = w->adj.part + i * 6 * D;
+
+        (void)scratch;
+        drop_rows(s, &v, RAN_DROP_INPUT, 1, dz);
+        ran_simd->norm_bwd(w->dx + v.t * D, D, part, part + D, dz + D, D, w->x[s->l] + v.t * D, D,
+                           s->act->z_stat + (v.r + 1) * 2, s->p->input_norm_w, v.n - 1, D);
+}
+
+void ran_window_project_bwd(struct ran_pass *s)
+{
+        struct ran_work *w = s->w;
+
+        ran_each(w, s->from, s->to, deactivate, s);
+        ran_linear_bwd(w->pool, w->adj.dz, w->D, false, s->dp->q_w, s->dp->q_b, w->adj.dpre, w->F,
+                       s->act->z, w->D, s->p->q_w, s->R, w->D, w->F);
+        ran_linear_bwd(w->pool, NULL, 0, false, s->dp->out_w, s->dp->out_b, w->adj.d_o, w->D,
+                       s->act->a, w->E, s->p->out_w, s->R, w->E, w->D);
+        ran_each(w, s->from, s->to, normalise_bwd, s);
+        sum_parts(s, s->dp->input_norm_w, s->dp->input_norm_b);
+}
+
+/* ---- attention, output, Y ------------------------------------------------------------------- */
+
+static struct ran_heads heads_of(const struct ran_pass *s, const struct view *v)
+{
+        const struct ran_work *w = s->w;
+
+        return (struct ran_heads){.qkv = s->act->qkv + v->r * 3 * w->E,
+                                  .a = s->act->a + v->r * w->E,
+                                  .n = v->n,
+                                  .E = w->E,
+                                  .h = w->h,
+                                  .d = w->d};
+}
+
+static void attend(void *arg, size_t i, float *score)
+{
+        struct ran_pass *s = arg;
+        struct view v = view_of(s, i);
+        struct ran_heads x = heads_of(s, &v);
+
+        ran_attention(&x, s->known ? 0 : 1, v.n, score);
+}
+
+static void finish(void *arg, size_t i, float *scratch)
+{
+        struct ran_pass *s = arg;
+        struct ran_work *w = s->w;
+        struct view v = view_of(s, i);
+        size_t D = w->D, F = w->F, first = s->known ? 0 : 1;
+        float *p = s->act->p + v.r * D, *pn = p, *stat = s->act->y_stat + v.r * 2;
+
+        ran_phi(w, p + first * D, s->act->o + (v.r + first) * D, (v.n - first) * D);
+        drop_rows(s, &v, RAN_DROP_ATTENTION, first, p);
+        if (w->U > 0) {
+                for (size_t r = first; r < v.n; r++) {
+                        const float *glu = s->act->pre + (v.r + r) * F + 3 * w->E;
+
+                        ran_simd->glu_add(p + r * D, glu, glu + D, D);
+                }
+                pn = s->act->pn + v.r * D;
+                ran_simd->norm(pn + first * D, D, s->act->p_stat + (v.r + first) * 2, p + first * D,
+                               D, s->p->output_norm_w, s->p->output_norm_b, RAN_LN_EPS, v.n - first,
+                               D);
+        }
+        if (s->known) /* only its mean and deviation are wanted: the state is known */
+                ran_simd->norm(scratch, D, stat, pn, D, NULL, NULL, RAN_SN_EPS, 1, D);
+        ran_simd->norm(w->y[s->l] + v.t * D, D, stat + 2, pn + D, D, NULL, NULL, RAN_SN_EPS,
+                       v.n - 1, D);
+}
+
+void ran_window_finish(struct ran_pass *s)
+{
+        struct ran_work *w = s->w;
+
+        ran_each(w, s->from, s->to, attend, s);
+        ran_linear(w->pool, s->act->o, w->D, s->act->a, w->E, s->p->out_w, s->p->out_b, s->R, w->E,
+                   w->D);
+        ran_each(w, s->from, s->to, finish, s);
+}
+
+/* Token rows; the cell's rows of d_o are cleared for the product, the scan writes them later. */
+static void finish_bwd(void *arg, size_t i, float *scratch)
+{
+        struct ran_pass *s = arg;
+        struct ran_work *w = s->w;
+        struct view v = view_of(s, i);
+        size_t D = w->D, F = w->F, r1 = v.r + 1, n = v.n - 1;
+        float *dp = w->adj.dp + r1 * D, *d_o = w->adj.d_o + r1 * D, *part = w->adj.part + i * 6 * D;
+        const float *p = s->act->p + r1 * D, *pn = w->U > 0 ? s->act->pn + r1 * D : p;
+
+        (void)scratch;
+        ran_simd->norm_bwd(dp, D, NULL, NULL, w->dy + v.t * D, D, pn, D, s->act->y_stat + r1 * 2,
+                           NULL, n, D);
+        if (w->U > 0) {
+                ran_simd->norm_bwd(dp, D, part, part + D, dp, D, p, D, s->act->p_stat + r1 * 2,
+                                   s->p->output_norm_w, n, D);
+                for (size_t r = 0; r < n; r++) {
+                        const float *glu = s->act->pre + (r1 + r) * F + 3 * w->E;
+                        float *dglu = w->adj.dpre + (r1 + r) * F + 3 * w->E;
+
+                        ran_simd->glu_bwd(dglu, dglu + D, dp + r * D, glu, glu + D, D);
+                }
+        }
+        drop_rows(s, &v, RAN_DROP_ATTENTION, 1, dp - D);
+        ran_phi_bwd(w, d_o, s->act->o + r1 * D, dp, n * D);
+        memset(d_o - D, 0, D * sizeof *d_o);
+}
+
+static void attend_bwd(void *arg, size_t i, float *score)
+{
+        struct ran_pass *s = arg;
+        struct ran_work *w = s->w;
+        struct view v = view_of(s, i);
+        struct ran_heads x = heads_of(s, &v);
+        float *dqkv = w->adj.dqkv + v.r * 3 * w->E;
+
+        memset(dqkv, 0, v.n * 3 * w->E * sizeof *dqkv);
+        ran_attention_bwd(dqkv, w->adj.da + v.r * w->E, &x, 1, v.n, score);
+}
+
+void ran_window_finish_bwd(struct ran_pass *s)
+{
+        struct ran_work *w = s->w;
+
+        ran_each(w, s->from, s->to, finish_bwd, s);
+        if (w->U > 0)
+                sum_parts(s, s->dp->output_norm_w, s->dp->output_norm_b);
+        ran_linear_bwd(w->pool, w->adj.da, w->E, false, NULL, NULL, w->adj.d_o, w->D, NULL, 0,
+                       s->p->out_w, s->R, w->E, w->D);
+        ran_each(w, s->from, s->to, attend_bwd, s);
+}

@@ -1,0 +1,177 @@
+/* work.h - the scratch of one thread that computes with a model: laid out once for a shape, used
+ * again and again, never allocated in a loop.
+ *
+ * Memory. A layer keeps what crosses windows: its input, its output before the review, the cells.
+ * All else lives in a chunk: some 2,048 rows of whole windows. When scoring, one chunk is used
+ * again and again, so that a million tokens need their rows once and one chunk. When training, each
+ * layer keeps the chunk if the documents fit one; otherwise the backward pass computes each chunk
+ * anew from the layer's input and cells.
+ */
+#ifndef RAN_MODEL_WORK_H
+#define RAN_MODEL_WORK_H
+
+#include "model/params.h"
+#include "model/rows.h"
+
+/* Letters in sizes: T tokens and R rows of the largest chunk; L, m, B as in struct ran_rows;
+ * S = m + B states; D, E; F = 3E + 2D (gated) or 3E: what one product makes of a normalised row:
+ * q, k, v and value and gate of the output GLU. U = 2D if gated, else 0. */
+
+/* X(field, floats): activations of a chunk. */
+#define RAN_CHUNK(X)                                                     \
+        X(z, R *D)        /* LN_in of cells and tokens, after dropout */ \
+        X(z_stat, R * 2)  /* mean and 1/deviation */                     \
+        X(pre, R *F)      /* q, k, v, value, gate before phi */          \
+        X(qkv, R * 3 * E) /* after phi, q and k rotated */               \
+        X(a, R *E)        /* heads side by side */                       \
+        X(o, R *D)        /* Linear_out before phi */                    \
+        X(p, R *D)        /* what LN_out (gated) or SN (plain) reads */  \
+        X(p_stat, R * 2)                                                 \
+        X(pn, R *D) /* after LN_out: what SN reads; unused if plain */   \
+        X(y_stat, R * 2)                                                 \
+        X(review_pre, T *D) /* Linear_q(Y) before phi */                 \
+        X(review_q, T *D)                                                \
+        X(review_r, T *D)   /* attention over the states */              \
+        X(review_o, T *D)   /* Linear_o(R) before phi */                 \
+        X(review_glu, T *U) /* value and gate */                         \
+        X(review_sum, T *D) /* what LN_rev reads */                      \
+        X(review_stat, T * 2)
+
+/* X(field, floats): what a layer knows of its cells. */
+#define RAN_CELLS(X)                                                                      \
+        X(G, S *D)         /* all states */                                               \
+        X(below, B *D)     /* last cells of the layer below: equation (1) */              \
+        X(first_pre, B *D) /* W_g times those, before phi and after */                    \
+        X(first, B *D)                                                                    \
+        X(first_stat, B * 2)                                                              \
+        X(update_glu, m *U) /* value and gate of GLU_upd(G_{i-1}) */                      \
+        X(update_sum, m *D) /* what LN_upd reads */                                       \
+        X(update_stat, m * 2)                                                             \
+        X(kv_pre, S * 2 * D) /* key and value of each state for the review, before phi */ \
+        X(key, S *D)                                                                      \
+        X(value, S *D)
+
+/* X(field, floats): adjoints, of the layer and chunk at work; only for training. */
+#define RAN_ADJOINTS(X)                                                          \
+        X(dz, R *D)                                                              \
+        X(dpre, R *F)                                                            \
+        X(dqkv, R * 3 * E)                                                       \
+        X(da, R *E)                                                              \
+        X(dp, R *D)                                                              \
+        X(d_o, R *D)                                                             \
+        X(dreview_q, T *D)                                                       \
+        X(dreview_r, T *D)                                                       \
+        X(dreview_o, T *D)                                                       \
+        X(dreview_glu, T *U)                                                     \
+        X(dreview_sum, T *D)                                                     \
+        X(dG, S *D) /* of all states of the layer at work */                     \
+        X(dkv_pre, S * 2 * D)                                                    \
+        X(dkey, S *D)                                                            \
+        X(dvalue, S *D)                                                          \
+        X(dupdate_glu, S *U) /* row s: of the window that begins with state s */ \
+        X(dfirst, B *D)                                                          \
+        X(part, m * 6 * D) /* a window's share of norm gradients, summed in order afterwards */
+
+/* X(field, floats): the classification head; the adjoints only for training. */
+#define RAN_HEAD(X)                                            \
+        X(last, B *D)     /* last cells */                     \
+        X(pooled, B *D)   /* v */                              \
+        X(head_pre, B *D) /* Linear_pool(v) before phi */      \
+        X(head_glu, B *U) /* value and gate of GLU_gpc */      \
+        X(head, B *D)     /* input of the last linear layer */ \
+        X(logits, B *C)
+#define RAN_HEAD_ADJOINTS(X) \
+        X(dpooled, B *D)     \
+        X(dhead_glu, B *U)   \
+        X(dhead, B *D)       \
+        X(dlogits, B *C)
+
+struct ran_chunk {
+#define X(field, floats) float *field;
+        RAN_CHUNK(X)
+#undef X
+};
+struct ran_cells {
+#define X(field, floats) float *field;
+        RAN_CELLS(X)
+#undef X
+};
+struct ran_adjoints {
+#define X(field, floats) float *field;
+        RAN_ADJOINTS(X)
+#undef X
+};
+
+struct ran_head {
+#define X(field, floats) float *field;
+        RAN_HEAD(X)
+        RAN_HEAD_ADJOINTS(X)
+#undef X
+        uint32_t *argmax; /* (B, D) token that each pooled value came from */
+};
+
+/* How training differs from scoring. All zero when scoring. */
+struct ran_noise {
+        uint64_t seed, epoch;
+        double dropout, embed_dropout;
+};
+
+struct ran_work {
+        const struct ran_config *c;
+        struct ran_pool *pool; /* may help; NULL: none does */
+        bool training;
+        struct ran_noise noise;
+        size_t D, E, F, U, h, d; /* see above; d = head_dim */
+        size_t longest;          /* window that the table serves */
+        float *rotary;           /* (longest + 1, 2 d): see ran_simd.rotary */
+        size_t chunk_rows;       /* a chunk has no more, unless it is one window; tests lower it */
+        size_t lanes;            /* threads that may work on windows at once */
+
+        /* Laid out by ran_work_fit for the rows at hand. */
+        const struct ran_rows *rows;
+        size_t *chunk; /* (chunks + 1) first window of each chunk */
+        size_t chunks, chunk_cap;
+        float **x, **y; /* (N+1), (N): (L, D) input of each layer and the output; before review */
+        struct ran_cells *cells; /* (N) */
+        struct ran_chunk *acts;  /* (N): one for all, unless training in one chunk */
+        struct ran_adjoints adj;
+        float *dx, *dy; /* (L, D) adjoints between layers */
+        float *dlast;   /* (B, D) adjoint of each document's last cell */
+        struct ran_head head;
+        float *score, *dscore; /* (T, Y): review of one document's tokens in a chunk */
+        float *scratch;        /* (lanes, lane_floats) */
+        size_t lane_floats;
+        float *arena;
+        size_t arena_floats;
+};
+
+int ran_work_init(struct ran_work *w, const struct ran_config *c, bool training,
+                  struct ran_pool *pool, struct ran_error *err);
+void ran_work_release(struct ran_work *w);
+/* Lays the scratch out for these documents; grows it when they need more than any before. C
+ * classes. */
+int ran_work_fit(struct ran_work *w, const struct ran_rows *rows, size_t C, struct ran_error *err);
+/* Bytes that ran_work_fit would lay out for these documents; as a double, because it may be more
+ * than memory can address. */
+double ran_work_bytes(struct ran_work *w, const struct ran_rows *rows, size_t C);
+
+/* Runs fn for i in [from, to), windows or documents, shared out over the lanes; each call has a
+ * lane's scratch to itself. Results must not depend on which. */
+void ran_each(struct ran_work *w, size_t from, size_t to,
+              void (*fn)(void *arg, size_t i, float *scratch), void *arg);
+
+/* Dropout sites: one purpose each, so that no two share a random number. */
+enum {
+        RAN_DROP_EMBED,
+        RAN_DROP_HEAD,
+        RAN_DROP_INPUT,
+        RAN_DROP_ATTENTION,
+        RAN_DROP_REVIEW,
+        RAN_DROP_SITES
+};
+/* Applies dropout, or its adjoint, to n values of document b that stand at position `at` of a site;
+ * does nothing when scoring. */
+void ran_drop(const struct ran_work *w, size_t b, size_t layer, int site, double p, float *x,
+              size_t n, size_t at);
+
+#endif
