@@ -76,10 +76,14 @@ static void import_fasttext(bool several, const char *s, size_t n, struct ran_bu
         size_t count = 0;
 
         part_fasttext(s, n, &labels, &count, &text);
-        several = several || count != 1;
-        ran_buf_str(out, several ? "{\"labels\":[" : "{\"label\":");
-        ran_buf_add(out, labels.data, labels.len);
-        ran_buf_str(out, several ? "],\"text\":" : ",\"text\":");
+        ran_buf_char(out, '{');
+        several = several || count > 1;
+        if (several || count == 1) {
+                ran_buf_str(out, several ? "\"labels\":[" : "\"label\":");
+                ran_buf_add(out, labels.data, labels.len);
+                ran_buf_str(out, several ? "]," : ",");
+        }
+        ran_buf_str(out, "\"text\":");
         ran_buf_json(out, text.data, text.len);
         ran_buf_char(out, '}');
         out->failed |= labels.failed | text.failed;

@@ -1,0 +1,518 @@
+/* records.c - the record loop: lines in, lines out, in order, by as many threads as there are.
+ *
+ * A group of lines, all that has arrived, is given to the pool. Each thread that finishes a line
+ * takes the lock and, if no earlier line is missing, hands on all lines that are ready: so a record
+ * leaves as soon as it can, and whatever has an order (output, take, messages, counts) happens
+ * under the lock, in the order of the input.
+ */
+#include "cmd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "emit.h"
+#include "import.h"
+#include "lines.h"
+
+/* ---- options -------------------------------------------------------------------------------- */
+
+static const char *const on_error_names[] = {"emit", "skip", "stop", NULL};
+static const char *const format_names[] = {"auto", "jsonl", "fasttext", "fasttext-labels",
+                                           "tsv",  "text",  NULL};
+
+#define INPUT(member) offsetof(struct cmd_input, member)
+
+const struct ran_field cmd_input_fields[] = {
+        {"input_format", 0, RAN_FIELD_CHOICE, INPUT(input_format), .choices = format_names,
+         .value = "NAME", .initial = "auto",
+         .help = "what a line holds; auto tells JSON and fastText apart by the first line"},
+        {"on_error", 0, RAN_FIELD_CHOICE, INPUT(on_error), .choices = on_error_names,
+         .value = "WHAT", .initial = "emit",
+         .help = "what to do about a line that cannot be used: put a record with ran_error in its "
+                 "place, leave it out, or end"},
+        {"max_errors", 0, RAN_FIELD_SIZE, INPUT(max_errors), 0, INFINITY, .value = "N",
+         .initial = "0", .help = "end after N such lines; 0: never"},
+        {"errors_ok", 0, RAN_FIELD_BOOL, INPUT(errors_ok), .initial = "false",
+         .help = "exit with 0 even if there were such lines"},
+        {"rejects", 0, RAN_FIELD_TEXT, INPUT(rejects), .value = "FILE",
+         .help = "write such lines to FILE as they came", .local = true},
+        {0},
+};
+
+#define OUTPUT(member) offsetof(struct cmd_output, member)
+
+const struct ran_field cmd_output_fields[] = {
+        {"output", 'o', RAN_FIELD_TEXT, OUTPUT(output), .value = "FILE",
+         .help = "write to FILE, which appears when all is done, not to standard output",
+         .local = true},
+        {"into", 0, RAN_FIELD_TEXT, OUTPUT(into), .value = "NAME",
+         .help = "call the member that is added NAME"},
+        {"only", 0, RAN_FIELD_BOOL, OUTPUT(only), .initial = "false",
+         .help = "write nothing of a record but its id and that member"},
+        {"drop", 0, RAN_FIELD_LIST, OUTPUT(drop), .value = "NAME",
+         .help = "leave the member NAME of the input out (may be given again)"},
+        {0},
+};
+
+/* ---- state ---------------------------------------------------------------------------------- */
+
+enum fate {
+        GOOD,
+        BAD,    /* slot.err says why */
+        PASSED, /* it came with ran_error */
+        FATAL,  /* slot.err ends the program */
+};
+
+/* A line on its way through the loop; slots are used again by the next group. */
+struct slot {
+        struct cmd_line line;
+        struct ran_buf imported; /* the record, when the line is none itself */
+        struct ran_buf result;
+        struct ran_error err;
+        enum fate fate;
+        bool done; /* under the lock */
+};
+
+struct run {
+        const struct cmd_loop *loop;
+        const char *into;
+        int format; /* of this file */
+        bool guessed;
+
+        const struct lines *lines;
+        struct slot *slots;
+        size_t slot_cap;
+
+        pthread_mutex_t scratch_lock;
+        void **scratch; /* those that no thread is using */
+        size_t scratch_count, scratch_cap;
+
+        pthread_mutex_t order; /* guards all below, and slot.done */
+        size_t next;           /* the first slot of the group that has not been handed on */
+        struct ran_buf out;
+        struct ran_writer *writer; /* NULL: standard output */
+        int rejects;               /* a descriptor, or -1 */
+        struct cmd_counts counts;
+        atomic_bool ended;    /* set under the lock; tasks look at it without */
+        struct ran_error end; /* why */
+};
+
+/* ---- one line, in any thread ------------------------------------------------------------------
+ */
+
+static void *take_scratch(struct run *run, struct ran_error *err)
+{
+        void *scratch = NULL;
+
+        pthread_mutex_lock(&run->scratch_lock);
+        if (run->scratch_count > 0)
+                scratch = run->scratch[--run->scratch_count];
+        pthread_mutex_unlock(&run->scratch_lock);
+        return scratch != NULL ? scratch : run->loop->make_scratch(run->loop->arg, err);
+}
+
+static void give_scratch(struct run *run, void *scratch)
+{
+        pthread_mutex_lock(&run->scratch_lock);
+        void **grown = ran_grow(run->scratch, &run->scratch_cap, run->scratch_count + 1,
+                                sizeof(*grown), NULL);
+        if (grown != NULL) {
+                run->scratch = grown;
+                run->scratch[run->scratch_count++] = scratch;
+        }
+        pthread_mutex_unlock(&run->scratch_lock);
+        if (grown == NULL)
+                run->loop->free_scratch(scratch);
+}
+
+/* Makes slot->line.record of the raw line. */
+static int read_record(const struct run *run, struct slot *slot, struct ran_error *err)
+{
+        struct cmd_line *line = &slot->line;
+        const char *json = line->raw;
+        size_t n = line->raw_length;
+
+        line->record.count = 0; /* of the line that was here before */
+        slot->imported.len = 0;
+        if (run->format != CMD_FORMAT_JSONL) {
+                int code = import_line(run->format, json, n, &slot->imported, err);
+                if (code != RAN_OK)
+                        return code;
+                json = slot->imported.data;
+                n = slot->imported.len;
+        }
+        int code = ran_record_scan(&line->record, json, n, err);
+        if (code == RAN_EFORMAT && run->guessed && json[line->record.object.begin] != '{')
+                ran_fail(err, code, "%s (other formats than JSON: see --input-format)", err->text);
+        return code;
+}
+
+/* A member that we read must be there once: two answers are none. */
+static int check_members(const struct run *run, const struct ran_record *record,
+                         struct ran_error *err)
+{
+        for (const char *const *name = run->loop->reads; name != NULL && *name != NULL; name++) {
+                bool twice;
+                ran_record_find(record, *name, &twice);
+                if (twice)
+                        return ran_fail(err, RAN_EFORMAT, "\"%s\" is given twice", *name);
+        }
+        return RAN_OK;
+}
+
+static int do_work(struct run *run, struct slot *slot, struct ran_error *err)
+{
+        const struct cmd_loop *loop = run->loop;
+        void *scratch = NULL;
+
+        if (loop->work == NULL)
+                return RAN_OK;
+        if (loop->make_scratch != NULL) {
+                scratch = take_scratch(run, err);
+                if (scratch == NULL)
+                        return RAN_ENOMEM;
+        }
+        int code = loop->work(loop->arg, scratch, &slot->line, &slot->result, err);
+        if (scratch != NULL)
+                give_scratch(run, scratch);
+        if (code == RAN_OK && slot->result.failed)
+                code = ran_fail(err, RAN_ENOMEM, "no memory for the result of this record");
+        return code;
+}
+
+static enum fate fate_of(int code)
+{
+        if (code == RAN_OK)
+                return GOOD;
+        return code == RAN_EFORMAT || code == RAN_EINVAL ? BAD : FATAL;
+}
+
+static void process(struct run *run, struct slot *slot)
+{
+        slot->result.len = 0;
+        int code = read_record(run, slot, &slot->err);
+        if (code == RAN_OK) {
+                const struct ran_member *error =
+                        ran_record_find(&slot->line.record, "ran_error", NULL);
+                if (error != NULL && error->type == 'o') {
+                        slot->fate = PASSED;
+                        return;
+                }
+                code = check_members(run, &slot->line.record, &slot->err);
+        }
+        if (code == RAN_OK)
+                code = do_work(run, slot, &slot->err);
+        slot->fate = fate_of(code);
+}
+
+/* ---- handing on, in order, under the lock -----------------------------------------------------
+ */
+
+static const char *shown_file(const struct cmd_line *line)
+{
+        return strcmp(line->file, "-") == 0 ? "standard input" : line->file;
+}
+
+static void end_run(struct run *run, enum ran_code code, const char *text)
+{
+        ran_fail(&run->end, code, "%s", text);
+        atomic_store(&run->ended, true);
+}
+
+static void write_out(struct run *run)
+{
+        if (run->out.failed)
+                end_run(run, RAN_ENOMEM, "no memory for the output");
+        else if (run->writer != NULL)
+                ran_writer_write(run->writer, run->out.data, run->out.len);
+        else
+                cmd_write(STDOUT_FILENO, "standard output", run->out.data, run->out.len);
+        run->out.len = 0;
+}
+
+static void reject(struct run *run, const struct cmd_line *line)
+{
+        const char *what = run->loop->input->rejects;
+
+        if (run->rejects < 0)
+                return;
+        cmd_write(run->rejects, what, line->raw, line->raw_length);
+        cmd_write(run->rejects, what, "\n", 1);
+}
+
+/* Messages about single lines, before they are only counted. */
+enum { SHOWN_ERRORS = 20 };
+
+static void hand_on_bad(struct run *run, struct slot *slot)
+{
+        const struct cmd_input *input = run->loop->input;
+        const struct cmd_line *line = &slot->line;
+
+        run->counts.bad++;
+        if (run->counts.bad <= SHOWN_ERRORS)
+                cmd_warn("%s:%zu: %s", shown_file(line), line->number, slot->err.text);
+        if (run->counts.bad == SHOWN_ERRORS)
+                cmd_warn("further lines like that are only counted");
+        reject(run, line);
+        if (input->on_error == CMD_ON_ERROR_STOP) {
+                end_run(run, RAN_EFORMAT, "ended at the first such line (--on-error=stop)");
+                return;
+        }
+        if (input->on_error == CMD_ON_ERROR_EMIT && run->loop->take == NULL) {
+                slot->result.len = 0;
+                emit_error(&slot->result, line, &slot->err);
+                emit_record(&run->out, line, run->loop->output, "ran_error", slot->result.data,
+                            slot->result.len, run->into);
+        }
+        if (input->max_errors > 0 && run->counts.bad >= input->max_errors)
+                end_run(run, RAN_EFORMAT, "too many such lines (--max-errors)");
+}
+
+static void hand_on_good(struct run *run, struct slot *slot)
+{
+        const struct cmd_loop *loop = run->loop;
+
+        if (loop->take == NULL) {
+                emit_record(&run->out, &slot->line, loop->output, run->into, slot->result.data,
+                            slot->result.len, NULL);
+                return;
+        }
+        slot->fate = fate_of(loop->take(loop->arg, &slot->line, &slot->result, &slot->err));
+}
+
+static void hand_on_passed(struct run *run, const struct cmd_line *line)
+{
+        run->counts.passed++;
+        if (run->loop->take != NULL)
+                return;
+        ran_buf_add(&run->out, line->record.line, line->record.length);
+        ran_buf_char(&run->out, '\n');
+}
+
+static void hand_on(struct run *run, struct slot *slot)
+{
+        if (slot->fate == GOOD)
+                hand_on_good(run, slot);
+        switch (slot->fate) {
+        case GOOD:
+                run->counts.good++;
+                break;
+        case BAD:
+                hand_on_bad(run, slot);
+                break;
+        case PASSED:
+                hand_on_passed(run, &slot->line);
+                break;
+        case FATAL:
+                cmd_warn("%s:%zu: %s", shown_file(&slot->line), slot->line.number, slot->err.text);
+                end_run(run, slot->err.code, "");
+                break;
+        }
+}
+
+/* One giant record must not leave its buffers behind in every slot it ever came by. */
+static void trim(struct slot *slot)
+{
+        const size_t keep = 64 << 10;
+
+        if (slot->result.cap > keep)
+                ran_buf_release(&slot->result);
+        if (slot->imported.cap > keep)
+                ran_buf_release(&slot->imported);
+        if (slot->line.record.names.cap > keep || slot->line.record.cap > keep / 64)
+                ran_record_release(&slot->line.record);
+}
+
+static void task(void *arg, size_t i)
+{
+        const size_t enough = 1 << 20; /* to be written in one piece */
+        struct run *run = arg;
+
+        if (atomic_load(&run->ended))
+                return;
+        process(run, &run->slots[i]);
+        pthread_mutex_lock(&run->order);
+        run->slots[i].done = true;
+        while (run->next < run->lines->count && run->slots[run->next].done &&
+               !atomic_load(&run->ended)) {
+                struct slot *slot = &run->slots[run->next++];
+                hand_on(run, slot);
+                trim(slot);
+                if (run->out.len >= enough)
+                        write_out(run);
+        }
+        if (run->out.len > 0)
+                write_out(run);
+        pthread_mutex_unlock(&run->order);
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+/* Every line of the group gets a slot. */
+static int fill_slots(struct run *run, struct ran_error *err)
+{
+        const struct lines *l = run->lines;
+        size_t old = run->slot_cap;
+        struct slot *slots = ran_grow(run->slots, &run->slot_cap, l->count, sizeof(*slots), err);
+
+        if (slots == NULL)
+                return RAN_ENOMEM;
+        memset(slots + old, 0, (run->slot_cap - old) * sizeof(*slots));
+        run->slots = slots;
+        for (size_t i = 0; i < l->count; i++) {
+                struct cmd_line *line = &slots[i].line;
+                line->file = l->file;
+                line->number = l->line[i].number;
+                line->raw = l->line[i].s;
+                line->raw_length = l->line[i].n;
+                slots[i].done = false;
+        }
+        return RAN_OK;
+}
+
+static void choose_format(struct run *run)
+{
+        run->format = run->loop->input->input_format;
+        run->guessed = run->format == CMD_FORMAT_AUTO;
+        if (run->guessed)
+                run->format = import_guess(run->lines->line[0].s, run->lines->line[0].n);
+}
+
+static int run_groups(struct run *run, struct lines *lines, struct ran_error *err)
+{
+        bool first = true;
+
+        while (!atomic_load(&run->ended)) {
+                int code = lines_next(lines, err);
+                if (code != RAN_OK)
+                        return code;
+                if (lines->count == 0)
+                        break;
+                if (first)
+                        choose_format(run);
+                first = false;
+                code = fill_slots(run, err);
+                if (code != RAN_OK)
+                        return code;
+                run->next = 0;
+                ran_parallel(run->loop->pool, lines->count, task, run);
+        }
+        return RAN_OK;
+}
+
+static void run_file(struct run *run, const char *file)
+{
+        struct lines lines;
+        struct ran_error err;
+
+        run->lines = &lines;
+        int code = lines_open(&lines, file, &err);
+        if (code == RAN_OK) {
+                code = run_groups(run, &lines, &err);
+                run->counts.blank += lines.blank;
+                lines_close(&lines);
+        }
+        if (code != RAN_OK)
+                end_run(run, code, err.text);
+}
+
+/* What cannot be read or written is found out before the work begins, not hours into it. */
+static void open_outputs(struct run *run, char **files)
+{
+        const struct cmd_loop *loop = run->loop;
+        struct ran_error err;
+
+        for (; *files != NULL; files++) {
+                if (strcmp(*files, "-") != 0 && access(*files, R_OK) != 0)
+                        cmd_die(CMD_FAILED, "cannot open %s: %s", *files, strerror(errno));
+        }
+        run->rejects = -1;
+        if (loop->input->rejects != NULL) {
+                run->rejects =
+                        open(loop->input->rejects, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+                if (run->rejects < 0)
+                        cmd_die(CMD_FAILED, "cannot write %s: %s", loop->input->rejects,
+                                strerror(errno));
+        }
+        if (loop->take == NULL && loop->output->output != NULL) {
+                run->writer = ran_writer_open(loop->output->output, &err);
+                if (run->writer == NULL)
+                        cmd_die(CMD_FAILED, "%s", err.text);
+        }
+}
+
+static void release(struct run *run)
+{
+        for (size_t i = 0; i < run->slot_cap; i++) {
+                ran_record_release(&run->slots[i].line.record);
+                ran_buf_release(&run->slots[i].imported);
+                ran_buf_release(&run->slots[i].result);
+        }
+        free(run->slots);
+        while (run->scratch_count > 0)
+                run->loop->free_scratch(run->scratch[--run->scratch_count]);
+        free(run->scratch);
+        ran_buf_release(&run->out);
+        pthread_mutex_destroy(&run->scratch_lock);
+        pthread_mutex_destroy(&run->order);
+}
+
+/* Closes the outputs; dies if the run ended early, or if its results did not reach the disk. */
+static void close_outputs(struct run *run)
+{
+        struct ran_error err;
+
+        if (atomic_load(&run->ended)) {
+                ran_writer_abort(run->writer);
+                if (run->end.text[0] != '\0')
+                        cmd_warn("%s", run->end.text);
+                exit(cmd_status_of(&run->end));
+        }
+        if (run->writer != NULL && ran_writer_commit(run->writer, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        if (run->rejects >= 0 && close(run->rejects) != 0)
+                cmd_die(CMD_FAILED, "cannot write %s: %s", run->loop->input->rejects,
+                        strerror(errno));
+}
+
+static void sum_up(const struct cmd_counts *c)
+{
+        size_t all = c->good + c->bad + c->passed;
+
+        if (c->bad > 0)
+                cmd_warn("%zu of %zu records failed", c->bad, all);
+        if (c->passed > 0)
+                cmd_note("%zu of %zu records came with an error", c->passed, all);
+        if (cmd_common.verbose)
+                cmd_note("%zu records, %zu blank lines", all, c->blank);
+}
+
+int cmd_records(const struct cmd_loop *loop, char **files, struct cmd_counts *counts)
+{
+        static char *standard_input[] = {"-", NULL};
+        struct run run = {.loop = loop, .into = loop->into};
+
+        if (files[0] == NULL)
+                files = standard_input;
+        if (loop->output != NULL && loop->output->into != NULL)
+                run.into = loop->output->into;
+        pthread_mutex_init(&run.scratch_lock, NULL);
+        pthread_mutex_init(&run.order, NULL);
+        open_outputs(&run, files);
+        for (size_t i = 0; files[i] != NULL && !atomic_load(&run.ended); i++)
+                run_file(&run, files[i]);
+        release(&run);
+        close_outputs(&run);
+        sum_up(&run.counts);
+        if (counts != NULL)
+                *counts = run.counts;
+        if (loop->input->errors_ok || run.counts.bad + run.counts.passed == 0)
+                return CMD_OK;
+        return CMD_SOME_FAILED;
+}
