@@ -14,11 +14,13 @@ extern const struct ran_field cmd_document_fields[];
 
 /* Zero-initialise; reused from record to record, one a thread. */
 struct cmd_document {
-        const uint32_t *ids; /* (L) into the encoding below */
+        const uint32_t *ids; /* (L) */
         size_t L;            /* at least 1 after a successful read */
         size_t of;           /* tokens before the cut; equal to L when nothing was cut */
-        struct ran_encoding
-                encoding;    /* of tokens and text: all there is. Of encoding and ids: ids only */
+        /* Of tokens and text: what ids points into, cut like them. */
+        struct ran_encoding encoding;
+        uint32_t *given; /* of encoding and ids: the same */
+        size_t given_cap;
         struct ran_buf text; /* scratch */
 };
 void cmd_document_release(struct cmd_document *d);
@@ -34,19 +36,5 @@ int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
                       const struct cmd_document_options *options, struct ran_error *err);
 /* Appends `,"truncated":{"kept":k,"of":n}` when the document was cut, else nothing. */
 void cmd_document_truncated(const struct cmd_document *d, struct ran_buf *out);
-
-/* The gold labels of a record: `label` (text, or a number, taken as it is written) or `labels` (a
- * list of them, perhaps empty). */
-#define CMD_LABEL_MEMBERS "label", "labels"
-struct cmd_labels {
-        struct ran_buf names; /* decoded, one after another */
-        size_t *end;          /* (n) where each ends in names */
-        size_t n, cap;
-        bool present; /* the record has one of the two members, not null */
-        bool several; /* it is `labels` */
-};
-void cmd_labels_release(struct cmd_labels *l);
-/* RAN_EFORMAT when both are there, or either is something else. */
-int cmd_labels_read(struct cmd_labels *l, const struct ran_record *record, struct ran_error *err);
 
 #endif

@@ -1,0 +1,232 @@
+/* document.c - the ids of a record's document, whichever member holds them; and its gold labels. */
+#include "document.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const truncate_names[] = {"head", "tail", "head-tail", "error", NULL};
+
+#define OPTION(member) offsetof(struct cmd_document_options, member)
+
+const struct ran_field cmd_document_fields[] = {
+        {"max_tokens", 0, RAN_FIELD_SIZE, OPTION(max_tokens), 0, INFINITY, .value = "N",
+         .initial = "0", .help = "tokens of a document to use; 0: all, however many"},
+        {"truncate", 0, RAN_FIELD_CHOICE, OPTION(truncate), .choices = truncate_names,
+         .value = "WHAT", .initial = "head",
+         .help = "which of them to keep of a longer document: its head, its tail, half of each, or "
+                 "none, which is an error"},
+        {0},
+};
+
+void cmd_document_release(struct cmd_document *d)
+{
+        ran_encoding_release(&d->encoding);
+        ran_buf_release(&d->text);
+        free(d->given);
+        *d = (struct cmd_document){0};
+}
+
+/* A member that is there and not null. */
+static const struct ran_member *find(const struct ran_record *r, const char *name)
+{
+        const struct ran_member *m = ran_record_find(r, name, NULL);
+
+        return m != NULL && m->type != '0' ? m : NULL;
+}
+
+/* ---- ids ------------------------------------------------------------------------------------ */
+
+static int add_id(struct cmd_document *d, const char *text, size_t n, char type, size_t V,
+                  struct ran_error *err)
+{
+        size_t id;
+
+        if (type != 'n' || !ran_parse_size(text, n, &id))
+                return ran_fail(err, RAN_EFORMAT, "ids must be whole numbers, not %.*s",
+                                n < 40 ? (int)n : 40, text);
+        if (id >= V || id > UINT32_MAX)
+                return ran_fail(err, RAN_EFORMAT, "id %zu is not in the vocabulary, of %zu", id, V);
+        uint32_t *grown = ran_grow(d->given, &d->given_cap, d->L + 1, sizeof(*grown), err);
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        d->given = grown;
+        d->given[d->L++] = (uint32_t)id;
+        return RAN_OK;
+}
+
+static int read_ids(struct cmd_document *d, const char *line, struct ran_span value, char type,
+                    size_t V, struct ran_error *err)
+{
+        struct ran_span item;
+        size_t pos = 0;
+
+        if (type != 'a')
+                return ran_fail(err, RAN_EFORMAT, "\"ids\" must be an array");
+        d->L = 0;
+        while (ran_json_next(line, value, &pos, NULL, &item, &type)) {
+                int code = add_id(d, line + item.begin, item.end - item.begin, type, V, err);
+                if (code != RAN_OK)
+                        return code;
+        }
+        d->ids = d->given;
+        return RAN_OK;
+}
+
+/* Whether a JSON string of the line is this text. */
+static bool is_text(const char *line, struct ran_span string, const char *text)
+{
+        size_t n = strlen(text);
+
+        return string.end - string.begin == n + 2 && line[string.begin] == '"' &&
+               memcmp(line + string.begin + 1, text, n) == 0;
+}
+
+static int read_encoding(struct cmd_document *d, const char *line, const struct ran_member *m,
+                         const struct ran_tokenizer *tokenizer, size_t V, struct ran_error *err)
+{
+        struct ran_span name, item, ids = {0, 0};
+        bool same = false;
+        size_t pos = 0;
+        char type, ids_type = 0;
+
+        if (m->type != 'o')
+                return ran_fail(err, RAN_EFORMAT, "\"encoding\" must be an object");
+        while (ran_json_next(line, m->value, &pos, &name, &item, &type)) {
+                if (is_text(line, name, "vocab")) {
+                        same = is_text(line, item, ran_tokenizer_digest(tokenizer));
+                } else if (is_text(line, name, "ids")) {
+                        ids = item;
+                        ids_type = type;
+                }
+        }
+        if (!same)
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"encoding\" was made with another vocabulary than the model's");
+        return read_ids(d, line, ids, ids_type, V, err);
+}
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+static int read_tokens(struct cmd_document *d, const char *line, const struct ran_member *m,
+                       const struct ran_tokenizer *tokenizer, struct ran_error *err)
+{
+        struct ran_span item;
+        size_t pos = 0;
+        char type;
+
+        if (m->type != 'a')
+                return ran_fail(err, RAN_EFORMAT, "\"tokens\" must be an array of strings");
+        d->encoding.n = d->encoding.words = 0;
+        while (ran_json_next(line, m->value, &pos, NULL, &item, &type)) {
+                if (type != 's')
+                        return ran_fail(err, RAN_EFORMAT, "\"tokens\" must be an array of strings");
+                d->text.len = 0;
+                int code = ran_json_decode(line, item, &d->text, err);
+                if (code == RAN_OK)
+                        code = ran_tokenizer_encode_word(tokenizer, d->text.data, d->text.len,
+                                                         &d->encoding, err);
+                if (code != RAN_OK)
+                        return code;
+        }
+        return RAN_OK;
+}
+
+static int read_text(struct cmd_document *d, const char *line, const struct ran_member *m,
+                     const struct ran_tokenizer *tokenizer, struct ran_error *err)
+{
+        if (m->type != 's')
+                return ran_fail(err, RAN_EFORMAT, "\"text\" must be a string");
+        d->text.len = 0;
+        int code = ran_json_decode(line, m->value, &d->text, err);
+        if (code != RAN_OK)
+                return code;
+        return ran_tokenizer_encode(tokenizer, d->text.data, d->text.len, &d->encoding, err);
+}
+
+/* ---- the document --------------------------------------------------------------------------- */
+
+static int read_source(struct cmd_document *d, const struct ran_record *record,
+                       const struct ran_tokenizer *tokenizer, size_t V, struct ran_error *err)
+{
+        const struct ran_member *encoding = find(record, "encoding"), *ids = find(record, "ids"),
+                                *tokens = find(record, "tokens"), *text = find(record, "text");
+        int code;
+
+        if (tokenizer == NULL && ids == NULL)
+                return ran_fail(err, RAN_EFORMAT,
+                                "no \"ids\": the model has no vocabulary, so it needs ids");
+        if (tokenizer != NULL && encoding != NULL)
+                return read_encoding(d, record->line, encoding, tokenizer, V, err);
+        if (ids != NULL)
+                return read_ids(d, record->line, ids->value, ids->type, V, err);
+        if (tokens != NULL)
+                code = read_tokens(d, record->line, tokens, tokenizer, err);
+        else if (text != NULL)
+                code = read_text(d, record->line, text, tokenizer, err);
+        else
+                code = ran_fail(err, RAN_EFORMAT,
+                                "no document: one of encoding, ids, tokens and text is needed");
+        d->ids = d->encoding.ids;
+        d->L = d->encoding.n;
+        return code;
+}
+
+/* Keeps the first `head` and the last `tail` of n objects. */
+static void keep_ends(void *objects, size_t size, size_t n, size_t head, size_t tail)
+{
+        if (objects != NULL)
+                memmove((char *)objects + head * size, (char *)objects + (n - tail) * size,
+                        tail * size);
+}
+
+static int cut(struct cmd_document *d, const struct cmd_document_options *options,
+               struct ran_error *err)
+{
+        size_t head = options->max_tokens, tail = 0;
+
+        if (options->truncate == CMD_TRUNCATE_ERROR)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the document has %zu tokens, more than the %zu "
+                                "of --max-tokens",
+                                d->L, options->max_tokens);
+        if (options->truncate == CMD_TRUNCATE_TAIL)
+                tail = head;
+        else if (options->truncate == CMD_TRUNCATE_HEAD_TAIL)
+                tail = head / 2;
+        head -= tail;
+        if (d->ids == d->given) {
+                keep_ends(d->given, sizeof(*d->given), d->L, head, tail);
+        } else {
+                struct ran_encoding *e = &d->encoding;
+                keep_ends(e->ids, sizeof(*e->ids), d->L, head, tail);
+                keep_ends(e->start, sizeof(*e->start), d->L, head, tail);
+                keep_ends(e->end, sizeof(*e->end), d->L, head, tail);
+                keep_ends(e->word, sizeof(*e->word), d->L, head, tail);
+                e->n = head + tail;
+        }
+        d->L = head + tail;
+        return RAN_OK;
+}
+
+int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
+                      const struct ran_tokenizer *tokenizer, size_t V,
+                      const struct cmd_document_options *options, struct ran_error *err)
+{
+        int code = read_source(d, record, tokenizer, V, err);
+
+        if (code != RAN_OK)
+                return code;
+        if (d->L == 0)
+                return ran_fail(err, RAN_EFORMAT, "the document has no tokens");
+        d->of = d->L;
+        if (options != NULL && options->max_tokens > 0 && d->L > options->max_tokens)
+                return cut(d, options, err);
+        return RAN_OK;
+}
+
+void cmd_document_truncated(const struct cmd_document *d, struct ran_buf *out)
+{
+        if (d->L < d->of)
+                ran_buf_printf(out, ",\"truncated\":{\"kept\":%zu,\"of\":%zu}", d->L, d->of);
+}
