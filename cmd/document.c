@@ -215,9 +215,10 @@ int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
 {
         int code = read_source(d, record, tokenizer, V, err);
 
+        d->empty = code == RAN_OK && d->L == 0;
         if (code != RAN_OK)
                 return code;
-        if (d->L == 0)
+        if (d->empty)
                 return ran_fail(err, RAN_EFORMAT, "the document has no tokens");
         d->of = d->L;
         if (options != NULL && options->max_tokens > 0 && d->L > options->max_tokens)

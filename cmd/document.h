@@ -21,6 +21,7 @@ struct cmd_document {
         struct ran_encoding encoding;
         uint32_t *given; /* of encoding and ids: the same */
         size_t given_cap;
+        bool empty;          /* a read failed because the document has no token */
         struct ran_buf text; /* scratch */
 };
 void cmd_document_release(struct cmd_document *d);
