@@ -102,8 +102,9 @@ double ran_uniform(uint64_t key, uint64_t position); /* in [0, 1), 53 bits */
 /* ---- threads (base/pool.c) ------------------------------------------------------------------ */
 
 /* A pool of `threads` threads in all, the caller's among them. ran_parallel runs fn(arg, i) for
- * every i < n and returns when all are done. It may be called from inside a task: the caller works
- * on its own tasks only and idle threads help, so that one long document can use every core.
+ * every i < n and returns when all are done. It may be called from inside a task: idle threads
+ * help, so that one long document can use every core; the caller itself works only on its own tasks
+ * and on what those start.
  * Which thread runs a task, and when, must never change a result. pool NULL: all in the caller. */
 struct ran_pool;
 struct ran_pool *ran_pool_new(size_t threads, struct ran_error *err);
@@ -262,7 +263,7 @@ int ran_encoding_convert(struct ran_encoding *e, size_t first, const char *text,
 enum { RAN_VOCAB_WORD, RAN_VOCAB_WORDPIECE };
 enum { RAN_NORMALIZE_NONE, RAN_NORMALIZE_NFC, RAN_NORMALIZE_NFKC };
 enum { RAN_CLEAN_NONE, RAN_CLEAN_ALL, RAN_CLEAN_CC_CF };
-enum { RAN_SPLIT_BERT, RAN_SPLIT_SPACES };
+enum { RAN_SPLIT_PUNCTUATION, RAN_SPLIT_SPACES };
 struct ran_vocab_settings {
         int vocab_type;         /* RAN_VOCAB_... */
         size_t vocab_size;      /* pieces at most, the reserved ones among them */
@@ -274,7 +275,7 @@ struct ran_vocab_settings {
         bool lowercase, strip_accents;
         int clean;              /* RAN_CLEAN_...: control characters that are removed */
         bool cjk;               /* a CJK ideograph is a word of its own */
-        int split;              /* RAN_SPLIT_... */
+        int split_at;           /* RAN_SPLIT_... */
         char *eol_token;        /* the word that a line feed becomes; NULL: white space */
 };
 extern const struct ran_field ran_vocab_fields[];
@@ -423,7 +424,8 @@ struct ran_eval_label {
 };
 enum { RAN_EVAL_TOP = 5, RAN_EVAL_BINS = 15 };
 struct ran_eval_report {
-        size_t n; /* documents */
+        size_t n;         /* documents */
+        size_t n_skipped; /* documents without a gold label: for the caller to set */
         size_t C;
         const char *const *names;
         bool multilabel;
@@ -495,6 +497,10 @@ int ran_dataset_split(struct ran_dataset *d, double share, uint64_t seed, struct
                       struct ran_error *err);
 void ran_dataset_release(struct ran_dataset *d);
 
+enum { RAN_SCHEDULE_CONSTANT, RAN_SCHEDULE_LINEAR, RAN_SCHEDULE_COSINE };
+enum { RAN_METRIC_ACCURACY, RAN_METRIC_MICRO_F1, RAN_METRIC_MACRO_F1, RAN_METRIC_LOSS };
+enum { RAN_WEIGHTS_NONE, RAN_WEIGHTS_BALANCED };
+
 /* Settings of training that can change its result; with ran_config they are the `training` of the
  * model file. */
 struct ran_train_settings {
@@ -502,9 +508,7 @@ struct ran_train_settings {
         double learning_rate, min_learning_rate, warmup, weight_decay, clip;
         double beta1, beta2, epsilon;
         double dropout, embed_dropout, label_smoothing;
-        int schedule;      /* constant | linear | cosine */
-        int metric;        /* accuracy | micro_f1 | macro_f1 | loss */
-        int class_weights; /* none | balanced */
+        int schedule, metric, class_weights;
 };
 extern const struct ran_field ran_train_fields[];
 

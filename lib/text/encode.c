@@ -1,0 +1,260 @@
+/* encode.c - text to pieces and back. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "text/tokenizer.h"
+#include "text/unicode.h"
+
+/* ---- encodings ------------------------------------------------------------------------------ */
+
+void ran_encoding_release(struct ran_encoding *e)
+{
+        free(e->ids);
+        free(e->start);
+        free(e->end);
+        free(e->word);
+        if (e->scratch != NULL)
+                word_scratch_release(e->scratch);
+        free(e->scratch);
+        *e = (struct ran_encoding){0};
+}
+
+static int grow_sizes(size_t **array, size_t *cap, size_t want, struct ran_error *err)
+{
+        size_t *grown = ran_grow(*array, cap, want, sizeof(*grown), err);
+
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        *array = grown;
+        return RAN_OK;
+}
+
+static int grow(struct ran_encoding *e, struct ran_error *err)
+{
+        size_t want = e->n + 1, cap = e->cap, start = e->cap, end = e->cap, word = e->cap;
+        uint32_t *ids = ran_grow(e->ids, &cap, want, sizeof(*ids), err);
+
+        if (ids == NULL)
+                return RAN_ENOMEM;
+        e->ids = ids;
+        if (grow_sizes(&e->start, &start, want, err) != RAN_OK ||
+            grow_sizes(&e->end, &end, want, err) != RAN_OK ||
+            grow_sizes(&e->word, &word, want, err) != RAN_OK)
+                return RAN_ENOMEM;
+        e->cap = cap < start ? cap : start;
+        return RAN_OK;
+}
+
+static int add(struct ran_encoding *e, uint32_t id, size_t start, size_t end, struct ran_error *err)
+{
+        if (e->n == e->cap && grow(e, err) != RAN_OK)
+                return RAN_ENOMEM;
+        e->ids[e->n] = id;
+        e->start[e->n] = start;
+        e->end[e->n] = end;
+        e->word[e->n] = e->words;
+        e->n++;
+        return RAN_OK;
+}
+
+static struct word_scratch *scratch_of(struct ran_encoding *e, struct ran_error *err)
+{
+        if (e->scratch == NULL)
+                e->scratch = ran_alloc(1, sizeof(struct word_scratch), err);
+        return e->scratch;
+}
+
+/* ---- words to pieces ------------------------------------------------------------------------ */
+
+static int add_extent(struct ran_encoding *e, uint32_t id, const struct word *word, size_t from,
+                      size_t to, struct ran_error *err)
+{
+        size_t start, end;
+
+        word_extent(word, from, to, &start, &end);
+        return add(e, id, start, end, err);
+}
+
+/* The longest piece that fits, again and again; when none does, the whole word is unknown. */
+static int cut_pieces(const struct ran_tokenizer *t, const struct word *word,
+                      struct ran_encoding *e, struct ran_error *err)
+{
+        size_t before = e->n, chars = 0;
+
+        for (size_t pos = 0, length = 0; pos < word->n; pos += length) {
+                bool first = pos == 0;
+                uint32_t id = strings_longest(&t->pieces, t->least,
+                                              first ? STRINGS_HASH_START : t->prefix_hash,
+                                              t->prefix, first ? 0 : t->prefix_n, word->s + pos,
+                                              word->n - pos, t->longest, &length);
+                if (id == STRINGS_NONE) {
+                        e->n = before;
+                        return add_extent(e, t->unk, word, 0, word->chars, err);
+                }
+                size_t next = chars + unicode_count(word->s + pos, length);
+                int code = add_extent(e, id, word, chars, next, err);
+                if (code != RAN_OK)
+                        return code;
+                chars = next;
+        }
+        return RAN_OK;
+}
+
+static int cut(const struct ran_tokenizer *t, const struct word *word, struct ran_encoding *e,
+               struct ran_error *err)
+{
+        uint32_t id = strings_find(&t->pieces, strings_hash(STRINGS_HASH_START, word->s, word->n),
+                                   "", 0, word->s, word->n);
+        bool pieces = t->type == TOKENIZER_WORDPIECE;
+
+        if (id < t->least)
+                id = STRINGS_NONE;
+        if (pieces && word->chars > t->max_chars)
+                id = t->unk;
+        else if (id == STRINGS_NONE && pieces)
+                return cut_pieces(t, word, e, err);
+        return add_extent(e, id != STRINGS_NONE ? id : t->unk, word, 0, word->chars, err);
+}
+
+/* ---- texts to words ------------------------------------------------------------------------- */
+
+/* The first added token in text, at *length bytes; n when there is none. */
+static size_t find_added(const struct added_tokens *a, const char *text, size_t n, uint32_t *index,
+                         size_t *length)
+{
+        if (a->content.n == 0)
+                return n;
+        for (size_t pos = 0; pos < n; pos++) {
+                if (!a->first[(unsigned char)text[pos]])
+                        continue;
+                *index = strings_longest(&a->content, 0, STRINGS_HASH_START, "", 0, text + pos,
+                                         n - pos, a->longest, length);
+                if (*index != STRINGS_NONE)
+                        return pos;
+        }
+        return n;
+}
+
+/* Encodes the words of a text without added tokens. *points grows by its code points. numbered:
+ * each word counts for itself. */
+static int encode_plain(const struct ran_tokenizer *t, const char *text, size_t n, bool numbered,
+                        size_t *points, struct ran_encoding *e, struct ran_error *err)
+{
+        struct words words;
+        struct word word;
+
+        words_begin(&words, &t->rules, e->scratch, text, n, *points);
+        while (words_next(&words, &word, err)) {
+                int code = cut(t, &word, e, err);
+                if (code != RAN_OK)
+                        return code;
+                e->words += numbered;
+        }
+        *points = words.points;
+        return words.code;
+}
+
+static int encode(const struct ran_tokenizer *t, const char *text, size_t n, bool numbered,
+                  size_t *points, struct ran_encoding *e, struct ran_error *err)
+{
+        *points = 0;
+        for (size_t pos = 0; pos < n;) {
+                uint32_t index = 0;
+                size_t length = 0;
+                size_t plain = find_added(&t->added, text + pos, n - pos, &index, &length);
+                int code = encode_plain(t, text + pos, plain, numbered, points, e, err);
+                if (code != RAN_OK)
+                        return code;
+                pos += plain;
+                if (pos == n)
+                        break;
+                size_t end = *points + unicode_count(text + pos, length);
+                code = add(e, t->added.id[index], *points, end, err);
+                if (code != RAN_OK)
+                        return code;
+                e->words += numbered;
+                *points = end;
+                pos += length;
+        }
+        return RAN_OK;
+}
+
+int ran_tokenizer_encode(const struct ran_tokenizer *t, const char *text, size_t n,
+                         struct ran_encoding *e, struct ran_error *err)
+{
+        size_t points;
+
+        e->n = e->words = 0;
+        if (scratch_of(e, err) == NULL)
+                return RAN_ENOMEM;
+        return encode(t, text, n, true, &points, e, err);
+}
+
+int ran_tokenizer_encode_word(const struct ran_tokenizer *t, const char *word, size_t n,
+                              struct ran_encoding *e, struct ran_error *err)
+{
+        size_t before = e->n, points;
+
+        if (scratch_of(e, err) == NULL)
+                return RAN_ENOMEM;
+        int code = encode(t, word, n, false, &points, e, err);
+        if (code == RAN_OK && e->n == before)
+                code = add(e, t->unk, 0, points, err);
+        if (code == RAN_OK)
+                e->words++;
+        return code;
+}
+
+/* ---- pieces to text ------------------------------------------------------------------------- */
+
+/* Does a piece stand without a space before it, in English? As the WordPiece decoder of Hugging
+ * Face has it. */
+static bool attaches(const char *piece, size_t n)
+{
+        static const char *const beginnings[] = {".",  "?",  "!",   ",",   "n't",
+                                                 "'m", "'s", "'ve", "'re", NULL};
+
+        for (size_t i = 0; beginnings[i] != NULL; i++) {
+                size_t length = strlen(beginnings[i]);
+                if (n >= length && memcmp(piece, beginnings[i], length) == 0)
+                        return true;
+        }
+        return false;
+}
+
+static bool goes_on(const struct ran_tokenizer *t, const char *piece, size_t n)
+{
+        return t->type == TOKENIZER_WORDPIECE && n >= t->prefix_n &&
+               memcmp(piece, t->prefix, t->prefix_n) == 0;
+}
+
+int ran_tokenizer_decode(const struct ran_tokenizer *t, const uint32_t *ids, size_t n,
+                         struct ran_buf *out, struct ran_error *err)
+{
+        const char *eol = t->rules.normal.eol;
+        bool begin = true; /* of a line */
+
+        for (size_t i = 0; i < n; i++) {
+                size_t length;
+                const char *piece = ran_tokenizer_piece(t, ids[i], &length);
+                if (piece == NULL)
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "id %u stands for no piece of this vocabulary (%zu pieces)",
+                                        (unsigned)ids[i], t->pieces.n);
+                if (eol != NULL && length == strlen(eol) && memcmp(piece, eol, length) == 0) {
+                        ran_buf_char(out, '\n');
+                        begin = true;
+                        continue;
+                }
+                if (!begin && goes_on(t, piece, length)) {
+                        piece += t->prefix_n;
+                        length -= t->prefix_n;
+                } else if (!begin && !(t->attach && attaches(piece, length))) {
+                        ran_buf_char(out, ' ');
+                }
+                ran_buf_add(out, piece, length);
+                begin = false;
+        }
+        return out->failed ? ran_fail(err, RAN_ENOMEM, "no memory for the text of %zu pieces", n)
+                           : RAN_OK;
+}

@@ -1,0 +1,436 @@
+/* hf-read.c - a tokeniser from Hugging Face's tokenizer.json. Whatever would change ids and is not
+ * understood is refused by its name; what only adds tokens or cuts texts is ignored, and said. */
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text/hf.h"
+#include "text/tokenizer.h"
+#include "text/unicode.h"
+
+/* ---- members -------------------------------------------------------------------------------- */
+
+static const cJSON *member(const cJSON *object, const char *name)
+{
+        return cJSON_GetObjectItemCaseSensitive(object, name);
+}
+
+static const char *text_of(const cJSON *object, const char *name)
+{
+        return cJSON_GetStringValue(member(object, name));
+}
+
+/* The text of member "type", or a word for what is there instead. */
+static const char *type_of(const cJSON *object)
+{
+        const char *type = text_of(object, "type");
+
+        if (type != NULL)
+                return type;
+        return object == NULL || cJSON_IsNull(object) ? "null" : "(without a type)";
+}
+
+static bool is_null(const cJSON *item)
+{
+        return item == NULL || cJSON_IsNull(item);
+}
+
+static int read_bool(const cJSON *object, const char *name, bool absent, bool *value,
+                     struct ran_error *err)
+{
+        const cJSON *item = member(object, name);
+
+        if (!is_null(item) && !cJSON_IsBool(item))
+                return ran_fail(err, RAN_EFORMAT, "'%s' of %s must be true or false", name,
+                                type_of(object));
+        *value = is_null(item) ? absent : cJSON_IsTrue(item);
+        return RAN_OK;
+}
+
+/* A whole number below `limit`. */
+static bool read_number(const cJSON *item, double limit, size_t *value)
+{
+        double x = cJSON_IsNumber(item) ? cJSON_GetNumberValue(item) : -1;
+
+        if (!(x >= 0 && x < limit) || x != (double)(size_t)x)
+                return false;
+        *value = (size_t)x;
+        return true;
+}
+
+/* ---- normalizer ----------------------------------------------------------------------------- */
+
+static int read_bert(struct normalizer *z, const cJSON *object, struct ran_error *err)
+{
+        bool clean, cjk, lower, strip;
+        int code = read_bool(object, "clean_text", true, &clean, err);
+
+        if (code == RAN_OK)
+                code = read_bool(object, "handle_chinese_chars", true, &cjk, err);
+        if (code == RAN_OK)
+                code = read_bool(object, "lowercase", true, &lower, err);
+        if (code == RAN_OK) /* null: as lowercase */
+                code = read_bool(object, "strip_accents", lower, &strip, err);
+        if (code == RAN_OK && clean)
+                code = normalizer_add(z, NORMAL_CLEAN, err);
+        if (code == RAN_OK && cjk)
+                code = normalizer_add(z, NORMAL_CJK, err);
+        if (code == RAN_OK && strip)
+                code = normalizer_add(z, NORMAL_NFD, err);
+        if (code == RAN_OK && strip)
+                code = normalizer_add(z, NORMAL_STRIP_NONSPACING, err);
+        if (code == RAN_OK && lower)
+                code = normalizer_add(z, NORMAL_LOWERCASE, err);
+        return code;
+}
+
+/* A word between two spaces, as hf-write.c puts it. */
+static bool is_spaced_word(const char *s)
+{
+        size_t n = s != NULL ? strlen(s) : 0;
+
+        if (n < 3 || s[0] != ' ' || s[n - 1] != ' ')
+                return false;
+        for (size_t i = 1; i + 1 < n; i++) {
+                if (unicode_is_space((unsigned char)s[i]) && (unsigned char)s[i] < 0x80)
+                        return false;
+        }
+        return true;
+}
+
+static int read_replace(struct normalizer *z, const cJSON *object, struct ran_error *err)
+{
+        const cJSON *pattern = member(object, "pattern");
+        const char *string = text_of(pattern, "String"), *regex = text_of(pattern, "Regex");
+        const char *content = text_of(object, "content");
+
+        if (regex != NULL && strcmp(regex, HF_CC_CF_PATTERN) == 0 && content != NULL &&
+            content[0] == '\0')
+                return normalizer_add(z, NORMAL_CLEAN_CC_CF, err);
+        if (string == NULL || strcmp(string, "\n") != 0 || !is_spaced_word(content) ||
+            z->eol != NULL)
+                return ran_fail(err, RAN_EFORMAT,
+                                "a normalizer of type Replace is understood only where it turns "
+                                "\"\\n\" into one word between spaces");
+        z->eol = strndup(content + 1, strlen(content) - 2);
+        if (z->eol == NULL)
+                return ran_fail(err, RAN_ENOMEM, "out of memory");
+        return normalizer_add(z, NORMAL_EOL, err);
+}
+
+static int read_step(struct normalizer *z, const cJSON *object, struct ran_error *err)
+{
+        const char *type = type_of(object);
+
+        if (strcmp(type, "BertNormalizer") == 0)
+                return read_bert(z, object, err);
+        if (strcmp(type, "Replace") == 0)
+                return read_replace(z, object, err);
+        for (const struct hf_plain_step *plain = hf_plain_steps; plain->type != NULL; plain++) {
+                if (strcmp(type, plain->type) == 0)
+                        return normalizer_add(z, plain->step, err);
+        }
+        return ran_fail(
+                err, RAN_EFORMAT,
+                "the normalizer '%s' is not supported (BertNormalizer, NFC, NFD, NFKC, NFKD, "
+                "Lowercase, StripAccents and a Sequence of them are)",
+                type);
+}
+
+static int read_normalizer(struct normalizer *z, const cJSON *object, struct ran_error *err)
+{
+        if (is_null(object))
+                return RAN_OK;
+        if (strcmp(type_of(object), "Sequence") != 0)
+                return read_step(z, object, err);
+
+        const cJSON *steps = member(object, "normalizers"), *step;
+        if (!cJSON_IsArray(steps))
+                return ran_fail(err, RAN_EFORMAT,
+                                "the normalizer Sequence has no list 'normalizers'");
+        cJSON_ArrayForEach(step, steps)
+        {
+                int code = read_step(z, step, err);
+                if (code != RAN_OK)
+                        return code;
+        }
+        return RAN_OK;
+}
+
+static int read_pre_tokenizer(struct text_rules *r, const cJSON *object, struct ran_error *err)
+{
+        const char *type = type_of(object);
+
+        if (strcmp(type, "BertPreTokenizer") == 0)
+                r->split = RAN_SPLIT_PUNCTUATION;
+        else if (strcmp(type, "WhitespaceSplit") == 0)
+                r->split = RAN_SPLIT_SPACES;
+        else
+                return ran_fail(err, RAN_EFORMAT,
+                                "the pre_tokenizer '%s' is not supported (BertPreTokenizer and "
+                                "WhitespaceSplit are)",
+                                type);
+        return RAN_OK;
+}
+
+static int read_decoder(struct ran_tokenizer *t, const cJSON *object, struct ran_error *err)
+{
+        if (is_null(object))
+                return RAN_OK;
+        if (strcmp(type_of(object), "WordPiece") != 0)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the decoder '%s' is not supported (WordPiece and null are)",
+                                type_of(object));
+        return read_bool(object, "cleanup", true, &t->attach, err);
+}
+
+/* ---- pieces --------------------------------------------------------------------------------- */
+
+struct entry {
+        size_t id;
+        const char *piece;  /* owned by the document */
+        const cJSON *added; /* of added_tokens; NULL: of the vocabulary */
+};
+struct entries {
+        struct entry *at;
+        size_t n;
+};
+
+static int by_id(const void *a, const void *b)
+{
+        const struct entry *x = a, *y = b;
+
+        if (x->id != y->id)
+                return x->id < y->id ? -1 : 1;
+        return (x->added != NULL) - (y->added != NULL);
+}
+
+/* Ids are dense but for a few gaps: an id far beyond the number of pieces would cost memory for
+ * nothing, there and in every model. */
+static int add_entry(struct entries *all, size_t most, const char *piece, const cJSON *id,
+                     const cJSON *added, struct ran_error *err)
+{
+        struct entry *e = &all->at[all->n];
+        const double limit = 2.0 * (double)most + 1000;
+
+        if (!read_number(id, limit, &e->id))
+                return ran_fail(err, RAN_EFORMAT,
+                                "the id of '%.80s' is no whole number from 0 to %.0f", piece,
+                                limit - 1);
+        e->piece = piece;
+        e->added = added;
+        all->n++;
+        return RAN_OK;
+}
+
+static int collect(struct entries *all, const cJSON *vocab, const cJSON *added,
+                   struct ran_error *err)
+{
+        size_t most = (size_t)cJSON_GetArraySize(vocab) + (size_t)cJSON_GetArraySize(added);
+        const cJSON *item;
+        int code = RAN_OK;
+
+        all->at = ran_alloc(most, sizeof(*all->at), err);
+        if (all->at == NULL)
+                return RAN_ENOMEM;
+        cJSON_ArrayForEach(item, vocab)
+        {
+                code = add_entry(all, most, item->string, item, NULL, err);
+                if (code != RAN_OK)
+                        return code;
+        }
+        cJSON_ArrayForEach(item, added)
+        {
+                const char *content = text_of(item, "content");
+                if (content == NULL || content[0] == '\0')
+                        return ran_fail(err, RAN_EFORMAT, "an added token has no content");
+                code = add_entry(all, most, content, member(item, "id"), item, err);
+                if (code != RAN_OK)
+                        return code;
+        }
+        if (all->n > 0)
+                qsort(all->at, all->n, sizeof(*all->at), by_id);
+        return RAN_OK;
+}
+
+static int add_added(struct ran_tokenizer *t, const struct entry *e, struct ran_error *err)
+{
+        bool special, normalized, single;
+        int code = read_bool(e->added, "special", false, &special, err);
+
+        if (code == RAN_OK)
+                code = read_bool(e->added, "normalized", !special, &normalized, err);
+        if (code == RAN_OK)
+                code = read_bool(e->added, "single_word", false, &single, err);
+        if (code != RAN_OK)
+                return code;
+        if (normalized || single)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the added token '%.80s' is \"%s\": true, which is not supported",
+                                e->piece, normalized ? "normalized" : "single_word");
+        return tokenizer_add_special(t, (uint32_t)e->id, special, err);
+}
+
+/* A piece may be given twice: in the vocabulary, and as an added token of the same id. */
+static bool is_repetition(const struct entry *e, const struct entry *before)
+{
+        return before->added == NULL && e->added != NULL && strcmp(before->piece, e->piece) == 0;
+}
+
+static int add_pieces(struct ran_tokenizer *t, const struct entries *all, struct ran_error *err)
+{
+        int code = RAN_OK;
+
+        for (size_t i = 0; i < all->n && code == RAN_OK; i++) {
+                const struct entry *e = &all->at[i];
+                bool again = i > 0 && e[-1].id == e->id;
+                if (again && !is_repetition(e, e - 1))
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "'%.80s' and '%.80s' have the same id %zu", e[-1].piece,
+                                        e->piece, e->id);
+                while (code == RAN_OK && t->pieces.n < e->id)
+                        code = tokenizer_add(t, "", 0, err);
+                if (code == RAN_OK && !again)
+                        code = tokenizer_add(t, e->piece, strlen(e->piece), err);
+                if (code == RAN_OK && e->added != NULL)
+                        code = add_added(t, e, err);
+        }
+        return code;
+}
+
+static int read_pieces(struct ran_tokenizer *t, const cJSON *vocab, const cJSON *added,
+                       struct ran_error *err)
+{
+        struct entries all = {0};
+
+        if (!cJSON_IsObject(vocab))
+                return ran_fail(err, RAN_EFORMAT, "'model' has no object 'vocab'");
+        int code = collect(&all, vocab, added, err);
+        if (code == RAN_OK)
+                code = add_pieces(t, &all, err);
+        free(all.at);
+        return code;
+}
+
+/* ---- the document --------------------------------------------------------------------------- */
+
+static int read_wordpiece(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err)
+{
+        const cJSON *most = member(model, "max_input_chars_per_word");
+        const char *prefix = text_of(model, "continuing_subword_prefix");
+
+        t->max_chars = 100;
+        if (!is_null(most) && !read_number(most, UINT32_MAX, &t->max_chars))
+                return ran_fail(err, RAN_EFORMAT, "'max_input_chars_per_word' is no whole number");
+        return tokenizer_set_prefix(t, prefix != NULL ? prefix : TOKENIZER_PREFIX, err);
+}
+
+static int set_notice(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)
+{
+        const cJSON *truncation = member(document, "truncation");
+        bool cuts = !is_null(truncation), adds = !is_null(member(document, "post_processor"));
+        struct ran_buf text = {0};
+
+        if (!cuts && !adds)
+                return RAN_OK;
+        if (cuts)
+                ran_buf_printf(&text,
+                               "its truncation to %.0f tokens is ignored: documents are "
+                               "never cut%s",
+                               cJSON_GetNumberValue(member(truncation, "max_length")),
+                               adds ? "; " : "");
+        if (adds)
+                ran_buf_str(&text, "its post_processor is ignored: no tokens are added to a text");
+        ran_buf_char(&text, '\0');
+        if (text.failed)
+                return ran_fail(err, RAN_ENOMEM, "out of memory");
+        t->notice = text.data;
+        return RAN_OK;
+}
+
+static int read_document(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)
+{
+        const cJSON *model = member(document, "model");
+        const char *unk = text_of(model, "unk_token");
+        int code = read_normalizer(&t->rules.normal, member(document, "normalizer"), err);
+
+        if (code == RAN_OK)
+                code = read_pre_tokenizer(&t->rules, member(document, "pre_tokenizer"), err);
+        if (code == RAN_OK)
+                code = read_decoder(t, member(document, "decoder"), err);
+        if (code == RAN_OK && t->type == TOKENIZER_WORDPIECE)
+                code = read_wordpiece(t, model, err);
+        if (code == RAN_OK)
+                code = read_pieces(t, member(model, "vocab"), member(document, "added_tokens"),
+                                   err);
+        if (code == RAN_OK)
+                code = set_notice(t, document, err);
+        if (code == RAN_OK)
+                code = tokenizer_finish(t, unk != NULL ? unk : tokenizer_reserved[RAN_UNK], err);
+        return code;
+}
+
+static struct ran_tokenizer *from_document(const cJSON *document, struct ran_error *err)
+{
+        const cJSON *model = member(document, "model");
+        const char *type = type_of(model);
+        bool word = strcmp(type, "WordLevel") == 0;
+
+        if (!cJSON_IsObject(model)) {
+                ran_fail(err, RAN_EFORMAT, "this is no tokenizer.json: it has no object 'model'");
+                return NULL;
+        }
+        if (!word && strcmp(type, "WordPiece") != 0) {
+                ran_fail(err, RAN_EFORMAT,
+                         "the model '%s' is not supported (WordPiece and WordLevel are)", type);
+                return NULL;
+        }
+        struct ran_tokenizer *t = tokenizer_new(word ? TOKENIZER_WORD : TOKENIZER_WORDPIECE, err);
+        if (t != NULL && read_document(t, document, err) != RAN_OK) {
+                ran_tokenizer_free(t);
+                t = NULL;
+        }
+        return t;
+}
+
+/* cJSON ends strings at U+0000, so that a piece with one would lose its end. */
+static bool has_nul(const char *data, size_t n)
+{
+        static const char escape[] = "\\u0000";
+        const char *end = data + n;
+
+        if (memchr(data, 0, n) != NULL)
+                return true;
+        for (const char *s = data; (s = memmem(s, (size_t)(end - s), escape, 6)) != NULL; s++) {
+                size_t before = 0; /* an even number of backslashes before it: it is an escape */
+                while (s - before > data && s[-(ptrdiff_t)before - 1] == '\\')
+                        before++;
+                if (before % 2 == 0)
+                        return true;
+                s += 5;
+        }
+        return false;
+}
+
+struct ran_tokenizer *tokenizer_read_json(const char *data, size_t n, struct ran_error *err)
+{
+        const char *end = NULL;
+
+        if (has_nul(data, n)) {
+                ran_fail(err, RAN_EFORMAT, "the vocabulary holds U+0000, which is not supported");
+                return NULL;
+        }
+        cJSON *document = cJSON_ParseWithLengthOpts(data, n, &end, false);
+        while (document != NULL && end < data + n &&
+               (*end == ' ' || *end == '\t' || *end == '\n' || *end == '\r'))
+                end++;
+        if (document == NULL || end != data + n) {
+                ran_fail(err, RAN_EFORMAT, "not valid JSON at byte %zu",
+                         end != NULL ? (size_t)(end - data) + 1 : 1);
+                cJSON_Delete(document);
+                return NULL;
+        }
+        struct ran_tokenizer *t = from_document(document, err);
+        cJSON_Delete(document);
+        return t;
+}

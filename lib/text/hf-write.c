@@ -1,0 +1,198 @@
+/* hf-write.c - a tokeniser as Hugging Face's tokenizer.json. The text is canonical: two tokenisers
+ * that do the same have the same bytes, so its digest names them. A piece a line, for grep and
+ * diff. */
+#include <string.h>
+
+#include "text/hf.h"
+#include "text/tokenizer.h"
+
+const struct hf_plain_step hf_plain_steps[] = {
+        {"NFC", NORMAL_NFC},
+        {"NFD", NORMAL_NFD},
+        {"NFKC", NORMAL_NFKC},
+        {"NFKD", NORMAL_NFKD},
+        {"StripAccents", NORMAL_STRIP_MARKS},
+        {"Lowercase", NORMAL_LOWERCASE},
+        {NULL, 0},
+};
+
+static void write_text(struct ran_buf *out, const char *s)
+{
+        ran_buf_json(out, s, strlen(s));
+}
+
+static void write_bool(struct ran_buf *out, const char *name, bool value)
+{
+        ran_buf_printf(out, ",\"%s\":%s", name, value ? "true" : "false");
+}
+
+/* ---- normalizer ----------------------------------------------------------------------------- */
+
+static bool take(const struct normalizer *z, size_t *i, enum normal_step step)
+{
+        bool there = *i < z->n && z->step[*i] == step;
+
+        *i += there;
+        return there;
+}
+
+/* BertNormalizer does up to four steps in a fixed order: as many of those at step i as follow it.
+ * It is the only one that can do the first two, and that strips nonspacing marks after form NFD.
+ * Returns where it ends; i when it is not needed. */
+static size_t write_bert(const struct normalizer *z, size_t i, struct ran_buf *out)
+{
+        size_t end = i;
+        bool clean = take(z, &end, NORMAL_CLEAN);
+        bool cjk = take(z, &end, NORMAL_CJK);
+        bool strip = end + 1 < z->n && z->step[end] == NORMAL_NFD &&
+                     z->step[end + 1] == NORMAL_STRIP_NONSPACING;
+
+        end += strip ? 2 : 0;
+        if (end == i)
+                return i;
+        bool lower = take(z, &end, NORMAL_LOWERCASE);
+        ran_buf_str(out, "{\"type\":\"BertNormalizer\"");
+        write_bool(out, "clean_text", clean);
+        write_bool(out, "handle_chinese_chars", cjk);
+        write_bool(out, "strip_accents", strip);
+        write_bool(out, "lowercase", lower);
+        ran_buf_char(out, '}');
+        return end;
+}
+
+static void write_eol(const struct normalizer *z, struct ran_buf *out)
+{
+        struct ran_buf content = {0};
+
+        ran_buf_char(&content, ' ');
+        ran_buf_str(&content, z->eol);
+        ran_buf_char(&content, ' ');
+        ran_buf_str(out, "{\"type\":\"Replace\",\"pattern\":{\"String\":\"\\n\"},\"content\":");
+        if (content.failed)
+                out->failed = true;
+        else
+                ran_buf_json(out, content.data, content.len);
+        ran_buf_char(out, '}');
+        ran_buf_release(&content);
+}
+
+static void write_step(const struct normalizer *z, enum normal_step step, struct ran_buf *out)
+{
+        const struct hf_plain_step *plain = hf_plain_steps;
+
+        if (step == NORMAL_EOL) {
+                write_eol(z, out);
+        } else if (step == NORMAL_CLEAN_CC_CF) {
+                ran_buf_str(out, "{\"type\":\"Replace\",\"pattern\":{\"Regex\":");
+                write_text(out, HF_CC_CF_PATTERN);
+                ran_buf_str(out, "},\"content\":\"\"}");
+        } else {
+                while (plain->step != step)
+                        plain++;
+                ran_buf_printf(out, "{\"type\":\"%s\"}", plain->type);
+        }
+}
+
+static void write_normalizer(const struct normalizer *z, struct ran_buf *out)
+{
+        struct ran_buf list = {0};
+        size_t written = 0;
+
+        for (size_t i = 0; i < z->n; written++) {
+                if (written > 0)
+                        ran_buf_char(&list, ',');
+                size_t end = write_bert(z, i, &list);
+                if (end == i)
+                        write_step(z, z->step[end++], &list);
+                i = end;
+        }
+        ran_buf_str(out, ",\n\"normalizer\":");
+        if (written == 0) {
+                ran_buf_str(out, "null");
+                return;
+        }
+        if (written > 1)
+                ran_buf_str(out, "{\"type\":\"Sequence\",\"normalizers\":[");
+        ran_buf_add(out, list.data, list.len);
+        if (written > 1)
+                ran_buf_str(out, "]}");
+        out->failed |= list.failed;
+        ran_buf_release(&list);
+}
+
+/* ---- the rest ------------------------------------------------------------------------------- */
+
+static void write_added(const struct ran_tokenizer *t, struct ran_buf *out)
+{
+        ran_buf_str(out, ",\n\"added_tokens\":[");
+        for (size_t i = 0; i < t->added.content.n; i++) {
+                size_t n;
+                const char *content = strings_get(&t->added.content, (uint32_t)i, &n);
+                ran_buf_printf(out, "%s\n{\"id\":%u,\"content\":", i > 0 ? "," : "",
+                               (unsigned)t->added.id[i]);
+                ran_buf_json(out, content, n);
+                write_bool(out, "single_word", false);
+                write_bool(out, "lstrip", false);
+                write_bool(out, "rstrip", false);
+                write_bool(out, "normalized", false);
+                write_bool(out, "special", t->added.special[i]);
+                ran_buf_char(out, '}');
+        }
+        ran_buf_char(out, ']');
+}
+
+static void write_decoder(const struct ran_tokenizer *t, struct ran_buf *out)
+{
+        ran_buf_str(out, ",\n\"decoder\":");
+        if (t->type == TOKENIZER_WORD && !t->attach) {
+                ran_buf_str(out, "null");
+                return;
+        }
+        ran_buf_str(out, "{\"type\":\"WordPiece\",\"prefix\":");
+        write_text(out, t->prefix != NULL ? t->prefix : TOKENIZER_PREFIX);
+        write_bool(out, "cleanup", t->attach);
+        ran_buf_char(out, '}');
+}
+
+static void write_model(const struct ran_tokenizer *t, struct ran_buf *out)
+{
+        size_t n;
+        const char *unk = ran_tokenizer_piece(t, t->unk, &n), *between = "\n";
+
+        ran_buf_printf(out, ",\n\"model\":{\"type\":\"%s\",\"unk_token\":",
+                       t->type == TOKENIZER_WORDPIECE ? "WordPiece" : "WordLevel");
+        ran_buf_json(out, unk, n);
+        if (t->type == TOKENIZER_WORDPIECE) {
+                ran_buf_str(out, ",\"continuing_subword_prefix\":");
+                write_text(out, t->prefix);
+                ran_buf_printf(out, ",\"max_input_chars_per_word\":%zu", t->max_chars);
+        }
+        ran_buf_str(out, ",\"vocab\":{");
+        for (size_t id = 0; id < t->pieces.n; id++) {
+                const char *piece = ran_tokenizer_piece(t, (uint32_t)id, &n);
+                if (piece == NULL)
+                        continue;
+                ran_buf_str(out, between);
+                ran_buf_json(out, piece, n);
+                ran_buf_printf(out, ":%zu", id);
+                between = ",\n";
+        }
+        ran_buf_str(out, "\n}}");
+}
+
+int tokenizer_write(const struct ran_tokenizer *t, struct ran_buf *out, struct ran_error *err)
+{
+        const char *splitter =
+                t->rules.split == RAN_SPLIT_SPACES ? "WhitespaceSplit" : "BertPreTokenizer";
+
+        ran_buf_str(out, "{\"version\":\"1.0\",\"truncation\":null,\"padding\":null");
+        write_added(t, out);
+        write_normalizer(&t->rules.normal, out);
+        ran_buf_printf(out, ",\n\"pre_tokenizer\":{\"type\":\"%s\"},\n\"post_processor\":null",
+                       splitter);
+        write_decoder(t, out);
+        write_model(t, out);
+        ran_buf_str(out, "}\n");
+        return out->failed ? ran_fail(err, RAN_ENOMEM, "no memory to write %zu pieces", t->pieces.n)
+                           : RAN_OK;
+}

@@ -1,0 +1,331 @@
+#include "text/normal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <utf8proc.h>
+
+#include "text/unicode.h"
+
+enum {
+        LONGEST_DECOMPOSITION = 18, /* U+FDFA, compatibility */
+        FIRST_CANONICAL = 0xc0,     /* below it nothing has a canonical decomposition, */
+        FIRST_COMPATIBLE = 0xa0,    /* or one of compatibility, */
+        FIRST_UNCOMPOSED = 0x300,   /* and everything is in form NFC */
+        COMBINING_CLASSES = 256,
+};
+
+int normalizer_add(struct normalizer *z, enum normal_step step, struct ran_error *err)
+{
+        if (z->n == NORMAL_STEPS_MAX)
+                return ran_fail(err, RAN_EFORMAT, "more than %d steps of normalisation",
+                                NORMAL_STEPS_MAX);
+        z->step[z->n++] = step;
+        return RAN_OK;
+}
+
+void glyphs_release(struct glyphs *g)
+{
+        free(g->at);
+        *g = (struct glyphs){0};
+}
+
+/* Makes room for `more` glyphs behind those in g. */
+static int reserve(struct glyphs *g, size_t more, struct ran_error *err)
+{
+        if (more <= g->cap - g->n)
+                return RAN_OK;
+        if (more > SIZE_MAX - g->n)
+                return ran_fail(err, RAN_ENOMEM, "a text of %zu characters is too long", g->n);
+        struct glyph *at = ran_grow(g->at, &g->cap, g->n + more, sizeof(*at), err);
+        if (at == NULL)
+                return RAN_ENOMEM;
+        g->at = at;
+        return RAN_OK;
+}
+
+/* Room for it has been reserved. */
+static void push(struct glyphs *g, int32_t c, const struct glyph *from)
+{
+        g->at[g->n++] = (struct glyph){c, from->begin, from->end};
+}
+
+static int read_text(const char *text, size_t n, struct glyphs *out, struct ran_error *err)
+{
+        if (n >= UINT32_MAX)
+                return ran_fail(err, RAN_EINVAL, "%zu bytes without white space are too many", n);
+
+        out->n = 0;
+        if (reserve(out, n, err) != RAN_OK)
+                return RAN_ENOMEM;
+        for (size_t pos = 0; pos < n;) {
+                utf8proc_int32_t c;
+                utf8proc_ssize_t length = utf8proc_iterate((const utf8proc_uint8_t *)text + pos,
+                                                           (utf8proc_ssize_t)(n - pos), &c);
+                if (length <= 0)
+                        return ran_fail(err, RAN_EFORMAT, "the text is not valid UTF-8");
+                uint32_t i = (uint32_t)out->n;
+                out->at[out->n++] = (struct glyph){c, i, i + 1};
+                pos += (size_t)length;
+        }
+        return RAN_OK;
+}
+
+/* ---- steps: each reads all of `in` and fills `out`, which is empty -------------------------- */
+
+static int end_of_line(struct glyphs *out, const struct glyphs *in, const char *eol,
+                       struct ran_error *err)
+{
+        size_t n = strlen(eol);
+
+        for (size_t i = 0; i < in->n; i++) {
+                const struct glyph *g = &in->at[i];
+                if (reserve(out, n + 2, err) != RAN_OK)
+                        return RAN_ENOMEM;
+                if (g->c != '\n') {
+                        push(out, g->c, g);
+                        continue;
+                }
+                push(out, ' ', g);
+                for (size_t pos = 0; pos < n;) {
+                        utf8proc_int32_t c;
+                        utf8proc_ssize_t length =
+                                utf8proc_iterate((const utf8proc_uint8_t *)eol + pos, -1, &c);
+                        if (length <= 0)
+                                return ran_fail(err, RAN_EFORMAT,
+                                                "the end-of-line token is not valid UTF-8");
+                        push(out, c, g);
+                        pos += (size_t)length;
+                }
+                push(out, ' ', g);
+        }
+        return RAN_OK;
+}
+
+static int clean(struct glyphs *out, const struct glyphs *in, struct ran_error *err)
+{
+        if (reserve(out, in->n, err) != RAN_OK)
+                return RAN_ENOMEM;
+        for (size_t i = 0; i < in->n; i++) {
+                int32_t c = in->at[i].c;
+                if (!unicode_is_control(c) && !unicode_is_private(c))
+                        push(out, unicode_is_space(c) ? ' ' : c, &in->at[i]);
+        }
+        return RAN_OK;
+}
+
+/* Leaves out the characters that `drop` says. */
+static int filter(struct glyphs *out, const struct glyphs *in, bool (*drop)(int32_t c),
+                  struct ran_error *err)
+{
+        if (reserve(out, in->n, err) != RAN_OK)
+                return RAN_ENOMEM;
+        for (size_t i = 0; i < in->n; i++) {
+                if (!drop(in->at[i].c))
+                        push(out, in->at[i].c, &in->at[i]);
+        }
+        return RAN_OK;
+}
+
+static int space_cjk(struct glyphs *out, const struct glyphs *in, struct ran_error *err)
+{
+        for (size_t i = 0; i < in->n; i++) {
+                const struct glyph *g = &in->at[i];
+                bool cjk = unicode_is_cjk(g->c);
+                if (reserve(out, 3, err) != RAN_OK)
+                        return RAN_ENOMEM;
+                if (cjk)
+                        push(out, ' ', g);
+                push(out, g->c, g);
+                if (cjk)
+                        push(out, ' ', g);
+        }
+        return RAN_OK;
+}
+
+static int lowercase(struct glyphs *out, const struct glyphs *in, struct ran_error *err)
+{
+        for (size_t i = 0; i < in->n; i++) {
+                const struct glyph *g = &in->at[i];
+                if (reserve(out, 2, err) != RAN_OK)
+                        return RAN_ENOMEM;
+                push(out, utf8proc_tolower(g->c), g);
+                if (g->c == 0x130) /* the one letter whose lower case is two characters */
+                        push(out, 0x307, g);
+        }
+        return RAN_OK;
+}
+
+/* ---- the four normalisation forms of Unicode ------------------------------------------------ */
+
+static int decompose(struct glyphs *out, const struct glyphs *in, bool compatible,
+                     struct ran_error *err)
+{
+        int32_t first = compatible ? FIRST_COMPATIBLE : FIRST_CANONICAL;
+        int options = UTF8PROC_DECOMPOSE | (compatible ? UTF8PROC_COMPAT : 0);
+
+        for (size_t i = 0; i < in->n; i++) {
+                const struct glyph *g = &in->at[i];
+                if (reserve(out, LONGEST_DECOMPOSITION, err) != RAN_OK)
+                        return RAN_ENOMEM;
+                if (g->c < first) {
+                        push(out, g->c, g);
+                        continue;
+                }
+                utf8proc_int32_t part[LONGEST_DECOMPOSITION];
+                int boundary = 0;
+                utf8proc_ssize_t n = utf8proc_decompose_char(g->c, part, LONGEST_DECOMPOSITION,
+                                                             options, &boundary);
+                if (n < 0 || n > LONGEST_DECOMPOSITION)
+                        return ran_fail(err, RAN_EINVAL, "cannot decompose U+%04X: %s",
+                                        (unsigned)g->c, utf8proc_errmsg(n));
+                for (utf8proc_ssize_t k = 0; k < n; k++)
+                        push(out, part[k], g);
+        }
+        return RAN_OK;
+}
+
+/* Sorts n marks by combining class, stably, by counting: a run of marks may be as long as its
+ * author likes. */
+static void sort_marks(struct glyph *marks, size_t n, struct glyph *scratch)
+{
+        size_t first[COMBINING_CLASSES + 1] = {0};
+
+        for (size_t i = 0; i < n; i++)
+                first[unicode_combining_class(marks[i].c) + 1]++;
+        for (size_t k = 0; k < COMBINING_CLASSES; k++)
+                first[k + 1] += first[k];
+        for (size_t i = 0; i < n; i++)
+                scratch[first[unicode_combining_class(marks[i].c)]++] = marks[i];
+        memcpy(marks, scratch, n * sizeof(*marks));
+}
+
+/* Canonical order: between starters (class 0), marks stand by class. */
+static int reorder(struct glyphs *g, struct glyphs *scratch, struct ran_error *err)
+{
+        scratch->n = 0;
+        if (reserve(scratch, g->n, err) != RAN_OK)
+                return RAN_ENOMEM;
+        for (size_t i = 0; i < g->n;) {
+                unsigned last = unicode_combining_class(g->at[i].c);
+                if (last == 0) {
+                        i++;
+                        continue;
+                }
+                bool sorted = true;
+                size_t end = i + 1;
+                for (; end < g->n; end++) {
+                        unsigned class = unicode_combining_class(g->at[end].c);
+                        if (class == 0)
+                                break;
+                        sorted = sorted && class >= last;
+                        last = class;
+                }
+                if (!sorted)
+                        sort_marks(g->at + i, end - i, scratch->at);
+                i = end;
+        }
+        return RAN_OK;
+}
+
+/* The character that a and b compose to, or 0. */
+static int32_t composition(int32_t a, int32_t b)
+{
+        utf8proc_int32_t pair[2] = {a, b};
+
+        if (!unicode_may_compose(b))
+                return 0;
+        utf8proc_ssize_t n = utf8proc_normalize_utf32(pair, 2, UTF8PROC_COMPOSE | UTF8PROC_STABLE);
+        return n == 1 ? pair[0] : 0;
+}
+
+/* Joins each mark with the starter before it where Unicode has a character for both, unless a mark
+ * of the same or a higher class stands between them. */
+static void compose(struct glyphs *g)
+{
+        size_t kept = 0, starter = SIZE_MAX;
+        unsigned between = 0; /* class of the last mark kept since the starter */
+
+        for (size_t i = 0; i < g->n; i++) {
+                struct glyph mark = g->at[i];
+                unsigned class = unicode_combining_class(mark.c);
+                bool open = starter != SIZE_MAX && (starter + 1 == kept || between < class);
+                int32_t c = open ? composition(g->at[starter].c, mark.c) : 0;
+                if (c != 0) {
+                        struct glyph *s = &g->at[starter];
+                        s->c = c;
+                        s->begin = mark.begin < s->begin ? mark.begin : s->begin;
+                        s->end = mark.end > s->end ? mark.end : s->end;
+                        continue;
+                }
+                if (class == 0)
+                        starter = kept;
+                between = class;
+                g->at[kept++] = mark;
+        }
+        g->n = kept;
+}
+
+static int normal_form(struct glyphs *out, struct glyphs *in, enum normal_step form,
+                       struct ran_error *err)
+{
+        bool compatible = form == NORMAL_NFKC || form == NORMAL_NFKD;
+        int code = decompose(out, in, compatible, err);
+
+        if (code == RAN_OK)
+                code = reorder(out, in, err);
+        if (code == RAN_OK && (form == NORMAL_NFC || form == NORMAL_NFKC))
+                compose(out);
+        return code;
+}
+
+/* ---- all steps ------------------------------------------------------------------------------ */
+
+static bool all_below(const struct glyphs *g, int32_t c)
+{
+        for (size_t i = 0; i < g->n; i++) {
+                if (g->at[i].c >= c)
+                        return false;
+        }
+        return true;
+}
+
+static int apply_step(const struct normalizer *z, enum normal_step step, struct glyphs *out,
+                      struct glyphs *in, struct ran_error *err)
+{
+        switch (step) {
+        case NORMAL_EOL:
+                return end_of_line(out, in, z->eol, err);
+        case NORMAL_CLEAN:
+                return clean(out, in, err);
+        case NORMAL_CLEAN_CC_CF:
+                return filter(out, in, unicode_is_control, err);
+        case NORMAL_CJK:
+                return space_cjk(out, in, err);
+        case NORMAL_STRIP_NONSPACING:
+                return filter(out, in, unicode_is_nonspacing_mark, err);
+        case NORMAL_STRIP_MARKS:
+                return filter(out, in, unicode_is_mark, err);
+        case NORMAL_LOWERCASE:
+                return lowercase(out, in, err);
+        default:
+                return normal_form(out, in, step, err);
+        }
+}
+
+int normalizer_apply(const struct normalizer *z, const char *text, size_t n, struct glyphs *out,
+                     struct glyphs *spare, size_t *points, struct ran_error *err)
+{
+        int code = read_text(text, n, out, err);
+
+        *points = out->n;
+        for (size_t i = 0; i < z->n && code == RAN_OK; i++) {
+                if (z->step[i] == NORMAL_NFC && all_below(out, FIRST_UNCOMPOSED))
+                        continue;
+                struct glyphs in = *out;
+                *out = *spare;
+                out->n = 0;
+                code = apply_step(z, z->step[i], out, &in, err);
+                *spare = in;
+        }
+        return code;
+}

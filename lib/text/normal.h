@@ -1,0 +1,55 @@
+/* normal.h - normalisation of a stretch of text, step by step, each character remembering which
+ * ones of the original it came from.
+ *
+ * The steps are those of Hugging Face's normalizers, so that each list of steps can be written as a
+ * tokenizer.json and most documents can be read as a list of steps. All of them leave ASCII white
+ * space apart (or turn it into other white space), so that a text may be normalised in stretches
+ * that end there. */
+#ifndef RAN_TEXT_NORMAL_H
+#define RAN_TEXT_NORMAL_H
+
+#include "ran.h"
+
+enum normal_step {
+        NORMAL_EOL,         /* a line feed becomes the word `eol` between spaces */
+        NORMAL_CLEAN,       /* no Cc, Cf, Co, U+FFFD; white space becomes a space */
+        NORMAL_CLEAN_CC_CF, /* no Cc, Cf, U+FFFD but tab, line feed and carriage return */
+        NORMAL_CJK,         /* spaces around CJK ideographs */
+        NORMAL_NFC,
+        NORMAL_NFD,
+        NORMAL_NFKC,
+        NORMAL_NFKD,
+        NORMAL_STRIP_NONSPACING, /* no Mn */
+        NORMAL_STRIP_MARKS,      /* no Mn, Mc, Me */
+        NORMAL_LOWERCASE,        /* each character by itself: no final sigma */
+};
+
+enum { NORMAL_STEPS_MAX = 32 };
+
+struct normalizer {
+        enum normal_step step[NORMAL_STEPS_MAX];
+        size_t n;
+        char *eol; /* for NORMAL_EOL */
+};
+
+/* RAN_EFORMAT when there are too many steps. */
+int normalizer_add(struct normalizer *z, enum normal_step step, struct ran_error *err);
+
+/* A character and the code points [begin, end) of the stretch that it came from. Marks that were
+ * put into canonical order keep their places, so begin need not grow from glyph to glyph. */
+struct glyph {
+        int32_t c;
+        uint32_t begin, end;
+};
+struct glyphs {
+        struct glyph *at;
+        size_t n, cap;
+};
+void glyphs_release(struct glyphs *g);
+
+/* Normalises the n bytes at text into *out, with *spare as scratch; *points becomes the number of
+ * code points read. RAN_EFORMAT for bytes that are no UTF-8. Time is linear in n. */
+int normalizer_apply(const struct normalizer *z, const char *text, size_t n, struct glyphs *out,
+                     struct glyphs *spare, size_t *points, struct ran_error *err);
+
+#endif

@@ -1,0 +1,164 @@
+/* settings.c - the options of a vocabulary, and the rules of text that they ask for. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text/words.h"
+
+static const char *const types[] = {"word", "wordpiece", NULL};
+static const char *const forms[] = {"none", "nfc", "nfkc", NULL};
+static const char *const cleanings[] = {"none", "all", "cc-cf", NULL};
+static const char *const splits[] = {"punctuation", "spaces", NULL};
+
+#define AT(member) offsetof(struct ran_vocab_settings, member)
+
+const struct ran_field ran_vocab_fields[] = {
+        {.name = "vocab_type",
+         .type = RAN_FIELD_CHOICE,
+         .offset = AT(vocab_type),
+         .choices = types,
+         .initial = "word",
+         .help = "word: the most frequent words; wordpiece: words and pieces of words, so that "
+                 "hardly any text is unknown"},
+        {.name = "vocab_size",
+         .type = RAN_FIELD_SIZE,
+         .offset = AT(vocab_size),
+         .low = RAN_RESERVED + 1,
+         .high = 100e6,
+         .value = "N",
+         .initial = "30000",
+         .help = "pieces at most, the five reserved ones among them"},
+        {.name = "min_count",
+         .type = RAN_FIELD_SIZE,
+         .offset = AT(min_count),
+         .low = 1,
+         .high = INFINITY,
+         .value = "N",
+         .initial = "2",
+         .help = "leave out words (wordpiece: joins) that occur less often"},
+        {.name = "limit_alphabet",
+         .type = RAN_FIELD_SIZE,
+         .offset = AT(limit_alphabet),
+         .low = 1,
+         .high = INFINITY,
+         .value = "N",
+         .initial = "4000",
+         .help = "wordpiece: different characters at most; a word with another one is [UNK]"},
+        {.name = "max_word",
+         .type = RAN_FIELD_SIZE,
+         .offset = AT(max_word),
+         .low = 1,
+         .high = 1e6,
+         .value = "N",
+         .initial = "100",
+         .help = "longer words, in characters, are not learned; wordpiece makes them [UNK]"},
+        {.name = "max_distinct",
+         .type = RAN_FIELD_SIZE,
+         .offset = AT(max_distinct),
+         .low = 1000,
+         .high = 1e9,
+         .value = "N",
+         .initial = "10000000",
+         .help = "different words kept while counting; beyond, the rarest are forgotten"},
+        {.name = "normalize",
+         .type = RAN_FIELD_CHOICE,
+         .offset = AT(normalize),
+         .choices = forms,
+         .initial = "nfc",
+         .help = "Unicode normalisation form; nfkc also folds ligatures, full-width letters, ..."},
+        {.name = "lowercase",
+         .type = RAN_FIELD_BOOL,
+         .offset = AT(lowercase),
+         .initial = "true",
+         .help = "make letters lower case"},
+        {.name = "strip_accents",
+         .type = RAN_FIELD_BOOL,
+         .offset = AT(strip_accents),
+         .initial = "false",
+         .help = "remove accents, as BERT does where it makes letters lower case"},
+        {.name = "clean",
+         .type = RAN_FIELD_CHOICE,
+         .offset = AT(clean),
+         .choices = cleanings,
+         .initial = "all",
+         .help = "control characters to remove: all, with those for private use, as Hugging Face; "
+                 "cc-cf: these two categories, as the original BERT"},
+        {.name = "cjk",
+         .type = RAN_FIELD_BOOL,
+         .offset = AT(cjk),
+         .initial = "true",
+         .help = "make each CJK ideograph a word of its own"},
+        {.name = "split_at",
+         .type = RAN_FIELD_CHOICE,
+         .offset = AT(split_at),
+         .choices = splits,
+         .initial = "punctuation",
+         .help = "punctuation: words end at white space, and a punctuation mark is a word, as in "
+                 "BERT; spaces: at white space only, for text that is tokenised already"},
+        {.name = "eol_token",
+         .type = RAN_FIELD_TEXT,
+         .offset = AT(eol_token),
+         .value = "WORD",
+         .help = "the word that a line feed becomes, like <eos>; unset: white space"},
+        {.name = NULL},
+};
+
+static void add_steps(struct normalizer *z, const struct ran_vocab_settings *s)
+{
+        const struct {
+                bool wanted;
+                enum normal_step step;
+        } all[] = {
+                {s->eol_token != NULL, NORMAL_EOL},
+                {s->normalize == RAN_NORMALIZE_NFC, NORMAL_NFC},
+                {s->normalize == RAN_NORMALIZE_NFKC, NORMAL_NFKC},
+                {s->clean == RAN_CLEAN_CC_CF, NORMAL_CLEAN_CC_CF},
+                {s->clean == RAN_CLEAN_ALL, NORMAL_CLEAN},
+                {s->cjk, NORMAL_CJK},
+                {s->strip_accents, NORMAL_NFD},
+                {s->strip_accents, NORMAL_STRIP_NONSPACING},
+                {s->lowercase, NORMAL_LOWERCASE},
+        };
+
+        for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+                if (all[i].wanted)
+                        z->step[z->n++] = all[i].step;
+        }
+}
+
+/* The end-of-line token goes through the same steps as text and must come out whole. */
+static int check_eol(const struct text_rules *r, struct ran_error *err)
+{
+        struct word_scratch scratch = {0};
+        struct words words;
+        struct word word;
+        const char *eol = r->normal.eol;
+
+        words_begin(&words, r, &scratch, "\n", 1, 0);
+        bool whole = words_next(&words, &word, err) && word.n == strlen(eol) &&
+                     memcmp(word.s, eol, word.n) == 0 && !words_next(&words, &word, err);
+        word_scratch_release(&scratch);
+        if (words.code != RAN_OK || whole)
+                return words.code;
+        return ran_fail(
+                err, RAN_EINVAL,
+                "the end-of-line token '%s' does not pass normalisation and splitting "
+                "unchanged; choose another one, or other rules (split_at=spaces keeps '<eos>')",
+                eol);
+}
+
+int text_rules_set(struct text_rules *r, const struct ran_vocab_settings *settings,
+                   struct ran_error *err)
+{
+        r->split = settings->split_at;
+        add_steps(&r->normal, settings);
+        if (settings->eol_token != NULL) {
+                r->normal.eol = strdup(settings->eol_token);
+                if (r->normal.eol == NULL)
+                        return ran_fail(err, RAN_ENOMEM, "out of memory");
+        }
+        int code = text_rules_prepare(r, err);
+        if (code == RAN_OK && r->normal.eol != NULL)
+                code = check_eol(r, err);
+        return code;
+}

@@ -1,0 +1,150 @@
+#include "text/strings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_SLOTS_LOG2 = 6 };
+
+void strings_release(struct strings *s)
+{
+        free(s->bytes);
+        free(s->end);
+        free(s->slot);
+        *s = (struct strings){0};
+}
+
+/* The low bits of FNV are its best mixed ones; a multiplication brings all of them to the top. */
+static size_t first_slot(const struct strings *s, uint64_t hash)
+{
+        return (size_t)(hash * UINT64_C(0x9e3779b97f4a7c15) >> s->shift);
+}
+
+static size_t slots(const struct strings *s)
+{
+        return s->slot != NULL ? (size_t)1 << (64 - s->shift) : 0;
+}
+
+static bool equal(const struct strings *s, uint32_t index, const char *head, size_t head_n,
+                  const char *tail, size_t tail_n)
+{
+        size_t n;
+        const char *bytes = strings_get(s, index, &n);
+
+        return n == head_n + tail_n && (head_n == 0 || memcmp(bytes, head, head_n) == 0) &&
+               memcmp(bytes + head_n, tail, tail_n) == 0;
+}
+
+uint32_t strings_find(const struct strings *s, uint64_t hash, const char *head, size_t head_n,
+                      const char *tail, size_t tail_n)
+{
+        if (s->slot == NULL)
+                return STRINGS_NONE;
+
+        size_t mask = slots(s) - 1;
+        uint32_t tag = (uint32_t)(hash >> 32);
+        for (size_t i = first_slot(s, hash);; i = (i + 1) & mask) {
+                const struct strings_slot *slot = &s->slot[i];
+                if (slot->index == STRINGS_NONE)
+                        return STRINGS_NONE;
+                if (slot->tag == tag && equal(s, slot->index, head, head_n, tail, tail_n))
+                        return slot->index;
+        }
+}
+
+uint32_t strings_longest(const struct strings *s, uint32_t least, uint64_t hash, const char *head,
+                         size_t head_n, const char *text, size_t text_n, size_t limit,
+                         size_t *length)
+{
+        uint32_t best = STRINGS_NONE;
+
+        if (limit > text_n)
+                limit = text_n;
+        for (size_t i = 0; i < limit; i++) {
+                hash = strings_hash_byte(hash, text[i]);
+                /* A string ends where a character does. */
+                if (i + 1 < text_n && ((unsigned char)text[i + 1] & 0xc0) == 0x80)
+                        continue;
+                uint32_t found = strings_find(s, hash, head, head_n, text, i + 1);
+                if (found != STRINGS_NONE && found >= least) {
+                        best = found;
+                        *length = i + 1;
+                }
+        }
+        return best;
+}
+
+static void insert(struct strings *s, uint64_t hash, uint32_t index)
+{
+        size_t mask = slots(s) - 1, i = first_slot(s, hash);
+
+        while (s->slot[i].index != STRINGS_NONE)
+                i = (i + 1) & mask;
+        s->slot[i] = (struct strings_slot){(uint32_t)(hash >> 32), index};
+        s->used++;
+}
+
+/* Keeps at least half of the slots free. */
+static int make_room(struct strings *s, struct ran_error *err)
+{
+        size_t old = slots(s);
+
+        if (s->used < old / 2)
+                return RAN_OK;
+
+        struct strings bigger = *s;
+        size_t n = old != 0 ? old * 2 : (size_t)1 << FIRST_SLOTS_LOG2;
+        bigger.shift = old != 0 ? s->shift - 1 : 64 - FIRST_SLOTS_LOG2;
+        bigger.slot = ran_alloc(n, sizeof(*bigger.slot), err);
+        if (bigger.slot == NULL)
+                return RAN_ENOMEM;
+        memset(bigger.slot, 0xff, n * sizeof(*bigger.slot));
+        bigger.used = 0;
+        for (size_t i = 0; i < old; i++) {
+                uint32_t index = s->slot[i].index;
+                if (index == STRINGS_NONE)
+                        continue;
+                size_t length;
+                const char *bytes = strings_get(s, index, &length);
+                insert(&bigger, strings_hash(STRINGS_HASH_START, bytes, length), index);
+        }
+        free(s->slot);
+        *s = bigger;
+        return RAN_OK;
+}
+
+static int append(struct strings *s, const char *bytes, size_t n, struct ran_error *err)
+{
+        if (s->n >= STRINGS_NONE)
+                return ran_fail(err, RAN_ENOMEM, "more than %zu different strings", s->n);
+        if (n > SIZE_MAX - s->bytes_n)
+                return ran_fail(err, RAN_ENOMEM, "too many bytes in strings");
+
+        char *grown = ran_grow(s->bytes, &s->bytes_cap, s->bytes_n + n, 1, err);
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        s->bytes = grown;
+        size_t *end = ran_grow(s->end, &s->end_cap, s->n + 1, sizeof(*end), err);
+        if (end == NULL)
+                return RAN_ENOMEM;
+        s->end = end;
+
+        if (n > 0)
+                memcpy(s->bytes + s->bytes_n, bytes, n);
+        s->bytes_n += n;
+        s->end[s->n++] = s->bytes_n;
+        return RAN_OK;
+}
+
+uint32_t strings_add(struct strings *s, uint64_t hash, const char *bytes, size_t n,
+                     struct ran_error *err)
+{
+        if (make_room(s, err) != RAN_OK || append(s, bytes, n, err) != RAN_OK)
+                return STRINGS_NONE;
+        insert(s, hash, (uint32_t)(s->n - 1));
+        return (uint32_t)(s->n - 1);
+}
+
+uint32_t strings_skip(struct strings *s, struct ran_error *err)
+{
+        return append(s, "", 0, err) == RAN_OK ? (uint32_t)(s->n - 1) : STRINGS_NONE;
+}

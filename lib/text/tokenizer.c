@@ -1,0 +1,217 @@
+#include "text/tokenizer.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <utf8proc.h>
+
+const char *const tokenizer_reserved[RAN_RESERVED] = {
+        [RAN_UNK] = "[UNK]",     [RAN_MASK] = "[MASK]", [RAN_SEP] = "[SEP]",
+        [RAN_START] = "[START]", [RAN_END] = "[END]",
+};
+
+/* ---- putting one together ------------------------------------------------------------------- */
+
+struct ran_tokenizer *tokenizer_new(enum tokenizer_type type, struct ran_error *err)
+{
+        struct ran_tokenizer *t = ran_alloc(1, sizeof(*t), err);
+
+        if (t != NULL)
+                t->type = type;
+        return t;
+}
+
+static bool is_utf8(const char *s, size_t n)
+{
+        for (size_t pos = 0; pos < n;) {
+                utf8proc_int32_t c;
+                utf8proc_ssize_t length = utf8proc_iterate((const utf8proc_uint8_t *)s + pos,
+                                                           (utf8proc_ssize_t)(n - pos), &c);
+                if (length <= 0)
+                        return false;
+                pos += (size_t)length;
+        }
+        return true;
+}
+
+int tokenizer_add(struct ran_tokenizer *t, const char *piece, size_t n, struct ran_error *err)
+{
+        uint32_t id;
+
+        if (n == 0) {
+                id = strings_skip(&t->pieces, err);
+                return id != STRINGS_NONE ? RAN_OK : RAN_ENOMEM;
+        }
+        if (!is_utf8(piece, n))
+                return ran_fail(err, RAN_EFORMAT, "piece %zu is not valid UTF-8", t->pieces.n);
+        if (ran_tokenizer_find(t, piece, n, &id))
+                return ran_fail(err, RAN_EFORMAT, "the piece '%.*s' is there twice, as %u and %zu",
+                                n < 80 ? (int)n : 80, piece, (unsigned)id, t->pieces.n);
+        id = strings_add(&t->pieces, strings_hash(STRINGS_HASH_START, piece, n), piece, n, err);
+        return id != STRINGS_NONE ? RAN_OK : RAN_ENOMEM;
+}
+
+int tokenizer_add_reserved(struct ran_tokenizer *t, struct ran_error *err)
+{
+        int code = RAN_OK;
+
+        for (size_t i = 0; i < RAN_RESERVED && code == RAN_OK; i++)
+                code = tokenizer_add(t, tokenizer_reserved[i], strlen(tokenizer_reserved[i]), err);
+        return code;
+}
+
+int tokenizer_add_special(struct ran_tokenizer *t, uint32_t id, bool special, struct ran_error *err)
+{
+        struct added_tokens *a = &t->added;
+        size_t length, n = a->content.n;
+        const char *content = strings_get(&t->pieces, id, &length);
+
+        uint32_t *ids = ran_grow(a->id, &a->id_cap, n + 1, sizeof(*ids), err);
+        if (ids == NULL)
+                return RAN_ENOMEM;
+        a->id = ids;
+        bool *specials = ran_grow(a->special, &a->special_cap, n + 1, sizeof(*specials), err);
+        if (specials == NULL)
+                return RAN_ENOMEM;
+        a->special = specials;
+        if (strings_add(&a->content, strings_hash(STRINGS_HASH_START, content, length), content,
+                        length, err) == STRINGS_NONE)
+                return RAN_ENOMEM;
+        a->id[n] = id;
+        a->special[n] = special;
+        a->first[(unsigned char)content[0]] = true;
+        if (length > a->longest)
+                a->longest = length;
+        return RAN_OK;
+}
+
+int tokenizer_set_prefix(struct ran_tokenizer *t, const char *prefix, struct ran_error *err)
+{
+        char *copy = strdup(prefix);
+
+        if (copy == NULL)
+                return ran_fail(err, RAN_ENOMEM, "out of memory");
+        free(t->prefix);
+        t->prefix = copy;
+        t->prefix_n = strlen(copy);
+        t->prefix_hash = strings_hash(STRINGS_HASH_START, copy, t->prefix_n);
+        return RAN_OK;
+}
+
+static size_t longest_piece(const struct ran_tokenizer *t)
+{
+        const size_t widest = 4; /* bytes of a character */
+        size_t longest = 0;
+
+        for (size_t i = 0; i < t->pieces.n; i++) {
+                size_t n;
+                strings_get(&t->pieces, (uint32_t)i, &n);
+                longest = n > longest ? n : longest;
+        }
+        return longest / widest > t->max_chars ? t->max_chars * widest : longest;
+}
+
+/* The layout of vocabularies made here, and nobody asked for these tokens to be found in text. */
+static bool begins_with_reserved(const struct ran_tokenizer *t)
+{
+        for (uint32_t i = 0; i < RAN_RESERVED; i++) {
+                const char *name = tokenizer_reserved[i];
+                uint32_t id;
+                if (!ran_tokenizer_find(t, name, strlen(name), &id) || id != i)
+                        return false;
+        }
+        for (size_t i = 0; i < t->added.content.n; i++) {
+                if (t->added.id[i] < RAN_RESERVED)
+                        return false;
+        }
+        return true;
+}
+
+int tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_error *err)
+{
+        if (!ran_tokenizer_find(t, unk, strlen(unk), &t->unk))
+                return ran_fail(err, RAN_EFORMAT,
+                                "the vocabulary has no piece '%s' for unknown words", unk);
+        t->least = begins_with_reserved(t) ? RAN_RESERVED : 0;
+        if (t->type == TOKENIZER_WORDPIECE)
+                t->longest = longest_piece(t);
+        int code = text_rules_prepare(&t->rules, err);
+        if (code == RAN_OK)
+                code = tokenizer_write(t, &t->json, err);
+        if (code != RAN_OK)
+                return code;
+        struct ran_sha256 sha;
+        ran_sha256_init(&sha);
+        ran_sha256_add(&sha, t->json.data, t->json.len);
+        ran_sha256_hex(&sha, t->digest);
+        return RAN_OK;
+}
+
+void ran_tokenizer_free(struct ran_tokenizer *t)
+{
+        if (t == NULL)
+                return;
+        text_rules_release(&t->rules);
+        strings_release(&t->pieces);
+        strings_release(&t->added.content);
+        free(t->added.id);
+        free(t->added.special);
+        free(t->prefix);
+        free(t->notice);
+        ran_buf_release(&t->json);
+        free(t);
+}
+
+struct ran_tokenizer *ran_tokenizer_load(const char *data, size_t n, struct ran_error *err)
+{
+        size_t i = 0;
+
+        while (i < n && (data[i] == ' ' || (data[i] >= '\t' && data[i] <= '\r')))
+                i++;
+        if (i == n) {
+                ran_fail(err, RAN_EFORMAT, "the vocabulary is empty");
+                return NULL;
+        }
+        return data[i] == '{' ? tokenizer_read_json(data, n, err)
+                              : tokenizer_read_lines(data, n, err);
+}
+
+/* ---- asking --------------------------------------------------------------------------------- */
+
+const char *ran_tokenizer_notice(const struct ran_tokenizer *t)
+{
+        return t->notice;
+}
+
+const char *ran_tokenizer_json(const struct ran_tokenizer *t, size_t *n)
+{
+        *n = t->json.len;
+        return t->json.data;
+}
+
+const char *ran_tokenizer_digest(const struct ran_tokenizer *t)
+{
+        return t->digest;
+}
+
+size_t ran_tokenizer_size(const struct ran_tokenizer *t)
+{
+        return t->pieces.n;
+}
+
+const char *ran_tokenizer_piece(const struct ran_tokenizer *t, uint32_t id, size_t *n)
+{
+        if (id >= t->pieces.n)
+                return NULL;
+        const char *piece = strings_get(&t->pieces, id, n);
+        return *n > 0 ? piece : NULL;
+}
+
+bool ran_tokenizer_find(const struct ran_tokenizer *t, const char *piece, size_t n, uint32_t *id)
+{
+        uint32_t found = strings_find(&t->pieces, strings_hash(STRINGS_HASH_START, piece, n), "", 0,
+                                      piece, n);
+
+        if (found != STRINGS_NONE)
+                *id = found;
+        return found != STRINGS_NONE;
+}

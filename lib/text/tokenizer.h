@@ -1,0 +1,68 @@
+/* tokenizer.h - what a tokeniser is made of. It is put together by one of hf-read.c, vocab-txt.c
+ * and learn.c, and immutable after tokenizer_finish. */
+#ifndef RAN_TEXT_TOKENIZER_H
+#define RAN_TEXT_TOKENIZER_H
+
+#include "ran.h"
+#include "text/strings.h"
+#include "text/words.h"
+
+enum tokenizer_type {
+        TOKENIZER_WORD,      /* WordLevel: a word is a piece, or unknown */
+        TOKENIZER_WORDPIECE, /* WordPiece: the longest piece that fits, again and again */
+};
+
+#define TOKENIZER_PREFIX "##" /* of pieces that go on with a word, in vocabularies made here */
+
+extern const char *const tokenizer_reserved[RAN_RESERVED];
+
+/* Tokens that are found in a text before anything else is done to it: those of an imported file. */
+struct added_tokens {
+        struct strings content;
+        uint32_t *id; /* (content.n) */
+        bool *special;
+        size_t id_cap, special_cap;
+        bool first[256]; /* bytes that one begins with */
+        size_t longest;  /* in bytes */
+};
+
+struct ran_tokenizer {
+        enum tokenizer_type type;
+        struct text_rules rules;
+        struct strings pieces; /* their numbers are the ids; an id without a piece is empty */
+        uint32_t unk;
+        uint32_t least; /* smaller ids are reserved: no text becomes one */
+        struct added_tokens added;
+        bool attach; /* decoding puts no space before "." and the like */
+
+        /* WordPiece only. */
+        char *prefix;
+        uint64_t prefix_hash;
+        size_t prefix_n;
+        size_t max_chars; /* a longer word is unknown */
+        size_t longest;   /* bytes of text that one piece can stand for */
+
+        char *notice;
+        struct ran_buf json;
+        char digest[65];
+};
+
+struct ran_tokenizer *tokenizer_new(enum tokenizer_type type, struct ran_error *err);
+/* Gives the next id to a piece; an empty one leaves the id without. RAN_EFORMAT when the piece is
+ * there already. Pieces must be UTF-8. */
+int tokenizer_add(struct ran_tokenizer *t, const char *piece, size_t n, struct ran_error *err);
+/* Adds the reserved tokens, in their order, as the first pieces. */
+int tokenizer_add_reserved(struct ran_tokenizer *t, struct ran_error *err);
+/* Makes a piece a token of its own wherever it stands in a text. */
+int tokenizer_add_special(struct ran_tokenizer *t, uint32_t id, bool special,
+                          struct ran_error *err);
+int tokenizer_set_prefix(struct ran_tokenizer *t, const char *prefix, struct ran_error *err);
+/* Last: the rules and all pieces are there. Derives everything else. RAN_EFORMAT without `unk`. */
+int tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_error *err);
+
+/* hf-write.c: t as tokenizer.json. hf-read.c and vocab-txt.c: the two kinds of files. */
+int tokenizer_write(const struct ran_tokenizer *t, struct ran_buf *out, struct ran_error *err);
+struct ran_tokenizer *tokenizer_read_json(const char *data, size_t n, struct ran_error *err);
+struct ran_tokenizer *tokenizer_read_lines(const char *data, size_t n, struct ran_error *err);
+
+#endif

@@ -1,0 +1,96 @@
+#include "text/unicode.h"
+
+#include <utf8proc.h>
+
+bool unicode_is_space(int32_t c)
+{
+        if (c < 0x80)
+                return c == ' ' || (c >= '\t' && c <= '\r');
+        return c == 0x85 || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) ||
+               c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
+}
+
+bool unicode_is_punct(int32_t c)
+{
+        if (c < 0x80)
+                return (c > ' ' && c < '0') || (c > '9' && c < 'A') || (c > 'Z' && c < 'a') ||
+                       (c > 'z' && c < 0x7f);
+        utf8proc_category_t category = utf8proc_category(c);
+        return category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_PO;
+}
+
+bool unicode_is_cjk(int32_t c)
+{
+        static const struct {
+                int32_t first, last;
+        } range[] = {
+                {0x3400, 0x4dbf},
+                {0x4e00, 0x9fff},
+                {0xf900, 0xfaff},
+                {0x20000, 0x2a6df},
+                {0x2a700, 0x2b73f},
+                {0x2b740, 0x2b81f},
+                /* The block begins at 2B820; Hugging Face's table has 2B920, and files made with it
+                 * rely on that. */
+                {0x2b920, 0x2ceaf},
+                {0x2f800, 0x2fa1f},
+        };
+
+        for (size_t i = 0; i < sizeof(range) / sizeof(range[0]); i++) {
+                if (c >= range[i].first && c <= range[i].last)
+                        return true;
+        }
+        return false;
+}
+
+bool unicode_is_control(int32_t c)
+{
+        if (c == '\t' || c == '\n' || c == '\r')
+                return false;
+        if (c == 0xfffd)
+                return true;
+        utf8proc_category_t category = utf8proc_category(c);
+        return category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CF;
+}
+
+bool unicode_is_private(int32_t c)
+{
+        return utf8proc_category(c) == UTF8PROC_CATEGORY_CO;
+}
+
+bool unicode_is_nonspacing_mark(int32_t c)
+{
+        return utf8proc_category(c) == UTF8PROC_CATEGORY_MN;
+}
+
+bool unicode_is_mark(int32_t c)
+{
+        utf8proc_category_t category = utf8proc_category(c);
+
+        return category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME;
+}
+
+bool unicode_may_compose(int32_t c)
+{
+        /* Marks, and the vowels and final consonants of Hangul. */
+        return c >= 0x300 && (unicode_is_mark(c) || (c >= 0x1161 && c <= 0x11c2));
+}
+
+unsigned unicode_combining_class(int32_t c)
+{
+        return (unsigned)utf8proc_get_property(c)->combining_class;
+}
+
+size_t unicode_put(char *s, int32_t c)
+{
+        return (size_t)utf8proc_encode_char(c, (utf8proc_uint8_t *)s);
+}
+
+size_t unicode_count(const char *s, size_t n)
+{
+        size_t count = 0;
+
+        for (size_t i = 0; i < n; i++)
+                count += ((unsigned char)s[i] & 0xc0) != 0x80;
+        return count;
+}

@@ -1,0 +1,31 @@
+/* unicode.h - what the rules of BERT, as the library of Hugging Face applies them, ask of one code
+ * point. The data is that of libutf8proc. */
+#ifndef RAN_TEXT_UNICODE_H
+#define RAN_TEXT_UNICODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The property White_Space. */
+bool unicode_is_space(int32_t c);
+/* Every ASCII character that is neither letter, digit, space nor control ("$" and "`" too), and the
+ * categories P*. */
+bool unicode_is_punct(int32_t c);
+/* The CJK ideographs that BERT sets apart; kana and hangul are none. */
+bool unicode_is_cjk(int32_t c);
+/* Categories Cc and Cf, U+0000 and U+FFFD, but not tab, line feed and carriage return. */
+bool unicode_is_control(int32_t c);
+bool unicode_is_private(int32_t c);         /* Co */
+bool unicode_is_nonspacing_mark(int32_t c); /* Mn */
+bool unicode_is_mark(int32_t c);            /* Mn, Mc and Me */
+/* May c join a starter before it, under canonical composition? Never wrongly "no". */
+bool unicode_may_compose(int32_t c);
+unsigned unicode_combining_class(int32_t c);
+
+/* Appends c as UTF-8 at s (4 bytes of room); returns how many bytes it took. */
+size_t unicode_put(char *s, int32_t c);
+/* Code points of well-formed UTF-8. */
+size_t unicode_count(const char *s, size_t n);
+
+#endif

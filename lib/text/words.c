@@ -1,0 +1,193 @@
+#include "text/words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "text/unicode.h"
+
+enum byte_class {
+        BYTE_OTHER, /* not ASCII, or not one character after normalisation */
+        BYTE_WORD,
+        BYTE_PUNCT, /* a word of its own */
+        BYTE_SPACE,
+};
+
+/* ---- rules ---------------------------------------------------------------------------------- */
+
+static enum byte_class class_of(const struct text_rules *r, int32_t c)
+{
+        if (unicode_is_space(c))
+                return BYTE_SPACE;
+        return r->split == RAN_SPLIT_PUNCTUATION && unicode_is_punct(c) ? BYTE_PUNCT : BYTE_WORD;
+}
+
+int text_rules_prepare(struct text_rules *r, struct ran_error *err)
+{
+        struct glyphs glyphs = {0}, spare = {0};
+        int code = RAN_OK;
+
+        memset(r->class, BYTE_OTHER, sizeof(r->class));
+        for (int b = 0; b < 0x80 && code == RAN_OK; b++) {
+                char byte = (char)b;
+                size_t points;
+                code = normalizer_apply(&r->normal, &byte, 1, &glyphs, &spare, &points, err);
+                if (code != RAN_OK || glyphs.n != 1 || glyphs.at[0].c >= 0x80)
+                        continue;
+                r->fold[b] = (char)glyphs.at[0].c;
+                r->class[b] = class_of(r, glyphs.at[0].c);
+        }
+        glyphs_release(&glyphs);
+        glyphs_release(&spare);
+        return code;
+}
+
+void text_rules_release(struct text_rules *r)
+{
+        free(r->normal.eol);
+        *r = (struct text_rules){0};
+}
+
+/* ---- the long way: a stretch up to white space ---------------------------------------------- */
+
+static bool normalise_stretch(struct words *w, size_t begin, struct ran_error *err)
+{
+        size_t end = begin, points;
+
+        while (end < w->n && w->rules->class[(unsigned char)w->text[end]] != BYTE_SPACE)
+                end++;
+        w->code = normalizer_apply(&w->rules->normal, w->text + begin, end - begin,
+                                   &w->scratch->glyphs, &w->scratch->spare, &points, err);
+        w->first = w->points;
+        w->glyph = 0;
+        w->glyphs_end = w->code == RAN_OK ? w->scratch->glyphs.n : 0;
+        w->points += points;
+        w->pos = end;
+        return w->code == RAN_OK;
+}
+
+/* Writes glyphs [begin, end) as the bytes of a word. */
+static bool put_word(struct words *w, size_t begin, size_t end, struct word *word,
+                     struct ran_error *err)
+{
+        struct word_scratch *scratch = w->scratch;
+        size_t most = (end - begin) * 4; /* no overflow: glyphs are larger */
+
+        char *bytes = ran_grow(scratch->bytes, &scratch->cap, most, 1, err);
+        if (bytes == NULL) {
+                w->code = RAN_ENOMEM;
+                return false;
+        }
+        scratch->bytes = bytes;
+        size_t n = 0;
+        for (size_t i = begin; i < end; i++)
+                n += unicode_put(bytes + n, scratch->glyphs.at[i].c);
+        *word = (struct word){bytes, n, end - begin, w->first, scratch->glyphs.at + begin};
+        return true;
+}
+
+/* The next word of the stretch at hand; *found is false when there is none left. */
+static bool next_of_stretch(struct words *w, struct word *word, bool *found, struct ran_error *err)
+{
+        const struct glyph *at = w->scratch->glyphs.at;
+        size_t i = w->glyph;
+
+        while (i < w->glyphs_end && unicode_is_space(at[i].c))
+                i++;
+        size_t begin = i;
+        enum byte_class class = BYTE_WORD;
+        while (i < w->glyphs_end && (class = class_of(w->rules, at[i].c)) == BYTE_WORD)
+                i++;
+        if (i == begin && i < w->glyphs_end && class == BYTE_PUNCT)
+                i++;
+        w->glyph = i;
+        *found = i > begin;
+        return !*found || put_word(w, begin, i, word, err);
+}
+
+/* ---- the short way: ASCII ------------------------------------------------------------------- */
+
+/* A word at pos that is ASCII, whole, and short; false otherwise. */
+static bool next_short(struct words *w, struct word *word)
+{
+        const struct text_rules *r = w->rules;
+        const unsigned char *s = (const unsigned char *)w->text + w->pos;
+        size_t left = w->n - w->pos, n = 0;
+        size_t limit = left < WORDS_SHORT ? left : WORDS_SHORT;
+
+        while (n < limit && r->class[s[n]] == BYTE_WORD) {
+                w->buffer[n] = r->fold[s[n]];
+                n++;
+        }
+        if (n == 0 && r->class[s[0]] == BYTE_PUNCT)
+                w->buffer[n++] = r->fold[s[0]];
+        if (n == 0 || (n == limit && n < left && r->class[s[n]] == BYTE_WORD) ||
+            (n < left && r->class[s[n]] == BYTE_OTHER))
+                return false;
+        *word = (struct word){w->buffer, n, n, w->points, NULL};
+        w->pos += n;
+        w->points += n;
+        return true;
+}
+
+void words_begin(struct words *w, const struct text_rules *rules, struct word_scratch *scratch,
+                 const char *text, size_t n, size_t points)
+{
+        w->rules = rules;
+        w->scratch = scratch;
+        w->text = text;
+        w->pos = 0;
+        w->n = n;
+        w->points = points;
+        w->glyph = w->glyphs_end = 0;
+        w->first = 0;
+        w->code = RAN_OK;
+}
+
+bool words_next(struct words *w, struct word *word, struct ran_error *err)
+{
+        for (;;) {
+                if (w->glyph < w->glyphs_end) {
+                        bool found;
+                        if (!next_of_stretch(w, word, &found, err))
+                                return false;
+                        if (found)
+                                return true;
+                }
+                while (w->pos < w->n &&
+                       w->rules->class[(unsigned char)w->text[w->pos]] == BYTE_SPACE) {
+                        w->pos++;
+                        w->points++;
+                }
+                if (w->pos == w->n)
+                        return false;
+                if (next_short(w, word))
+                        return true;
+                if (!normalise_stretch(w, w->pos, err))
+                        return false;
+        }
+}
+
+void word_extent(const struct word *word, size_t from, size_t to, size_t *begin, size_t *end)
+{
+        if (word->glyphs == NULL) {
+                *begin = word->first + from;
+                *end = word->first + to;
+                return;
+        }
+        uint32_t low = word->glyphs[from].begin, high = word->glyphs[from].end;
+        for (size_t i = from + 1; i < to; i++) {
+                const struct glyph *g = &word->glyphs[i];
+                low = g->begin < low ? g->begin : low;
+                high = g->end > high ? g->end : high;
+        }
+        *begin = word->first + low;
+        *end = word->first + high;
+}
+
+void word_scratch_release(struct word_scratch *scratch)
+{
+        glyphs_release(&scratch->glyphs);
+        glyphs_release(&scratch->spare);
+        free(scratch->bytes);
+        *scratch = (struct word_scratch){0};
+}

@@ -1,0 +1,69 @@
+/* words.h - the words of a text: normalised, and cut at white space, punctuation and ideographs.
+ *
+ * Two ways lead through a text. Words of plain ASCII, which is most of most text, go through two
+ * tables of 256 entries; every other stretch, up to the next white space, goes through the steps of
+ * normal.h. The tables are made by sending each byte through those steps, so the two ways cannot
+ * disagree. They may part in front of any ASCII character: no normalisation joins one with what
+ * stands before it. */
+#ifndef RAN_TEXT_WORDS_H
+#define RAN_TEXT_WORDS_H
+
+#include "ran.h"
+#include "text/normal.h"
+
+enum { WORDS_SHORT = 64 }; /* longer words take the long way */
+
+/* How text is cut into words. Fill normal and split, then call text_rules_prepare. */
+struct text_rules {
+        struct normalizer normal;
+        int split; /* RAN_SPLIT_... */
+        unsigned char class[256];
+        char fold[256]; /* the byte that a byte becomes */
+};
+int text_rules_prepare(struct text_rules *r, struct ran_error *err);
+void text_rules_release(struct text_rules *r);
+/* The rules that settings ask for; *r must be zero. */
+int text_rules_set(struct text_rules *r, const struct ran_vocab_settings *settings,
+                   struct ran_error *err);
+
+/* A word, valid until the next call. */
+struct word {
+        const char *s; /* normalised, UTF-8 */
+        size_t n;
+        size_t chars; /* code points in s */
+        /* Character k came from the code points [first + k, first + k + 1) of the text, or, when
+         * glyphs is set, [first + glyphs[k].begin, first + glyphs[k].end). */
+        size_t first;
+        const struct glyph *glyphs;
+};
+/* The code points of the text that characters [from, to) of a word came from, to > from. */
+void word_extent(const struct word *word, size_t from, size_t to, size_t *begin, size_t *end);
+
+/* Memory for reading words, reused from text to text. Zero-initialise. */
+struct word_scratch {
+        struct glyphs glyphs, spare;
+        char *bytes;
+        size_t cap;
+};
+void word_scratch_release(struct word_scratch *scratch);
+
+/* A walk through the words of a text. */
+struct words {
+        const struct text_rules *rules;
+        struct word_scratch *scratch;
+        const char *text;
+        size_t pos, n;     /* in bytes */
+        size_t points;     /* code points before pos */
+        size_t glyph;      /* next one of scratch->glyphs, */
+        size_t glyphs_end; /* of so many, */
+        size_t first;      /* which count from this code point */
+        int code;          /* RAN_OK, or why the walk ended early */
+        char buffer[WORDS_SHORT];
+};
+/* points: how many code points of the document come before text. */
+void words_begin(struct words *w, const struct text_rules *rules, struct word_scratch *scratch,
+                 const char *text, size_t n, size_t points);
+/* False at the end, or on failure: w->code says which. */
+bool words_next(struct words *w, struct word *word, struct ran_error *err);
+
+#endif
