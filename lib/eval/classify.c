@@ -1,0 +1,385 @@
+/* classify.c - what a classifier got right: counts and sums, one document at a time.
+ *
+ * All rates follow from three counts a class (tp, fp, fn). Errors are kept as a list of
+ * (gold, predicted) cells that is merged when it fills up, because a square table of 50,000 classes
+ * would not fit and most of it would be zero.
+ */
+#include "ran.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAMED_UNKNOWN = 100 };
+
+struct bin {
+        size_t n;
+        double confidence, correct; /* sums */
+};
+
+struct ran_eval {
+        size_t C;
+        const char *const *names;
+        bool multilabel;
+
+        size_t n, n_known, exact;
+        size_t top[RAN_EVAL_TOP];
+        double log_loss, brier; /* sums */
+        struct bin bin[RAN_EVAL_BINS];
+        struct ran_eval_class *classes; /* (C) */
+        struct ran_eval_cell *cells;
+        size_t n_cells, cells_cap;
+        struct ran_eval_label *unknown;
+        size_t n_unknown, unknown_cap, unknown_total;
+        bool *is_gold; /* (C) scratch, all false between documents */
+};
+
+struct ran_eval *ran_eval_new(size_t C, const char *const *names, bool multilabel,
+                              struct ran_error *err)
+{
+        struct ran_eval *e = ran_alloc(1, sizeof(*e), err);
+
+        if (e == NULL)
+                return NULL;
+        e->C = C;
+        e->names = names;
+        e->multilabel = multilabel;
+        e->classes = ran_alloc(C, sizeof(*e->classes), err);
+        e->is_gold = ran_alloc(C, sizeof(*e->is_gold), err);
+        if (e->classes == NULL || e->is_gold == NULL) {
+                ran_eval_free(e);
+                return NULL;
+        }
+        return e;
+}
+
+void ran_eval_free(struct ran_eval *e)
+{
+        if (e == NULL)
+                return;
+        for (size_t i = 0; i < e->n_unknown; i++)
+                free(e->unknown[i].name);
+        free(e->unknown);
+        free(e->cells);
+        free(e->classes);
+        free(e->is_gold);
+        free(e);
+}
+
+/* ---- cells ---------------------------------------------------------------------------------- */
+
+static int compare_cells(const void *a, const void *b)
+{
+        const struct ran_eval_cell *x = a, *y = b;
+
+        if (x->gold != y->gold)
+                return x->gold < y->gold ? -1 : 1;
+        return (x->predicted > y->predicted) - (x->predicted < y->predicted);
+}
+
+/* Sorts the cells and joins those of the same place. */
+static void join_cells(struct ran_eval *e)
+{
+        size_t kept = 0;
+
+        if (e->n_cells > 0)
+                qsort(e->cells, e->n_cells, sizeof(*e->cells), compare_cells);
+        for (size_t i = 0; i < e->n_cells; i++) {
+                if (kept > 0 && compare_cells(&e->cells[kept - 1], &e->cells[i]) == 0)
+                        e->cells[kept - 1].count += e->cells[i].count;
+                else
+                        e->cells[kept++] = e->cells[i];
+        }
+        e->n_cells = kept;
+}
+
+static int add_cell(struct ran_eval *e, uint32_t gold, uint32_t predicted, size_t count,
+                    struct ran_error *err)
+{
+        if (e->n_cells == e->cells_cap) {
+                join_cells(e);
+                /* Half of it is free afterwards, so that not every document joins cells again. */
+                void *grown = ran_grow(e->cells, &e->cells_cap, 2 * e->n_cells + 2,
+                                       sizeof(*e->cells), err);
+                if (grown == NULL)
+                        return RAN_ENOMEM;
+                e->cells = grown;
+        }
+        e->cells[e->n_cells++] = (struct ran_eval_cell){gold, predicted, count};
+        return RAN_OK;
+}
+
+/* ---- one document --------------------------------------------------------------------------- */
+
+/* -log p of what happened. A float is never closer to 1 than 2^-24 without being 1, nor closer to 0
+ * than FLT_MIN: one bad document must not make the mean infinite. */
+static double surprise(double p, bool happened)
+{
+        return happened ? -log(fmax(p, FLT_MIN)) : -log(fmax(1 - p, 0x1p-25));
+}
+
+static void add_to_bin(struct ran_eval *e, double p, bool correct)
+{
+        size_t i = p > 0 ? (size_t)(p * RAN_EVAL_BINS) : 0;
+        struct bin *bin = &e->bin[i < RAN_EVAL_BINS ? i : RAN_EVAL_BINS - 1];
+
+        bin->n++;
+        bin->confidence += p;
+        bin->correct += correct;
+}
+
+static void score_probabilities(struct ran_eval *e, uint32_t gold, uint32_t predicted,
+                                const float *p)
+{
+        size_t before = 0; /* classes that are more probable than gold */
+
+        for (size_t c = 0; c < e->C; c++) {
+                double error = p[c] - (double)(c == gold);
+                e->brier += error * error;
+                before += p[c] > p[gold] || (p[c] == p[gold] && c < gold);
+        }
+        for (size_t k = before; k < RAN_EVAL_TOP; k++)
+                e->top[k]++;
+        e->log_loss += surprise(p[gold], true);
+        add_to_bin(e, p[predicted], predicted == gold);
+        e->n_known++;
+}
+
+/* A gold label that the model does not know makes any prediction wrong. */
+static int add_single(struct ran_eval *e, const uint32_t *gold, const float *p,
+                      struct ran_error *err)
+{
+        uint32_t predicted = 0;
+
+        for (uint32_t c = 1; c < e->C; c++)
+                predicted = p[c] > p[predicted] ? c : predicted;
+        if (gold == NULL) {
+                e->classes[predicted].fp++;
+                return RAN_OK;
+        }
+        e->classes[*gold].support++;
+        if (*gold == predicted) {
+                e->classes[*gold].tp++;
+                e->exact++;
+        } else {
+                e->classes[*gold].fn++;
+                e->classes[predicted].fp++;
+        }
+        score_probabilities(e, *gold, predicted, p);
+        return add_cell(e, *gold, predicted, 1, err);
+}
+
+static void add_multiple(struct ran_eval *e, const uint32_t *gold, size_t n_gold, size_t unknown,
+                         const float *p, const float *thresholds)
+{
+        double loss = 0, brier = 0;
+        bool exact = unknown == 0;
+
+        for (size_t i = 0; i < n_gold; i++)
+                e->is_gold[gold[i]] = true;
+        for (size_t c = 0; c < e->C; c++) {
+                bool is_gold = e->is_gold[c];
+                bool predicted = p[c] >= (thresholds != NULL ? thresholds[c] : 0.5f);
+                struct ran_eval_class *class = &e->classes[c];
+
+                class->support += is_gold;
+                class->tp += is_gold && predicted;
+                class->fn += is_gold && !predicted;
+                class->fp += !is_gold && predicted;
+                exact = exact && is_gold == predicted;
+                if (unknown > 0)
+                        continue;
+                loss += surprise(p[c], is_gold);
+                brier += (p[c] - (double)is_gold) * (p[c] - (double)is_gold);
+                add_to_bin(e, p[c], is_gold);
+        }
+        for (size_t i = 0; i < n_gold; i++)
+                e->is_gold[gold[i]] = false;
+        e->exact += exact;
+        e->n_known += unknown == 0;
+        e->log_loss += loss / (double)e->C;
+        e->brier += brier / (double)e->C;
+}
+
+int ran_eval_add(struct ran_eval *e, const uint32_t *gold, size_t n_gold, size_t unknown,
+                 const float *p, const float *thresholds, struct ran_error *err)
+{
+        e->n++;
+        e->unknown_total += unknown;
+        if (!e->multilabel)
+                return add_single(e, n_gold > 0 ? gold : NULL, p, err);
+        add_multiple(e, gold, n_gold, unknown, p, thresholds);
+        return RAN_OK;
+}
+
+/* ---- labels that the model does not know ---------------------------------------------------- */
+
+static int compare_names(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+        size_t n = a_length < b_length ? a_length : b_length;
+        int order = n > 0 ? memcmp(a, b, n) : 0;
+
+        return order != 0 ? order : (a_length > b_length) - (a_length < b_length);
+}
+
+static int add_unknown(struct ran_eval *e, const char *name, size_t n, size_t count,
+                       struct ran_error *err)
+{
+        size_t at = 0;
+        int order = 1;
+
+        while (at < e->n_unknown &&
+               (order = compare_names(e->unknown[at].name, e->unknown[at].length, name, n)) < 0)
+                at++;
+        if (at < e->n_unknown && order == 0) {
+                e->unknown[at].count += count;
+                return RAN_OK;
+        }
+        if (e->n_unknown == NAMED_UNKNOWN)
+                return RAN_OK;
+        struct ran_eval_label *grown =
+                ran_grow(e->unknown, &e->unknown_cap, e->n_unknown + 1, sizeof(*grown), err);
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        e->unknown = grown;
+        char *copy = ran_alloc(n + 1, 1, err);
+        if (copy == NULL)
+                return RAN_ENOMEM;
+        if (n > 0)
+                memcpy(copy, name, n);
+        memmove(grown + at + 1, grown + at, (e->n_unknown - at) * sizeof(*grown));
+        grown[at] = (struct ran_eval_label){copy, n, count};
+        e->n_unknown++;
+        return RAN_OK;
+}
+
+int ran_eval_unknown(struct ran_eval *e, const char *name, size_t n, struct ran_error *err)
+{
+        return add_unknown(e, name, n, 1, err);
+}
+
+/* ---- merging -------------------------------------------------------------------------------- */
+
+static void merge_sums(struct ran_eval *e, const struct ran_eval *from)
+{
+        e->n += from->n;
+        e->n_known += from->n_known;
+        e->exact += from->exact;
+        e->unknown_total += from->unknown_total;
+        e->log_loss += from->log_loss;
+        e->brier += from->brier;
+        for (size_t k = 0; k < RAN_EVAL_TOP; k++)
+                e->top[k] += from->top[k];
+        for (size_t i = 0; i < RAN_EVAL_BINS; i++) {
+                e->bin[i].n += from->bin[i].n;
+                e->bin[i].confidence += from->bin[i].confidence;
+                e->bin[i].correct += from->bin[i].correct;
+        }
+        for (size_t c = 0; c < e->C; c++) {
+                e->classes[c].tp += from->classes[c].tp;
+                e->classes[c].fp += from->classes[c].fp;
+                e->classes[c].fn += from->classes[c].fn;
+                e->classes[c].support += from->classes[c].support;
+        }
+}
+
+int ran_eval_merge(struct ran_eval *e, const struct ran_eval *from, struct ran_error *err)
+{
+        int code = RAN_OK;
+
+        merge_sums(e, from);
+        for (size_t i = 0; i < from->n_cells && code == RAN_OK; i++) {
+                const struct ran_eval_cell *cell = &from->cells[i];
+                code = add_cell(e, cell->gold, cell->predicted, cell->count, err);
+        }
+        for (size_t i = 0; i < from->n_unknown && code == RAN_OK; i++) {
+                const struct ran_eval_label *label = &from->unknown[i];
+                code = add_unknown(e, label->name, label->length, label->count, err);
+        }
+        return code;
+}
+
+/* ---- the numbers ---------------------------------------------------------------------------- */
+
+static struct ran_prf rates_of(double tp, double fp, double fn)
+{
+        return (struct ran_prf){
+                .precision = tp + fp > 0 ? tp / (tp + fp) : 0,
+                .recall = tp + fn > 0 ? tp / (tp + fn) : 0,
+                .f1 = tp > 0 ? 2 * tp / (2 * tp + fp + fn) : 0,
+        };
+}
+
+static void add_rates(struct ran_prf *sum, const struct ran_prf *rates, double weight)
+{
+        sum->precision += weight * rates->precision;
+        sum->recall += weight * rates->recall;
+        sum->f1 += weight * rates->f1;
+}
+
+static void divide_rates(struct ran_prf *sum, double by)
+{
+        if (by > 0)
+                *sum = (struct ran_prf){sum->precision / by, sum->recall / by, sum->f1 / by};
+}
+
+/* A class that is neither in the data nor ever predicted has no rates, and no part in the mean. */
+static void finish_rates(struct ran_eval *e, struct ran_eval_report *r)
+{
+        size_t tp = 0, fp = 0, fn = e->unknown_total, support = 0, seen = 0;
+
+        for (size_t c = 0; c < e->C; c++) {
+                struct ran_eval_class *class = &e->classes[c];
+                class->rates = rates_of((double)class->tp, (double)class->fp, (double)class->fn);
+                add_rates(&r->weighted, &class->rates, (double)class->support);
+                if (class->support + class->fp > 0) {
+                        add_rates(&r->macro, &class->rates, 1);
+                        seen++;
+                }
+                tp += class->tp;
+                fp += class->fp;
+                fn += class->fn;
+                support += class->support;
+        }
+        r->micro = rates_of((double)tp, (double)fp, (double)fn);
+        divide_rates(&r->macro, (double)seen);
+        divide_rates(&r->weighted, (double)support);
+}
+
+static double calibration_error(const struct ran_eval *e)
+{
+        double gap = 0;
+        size_t n = 0;
+
+        for (size_t i = 0; i < RAN_EVAL_BINS; i++) {
+                gap += fabs(e->bin[i].confidence - e->bin[i].correct);
+                n += e->bin[i].n;
+        }
+        return gap / (double)n;
+}
+
+void ran_eval_finish(struct ran_eval *e, struct ran_eval_report *report)
+{
+        join_cells(e);
+        *report = (struct ran_eval_report){
+                .n = e->n,
+                .C = e->C,
+                .names = e->names,
+                .multilabel = e->multilabel,
+                .accuracy = (double)e->exact / (double)e->n,
+                .n_known = e->n_known,
+                .log_loss = e->log_loss / (double)e->n_known,
+                .brier = e->brier / (double)e->n_known,
+                .ece = calibration_error(e),
+                .classes = e->classes,
+                .confusion = e->cells,
+                .cells = e->n_cells,
+                .unknown = e->unknown,
+                .n_unknown = e->n_unknown,
+                .unknown_total = e->unknown_total,
+        };
+        for (size_t k = 0; k < RAN_EVAL_TOP; k++)
+                report->top[k] = (double)e->top[k] / (double)e->n;
+        finish_rates(e, report);
+}
