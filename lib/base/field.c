@@ -6,7 +6,7 @@
 #include "ran.h"
 
 /* Whole numbers up to here pass through JSON, where every number may become a double, unharmed. */
-#define LARGEST_SIZE 9007199254740992.0
+#define LARGEST_SIZE (UINT64_C(1) << 53)
 
 /* "--min-window" for min_window, as sentences name it; names are short identifiers of our own. */
 struct option_name {
@@ -35,7 +35,8 @@ static void *place(const struct ran_field *field, void *base)
 static int number_refused(const struct ran_field *field, const char *text, struct ran_error *err)
 {
         bool whole = field->type == RAN_FIELD_SIZE;
-        double high = whole && field->high > LARGEST_SIZE ? LARGEST_SIZE : field->high;
+        double high =
+                whole && field->high > (double)LARGEST_SIZE ? (double)LARGEST_SIZE : field->high;
         struct ran_buf range = {0};
 
         if (isfinite(field->low)) {
@@ -71,7 +72,7 @@ static int set_size(const struct ran_field *field, size_t *value, const char *te
         size_t n;
 
         if (!ran_parse_size(text, strlen(text), &n) || (double)n < field->low ||
-            (double)n > field->high || (double)n > LARGEST_SIZE)
+            (double)n > field->high || n > LARGEST_SIZE)
                 return number_refused(field, text, err);
         *value = n;
         return RAN_OK;
@@ -224,7 +225,7 @@ static int set_number(const struct ran_field *field, void *base, double x, struc
 {
         struct ran_buf text = {0};
 
-        if (field->type == RAN_FIELD_SIZE && x >= 0 && x <= LARGEST_SIZE && x == floor(x))
+        if (field->type == RAN_FIELD_SIZE && x >= 0 && x <= (double)LARGEST_SIZE && x == floor(x))
                 ran_buf_printf(&text, "%.0f", x);
         else
                 ran_buf_double(&text, x);

@@ -1,9 +1,10 @@
 /* A pool of threads that may be used from inside its own tasks.
  *
  * Each call of ran_parallel is a job on the caller's stack. Jobs stand in a list, the newest first;
- * whoever works on a job takes the next index with one atomic addition. A caller works on its own
- * job only, so it is never held up by somebody else's long task; idle threads take the newest job
- * that has work left, so that an inner job, for which an outer task waits, is finished first. */
+ * whoever works on a job takes the next index with one atomic addition. Idle threads take the
+ * newest job that has work left, so that an inner job, for which an outer task waits, is finished
+ * first. A caller works on its own job and, while it waits for others to finish their share, on the
+ * jobs started inside it: on nothing else, so that it is never held up by what it does not need. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -19,7 +20,10 @@ struct job {
         atomic_size_t
                 helpers; /* threads other than the caller inside run(); raised under the lock */
         struct job *older;
+        const struct job *parent; /* the job of the task that started this one */
 };
+
+static _Thread_local const struct job *current; /* the job whose task this thread is in */
 
 struct ran_pool {
         size_t threads, started; /* started: how many of the threads - 1 workers exist */
@@ -46,10 +50,13 @@ static void breathe(void)
 
 static void run(struct job *job)
 {
+        const struct job *outer = current;
         size_t i;
 
+        current = job;
         while ((i = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed)) < job->n)
                 job->fn(job->arg, i);
+        current = outer;
 }
 
 static bool has_work(struct job *job)
@@ -57,11 +64,20 @@ static bool has_work(struct job *job)
         return atomic_load_explicit(&job->next, memory_order_relaxed) < job->n;
 }
 
-static struct job *find_job(struct ran_pool *pool)
+/* A job outlives those inside it, so the chain of parents is whole. */
+static bool is_inside(const struct job *job, const struct job *outer)
+{
+        while (job != NULL && job != outer)
+                job = job->parent;
+        return job == outer;
+}
+
+/* The newest job with work left; with `outer`, among those inside it. */
+static struct job *find_job(struct ran_pool *pool, const struct job *outer)
 {
         struct job *job = pool->newest;
 
-        while (job != NULL && !has_work(job))
+        while (job != NULL && !(has_work(job) && (outer == NULL || is_inside(job, outer))))
                 job = job->older;
         return job;
 }
@@ -96,7 +112,7 @@ static void *worker(void *arg)
 
         pthread_mutex_lock(&pool->lock);
         while (!pool->stop) {
-                struct job *job = find_job(pool);
+                struct job *job = find_job(pool, NULL);
 
                 if (job != NULL)
                         help(pool, job);
@@ -114,10 +130,12 @@ static void post(struct ran_pool *pool, struct job *job)
         pool->newest = job;
         atomic_fetch_add(&pool->posted, 1);
         pthread_cond_broadcast(&pool->work);
+        pthread_cond_broadcast(&pool->done); /* whoever waits for an outer job can help with this */
         pthread_mutex_unlock(&pool->lock);
 }
 
-/* Takes the job off the list, so that no further helper comes, and waits for those inside. */
+/* Takes the job off the list, so that no further helper comes, and waits for those who work on it.
+ */
 static void retire(struct ran_pool *pool, struct job *job)
 {
         pthread_mutex_lock(&pool->lock);
@@ -132,8 +150,14 @@ static void retire(struct ran_pool *pool, struct job *job)
 
         /* The lock is taken even when helpers is 0: the last one holds it while it signals. */
         pthread_mutex_lock(&pool->lock);
-        while (atomic_load(&job->helpers) > 0)
-                pthread_cond_wait(&pool->done, &pool->lock);
+        while (atomic_load(&job->helpers) > 0) {
+                struct job *inner = find_job(pool, job);
+
+                if (inner != NULL)
+                        help(pool, inner);
+                else
+                        pthread_cond_wait(&pool->done, &pool->lock);
+        }
         pthread_mutex_unlock(&pool->lock);
 }
 
@@ -144,7 +168,7 @@ void ran_parallel(struct ran_pool *pool, size_t n, void (*fn)(void *arg, size_t 
                         fn(arg, i);
                 return;
         }
-        struct job job = {.fn = fn, .arg = arg, .n = n};
+        struct job job = {.fn = fn, .arg = arg, .n = n, .parent = current};
         post(pool, &job);
         run(&job);
         retire(pool, &job);
