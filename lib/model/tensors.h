@@ -1,0 +1,120 @@
+/* tensors.h - safetensors files: named tensors and a few texts about them.
+ *
+ *     offset
+ *     0      8      N, the size of the header: unsigned, little-endian
+ *     8      N      the header: one JSON object in UTF-8, white space around it allowed
+ *                     {"__metadata__": {"key": "text", ...},
+ *                      "name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}
+ *     8 + N         the data: tensors one after another without a hole, little-endian, the last
+ *                   index fastest; data_offsets count from here
+ *
+ * The reader trusts nothing: a file that it accepts has tensors of known types whose shapes, sizes
+ * and places agree with each other and with the size of the file, and no name twice. Contents are
+ * any bytes.
+ */
+#ifndef RAN_MODEL_TENSORS_H
+#define RAN_MODEL_TENSORS_H
+
+#include "ran.h"
+
+/* In the order that the format sorts by: smallest alignment first. */
+enum ran_dtype {
+        RAN_DTYPE_BOOL,
+        RAN_DTYPE_F4,
+        RAN_DTYPE_F6_E2M3,
+        RAN_DTYPE_F6_E3M2,
+        RAN_DTYPE_U8,
+        RAN_DTYPE_I8,
+        RAN_DTYPE_F8_E5M2,
+        RAN_DTYPE_F8_E4M3,
+        RAN_DTYPE_F8_E8M0,
+        RAN_DTYPE_F8_E4M3FNUZ,
+        RAN_DTYPE_F8_E5M2FNUZ,
+        RAN_DTYPE_I16,
+        RAN_DTYPE_U16,
+        RAN_DTYPE_F16,
+        RAN_DTYPE_BF16,
+        RAN_DTYPE_I32,
+        RAN_DTYPE_U32,
+        RAN_DTYPE_F32,
+        RAN_DTYPE_C64,
+        RAN_DTYPE_F64,
+        RAN_DTYPE_I64,
+        RAN_DTYPE_U64,
+        RAN_DTYPES,
+};
+const char *ran_dtype_name(enum ran_dtype dtype);
+
+/* Bytes that a tensor takes; RAN_EFORMAT when the number overflows or is not whole. */
+int ran_dtype_bytes(enum ran_dtype dtype, const size_t *shape, size_t rank, size_t *bytes,
+                    struct ran_error *err);
+
+/* ---- reading (tensors.c) ------------------------------------------------------------------------
+ */
+
+/* Names, keys and texts end in a NUL, but may hold others before it: hence their lengths. */
+struct ran_tensor {
+        const char *name;
+        size_t name_n;
+        enum ran_dtype dtype;
+        const size_t *shape; /* (rank) */
+        size_t rank;
+        size_t elements;
+        size_t begin, end; /* bytes of the data section */
+};
+struct ran_metadata {
+        const char *key, *text;
+        size_t key_n, text_n;
+};
+struct ran_tensors {
+        const unsigned char *data; /* the data section, inside the bytes that were read */
+        size_t size;
+        struct ran_tensor *tensor; /* (n) ordered by the bytes of their names */
+        size_t n;
+        struct ran_metadata *metadata; /* (metadata_n) ordered by the bytes of their keys */
+        size_t metadata_n;
+        char *strings;  /* what all names, keys and texts point into */
+        size_t *shapes; /* what all shapes point into */
+};
+/* Checks and indexes a file. The bytes stay the caller's and must outlive t. On failure t is
+ * released; the sentence does not name the file. */
+int ran_tensors_read(struct ran_tensors *t, const struct ran_bytes *file, struct ran_error *err);
+void ran_tensors_release(struct ran_tensors *t);
+
+/* NULL when there is none of that name. */
+const struct ran_tensor *ran_tensors_find(const struct ran_tensors *t, const char *name);
+const struct ran_metadata *ran_tensors_metadata(const struct ran_tensors *t, const char *key);
+
+/* Compares the data section with the SHA-256 digest in the metadata; RAN_EFORMAT when they differ
+ * or there is none. */
+int ran_tensors_verify(const struct ran_tensors *t, struct ran_error *err);
+
+/* Where the floats of an F32 tensor lie, if they can be used in place (numbers of this machine,
+ * suitably aligned); NULL otherwise: copy them. */
+const float *ran_tensor_in_place(const struct ran_tensors *t, const struct ran_tensor *tensor);
+/* Copies the elements of a tensor of F32, F16, BF16 or F64 (rounded), at any address. */
+int ran_tensor_floats(const struct ran_tensors *t, const struct ran_tensor *tensor, float *out,
+                      struct ran_error *err);
+
+/* ---- writing (tensors-write.c) ------------------------------------------------------------------
+ */
+
+enum { RAN_TENSOR_MAX_RANK = 4 };
+struct ran_tensor_source {
+        const char *name;
+        enum ran_dtype dtype;
+        size_t rank, shape[RAN_TENSOR_MAX_RANK];
+        const void *data; /* in the byte order of this machine */
+};
+struct ran_metadata_source {
+        const char *key, *text;
+};
+/* Writes a file whole or not at all (ran_writer). The bytes are a function of the contents: tensors
+ * are ordered as the format's own writer does, metadata by key, whatever the order here; the data
+ * section starts at a multiple of 64 bytes. `digest`, the SHA-256 of the data section, is added to
+ * the metadata. */
+int ran_tensors_write(const char *path, const struct ran_tensor_source *tensors, size_t n,
+                      const struct ran_metadata_source *metadata, size_t metadata_n,
+                      struct ran_error *err);
+
+#endif
