@@ -162,14 +162,19 @@ static size_t width_of(const char *label)
 }
 
 /* Labels come from a file: what could steer the terminal is shown as '?'. */
+static void text_name(const char *name, struct ran_buf *out)
+{
+        for (; *name != '\0'; name++)
+                ran_buf_char(out, (unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name);
+}
+
 static void text_label(const struct ran_eval_report *r, size_t c, size_t width, struct ran_buf *out)
 {
         char number[32];
         const char *label = label_of(r, c, number);
         size_t n = width_of(label);
 
-        for (const char *s = label; *s != '\0'; s++)
-                ran_buf_char(out, (unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s);
+        text_name(label, out);
         ran_buf_printf(out, "%*s", (int)(width > n ? width - n : 0), "");
 }
 
@@ -266,8 +271,11 @@ static void text_unknown(const struct ran_eval_report *r, struct ran_buf *out)
 {
         ran_buf_printf(out, "\nLabels that the model does not know, %zu times:\n",
                        r->unknown_total);
-        for (size_t i = 0; i < r->n_unknown; i++)
-                ran_buf_printf(out, "%7zu  %s\n", r->unknown[i].count, r->unknown[i].name);
+        for (size_t i = 0; i < r->n_unknown; i++) {
+                ran_buf_printf(out, "%7zu  ", r->unknown[i].count);
+                text_name(r->unknown[i].name, out);
+                ran_buf_char(out, '\n');
+        }
 }
 
 void ran_eval_text(const struct ran_eval_report *r, struct ran_buf *out)
