@@ -31,6 +31,8 @@ benchmarks   := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/ben
 object = $(patsubst %.c,$(BUILD)/%.o,$(1))
 lib_objects := $(call object,$(lib_sources))
 library     := $(BUILD)/libran.a
+# What the programs share; unit tests may link it, too.
+cmd_library := $(BUILD)/libcmd.a
 
 # The kernels are compiled once for each instruction set; a table picks one when a program starts.
 ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
@@ -87,17 +89,19 @@ $(BUILD)/lib/math/simd-%.o: lib/math/simd.c $(BUILD)/flags $(BUILD)/packages
 	$(Q)$(compile) -DRAN_SIMD=$* $(simd_flags_$*)
 
 $(library): $(lib_objects)
+$(cmd_library): $(call object,$(cmd_shared))
+$(library) $(cmd_library):
 	@rm -f $@
 	@echo '  AR    $@'
 	$(Q)$(AR) rcs $@ $^
 
 link = $(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
-$(programs): $(BUILD)/%: $(BUILD)/cmd/%.o $(call object,$(cmd_shared)) $(library)
+$(programs): $(BUILD)/%: $(BUILD)/cmd/%.o $(cmd_library) $(library)
 	@echo '  LINK  $@'
 	$(Q)$(link)
 
-$(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(call object,$(unit_shared)) $(library)
+$(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(call object,$(unit_shared)) $(cmd_library) $(library)
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'
 	$(Q)$(link)
