@@ -57,7 +57,7 @@ static int add(struct ran_encoding *e, uint32_t id, size_t start, size_t end, st
         return RAN_OK;
 }
 
-static struct word_scratch *scratch_of(struct ran_encoding *e, struct ran_error *err)
+struct word_scratch *encoding_scratch(struct ran_encoding *e, struct ran_error *err)
 {
         if (e->scratch == NULL)
                 e->scratch = ran_alloc(1, sizeof(struct word_scratch), err);
@@ -185,7 +185,7 @@ int ran_tokenizer_encode(const struct ran_tokenizer *t, const char *text, size_t
         size_t points;
 
         e->n = e->words = 0;
-        if (scratch_of(e, err) == NULL)
+        if (encoding_scratch(e, err) == NULL)
                 return RAN_ENOMEM;
         return encode(t, text, n, true, &points, e, err);
 }
@@ -195,7 +195,7 @@ int ran_tokenizer_encode_word(const struct ran_tokenizer *t, const char *word, s
 {
         size_t before = e->n, points;
 
-        if (scratch_of(e, err) == NULL)
+        if (encoding_scratch(e, err) == NULL)
                 return RAN_ENOMEM;
         int code = encode(t, word, n, false, &points, e, err);
         if (code == RAN_OK && e->n == before)

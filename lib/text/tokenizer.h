@@ -60,6 +60,9 @@ int tokenizer_set_prefix(struct ran_tokenizer *t, const char *prefix, struct ran
 /* Last: the rules and all pieces are there. Derives everything else. RAN_EFORMAT without `unk`. */
 int tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_error *err);
 
+/* The scratch of an encoding, made when first asked for; NULL without memory. */
+struct word_scratch *encoding_scratch(struct ran_encoding *e, struct ran_error *err);
+
 /* hf-write.c: t as tokenizer.json. hf-read.c and vocab-txt.c: the two kinds of files. */
 int tokenizer_write(const struct ran_tokenizer *t, struct ran_buf *out, struct ran_error *err);
 struct ran_tokenizer *tokenizer_read_json(const char *data, size_t n, struct ran_error *err);

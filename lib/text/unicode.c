@@ -86,6 +86,15 @@ size_t unicode_put(char *s, int32_t c)
         return (size_t)utf8proc_encode_char(c, (utf8proc_uint8_t *)s);
 }
 
+size_t unicode_length(const char *s, size_t n)
+{
+        size_t length = 1;
+
+        while (length < n && ((unsigned char)s[length] & 0xc0) == 0x80)
+                length++;
+        return length;
+}
+
 size_t unicode_count(const char *s, size_t n)
 {
         size_t count = 0;

@@ -25,6 +25,8 @@ unsigned unicode_combining_class(int32_t c);
 
 /* Appends c as UTF-8 at s (4 bytes of room); returns how many bytes it took. */
 size_t unicode_put(char *s, int32_t c);
+/* Bytes of the first character of well-formed UTF-8; n > 0. */
+size_t unicode_length(const char *s, size_t n);
 /* Code points of well-formed UTF-8. */
 size_t unicode_count(const char *s, size_t n);
 

@@ -1,0 +1,250 @@
+/* counter.c - counting the words of a corpus of any size, and a vocabulary of the most frequent.
+ *
+ * Memory is bound to the different words: when there are more than max_distinct, the rarest quarter
+ * is forgotten. A word's count is then a lower bound, short by at most what it had when it was
+ * forgotten; frequent words never are. */
+#include "text/counter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct ran_counter *ran_counter_new(const struct ran_vocab_settings *settings,
+                                    struct ran_error *err)
+{
+        struct ran_counter *c = ran_alloc(1, sizeof(*c), err);
+
+        if (c == NULL)
+                return NULL;
+        c->settings = *settings;
+        c->settings.eol_token = NULL;
+        if (text_rules_set(&c->rules, settings, err) != RAN_OK) {
+                ran_counter_free(c);
+                return NULL;
+        }
+        c->settings.eol_token = c->rules.normal.eol;
+        return c;
+}
+
+void ran_counter_free(struct ran_counter *c)
+{
+        if (c == NULL)
+                return;
+        text_rules_release(&c->rules);
+        strings_release(&c->words);
+        free(c->count);
+        free(c);
+}
+
+void ran_counter_report(const struct ran_counter *c, struct ran_counter_report *report)
+{
+        *report = c->report;
+        report->distinct = c->words.n;
+}
+
+/* ---- words of a text, one after another: their length in four bytes, then they -------------- */
+
+int ran_counter_words(const struct ran_counter *c, const char *text, size_t n,
+                      struct ran_encoding *e, struct ran_buf *words, struct ran_error *err)
+{
+        struct word_scratch *scratch = encoding_scratch(e, err);
+        struct words walk;
+        struct word word;
+
+        if (scratch == NULL)
+                return RAN_ENOMEM;
+        words_begin(&walk, &c->rules, scratch, text, n, 0);
+        while (words_next(&walk, &word, err)) {
+                /* JSON libraries do not agree on U+0000 in a piece. */
+                if (word.chars > c->settings.max_word || memchr(word.s, 0, word.n) != NULL)
+                        continue;
+                uint32_t length = (uint32_t)word.n; /* at most 4 max_word */
+                ran_buf_add(words, &length, sizeof(length));
+                ran_buf_add(words, word.s, word.n);
+        }
+        if (walk.code == RAN_OK && words->failed)
+                return ran_fail(err, RAN_ENOMEM, "no memory for the words of %zu bytes", n);
+        return walk.code;
+}
+
+/* ---- counting ------------------------------------------------------------------------------- */
+
+static int count_word(struct ran_counter *c, const char *word, size_t n, uint64_t times,
+                      struct ran_error *err)
+{
+        uint64_t hash = strings_hash(STRINGS_HASH_START, word, n);
+        uint32_t i = strings_find(&c->words, hash, "", 0, word, n);
+
+        if (i == STRINGS_NONE) {
+                uint64_t *count =
+                        ran_grow(c->count, &c->count_cap, c->words.n + 1, sizeof(*count), err);
+                if (count == NULL)
+                        return RAN_ENOMEM;
+                c->count = count;
+                i = strings_add(&c->words, hash, word, n, err);
+                if (i == STRINGS_NONE)
+                        return RAN_ENOMEM;
+                count[i] = 0;
+        }
+        c->count[i] += times;
+        return RAN_OK;
+}
+
+static int larger_first(const void *a, const void *b)
+{
+        uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+        return (x < y) - (x > y);
+}
+
+/* The `keep`-th largest count, and how many of the words with just that count must go for `keep` to
+ * stay. */
+static int find_threshold(const struct ran_counter *c, size_t keep, uint64_t *threshold,
+                          size_t *ties_to_drop, struct ran_error *err)
+{
+        uint64_t *sorted = ran_alloc(c->words.n, sizeof(*sorted), err);
+        size_t after = keep;
+
+        if (sorted == NULL)
+                return RAN_ENOMEM;
+        memcpy(sorted, c->count, c->words.n * sizeof(*sorted));
+        qsort(sorted, c->words.n, sizeof(*sorted), larger_first);
+        *threshold = sorted[keep - 1];
+        while (after < c->words.n && sorted[after] == *threshold)
+                after++;
+        *ties_to_drop = after - keep;
+        free(sorted);
+        return RAN_OK;
+}
+
+/* Forgets the rarest quarter; of two equally rare words the one that came first, since it had the
+ * longer time to come again. */
+static int prune(struct ran_counter *c, struct ran_error *err)
+{
+        struct ran_counter kept = {0};
+        size_t n = c->words.n, ties;
+        uint64_t threshold;
+        int code = find_threshold(c, n - n / 4, &threshold, &ties, err);
+
+        for (size_t i = 0; i < n && code == RAN_OK; i++) {
+                if (c->count[i] < threshold || (c->count[i] == threshold && ties > 0)) {
+                        ties -= c->count[i] == threshold;
+                        c->report.pruned++;
+                        c->report.dropped += c->count[i];
+                        continue;
+                }
+                size_t length;
+                const char *word = strings_get(&c->words, (uint32_t)i, &length);
+                code = count_word(&kept, word, length, c->count[i], err);
+        }
+        if (code != RAN_OK) {
+                strings_release(&kept.words);
+                free(kept.count);
+                return code;
+        }
+        strings_release(&c->words);
+        free(c->count);
+        c->words = kept.words;
+        c->count = kept.count;
+        c->count_cap = kept.count_cap;
+        return RAN_OK;
+}
+
+int ran_counter_add(struct ran_counter *c, const char *words, size_t n, struct ran_error *err)
+{
+        for (size_t pos = 0; pos < n;) {
+                uint32_t length = 0;
+                if (n - pos >= sizeof(length))
+                        memcpy(&length, words + pos, sizeof(length));
+                if (length == 0 || length > n - pos - sizeof(length))
+                        return ran_fail(err, RAN_EINVAL, "these are not the words of a text");
+                pos += sizeof(length);
+                int code = count_word(c, words + pos, length, 1, err);
+                if (code == RAN_OK && c->words.n > c->settings.max_distinct)
+                        code = prune(c, err);
+                if (code != RAN_OK)
+                        return code;
+                c->report.words++;
+                pos += length;
+        }
+        return RAN_OK;
+}
+
+/* ---- the most frequent words ---------------------------------------------------------------- */
+
+static int by_count(const void *a, const void *b, void *arg)
+{
+        const struct ran_counter *c = arg;
+        uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+        size_t m, n;
+
+        if (c->count[i] != c->count[j])
+                return c->count[i] > c->count[j] ? -1 : 1;
+        const char *x = strings_get(&c->words, i, &m), *y = strings_get(&c->words, j, &n);
+        int order = memcmp(x, y, m < n ? m : n);
+        return order != 0 ? order : (m > n) - (m < n);
+}
+
+int learn_words(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
+{
+        uint32_t *order = ran_alloc(c->words.n, sizeof(*order), err);
+        size_t n = 0, length;
+        int code = RAN_OK;
+
+        if (order == NULL)
+                return RAN_ENOMEM;
+        for (size_t i = 0; i < c->words.n; i++) {
+                if (c->count[i] >= c->settings.min_count)
+                        order[n++] = (uint32_t)i;
+        }
+        if (n == 0)
+                code = ran_fail(err, RAN_EINVAL,
+                                "no word occurs at least %zu times (min_count); the most frequent "
+                                "words of a larger corpus will",
+                                c->settings.min_count);
+        qsort_r(order, n, sizeof(*order), by_count, (void *)c);
+        for (size_t i = 0; i < n && code == RAN_OK && t->pieces.n < c->settings.vocab_size; i++) {
+                const char *word = strings_get(&c->words, order[i], &length);
+                uint32_t id; /* a corpus may spell out a reserved token, or the end-of-line token */
+                if (!ran_tokenizer_find(t, word, length, &id))
+                        code = tokenizer_add(t, word, length, err);
+        }
+        free(order);
+        return code;
+}
+
+/* ---- a tokeniser ---------------------------------------------------------------------------- */
+
+static int learn(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
+{
+        const char *eol = c->settings.eol_token;
+        int code = text_rules_set(&t->rules, &c->settings, err);
+
+        t->attach = t->rules.split == RAN_SPLIT_PUNCTUATION;
+        t->max_chars = c->settings.max_word;
+        if (code == RAN_OK)
+                code = tokenizer_set_prefix(t, TOKENIZER_PREFIX, err);
+        if (code == RAN_OK)
+                code = tokenizer_add_reserved(t, err);
+        if (code == RAN_OK && eol != NULL)
+                code = tokenizer_add(t, eol, strlen(eol), err);
+        if (code == RAN_OK)
+                code = t->type == TOKENIZER_WORD ? learn_words(c, t, err)
+                                                 : learn_wordpiece(c, t, err);
+        return code == RAN_OK ? tokenizer_finish(t, tokenizer_reserved[RAN_UNK], err) : code;
+}
+
+struct ran_tokenizer *ran_counter_learn(const struct ran_counter *c, struct ran_error *err)
+{
+        if (c->words.n == 0) {
+                ran_fail(err, RAN_EINVAL, "there is no word to learn a vocabulary from");
+                return NULL;
+        }
+        enum tokenizer_type type =
+                c->settings.vocab_type == RAN_VOCAB_WORD ? TOKENIZER_WORD : TOKENIZER_WORDPIECE;
+        struct ran_tokenizer *t = tokenizer_new(type, err);
+        if (t != NULL && learn(c, t, err) != RAN_OK) {
+                ran_tokenizer_free(t);
+                t = NULL;
+        }
+        return t;
+}

@@ -1,0 +1,25 @@
+/* counter.h - words and how often each was seen; what a vocabulary is learned from. */
+#ifndef RAN_TEXT_COUNTER_H
+#define RAN_TEXT_COUNTER_H
+
+#include "ran.h"
+#include "text/strings.h"
+#include "text/tokenizer.h"
+
+struct ran_counter {
+        struct ran_vocab_settings settings; /* eol_token is that of rules */
+        struct text_rules rules;
+        struct strings words;
+        uint64_t *count; /* (words.n) */
+        size_t count_cap;
+        struct ran_counter_report report;
+};
+
+/* Each adds pieces to t, which holds the reserved ones, until it has settings.vocab_size;
+ * RAN_EINVAL when there is nothing to learn from. */
+int learn_words(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err);
+int learn_wordpiece(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err);
+/* The single characters that a word-piece vocabulary begins with. */
+int learn_alphabet(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err);
+
+#endif

@@ -1,0 +1,391 @@
+/* wordpiece.c - learning word pieces: begin with single characters, and join the most frequent pair
+ * of neighbours into a new piece, again and again.
+ *
+ * A word of the corpus is a row of pieces ("r" "##u" "##n"), counted as often as the word. A pair
+ * is two pieces that stand side by side somewhere; it knows how often they do, and in which words.
+ * A join touches only these words, and there only the pairs next to the joined ones, so that the
+ * whole costs little more than the sum of all changes. The most frequent pair comes from a heap in
+ * which every pair knows its place; of equally frequent pairs the one whose pieces are older comes
+ * first.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "text/counter.h"
+#include "text/unicode.h"
+
+#define NONE UINT32_MAX
+
+struct pair {
+        uint32_t a, b;  /* pieces */
+        uint64_t count; /* times that b follows a in the corpus */
+        uint32_t words; /* first of its occurrences */
+        uint32_t place; /* in the heap, or NONE */
+        bool changed;   /* since the heap was last in order */
+};
+
+/* A word that holds, or once held, a pair; a list for each pair. */
+struct occurrence {
+        uint32_t word, next;
+};
+
+struct learner {
+        const struct ran_counter *counter;
+        struct ran_tokenizer *t; /* its pieces grow */
+
+        uint32_t *row;    /* the rows of all words, one after another */
+        size_t *begin;    /* (words) where each begins in row */
+        uint32_t *length; /* (words) its pieces now; 0: the word takes no part */
+
+        struct pair *pair;
+        size_t pairs, pair_cap;
+        uint32_t *slot; /* pairs by their pieces: open addressing, (slots), NONE where free */
+        size_t slots;   /* a power of two */
+
+        struct occurrence *occurrence;
+        size_t occurrences, occurrence_cap;
+        uint32_t free; /* list of occurrences no longer needed */
+
+        uint32_t *heap; /* pairs, the best first */
+        size_t heap_n, heap_cap;
+        uint32_t *changed; /* pairs to be put in order again */
+        size_t changed_n, changed_cap;
+};
+
+static void learner_release(struct learner *l)
+{
+        free(l->row);
+        free(l->begin);
+        free(l->length);
+        free(l->pair);
+        free(l->slot);
+        free(l->occurrence);
+        free(l->heap);
+        free(l->changed);
+}
+
+/* ---- the heap ------------------------------------------------------------------------------- */
+
+static bool better(const struct learner *l, uint32_t i, uint32_t j)
+{
+        const struct pair *p = &l->pair[i], *q = &l->pair[j];
+
+        if (p->count != q->count)
+                return p->count > q->count;
+        return p->a != q->a ? p->a < q->a : p->b < q->b;
+}
+
+static void put(struct learner *l, size_t place, uint32_t pair)
+{
+        l->heap[place] = pair;
+        l->pair[pair].place = (uint32_t)place;
+}
+
+static void sift_up(struct learner *l, size_t place)
+{
+        uint32_t pair = l->heap[place];
+
+        for (; place > 0 && better(l, pair, l->heap[(place - 1) / 2]); place = (place - 1) / 2)
+                put(l, place, l->heap[(place - 1) / 2]);
+        put(l, place, pair);
+}
+
+static void sift_down(struct learner *l, size_t place)
+{
+        uint32_t pair = l->heap[place];
+
+        for (size_t child; (child = 2 * place + 1) < l->heap_n; place = child) {
+                if (child + 1 < l->heap_n && better(l, l->heap[child + 1], l->heap[child]))
+                        child++;
+                if (!better(l, l->heap[child], pair))
+                        break;
+                put(l, place, l->heap[child]);
+        }
+        put(l, place, pair);
+}
+
+/* Puts the pairs whose counts have changed in their places. */
+static int settle(struct learner *l, struct ran_error *err)
+{
+        uint32_t *heap = ran_grow(l->heap, &l->heap_cap, l->pairs, sizeof(*heap), err);
+
+        if (heap == NULL)
+                return RAN_ENOMEM;
+        l->heap = heap;
+        for (size_t i = 0; i < l->changed_n; i++) {
+                struct pair *p = &l->pair[l->changed[i]];
+                p->changed = false;
+                if (p->place == NONE)
+                        put(l, l->heap_n++, l->changed[i]);
+                sift_up(l, p->place);
+                sift_down(l, p->place);
+        }
+        l->changed_n = 0;
+        return RAN_OK;
+}
+
+/* ---- pairs ---------------------------------------------------------------------------------- */
+
+static size_t slot_of(const struct learner *l, uint32_t a, uint32_t b)
+{
+        uint64_t hash = ((uint64_t)a << 32 | b) * UINT64_C(0x9e3779b97f4a7c15);
+        size_t i = (size_t)(hash >> 20) & (l->slots - 1);
+
+        while (l->slot[i] != NONE && (l->pair[l->slot[i]].a != a || l->pair[l->slot[i]].b != b))
+                i = (i + 1) & (l->slots - 1);
+        return i;
+}
+
+static int grow_slots(struct learner *l, struct ran_error *err)
+{
+        size_t slots = l->slots != 0 ? l->slots * 2 : 1024;
+        uint32_t *slot = ran_alloc(slots, sizeof(*slot), err);
+
+        if (slot == NULL)
+                return RAN_ENOMEM;
+        memset(slot, 0xff, slots * sizeof(*slot));
+        free(l->slot);
+        l->slot = slot;
+        l->slots = slots;
+        for (size_t i = 0; i < l->pairs; i++)
+                l->slot[slot_of(l, l->pair[i].a, l->pair[i].b)] = (uint32_t)i;
+        return RAN_OK;
+}
+
+/* The pair of a and b, made if need be; NONE without memory. */
+static uint32_t pair_of(struct learner *l, uint32_t a, uint32_t b, struct ran_error *err)
+{
+        if (l->pairs >= l->slots / 2 && grow_slots(l, err) != RAN_OK)
+                return NONE;
+        size_t i = slot_of(l, a, b);
+        if (l->slot[i] != NONE)
+                return l->slot[i];
+        if (l->pairs >= NONE) {
+                ran_fail(err, RAN_ENOMEM, "more than %zu pairs of pieces", l->pairs);
+                return NONE;
+        }
+        struct pair *pair = ran_grow(l->pair, &l->pair_cap, l->pairs + 1, sizeof(*pair), err);
+        if (pair == NULL)
+                return NONE;
+        l->pair = pair;
+        l->pair[l->pairs] = (struct pair){.a = a, .b = b, .words = NONE, .place = NONE};
+        l->slot[i] = (uint32_t)l->pairs;
+        return (uint32_t)l->pairs++;
+}
+
+static int mark_changed(struct learner *l, uint32_t pair, struct ran_error *err)
+{
+        if (l->pair[pair].changed)
+                return RAN_OK;
+        uint32_t *changed =
+                ran_grow(l->changed, &l->changed_cap, l->changed_n + 1, sizeof(*changed), err);
+        if (changed == NULL)
+                return RAN_ENOMEM;
+        l->changed = changed;
+        l->changed[l->changed_n++] = pair;
+        l->pair[pair].changed = true;
+        return RAN_OK;
+}
+
+/* Notes that the word holds the pair. One word is worked on at a time, so that looking at the first
+ * occurrence is enough not to note it twice. */
+static int add_occurrence(struct learner *l, struct pair *p, uint32_t word, struct ran_error *err)
+{
+        uint32_t i = l->free;
+
+        if (p->words != NONE && l->occurrence[p->words].word == word)
+                return RAN_OK;
+        if (i != NONE) {
+                l->free = l->occurrence[i].next;
+        } else {
+                if (l->occurrences >= NONE)
+                        return ran_fail(err, RAN_ENOMEM, "more than %zu places of pairs",
+                                        l->occurrences);
+                struct occurrence *grown = ran_grow(l->occurrence, &l->occurrence_cap,
+                                                    l->occurrences + 1, sizeof(*grown), err);
+                if (grown == NULL)
+                        return RAN_ENOMEM;
+                l->occurrence = grown;
+                i = (uint32_t)l->occurrences++;
+        }
+        l->occurrence[i] = (struct occurrence){word, p->words};
+        p->words = i;
+        return RAN_OK;
+}
+
+/* The word holds the pair once more. */
+static int gain(struct learner *l, uint32_t a, uint32_t b, uint32_t word, struct ran_error *err)
+{
+        uint32_t pair = pair_of(l, a, b, err);
+
+        if (pair == NONE)
+                return RAN_ENOMEM;
+        l->pair[pair].count += l->counter->count[word];
+        int code = add_occurrence(l, &l->pair[pair], word, err);
+        return code == RAN_OK ? mark_changed(l, pair, err) : code;
+}
+
+/* The word holds the pair, which is there, once less. */
+static int lose(struct learner *l, uint32_t a, uint32_t b, uint32_t word, struct ran_error *err)
+{
+        uint32_t pair = l->slot[slot_of(l, a, b)];
+
+        l->pair[pair].count -= l->counter->count[word];
+        return mark_changed(l, pair, err);
+}
+
+/* ---- joining -------------------------------------------------------------------------------- */
+
+static int join_in_word(struct learner *l, uint32_t word, uint32_t a, uint32_t b, uint32_t joined,
+                        struct ran_error *err)
+{
+        uint32_t *row = l->row + l->begin[word], n = l->length[word], to = 0;
+        int code = RAN_OK;
+
+        for (uint32_t from = 0; from < n && code == RAN_OK;) {
+                if (from + 1 == n || row[from] != a || row[from + 1] != b) {
+                        row[to++] = row[from++];
+                        continue;
+                }
+                if (to > 0) {
+                        code = lose(l, row[to - 1], a, word, err);
+                        if (code == RAN_OK)
+                                code = gain(l, row[to - 1], joined, word, err);
+                }
+                if (from + 2 < n && code == RAN_OK) {
+                        code = lose(l, b, row[from + 2], word, err);
+                        if (code == RAN_OK)
+                                code = gain(l, joined, row[from + 2], word, err);
+                }
+                row[to++] = joined;
+                from += 2;
+        }
+        l->length[word] = to;
+        return code;
+}
+
+/* The piece that two pieces make. Another pair may have made it before. */
+static int joined_piece(struct learner *l, uint32_t a, uint32_t b, uint32_t *id,
+                        struct ran_error *err)
+{
+        const struct strings *pieces = &l->t->pieces;
+        struct ran_buf text = {0};
+        size_t n, prefix = l->t->prefix_n;
+        const char *piece = strings_get(pieces, a, &n);
+        int code = RAN_OK;
+
+        ran_buf_add(&text, piece, n);
+        piece = strings_get(pieces, b, &n);
+        ran_buf_add(&text, piece + prefix, n - prefix);
+        if (text.failed) {
+                code = ran_fail(err, RAN_ENOMEM, "out of memory");
+        } else if (!ran_tokenizer_find(l->t, text.data, text.len, id)) {
+                *id = (uint32_t)pieces->n;
+                code = tokenizer_add(l->t, text.data, text.len, err);
+        }
+        ran_buf_release(&text);
+        return code;
+}
+
+static int join(struct learner *l, uint32_t pair, struct ran_error *err)
+{
+        uint32_t a = l->pair[pair].a, b = l->pair[pair].b, joined;
+        uint32_t first = l->pair[pair].words, last = NONE;
+        int code = joined_piece(l, a, b, &joined, err);
+
+        l->pair[pair].words = NONE;
+        for (uint32_t i = first; i != NONE && code == RAN_OK; i = l->occurrence[i].next) {
+                code = join_in_word(l, l->occurrence[i].word, a, b, joined, err);
+                last = i;
+        }
+        if (code != RAN_OK)
+                return code;
+        if (last != NONE) {
+                l->occurrence[last].next = l->free;
+                l->free = first;
+        }
+        l->pair[pair].count = 0; /* runs of one piece hold it more often than it can be joined */
+        code = mark_changed(l, pair, err);
+        return code == RAN_OK ? settle(l, err) : code;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+/* Appends the letters of a word as pieces; false when one is no piece. */
+static bool spell(struct learner *l, const char *word, size_t n, uint32_t *row, uint32_t *length)
+{
+        const struct strings *pieces = &l->t->pieces;
+        const char *prefix = l->t->prefix;
+
+        *length = 0;
+        for (size_t pos = 0, size; pos < n; pos += size) {
+                size_t head = pos > 0 ? l->t->prefix_n : 0;
+                uint64_t hash = pos > 0 ? l->t->prefix_hash : STRINGS_HASH_START;
+                size = unicode_length(word + pos, n - pos);
+                uint32_t id = strings_find(pieces, strings_hash(hash, word + pos, size), prefix,
+                                           head, word + pos, size);
+                if (id == STRINGS_NONE)
+                        return false;
+                row[(*length)++] = id;
+        }
+        return true;
+}
+
+/* Writes each word as a row of letters. Words with a letter outside the alphabet, and the
+ * end-of-line token, which is a piece already, take no part. */
+static int spell_words(struct learner *l, struct ran_error *err)
+{
+        const struct strings *words = &l->counter->words;
+        const char *eol = l->t->rules.normal.eol;
+
+        l->begin = ran_alloc(words->n, sizeof(*l->begin), err);
+        l->length = ran_alloc(words->n, sizeof(*l->length), err);
+        l->row = ran_alloc(words->bytes_n, sizeof(*l->row), err);
+        if (l->begin == NULL || l->length == NULL || l->row == NULL)
+                return RAN_ENOMEM;
+        size_t end = 0;
+        for (size_t i = 0; i < words->n; i++) {
+                size_t n;
+                const char *word = strings_get(words, (uint32_t)i, &n);
+                bool is_eol = eol != NULL && n == strlen(eol) && memcmp(word, eol, n) == 0;
+                l->begin[i] = end;
+                if (is_eol || !spell(l, word, n, l->row + end, &l->length[i]))
+                        l->length[i] = 0;
+                end += l->length[i];
+        }
+        return RAN_OK;
+}
+
+static int count_pairs(struct learner *l, struct ran_error *err)
+{
+        for (size_t i = 0; i < l->counter->words.n; i++) {
+                const uint32_t *row = l->row + l->begin[i];
+                for (uint32_t k = 1; k < l->length[i]; k++) {
+                        int code = gain(l, row[k - 1], row[k], (uint32_t)i, err);
+                        if (code != RAN_OK)
+                                return code;
+                }
+        }
+        return settle(l, err);
+}
+
+int learn_wordpiece(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
+{
+        struct learner l = {.counter = c, .t = t, .free = NONE};
+        size_t before = t->pieces.n;
+        int code = learn_alphabet(c, t, err);
+
+        if (code == RAN_OK && t->pieces.n == before)
+                code = ran_fail(err, RAN_EINVAL,
+                                "a vocabulary of %zu pieces has no room for a single character",
+                                c->settings.vocab_size);
+        if (code == RAN_OK)
+                code = spell_words(&l, err);
+        if (code == RAN_OK)
+                code = count_pairs(&l, err);
+        while (code == RAN_OK && t->pieces.n < c->settings.vocab_size && l.heap_n > 0 &&
+               l.pair[l.heap[0]].count >= c->settings.min_count)
+                code = join(&l, l.heap[0], err);
+        learner_release(&l);
+        return code;
+}
