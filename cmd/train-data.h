@@ -1,0 +1,48 @@
+/* train-data.h - labelled documents as ran-train reads them: a data set, and where each one stands.
+ */
+#ifndef CMD_TRAIN_DATA_H
+#define CMD_TRAIN_DATA_H
+
+#include "cmd.h"
+#include "ran.h"
+
+struct train_place {
+        const char *file; /* NULL: nowhere */
+        size_t line;
+};
+
+/* Zero-initialise. */
+struct train_data {
+        struct ran_dataset set;
+        struct train_place *place; /* (B) of each document of the set, until it is split */
+        size_t place_cap;
+        struct cmd_counts counts;
+        struct train_place *empty; /* documents without a token; they count as bad */
+        size_t empties, empty_cap;
+        struct train_place one,
+                several; /* the first record with `label`, the first with `labels` */
+        size_t unknown;  /* labels that the given classes do not have */
+        size_t V;        /* 1 + the largest id */
+};
+#define TRAIN_LISTED 20 /* places of one kind that are named before the others are only counted */
+void train_data_release(struct train_data *d);
+
+/* How documents become ids. */
+struct train_source {
+        const struct cmd_input *input;
+        struct ran_pool *pool;
+        const struct ran_tokenizer *tokenizer; /* NULL: the documents are ids */
+        size_t V;                              /* of which all are below this */
+};
+
+/* Reads the files into d, whose set may hold classes already. Bad lines are listed on stderr and
+ * counted; whatever else goes wrong ends the program. */
+void train_data_read(struct train_data *d, const struct train_source *source, char **files);
+
+/* The same where no vocabulary is known: learns one from the documents, which are read once and
+ * kept in memory meanwhile, so that they may come from a pipe. NULL when all documents are ids; an
+ * encoding without its vocabulary is a bad line. The caller frees the tokeniser. */
+struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_source *source,
+                                       const struct ran_vocab_settings *settings, char **files);
+
+#endif

@@ -1,0 +1,263 @@
+/* train-learn.c - reads labelled documents of which the vocabulary is not known yet.
+ *
+ * The lines are read once, since they may come from a pipe: their words are counted, and those of
+ * text are kept. Then the vocabulary is learned, and what was kept goes through the same functions
+ * as any other line.
+ */
+#include "train-reader.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* Lines that wait for the vocabulary, one after another. */
+struct spool {
+        struct ran_buf lines;
+        size_t *end; /* (n) */
+        struct train_place *place;
+        size_t n, end_cap, place_cap;
+};
+
+struct learner {
+        struct train_reader reader;
+        struct ran_counter *counter;
+        struct spool spool;
+        struct train_place first_ids, first_words;
+};
+
+static int keep_line(struct spool *s, const struct cmd_line *line, struct ran_error *err)
+{
+        size_t *end = ran_grow(s->end, &s->end_cap, s->n + 1, sizeof *end, err);
+
+        if (end == NULL)
+                return RAN_ENOMEM;
+        s->end = end;
+        if (train_place_add(&s->place, &s->place_cap, s->n, line, err) != RAN_OK)
+                return RAN_ENOMEM;
+        ran_buf_add(&s->lines, line->record.line, line->record.length);
+        if (s->lines.failed)
+                return ran_fail(err, RAN_ENOMEM, "out of memory: %zu bytes of documents were read",
+                                s->lines.len);
+        s->end[s->n++] = s->lines.len;
+        return RAN_OK;
+}
+
+static void release_spool(struct spool *s)
+{
+        ran_buf_release(&s->lines);
+        free(s->end);
+        free(s->place);
+}
+
+/* A member that is there and not null. */
+static const struct ran_member *find(const struct ran_record *record, const char *name)
+{
+        const struct ran_member *m = ran_record_find(record, name, NULL);
+
+        return m != NULL && m->type != '0' ? m : NULL;
+}
+
+static int collect_string(struct train_scratch *s, const char *line, struct ran_span value,
+                          const struct ran_counter *counter, struct ran_buf *words,
+                          struct ran_error *err)
+{
+        struct cmd_document *d = &s->document;
+
+        d->text.len = 0;
+        if (ran_json_decode(line, value, &d->text, err) != RAN_OK)
+                return err->code;
+        return ran_counter_words(counter, d->text.data, d->text.len, &d->encoding, words, err);
+}
+
+static int collect_tokens(struct train_scratch *s, const char *line, const struct ran_member *m,
+                          const struct ran_counter *counter, struct ran_buf *words,
+                          struct ran_error *err)
+{
+        struct ran_span item;
+        size_t at = 0;
+        char type;
+
+        if (m->type != 'a')
+                return ran_fail(err, RAN_EFORMAT, "\"tokens\" must be an array of strings");
+        while (ran_json_next(line, m->value, &at, NULL, &item, &type)) {
+                if (type != 's')
+                        return ran_fail(err, RAN_EFORMAT, "\"tokens\" must be an array of strings");
+                if (collect_string(s, line, item, counter, words, err) != RAN_OK)
+                        return err->code;
+        }
+        return RAN_OK;
+}
+
+/* Appends the words of a record in the form that the counter takes: none for a document of ids. */
+static int collect_words(struct train_scratch *s, const struct ran_record *record,
+                         const struct ran_counter *counter, struct ran_buf *words,
+                         struct ran_error *err)
+{
+        const struct ran_member *tokens = find(record, "tokens"), *text = find(record, "text");
+
+        if (tokens != NULL)
+                return collect_tokens(s, record->line, tokens, counter, words, err);
+        if (text == NULL)
+                return ran_fail(err, RAN_EFORMAT,
+                                "no document: one of text, tokens and ids is needed");
+        if (text->type != 's')
+                return ran_fail(err, RAN_EFORMAT, "\"text\" must be a string");
+        return collect_string(s, record->line, text->value, counter, words, err);
+}
+
+/* Packs ids, or collects the words of a text. */
+static int count(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
+                 struct ran_error *err)
+{
+        struct learner *l = arg;
+        struct train_scratch *s = scratch;
+
+        if (find(&line->record, "encoding") != NULL)
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"encoding\" needs the vocabulary that it was made with: --vocab");
+        if (find(&line->record, "ids") != NULL)
+                return train_encode(&l->reader, s, line, result, err);
+        if (train_read_labels(s, &line->record, err) != RAN_OK)
+                return err->code;
+        return collect_words(s, &line->record, l->counter, result, err);
+}
+
+static int take_counted(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+                        struct ran_error *err)
+{
+        struct learner *l = arg;
+        bool ids = find(&line->record, "ids") != NULL;
+        struct train_place *first = ids ? &l->first_ids : &l->first_words;
+
+        if (first->file == NULL)
+                *first = train_place_of(line);
+        if (ids)
+                return train_take(&l->reader, line, result, err);
+        if (ran_counter_add(l->counter, result->data, result->len, err) != RAN_OK)
+                return err->code;
+        return keep_line(&l->spool, line, err);
+}
+
+/* Lines are encoded so many at a time, in parallel, and added in order. */
+enum { BLOCK = 64 };
+
+struct replay {
+        struct learner *learner;
+        size_t first; /* line of the spool that slot 0 has */
+        struct slot {
+                struct train_scratch scratch;
+                struct cmd_line line;
+                struct ran_buf packed;
+                int code; /* RAN_OK, or err says what is wrong */
+                struct ran_error err;
+        } slot[BLOCK];
+};
+
+static void encode_spooled(void *arg, size_t i)
+{
+        struct replay *r = arg;
+        struct slot *slot = &r->slot[i];
+        const struct spool *spool = &r->learner->spool;
+        size_t n = r->first + i, begin = n == 0 ? 0 : spool->end[n - 1];
+
+        slot->line.file = spool->place[n].file;
+        slot->line.number = spool->place[n].line;
+        slot->packed.len = 0;
+        int code = ran_record_scan(&slot->line.record, spool->lines.data + begin,
+                                   spool->end[n] - begin, &slot->err);
+        if (code == RAN_OK)
+                code = train_encode(&r->learner->reader, &slot->scratch, &slot->line, &slot->packed,
+                                    &slot->err);
+        if (code == RAN_OK && slot->packed.failed)
+                code = ran_fail(&slot->err, RAN_ENOMEM, "out of memory for a document");
+        slot->code = code;
+}
+
+/* Nearly all that can be wrong with a line has been found by now; what is left is a document that
+ * turns out to have no token. */
+static void add_spooled(struct replay *r, struct slot *slot)
+{
+        struct train_reader *reader = &r->learner->reader;
+        struct cmd_counts *counts = &reader->data->counts;
+
+        if (slot->code == RAN_OK)
+                slot->code = train_take(reader, &slot->line, &slot->packed, &slot->err);
+        if (slot->code == RAN_OK)
+                return;
+        if (slot->code != RAN_EFORMAT || reader->source->input->on_error == CMD_ON_ERROR_STOP)
+                cmd_die(CMD_FAILED, "%s:%zu: %s", slot->line.file, slot->line.number,
+                        slot->err.text);
+        counts->good--;
+        if (++counts->bad <= TRAIN_LISTED)
+                cmd_warn("%s:%zu: %s", slot->line.file, slot->line.number, slot->err.text);
+}
+
+/* Encodes the lines that waited. */
+static void replay(struct learner *l)
+{
+        struct ran_error err = {0};
+        struct replay *r = ran_alloc(1, sizeof *r, &err);
+
+        if (r == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        r->learner = l;
+        for (; r->first < l->spool.n; r->first += BLOCK) {
+                size_t n = l->spool.n - r->first < BLOCK ? l->spool.n - r->first : BLOCK;
+                ran_parallel(l->reader.source->pool, n, encode_spooled, r);
+                for (size_t i = 0; i < n; i++)
+                        add_spooled(r, &r->slot[i]);
+        }
+        for (size_t i = 0; i < BLOCK; i++) {
+                train_scratch_release(&r->slot[i].scratch);
+                ran_record_release(&r->slot[i].line.record);
+                ran_buf_release(&r->slot[i].packed);
+        }
+        free(r);
+}
+
+static struct ran_tokenizer *learn(struct learner *l)
+{
+        struct ran_error err = {0};
+        struct ran_counter_report report;
+        struct ran_tokenizer *t = ran_counter_learn(l->counter, &err);
+
+        if (t == NULL)
+                cmd_die(CMD_FAILED, "no vocabulary can be learned: %s", err.text);
+        ran_counter_report(l->counter, &report);
+        cmd_note("learned a vocabulary of %zu pieces from %" PRIu64 " words, %zu different",
+                 ran_tokenizer_size(t), report.words, report.distinct);
+        return t;
+}
+
+struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_source *source,
+                                       const struct ran_vocab_settings *settings, char **files)
+{
+        struct train_source with = *source;
+        struct learner l = {.reader = {.source = &with, .data = d}};
+        struct cmd_loop loop = train_loop(source);
+        struct ran_tokenizer *t = NULL;
+        struct ran_error err = {0};
+
+        l.counter = ran_counter_new(settings, &err);
+        if (l.counter == NULL)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        loop.work = count;
+        loop.take = take_counted;
+        loop.arg = &l;
+        ran_sha256_init(&l.reader.digest);
+        cmd_records(&loop, files, &d->counts);
+        if (l.first_ids.file != NULL && l.first_words.file != NULL)
+                cmd_die(CMD_FAILED,
+                        "%s:%zu brings ids but %s:%zu words: give --vocab FILE, the "
+                        "vocabulary that the ids are from",
+                        l.first_ids.file, l.first_ids.line, l.first_words.file, l.first_words.line);
+        if (l.first_words.file != NULL) {
+                t = learn(&l);
+                with.tokenizer = t;
+                with.V = ran_tokenizer_size(t);
+                replay(&l);
+        }
+        ran_counter_free(l.counter);
+        release_spool(&l.spool);
+        train_finish(&l.reader);
+        return t;
+}

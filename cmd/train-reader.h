@@ -1,0 +1,49 @@
+/* train-reader.h - how a line becomes a document of a data set: what train-data.c and train-learn.c
+ * know of each other, and nobody else.
+ *
+ * A line goes through train_encode, in any thread, which packs labels, weight and ids into the
+ * result of the line, and through train_take, in order, which unpacks them into the data set. */
+#ifndef CMD_TRAIN_READER_H
+#define CMD_TRAIN_READER_H
+
+#include "cmd.h"
+#include "document.h"
+#include "labels.h"
+#include "train-data.h"
+
+/* arg of the functions below. Initialise source and data, then call ran_sha256_init(&digest). */
+struct train_reader {
+        const struct train_source *source;
+        struct train_data *data;
+        struct ran_sha256 digest;
+        uint32_t *labels; /* scratch of train_take */
+        size_t labels_cap;
+};
+
+/* What a thread needs to read a line. Zero-initialise. */
+struct train_scratch {
+        struct cmd_document document;
+        struct cmd_labels labels;
+        double weight;
+};
+void train_scratch_release(struct train_scratch *s);
+
+/* Labels and weight of a record into s; RAN_EFORMAT when there is no label. */
+int train_read_labels(struct train_scratch *s, const struct ran_record *record,
+                      struct ran_error *err);
+int train_encode(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
+                 struct ran_error *err);
+int train_take(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+               struct ran_error *err);
+
+/* Where a line stands, and to append that to an array of n places. */
+struct train_place train_place_of(const struct cmd_line *line);
+int train_place_add(struct train_place **places, size_t *cap, size_t n, const struct cmd_line *line,
+                    struct ran_error *err);
+
+/* The members that are read, and so on; work, take and arg are left to the caller. */
+struct cmd_loop train_loop(const struct train_source *source);
+/* Completes the data set, and releases what r holds. */
+void train_finish(struct train_reader *r);
+
+#endif

@@ -1,0 +1,225 @@
+/* train-run.c - signals, the files of a run, and the summary at its end. */
+#include "train-run.h"
+#include "cmd.h"
+#include "train-progress.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- signals -------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t stop_signal;
+
+/* The first signal asks for a checkpoint and an end, which take as long as one step; the second
+ * ends the program at once. */
+static void on_signal(int signal)
+{
+        if (stop_signal != 0)
+                _exit(128 + signal);
+        stop_signal = signal;
+}
+
+/* A signal that was ignored when the program started (nohup) stays so. */
+static void catch_signal(int signal)
+{
+        struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
+
+        if (sigaction(signal, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+                sigaction(signal, &action, NULL);
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+static void test_writing(const char *path)
+{
+        struct ran_error err = {0};
+        struct ran_writer *w = ran_writer_open(path, &err);
+
+        if (w == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        ran_writer_abort(w);
+}
+
+char *train_run_prepare(struct train_run_options *options, const char *output)
+{
+        char *checkpoint;
+
+        if (asprintf(&checkpoint, "%s.ckpt", output) < 0)
+                cmd_die(CMD_FAILED, "out of memory");
+        test_writing(output);
+        test_writing(checkpoint);
+        bool exists = access(checkpoint, F_OK) == 0;
+        if (exists && !options->resume && !options->overwrite_checkpoint)
+                cmd_die(CMD_FAILED,
+                        "%s is left from a training that was interrupted: go on with it by "
+                        "--resume, "
+                        "or begin anew by --overwrite-checkpoint",
+                        checkpoint);
+        if (options->resume && !exists) {
+                cmd_note("there is no %s to resume: training begins from the start", checkpoint);
+                options->resume = false;
+        }
+        return checkpoint;
+}
+
+/* ---- summary -------------------------------------------------------------------------------- */
+
+static double peak_bytes(void)
+{
+        struct rusage usage;
+
+        return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024.0 * (double)usage.ru_maxrss : 0;
+}
+
+static void summarise(const struct ran_train_job *job, const struct train_progress *p)
+{
+        const struct ran_train_report *last = &p->last, *dev = &p->dev;
+        char tokens[32], rate[32], time[32], peak[32], size[32];
+        struct stat file = {0};
+
+        if (p->has_dev)
+                cmd_note("best epoch %zu of %zu: dev %s %.2f%s", dev->best_epoch, dev->epoch,
+                         p->metric, train_progress_metric(p, dev->best),
+                         dev->epoch < dev->epochs ? "; it got no better after that" : "");
+        else
+                cmd_note("%zu epochs, loss %.4f; without development data the last epoch is kept",
+                         last->epoch, last->loss);
+        cmd_note("%s tokens in %s, %s tokens/s, peak memory %sB",
+                 train_amount(tokens, (double)last->tokens), train_duration(time, last->seconds),
+                 train_amount(rate, last->tokens_per_second), train_amount(peak, peak_bytes()));
+        stat(job->output, &file);
+        cmd_note("the model is %s (%sB); now label documents with it:", job->output,
+                 train_amount(size, (double)file.st_size));
+        cmd_note("    ran-classify -m %s FILE.jsonl", job->output);
+}
+
+/* ---- the run -------------------------------------------------------------------------------- */
+
+static int on_report(void *arg, const struct ran_train_report *report)
+{
+        train_progress_report(arg, report);
+        return stop_signal;
+}
+
+static const char *metric_name(int metric)
+{
+        const struct ran_field *f = ran_train_fields;
+
+        while (strcmp(f->name, "metric") != 0)
+                f++;
+        return f->choices[metric];
+}
+
+int train_run(struct ran_train_job *job, const struct train_run_options *options)
+{
+        struct train_progress progress = {.when = options->progress,
+                                          .metric = metric_name(job->settings->metric),
+                                          .seed = job->settings->seed};
+        struct ran_error err = {0};
+
+        train_progress_begin(&progress, options->log, options->resume);
+        job->resume = options->resume;
+        job->checkpoint_seconds = 60 * options->checkpoint_minutes;
+        job->report = on_report;
+        job->arg = &progress;
+        catch_signal(SIGINT);
+        catch_signal(SIGTERM);
+        int code = ran_train(job, &err);
+        bool logged = train_progress_end(&progress);
+        if (code == RAN_EINTR) {
+                cmd_warn("interrupted; %s holds all that was learned: the same command with "
+                         "--resume "
+                         "goes on from there",
+                         job->checkpoint);
+                return 128 + stop_signal;
+        }
+        if (code != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        summarise(job, &progress);
+        if (!logged)
+                cmd_warn("the model is complete, but %s is not", options->log);
+        return logged ? CMD_OK : CMD_FAILED;
+}
+
+/* ---- dry run -------------------------------------------------------------------------------- */
+
+struct trial {
+        double seconds_left;
+        bool known;
+};
+
+/* Ends the trial once its speed can be told: after some steps, since the first ones are slower. */
+static int on_trial(void *arg, const struct ran_train_report *report)
+{
+        struct trial *trial = arg;
+        const double enough = 3;
+
+        if (report->event == RAN_REPORT_END) {
+                *trial = (struct trial){report->seconds, true};
+                return 0;
+        }
+        if (report->event != RAN_REPORT_STEP)
+                return 0;
+        *trial = (struct trial){report->seconds + report->eta_seconds, true};
+        return report->seconds > enough && report->step > 1;
+}
+
+static struct trial measure(const struct ran_train_job *job)
+{
+        struct trial trial = {0};
+        struct ran_train_job copy = *job;
+        struct ran_error err = {0};
+        const char *temp = getenv("TMPDIR");
+        char *folder, *output, *checkpoint;
+
+        if (asprintf(&folder, "%s/ran-train.XXXXXX", temp != NULL ? temp : "/tmp") < 0)
+                cmd_die(CMD_FAILED, "out of memory");
+        if (mkdtemp(folder) == NULL)
+                cmd_die(CMD_FAILED, "%s: %s", folder, strerror(errno));
+        if (asprintf(&output, "%s/model", folder) < 0 ||
+            asprintf(&checkpoint, "%s.ckpt", output) < 0)
+                cmd_die(CMD_FAILED, "out of memory");
+        copy.output = output;
+        copy.checkpoint = checkpoint;
+        copy.report = on_trial;
+        copy.arg = &trial;
+        int code = ran_train(&copy, &err);
+        unlink(output);
+        unlink(checkpoint);
+        rmdir(folder);
+        free(folder);
+        free(output);
+        free(checkpoint);
+        if (code != RAN_OK && code != RAN_EINTR)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        return trial;
+}
+
+int train_dry_run(struct ran_train_job *job)
+{
+        struct ran_train_estimate e;
+        struct ran_error err = {0};
+        char a[32], b[32], c[32];
+
+        if (ran_train_estimate(job, &e, &err) != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        printf("parameters  %zu: %zu in the embedding, %zu in the rest\n", e.parameters,
+               e.embedding_parameters, e.parameters - e.embedding_parameters);
+        printf("memory      %sB at most\n", train_amount(a, (double)e.bytes));
+        printf("documents   %zu, %s tokens\n", job->train->B,
+               train_amount(a, (double)job->train->first[job->train->B]));
+        printf("steps       %zu\n", e.steps);
+        printf("arithmetic  %s operations an epoch\n", train_amount(b, e.flops));
+        fflush(stdout); /* what follows takes a while */
+        struct trial trial = measure(job);
+        if (trial.known)
+                printf("time        %s for %zu epochs, on %zu threads\n",
+                       train_duration(c, trial.seconds_left), job->settings->epochs,
+                       ran_pool_threads(job->pool));
+        return CMD_OK;
+}

@@ -1,0 +1,28 @@
+/* train-run.h - a training run as a person meets it: signals, progress, and what to do next. */
+#ifndef CMD_TRAIN_RUN_H
+#define CMD_TRAIN_RUN_H
+
+#include "ran.h"
+
+struct train_run_options {
+        int progress; /* TRAIN_PROGRESS_... */
+        char *log;    /* JSON lines, or NULL */
+        double checkpoint_minutes;
+        bool resume;               /* where a checkpoint is; else from the start */
+        bool overwrite_checkpoint; /* begin anew although there is one */
+};
+
+/* Makes sure, before anything is read, that the model and its checkpoint can be written and that no
+ * checkpoint is lost; dies with 3 otherwise. Returns the name of the checkpoint, which the caller
+ * frees. */
+char *train_run_prepare(struct train_run_options *options, const char *output);
+
+/* Trains; fills in checkpoint, resume, report and arg of the job. Returns the status to end with.
+ */
+int train_run(struct ran_train_job *job, const struct train_run_options *options);
+
+/* Says on stdout what training would need. The time is measured: it trains for a few seconds, with
+ * its files in a temporary folder that is removed. */
+int train_dry_run(struct ran_train_job *job);
+
+#endif
