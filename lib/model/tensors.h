@@ -45,9 +45,12 @@ enum ran_dtype {
 };
 const char *ran_dtype_name(enum ran_dtype dtype);
 
-/* Bytes that a tensor takes; RAN_EFORMAT when the number overflows or is not whole. */
-int ran_dtype_bytes(enum ran_dtype dtype, const size_t *shape, size_t rank, size_t *bytes,
-                    struct ran_error *err);
+bool ran_dtype_find(const char *name, enum ran_dtype *dtype);
+
+/* Elements of a shape, and the bytes they take; RAN_EFORMAT when a number overflows or the bytes
+ * are not whole. */
+int ran_dtype_size(enum ran_dtype dtype, const size_t *shape, size_t rank, size_t *elements,
+                   size_t *bytes, struct ran_error *err);
 
 /* ---- reading (tensors.c) ------------------------------------------------------------------------
  */
@@ -88,6 +91,8 @@ const struct ran_metadata *ran_tensors_metadata(const struct ran_tensors *t, con
 /* Compares the data section with the SHA-256 digest in the metadata; RAN_EFORMAT when they differ
  * or there is none. */
 int ran_tensors_verify(const struct ran_tensors *t, struct ran_error *err);
+
+/* ---- elements (dtype.c) ---- */
 
 /* Where the floats of an F32 tensor lie, if they can be used in place (numbers of this machine,
  * suitably aligned); NULL otherwise: copy them. */

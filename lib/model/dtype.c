@@ -1,0 +1,155 @@
+/* The element types of tensors: names, sizes, conversion to float32. */
+#include "model/tensors.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct {
+        const char *name;
+        unsigned bits;
+} dtypes[RAN_DTYPES] = {
+        [RAN_DTYPE_BOOL] = {"BOOL", 8},
+        [RAN_DTYPE_F4] = {"F4", 4},
+        [RAN_DTYPE_F6_E2M3] = {"F6_E2M3", 6},
+        [RAN_DTYPE_F6_E3M2] = {"F6_E3M2", 6},
+        [RAN_DTYPE_U8] = {"U8", 8},
+        [RAN_DTYPE_I8] = {"I8", 8},
+        [RAN_DTYPE_F8_E5M2] = {"F8_E5M2", 8},
+        [RAN_DTYPE_F8_E4M3] = {"F8_E4M3", 8},
+        [RAN_DTYPE_F8_E8M0] = {"F8_E8M0", 8},
+        [RAN_DTYPE_F8_E4M3FNUZ] = {"F8_E4M3FNUZ", 8},
+        [RAN_DTYPE_F8_E5M2FNUZ] = {"F8_E5M2FNUZ", 8},
+        [RAN_DTYPE_I16] = {"I16", 16},
+        [RAN_DTYPE_U16] = {"U16", 16},
+        [RAN_DTYPE_F16] = {"F16", 16},
+        [RAN_DTYPE_BF16] = {"BF16", 16},
+        [RAN_DTYPE_I32] = {"I32", 32},
+        [RAN_DTYPE_U32] = {"U32", 32},
+        [RAN_DTYPE_F32] = {"F32", 32},
+        [RAN_DTYPE_C64] = {"C64", 64},
+        [RAN_DTYPE_F64] = {"F64", 64},
+        [RAN_DTYPE_I64] = {"I64", 64},
+        [RAN_DTYPE_U64] = {"U64", 64},
+};
+
+const char *ran_dtype_name(enum ran_dtype dtype)
+{
+        return dtypes[dtype].name;
+}
+
+bool ran_dtype_find(const char *name, enum ran_dtype *dtype)
+{
+        for (int i = 0; i < RAN_DTYPES; i++) {
+                if (strcmp(name, dtypes[i].name) == 0) {
+                        *dtype = (enum ran_dtype)i;
+                        return true;
+                }
+        }
+        return false;
+}
+
+/* From left to right, as the format's validator does: [2^40, 2^40, 0] overflows, [0, 2^63] not. */
+int ran_dtype_size(enum ran_dtype dtype, const size_t *shape, size_t rank, size_t *elements,
+                   size_t *bytes, struct ran_error *err)
+{
+        const unsigned bits = dtypes[dtype].bits;
+        size_t n = 1;
+
+        for (size_t i = 0; i < rank; i++) {
+                if (shape[i] != 0 && n > SIZE_MAX / shape[i])
+                        return ran_fail(err, RAN_EFORMAT, "the product of its shape overflows");
+                n *= shape[i];
+        }
+        if (n > SIZE_MAX / bits)
+                return ran_fail(err, RAN_EFORMAT, "its size overflows");
+        if (n * bits % 8 != 0)
+                return ran_fail(err, RAN_EFORMAT, "%zu elements of type %s do not fill whole bytes",
+                                n, dtypes[dtype].name);
+        *elements = n;
+        *bytes = n * bits / 8;
+        return RAN_OK;
+}
+
+/* ---- conversion ---------------------------------------------------------------------------------
+ */
+
+static uint64_t load(const unsigned char *p, size_t bytes)
+{
+        uint64_t x = 0;
+
+        for (size_t i = 0; i < bytes; i++)
+                x |= (uint64_t)p[i] << 8 * i;
+        return x;
+}
+
+static float float_of_bits(uint32_t bits)
+{
+        float x;
+
+        memcpy(&x, &bits, sizeof(x));
+        return x;
+}
+
+static double double_of_bits(uint64_t bits)
+{
+        double x;
+
+        memcpy(&x, &bits, sizeof(x));
+        return x;
+}
+
+/* IEEE 754 binary16: 1 bit of sign, 5 of exponent (bias 15), 10 of fraction. */
+static float float_of_half(uint32_t half)
+{
+        uint32_t sign = (half & 0x8000) << 16, exponent = half >> 10 & 0x1f;
+        uint32_t fraction = half & 0x3ff;
+
+        if (exponent == 0) { /* zero and subnormal numbers: fraction * 2^-24, exactly */
+                float x = (float)fraction * 0x1p-24f;
+                return sign != 0 ? -x : x;
+        }
+        exponent = exponent == 31 ? 255 : exponent + (127 - 15);
+        return float_of_bits(sign | exponent << 23 | fraction << 13);
+}
+
+int ran_tensor_floats(const struct ran_tensors *t, const struct ran_tensor *tensor, float *out,
+                      struct ran_error *err)
+{
+        const unsigned char *p = t->data + tensor->begin;
+        const size_t n = tensor->elements;
+
+        switch (tensor->dtype) {
+        case RAN_DTYPE_F32:
+                for (size_t i = 0; i < n; i++)
+                        out[i] = float_of_bits((uint32_t)load(p + 4 * i, 4));
+                break;
+        case RAN_DTYPE_F64:
+                for (size_t i = 0; i < n; i++)
+                        out[i] = (float)double_of_bits(load(p + 8 * i, 8));
+                break;
+        case RAN_DTYPE_F16:
+                for (size_t i = 0; i < n; i++)
+                        out[i] = float_of_half((uint32_t)load(p + 2 * i, 2));
+                break;
+        case RAN_DTYPE_BF16: /* the upper half of a float32 */
+                for (size_t i = 0; i < n; i++)
+                        out[i] = float_of_bits((uint32_t)load(p + 2 * i, 2) << 16);
+                break;
+        default:
+                return ran_fail(err, RAN_EFORMAT,
+                                "tensor \"%s\" has elements of type %s: F32, F16, BF16 or F64 is "
+                                "needed",
+                                tensor->name, dtypes[tensor->dtype].name);
+        }
+        return RAN_OK;
+}
+
+const float *ran_tensor_in_place(const struct ran_tensors *t, const struct ran_tensor *tensor)
+{
+        const unsigned char *p = t->data + tensor->begin;
+        bool same_order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+
+        if (tensor->dtype != RAN_DTYPE_F32 || !same_order || (uintptr_t)p % sizeof(float) != 0)
+                return NULL;
+        return (const float *)(const void *)p;
+}

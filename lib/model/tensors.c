@@ -1,0 +1,451 @@
+/* Reading safetensors files. The header goes through the scanner of records, which checks JSON and
+ * UTF-8 without recursion and leaves numbers as text: a double would lose 64-bit offsets. Every
+ * number in it is checked before it is used, every sum and product before it is taken. */
+#include "model/tensors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LENGTH_BYTES = 8, MAX_HEADER = 100000000 /* the format's own limit */ };
+
+struct reader {
+        struct ran_tensors *t;
+        const char *header;
+        size_t strings_n; /* used of t->strings, which has room for every string of the header */
+        size_t shapes_n, shapes_cap;
+        struct ran_error *err;
+};
+
+/* ---- values -------------------------------------------------------------------------------------
+ */
+
+static const char *keep_string(struct reader *r, const char *s, size_t n)
+{
+        char *copy = r->t->strings + r->strings_n;
+
+        if (n > 0)
+                memcpy(copy, s, n);
+        copy[n] = '\0';
+        r->strings_n += n + 1;
+        return copy;
+}
+
+/* Decodes and keeps a string of the header. */
+static int read_string(struct reader *r, struct ran_span value, const char **s, size_t *n)
+{
+        struct ran_buf text = {0};
+        int code = ran_json_decode(r->header, value, &text, r->err);
+
+        if (code == RAN_OK) {
+                *s = keep_string(r, text.data, text.len);
+                *n = text.len;
+        }
+        ran_buf_release(&text);
+        return code;
+}
+
+static int read_dtype(struct reader *r, struct ran_span value, char type, enum ran_dtype *dtype)
+{
+        const char *name;
+        size_t n;
+
+        if (type != 's')
+                return ran_fail(r->err, RAN_EFORMAT, "dtype is not a string");
+        int code = read_string(r, value, &name, &n);
+        if (code != RAN_OK)
+                return code;
+        if (strlen(name) != n || !ran_dtype_find(name, dtype))
+                return ran_fail(r->err, RAN_EFORMAT, "unknown dtype \"%s\"", name);
+        return RAN_OK;
+}
+
+static int read_size(struct reader *r, struct ran_span item, const char *what, size_t *x)
+{
+        const char *text = r->header + item.begin;
+        size_t n = item.end - item.begin;
+
+        if (ran_parse_size(text, n, x))
+                return RAN_OK;
+        return ran_fail(r->err, RAN_EFORMAT,
+                        "%s holds %.*s: a whole number from 0 to %zu is needed", what,
+                        (int)(n < 40 ? n : 40), text, SIZE_MAX);
+}
+
+/* Appends the numbers of an array to t->shapes. */
+static int read_sizes(struct reader *r, struct ran_span value, char type, const char *what,
+                      size_t *count)
+{
+        struct ran_span none, item;
+        size_t pos = 0;
+
+        if (type != 'a')
+                return ran_fail(r->err, RAN_EFORMAT, "%s is not an array", what);
+        for (*count = 0; ran_json_next(r->header, value, &pos, &none, &item, &type); ++*count) {
+                size_t *shapes = ran_grow(r->t->shapes, &r->shapes_cap, r->shapes_n + 1,
+                                          sizeof(*shapes), r->err);
+
+                if (shapes == NULL)
+                        return RAN_ENOMEM;
+                r->t->shapes = shapes;
+                int code = read_size(r, item, what, &shapes[r->shapes_n]);
+                if (code != RAN_OK)
+                        return code;
+                r->shapes_n++;
+        }
+        return RAN_OK;
+}
+
+static int read_offsets(struct reader *r, struct ran_span value, char type,
+                        struct ran_tensor *tensor)
+{
+        size_t n;
+        int code = read_sizes(r, value, type, "data_offsets", &n);
+
+        if (code != RAN_OK)
+                return code;
+        if (n != 2)
+                return ran_fail(r->err, RAN_EFORMAT, "data_offsets holds %zu numbers, not 2", n);
+        r->shapes_n -= n; /* only shapes are kept there */
+        tensor->begin = r->t->shapes[r->shapes_n];
+        tensor->end = r->t->shapes[r->shapes_n + 1];
+        return RAN_OK;
+}
+
+/* ---- tensors ------------------------------------------------------------------------------------
+ */
+
+enum { DTYPE, SHAPE, OFFSETS, MEMBERS };
+static const char *const member_names[MEMBERS] = {"dtype", "shape", "data_offsets"};
+
+/* Which of them the name, quotes included, is; MEMBERS for any other. */
+static int find_member(struct reader *r, struct ran_span name, int *member)
+{
+        struct ran_buf text = {0};
+        int code = ran_json_decode(r->header, name, &text, r->err);
+
+        for (*member = 0; code == RAN_OK && *member < MEMBERS; ++*member) {
+                size_t n = strlen(member_names[*member]);
+
+                if (text.len == n && memcmp(text.data, member_names[*member], n) == 0)
+                        break;
+        }
+        ran_buf_release(&text);
+        return code;
+}
+
+static int read_member(struct reader *r, int member, struct ran_span value, char type,
+                       struct ran_tensor *tensor)
+{
+        switch (member) {
+        case DTYPE:
+                return read_dtype(r, value, type, &tensor->dtype);
+        case SHAPE:
+                return read_sizes(r, value, type, "shape", &tensor->rank);
+        case OFFSETS:
+                return read_offsets(r, value, type, tensor);
+        default:
+                return RAN_OK; /* the format ignores what it does not know */
+        }
+}
+
+static int read_members(struct reader *r, struct ran_span object, struct ran_tensor *tensor)
+{
+        struct ran_span name, value;
+        bool seen[MEMBERS + 1] = {false};
+        size_t pos = 0;
+        char type;
+
+        while (ran_json_next(r->header, object, &pos, &name, &value, &type)) {
+                int member, code = find_member(r, name, &member);
+
+                if (code == RAN_OK && member < MEMBERS && seen[member])
+                        code = ran_fail(r->err, RAN_EFORMAT, "%s is given twice",
+                                        member_names[member]);
+                if (code == RAN_OK)
+                        code = read_member(r, member, value, type, tensor);
+                if (code != RAN_OK)
+                        return code;
+                seen[member] = true;
+        }
+        for (int i = 0; i < MEMBERS; i++) {
+                if (!seen[i])
+                        return ran_fail(r->err, RAN_EFORMAT, "%s is missing", member_names[i]);
+        }
+        return RAN_OK;
+}
+
+/* The size that type and shape give is the one that the offsets give. */
+static int check_size(struct reader *r, struct ran_tensor *tensor)
+{
+        const size_t *shape = r->t->shapes + r->shapes_n - tensor->rank;
+        size_t bytes;
+        int code = ran_dtype_size(tensor->dtype, shape, tensor->rank, &tensor->elements, &bytes,
+                                  r->err);
+
+        if (code != RAN_OK)
+                return code;
+        if (tensor->end < tensor->begin || tensor->end - tensor->begin != bytes)
+                return ran_fail(
+                        r->err, RAN_EFORMAT,
+                        "data_offsets are [%zu, %zu], but its type and shape take %zu bytes",
+                        tensor->begin, tensor->end, bytes);
+        return RAN_OK;
+}
+
+static int read_tensor(struct reader *r, const struct ran_member *m, const char *name)
+{
+        struct ran_tensor *tensor = &r->t->tensor[r->t->n];
+
+        tensor->name_n = m->name.end - m->name.begin;
+        tensor->name = keep_string(r, name, tensor->name_n);
+        int code = m->type == 'o' ? read_members(r, m->value, tensor)
+                                  : ran_fail(r->err, RAN_EFORMAT, "it is not an object");
+        if (code == RAN_OK)
+                code = check_size(r, tensor);
+        if (code != RAN_OK && r->err != NULL)
+                ran_fail(r->err, r->err->code, "tensor \"%s\": %s", tensor->name, r->err->text);
+        r->t->n++;
+        return code;
+}
+
+/* ---- metadata -----------------------------------------------------------------------------------
+ */
+
+static int read_metadata(struct reader *r, const struct ran_member *m)
+{
+        struct ran_span name, value;
+        struct ran_tensors *t = r->t;
+        size_t pos = 0, cap = 0;
+        char type;
+
+        if (t->metadata != NULL)
+                return ran_fail(r->err, RAN_EFORMAT, "__metadata__ is given twice");
+        t->metadata = ran_grow(NULL, &cap, 1, sizeof(*t->metadata), r->err);
+        if (t->metadata == NULL)
+                return RAN_ENOMEM;
+        if (m->type == '0')
+                return RAN_OK;
+        if (m->type != 'o')
+                return ran_fail(r->err, RAN_EFORMAT, "__metadata__ is not an object");
+        while (ran_json_next(r->header, m->value, &pos, &name, &value, &type)) {
+                struct ran_metadata *grown =
+                        ran_grow(t->metadata, &cap, t->metadata_n + 1, sizeof(*grown), r->err);
+
+                if (grown == NULL)
+                        return RAN_ENOMEM;
+                t->metadata = grown;
+                struct ran_metadata *pair = &grown[t->metadata_n++];
+                int code = read_string(r, name, &pair->key, &pair->key_n);
+                if (code == RAN_OK && type != 's')
+                        code = ran_fail(r->err, RAN_EFORMAT, "__metadata__: \"%s\" is not a string",
+                                        pair->key);
+                if (code == RAN_OK)
+                        code = read_string(r, value, &pair->text, &pair->text_n);
+                if (code != RAN_OK)
+                        return code;
+        }
+        return RAN_OK;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------------
+ */
+
+static int compare_bytes(const char *a, size_t a_n, const char *b, size_t b_n)
+{
+        int order = memcmp(a, b, a_n < b_n ? a_n : b_n);
+
+        return order != 0 ? order : (a_n > b_n) - (a_n < b_n);
+}
+
+static int by_name(const void *a, const void *b)
+{
+        const struct ran_tensor *x = a, *y = b;
+
+        return compare_bytes(x->name, x->name_n, y->name, y->name_n);
+}
+
+static int by_key(const void *a, const void *b)
+{
+        const struct ran_metadata *x = a, *y = b;
+
+        return compare_bytes(x->key, x->key_n, y->key, y->key_n);
+}
+
+static int by_place(const void *a, const void *b)
+{
+        const struct ran_tensor *x = a, *y = b;
+
+        if (x->begin != y->begin)
+                return x->begin < y->begin ? -1 : 1;
+        return (x->end > y->end) - (x->end < y->end);
+}
+
+static int check_names(const struct ran_tensors *t, struct ran_error *err)
+{
+        for (size_t i = 1; i < t->n; i++) {
+                if (by_name(&t->tensor[i - 1], &t->tensor[i]) == 0)
+                        return ran_fail(err, RAN_EFORMAT, "tensor \"%s\" is given twice",
+                                        t->tensor[i].name);
+        }
+        for (size_t i = 1; i < t->metadata_n; i++) {
+                if (by_key(&t->metadata[i - 1], &t->metadata[i]) == 0)
+                        return ran_fail(err, RAN_EFORMAT, "__metadata__: \"%s\" is given twice",
+                                        t->metadata[i].key);
+        }
+        return RAN_OK;
+}
+
+/* With the tensors in the order of their places: they cover the data, and nothing twice. */
+static int check_places(const struct ran_tensors *t, struct ran_error *err)
+{
+        size_t at = 0;
+
+        for (size_t i = 0; i < t->n; i++) {
+                const struct ran_tensor *tensor = &t->tensor[i];
+
+                if (tensor->begin != at)
+                        return ran_fail(
+                                err, RAN_EFORMAT,
+                                "tensor \"%s\" begins at byte %zu of the data, but the ones "
+                                "before it end at %zu",
+                                tensor->name, tensor->begin, at);
+                at = tensor->end;
+        }
+        if (at != t->size)
+                return ran_fail(err, RAN_EFORMAT,
+                                "%zu bytes of data follow the header, but the "
+                                "tensors take %zu: the file is damaged or cut short",
+                                t->size, at);
+        return RAN_OK;
+}
+
+/* Everything is read: gives each tensor, still in the order of the header, its shape, then orders
+ * and checks them all. */
+static int finish(struct ran_tensors *t, struct ran_error *err)
+{
+        const size_t *shape = t->shapes;
+
+        for (size_t i = 0; i < t->n; i++) {
+                t->tensor[i].shape = shape;
+                shape += t->tensor[i].rank;
+        }
+        qsort(t->tensor, t->n, sizeof(*t->tensor), by_name);
+        if (t->metadata_n > 0)
+                qsort(t->metadata, t->metadata_n, sizeof(*t->metadata), by_key);
+        int code = check_names(t, err);
+        if (code != RAN_OK)
+                return code;
+        qsort(t->tensor, t->n, sizeof(*t->tensor), by_place);
+        code = check_places(t, err);
+        qsort(t->tensor, t->n, sizeof(*t->tensor), by_name);
+        return code;
+}
+
+static int read_header(struct reader *r, const struct ran_record *record)
+{
+        static const char reserved[] = "__metadata__";
+
+        for (size_t i = 0; i < record->count; i++) {
+                const struct ran_member *m = &record->members[i];
+                const char *name = record->names.data + m->name.begin;
+                bool metadata = m->name.end - m->name.begin == strlen(reserved) &&
+                                memcmp(name, reserved, strlen(reserved)) == 0;
+                int code = metadata ? read_metadata(r, m) : read_tensor(r, m, name);
+
+                if (code != RAN_OK)
+                        return code;
+        }
+        return finish(r->t, r->err);
+}
+
+static int parse_header(struct ran_tensors *t, const char *header, size_t length,
+                        struct ran_error *err)
+{
+        struct reader r = {.t = t, .header = header, .err = err};
+        struct ran_record record = {0};
+        int code = ran_record_scan(&record, header, length, err);
+
+        if (code != RAN_OK) {
+                if (err != NULL)
+                        ran_fail(err, err->code, "bad header: %s", err->text);
+        } else {
+                /* Decoding makes no string longer, and its quotes leave room for a NUL. */
+                t->strings = ran_alloc(length, 1, err);
+                t->tensor = ran_alloc(record.count, sizeof(*t->tensor), err);
+                code = t->strings != NULL && t->tensor != NULL ? read_header(&r, &record)
+                                                               : RAN_ENOMEM;
+        }
+        ran_record_release(&record);
+        return code;
+}
+
+int ran_tensors_read(struct ran_tensors *t, const struct ran_bytes *file, struct ran_error *err)
+{
+        uint64_t length = 0;
+
+        *t = (struct ran_tensors){0};
+        if (file->size < LENGTH_BYTES)
+                return ran_fail(err, RAN_EFORMAT, "%zu bytes are too few for a safetensors file",
+                                file->size);
+        for (int i = 0; i < LENGTH_BYTES; i++)
+                length |= (uint64_t)file->data[i] << 8 * i;
+        if (length > MAX_HEADER)
+                return ran_fail(err, RAN_EFORMAT,
+                                "not a safetensors file: its header would take "
+                                "%llu bytes",
+                                (unsigned long long)length);
+        if (length > file->size - LENGTH_BYTES)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the header should take %zu bytes, but %zu follow: the file is no "
+                                "safetensors file, or cut short",
+                                (size_t)length, file->size - LENGTH_BYTES);
+        t->data = file->data + LENGTH_BYTES + length;
+        t->size = file->size - LENGTH_BYTES - (size_t)length;
+        int code = parse_header(t, (const char *)file->data + LENGTH_BYTES, (size_t)length, err);
+        if (code != RAN_OK)
+                ran_tensors_release(t);
+        return code;
+}
+
+void ran_tensors_release(struct ran_tensors *t)
+{
+        free(t->tensor);
+        free(t->metadata);
+        free(t->strings);
+        free(t->shapes);
+        *t = (struct ran_tensors){0};
+}
+
+const struct ran_tensor *ran_tensors_find(const struct ran_tensors *t, const char *name)
+{
+        struct ran_tensor key = {.name = name, .name_n = strlen(name)};
+
+        return bsearch(&key, t->tensor, t->n, sizeof(key), by_name);
+}
+
+const struct ran_metadata *ran_tensors_metadata(const struct ran_tensors *t, const char *key)
+{
+        struct ran_metadata pair = {.key = key, .key_n = strlen(key)};
+
+        if (t->metadata_n == 0)
+                return NULL;
+        return bsearch(&pair, t->metadata, t->metadata_n, sizeof(pair), by_key);
+}
+
+int ran_tensors_verify(const struct ran_tensors *t, struct ran_error *err)
+{
+        const struct ran_metadata *digest = ran_tensors_metadata(t, "digest");
+        struct ran_sha256 sha;
+        char hex[65];
+
+        if (digest == NULL)
+                return ran_fail(err, RAN_EFORMAT, "there is no digest to verify the data with");
+        ran_sha256_init(&sha);
+        ran_sha256_add(&sha, t->data, t->size);
+        ran_sha256_hex(&sha, hex);
+        if (strcmp(hex, digest->text) != 0)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the data does not match its digest: the file is "
+                                "damaged");
+        return RAN_OK;
+}
