@@ -25,19 +25,13 @@ static bool can_redraw(void)
         return isatty(STDERR_FILENO) && term != NULL && strcmp(term, "dumb") != 0;
 }
 
-void train_progress_begin(struct train_progress *p, const char *path, bool resume)
+void train_progress_begin(struct train_progress *p)
 {
         if (cmd_common.quiet)
                 p->when = TRAIN_PROGRESS_NEVER;
         p->live = p->when == TRAIN_PROGRESS_ALWAYS ||
                   (p->when == TRAIN_PROGRESS_AUTO && can_redraw());
         p->next = p->live ? 0 : plain_seconds;
-        p->log_name = path;
-        if (path == NULL)
-                return;
-        p->log = fopen(path, resume ? "ae" : "we");
-        if (p->log == NULL)
-                cmd_die(CMD_FAILED, "%s: the log cannot be opened: %s", path, strerror(errno));
 }
 
 /* ---- numbers for people --------------------------------------------------------------------- */

@@ -23,9 +23,8 @@ struct train_progress {
         bool has_dev;
 };
 
-/* Opens the log: to append when a run is resumed, else anew; dies with 3 when it cannot be. path
- * may be NULL. Decides between the live line and plain ones. */
-void train_progress_begin(struct train_progress *p, const char *path, bool resume);
+/* Decides between the live line and plain ones. */
+void train_progress_begin(struct train_progress *p);
 /* Shows and logs one report. */
 void train_progress_report(struct train_progress *p, const struct ran_train_report *r);
 /* Ends the live line, so that messages start on a line of their own. */

@@ -45,6 +45,16 @@ static void test_writing(const char *path)
         ran_writer_abort(w);
 }
 
+/* The log of a run that is resumed is gone on with. */
+static void open_log(struct train_run_options *options)
+{
+        if (options->log == NULL)
+                return;
+        options->log_file = fopen(options->log, options->resume ? "ae" : "we");
+        if (options->log_file == NULL)
+                cmd_die(CMD_FAILED, "cannot write the log %s: %s", options->log, strerror(errno));
+}
+
 char *train_run_prepare(struct train_run_options *options, const char *output)
 {
         char *checkpoint;
@@ -64,6 +74,7 @@ char *train_run_prepare(struct train_run_options *options, const char *output)
                 cmd_note("there is no %s to resume: training begins from the start", checkpoint);
                 options->resume = false;
         }
+        open_log(options);
         return checkpoint;
 }
 
@@ -78,14 +89,13 @@ static double peak_bytes(void)
 
 static void summarise(const struct ran_train_job *job, const struct train_progress *p)
 {
-        const struct ran_train_report *last = &p->last, *dev = &p->dev;
+        const struct ran_train_report *last = &p->last;
         char tokens[32], rate[32], time[32], peak[32], size[32];
         struct stat file = {0};
 
-        if (p->has_dev)
-                cmd_note("best epoch %zu of %zu: dev %s %.2f%s", dev->best_epoch, dev->epoch,
-                         p->metric, train_progress_metric(p, dev->best),
-                         dev->epoch < dev->epochs ? "; it got no better after that" : "");
+        if (last->best_epoch > 0)
+                cmd_note("best epoch %zu of %zu: dev %s %.2f", last->best_epoch, last->epoch,
+                         p->metric, train_progress_metric(p, last->best));
         else
                 cmd_note("%zu epochs, loss %.4f; without development data the last epoch is kept",
                          last->epoch, last->loss);
@@ -115,14 +125,28 @@ static const char *metric_name(int metric)
         return f->choices[metric];
 }
 
+/* Says what is left, and how to go on with it; steps: whether there were any in this run. */
+static int ended_early(const struct ran_train_job *job, const struct ran_error *err, bool steps)
+{
+        bool interrupted = err->code == RAN_EINTR, again = err->code != RAN_EDIVERGED;
+
+        cmd_warn("%s", interrupted ? "interrupted" : err->text);
+        if (steps && again && access(job->checkpoint, F_OK) == 0)
+                cmd_warn("%s holds what was learned: go on with the same command and --resume",
+                         job->checkpoint);
+        return interrupted ? 128 + stop_signal : cmd_status_of(err);
+}
+
 int train_run(struct ran_train_job *job, const struct train_run_options *options)
 {
         struct train_progress progress = {.when = options->progress,
                                           .metric = metric_name(job->settings->metric),
-                                          .seed = job->settings->seed};
+                                          .seed = job->settings->seed,
+                                          .log = options->log_file,
+                                          .log_name = options->log};
         struct ran_error err = {0};
 
-        train_progress_begin(&progress, options->log, options->resume);
+        train_progress_begin(&progress);
         job->resume = options->resume;
         job->checkpoint_seconds = 60 * options->checkpoint_minutes;
         job->report = on_report;
@@ -131,15 +155,8 @@ int train_run(struct ran_train_job *job, const struct train_run_options *options
         catch_signal(SIGTERM);
         int code = ran_train(job, &err);
         bool logged = train_progress_end(&progress);
-        if (code == RAN_EINTR) {
-                cmd_warn("interrupted; %s holds all that was learned: the same command with "
-                         "--resume "
-                         "goes on from there",
-                         job->checkpoint);
-                return 128 + stop_signal;
-        }
         if (code != RAN_OK)
-                cmd_die(cmd_status_of(&err), "%s", err.text);
+                return ended_early(job, &err, progress.last.step > 0);
         summarise(job, &progress);
         if (!logged)
                 cmd_warn("the model is complete, but %s is not", options->log);
@@ -148,78 +165,55 @@ int train_run(struct ran_train_job *job, const struct train_run_options *options
 
 /* ---- dry run -------------------------------------------------------------------------------- */
 
-struct trial {
-        double seconds_left;
-        bool known;
-};
-
-/* Ends the trial once its speed can be told: after some steps, since the first ones are slower. */
+/* Ends the trial once its speed can be told, and in any case before there would be a model. */
 static int on_trial(void *arg, const struct ran_train_report *report)
 {
-        struct trial *trial = arg;
-        const double enough = 3;
+        const double enough = 3; /* seconds; the first step is slower than the others */
+        double *seconds = arg;
 
-        if (report->event == RAN_REPORT_END) {
-                *trial = (struct trial){report->seconds, true};
-                return 0;
-        }
         if (report->event != RAN_REPORT_STEP)
                 return 0;
-        *trial = (struct trial){report->seconds + report->eta_seconds, true};
-        return report->seconds > enough && report->step > 1;
+        *seconds = report->seconds + report->eta_seconds;
+        return report->seconds > enough || report->step >= report->steps;
 }
 
-static struct trial measure(const struct ran_train_job *job)
+/* Seconds that the training would take. Writes no file. */
+static double measure(const struct ran_train_job *job)
 {
-        struct trial trial = {0};
-        struct ran_train_job copy = *job;
+        struct ran_train_settings settings = *job->settings;
+        struct ran_train_job trial = *job;
         struct ran_error err = {0};
-        const char *temp = getenv("TMPDIR");
-        char *folder, *output, *checkpoint;
+        double seconds = 0;
 
-        if (asprintf(&folder, "%s/ran-train.XXXXXX", temp != NULL ? temp : "/tmp") < 0)
-                cmd_die(CMD_FAILED, "out of memory");
-        if (mkdtemp(folder) == NULL)
-                cmd_die(CMD_FAILED, "%s: %s", folder, strerror(errno));
-        if (asprintf(&output, "%s/model", folder) < 0 ||
-            asprintf(&checkpoint, "%s.ckpt", output) < 0)
-                cmd_die(CMD_FAILED, "out of memory");
-        copy.output = output;
-        copy.checkpoint = checkpoint;
-        copy.report = on_trial;
-        copy.arg = &trial;
-        int code = ran_train(&copy, &err);
-        unlink(output);
-        unlink(checkpoint);
-        rmdir(folder);
-        free(folder);
-        free(output);
-        free(checkpoint);
+        settings.patience = SIZE_MAX; /* so that nothing but on_trial ends it */
+        trial.settings = &settings;
+        trial.output = trial.checkpoint = NULL;
+        trial.report = on_trial;
+        trial.arg = &seconds;
+        int code = ran_train(&trial, &err);
         if (code != RAN_OK && code != RAN_EINTR)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
-        return trial;
+        return seconds;
 }
 
-int train_dry_run(struct ran_train_job *job)
+int train_dry_run(const struct ran_train_job *job)
 {
         struct ran_train_estimate e;
         struct ran_error err = {0};
-        char a[32], b[32], c[32];
+        char text[32];
 
         if (ran_train_estimate(job, &e, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         printf("parameters  %zu: %zu in the embedding, %zu in the rest\n", e.parameters,
                e.embedding_parameters, e.parameters - e.embedding_parameters);
-        printf("memory      %sB at most\n", train_amount(a, (double)e.bytes));
+        printf("memory      %sB at most\n", train_amount(text, (double)e.bytes));
         printf("documents   %zu, %s tokens\n", job->train->B,
-               train_amount(a, (double)job->train->first[job->train->B]));
+               train_amount(text, (double)job->train->first[job->train->B]));
         printf("steps       %zu\n", e.steps);
-        printf("arithmetic  %s operations an epoch\n", train_amount(b, e.flops));
+        printf("arithmetic  %s operations an epoch\n", train_amount(text, e.flops));
         fflush(stdout); /* what follows takes a while */
-        struct trial trial = measure(job);
-        if (trial.known)
-                printf("time        %s for %zu epochs, on %zu threads\n",
-                       train_duration(c, trial.seconds_left), job->settings->epochs,
-                       ran_pool_threads(job->pool));
+        printf("time        %s for %zu epochs, on %zu threads\n",
+               train_duration(text, measure(job)), job->settings->epochs,
+               ran_pool_threads(job->pool));
         return CMD_OK;
 }

@@ -8,6 +8,7 @@ struct train_run_options {
         int progress; /* TRAIN_PROGRESS_... */
         char *log;    /* JSON lines, or NULL */
         double checkpoint_minutes;
+        FILE *log_file;            /* opened by train_run_prepare, closed by train_run */
         bool resume;               /* where a checkpoint is; else from the start */
         bool overwrite_checkpoint; /* begin anew although there is one */
 };
@@ -21,8 +22,8 @@ char *train_run_prepare(struct train_run_options *options, const char *output);
  */
 int train_run(struct ran_train_job *job, const struct train_run_options *options);
 
-/* Says on stdout what training would need. The time is measured: it trains for a few seconds, with
- * its files in a temporary folder that is removed. */
-int train_dry_run(struct ran_train_job *job);
+/* Says on stdout what training would need. The time is measured in a few seconds of training, of
+ * which nothing stays. */
+int train_dry_run(const struct ran_train_job *job);
 
 #endif
