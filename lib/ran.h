@@ -532,7 +532,6 @@ struct ran_train_job {
         const struct ran_dataset *train, *dev; /* dev NULL or empty: the last epoch is kept */
         const struct ran_tokenizer *tokenizer; /* goes into the model; NULL: ids only, then V says how many */
         size_t V;
-        const char *init;       /* model file to begin with (its weights), or NULL */
         const char *output;     /* model file; written when training is complete, never before */
         const char *checkpoint; /* output.ckpt */
         double checkpoint_seconds; /* also between epochs, if more than that has passed since the last */

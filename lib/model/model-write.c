@@ -1,0 +1,87 @@
+/* model-write.c - model files and checkpoints. The bytes depend on the contents alone. */
+#include "model/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void gather(struct ran_tensor_source *out, const struct ran_parts *p)
+{
+        *out++ = (struct ran_tensor_source){.name = "embed.weight",
+                                            .dtype = RAN_DTYPE_F32,
+                                            .rank = 2,
+                                            .shape = {p->V, p->config->dim},
+                                            .data = p->embed};
+        for (size_t i = 0; i < p->layout->n; i++) {
+                const struct ran_tensor_spec *s = &p->layout->spec[i];
+
+                *out = (struct ran_tensor_source){.name = s->name,
+                                                  .dtype = RAN_DTYPE_F32,
+                                                  .rank = 1,
+                                                  .shape = {s->cols},
+                                                  .data = p->block + s->offset};
+                if (s->rows > 0) {
+                        out->rank = 2;
+                        out->shape[0] = s->rows;
+                        out->shape[1] = s->cols;
+                }
+                out++;
+        }
+        for (size_t i = 0; i < p->extras; i++)
+                *out++ = (struct ran_tensor_source){.name = p->extra[i].name,
+                                                    .dtype = p->extra[i].dtype,
+                                                    .rank = 1,
+                                                    .shape = {p->extra[i].n},
+                                                    .data = p->extra[i].data};
+        if (p->tokenizer != NULL) {
+                size_t n;
+                const char *json = ran_tokenizer_json(p->tokenizer, &n);
+
+                *out = (struct ran_tensor_source){.name = "tokenizer.json",
+                                                  .dtype = RAN_DTYPE_U8,
+                                                  .rank = 1,
+                                                  .shape = {n},
+                                                  .data = json};
+        }
+}
+
+static void labels_json(struct ran_buf *out, const struct ran_parts *p)
+{
+        for (size_t c = 0; c < p->C; c++) {
+                ran_buf_char(out, c == 0 ? '[' : ',');
+                ran_buf_json(out, p->labels[c], strlen(p->labels[c]));
+        }
+        ran_buf_add(out, "]", 2); /* with the NUL that ends it */
+}
+
+int ran_model_write(const char *path, const struct ran_parts *p, struct ran_error *err)
+{
+        size_t n = 1 + p->layout->n + p->extras + (p->tokenizer != NULL), m = 0;
+        struct ran_tensor_source *tensors = ran_alloc(n, sizeof *tensors, err);
+        struct ran_metadata_source meta[5];
+        struct ran_buf config = {0}, labels = {0};
+        int rc = RAN_ENOMEM;
+
+        if (tensors == NULL)
+                return RAN_ENOMEM;
+        gather(tensors, p);
+        ran_buf_char(&config, '{');
+        ran_fields_json(ran_config_fields, p->config, &config);
+        ran_buf_add(&config, "}", 2);
+        meta[m++] = (struct ran_metadata_source){"format", RAN_FORMAT};
+        meta[m++] = (struct ran_metadata_source){"format_version", RAN_FORMAT_VERSION};
+        meta[m++] = (struct ran_metadata_source){"config", config.data};
+        if (p->labels != NULL) {
+                labels_json(&labels, p);
+                meta[m++] = (struct ran_metadata_source){"labels", labels.data};
+        }
+        if (p->training != NULL)
+                meta[m++] = (struct ran_metadata_source){"training", p->training};
+        if (config.failed || labels.failed)
+                ran_fail(err, RAN_ENOMEM, "memory ran out while the model was written");
+        else
+                rc = ran_tensors_write(path, tensors, n, meta, m, err);
+        ran_buf_release(&config);
+        ran_buf_release(&labels);
+        free(tensors);
+        return rc;
+}

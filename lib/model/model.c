@@ -1,0 +1,334 @@
+/* model.c - opening a model file. The file is hostile until everything in it has been compared with
+ * what the configuration asks for; only then is anything of its size allocated. */
+#include "model/model.h"
+
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what the header says ------------------------------------------------------------------- */
+
+static const char *metadata(const struct ran_model *m, const char *key, size_t *n)
+{
+        const struct ran_metadata *found = ran_tensors_metadata(&m->tensors, key);
+
+        if (found != NULL && n != NULL)
+                *n = found->text_n;
+        return found != NULL ? found->text : NULL;
+}
+
+static int read_config(struct ran_model *m, struct ran_error *err)
+{
+        const char *format = metadata(m, "format", NULL), *text;
+        const char *version = metadata(m, "format_version", NULL);
+        size_t n;
+        int rc;
+
+        if (format == NULL || strcmp(format, RAN_FORMAT) != 0)
+                return ran_fail(err, RAN_EFORMAT,
+                                "a safetensors file, but not a model of ran (its "
+                                "metadata has no \"format\": \"ran\")");
+        if (version == NULL || strcmp(version, RAN_FORMAT_VERSION) != 0)
+                return ran_fail(
+                        err, RAN_EFORMAT,
+                        "model format version %s; this program reads version " RAN_FORMAT_VERSION,
+                        version != NULL ? version : "(none)");
+        text = metadata(m, "config", &n);
+        if (text == NULL)
+                return ran_fail(err, RAN_EFORMAT, "the model file has no configuration");
+        rc = ran_fields_init(ran_config_fields, &m->config, err);
+        if (rc == RAN_OK)
+                rc = ran_fields_parse(ran_config_fields, &m->config, text, n, false, err);
+        return rc == RAN_OK ? ran_config_check(&m->config, err) : rc;
+}
+
+/* The one dimension, or rows of a matrix, that the configuration leaves open. */
+static int read_size(const struct ran_model *m, const char *name, size_t *size,
+                     struct ran_error *err)
+{
+        const struct ran_tensor *t = ran_tensors_find(&m->tensors, name);
+
+        if (t == NULL || t->rank == 0 || t->shape[0] == 0)
+                return ran_fail(err, RAN_EFORMAT, "the model file has no tensor %s", name);
+        *size = t->shape[0];
+        return RAN_OK;
+}
+
+static int check_tensor(const struct ran_model *m, const char *name, size_t rows, size_t cols,
+                        struct ran_error *err)
+{
+        const struct ran_tensor *t = ran_tensors_find(&m->tensors, name);
+
+        if (t == NULL)
+                return ran_fail(err, RAN_EFORMAT, "the model file has no tensor %s", name);
+        if (t->dtype != RAN_DTYPE_F32 && t->dtype != RAN_DTYPE_F16 && t->dtype != RAN_DTYPE_BF16)
+                return ran_fail(err, RAN_EFORMAT, "tensor %s is %s; weights are F32, F16 or BF16",
+                                name, ran_dtype_name(t->dtype));
+        if (rows == 0 ? t->rank != 1 || t->shape[0] != cols
+                      : t->rank != 2 || t->shape[0] != rows || t->shape[1] != cols)
+                return ran_fail(err, RAN_EFORMAT,
+                                "tensor %s does not have the shape that the "
+                                "configuration asks for",
+                                name);
+        return RAN_OK;
+}
+
+static bool is_known(const struct ran_layout *layout, const struct ran_tensor *t)
+{
+        static const char *const others[] = {"embed.weight", "tokenizer.json"};
+
+        if (t->name_n != strlen(t->name))
+                return false;
+        if (strncmp(t->name, RAN_EXTRA_PREFIX, strlen(RAN_EXTRA_PREFIX)) == 0)
+                return true;
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+                if (strcmp(t->name, others[i]) == 0)
+                        return true;
+        for (size_t i = 0; i < layout->n; i++)
+                if (strcmp(t->name, layout->spec[i].name) == 0)
+                        return true;
+        return false;
+}
+
+/* Every tensor that the configuration asks for, in its shape, and none that it does not know: a
+ * part that we would leave out would change what the model says. */
+static int check_tensors(const struct ran_model *m, const struct ran_layout *layout,
+                         struct ran_error *err)
+{
+        int rc = check_tensor(m, "embed.weight", m->V, m->config.dim, err);
+
+        for (size_t i = 0; i < layout->n && rc == RAN_OK; i++)
+                rc = check_tensor(m, layout->spec[i].name, layout->spec[i].rows,
+                                  layout->spec[i].cols, err);
+        for (size_t i = 0; i < m->tensors.n && rc == RAN_OK; i++)
+                if (!is_known(layout, &m->tensors.tensor[i]))
+                        rc = ran_fail(err, RAN_EFORMAT,
+                                      "tensor %s is not part of a model of this "
+                                      "configuration: a newer version of ran may have written it",
+                                      m->tensors.tensor[i].name);
+        return rc;
+}
+
+/* ---- contents ------------------------------------------------------------------------------- */
+
+static int read_weights(struct ran_model *m, const struct ran_layout *layout, struct ran_error *err)
+{
+        const struct ran_tensor *embed = ran_tensors_find(&m->tensors, "embed.weight");
+        int rc = ran_params_init(&m->params, &m->config, m->C, err);
+
+        for (size_t i = 0; i < layout->n && rc == RAN_OK; i++)
+                rc = ran_tensor_floats(&m->tensors,
+                                       ran_tensors_find(&m->tensors, layout->spec[i].name),
+                                       m->params.block + layout->spec[i].offset, err);
+        if (rc != RAN_OK)
+                return rc;
+        m->params.embed = ran_tensor_in_place(&m->tensors, embed);
+        if (m->params.embed != NULL)
+                return RAN_OK;
+        m->params.embed = m->embed_copy = ran_alloc_floats(embed->elements, err);
+        if (m->embed_copy == NULL)
+                return RAN_ENOMEM;
+        return ran_tensor_floats(&m->tensors, embed, m->embed_copy, err);
+}
+
+static int read_tokenizer(struct ran_model *m, struct ran_error *err)
+{
+        const struct ran_tensor *t = ran_tensors_find(&m->tensors, "tokenizer.json");
+
+        if (t == NULL)
+                return RAN_OK;
+        if (t->dtype != RAN_DTYPE_U8)
+                return ran_fail(err, RAN_EFORMAT, "the tokenizer in the model file is not bytes");
+        m->tokenizer = ran_tokenizer_load((const char *)m->tensors.data + t->begin,
+                                          t->end - t->begin, err);
+        if (m->tokenizer == NULL)
+                return RAN_EFORMAT;
+        if (ran_tokenizer_size(m->tokenizer) != m->V)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the model's tokenizer has %zu pieces and its embedding "
+                                "%zu",
+                                ran_tokenizer_size(m->tokenizer), m->V);
+        return RAN_OK;
+}
+
+static char *copy(const char *s, struct ran_error *err)
+{
+        char *p = ran_alloc(strlen(s) + 1, 1, err);
+
+        return p != NULL ? memcpy(p, s, strlen(s)) : NULL;
+}
+
+static int read_labels(struct ran_model *m, struct ran_error *err)
+{
+        size_t n = 0, c = 0;
+        const char *text = metadata(m, "labels", &n);
+        cJSON *names = text != NULL ? cJSON_ParseWithLength(text, n) : NULL, *name;
+        int rc = RAN_OK;
+
+        m->labels = ran_alloc(m->C, sizeof *m->labels, err);
+        if (m->labels == NULL) {
+                rc = RAN_ENOMEM;
+        } else if (text == NULL) {
+                for (char number[32]; c < m->C && rc == RAN_OK; c++) {
+                        snprintf(number, sizeof number, "%zu", c);
+                        m->labels[c] = copy(number, err);
+                        rc = m->labels[c] != NULL ? RAN_OK : RAN_ENOMEM;
+                }
+        } else {
+                cJSON_ArrayForEach(name, names)
+                {
+                        if (rc != RAN_OK || !cJSON_IsString(name) || c == m->C)
+                                break;
+                        m->labels[c] = copy(name->valuestring, err);
+                        rc = m->labels[c++] != NULL ? RAN_OK : RAN_ENOMEM;
+                }
+                if (rc == RAN_OK && (!cJSON_IsArray(names) || c != m->C || name != NULL))
+                        rc = ran_fail(err, RAN_EFORMAT,
+                                      "the labels in the model file are not a list of "
+                                      "%zu names",
+                                      m->C);
+        }
+        cJSON_Delete(names);
+        return rc;
+}
+
+/* `thresholds` of the training metadata: (C) numbers from 0 to 1. */
+static int read_thresholds(struct ran_model *m, struct ran_error *err)
+{
+        size_t n = 0, c = 0;
+        const char *text = metadata(m, "training", &n);
+        cJSON *training = text != NULL ? cJSON_ParseWithLength(text, n) : NULL, *x;
+        const cJSON *list = cJSON_GetObjectItemCaseSensitive(training, "thresholds");
+        int rc = RAN_OK;
+
+        m->thresholds = ran_alloc(m->C, sizeof *m->thresholds, err);
+        if (m->thresholds == NULL)
+                rc = RAN_ENOMEM;
+        for (; rc == RAN_OK && list == NULL && c < m->C; c++)
+                m->thresholds[c] = 0.5f;
+        cJSON_ArrayForEach(x, list)
+        {
+                if (rc != RAN_OK || c == m->C || !cJSON_IsNumber(x) || !(x->valuedouble >= 0) ||
+                    !(x->valuedouble <= 1))
+                        break;
+                m->thresholds[c++] = (float)x->valuedouble;
+        }
+        if (rc == RAN_OK && (c != m->C || (list != NULL && x != NULL)))
+                rc = ran_fail(err, RAN_EFORMAT,
+                              "the thresholds in the model file are not a list of %zu "
+                              "numbers from 0 to 1",
+                              m->C);
+        cJSON_Delete(training);
+        return rc;
+}
+
+/* ---- open and free -------------------------------------------------------------------------- */
+
+static int open_checked(struct ran_model *m, bool verify, struct ran_error *err)
+{
+        struct ran_layout layout = {0};
+        int rc = ran_tensors_read(&m->tensors, &m->file, err);
+
+        if (rc == RAN_OK)
+                rc = read_config(m, err);
+        if (rc == RAN_OK)
+                rc = read_size(m, "embed.weight", &m->V, err);
+        if (rc == RAN_OK)
+                rc = read_size(m, "classify.out.bias", &m->C, err);
+        if (rc == RAN_OK)
+                rc = ran_layout_init(&layout, &m->config, m->C, err);
+        if (rc == RAN_OK)
+                rc = check_tensors(m, &layout, err);
+        if (rc == RAN_OK && verify)
+                rc = ran_tensors_verify(&m->tensors, err);
+        if (rc == RAN_OK)
+                rc = read_weights(m, &layout, err);
+        if (rc == RAN_OK)
+                rc = read_tokenizer(m, err);
+        if (rc == RAN_OK)
+                rc = read_labels(m, err);
+        if (rc == RAN_OK)
+                rc = read_thresholds(m, err);
+        ran_layout_release(&layout);
+        return rc;
+}
+
+struct ran_model *ran_model_open(const char *path, bool verify, struct ran_error *err)
+{
+        struct ran_model *m = ran_alloc(1, sizeof *m, err);
+
+        if (m == NULL)
+                return NULL;
+        if (ran_bytes_open(&m->file, path, err) != RAN_OK ||
+            open_checked(m, verify, err) != RAN_OK) {
+                ran_model_free(m);
+                return NULL;
+        }
+        return m;
+}
+
+void ran_model_free(struct ran_model *m)
+{
+        if (m == NULL)
+                return;
+        ran_params_release(&m->params);
+        free(m->embed_copy);
+        ran_tokenizer_free(m->tokenizer);
+        for (size_t c = 0; m->labels != NULL && c < m->C; c++)
+                free(m->labels[c]);
+        free(m->labels);
+        free(m->thresholds);
+        ran_fields_release(ran_config_fields, &m->config);
+        ran_tensors_release(&m->tensors);
+        ran_bytes_release(&m->file);
+        free(m);
+}
+
+int ran_model_read_extra(const struct ran_model *m, const struct ran_extra *extra,
+                         struct ran_error *err)
+{
+        const struct ran_tensor *t = ran_tensors_find(&m->tensors, extra->name);
+
+        if (t == NULL || t->dtype != extra->dtype || t->elements != extra->n)
+                return ran_fail(err, RAN_EFORMAT, "the checkpoint has no tensor %s of %zu numbers",
+                                extra->name, extra->n);
+        memcpy(extra->data, m->tensors.data + t->begin, t->end - t->begin);
+        return RAN_OK;
+}
+
+/* ---- what others may ask -------------------------------------------------------------------- */
+
+const struct ran_config *ran_model_config(const struct ran_model *m)
+{
+        return &m->config;
+}
+
+const struct ran_tokenizer *ran_model_tokenizer(const struct ran_model *m)
+{
+        return m->tokenizer;
+}
+
+size_t ran_model_vocabulary(const struct ran_model *m)
+{
+        return m->V;
+}
+
+size_t ran_model_classes(const struct ran_model *m)
+{
+        return m->C;
+}
+
+const char *ran_model_label(const struct ran_model *m, size_t c)
+{
+        return c < m->C ? m->labels[c] : NULL;
+}
+
+const char *ran_model_metadata(const struct ran_model *m, const char *key)
+{
+        return metadata(m, key, NULL);
+}
+
+const float *ran_model_thresholds(const struct ran_model *m)
+{
+        return m->thresholds;
+}

@@ -1,0 +1,51 @@
+/* model.h - a model in memory and on disk. man 5 ran-model has the layout of the file. */
+#ifndef RAN_MODEL_MODEL_H
+#define RAN_MODEL_MODEL_H
+
+#include "model/params.h"
+
+#include "model/tensors.h"
+
+#define RAN_FORMAT         "ran"
+#define RAN_FORMAT_VERSION "1"
+
+struct ran_model {
+        struct ran_config config;
+        size_t V, C;
+        struct ran_params params; /* embed: in the mapped file, or embed_copy */
+        float *embed_copy;        /* where the file's cannot be used as it lies */
+        struct ran_bytes file;
+        struct ran_tensors tensors;
+        struct ran_tokenizer *tokenizer; /* or NULL */
+        char **labels;                   /* (C) */
+        float *thresholds;               /* (C) */
+};
+
+/* Tensors that a checkpoint has beside those of a model: how the run stands, moments, best weights.
+ * Their names begin with "train."; a reader that only scores passes them over. */
+#define RAN_EXTRA_PREFIX "train."
+struct ran_extra {
+        const char *name;
+        enum ran_dtype dtype; /* F32 or F64 */
+        void *data;           /* (n) */
+        size_t n;
+};
+
+/* What is written: weights under their names, further tensors, metadata. */
+struct ran_parts {
+        const struct ran_config *config;
+        const struct ran_layout *layout;
+        const float *block, *embed;
+        size_t V, C;
+        char *const *labels;                   /* (C) or NULL */
+        const struct ran_tokenizer *tokenizer; /* or NULL */
+        const char *training;                  /* a JSON object, or NULL */
+        const struct ran_extra *extra;
+        size_t extras;
+};
+int ran_model_write(const char *path, const struct ran_parts *parts, struct ran_error *err);
+/* Fills the data of an extra tensor, which must have exactly its n elements. */
+int ran_model_read_extra(const struct ran_model *m, const struct ran_extra *extra,
+                         struct ran_error *err);
+
+#endif

@@ -1,0 +1,94 @@
+/* score.c - one document at a time through an encoder and its head.
+ *
+ * A document is computed by itself, never beside others in one matrix product, so that its result
+ * is a function of its ids alone, whatever engine multiplies (DESIGN.md, promise 4). */
+#include "model/score.h"
+#include "model/encoder.h"
+#include "model/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ran_state {
+        struct ran_work work;
+        struct ran_rows rows;
+        const struct ran_params *p;
+        size_t C;
+};
+
+struct ran_state *ran_scorer_new(const struct ran_config *c, const struct ran_params *p, size_t C,
+                                 struct ran_pool *pool, struct ran_error *err)
+{
+        struct ran_state *s = ran_alloc(1, sizeof *s, err);
+
+        if (s == NULL)
+                return NULL;
+        s->p = p;
+        s->C = C;
+        if (ran_work_init(&s->work, c, false, pool, err) != RAN_OK) {
+                free(s);
+                return NULL;
+        }
+        return s;
+}
+
+struct ran_state *ran_state_new(const struct ran_model *m, struct ran_pool *pool,
+                                struct ran_error *err)
+{
+        return ran_scorer_new(&m->config, &m->params, m->C, pool, err);
+}
+
+void ran_state_free(struct ran_state *s)
+{
+        if (s == NULL)
+                return;
+        ran_work_release(&s->work);
+        ran_rows_release(&s->rows);
+        free(s);
+}
+
+int ran_score(struct ran_state *s, const uint32_t *ids, size_t L, float *logits, float *embedding,
+              struct ran_error *err)
+{
+        if (L == 0)
+                return ran_fail(err, RAN_EINVAL, "a document without tokens");
+        ran_rows_clear(&s->rows);
+        if (ran_rows_add(&s->rows, s->work.c, ids, L, 0, err) != RAN_OK ||
+            ran_work_fit(&s->work, &s->rows, s->C, err) != RAN_OK)
+                return RAN_ENOMEM;
+        ran_encode(&s->work, s->p);
+        ran_head_classify(&s->work, s->p, s->C);
+        memcpy(logits, s->work.head.logits, s->C * sizeof *logits);
+        if (embedding != NULL)
+                memcpy(embedding, s->work.head.head, s->work.D * sizeof *embedding);
+        return RAN_OK;
+}
+
+int ran_classify(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
+                 float *logits, float *embedding, struct ran_error *err)
+{
+        for (size_t t = 0; t < L; t++)
+                if (ids[t] >= m->V)
+                        return ran_fail(err, RAN_EINVAL,
+                                        "id %u is not in the vocabulary of %zu pieces",
+                                        (unsigned)ids[t], m->V);
+        return ran_score(s, ids, L, logits, embedding, err);
+}
+
+void ran_probabilities(const struct ran_config *config, const float *logits, size_t C, float *p)
+{
+        double most = (double)logits[0], sum = 0;
+
+        if (config->multilabel) {
+                for (size_t c = 0; c < C; c++)
+                        p[c] = (float)(1.0 / (1.0 + exp(-(double)logits[c])));
+                return;
+        }
+        for (size_t c = 1; c < C; c++)
+                most = fmax(most, (double)logits[c]);
+        for (size_t c = 0; c < C; c++)
+                sum += exp((double)logits[c] - most);
+        for (size_t c = 0; c < C; c++)
+                p[c] = (float)(exp((double)logits[c] - most) / sum);
+}

@@ -1,0 +1,226 @@
+/* batch.c - see batch.h. */
+#include "train/batch.h"
+#include "model/encoder.h"
+#include "train/loss.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHARD_TOKENS = 2048, LEAST_TOKENS = 256, SHARDS_AT_LEAST = 4 };
+
+int ran_batcher_init(struct ran_batcher *k, const struct ran_config *c, const struct ran_params *p,
+                     size_t C, const struct ran_dataset *data, struct ran_pool *pool,
+                     struct ran_error *err)
+{
+        struct ran_layout layout;
+
+        *k = (struct ran_batcher){.c = c, .p = p, .C = C, .data = data, .pool = pool};
+        if (ran_layout_init(&layout, c, C, err) != RAN_OK)
+                return RAN_EINVAL;
+        size_t size = layout.size;
+        ran_layout_release(&layout);
+        if (ran_tree_init(&k->tree, c, C, size, err) != RAN_OK)
+                return RAN_ENOMEM;
+        if (pthread_mutex_init(&k->lock, NULL) != 0) {
+                ran_tree_release(&k->tree);
+                return ran_fail(err, RAN_ENOMEM, "no lock to be had");
+        }
+        return RAN_OK;
+}
+
+void ran_batcher_release(struct ran_batcher *k)
+{
+        if (k->c == NULL)
+                return;
+        while (k->idle != NULL) {
+                struct ran_trainee *t = k->idle;
+
+                k->idle = t->next;
+                ran_work_release(&t->work);
+                ran_rows_release(&t->rows);
+                free(t);
+        }
+        ran_tree_release(&k->tree);
+        pthread_mutex_destroy(&k->lock);
+        free(k->class_weight);
+        free(k->shard);
+        free(k->loss);
+        *k = (struct ran_batcher){0};
+}
+
+int ran_batcher_balance(struct ran_batcher *k, struct ran_error *err)
+{
+        const struct ran_dataset *d = k->data;
+        size_t labels = d->label_first[d->B];
+
+        k->class_weight = ran_alloc(k->C, sizeof *k->class_weight, err);
+        if (k->class_weight == NULL)
+                return RAN_ENOMEM;
+        for (size_t i = 0; i < labels; i++)
+                k->class_weight[d->labels[i]] += 1.0;
+        for (size_t c = 0; c < k->C; c++)
+                if (k->class_weight[c] > 0)
+                        k->class_weight[c] = (double)d->B / ((double)k->C * k->class_weight[c]);
+        return RAN_OK;
+}
+
+/* ---- shards --------------------------------------------------------------------------------- */
+
+static size_t length(const struct ran_dataset *d, size_t b)
+{
+        return d->first[b + 1] - d->first[b];
+}
+
+static double term(const struct ran_batcher *k, size_t b)
+{
+        const struct ran_dataset *d = k->data;
+        double weight = (double)d->weight[b];
+
+        /* With several labels a document there is no one class that it belongs to. */
+        if (k->class_weight != NULL && !k->c->multilabel)
+                weight *= k->class_weight[d->labels[d->label_first[b]]];
+        return weight;
+}
+
+static int cut(struct ran_batcher *k, const size_t *docs, size_t n, struct ran_error *err)
+{
+        size_t tokens = 0, target, held = 0;
+
+        k->docs = docs;
+        k->shards = 0;
+        k->terms = 0;
+        for (size_t i = 0; i < n; i++) {
+                tokens += length(k->data, docs[i]);
+                k->terms += term(k, docs[i]);
+        }
+        target = tokens / SHARDS_AT_LEAST;
+        target = target < LEAST_TOKENS ? LEAST_TOKENS : target;
+        target = target > SHARD_TOKENS ? SHARD_TOKENS : target;
+        size_t *shard = ran_grow(k->shard, &k->shard_cap, n + 1, sizeof *shard, err);
+        if (shard == NULL)
+                return RAN_ENOMEM;
+        k->shard = shard;
+        double *loss = ran_grow(k->loss, &k->loss_cap, n, sizeof *loss, err);
+        if (loss == NULL)
+                return RAN_ENOMEM;
+        k->loss = loss;
+        for (size_t i = 0; i < n; i++) {
+                size_t L = length(k->data, docs[i]);
+
+                if (i == 0 || held + L > target) {
+                        shard[k->shards++] = i;
+                        held = 0;
+                }
+                held += L;
+        }
+        shard[k->shards] = n;
+        return RAN_OK;
+}
+
+static struct ran_trainee *take_trainee(struct ran_batcher *k, struct ran_error *err)
+{
+        struct ran_trainee *t;
+
+        pthread_mutex_lock(&k->lock);
+        t = k->idle;
+        if (t != NULL)
+                k->idle = t->next;
+        pthread_mutex_unlock(&k->lock);
+        if (t != NULL)
+                return t;
+        t = ran_alloc(1, sizeof *t, err);
+        if (t != NULL && ran_work_init(&t->work, k->c, true, k->pool, err) != RAN_OK) {
+                free(t);
+                return NULL;
+        }
+        return t;
+}
+
+static void give_trainee(struct ran_batcher *k, struct ran_trainee *t)
+{
+        pthread_mutex_lock(&k->lock);
+        t->next = k->idle;
+        k->idle = t;
+        pthread_mutex_unlock(&k->lock);
+}
+
+/* ---- one shard ------------------------------------------------------------------------------ */
+
+static int load(struct ran_batcher *k, struct ran_trainee *t, size_t shard, struct ran_error *err)
+{
+        const struct ran_dataset *d = k->data;
+
+        ran_rows_clear(&t->rows);
+        for (size_t i = k->shard[shard]; i < k->shard[shard + 1]; i++) {
+                size_t b = k->docs[i];
+
+                if (ran_rows_add(&t->rows, k->c, d->ids + d->first[b], length(d, b), b, err) !=
+                    RAN_OK)
+                        return RAN_ENOMEM;
+        }
+        return ran_work_fit(&t->work, &t->rows, k->C, err);
+}
+
+static double losses(struct ran_batcher *k, struct ran_trainee *t, size_t shard)
+{
+        const struct ran_dataset *d = k->data;
+        double loss = 0;
+
+        for (size_t i = k->shard[shard], r = 0; i < k->shard[shard + 1]; i++, r++) {
+                size_t b = k->docs[i], from = d->label_first[b];
+
+                loss += ran_loss_classify(t->work.head.dlogits + r * k->C,
+                                          t->work.head.logits + r * k->C, k->C, d->labels + from,
+                                          d->label_first[b + 1] - from, k->c->multilabel,
+                                          k->smoothing, term(k, b) / k->terms);
+        }
+        return loss;
+}
+
+static int differentiate(struct ran_batcher *k, struct ran_trainee *t, size_t shard,
+                         struct ran_grad *g, struct ran_error *err)
+{
+        if (load(k, t, shard, err) != RAN_OK)
+                return RAN_ENOMEM;
+        t->work.noise = k->noise;
+        ran_encode(&t->work, k->p);
+        ran_head_classify(&t->work, k->p, k->C);
+        k->loss[shard] = losses(k, t, shard);
+        ran_head_classify_bwd(&t->work, k->p, &g->p, k->C);
+        ran_encode_bwd(&t->work, k->p, &g->p);
+        return ran_grad_embed(g, t->rows.ids, t->work.dx, t->rows.L, k->c->dim, err);
+}
+
+static void run_shard(void *arg, size_t shard)
+{
+        struct ran_batcher *k = arg;
+        struct ran_error err = {0};
+        struct ran_trainee *t = take_trainee(k, &err);
+        struct ran_grad *g = t != NULL ? ran_tree_take(&k->tree) : NULL;
+
+        if (g != NULL && differentiate(k, t, shard, g, &err) == RAN_OK)
+                ran_tree_add(&k->tree, shard, g);
+        else if (g != NULL)
+                ran_tree_give(&k->tree, g);
+        if (err.code != RAN_OK)
+                ran_tree_fail(&k->tree, &err);
+        if (t != NULL)
+                give_trainee(k, t);
+}
+
+int ran_batch_gradient(struct ran_batcher *k, const size_t *docs, size_t n, double *loss,
+                       struct ran_grad **gradient, struct ran_error *err)
+{
+        if (cut(k, docs, n, err) != RAN_OK || ran_tree_begin(&k->tree, k->shards, err) != RAN_OK)
+                return RAN_ENOMEM;
+        if (!(k->terms > 0))
+                k->terms = 1; /* only documents of weight 0: no loss, no gradient */
+        ran_parallel(k->pool, k->shards, run_shard, k);
+        *gradient = ran_tree_sum(&k->tree);
+        if (*gradient == NULL)
+                return ran_fail(err, k->tree.error.code, "%s", k->tree.error.text);
+        *loss = 0;
+        for (size_t s = 0; s < k->shards; s++)
+                *loss += k->loss[s];
+        return RAN_OK;
+}

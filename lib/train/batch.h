@@ -1,0 +1,50 @@
+/* batch.h - loss and gradient of a batch of documents, in shards.
+ *
+ * A shard holds whole documents, some 2,048 tokens of them (fewer when the batch is small, so that
+ * there is work for every core; a longer document is a shard of its own): a function of the batch
+ * alone. Each shard's gradient is computed by one thread with the help of idle ones, and they are
+ * summed in the order of grad.h. The loss is divided by the terms of the whole batch.
+ */
+#ifndef RAN_TRAIN_BATCH_H
+#define RAN_TRAIN_BATCH_H
+
+#include "model/work.h"
+#include "train/grad.h"
+
+struct ran_trainee {
+        struct ran_work work;
+        struct ran_rows rows;
+        struct ran_trainee *next;
+};
+
+struct ran_batcher {
+        const struct ran_config *c;
+        const struct ran_params *p; /* weights, which the caller may change between batches */
+        size_t C;
+        const struct ran_dataset *data;
+        double *class_weight; /* (C) or NULL: all 1 */
+        struct ran_noise noise;
+        double smoothing;
+        struct ran_pool *pool;
+        struct ran_tree tree;
+        pthread_mutex_t lock;
+        struct ran_trainee *idle;
+        /* the batch at work */
+        const size_t *docs;
+        size_t *shard; /* (shards + 1) first document of each, as an index into docs */
+        size_t shards, shard_cap, loss_cap;
+        double *loss; /* (shards) */
+        double terms;
+};
+
+int ran_batcher_init(struct ran_batcher *k, const struct ran_config *c, const struct ran_params *p,
+                     size_t C, const struct ran_dataset *data, struct ran_pool *pool,
+                     struct ran_error *err);
+void ran_batcher_release(struct ran_batcher *k);
+/* Weights that make every class count the same: B / (C n_c). */
+int ran_batcher_balance(struct ran_batcher *k, struct ran_error *err);
+/* Mean loss of the documents docs[0..n) and its gradient, to be handed back with ran_tree_give. */
+int ran_batch_gradient(struct ran_batcher *k, const size_t *docs, size_t n, double *loss,
+                       struct ran_grad **gradient, struct ran_error *err);
+
+#endif

@@ -1,0 +1,244 @@
+/* grad.c - sums of gradients. See grad.h. */
+#include "train/grad.h"
+#include "math/simd.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void grad_free(struct ran_grad *g)
+{
+        if (g == NULL)
+                return;
+        ran_params_release(&g->p);
+        free(g->ids);
+        free(g->rows);
+        free(g);
+}
+
+/* ---- sparse rows ---------------------------------------------------------------------------- */
+
+static int room(struct ran_grad *g, size_t n, size_t D, struct ran_error *err)
+{
+        uint32_t *ids = ran_grow(g->ids, &g->ids_cap, n, sizeof *ids, err);
+
+        if (ids == NULL)
+                return RAN_ENOMEM;
+        g->ids = ids;
+        float *rows = ran_grow(g->rows, &g->rows_cap, n * D, sizeof *rows, err);
+        if (rows == NULL)
+                return RAN_ENOMEM;
+        g->rows = rows;
+        return RAN_OK;
+}
+
+struct place {
+        uint32_t id;
+        size_t at;
+};
+
+static int by_id_and_place(const void *a, const void *b)
+{
+        const struct place *x = a, *y = b;
+
+        if (x->id != y->id)
+                return x->id < y->id ? -1 : 1;
+        return x->at < y->at ? -1 : x->at > y->at;
+}
+
+int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const float *dx, size_t L, size_t D,
+                   struct ran_error *err)
+{
+        struct place *place = ran_alloc(L, sizeof *place, err);
+
+        g->n = 0;
+        if (place == NULL || room(g, L, D, err) != RAN_OK) {
+                free(place);
+                return RAN_ENOMEM;
+        }
+        for (size_t t = 0; t < L; t++)
+                place[t] = (struct place){ids[t], t};
+        qsort(place, L, sizeof *place, by_id_and_place);
+        for (size_t t = 0; t < L; t++) {
+                const float *row = dx + place[t].at * D;
+
+                if (g->n > 0 && g->ids[g->n - 1] == place[t].id) {
+                        ran_simd->add(g->rows + (g->n - 1) * D, row, D);
+                        continue;
+                }
+                g->ids[g->n] = place[t].id;
+                memcpy(g->rows + g->n++ * D, row, D * sizeof *row);
+        }
+        free(place);
+        return RAN_OK;
+}
+
+/* out = a + b, rows of equal ids added */
+static void merge_rows(struct ran_grad *out, const struct ran_grad *a, const struct ran_grad *b,
+                       size_t D)
+{
+        size_t i = 0, j = 0;
+
+        for (out->n = 0; i < a->n || j < b->n; out->n++) {
+                bool left = j == b->n || (i < a->n && a->ids[i] <= b->ids[j]);
+                bool both = left && j < b->n && a->ids[i] == b->ids[j];
+                float *row = out->rows + out->n * D;
+
+                out->ids[out->n] = left ? a->ids[i] : b->ids[j];
+                memcpy(row, left ? a->rows + i * D : b->rows + j * D, D * sizeof *row);
+                if (both)
+                        ran_simd->add(row, b->rows + j * D, D);
+                i += left;
+                j += both || !left;
+        }
+}
+
+void ran_tree_fail(struct ran_tree *t, const struct ran_error *err)
+{
+        pthread_mutex_lock(&t->lock);
+        if (t->error.code == RAN_OK)
+                t->error = *err;
+        pthread_mutex_unlock(&t->lock);
+}
+
+static void add_rows(struct ran_tree *t, struct ran_grad *g, const struct ran_grad *right,
+                     struct ran_grad *spare)
+{
+        struct ran_error err;
+
+        if (room(spare, g->n + right->n, t->D, &err) != RAN_OK) {
+                ran_tree_fail(t, &err);
+                return;
+        }
+        merge_rows(spare, g, right, t->D);
+        /* the merged arrays become g's, its old ones are spare */
+        struct ran_grad old = *g;
+        g->ids = spare->ids, g->rows = spare->rows, g->n = spare->n;
+        g->ids_cap = spare->ids_cap, g->rows_cap = spare->rows_cap;
+        spare->ids = old.ids, spare->rows = old.rows;
+        spare->ids_cap = old.ids_cap, spare->rows_cap = old.rows_cap;
+}
+
+/* ---- the tree ------------------------------------------------------------------------------- */
+
+int ran_tree_init(struct ran_tree *t, const struct ran_config *c, size_t C, size_t block,
+                  struct ran_error *err)
+{
+        *t = (struct ran_tree){.c = c, .C = C, .D = c->dim, .size = block};
+        if (pthread_mutex_init(&t->lock, NULL) != 0)
+                return ran_fail(err, RAN_ENOMEM, "no lock to be had");
+        return RAN_OK;
+}
+
+void ran_tree_release(struct ran_tree *t)
+{
+        if (t->c == NULL)
+                return;
+        for (size_t i = 0; i < t->shards; i++)
+                grad_free(t->ready[i]);
+        while (t->free_list != NULL) {
+                struct ran_grad *g = t->free_list;
+
+                t->free_list = g->next;
+                grad_free(g);
+        }
+        free(t->ready);
+        pthread_mutex_destroy(&t->lock);
+        *t = (struct ran_tree){0};
+}
+
+int ran_tree_begin(struct ran_tree *t, size_t shards, struct ran_error *err)
+{
+        struct ran_grad **ready = ran_grow(t->ready, &t->ready_cap, shards, sizeof(*ready), err);
+
+        if (ready == NULL)
+                return RAN_ENOMEM;
+        t->ready = ready;
+        t->shards = shards;
+        memset(ready, 0, shards * sizeof(*ready));
+        return RAN_OK;
+}
+
+struct ran_grad *ran_tree_take(struct ran_tree *t)
+{
+        struct ran_grad *g;
+
+        pthread_mutex_lock(&t->lock);
+        g = t->free_list;
+        if (g != NULL) {
+                t->free_list = g->next;
+        } else {
+                g = ran_alloc(1, sizeof *g, &t->error);
+                if (g != NULL && ran_params_init(&g->p, t->c, t->C, &t->error) != RAN_OK) {
+                        free(g);
+                        g = NULL;
+                }
+        }
+        pthread_mutex_unlock(&t->lock);
+        if (g == NULL)
+                return NULL;
+        memset(g->p.block, 0, t->size * sizeof(float));
+        g->n = 0;
+        g->next = NULL;
+        return g;
+}
+
+void ran_tree_give(struct ran_tree *t, struct ran_grad *g)
+{
+        pthread_mutex_lock(&t->lock);
+        g->next = t->free_list;
+        t->free_list = g;
+        pthread_mutex_unlock(&t->lock);
+}
+
+/* The neighbour of the subtree that begins at `at` and spans `span` shards: whichever of the two is
+ * ready first waits in t->ready for the other. The sum always stands on the left. */
+void ran_tree_add(struct ran_tree *t, size_t shard, struct ran_grad *g)
+{
+        struct ran_grad spare = {0};
+        size_t at = shard;
+
+        for (size_t span = 1; span < t->shards; span *= 2) {
+                size_t left = at / (2 * span) * (2 * span), other = left == at ? at + span : left;
+                struct ran_grad *neighbour;
+
+                if (other >= t->shards)
+                        continue; /* the last subtree of an odd row goes up alone */
+                pthread_mutex_lock(&t->lock);
+                neighbour = t->ready[other];
+                t->ready[other] = NULL;
+                if (neighbour == NULL)
+                        t->ready[at] = g;
+                pthread_mutex_unlock(&t->lock);
+                if (neighbour == NULL)
+                        goto out;
+                if (left != at) {
+                        struct ran_grad *right = g;
+
+                        g = neighbour;
+                        neighbour = right;
+                }
+                ran_simd->add(g->p.block, neighbour->p.block, t->size);
+                add_rows(t, g, neighbour, &spare);
+                ran_tree_give(t, neighbour);
+                at = left;
+        }
+        pthread_mutex_lock(&t->lock);
+        t->ready[0] = g;
+        pthread_mutex_unlock(&t->lock);
+out:
+        free(spare.ids);
+        free(spare.rows);
+}
+
+struct ran_grad *ran_tree_sum(struct ran_tree *t)
+{
+        struct ran_grad *g = t->shards > 0 ? t->ready[0] : NULL;
+
+        if (g != NULL)
+                t->ready[0] = NULL;
+        if (g != NULL && t->error.code != RAN_OK) {
+                ran_tree_give(t, g);
+                return NULL;
+        }
+        return g;
+}

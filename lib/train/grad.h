@@ -1,0 +1,56 @@
+/* grad.h - gradients of shards, and their sum in a fixed order.
+ *
+ * A gradient is a block of all tensors but the embedding, which is sparse: the rows of the ids that
+ * occurred, in ascending order. Shards are summed in a balanced binary tree over their numbers,
+ *
+ *     0   1   2   3   4          (0+1) (2+3) (4)          ((0+1)+(2+3)) (4)          all
+ *
+ * whichever is ready first, so that the sum is the same for any number of threads, and so that
+ * machines which hold neighbouring shards can send the sums of their subtrees.
+ */
+#ifndef RAN_TRAIN_GRAD_H
+#define RAN_TRAIN_GRAD_H
+
+#include "model/params.h"
+
+#include <pthread.h>
+
+struct ran_grad {
+        struct ran_params p; /* p.block, zeroed when handed out */
+        uint32_t *ids;       /* (n) ascending */
+        float *rows;         /* (n, D) */
+        size_t n, ids_cap, rows_cap;
+        struct ran_grad *next; /* in the free list */
+};
+
+struct ran_tree {
+        const struct ran_config *c;
+        size_t C, D, size; /* of a block */
+        pthread_mutex_t lock;
+        struct ran_grad **ready; /* (shards): sum that waits for its neighbour */
+        size_t shards, ready_cap;
+        struct ran_grad *free_list;
+        struct ran_error error; /* the first that happened */
+};
+
+int ran_tree_init(struct ran_tree *t, const struct ran_config *c, size_t C, size_t block,
+                  struct ran_error *err);
+void ran_tree_release(struct ran_tree *t);
+/* Begins a sum of so many shards. */
+int ran_tree_begin(struct ran_tree *t, size_t shards, struct ran_error *err);
+/* A cleared gradient to add to; NULL: memory ran out (kept in t->error). Thread-safe, as are _add
+ * and _fail. */
+struct ran_grad *ran_tree_take(struct ran_tree *t);
+/* Sets g's sparse rows from the adjoints dx (L, D) of the tokens: equal ids summed in their order.
+ */
+int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const float *dx, size_t L, size_t D,
+                   struct ran_error *err);
+/* Keeps the first error for ran_tree_sum. */
+void ran_tree_fail(struct ran_tree *t, const struct ran_error *err);
+/* Hands in the gradient of a shard; sums as far as neighbours are ready. */
+void ran_tree_add(struct ran_tree *t, size_t shard, struct ran_grad *g);
+/* Once all shards are in: their sum, given back with _give. NULL: see t->error. */
+struct ran_grad *ran_tree_sum(struct ran_tree *t);
+void ran_tree_give(struct ran_tree *t, struct ran_grad *g);
+
+#endif

@@ -1,0 +1,103 @@
+/* gradients.c - loss and gradients of one batch as a file, so that anyone can compare them. */
+#include "model/model.h"
+#include "train/batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Names of the gradients: "grad." and the tensor's. */
+struct names {
+        char (*name)[80];
+        struct ran_tensor_source *source;
+};
+
+static int write(const struct ran_model *m, const struct ran_layout *layout,
+                 const struct ran_grad *g, double loss, const float *embed, const char *output,
+                 struct ran_error *err)
+{
+        struct names k = {.name = ran_alloc(layout->n, sizeof *k.name, err),
+                          .source = ran_alloc(layout->n + 2, sizeof *k.source, err)};
+        struct ran_metadata_source meta = {"format", "gradients"};
+        int rc = RAN_ENOMEM;
+
+        if (k.name == NULL || k.source == NULL)
+                goto out;
+        for (size_t i = 0; i < layout->n; i++) {
+                const struct ran_tensor_spec *s = &layout->spec[i];
+
+                snprintf(k.name[i], sizeof k.name[i], "grad.%s", s->name);
+                k.source[i] = (struct ran_tensor_source){.name = k.name[i],
+                                                         .dtype = RAN_DTYPE_F32,
+                                                         .rank = 1,
+                                                         .shape = {s->cols},
+                                                         .data = g->p.block + s->offset};
+                if (s->rows > 0) {
+                        k.source[i].rank = 2;
+                        k.source[i].shape[0] = s->rows;
+                        k.source[i].shape[1] = s->cols;
+                }
+        }
+        k.source[layout->n] = (struct ran_tensor_source){.name = "grad.embed.weight",
+                                                         .dtype = RAN_DTYPE_F32,
+                                                         .rank = 2,
+                                                         .shape = {m->V, m->config.dim},
+                                                         .data = embed};
+        k.source[layout->n + 1] = (struct ran_tensor_source){
+                .name = "loss", .dtype = RAN_DTYPE_F64, .rank = 1, .shape = {1}, .data = &loss};
+        rc = ran_tensors_write(output, k.source, layout->n + 2, &meta, 1, err);
+out:
+        free(k.name);
+        free(k.source);
+        return rc;
+}
+
+static int dump(const struct ran_model *m, struct ran_batcher *k, size_t documents,
+                const char *output, struct ran_error *err)
+{
+        size_t D = m->config.dim, *docs = ran_alloc(documents, sizeof *docs, err);
+        float *embed = ran_alloc_floats(m->V * D, err);
+        struct ran_layout layout = {0};
+        struct ran_grad *g = NULL;
+        double loss;
+        int rc = RAN_ENOMEM;
+
+        if (docs == NULL || embed == NULL)
+                goto out;
+        for (size_t b = 0; b < documents; b++)
+                docs[b] = b;
+        if ((rc = ran_layout_init(&layout, &m->config, m->C, err)) != RAN_OK ||
+            (rc = ran_batch_gradient(k, docs, documents, &loss, &g, err)) != RAN_OK)
+                goto out;
+        for (size_t i = 0; i < g->n; i++)
+                memcpy(embed + g->ids[i] * D, g->rows + i * D, D * sizeof *embed);
+        rc = write(m, &layout, g, loss, embed, output, err);
+        ran_tree_give(&k->tree, g);
+out:
+        ran_layout_release(&layout);
+        free(docs);
+        free(embed);
+        return rc;
+}
+
+int ran_dump_gradients(const char *model, const struct ran_dataset *data, size_t documents,
+                       struct ran_pool *pool, const char *output, struct ran_error *err)
+{
+        struct ran_model *m = ran_model_open(model, true, err);
+        struct ran_batcher k = {0};
+        int rc;
+
+        if (m == NULL)
+                return err->code;
+        for (size_t i = 0; i < data->first[data->B]; i++)
+                if (data->ids[i] >= m->V) {
+                        ran_model_free(m);
+                        return ran_fail(err, RAN_EINVAL, "id %u is not in the model's vocabulary",
+                                        (unsigned)data->ids[i]);
+                }
+        rc = ran_batcher_init(&k, &m->config, &m->params, m->C, data, pool, err);
+        if (rc == RAN_OK)
+                rc = dump(m, &k, documents < data->B ? documents : data->B, output, err);
+        ran_batcher_release(&k);
+        ran_model_free(m);
+        return rc;
+}

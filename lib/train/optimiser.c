@@ -1,0 +1,172 @@
+/* optimiser.c - see optimiser.h. */
+#include "train/optimiser.h"
+#include "math/simd.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 1 << 15, ROWS = 256 }; /* floats, or embedding rows, that one task takes */
+
+int ran_optimiser_init(struct ran_optimiser *o, const struct ran_train_settings *s,
+                       const struct ran_layout *layout, size_t V, size_t D, struct ran_pool *pool,
+                       struct ran_error *err)
+{
+        *o = (struct ran_optimiser){.s = s, .layout = layout, .pool = pool, .V = V, .D = D};
+        o->m = ran_alloc_floats(layout->size, err);
+        o->v = ran_alloc_floats(layout->size, err);
+        o->em = ran_alloc_floats(V * D, err);
+        o->ev = ran_alloc_floats(V * D, err);
+        o->met = ran_alloc(V, sizeof *o->met, err);
+        if (o->m == NULL || o->v == NULL || o->em == NULL || o->ev == NULL || o->met == NULL) {
+                ran_optimiser_release(o);
+                return RAN_ENOMEM;
+        }
+        return RAN_OK;
+}
+
+void ran_optimiser_release(struct ran_optimiser *o)
+{
+        free(o->m);
+        free(o->v);
+        free(o->em);
+        free(o->ev);
+        free(o->met);
+        *o = (struct ran_optimiser){0};
+}
+
+double ran_learning_rate(const struct ran_train_settings *s, uint64_t step, uint64_t steps)
+{
+        double warm = floor(s->warmup * (double)steps), low = s->min_learning_rate;
+        double top = s->learning_rate, left;
+
+        if (low > top)
+                low = top;
+        if ((double)step < warm)
+                return top * (double)(step + 1) / warm;
+        left = ((double)steps - (double)step) / fmax(1.0, (double)steps - warm);
+        switch (s->schedule) {
+        case RAN_SCHEDULE_LINEAR:
+                return low + (top - low) * left;
+        case RAN_SCHEDULE_COSINE:
+                return low + (top - low) * 0.5 * (1.0 - cos(3.141592653589793 * left));
+        default:
+                return top;
+        }
+}
+
+/* ---- norm ----------------------------------------------------------------------------------- */
+
+struct norm {
+        const float *x;
+        size_t n;
+        double *part;
+};
+
+static void square_block(void *arg, size_t i)
+{
+        struct norm *k = arg;
+        size_t at = i * BLOCK, n = k->n - at < BLOCK ? k->n - at : BLOCK;
+
+        k->part[i] = (double)ran_simd->dot(k->x + at, k->x + at, n);
+}
+
+static double squares(struct ran_pool *pool, const float *x, size_t n)
+{
+        enum { AT_ONCE = 64 };
+        double part[AT_ONCE], sum = 0;
+
+        for (size_t at = 0; at < n; at += (size_t)AT_ONCE * BLOCK) {
+                struct norm k = {.x = x + at, .n = n - at, .part = part};
+                size_t blocks = (k.n + BLOCK - 1) / BLOCK;
+
+                blocks = blocks < AT_ONCE ? blocks : AT_ONCE;
+                ran_parallel(pool, blocks, square_block, &k);
+                for (size_t i = 0; i < blocks; i++)
+                        sum += part[i];
+        }
+        return sum;
+}
+
+double ran_grad_norm(const struct ran_optimiser *o, const struct ran_grad *g)
+{
+        return sqrt(squares(o->pool, g->p.block, o->layout->size) +
+                    squares(o->pool, g->rows, g->n * o->D));
+}
+
+/* ---- steps ---------------------------------------------------------------------------------- */
+
+struct update {
+        struct ran_optimiser *o;
+        float *block, *embed;
+        const struct ran_grad *g;
+        double gscale, rate, decay; /* decay: log of this step's */
+        double first, second;       /* 1 / (1 - beta^t) */
+};
+
+static void step(const struct update *u, float *w, float *m, float *v, const float *g, size_t n,
+                 double keep)
+{
+        const struct ran_train_settings *s = u->o->s;
+
+        ran_simd->adam(w, m, v, g, n, (float)u->gscale, (float)s->beta1, (float)s->beta2,
+                       (float)(u->rate * u->first), (float)u->second, (float)s->epsilon,
+                       (float)keep);
+}
+
+/* Decay is for matrices: a scale or a bias has no reason to be small. */
+static void step_tensor(void *arg, size_t i)
+{
+        const struct update *u = arg;
+        struct ran_optimiser *o = u->o;
+        const struct ran_tensor_spec *spec = &o->layout->spec[i];
+        size_t at = spec->offset, n = (spec->rows > 0 ? spec->rows : 1) * spec->cols;
+
+        step(u, u->block + at, o->m + at, o->v + at, u->g->p.block + at, n,
+             spec->rows > 0 ? exp(u->decay) : 1.0);
+}
+
+static void step_rows(void *arg, size_t i)
+{
+        const struct update *u = arg;
+        struct ran_optimiser *o = u->o;
+        size_t D = o->D, end = (i + 1) * ROWS < u->g->n ? (i + 1) * ROWS : u->g->n;
+
+        for (size_t r = i * ROWS; r < end; r++) {
+                size_t id = u->g->ids[r], at = id * D;
+
+                step(u, u->embed + at, o->em + at, o->ev + at, u->g->rows + r * D, D,
+                     exp(o->decay - o->met[id]));
+                o->met[id] = o->decay;
+        }
+}
+
+void ran_optimiser_step(struct ran_optimiser *o, float *block, float *embed,
+                        const struct ran_grad *g, double gscale, double rate)
+{
+        struct update u = {.o = o,
+                           .block = block,
+                           .embed = embed,
+                           .g = g,
+                           .gscale = gscale,
+                           .rate = rate,
+                           .decay = log1p(-fmin(rate * o->s->weight_decay, 0.999))};
+
+        o->step++;
+        o->decay += u.decay;
+        u.first = 1.0 / (1.0 - pow(o->s->beta1, (double)o->step));
+        u.second = 1.0 / (1.0 - pow(o->s->beta2, (double)o->step));
+        ran_parallel(o->pool, o->layout->n, step_tensor, &u);
+        ran_parallel(o->pool, (g->n + ROWS - 1) / ROWS, step_rows, &u);
+}
+
+void ran_optimiser_settle(struct ran_optimiser *o, float *embed)
+{
+        for (size_t id = 0; id < o->V; id++) {
+                float keep = (float)exp(o->decay - o->met[id]);
+
+                for (size_t d = 0; d < o->D && keep != 1.0f; d++)
+                        embed[id * o->D + d] *= keep;
+                o->met[id] = o->decay;
+        }
+}

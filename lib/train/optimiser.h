@@ -1,0 +1,39 @@
+/* optimiser.h - Adam with decoupled weight decay (Kingma and Ba 2015; Loshchilov and Hutter 2019).
+ *
+ * Rows of the embedding are updated when their id occurs in a step, as if the step were the only
+ * kind there is for them ("lazy" Adam): their moments rest in between, and the decay that they
+ * missed is made up for. A step then costs what its documents cost and not the size of the
+ * vocabulary.
+ */
+#ifndef RAN_TRAIN_OPTIMISER_H
+#define RAN_TRAIN_OPTIMISER_H
+
+#include "train/grad.h"
+
+struct ran_optimiser {
+        const struct ran_train_settings *s;
+        const struct ran_layout *layout;
+        struct ran_pool *pool;
+        size_t V, D;
+        uint64_t step;  /* steps done */
+        double decay;   /* sum of log(1 - lr wd) over the steps done */
+        float *m, *v;   /* moments, blocks */
+        float *em, *ev; /* (V, D) of the embedding */
+        double *met;    /* (V) decay that a row has met */
+};
+
+int ran_optimiser_init(struct ran_optimiser *o, const struct ran_train_settings *s,
+                       const struct ran_layout *layout, size_t V, size_t D, struct ran_pool *pool,
+                       struct ran_error *err);
+void ran_optimiser_release(struct ran_optimiser *o);
+/* Learning rate of a step, from 0 on, out of `steps`. */
+double ran_learning_rate(const struct ran_train_settings *s, uint64_t step, uint64_t steps);
+/* Norm of the whole gradient, summed in a fixed order. */
+double ran_grad_norm(const struct ran_optimiser *o, const struct ran_grad *g);
+/* One step on block and embed (V, D) along g, which is scaled by gscale. */
+void ran_optimiser_step(struct ran_optimiser *o, float *block, float *embed,
+                        const struct ran_grad *g, double gscale, double rate);
+/* Lets every embedding row meet the decay that it missed: before the weights are used elsewhere. */
+void ran_optimiser_settle(struct ran_optimiser *o, float *embed);
+
+#endif

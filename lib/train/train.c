@@ -1,0 +1,285 @@
+/* train.c - the training loop.
+ *
+ * A run is a function of its settings and data: the order of documents, dropout and the start are
+ * drawn by counters, sums have a fixed order, and where a run stands is a handful of numbers, so
+ * that one that was interrupted and resumed gives the same bytes.
+ */
+#include "train/trainer.h"
+#include "train/evaluate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now(void)
+{
+        struct timespec t;
+
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- reports -------------------------------------------------------------------------------- */
+
+static struct ran_train_report report_of(const struct ran_trainer *t, int event)
+{
+        double seconds = now() - t->started, step = t->at.epoch * (double)t->batches + t->at.batch;
+        double done = step - (double)t->from_step, left = (double)t->steps - step;
+
+        return (struct ran_train_report){
+                .event = event,
+                .epoch = (size_t)t->at.epoch + (t->at.batch > 0 || event == RAN_REPORT_STEP),
+                .epochs = t->s->epochs,
+                .step = (size_t)step,
+                .steps = t->steps,
+                .loss = t->at.loss_weight > 0 ? t->at.loss / t->at.loss_weight : 0,
+                .learning_rate = t->rate,
+                .gradient_norm = t->norm,
+                .tokens = t->tokens,
+                .seconds = seconds,
+                .tokens_per_second = seconds > 0 ? (double)t->tokens / seconds : 0,
+                .eta_seconds = done > 0 ? seconds / done * left : 0,
+                .metric = t->at.best,
+                .best = t->at.best,
+                .best_epoch = (size_t)t->at.best_epoch,
+                .stale = (size_t)t->at.stale,
+        };
+}
+
+static int tell(struct ran_trainer *t, const struct ran_train_report *r)
+{
+        return t->job->report != NULL ? t->job->report(t->job->arg, r) : 0;
+}
+
+/* ---- development data ----------------------------------------------------------------------- */
+
+static double metric_of(const struct ran_trainer *t, const struct ran_eval_report *r)
+{
+        switch (t->s->metric) {
+        case RAN_METRIC_ACCURACY:
+                return r->accuracy;
+        case RAN_METRIC_MACRO_F1:
+                return r->macro.f1;
+        case RAN_METRIC_LOSS:
+                return -r->log_loss;
+        default:
+                return r->micro.f1;
+        }
+}
+
+static bool has_dev(const struct ran_train_job *job)
+{
+        return job->dev != NULL && job->dev->B > 0;
+}
+
+static void keep_best(struct ran_trainer *t, double metric)
+{
+        if (metric > t->at.best || t->at.best_epoch == 0) {
+                t->at.best = metric;
+                t->at.best_epoch = t->at.epoch;
+                t->at.stale = 0;
+                memcpy(t->best_block, t->p.block, t->layout.size * sizeof(float));
+                memcpy(t->best_embed, t->embed, t->V * t->D * sizeof(float));
+        } else {
+                t->at.stale++;
+        }
+}
+
+static int evaluate(struct ran_trainer *t, struct ran_error *err)
+{
+        const struct ran_dataset *dev = t->job->dev;
+        struct ran_eval *e =
+                ran_eval_new(t->C, (const char *const *)dev->names, t->c->multilabel, err);
+        float *p = ran_alloc(dev->B * t->C, sizeof *p, err);
+        struct ran_train_report report;
+        struct ran_eval_report r;
+        int rc = RAN_ENOMEM;
+
+        if (e == NULL || p == NULL ||
+            (rc = ran_predict(t->c, &t->p, t->C, dev, t->job->pool, p, err)) != RAN_OK ||
+            (rc = ran_evaluate(e, dev, p, NULL, err)) != RAN_OK)
+                goto out;
+        ran_eval_finish(e, &r);
+        keep_best(t, metric_of(t, &r));
+        report = report_of(t, RAN_REPORT_DEV);
+        report.epoch = (size_t)t->at.epoch;
+        report.loss = r.log_loss;
+        report.accuracy = r.accuracy;
+        report.micro_f1 = r.micro.f1;
+        report.macro_f1 = r.macro.f1;
+        report.metric = metric_of(t, &r);
+        report.improved = t->at.stale == 0;
+        rc = tell(t, &report) != 0 ? RAN_EINTR : RAN_OK;
+out:
+        free(p);
+        ran_eval_free(e);
+        return rc;
+}
+
+/* The threshold that the finished model decides with; from the best weights on the dev data. */
+static int tune(struct ran_trainer *t, struct ran_error *err)
+{
+        const struct ran_dataset *dev = t->job->dev;
+
+        if (!t->c->multilabel || !has_dev(t->job))
+                return RAN_OK;
+        float *p = ran_alloc(dev->B * t->C, sizeof *p, err);
+        if (p == NULL)
+                return RAN_ENOMEM;
+        int rc = ran_predict(t->c, &t->p, t->C, dev, t->job->pool, p, err);
+        if (rc == RAN_OK)
+                t->threshold = ran_tune_threshold(dev, p);
+        free(p);
+        return rc;
+}
+
+/* ---- steps ---------------------------------------------------------------------------------- */
+
+/* Fisher and Yates; draws keyed by the epoch. */
+static void shuffle(struct ran_trainer *t)
+{
+        uint64_t key = ran_key(t->s->seed, RAN_FOR_SHUFFLE, (uint64_t)t->at.epoch, 0);
+        size_t B = t->job->train->B;
+
+        for (size_t i = 0; i < B; i++)
+                t->order[i] = i;
+        for (size_t i = B; i > 1; i--) {
+                size_t j = (size_t)(ran_uniform(key, i) * (double)i), x = t->order[i - 1];
+
+                t->order[i - 1] = t->order[j];
+                t->order[j] = x;
+        }
+}
+
+static int diverged(const struct ran_trainer *t, double loss, struct ran_error *err)
+{
+        return ran_fail(
+                err, RAN_EDIVERGED,
+                "training diverged in epoch %.0f, step %.0f: the %s is not finite (learning rate "
+                "%g); a lower --learning-rate or a smaller --clip may help",
+                t->at.epoch + 1, t->at.epoch * (double)t->batches + t->at.batch + 1,
+                isfinite(loss) ? "gradient" : "loss", t->rate);
+}
+
+static int step(struct ran_trainer *t, struct ran_error *err)
+{
+        size_t from = (size_t)t->at.batch * t->batch, B = t->job->train->B;
+        size_t n = B - from < t->batch ? B - from : t->batch;
+        struct ran_grad *g;
+        double loss, scale = 1;
+        int rc;
+
+        t->batcher.noise.epoch = (uint64_t)t->at.epoch;
+        rc = ran_batch_gradient(&t->batcher, t->order + from, n, &loss, &g, err);
+        if (rc != RAN_OK)
+                return rc;
+        t->rate = ran_learning_rate(t->s, t->optimiser.step, t->steps);
+        t->norm = ran_grad_norm(&t->optimiser, g);
+        if (!isfinite(loss) || !isfinite(t->norm)) {
+                ran_tree_give(&t->batcher.tree, g);
+                return diverged(t, loss, err);
+        }
+        if (t->s->clip > 0 && t->norm > t->s->clip)
+                scale = t->s->clip / t->norm;
+        ran_optimiser_step(&t->optimiser, t->p.block, t->embed, g, scale, t->rate);
+        ran_tree_give(&t->batcher.tree, g);
+        for (size_t i = from; i < from + n; i++)
+                t->tokens +=
+                        t->job->train->first[t->order[i] + 1] - t->job->train->first[t->order[i]];
+        t->at.loss = 0.98 * t->at.loss + 0.02 * loss;
+        t->at.loss_weight = 0.98 * t->at.loss_weight + 0.02;
+        t->at.batch++;
+        return RAN_OK;
+}
+
+static int save(struct ran_trainer *t, struct ran_error *err)
+{
+        struct ran_train_report r;
+
+        if (t->job->checkpoint == NULL)
+                return RAN_OK;
+        if (ran_checkpoint_write(t, err) != RAN_OK)
+                return err->code;
+        t->saved = now();
+        r = report_of(t, RAN_REPORT_CHECKPOINT);
+        tell(t, &r);
+        return RAN_OK;
+}
+
+/* Stopped by the caller: what was done is kept, so that it can go on. */
+static int stop(struct ran_trainer *t, struct ran_error *err)
+{
+        if (save(t, err) != RAN_OK)
+                return err->code;
+        return ran_fail(err, RAN_EINTR, "stopped in epoch %.0f, after step %.0f", t->at.epoch + 1,
+                        t->at.epoch * (double)t->batches + t->at.batch);
+}
+
+static int run_epoch(struct ran_trainer *t, struct ran_error *err)
+{
+        int rc;
+
+        shuffle(t);
+        while (t->at.batch < (double)t->batches) {
+                struct ran_train_report r;
+
+                if ((rc = step(t, err)) != RAN_OK)
+                        return rc;
+                r = report_of(t, RAN_REPORT_STEP);
+                if (tell(t, &r) != 0)
+                        return stop(t, err);
+                if (now() - t->saved > t->job->checkpoint_seconds && (rc = save(t, err)) != RAN_OK)
+                        return rc;
+        }
+        t->at.epoch++;
+        t->at.batch = 0;
+        ran_optimiser_settle(&t->optimiser, t->embed);
+        if (has_dev(t->job) && (rc = evaluate(t, err)) != RAN_OK)
+                return rc == RAN_EINTR ? stop(t, err) : rc;
+        return save(t, err);
+}
+
+static int finish(struct ran_trainer *t, struct ran_error *err)
+{
+        struct ran_train_report r;
+        int rc;
+
+        if (has_dev(t->job)) {
+                memcpy(t->p.block, t->best_block, t->layout.size * sizeof(float));
+                memcpy(t->embed, t->best_embed, t->V * t->D * sizeof(float));
+        }
+        if ((rc = tune(t, err)) != RAN_OK || (rc = ran_trainer_write(t, err)) != RAN_OK)
+                return rc;
+        if (t->job->checkpoint != NULL)
+                unlink(t->job->checkpoint);
+        r = report_of(t, RAN_REPORT_END);
+        tell(t, &r);
+        return RAN_OK;
+}
+
+static int run(struct ran_trainer *t, struct ran_error *err)
+{
+        int rc = RAN_OK;
+
+        t->started = t->saved = now();
+        t->from_step = (size_t)(t->at.epoch * (double)t->batches + t->at.batch);
+        while (rc == RAN_OK && t->at.epoch < (double)t->s->epochs &&
+               (!has_dev(t->job) || t->at.stale < (double)t->s->patience))
+                rc = run_epoch(t, err);
+        return rc == RAN_OK ? finish(t, err) : rc;
+}
+
+int ran_train(const struct ran_train_job *job, struct ran_error *err)
+{
+        struct ran_trainer t;
+        int rc = ran_trainer_init(&t, job, err);
+
+        if (rc == RAN_OK && job->resume)
+                rc = ran_checkpoint_read(&t, err);
+        if (rc == RAN_OK)
+                rc = run(&t, err);
+        ran_trainer_release(&t);
+        return rc;
+}

@@ -1,0 +1,299 @@
+/* trainer.c - a training run's memory: set up, kept in a checkpoint, and written as a model. */
+#include "train/trainer.h"
+#include "model/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- set up --------------------------------------------------------------------------------- */
+
+static size_t batch_size(const struct ran_train_job *job)
+{
+        size_t by_size = job->train->B / 100;
+
+        if (job->settings->batch > 0)
+                return job->settings->batch;
+        return by_size < 4 ? 4 : by_size > 32 ? 32 : by_size;
+}
+
+size_t ran_train_steps(const struct ran_train_job *job)
+{
+        size_t batch = batch_size(job), steps;
+
+        if (__builtin_mul_overflow((job->train->B + batch - 1) / batch, job->settings->epochs,
+                                   &steps))
+                return SIZE_MAX;
+        return steps;
+}
+
+/* Everything that can change the result, and nothing else: the same text means the same run. */
+static int describe(struct ran_trainer *t, struct ran_error *err)
+{
+        const struct ran_train_job *job = t->job;
+        struct ran_buf out = {0};
+
+        ran_buf_str(&out, "\"version\":\"" RAN_VERSION "\",");
+        ran_fields_json(ran_train_fields, t->s, &out);
+        ran_buf_printf(&out, ",\"batch_size\":%zu,\"train\":{\"documents\":%zu,\"digest\":\"%s\"}",
+                       t->batch, job->train->B, job->train->digest);
+        if (job->dev != NULL && job->dev->B > 0)
+                ran_buf_printf(&out, ",\"dev\":{\"documents\":%zu,\"digest\":\"%s\"}", job->dev->B,
+                               job->dev->digest);
+        if (job->training != NULL && job->training[0] != '\0') {
+                ran_buf_char(&out, ',');
+                ran_buf_str(&out, job->training);
+        }
+        ran_buf_char(&out, '\0');
+        if (out.failed) {
+                ran_buf_release(&out);
+                return ran_fail(err, RAN_ENOMEM, "memory ran out");
+        }
+        t->training = out.data;
+        return RAN_OK;
+}
+
+static void start_weights(struct ran_trainer *t)
+{
+        struct ran_tensor_spec embed = {
+                .name = "embed.weight", .rows = t->V, .cols = t->D, .start = RAN_START_UNIFORM};
+
+        for (size_t i = 0; i < t->layout.n; i++)
+                ran_tensor_start(t->p.block + t->layout.spec[i].offset, &t->layout.spec[i],
+                                 t->s->seed);
+        ran_tensor_start(t->embed, &embed, t->s->seed);
+}
+
+static int allocate(struct ran_trainer *t, struct ran_error *err)
+{
+        const struct ran_train_job *job = t->job;
+        bool dev = job->dev != NULL && job->dev->B > 0;
+        int rc = ran_layout_init(&t->layout, t->c, t->C, err);
+
+        if (rc == RAN_OK)
+                rc = ran_params_init(&t->p, t->c, t->C, err);
+        if (rc == RAN_OK)
+                rc = ran_optimiser_init(&t->optimiser, t->s, &t->layout, t->V, t->D, job->pool,
+                                        err);
+        if (rc == RAN_OK)
+                rc = ran_batcher_init(&t->batcher, t->c, &t->p, t->C, job->train, job->pool, err);
+        if (rc == RAN_OK && t->s->class_weights == RAN_WEIGHTS_BALANCED)
+                rc = ran_batcher_balance(&t->batcher, err);
+        if (rc != RAN_OK)
+                return rc;
+        t->p.embed = t->embed = ran_alloc_floats(t->V * t->D, err);
+        t->order = ran_alloc(job->train->B, sizeof *t->order, err);
+        if (dev) {
+                t->best_block = ran_alloc_floats(t->layout.size, err);
+                t->best_embed = ran_alloc_floats(t->V * t->D, err);
+        }
+        if (t->embed == NULL || t->order == NULL ||
+            (dev && (t->best_block == NULL || t->best_embed == NULL)))
+                return RAN_ENOMEM;
+        return RAN_OK;
+}
+
+int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, struct ran_error *err)
+{
+        int rc;
+
+        *t = (struct ran_trainer){.job = job,
+                                  .c = job->config,
+                                  .s = job->settings,
+                                  .C = job->train->C,
+                                  .D = job->config->dim,
+                                  .threshold = 0.5f};
+        t->V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
+        t->batch = batch_size(job);
+        t->batches = (job->train->B + t->batch - 1) / t->batch;
+        t->at.best = -INFINITY;
+        t->steps = ran_train_steps(job);
+        if (t->steps == SIZE_MAX || t->V > SIZE_MAX / 64 / t->D)
+                return ran_fail(err, RAN_EINVAL,
+                                "so many epochs or so large a vocabulary cannot be");
+        rc = ran_config_check(t->c, err);
+        if (rc == RAN_OK)
+                rc = allocate(t, err);
+        if (rc == RAN_OK)
+                rc = describe(t, err);
+        if (rc != RAN_OK)
+                return rc;
+        start_weights(t);
+        t->batcher.smoothing = t->s->label_smoothing;
+        t->batcher.noise = (struct ran_noise){
+                .seed = t->s->seed, .dropout = t->s->dropout, .embed_dropout = t->s->embed_dropout};
+        return RAN_OK;
+}
+
+void ran_trainer_release(struct ran_trainer *t)
+{
+        ran_batcher_release(&t->batcher);
+        ran_optimiser_release(&t->optimiser);
+        ran_params_release(&t->p);
+        ran_layout_release(&t->layout);
+        free(t->embed);
+        free(t->best_block);
+        free(t->best_embed);
+        free(t->order);
+        free(t->training);
+        *t = (struct ran_trainer){0};
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+static struct ran_parts parts_of(const struct ran_trainer *t)
+{
+        return (struct ran_parts){.config = t->c,
+                                  .layout = &t->layout,
+                                  .block = t->p.block,
+                                  .embed = t->embed,
+                                  .V = t->V,
+                                  .C = t->C,
+                                  .labels = t->job->train->names,
+                                  .tokenizer = t->job->tokenizer};
+}
+
+enum { EXTRAS = 8 };
+
+/* What a checkpoint holds beside the weights; the same list writes and reads. */
+static size_t extras(struct ran_trainer *t, struct ran_extra *x)
+{
+        size_t n = 0, size = t->layout.size, VD = t->V * t->D;
+
+        x[n++] = (struct ran_extra){"train.progress", RAN_DTYPE_F64, &t->at,
+                                    sizeof t->at / sizeof(double)};
+        x[n++] = (struct ran_extra){"train.m", RAN_DTYPE_F32, t->optimiser.m, size};
+        x[n++] = (struct ran_extra){"train.v", RAN_DTYPE_F32, t->optimiser.v, size};
+        x[n++] = (struct ran_extra){"train.embed.m", RAN_DTYPE_F32, t->optimiser.em, VD};
+        x[n++] = (struct ran_extra){"train.embed.v", RAN_DTYPE_F32, t->optimiser.ev, VD};
+        x[n++] = (struct ran_extra){"train.embed.met", RAN_DTYPE_F64, t->optimiser.met, t->V};
+        if (t->best_block != NULL) {
+                x[n++] = (struct ran_extra){"train.best", RAN_DTYPE_F32, t->best_block, size};
+                x[n++] = (struct ran_extra){"train.embed.best", RAN_DTYPE_F32, t->best_embed, VD};
+        }
+        return n;
+}
+
+/* A JSON object of the run's description and `more`. */
+static int write_parts(struct ran_trainer *t, const char *path, struct ran_parts *parts,
+                       const char *more, struct ran_error *err)
+{
+        struct ran_buf training = {0};
+        int rc;
+
+        ran_buf_printf(&training, "{%s%s}", t->training, more);
+        ran_buf_char(&training, '\0');
+        if (training.failed) {
+                ran_buf_release(&training);
+                return ran_fail(err, RAN_ENOMEM, "memory ran out while the model was written");
+        }
+        parts->training = training.data;
+        rc = ran_model_write(path, parts, err);
+        ran_buf_release(&training);
+        return rc;
+}
+
+int ran_checkpoint_write(struct ran_trainer *t, struct ran_error *err)
+{
+        struct ran_parts parts = parts_of(t);
+        struct ran_extra x[EXTRAS];
+
+        t->at.updates = (double)t->optimiser.step;
+        t->at.decay = t->optimiser.decay;
+        parts.extra = x;
+        parts.extras = extras(t, x);
+        return write_parts(t, t->job->checkpoint, &parts, "", err);
+}
+
+int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
+{
+        struct ran_parts parts = parts_of(t);
+        struct ran_buf more = {0};
+        int rc;
+
+        if (t->at.best_epoch > 0) {
+                static const char *const names[] = {"accuracy", "micro_f1", "macro_f1", "loss"};
+
+                ran_buf_printf(&more,
+                               ",\"best_epoch\":%.0f,\"dev_metric\":{\"%s\":", t->at.best_epoch,
+                               names[t->s->metric]);
+                ran_buf_double(&more, t->s->metric == RAN_METRIC_LOSS ? -t->at.best : t->at.best);
+                ran_buf_char(&more, '}');
+        }
+        if (t->c->multilabel) {
+                ran_buf_str(&more, ",\"thresholds\":[");
+                for (size_t c = 0; c < t->C; c++) {
+                        if (c > 0)
+                                ran_buf_char(&more, ',');
+                        ran_buf_float(&more, t->threshold);
+                }
+                ran_buf_char(&more, ']');
+        }
+        ran_buf_char(&more, '\0');
+        if (more.failed)
+                rc = ran_fail(err, RAN_ENOMEM, "memory ran out while the model was written");
+        else
+                rc = write_parts(t, t->job->output, &parts, more.data, err);
+        ran_buf_release(&more);
+        return rc;
+}
+
+/* ---- resuming ------------------------------------------------------------------------------- */
+
+static int same_run(const struct ran_trainer *t, const struct ran_model *m, struct ran_error *err)
+{
+        const char *training = ran_model_metadata(m, "training");
+        struct ran_buf theirs = {0}, ours = {0};
+        size_t n = strlen(t->training);
+        bool same;
+
+        ran_fields_json(ran_config_fields, &m->config, &theirs);
+        ran_fields_json(ran_config_fields, t->c, &ours);
+        same = theirs.len == ours.len && memcmp(theirs.data, ours.data, ours.len) == 0 &&
+               training != NULL && training[0] == '{' &&
+               strncmp(training + 1, t->training, n) == 0 && m->V == t->V && m->C == t->C;
+        ran_buf_release(&theirs);
+        ran_buf_release(&ours);
+        if (!same)
+                return ran_fail(
+                        err, RAN_EINVAL,
+                        "the checkpoint belongs to a run with other settings, "
+                        "data or version; give the same ones to resume, or remove it to begin "
+                        "anew");
+        return RAN_OK;
+}
+
+static bool sane(const struct ran_trainer *t)
+{
+        const double *x = (const double *)&t->at;
+
+        for (size_t i = 0; i < sizeof t->at / sizeof *x; i++)
+                if (isnan(x[i]))
+                        return false;
+        return t->at.epoch >= 0 && t->at.epoch <= (double)t->s->epochs && t->at.batch >= 0 &&
+               t->at.batch <= (double)t->batches && t->at.updates >= 0 && t->at.updates < 1e15;
+}
+
+int ran_checkpoint_read(struct ran_trainer *t, struct ran_error *err)
+{
+        struct ran_model *m = ran_model_open(t->job->checkpoint, true, err);
+        struct ran_extra x[EXTRAS];
+        size_t n = extras(t, x);
+        int rc;
+
+        if (m == NULL)
+                return err->code;
+        rc = same_run(t, m, err);
+        for (size_t i = 0; i < n && rc == RAN_OK; i++)
+                rc = ran_model_read_extra(m, &x[i], err);
+        if (rc == RAN_OK && !sane(t))
+                rc = ran_fail(err, RAN_EFORMAT, "the checkpoint's progress makes no sense");
+        if (rc == RAN_OK) {
+                memcpy(t->p.block, m->params.block, t->layout.size * sizeof(float));
+                memcpy(t->embed, m->params.embed, t->V * t->D * sizeof(float));
+                t->optimiser.step = (uint64_t)t->at.updates;
+                t->optimiser.decay = t->at.decay;
+        }
+        ran_model_free(m);
+        return rc;
+}

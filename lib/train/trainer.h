@@ -1,0 +1,60 @@
+/* trainer.h - the state of a training run: all that a checkpoint must hold, and what is derived. */
+#ifndef RAN_TRAIN_TRAINER_H
+#define RAN_TRAIN_TRAINER_H
+
+#include "train/batch.h"
+#include "train/optimiser.h"
+
+/* Where a run stands. Numbers only, kept in a checkpoint as doubles. */
+#define RAN_PROGRESS(X)                                                              \
+        X(epoch)      /* epochs done */                                              \
+        X(batch)      /* batches done in this epoch */                               \
+        X(updates)    /* steps of the optimiser */                                   \
+        X(decay)      /* see optimiser.h */                                          \
+        X(best)       /* dev metric of the best epoch; -infinity before the first */ \
+        X(best_epoch) /* from 1; 0: none */                                          \
+        X(stale)      /* epochs since */                                             \
+        X(loss)       /* smoothed */                                                 \
+        X(loss_weight)
+
+struct ran_progress {
+#define X(field) double field;
+        RAN_PROGRESS(X)
+#undef X
+};
+
+struct ran_trainer {
+        const struct ran_train_job *job;
+        const struct ran_config *c;
+        const struct ran_train_settings *s;
+        size_t V, C, D;
+        struct ran_layout layout;
+        struct ran_params p; /* weights at work; p.embed is `embed` */
+        float *embed;
+        float *best_block, *best_embed; /* NULL without dev data */
+        struct ran_optimiser optimiser;
+        struct ran_batcher batcher;
+        struct ran_progress at;
+        size_t *order; /* (B) documents of this epoch */
+        size_t batch, batches, steps;
+        char *training;        /* metadata that says what is computed: same text, same run */
+        float threshold;       /* several labels: tuned on the dev data, else 0.5 */
+        double started, saved; /* clock */
+        size_t tokens, from_step;
+        double rate, norm;
+};
+
+/* Allocates all, with starting weights. _release is fine after a failure. */
+int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, struct ran_error *err);
+void ran_trainer_release(struct ran_trainer *t);
+
+/* Steps of a whole run; SIZE_MAX when there are too many to count. */
+size_t ran_train_steps(const struct ran_train_job *job);
+
+/* Writes job->checkpoint, and goes on from it. */
+int ran_checkpoint_write(struct ran_trainer *t, struct ran_error *err);
+int ran_checkpoint_read(struct ran_trainer *t, struct ran_error *err);
+/* The finished model. */
+int ran_trainer_write(struct ran_trainer *t, struct ran_error *err);
+
+#endif
