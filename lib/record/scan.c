@@ -326,10 +326,8 @@ static bool decode_name(struct scan *s, struct ran_record *r, struct ran_span qu
                         struct ran_span *name)
 {
         name->begin = r->names.len;
-        if (ran_json_decode(r->line, quoted, &r->names, NULL) == RAN_EFORMAT) {
-                r->names.len = name->begin;
+        if (ran_json_decode(r->line, quoted, &r->names, NULL) == RAN_EFORMAT)
                 ran_buf_add(&r->names, r->line + quoted.begin, quoted.end - quoted.begin);
-        }
         name->end = r->names.len;
         if (r->names.failed)
                 ran_fail(s->err, RAN_ENOMEM, "no memory for the names of a record's members");

@@ -456,6 +456,8 @@ TEST(json_refuses_half_a_surrogate_pair)
         CHECK_STR(decoded("\"\\ud800\\n\"", &n), "column 2: \\ud800 is half of a surrogate pair");
         CHECK_STR(decoded("\"\\ud800\\u0041\"", &n),
                   "column 2: \\ud800 is half of a surrogate pair");
+        CHECK_STR(decoded("\"\\udbff\\ue000\"", &n),
+                  "column 2: \\udbff is half of a surrogate pair");
         CHECK_STR(decoded("\"\\ud800\\ud800\"", &n),
                   "column 2: \\ud800 is half of a surrogate pair");
 }
