@@ -1,0 +1,313 @@
+/* Metrics of classifiers: by hand on tiny cases, and by counting anew on random ones. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ran.h"
+#include "test.h"
+
+static const char *const names[] = {"ant", "bee", "cat"};
+
+static struct ran_eval *new_eval(size_t C, bool multilabel)
+{
+        return ran_eval_new(C, C == 3 ? names : NULL, multilabel, NULL);
+}
+
+static void add(struct ran_eval *e, uint32_t gold, float p0, float p1, float p2)
+{
+        CHECK(ran_eval_add(e, &gold, 1, 0, (float[]){p0, p1, p2}, NULL, NULL) == RAN_OK);
+}
+
+static void check_rates(const struct ran_prf *r, double precision, double recall, double f1)
+{
+        CHECK_NEAR(r->precision, precision, 1e-12);
+        CHECK_NEAR(r->recall, recall, 1e-12);
+        CHECK_NEAR(r->f1, f1, 1e-12);
+}
+
+/* gold ant ant bee cat, found ant bee bee ant. */
+TEST(eval_single_label_by_hand)
+{
+        struct ran_eval *e = new_eval(3, false);
+        struct ran_eval_report r;
+
+        REQUIRE(e != NULL);
+        add(e, 0, 0.5f, 0.25f, 0.25f);
+        add(e, 0, 0.25f, 0.5f, 0.25f);
+        add(e, 1, 0, 1, 0);
+        add(e, 2, 0.75f, 0.125f, 0.125f);
+        ran_eval_finish(e, &r);
+        CHECK_SIZE(r.n, 4);
+        CHECK_NEAR(r.accuracy, 0.5, 0);
+        check_rates(&r.micro, 0.5, 0.5, 0.5);
+        check_rates(&r.classes[0].rates, 0.5, 0.5, 0.5);
+        check_rates(&r.classes[1].rates, 0.5, 1, 2.0 / 3);
+        check_rates(&r.classes[2].rates, 0, 0, 0);
+        check_rates(&r.macro, 1.0 / 3, 0.5, (0.5 + 2.0 / 3) / 3);
+        check_rates(&r.weighted, (0.5 * 2 + 0.5) / 4, (0.5 * 2 + 1) / 4, (0.5 * 2 + 2.0 / 3) / 4);
+        CHECK_NEAR(r.log_loss, -(log(0.5) + log(0.25) + log(1) + log(0.125)) / 4, 1e-12);
+        CHECK_NEAR(r.brier,
+                   (0.375 + (0.5625 + 0.25 + 0.0625) + 0 + (0.5625 + 0.015625 + 0.765625)) / 4,
+                   1e-12);
+        CHECK_NEAR(r.top[0], 0.5, 0);
+        /* The third of gold cat is shared with bee, which comes first. */
+        CHECK_NEAR(r.top[1], 0.75, 0);
+        CHECK_NEAR(r.top[2], 1, 0);
+        REQUIRE(r.cells == 4);
+        CHECK(r.confusion[3].gold == 2 && r.confusion[3].predicted == 0 &&
+              r.confusion[3].count == 1);
+        ran_eval_free(e);
+}
+
+/* Two documents of confidence 0.9, one of them right: the gap of that bin is 0.4, of all 0.2. */
+TEST(eval_calibration_by_hand)
+{
+        struct ran_eval *e = new_eval(3, false);
+        struct ran_eval_report r;
+
+        REQUIRE(e != NULL);
+        add(e, 0, 0.9f, 0.1f, 0);
+        add(e, 1, 0.9f, 0.1f, 0);
+        add(e, 1, 0, 1, 0);
+        add(e, 2, 0, 0, 1);
+        ran_eval_finish(e, &r);
+        CHECK_NEAR(r.ece, 0.2, 1e-7);
+        ran_eval_free(e);
+}
+
+/* sklearn's averages leave out a class that is neither in the data nor ever predicted. */
+TEST(eval_macro_is_over_classes_that_occur)
+{
+        struct ran_eval *e = new_eval(3, false);
+        struct ran_eval_report r;
+
+        REQUIRE(e != NULL);
+        add(e, 0, 1, 0, 0);
+        add(e, 1, 0, 1, 0);
+        ran_eval_finish(e, &r);
+        check_rates(&r.macro, 1, 1, 1);
+        ran_eval_free(e);
+}
+
+TEST(eval_unknown_gold_label_is_a_miss)
+{
+        struct ran_eval *e = new_eval(3, false);
+        struct ran_eval_report r;
+        const float p[] = {1, 0, 0};
+
+        REQUIRE(e != NULL);
+        add(e, 0, 1, 0, 0);
+        CHECK(ran_eval_add(e, NULL, 0, 1, p, NULL, NULL) == RAN_OK);
+        CHECK(ran_eval_unknown(e, "emu", 3, NULL) == RAN_OK);
+        CHECK(ran_eval_unknown(e, "dog", 3, NULL) == RAN_OK);
+        CHECK(ran_eval_unknown(e, "emu", 3, NULL) == RAN_OK);
+        ran_eval_finish(e, &r);
+        CHECK_SIZE(r.n, 2);
+        CHECK_SIZE(r.n_known, 1);
+        CHECK_NEAR(r.accuracy, 0.5, 0);
+        check_rates(&r.micro, 0.5, 0.5, 0.5);
+        CHECK_NEAR(r.log_loss, 0, 1e-12);
+        REQUIRE(r.n_unknown == 2);
+        CHECK_STR(r.unknown[0].name, "dog");
+        CHECK_STR(r.unknown[1].name, "emu");
+        CHECK_SIZE(r.unknown[1].count, 2);
+        ran_eval_free(e);
+}
+
+TEST(eval_losses_stay_finite)
+{
+        struct ran_eval *e = new_eval(3, false), *several = new_eval(3, true);
+        struct ran_eval_report r;
+
+        REQUIRE(e != NULL && several != NULL);
+        add(e, 0, 0, 1, 0);
+        ran_eval_finish(e, &r);
+        CHECK(isfinite(r.log_loss) && r.log_loss > 80);
+        add(several, 0, 0, 1, 0);
+        ran_eval_finish(several, &r);
+        CHECK(isfinite(r.log_loss));
+        ran_eval_free(e);
+        ran_eval_free(several);
+}
+
+/* gold {ant,bee}, {}, {cat}; found at 0.5 {ant}, {}, {bee,cat}. */
+TEST(eval_several_labels_by_hand)
+{
+        struct ran_eval *e = new_eval(3, true);
+        struct ran_eval_report r;
+        const uint32_t both[] = {1, 0}, cat = 2;
+
+        REQUIRE(e != NULL);
+        ran_eval_add(e, both, 2, 0, (float[]){0.75f, 0.25f, 0}, NULL, NULL);
+        ran_eval_add(e, NULL, 0, 0, (float[]){0.25f, 0.25f, 0}, NULL, NULL);
+        ran_eval_add(e, &cat, 1, 0, (float[]){0, 0.5f, 1}, NULL, NULL);
+        ran_eval_finish(e, &r);
+        CHECK_NEAR(r.accuracy, 1.0 / 3, 1e-12);
+        check_rates(&r.micro, 2.0 / 3, 2.0 / 3, 2.0 / 3);
+        CHECK_NEAR(r.log_loss,
+                   -(log(0.75) + log(0.25) + 2 * log(0.75) + log(0.5) + 4 * log1p(-0x1p-25)) / 9,
+                   1e-6);
+        CHECK_NEAR(r.brier, (0.0625 + 0.5625 + 0.0625 * 2 + 0.25) / 9, 1e-12);
+        CHECK_SIZE(r.cells, 0);
+        ran_eval_free(e);
+}
+
+TEST(eval_thresholds_decide)
+{
+        struct ran_eval *e = new_eval(3, true);
+        struct ran_eval_report r;
+        const float thresholds[] = {0.2f, 0.9f, 0.5f};
+        const uint32_t ant = 0;
+
+        REQUIRE(e != NULL);
+        ran_eval_add(e, &ant, 1, 0, (float[]){0.2f, 0.8f, 0.4f}, thresholds, NULL);
+        ran_eval_finish(e, &r);
+        CHECK_NEAR(r.accuracy, 1, 0);
+        ran_eval_free(e);
+}
+
+/* Many classes, so that cells are joined again and again; counted anew in a square. */
+TEST(eval_confusion_of_many_classes)
+{
+        enum { C = 60, DOCUMENTS = 3000 };
+        static size_t square[C][C];
+        static float p[C];
+        struct ran_eval *e = new_eval(C, false);
+        struct ran_eval_report r;
+
+        REQUIRE(e != NULL);
+        for (uint64_t i = 0; i < DOCUMENTS; i++) {
+                uint32_t gold = (uint32_t)(ran_draw(7, 2 * i) % C);
+                size_t found = ran_draw(7, 2 * i + 1) % 8 == 0 ? (gold * 7 + 1) % C : gold;
+                memset(p, 0, sizeof(p));
+                p[found] = 1;
+                square[gold][found]++;
+                REQUIRE(ran_eval_add(e, &gold, 1, 0, p, NULL, NULL) == RAN_OK);
+        }
+        ran_eval_finish(e, &r);
+        size_t sum = 0;
+        for (size_t i = 0; i < r.cells; i++) {
+                CHECK_SIZE(r.confusion[i].count,
+                           square[r.confusion[i].gold][r.confusion[i].predicted]);
+                sum += r.confusion[i].count;
+        }
+        CHECK_SIZE(sum, DOCUMENTS);
+        ran_eval_free(e);
+}
+
+/* The report as JSON, without the one sum that depends on the order of adding. Free it. */
+static char *report_text(struct ran_eval *e, double *log_loss)
+{
+        struct ran_eval_report r;
+        struct ran_buf out = {0};
+
+        ran_eval_finish(e, &r);
+        *log_loss = r.log_loss;
+        r.log_loss = 0;
+        ran_eval_json(&r, &out);
+        ran_buf_char(&out, '\0');
+        return out.data;
+}
+
+TEST(eval_merging_equals_adding)
+{
+        struct ran_eval *whole = new_eval(3, false),
+                        *part[2] = {new_eval(3, false), new_eval(3, false)};
+        double loss, merged_loss;
+
+        REQUIRE(whole != NULL && part[0] != NULL && part[1] != NULL);
+        for (uint32_t i = 0; i < 40; i++) {
+                float p[] = {i % 3 == 0, i % 3 == 1, i % 3 == 2};
+                uint32_t gold = i % 7 % 3;
+                ran_eval_add(whole, &gold, 1, 0, p, NULL, NULL);
+                ran_eval_add(part[i >= 20], &gold, 1, 0, p, NULL, NULL);
+        }
+        ran_eval_unknown(whole, "dog", 3, NULL);
+        ran_eval_unknown(part[1], "dog", 3, NULL);
+        CHECK(ran_eval_merge(part[0], part[1], NULL) == RAN_OK);
+        char *want = report_text(whole, &loss), *got = report_text(part[0], &merged_loss);
+        CHECK_STR(got, want);
+        CHECK_NEAR(merged_loss, loss, 1e-9);
+        free(want);
+        free(got);
+        ran_eval_free(whole);
+        ran_eval_free(part[0]);
+        ran_eval_free(part[1]);
+}
+
+/* ---- reports -------------------------------------------------------------------------------- */
+
+TEST(eval_report_as_json)
+{
+        struct ran_eval *e = new_eval(3, false);
+        struct ran_eval_report r;
+        struct ran_buf out = {0};
+        struct ran_record json = {0};
+        struct ran_error err;
+
+        REQUIRE(e != NULL);
+        add(e, 0, 1, 0, 0);
+        add(e, 1, 1, 0, 0);
+        ran_eval_finish(e, &r);
+        r.n_skipped = 5;
+        ran_eval_json(&r, &out);
+        CHECK_OK(ran_record_scan(&json, out.data, out.len, &err), err);
+        ran_buf_char(&out, '\0');
+        CHECK(strstr(out.data,
+                     "{\"n\":2,\"n_skipped\":5,\"accuracy\":0.5,\"micro\":{\"precision\":0.5,"
+                     "\"recall\":0.5,\"f1\":0.5},") != NULL);
+        CHECK(strstr(out.data, "\"per_class\":[{\"label\":\"ant\",\"tp\":1,\"fp\":1,\"fn\":0,"
+                               "\"support\":1,\"precision\":0.5,\"recall\":1,\"f1\":") != NULL);
+        CHECK(strstr(out.data, "\"confusion\":{\"labels\":[\"ant\",\"bee\",\"cat\"],"
+                               "\"matrix\":[[1,0,0],[1,0,0],[0,0,0]]}") != NULL);
+        CHECK(strstr(out.data, "\"unknown_labels\":{\"count\":0,\"labels\":[]}}") != NULL);
+        ran_record_release(&json);
+        ran_buf_release(&out);
+        ran_eval_free(e);
+}
+
+/* Nothing was evaluated: no number is a NaN in JSON. */
+TEST(eval_report_of_nothing)
+{
+        struct ran_eval *e = new_eval(60, false);
+        struct ran_eval_report r;
+        struct ran_buf out = {0};
+        struct ran_record json = {0};
+        struct ran_error err;
+
+        REQUIRE(e != NULL);
+        ran_eval_finish(e, &r);
+        ran_eval_json(&r, &out);
+        CHECK_OK(ran_record_scan(&json, out.data, out.len, &err), err);
+        CHECK(ran_record_find(&json, "accuracy", NULL)->type == '0');
+        ran_buf_char(&out, '\0');
+        CHECK(strstr(out.data, "\"confusion\":{\"cells\":[]}") != NULL);
+        ran_record_release(&json);
+        ran_buf_release(&out);
+        ran_eval_free(e);
+}
+
+TEST(eval_report_as_text)
+{
+        static const char *const odd[] = {"a\x1b[2J", "b\xc3\xa9"
+                                                      "e"};
+        struct ran_eval *e = ran_eval_new(2, odd, false, NULL);
+        struct ran_eval_report r;
+        struct ran_buf out = {0};
+        uint32_t gold = 1;
+
+        REQUIRE(e != NULL);
+        ran_eval_add(e, &gold, 1, 0, (float[]){0.25f, 0.75f}, NULL, NULL);
+        ran_eval_finish(e, &r);
+        ran_eval_text(&r, &out);
+        ran_buf_char(&out, '\0');
+        CHECK(strchr(out.data, '\x1b') == NULL);
+        CHECK(strstr(out.data, "accuracy           1.0000\n") != NULL);
+        CHECK(strstr(out.data,
+                     "\nb\xc3\xa9"
+                     "e          1.0000  1.0000  1.0000          1       1       0") != NULL);
+        CHECK(strstr(out.data, "\nb\xc3\xa9"
+                               "e            0       1\n") != NULL);
+        ran_buf_release(&out);
+        ran_eval_free(e);
+}
