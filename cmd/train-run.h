@@ -18,8 +18,8 @@ struct train_run_options {
  * frees. */
 char *train_run_prepare(struct train_run_options *options, const char *output);
 
-/* Trains; fills in checkpoint, resume, report and arg of the job. Returns the status to end with.
- */
+/* Trains; fills in resume, checkpoint_seconds, report and arg of the job. Returns the status to end
+ * with. */
 int train_run(struct ran_train_job *job, const struct train_run_options *options);
 
 /* Says on stdout what training would need. The time is measured in a few seconds of training, of
