@@ -33,7 +33,7 @@ TEST(eval_single_label_by_hand)
 
         REQUIRE(e != NULL);
         add(e, 0, 0.5f, 0.25f, 0.25f);
-        add(e, 0, 0.25f, 0.5f, 0.25f);
+        add(e, 0, 0.25f, 0.625f, 0.125f);
         add(e, 1, 0, 1, 0);
         add(e, 2, 0.75f, 0.125f, 0.125f);
         ran_eval_finish(e, &r);
@@ -47,7 +47,8 @@ TEST(eval_single_label_by_hand)
         check_rates(&r.weighted, (0.5 * 2 + 0.5) / 4, (0.5 * 2 + 1) / 4, (0.5 * 2 + 2.0 / 3) / 4);
         CHECK_NEAR(r.log_loss, -(log(0.5) + log(0.25) + log(1) + log(0.125)) / 4, 1e-12);
         CHECK_NEAR(r.brier,
-                   (0.375 + (0.5625 + 0.25 + 0.0625) + 0 + (0.5625 + 0.015625 + 0.765625)) / 4,
+                   (0.375 + (0.5625 + 0.390625 + 0.015625) + 0 + (0.5625 + 0.015625 + 0.765625)) /
+                           4,
                    1e-12);
         CHECK_NEAR(r.top[0], 0.5, 0);
         /* The third of gold cat is shared with bee, which comes first. */
@@ -59,7 +60,7 @@ TEST(eval_single_label_by_hand)
         ran_eval_free(e);
 }
 
-/* Two documents of confidence 0.9, one of them right: the gap of that bin is 0.4, of all 0.2. */
+/* Two documents of confidence 0.9, one of them right; two of 0.6, both right: gaps of 0.4. */
 TEST(eval_calibration_by_hand)
 {
         struct ran_eval *e = new_eval(3, false);
@@ -68,10 +69,12 @@ TEST(eval_calibration_by_hand)
         REQUIRE(e != NULL);
         add(e, 0, 0.9f, 0.1f, 0);
         add(e, 1, 0.9f, 0.1f, 0);
-        add(e, 1, 0, 1, 0);
+        add(e, 0, 0.6f, 0.4f, 0);
+        add(e, 0, 0.6f, 0.4f, 0);
+        add(e, 2, 0, 0, 1);
         add(e, 2, 0, 0, 1);
         ran_eval_finish(e, &r);
-        CHECK_NEAR(r.ece, 0.2, 1e-7);
+        CHECK_NEAR(r.ece, (2 * 0.4 + 2 * 0.4) / 6, 1e-7);
         ran_eval_free(e);
 }
 
