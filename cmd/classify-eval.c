@@ -1,0 +1,152 @@
+/* classify-eval.c - the labels that a model gives against those that the records have. */
+#include "classify-eval.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_classes(const void *a, const void *b, void *names)
+{
+        const char *const *name = names;
+
+        return strcmp(name[*(const uint32_t *)a], name[*(const uint32_t *)b]);
+}
+
+int classify_eval_init(struct classify_eval *e, const struct ran_model *model,
+                       const float *thresholds, struct ran_error *err)
+{
+        *e = (struct classify_eval){.thresholds = thresholds,
+                                    .multilabel = ran_model_config(model)->multilabel,
+                                    .C = ran_model_classes(model)};
+        e->names = ran_alloc(e->C, sizeof(*e->names), err);
+        e->by_name = ran_alloc(e->C, sizeof(*e->by_name), err);
+        if (e->names == NULL || e->by_name == NULL) {
+                classify_eval_release(e);
+                return RAN_ENOMEM;
+        }
+        for (size_t c = 0; c < e->C; c++) {
+                e->names[c] = ran_model_label(model, c);
+                e->by_name[c] = (uint32_t)c;
+        }
+        qsort_r(e->by_name, e->C, sizeof(*e->by_name), compare_classes, e->names);
+        e->eval = ran_eval_new(e->C, e->names, e->multilabel, err);
+        if (e->eval == NULL) {
+                classify_eval_release(e);
+                return RAN_ENOMEM;
+        }
+        return RAN_OK;
+}
+
+void classify_eval_release(struct classify_eval *e)
+{
+        ran_eval_free(e->eval);
+        cmd_labels_release(&e->labels);
+        free(e->names);
+        free(e->by_name);
+        free(e->gold);
+        *e = (struct classify_eval){0};
+}
+
+bool classify_eval_labelled(const struct ran_record *record)
+{
+        const struct ran_member *one = ran_record_find(record, "label", NULL);
+        const struct ran_member *several = ran_record_find(record, "labels", NULL);
+
+        return (one != NULL && one->type != '0') || (several != NULL && several->type != '0');
+}
+
+/* How the name, of n bytes, compares with that of a class. */
+static int compare_name(const char *name, size_t n, const char *class)
+{
+        size_t m = strlen(class), shorter = n < m ? n : m;
+        int order = shorter > 0 ? memcmp(name, class, shorter) : 0;
+
+        return order != 0 ? order : (n > m) - (n < m);
+}
+
+static bool find_class(const struct classify_eval *e, const char *name, size_t n, uint32_t *class)
+{
+        size_t low = 0, high = e->C;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+                int order = compare_name(name, n, e->names[e->by_name[middle]]);
+                if (order == 0) {
+                        *class = e->by_name[middle];
+                        return true;
+                }
+                if (order < 0)
+                        high = middle;
+                else
+                        low = middle + 1;
+        }
+        return false;
+}
+
+static void add_gold(struct classify_eval *e, size_t *n, uint32_t class)
+{
+        for (size_t i = 0; i < *n; i++) {
+                if (e->gold[i] == class)
+                        return;
+        }
+        e->gold[(*n)++] = class;
+}
+
+/* The known labels of the record as classes, each once; counts the others. */
+static int find_gold(struct classify_eval *e, size_t *n, size_t *unknown, struct ran_error *err)
+{
+        const struct cmd_labels *l = &e->labels;
+        uint32_t *grown = ran_grow(e->gold, &e->gold_cap, l->n, sizeof(*grown), err);
+
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        e->gold = grown;
+        *n = *unknown = 0;
+        for (size_t i = 0, begin = 0; i < l->n; begin = l->end[i++]) {
+                const char *name = l->names.data + begin;
+                uint32_t class;
+                if (find_class(e, name, l->end[i] - begin, &class)) {
+                        add_gold(e, n, class);
+                        continue;
+                }
+                int code = ran_eval_unknown(e->eval, name, l->end[i] - begin, err);
+                if (code != RAN_OK)
+                        return code;
+                ++*unknown;
+        }
+        return RAN_OK;
+}
+
+int classify_eval_add(struct classify_eval *e, const struct ran_record *record, const float *p,
+                      struct ran_error *err)
+{
+        size_t n, unknown;
+
+        if (p == NULL) {
+                e->skipped++;
+                return RAN_OK;
+        }
+        int code = cmd_labels_read(&e->labels, record, err);
+        if (code != RAN_OK)
+                return code;
+        if (!e->multilabel && e->labels.n != 1)
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"labels\" has %zu labels, and the model gives one", e->labels.n);
+        code = find_gold(e, &n, &unknown, err);
+        if (code != RAN_OK)
+                return code;
+        return ran_eval_add(e->eval, e->gold, n, unknown, p, e->thresholds, err);
+}
+
+void classify_eval_report(const struct classify_eval *e, bool text, struct ran_buf *out)
+{
+        struct ran_eval_report report;
+
+        ran_eval_finish(e->eval, &report);
+        report.n_skipped = e->skipped;
+        if (text) {
+                ran_eval_text(&report, out);
+        } else {
+                ran_eval_json(&report, out);
+                ran_buf_char(out, '\n');
+        }
+}

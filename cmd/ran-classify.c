@@ -1,0 +1,422 @@
+/* ran-classify.c - labels and their probabilities for documents of any length. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "classify-eval.h"
+#include "cmd.h"
+#include "document.h"
+#include "labels.h"
+#include "ran.h"
+
+/* ---- options -------------------------------------------------------------------------------- */
+
+enum { EVAL_JSON, EVAL_TEXT };
+
+static struct classify_options {
+        char *model;
+        size_t top;
+        double threshold;
+        bool probs, logits, embed, eval, verify;
+        int eval_format;
+} options;
+
+static struct cmd_document_options document_options;
+static struct cmd_input input;
+static struct cmd_output output;
+
+static const char *const eval_formats[] = {"json", "text", NULL};
+
+#define OPTION(member) offsetof(struct classify_options, member)
+
+static const struct ran_field model_fields[] = {
+        {"model", 'm', RAN_FIELD_TEXT, OPTION(model), .value = "FILE",
+         .help = "the model, as ran-train wrote it", .local = true},
+        {"verify", 0, RAN_FIELD_BOOL, OPTION(verify), .initial = "false",
+         .help = "check the digest of the weights before they are used"},
+        {0},
+};
+static const struct ran_field prediction_fields[] = {
+        {"top", 0, RAN_FIELD_SIZE, OPTION(top), 0, INFINITY, .value = "K", .initial = "0",
+         .help = "add the K most probable labels"},
+        {"threshold", 0, RAN_FIELD_REAL, OPTION(threshold), 0, 1, .value = "P", .initial = "0",
+         .help = "give no label that is less probable than P; 0: a single label always, several by "
+                 "the thresholds of the model, which are 0.5 or were tuned in training"},
+        {"probs", 0, RAN_FIELD_BOOL, OPTION(probs), .initial = "false",
+         .help = "add the probabilities of all labels"},
+        {"logits", 0, RAN_FIELD_BOOL, OPTION(logits), .initial = "false",
+         .help = "add what the probabilities are made of"},
+        {"embed", 0, RAN_FIELD_BOOL, OPTION(embed), .initial = "false",
+         .help = "add the vector of the document that the last layer of the model reads"},
+        {0},
+};
+static const struct ran_field eval_fields[] = {
+        {"eval", 0, RAN_FIELD_BOOL, OPTION(eval), .initial = "false",
+         .help = "compare with the label or labels of the records and write one report instead"},
+        {"eval_format", 0, RAN_FIELD_CHOICE, OPTION(eval_format), .choices = eval_formats,
+         .value = "NAME", .initial = "json", .help = "for machines or for people"},
+        {0},
+};
+static const struct cmd_group groups[] = {
+        {"Model", model_fields, &options},
+        {"Prediction", prediction_fields, &options},
+        {"Evaluation", eval_fields, &options},
+        {"Documents", cmd_document_fields, &document_options},
+        {"Input", cmd_input_fields, &input},
+        {"Output", cmd_output_fields, &output},
+        {0},
+};
+static const struct cmd_program program = {
+        .name = "ran-classify",
+        .usage = "-m MODEL [option...] [file...]",
+        .summary = "Adds to each JSON record the label that a model finds most probable for its "
+                   "document, or all that are probable enough, as the member \"prediction\".",
+        .notes = "Without a file, or for the file -, records come from standard input. Exit "
+                 "status: 0, all records good; 1, some failed; 2, usage; 3, something could not be "
+                 "read, written or held in memory.",
+        .groups = groups,
+};
+
+/* ---- scoring -------------------------------------------------------------------------------- */
+
+struct classifier {
+        const struct ran_model *model;
+        struct ran_pool *pool;
+        size_t C, D;
+        const float *thresholds;   /* (C) or, with a single label, NULL */
+        struct classify_eval eval; /* with --eval */
+};
+
+/* What one thread needs. */
+struct scratch {
+        struct ran_state *state;
+        struct cmd_document document;
+        float *logits, *p; /* (C) */
+        float *embedding;  /* (D), NULL unless asked for */
+        struct ranked {
+                float p;
+                uint32_t c;
+        } * ranked; /* (C) */
+};
+
+static void free_scratch(void *arg)
+{
+        struct scratch *s = arg;
+
+        ran_state_free(s->state);
+        cmd_document_release(&s->document);
+        free(s->logits);
+        free(s->p);
+        free(s->embedding);
+        free(s->ranked);
+        free(s);
+}
+
+static void *make_scratch(void *arg, struct ran_error *err)
+{
+        const struct classifier *c = arg;
+        struct scratch *s = ran_alloc(1, sizeof(*s), err);
+
+        if (s == NULL)
+                return NULL;
+        s->state = ran_state_new(c->model, c->pool, err);
+        s->logits = ran_alloc_floats(c->C, err);
+        s->p = ran_alloc_floats(c->C, err);
+        s->ranked = ran_alloc(c->C, sizeof(*s->ranked), err);
+        if (options.embed)
+                s->embedding = ran_alloc_floats(c->D, err);
+        if (s->state == NULL || s->logits == NULL || s->p == NULL || s->ranked == NULL ||
+            (options.embed && s->embedding == NULL)) {
+                free_scratch(s);
+                return NULL;
+        }
+        return s;
+}
+
+/* Fills logits, p and embedding of the scratch. */
+static int score(const struct classifier *c, struct scratch *s, const struct ran_record *record,
+                 struct ran_error *err)
+{
+        const struct ran_model *m = c->model;
+        int code = cmd_document_read(&s->document, record, ran_model_tokenizer(m),
+                                     ran_model_vocabulary(m), &document_options, err);
+
+        if (code == RAN_OK)
+                code = ran_classify(m, s->state, s->document.ids, s->document.L, s->logits,
+                                    s->embedding, err);
+        if (code == RAN_OK)
+                ran_probabilities(ran_model_config(m), s->logits, c->C, s->p);
+        return code;
+}
+
+/* ---- predictions ---------------------------------------------------------------------------- */
+
+static void add_label(struct ran_buf *out, const struct classifier *c, size_t class)
+{
+        const char *label = ran_model_label(c->model, class);
+
+        ran_buf_json(out, label, strlen(label));
+}
+
+static void add_scored(struct ran_buf *out, const struct classifier *c, size_t class, float p)
+{
+        ran_buf_str(out, "{\"label\":");
+        add_label(out, c, class);
+        ran_buf_str(out, ",\"score\":");
+        ran_buf_float(out, p);
+        ran_buf_char(out, '}');
+}
+
+static void add_floats(struct ran_buf *out, const char *name, const float *x, size_t n)
+{
+        ran_buf_printf(out, ",\"%s\":[", name);
+        for (size_t i = 0; i < n; i++) {
+                ran_buf_str(out, i == 0 ? "" : ",");
+                ran_buf_float(out, x[i]);
+        }
+        ran_buf_char(out, ']');
+}
+
+/* One label, or null where it would be less probable than --threshold. */
+static void add_single(struct ran_buf *out, const struct classifier *c, const float *p)
+{
+        size_t best = 0;
+
+        for (size_t i = 1; i < c->C; i++)
+                best = p[i] > p[best] ? i : best;
+        ran_buf_str(out, "\"label\":");
+        if (p[best] >= (float)options.threshold)
+                add_label(out, c, best);
+        else
+                ran_buf_str(out, "null");
+        ran_buf_str(out, ",\"score\":");
+        ran_buf_float(out, p[best]);
+}
+
+static void add_multiple(struct ran_buf *out, const struct classifier *c, const float *p)
+{
+        const char *before = "";
+
+        ran_buf_str(out, "\"labels\":[");
+        for (size_t i = 0; i < c->C; i++) {
+                if (p[i] < c->thresholds[i])
+                        continue;
+                ran_buf_str(out, before);
+                add_scored(out, c, i, p[i]);
+                before = ",";
+        }
+        ran_buf_char(out, ']');
+}
+
+/* The most probable first; equals in the order of the labels. */
+static int compare_ranked(const void *a, const void *b)
+{
+        const struct ranked *x = a, *y = b;
+
+        if (x->p != y->p)
+                return x->p > y->p ? -1 : 1;
+        return (x->c > y->c) - (x->c < y->c);
+}
+
+static void add_top(struct ran_buf *out, const struct classifier *c, struct scratch *s)
+{
+        size_t k = options.top < c->C ? options.top : c->C;
+
+        for (size_t i = 0; i < c->C; i++)
+                s->ranked[i] = (struct ranked){s->p[i], (uint32_t)i};
+        qsort(s->ranked, c->C, sizeof(*s->ranked), compare_ranked);
+        ran_buf_str(out, ",\"top\":[");
+        for (size_t i = 0; i < k; i++) {
+                ran_buf_str(out, i == 0 ? "" : ",");
+                add_scored(out, c, s->ranked[i].c, s->ranked[i].p);
+        }
+        ran_buf_char(out, ']');
+}
+
+static void add_probs(struct ran_buf *out, const struct classifier *c, const float *p)
+{
+        ran_buf_str(out, ",\"probs\":{");
+        for (size_t i = 0; i < c->C; i++) {
+                ran_buf_str(out, i == 0 ? "" : ",");
+                add_label(out, c, i);
+                ran_buf_char(out, ':');
+                ran_buf_float(out, p[i]);
+        }
+        ran_buf_char(out, '}');
+}
+
+static int predict(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *out,
+                   struct ran_error *err)
+{
+        const struct classifier *c = arg;
+        struct scratch *s = scratch;
+        int code = score(c, s, &line->record, err);
+
+        if (code != RAN_OK)
+                return code;
+        ran_buf_char(out, '{');
+        if (c->thresholds != NULL)
+                add_multiple(out, c, s->p);
+        else
+                add_single(out, c, s->p);
+        if (options.top > 0)
+                add_top(out, c, s);
+        if (options.probs)
+                add_probs(out, c, s->p);
+        if (options.logits)
+                add_floats(out, "logits", s->logits, c->C);
+        if (options.embed)
+                add_floats(out, "embedding", s->embedding, c->D);
+        cmd_document_truncated(&s->document, out);
+        ran_buf_char(out, '}');
+        return RAN_OK;
+}
+
+/* ---- evaluation ----------------------------------------------------------------------------- */
+
+/* Probabilities, for take; nothing for a record that has no label. */
+static int score_labelled(void *arg, void *scratch, const struct cmd_line *line,
+                          struct ran_buf *result, struct ran_error *err)
+{
+        const struct classifier *c = arg;
+        struct scratch *s = scratch;
+
+        if (!classify_eval_labelled(&line->record))
+                return RAN_OK;
+        int code = score(c, s, &line->record, err);
+        if (code == RAN_OK)
+                ran_buf_add(result, s->p, c->C * sizeof(*s->p));
+        return code;
+}
+
+static int compare_labels(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+                          struct ran_error *err)
+{
+        struct classifier *c = arg;
+        const float *p = result->len > 0 ? (const float *)(const void *)result->data : NULL;
+
+        return classify_eval_add(&c->eval, &line->record, p, err);
+}
+
+/* The file of --output; that it cannot be written is found out before the work, too. */
+static struct ran_writer *open_report(void)
+{
+        struct ran_error err;
+        struct ran_writer *w = ran_writer_open(output.output, &err);
+
+        if (w == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        return w;
+}
+
+static void write_report(const struct classifier *c)
+{
+        struct ran_buf report = {0};
+        struct ran_error err;
+
+        classify_eval_report(&c->eval, options.eval_format == EVAL_TEXT, &report);
+        if (report.failed)
+                cmd_die(CMD_FAILED, "no memory for the report");
+        if (output.output == NULL) {
+                cmd_write(STDOUT_FILENO, "standard output", report.data, report.len);
+        } else {
+                struct ran_writer *w = open_report();
+                ran_writer_write(w, report.data, report.len);
+                if (ran_writer_commit(w, &err) != RAN_OK)
+                        cmd_die(CMD_FAILED, "%s", err.text);
+        }
+        ran_buf_release(&report);
+}
+
+/* ---- the program ---------------------------------------------------------------------------- */
+
+static const char *const reads[] = {"id", "ran_error", CMD_DOCUMENT_MEMBERS, CMD_LABEL_MEMBERS,
+                                    NULL};
+
+static int evaluate(struct classifier *c, struct cmd_loop *loop, char **files)
+{
+        struct ran_error err;
+
+        if (output.output != NULL)
+                ran_writer_abort(open_report());
+        if (classify_eval_init(&c->eval, c->model, c->thresholds, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        loop->work = score_labelled;
+        loop->take = compare_labels;
+        int status = cmd_records(loop, files, NULL);
+        if (c->eval.skipped > 0)
+                cmd_note("%zu records have no label and were left out", c->eval.skipped);
+        write_report(c);
+        classify_eval_release(&c->eval);
+        return status;
+}
+
+static int run(struct classifier *c, char **files)
+{
+        struct cmd_loop loop = {
+                .input = &input,
+                .output = &output,
+                .into = "prediction",
+                .reads = reads,
+                .pool = c->pool,
+                .make_scratch = make_scratch,
+                .free_scratch = free_scratch,
+                .work = predict,
+                .arg = c,
+        };
+
+        return options.eval ? evaluate(c, &loop, files) : cmd_records(&loop, files, NULL);
+}
+
+static struct ran_model *open_model(void)
+{
+        struct ran_error err;
+
+        if (options.model == NULL)
+                cmd_usage("which model? give --model FILE");
+        struct ran_model *m = ran_model_open(options.model, options.verify, &err);
+        if (m == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        if (ran_model_config(m)->task != RAN_TASK_CLASSIFY)
+                cmd_die(CMD_FAILED, "%s: this model does not classify documents", options.model);
+        if (options.eval && options.threshold > 0 && !ran_model_config(m)->multilabel)
+                cmd_usage("--threshold with --eval is for models that give several labels");
+        return m;
+}
+
+/* Those of the command line, else of the model; the caller frees them. */
+static float *choose_thresholds(const struct ran_model *m)
+{
+        size_t C = ran_model_classes(m);
+        struct ran_error err;
+        float *thresholds = ran_alloc_floats(C, &err);
+
+        if (thresholds == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        for (size_t c = 0; c < C; c++)
+                thresholds[c] = options.threshold > 0 ? (float)options.threshold
+                                                      : ran_model_thresholds(m)[c];
+        return thresholds;
+}
+
+int main(int argc, char **argv)
+{
+        int first = cmd_parse(&program, argc, argv);
+        struct ran_model *model = open_model();
+        bool several = ran_model_config(model)->multilabel;
+        float *thresholds = several ? choose_thresholds(model) : NULL;
+        struct classifier c = {
+                .model = model,
+                .pool = cmd_pool(),
+                .C = ran_model_classes(model),
+                .D = ran_model_config(model)->dim,
+                .thresholds = thresholds,
+        };
+        int status = run(&c, argv + first);
+
+        ran_pool_free(c.pool);
+        free(thresholds);
+        ran_model_free(model);
+        return cmd_finish(status);
+}
