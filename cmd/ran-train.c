@@ -1,0 +1,402 @@
+/* ran-train - trains a model from labelled documents. */
+#include "cmd.h"
+#include "train-check.h"
+#include "train-data.h"
+#include "train-progress.h"
+#include "train-run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- options -------------------------------------------------------------------------------- */
+
+enum { CHECK_JSON, CHECK_TEXT };
+
+struct file_options {
+        char *output, *vocab, *dev;
+        double dev_share;
+        bool no_dev;
+};
+struct other_options {
+        bool check, dry_run;
+        int check_format;
+        char *dump_gradients, *model;
+        size_t dump_documents;
+};
+
+static struct file_options file;
+static struct train_run_options run;
+static struct other_options other;
+static struct cmd_input input;
+static struct ran_config config;
+static struct ran_train_settings settings;
+static struct ran_vocab_settings vocabulary;
+
+#define FILE_AT(member) offsetof(struct file_options, member)
+static const struct ran_field file_fields[] = {
+        {"output", 'o', RAN_FIELD_TEXT, FILE_AT(output), .value = "FILE", .local = true,
+         .help = "write the model to FILE, when training is complete; needed to train"},
+        {"vocab", 0, RAN_FIELD_TEXT, FILE_AT(vocab), .value = "FILE", .local = true,
+         .help = "vocabulary (tokenizer.json or vocab.txt); without it one is learned from the "
+                 "training data"},
+        {"dev", 0, RAN_FIELD_TEXT, FILE_AT(dev), .value = "FILE", .local = true,
+         .help = "development data: training stops when it gets no better on them, and the best "
+                 "model is kept"},
+        {"dev_share", 0, RAN_FIELD_REAL, FILE_AT(dev_share), 0, 0.9, .value = "X", .initial = "0.1",
+         .help = "without --dev, hold out this share of the training data, by chance and of each "
+                 "label alike"},
+        {"no_dev", 0, RAN_FIELD_BOOL, FILE_AT(no_dev), .local = true,
+         .help = "train on all documents and keep the last epoch: --dev-share 0"},
+        {0},
+};
+
+#define RUN_AT(member) offsetof(struct train_run_options, member)
+static const char *const progress_names[] = {"auto", "always", "never", NULL};
+static const struct ran_field run_fields[] = {
+        {"resume", 0, RAN_FIELD_BOOL, RUN_AT(resume), .local = true,
+         .help = "go on from the checkpoint FILE.ckpt beside the output, if there is one"},
+        {"overwrite_checkpoint", 0, RAN_FIELD_BOOL, RUN_AT(overwrite_checkpoint), .local = true,
+         .help = "begin anew although there is a checkpoint"},
+        {"checkpoint_minutes", 0, RAN_FIELD_REAL, RUN_AT(checkpoint_minutes), 0, 1e6, .value = "X",
+         .initial = "15", .local = true,
+         .help = "within an epoch, write a checkpoint after so many minutes; after each epoch "
+                 "anyway"},
+        {"progress", 0, RAN_FIELD_CHOICE, RUN_AT(progress), .choices = progress_names,
+         .value = "WHEN", .initial = "auto", .local = true,
+         .help = "live line on stderr; auto: on a terminal, elsewhere a plain line now and then"},
+        {"log", 0, RAN_FIELD_TEXT, RUN_AT(log), .value = "FILE", .local = true,
+         .help = "write each report as a JSON line to FILE"},
+        {0},
+};
+
+#define OTHER_AT(member) offsetof(struct other_options, member)
+static const char *const format_names[] = {"json", "text", NULL};
+static const struct ran_field other_fields[] = {
+        {"check", 0, RAN_FIELD_BOOL, OTHER_AT(check), .local = true,
+         .help = "inspect the data and report on stdout; status 4 if they are unfit"},
+        {"check_format", 0, RAN_FIELD_CHOICE, OTHER_AT(check_format), .choices = format_names,
+         .value = "FORMAT", .initial = "json", .local = true, .help = "how --check reports"},
+        {"dry_run", 0, RAN_FIELD_BOOL, OTHER_AT(dry_run), .local = true,
+         .help = "say what training would need: parameters, memory, time"},
+        {"dump_gradients", 0, RAN_FIELD_TEXT, OTHER_AT(dump_gradients), .value = "FILE",
+         .local = true,
+         .help = "write loss and gradients of a model on the documents, as safetensors"},
+        {"dump_documents", 0, RAN_FIELD_SIZE, OTHER_AT(dump_documents), 0, 1e9, .value = "N",
+         .initial = "0", .local = true, .help = "the first N documents only; 0: all"},
+        {"model", 'm', RAN_FIELD_TEXT, OTHER_AT(model), .value = "FILE", .local = true,
+         .help = "the model for --dump-gradients"},
+        {0},
+};
+
+static const struct cmd_group groups[] = {
+        {"Files", file_fields, &file},
+        {"Reading", cmd_input_fields, &input},
+        {"Training", ran_train_fields, &settings},
+        {"The run", run_fields, &run},
+        {"The model", ran_config_fields, &config},
+        {"The vocabulary, where one is learned", ran_vocab_fields, &vocabulary},
+        {"Instead of training", other_fields, &other},
+        {0},
+};
+static const struct cmd_program classify_program = {
+        .name = "ran-train classify",
+        .usage = "-o MODEL [option...] [file...]\n"
+                 "--check|--dry-run [option...] [file...]\n"
+                 "--dump-gradients FILE -m MODEL [file...]",
+        .summary = "Trains a classifier from JSON lines with \"text\" (or \"tokens\", \"ids\", "
+                   "\"encoding\") and \"label\" or \"labels\". Documents are read whole, whatever "
+                   "their length. Without files it reads standard input.",
+        .notes = "A line that cannot be used keeps the training from starting, unless "
+                 "--on-error=skip leaves it out.\n"
+                 "SIGINT or SIGTERM ends a training after the step it is at and leaves a "
+                 "checkpoint; "
+                 "the same command with --resume goes on.\n"
+                 "The same data and settings give the same model for any number of threads, "
+                 "interrupted or not.",
+        .groups = groups,
+};
+
+/* ---- what a run works on -------------------------------------------------------------------- */
+
+/* Without a vocabulary the data say how many ids there are; an id has 32 bits. */
+static const size_t any_id = (size_t)UINT32_MAX;
+
+struct session {
+        struct ran_pool *pool;
+        struct ran_model *model;         /* of --dump-gradients, else NULL */
+        struct ran_tokenizer *tokenizer; /* of our own; NULL: the model's, or none */
+        struct train_source source;
+        struct train_data train, dev;
+        bool has_dev, learned;
+};
+
+static void check_usage(void)
+{
+        bool dump = other.dump_gradients != NULL;
+
+        if (other.check + other.dry_run + dump > 1)
+                cmd_usage("--check, --dry-run and --dump-gradients exclude each other");
+        if (!other.check && !other.dry_run && !dump && file.output == NULL)
+                cmd_usage("where shall the model go? -o FILE");
+        if (other.model != NULL && !dump)
+                cmd_usage("--model is for --dump-gradients; where the model goes is -o FILE");
+        if (dump && other.model == NULL)
+                cmd_usage("--dump-gradients needs a model: -m FILE");
+        if (dump && file.vocab != NULL)
+                cmd_usage("a model has its vocabulary with it: leave out --vocab");
+        if (run.resume && run.overwrite_checkpoint)
+                cmd_usage("--resume and --overwrite-checkpoint exclude each other");
+        if (config.task != RAN_TASK_CLASSIFY)
+                cmd_usage("the verb says what the task is: ran-train classify");
+        if (file.no_dev)
+                file.dev_share = 0;
+}
+
+static void open_model(struct session *s)
+{
+        struct ran_error err = {0};
+
+        if (other.model == NULL)
+                return;
+        s->model = ran_model_open(other.model, true, &err);
+        if (s->model == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        config = *ran_model_config(s->model);
+        s->source.tokenizer = ran_model_tokenizer(s->model);
+        s->source.V = ran_model_vocabulary(s->model);
+}
+
+static void load_vocabulary(struct session *s)
+{
+        struct ran_bytes bytes;
+        struct ran_error err = {0};
+
+        if (ran_bytes_open(&bytes, file.vocab, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        s->tokenizer = ran_tokenizer_load((const char *)bytes.data, bytes.size, &err);
+        if (s->tokenizer == NULL)
+                cmd_die(CMD_FAILED, "%s: %s", file.vocab, err.text);
+        if (ran_tokenizer_notice(s->tokenizer) != NULL)
+                cmd_note("%s: %s", file.vocab, ran_tokenizer_notice(s->tokenizer));
+        ran_bytes_release(&bytes);
+        s->source.tokenizer = s->tokenizer;
+        s->source.V = ran_tokenizer_size(s->tokenizer);
+}
+
+static void set_classes(struct ran_dataset *set, char *const *names, size_t C)
+{
+        struct ran_error err = {0};
+
+        if (ran_dataset_set_classes(set, names, C, &err) != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+}
+
+/* Labels of the data are looked up among those of the model. */
+static void set_model_classes(struct session *s)
+{
+        size_t C = ran_model_classes(s->model);
+
+        for (size_t c = 0; c < C; c++) {
+                char *name = (char *)ran_model_label(s->model, c);
+                set_classes(&s->train.set, &name, 1);
+        }
+}
+
+static void read_training(struct session *s, char **files)
+{
+        if (s->source.tokenizer == NULL && s->model == NULL) {
+                s->tokenizer = train_data_learn(&s->train, &s->source, &vocabulary, files);
+                s->source.tokenizer = s->tokenizer;
+                s->learned = s->tokenizer != NULL;
+                if (s->learned)
+                        s->source.V = ran_tokenizer_size(s->tokenizer);
+        } else {
+                train_data_read(&s->train, &s->source, files);
+        }
+        if (s->train.set.multilabel && s->model != NULL && !config.multilabel)
+                cmd_die(CMD_FAILED,
+                        "%s:%zu has \"labels\", but the model gives each document one label",
+                        s->train.several.file, s->train.several.line);
+        config.multilabel |= s->train.set.multilabel;
+        s->train.set.multilabel = config.multilabel;
+}
+
+static void read_dev(struct session *s)
+{
+        char *files[] = {file.dev, NULL};
+        struct cmd_input dev_input = input;
+        struct train_source source = s->source;
+
+        dev_input.rejects = NULL; /* holds those of the training data by now */
+        source.input = &dev_input;
+        s->has_dev = true;
+        set_classes(&s->dev.set, s->train.set.names, s->train.set.C);
+        train_data_read(&s->dev, &source, files);
+        s->dev.set.multilabel = config.multilabel;
+}
+
+static void refuse_problems(const struct train_problems *problems)
+{
+        for (size_t i = 0; i < problems->n; i++)
+                cmd_warn("%s", problems->sentence[i]);
+        if (problems->n > 0)
+                exit(CMD_FAILED);
+}
+
+static bool left_out(const struct session *s)
+{
+        return s->train.counts.bad + s->train.counts.passed + s->dev.counts.bad +
+                       s->dev.counts.passed >
+               0;
+}
+
+static void hold_out(struct session *s)
+{
+        struct ran_error err = {0};
+        size_t all = s->train.set.B;
+
+        if (s->has_dev || file.dev_share == 0)
+                return;
+        if (ran_dataset_split(&s->train.set, file.dev_share, settings.seed, &s->dev.set, &err) !=
+            RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        s->has_dev = s->dev.set.B > 0;
+        if (s->has_dev)
+                cmd_note("%zu of %zu documents are held out to choose the best epoch by",
+                         s->dev.set.B, all);
+        else
+                cmd_note("too few documents to hold some out: the last epoch will be kept");
+}
+
+static void release(struct session *s)
+{
+        train_data_release(&s->train);
+        train_data_release(&s->dev);
+        ran_tokenizer_free(s->tokenizer);
+        ran_model_free(s->model);
+        ran_pool_free(s->pool);
+}
+
+/* ---- what is done with it ------------------------------------------------------------------- */
+
+static int check(struct session *s, const struct train_problems *problems)
+{
+        train_check(&s->train, s->has_dev ? &s->dev : NULL, config.window, problems,
+                    other.check_format == CHECK_JSON);
+        return problems->n > 0 ? CMD_DIVERGED : CMD_OK;
+}
+
+static int dump_gradients(struct session *s)
+{
+        struct ran_error err = {0};
+
+        if (s->train.unknown > 0)
+                cmd_die(CMD_FAILED, "the model does not know %zu of the labels", s->train.unknown);
+        if (ran_dump_gradients(other.model, &s->train.set, other.dump_documents, s->pool,
+                               other.dump_gradients, &err) != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        return CMD_OK;
+}
+
+/* Settings that the library does not know of and that can change the model. */
+static void describe_data(const struct session *s, struct ran_buf *training)
+{
+        if (file.dev == NULL) {
+                ran_buf_str(training, "\"dev_share\":");
+                ran_buf_double(training, file.dev_share);
+        }
+        if (s->learned) {
+                ran_buf_str(training, file.dev == NULL ? "," : "");
+                ran_fields_json(ran_vocab_fields, &vocabulary, training);
+        }
+        ran_buf_char(training, '\0');
+        if (training->failed)
+                cmd_die(CMD_FAILED, "out of memory");
+}
+
+static int train(struct session *s, char *checkpoint)
+{
+        struct ran_buf training = {0};
+        size_t V = s->train.V > s->dev.V ? s->train.V : s->dev.V;
+        struct ran_train_job job = {
+                .config = &config,
+                .settings = &settings,
+                .train = &s->train.set,
+                .dev = s->has_dev ? &s->dev.set : NULL,
+                .tokenizer = s->source.tokenizer,
+                .V = s->source.V == any_id ? V : s->source.V,
+                .output = file.output,
+                .checkpoint = checkpoint,
+                .pool = s->pool,
+        };
+
+        describe_data(s, &training);
+        job.training = training.data;
+        int status = other.dry_run ? train_dry_run(&job) : train_run(&job, &run);
+        ran_buf_release(&training);
+        return status;
+}
+
+static int classify(int argc, char **argv)
+{
+        struct session s = {.source = {.input = &input, .V = any_id}};
+        struct train_problems problems = {0};
+        char *checkpoint = NULL;
+        int status;
+
+        char **files = argv + cmd_parse(&classify_program, argc, argv);
+        check_usage();
+        bool trains = !other.check && !other.dry_run && other.dump_gradients == NULL;
+        if (trains)
+                checkpoint = train_run_prepare(&run, file.output);
+        s.pool = s.source.pool = cmd_pool();
+        open_model(&s);
+        if (file.vocab != NULL)
+                load_vocabulary(&s);
+        if (other.dump_gradients != NULL)
+                set_model_classes(&s);
+        read_training(&s, files);
+        if (file.dev != NULL)
+                read_dev(&s);
+        train_find_problems(&problems, &s.train, s.has_dev ? &s.dev : NULL,
+                            input.on_error == CMD_ON_ERROR_SKIP);
+        if (other.check) {
+                status = check(&s, &problems);
+        } else {
+                refuse_problems(&problems);
+                if (other.dump_gradients == NULL)
+                        hold_out(&s);
+                status = other.dump_gradients != NULL ? dump_gradients(&s) : train(&s, checkpoint);
+                if (status == CMD_OK && left_out(&s) && !input.errors_ok)
+                        status = CMD_SOME_FAILED;
+        }
+        train_problems_release(&problems);
+        free(checkpoint);
+        release(&s);
+        return cmd_finish(status);
+}
+
+/* ---- verbs ---------------------------------------------------------------------------------- */
+
+static int not_yet(int argc, char **argv)
+{
+        (void)argc;
+        cmd_die(CMD_USAGE,
+                "'%s' is not in this version of ran (%s); it trains classifiers: "
+                "ran-train classify",
+                argv[0], RAN_VERSION);
+}
+
+static const struct cmd_verb verbs[] = {
+        {"classify", "a classifier of documents, with one label each or several", classify},
+        {"tag", "a tagger of words (not in this version)", not_yet},
+        {"lm", "a language model (not in this version)", not_yet},
+        {"mlm", "a model of masked words (not in this version)", not_yet},
+        {0},
+};
+
+int main(int argc, char **argv)
+{
+        return cmd_run_verb("ran-train", "Trains models of long documents from JSON lines.", verbs,
+                            argc, argv);
+}
