@@ -48,6 +48,13 @@ bool ran_dtype_find(const char *name, enum ran_dtype *dtype)
         return false;
 }
 
+size_t ran_dtype_number(enum ran_dtype dtype)
+{
+        if (dtype == RAN_DTYPE_C64)
+                return 4;
+        return dtypes[dtype].bits > 8 ? dtypes[dtype].bits / 8 : 1;
+}
+
 /* From left to right, as the format's validator does: [2^40, 2^40, 0] overflows, [0, 2^63] not. */
 int ran_dtype_size(enum ran_dtype dtype, const size_t *shape, size_t rank, size_t *elements,
                    size_t *bytes, struct ran_error *err)

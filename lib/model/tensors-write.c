@@ -10,7 +10,7 @@ enum { LENGTH_BYTES = 8, ALIGNMENT = 64, MAX_HEADER = 100000000 };
 /* A tensor and its place; sorting the sources themselves is not ours to do. */
 struct entry {
         const struct ran_tensor_source *source;
-        size_t elements, begin, end;
+        size_t begin, end;
 };
 
 /* ---- order --------------------------------------------------------------------------------------
@@ -45,9 +45,8 @@ static int place_tensors(struct entry *entries, const struct ran_tensor_source *
         qsort(entries, n, sizeof(*entries), by_alignment);
         for (size_t i = 0; i < n; i++) {
                 const struct ran_tensor_source *t = entries[i].source;
-                size_t bytes;
-                int code = ran_dtype_size(t->dtype, t->shape, t->rank, &entries[i].elements, &bytes,
-                                          err);
+                size_t elements, bytes;
+                int code = ran_dtype_size(t->dtype, t->shape, t->rank, &elements, &bytes, err);
 
                 if (code != RAN_OK)
                         return code;
@@ -77,32 +76,42 @@ static void put(struct sink *sink, const void *bytes, size_t n)
                 ran_writer_write(sink->writer, bytes, n);
 }
 
-/* Bytes of one number of this type: what has to be turned round on a big-endian machine. */
-static size_t number_bytes(const struct entry *e)
+static uint64_t load_native(const unsigned char *p, size_t width)
 {
-        size_t bytes = e->elements > 0 ? (e->end - e->begin) / e->elements : 1;
+        uint64_t x8;
+        uint32_t x4;
+        uint16_t x2;
 
-        if (e->source->dtype == RAN_DTYPE_C64)
-                return bytes / 2;
-        return bytes > 0 ? bytes : 1;
+        switch (width) {
+        case 8:
+                memcpy(&x8, p, 8);
+                return x8;
+        case 4:
+                memcpy(&x4, p, 4);
+                return x4;
+        case 2:
+                memcpy(&x2, p, 2);
+                return x2;
+        default:
+                return *p;
+        }
 }
 
+/* In blocks, least significant byte first, whatever the order of this machine. */
 static void put_tensor(struct sink *sink, const struct entry *e)
 {
         const unsigned char *p = e->source->data, *end = p + (e->end - e->begin);
-        const size_t width = number_bytes(e);
+        const size_t width = ran_dtype_number(e->source->dtype);
         unsigned char block[4096];
 
-        if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) {
-                put(sink, p, e->end - e->begin);
-                return;
-        }
         while (p < end) {
                 size_t n = 0;
 
                 for (; n < sizeof(block) && p < end; n += width, p += width) {
+                        uint64_t x = load_native(p, width);
+
                         for (size_t i = 0; i < width; i++)
-                                block[n + i] = p[width - 1 - i];
+                                block[n + i] = (unsigned char)(x >> 8 * i);
                 }
                 put(sink, block, n);
         }

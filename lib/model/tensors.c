@@ -11,33 +11,30 @@ enum { LENGTH_BYTES = 8, MAX_HEADER = 100000000 /* the format's own limit */ };
 struct reader {
         struct ran_tensors *t;
         const char *header;
-        size_t strings_n; /* used of t->strings, which has room for every string of the header */
-        size_t shapes_n, shapes_cap;
+        size_t strings_n, shapes_n; /* used of t->strings and t->shapes */
+        size_t shapes_cap, tensors_cap, metadata_cap;
+        bool metadata_seen;
         struct ran_error *err;
 };
 
 /* ---- values -------------------------------------------------------------------------------------
  */
 
-static const char *keep_string(struct reader *r, const char *s, size_t n)
-{
-        char *copy = r->t->strings + r->strings_n;
-
-        if (n > 0)
-                memcpy(copy, s, n);
-        copy[n] = '\0';
-        r->strings_n += n + 1;
-        return copy;
-}
-
-/* Decodes and keeps a string of the header. */
+/* Decodes a string of the header and keeps it. Decoding makes none longer, and its quotes leave
+ * room for a NUL: so t->strings, as large as the header, holds them all. */
 static int read_string(struct reader *r, struct ran_span value, const char **s, size_t *n)
 {
         struct ran_buf text = {0};
         int code = ran_json_decode(r->header, value, &text, r->err);
 
         if (code == RAN_OK) {
-                *s = keep_string(r, text.data, text.len);
+                char *copy = r->t->strings + r->strings_n;
+
+                if (text.len > 0)
+                        memcpy(copy, text.data, text.len);
+                copy[text.len] = '\0';
+                r->strings_n += text.len + 1;
+                *s = copy;
                 *n = text.len;
         }
         ran_buf_release(&text);
@@ -148,7 +145,7 @@ static int read_member(struct reader *r, int member, struct ran_span value, char
         }
 }
 
-static int read_members(struct reader *r, struct ran_span object, struct ran_tensor *tensor)
+static int read_described(struct reader *r, struct ran_span object, struct ran_tensor *tensor)
 {
         struct ran_span name, value;
         bool seen[MEMBERS + 1] = {false};
@@ -192,55 +189,72 @@ static int check_size(struct reader *r, struct ran_tensor *tensor)
         return RAN_OK;
 }
 
-static int read_tensor(struct reader *r, const struct ran_member *m, const char *name)
-{
-        struct ran_tensor *tensor = &r->t->tensor[r->t->n];
+/* One member of the header: its name, decoded, and its value. */
+struct member {
+        const char *name;
+        size_t name_n;
+        struct ran_span value;
+        char type;
+};
 
-        tensor->name_n = m->name.end - m->name.begin;
-        tensor->name = keep_string(r, name, tensor->name_n);
-        int code = m->type == 'o' ? read_members(r, m->value, tensor)
+static int read_tensor(struct reader *r, const struct member *m)
+{
+        struct ran_tensors *t = r->t;
+        struct ran_tensor *grown =
+                ran_grow(t->tensor, &r->tensors_cap, t->n + 1, sizeof(*grown), r->err);
+
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        t->tensor = grown;
+        struct ran_tensor *tensor = &grown[t->n++];
+        *tensor = (struct ran_tensor){.name = m->name, .name_n = m->name_n};
+        int code = m->type == 'o' ? read_described(r, m->value, tensor)
                                   : ran_fail(r->err, RAN_EFORMAT, "it is not an object");
         if (code == RAN_OK)
                 code = check_size(r, tensor);
         if (code != RAN_OK && r->err != NULL)
-                ran_fail(r->err, r->err->code, "tensor \"%s\": %s", tensor->name, r->err->text);
-        r->t->n++;
+                ran_fail(r->err, r->err->code, "tensor \"%s\": %s", m->name, r->err->text);
         return code;
 }
 
 /* ---- metadata -----------------------------------------------------------------------------------
  */
 
-static int read_metadata(struct reader *r, const struct ran_member *m)
+static int read_pair(struct reader *r, struct ran_span key, struct ran_span value, char type)
 {
-        struct ran_span name, value;
         struct ran_tensors *t = r->t;
-        size_t pos = 0, cap = 0;
+        struct ran_metadata *grown =
+                ran_grow(t->metadata, &r->metadata_cap, t->metadata_n + 1, sizeof(*grown), r->err);
+
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        t->metadata = grown;
+        struct ran_metadata *pair = &grown[t->metadata_n++];
+        int code = read_string(r, key, &pair->key, &pair->key_n);
+        if (code == RAN_OK && type != 's')
+                code = ran_fail(r->err, RAN_EFORMAT, "__metadata__: \"%s\" is not a string",
+                                pair->key);
+        if (code == RAN_OK)
+                code = read_string(r, value, &pair->text, &pair->text_n);
+        return code;
+}
+
+static int read_metadata(struct reader *r, const struct member *m)
+{
+        struct ran_span key, value;
+        size_t pos = 0;
         char type;
 
-        if (t->metadata != NULL)
+        if (r->metadata_seen)
                 return ran_fail(r->err, RAN_EFORMAT, "__metadata__ is given twice");
-        t->metadata = ran_grow(NULL, &cap, 1, sizeof(*t->metadata), r->err);
-        if (t->metadata == NULL)
-                return RAN_ENOMEM;
-        if (m->type == '0')
+        r->metadata_seen = true;
+        if (m->type == '0') /* null, as good as none */
                 return RAN_OK;
         if (m->type != 'o')
                 return ran_fail(r->err, RAN_EFORMAT, "__metadata__ is not an object");
-        while (ran_json_next(r->header, m->value, &pos, &name, &value, &type)) {
-                struct ran_metadata *grown =
-                        ran_grow(t->metadata, &cap, t->metadata_n + 1, sizeof(*grown), r->err);
+        while (ran_json_next(r->header, m->value, &pos, &key, &value, &type)) {
+                int code = read_pair(r, key, value, type);
 
-                if (grown == NULL)
-                        return RAN_ENOMEM;
-                t->metadata = grown;
-                struct ran_metadata *pair = &grown[t->metadata_n++];
-                int code = read_string(r, name, &pair->key, &pair->key_n);
-                if (code == RAN_OK && type != 's')
-                        code = ran_fail(r->err, RAN_EFORMAT, "__metadata__: \"%s\" is not a string",
-                                        pair->key);
-                if (code == RAN_OK)
-                        code = read_string(r, value, &pair->text, &pair->text_n);
                 if (code != RAN_OK)
                         return code;
         }
@@ -278,6 +292,19 @@ static int by_place(const void *a, const void *b)
         if (x->begin != y->begin)
                 return x->begin < y->begin ? -1 : 1;
         return (x->end > y->end) - (x->end < y->end);
+}
+
+/* qsort and bsearch want an array even for nothing; here there is none then. */
+static void sort(void *p, size_t n, size_t size, int (*compare)(const void *, const void *))
+{
+        if (n > 1)
+                qsort(p, n, size, compare);
+}
+
+static const void *search(const void *key, const void *p, size_t n, size_t size,
+                          int (*compare)(const void *, const void *))
+{
+        return n > 0 ? bsearch(key, p, n, size, compare) : NULL;
 }
 
 static int check_names(const struct ran_tensors *t, struct ran_error *err)
@@ -329,54 +356,57 @@ static int finish(struct ran_tensors *t, struct ran_error *err)
                 t->tensor[i].shape = shape;
                 shape += t->tensor[i].rank;
         }
-        qsort(t->tensor, t->n, sizeof(*t->tensor), by_name);
-        if (t->metadata_n > 0)
-                qsort(t->metadata, t->metadata_n, sizeof(*t->metadata), by_key);
+        sort(t->tensor, t->n, sizeof(*t->tensor), by_name);
+        sort(t->metadata, t->metadata_n, sizeof(*t->metadata), by_key);
         int code = check_names(t, err);
         if (code != RAN_OK)
                 return code;
-        qsort(t->tensor, t->n, sizeof(*t->tensor), by_place);
+        sort(t->tensor, t->n, sizeof(*t->tensor), by_place);
         code = check_places(t, err);
-        qsort(t->tensor, t->n, sizeof(*t->tensor), by_name);
+        sort(t->tensor, t->n, sizeof(*t->tensor), by_name);
         return code;
 }
 
-static int read_header(struct reader *r, const struct ran_record *record)
+static int read_members(struct reader *r, struct ran_span object)
 {
         static const char reserved[] = "__metadata__";
+        struct ran_span name;
+        struct member m;
+        size_t pos = 0;
 
-        for (size_t i = 0; i < record->count; i++) {
-                const struct ran_member *m = &record->members[i];
-                const char *name = record->names.data + m->name.begin;
-                bool metadata = m->name.end - m->name.begin == strlen(reserved) &&
-                                memcmp(name, reserved, strlen(reserved)) == 0;
-                int code = metadata ? read_metadata(r, m) : read_tensor(r, m, name);
+        while (ran_json_next(r->header, object, &pos, &name, &m.value, &m.type)) {
+                int code = read_string(r, name, &m.name, &m.name_n);
 
+                if (code == RAN_OK && m.name_n == strlen(reserved) &&
+                    memcmp(m.name, reserved, m.name_n) == 0)
+                        code = read_metadata(r, &m);
+                else if (code == RAN_OK)
+                        code = read_tensor(r, &m);
                 if (code != RAN_OK)
                         return code;
         }
-        return finish(r->t, r->err);
+        return RAN_OK;
 }
 
-static int parse_header(struct ran_tensors *t, const char *header, size_t length,
-                        struct ran_error *err)
+static int read_header(struct ran_tensors *t, const char *header, size_t length,
+                       struct ran_error *err)
 {
         struct reader r = {.t = t, .header = header, .err = err};
         struct ran_record record = {0};
         int code = ran_record_scan(&record, header, length, err);
+        struct ran_span object = record.object;
 
+        ran_record_release(&record);
         if (code != RAN_OK) {
                 if (err != NULL)
                         ran_fail(err, err->code, "bad header: %s", err->text);
-        } else {
-                /* Decoding makes no string longer, and its quotes leave room for a NUL. */
-                t->strings = ran_alloc(length, 1, err);
-                t->tensor = ran_alloc(record.count, sizeof(*t->tensor), err);
-                code = t->strings != NULL && t->tensor != NULL ? read_header(&r, &record)
-                                                               : RAN_ENOMEM;
+                return code;
         }
-        ran_record_release(&record);
-        return code;
+        t->strings = ran_alloc(length, 1, err);
+        if (t->strings == NULL)
+                return RAN_ENOMEM;
+        code = read_members(&r, object);
+        return code == RAN_OK ? finish(t, err) : code;
 }
 
 int ran_tensors_read(struct ran_tensors *t, const struct ran_bytes *file, struct ran_error *err)
@@ -401,7 +431,7 @@ int ran_tensors_read(struct ran_tensors *t, const struct ran_bytes *file, struct
                                 (size_t)length, file->size - LENGTH_BYTES);
         t->data = file->data + LENGTH_BYTES + length;
         t->size = file->size - LENGTH_BYTES - (size_t)length;
-        int code = parse_header(t, (const char *)file->data + LENGTH_BYTES, (size_t)length, err);
+        int code = read_header(t, (const char *)file->data + LENGTH_BYTES, (size_t)length, err);
         if (code != RAN_OK)
                 ran_tensors_release(t);
         return code;
@@ -420,16 +450,14 @@ const struct ran_tensor *ran_tensors_find(const struct ran_tensors *t, const cha
 {
         struct ran_tensor key = {.name = name, .name_n = strlen(name)};
 
-        return bsearch(&key, t->tensor, t->n, sizeof(key), by_name);
+        return search(&key, t->tensor, t->n, sizeof(key), by_name);
 }
 
 const struct ran_metadata *ran_tensors_metadata(const struct ran_tensors *t, const char *key)
 {
         struct ran_metadata pair = {.key = key, .key_n = strlen(key)};
 
-        if (t->metadata_n == 0)
-                return NULL;
-        return bsearch(&pair, t->metadata, t->metadata_n, sizeof(pair), by_key);
+        return search(&pair, t->metadata, t->metadata_n, sizeof(pair), by_key);
 }
 
 int ran_tensors_verify(const struct ran_tensors *t, struct ran_error *err)

@@ -46,6 +46,8 @@ enum ran_dtype {
 const char *ran_dtype_name(enum ran_dtype dtype);
 
 bool ran_dtype_find(const char *name, enum ran_dtype *dtype);
+/* Bytes of one number of an element (a complex one has two): what byte order is about. */
+size_t ran_dtype_number(enum ran_dtype dtype);
 
 /* Elements of a shape, and the bytes they take; RAN_EFORMAT when a number overflows or the bytes
  * are not whole. */
