@@ -290,6 +290,8 @@ struct ran_tokenizer *ran_tokenizer_load(const char *data, size_t n, struct ran_
 struct ran_tokenizer *ran_tokenizer_import(const char *vocab_txt, size_t n,
                                            const struct ran_vocab_settings *settings, bool special,
                                            struct ran_error *err);
+/* Whether a vocab.txt tells capitals apart: a piece that is no name in brackets holds one. */
+bool ran_vocab_txt_is_cased(const char *vocab_txt, size_t n);
 /* What a person should know about the file it was loaded from (a truncation that is ignored), as a
  * sentence; NULL: nothing. */
 const char *ran_tokenizer_notice(const struct ran_tokenizer *t);

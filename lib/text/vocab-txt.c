@@ -70,25 +70,31 @@ struct ran_tokenizer *ran_tokenizer_import(const char *vocab_txt, size_t n,
         return t;
 }
 
-/* A capital ASCII letter in a piece that is not, like "[CLS]" or "[unused1]", a name in brackets.
- */
-static bool has_capitals(const char *data, size_t n)
+bool ran_vocab_txt_is_cased(const char *vocab_txt, size_t n)
 {
         bool line_begins = true, name = false;
 
         for (size_t i = 0; i < n; i++) {
                 if (line_begins)
-                        name = data[i] == '[';
-                line_begins = data[i] == '\n';
-                if (!name && data[i] >= 'A' && data[i] <= 'Z')
+                        name = vocab_txt[i] == '['; /* like "[CLS]" or "[unused1]" */
+                line_begins = vocab_txt[i] == '\n';
+                if (!name && vocab_txt[i] >= 'A' && vocab_txt[i] <= 'Z')
                         return true;
         }
         return false;
 }
 
+static int set_notice(struct ran_tokenizer *t, bool cased, struct ran_error *err)
+{
+        t->notice =
+                strdup(cased ? "taken for a cased vocabulary: a piece holds a capital letter"
+                             : "taken for an uncased vocabulary: no piece holds a capital letter");
+        return t->notice != NULL ? RAN_OK : ran_fail(err, RAN_ENOMEM, "out of memory");
+}
+
 struct ran_tokenizer *tokenizer_read_lines(const char *data, size_t n, struct ran_error *err)
 {
-        bool cased = has_capitals(data, n);
+        bool cased = ran_vocab_txt_is_cased(data, n);
         struct ran_vocab_settings bert = {
                 .max_word = 100,
                 .normalize = RAN_NORMALIZE_NONE,
@@ -98,6 +104,11 @@ struct ran_tokenizer *tokenizer_read_lines(const char *data, size_t n, struct ra
                 .cjk = true,
                 .split_at = RAN_SPLIT_PUNCTUATION,
         };
+        struct ran_tokenizer *t = ran_tokenizer_import(data, n, &bert, false, err);
 
-        return ran_tokenizer_import(data, n, &bert, false, err);
+        if (t != NULL && set_notice(t, cased, err) != RAN_OK) {
+                ran_tokenizer_free(t);
+                t = NULL;
+        }
+        return t;
 }

@@ -1,0 +1,52 @@
+/* offsets.c - offsets of pieces in bytes or UTF-16 units instead of code points. */
+#include <stdlib.h>
+
+#include "ran.h"
+
+/* Units that the character with this first byte takes. */
+static size_t units(unsigned char first, enum ran_unit unit)
+{
+        if (unit == RAN_UNIT_UTF16)
+                return first >= 0xf0 ? 2 : 1;
+        return first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+}
+
+static bool all_alike(const char *text, size_t n, enum ran_unit unit)
+{
+        unsigned char limit = unit == RAN_UNIT_UTF16 ? 0xf0 : 0x80;
+
+        for (size_t i = 0; i < n; i++) {
+                if ((unsigned char)text[i] >= limit)
+                        return false;
+        }
+        return true;
+}
+
+int ran_encoding_convert(struct ran_encoding *e, size_t first, const char *text, size_t n,
+                         enum ran_unit unit, struct ran_error *err)
+{
+        size_t points = 0;
+
+        if (unit == RAN_UNIT_CODEPOINT || all_alike(text, n, unit))
+                return RAN_OK;
+        if (n == SIZE_MAX)
+                return ran_fail(err, RAN_ENOMEM, "a text of %zu bytes is too long", n);
+        size_t *at = ran_alloc(n + 1, sizeof(*at), err); /* where each code point begins */
+        if (at == NULL)
+                return RAN_ENOMEM;
+        for (size_t i = 0; i < n; i++) {
+                unsigned char byte = (unsigned char)text[i];
+                if ((byte & 0xc0) == 0x80)
+                        continue;
+                at[points + 1] = at[points] + units(byte, unit);
+                points++;
+        }
+        for (size_t i = first; i < e->n; i++) {
+                if (e->start[i] <= points && e->end[i] <= points) {
+                        e->start[i] = at[e->start[i]];
+                        e->end[i] = at[e->end[i]];
+                }
+        }
+        free(at);
+        return RAN_OK;
+}
