@@ -82,7 +82,7 @@ out:
 int ran_dump_gradients(const char *model, const struct ran_dataset *data, size_t documents,
                        struct ran_pool *pool, const char *output, struct ran_error *err)
 {
-        struct ran_model *m = ran_model_open(model, true, err);
+        struct ran_model *m = ran_model_open(model, false, err);
         struct ran_batcher k = {0};
         int rc;
 
