@@ -158,7 +158,7 @@ static void open_model(struct session *s)
 
         if (other.model == NULL)
                 return;
-        s->model = ran_model_open(other.model, true, &err);
+        s->model = ran_model_open(other.model, false, &err);
         if (s->model == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
         config = *ran_model_config(s->model);
@@ -292,8 +292,9 @@ static int dump_gradients(struct session *s)
 
         if (s->train.unknown > 0)
                 cmd_die(CMD_FAILED, "the model does not know %zu of the labels", s->train.unknown);
-        if (ran_dump_gradients(other.model, &s->train.set, other.dump_documents, s->pool,
-                               other.dump_gradients, &err) != RAN_OK)
+        size_t documents = other.dump_documents > 0 ? other.dump_documents : s->train.set.B;
+        if (ran_dump_gradients(other.model, &s->train.set, documents, s->pool, other.dump_gradients,
+                               &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         return CMD_OK;
 }
