@@ -4,6 +4,7 @@
 #include "train-data.h"
 #include "train-progress.h"
 #include "train-run.h"
+#include "vocab.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -166,19 +167,11 @@ static void open_model(struct session *s)
         s->source.V = ran_model_vocabulary(s->model);
 }
 
-static void load_vocabulary(struct session *s)
+static void open_vocabulary(struct session *s)
 {
-        struct ran_bytes bytes;
-        struct ran_error err = {0};
-
-        if (ran_bytes_open(&bytes, file.vocab, &err) != RAN_OK)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        s->tokenizer = ran_tokenizer_load((const char *)bytes.data, bytes.size, &err);
-        if (s->tokenizer == NULL)
-                cmd_die(CMD_FAILED, "%s: %s", file.vocab, err.text);
-        if (ran_tokenizer_notice(s->tokenizer) != NULL)
-                cmd_note("%s: %s", file.vocab, ran_tokenizer_notice(s->tokenizer));
-        ran_bytes_release(&bytes);
+        if (file.vocab == NULL)
+                return;
+        s->tokenizer = cmd_vocab_open(file.vocab);
         s->source.tokenizer = s->tokenizer;
         s->source.V = ran_tokenizer_size(s->tokenizer);
 }
@@ -352,8 +345,7 @@ static int classify(int argc, char **argv)
                 checkpoint = train_run_prepare(&run, file.output);
         s.pool = s.source.pool = cmd_pool();
         open_model(&s);
-        if (file.vocab != NULL)
-                load_vocabulary(&s);
+        open_vocabulary(&s);
         if (other.dump_gradients != NULL)
                 set_model_classes(&s);
         read_training(&s, files);

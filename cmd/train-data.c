@@ -31,6 +31,7 @@ void train_scratch_release(struct train_scratch *s)
 {
         cmd_document_release(&s->document);
         cmd_labels_release(&s->labels);
+        cmd_words_release(&s->words);
 }
 
 static void scratch_free(void *scratch)

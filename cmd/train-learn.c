@@ -56,54 +56,6 @@ static const struct ran_member *find(const struct ran_record *record, const char
         return m != NULL && m->type != '0' ? m : NULL;
 }
 
-static int collect_string(struct train_scratch *s, const char *line, struct ran_span value,
-                          const struct ran_counter *counter, struct ran_buf *words,
-                          struct ran_error *err)
-{
-        struct cmd_document *d = &s->document;
-
-        d->text.len = 0;
-        if (ran_json_decode(line, value, &d->text, err) != RAN_OK)
-                return err->code;
-        return ran_counter_words(counter, d->text.data, d->text.len, &d->encoding, words, err);
-}
-
-static int collect_tokens(struct train_scratch *s, const char *line, const struct ran_member *m,
-                          const struct ran_counter *counter, struct ran_buf *words,
-                          struct ran_error *err)
-{
-        struct ran_span item;
-        size_t at = 0;
-        char type;
-
-        if (m->type != 'a')
-                return ran_fail(err, RAN_EFORMAT, "\"tokens\" must be an array of strings");
-        while (ran_json_next(line, m->value, &at, NULL, &item, &type)) {
-                if (type != 's')
-                        return ran_fail(err, RAN_EFORMAT, "\"tokens\" must be an array of strings");
-                if (collect_string(s, line, item, counter, words, err) != RAN_OK)
-                        return err->code;
-        }
-        return RAN_OK;
-}
-
-/* Appends the words of a record in the form that the counter takes: none for a document of ids. */
-static int collect_words(struct train_scratch *s, const struct ran_record *record,
-                         const struct ran_counter *counter, struct ran_buf *words,
-                         struct ran_error *err)
-{
-        const struct ran_member *tokens = find(record, "tokens"), *text = find(record, "text");
-
-        if (tokens != NULL)
-                return collect_tokens(s, record->line, tokens, counter, words, err);
-        if (text == NULL)
-                return ran_fail(err, RAN_EFORMAT,
-                                "no document: one of text, tokens and ids is needed");
-        if (text->type != 's')
-                return ran_fail(err, RAN_EFORMAT, "\"text\" must be a string");
-        return collect_string(s, record->line, text->value, counter, words, err);
-}
-
 /* Packs ids, or collects the words of a text. */
 static int count(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
                  struct ran_error *err)
@@ -118,7 +70,7 @@ static int count(void *arg, void *scratch, const struct cmd_line *line, struct r
                 return train_encode(&l->reader, s, line, result, err);
         if (train_read_labels(s, &line->record, err) != RAN_OK)
                 return err->code;
-        return collect_words(s, &line->record, l->counter, result, err);
+        return cmd_words_read(&s->words, &line->record, l->counter, result, err);
 }
 
 static int take_counted(void *arg, const struct cmd_line *line, const struct ran_buf *result,

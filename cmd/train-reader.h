@@ -10,6 +10,7 @@
 #include "document.h"
 #include "labels.h"
 #include "train-data.h"
+#include "vocab.h"
 
 /* arg of the functions below. Initialise source and data, then call ran_sha256_init(&digest). */
 struct train_reader {
@@ -24,6 +25,7 @@ struct train_reader {
 struct train_scratch {
         struct cmd_document document;
         struct cmd_labels labels;
+        struct cmd_words words; /* where a vocabulary is learned */
         double weight;
 };
 void train_scratch_release(struct train_scratch *s);
