@@ -7,8 +7,8 @@
 #include "cmd.h"
 #include "program.h"
 
-#include <ctype.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -122,42 +122,46 @@ const struct ran_field *cmd_table_clash(const struct cmd_program *program)
 
 enum { LONGEST_NAME = 63 };
 
-static size_t least(size_t a, size_t b, size_t c)
+static unsigned least(unsigned a, unsigned b, unsigned c)
 {
-        size_t m = a < b ? a : b;
+        unsigned m = a < b ? a : b;
 
         return m < c ? m : c;
 }
 
-/* Letters to insert, remove or replace to make b of a; large when either is no likely name. */
-static size_t distance(const char *a, const char *b)
+/* Letters to insert, remove, replace, or swap with their neighbour to make b of a; large when
+ * either is too long for a name. */
+static unsigned distance(const char *a, const char *b)
 {
-        size_t n = strlen(b), row[LONGEST_NAME + 1];
+        unsigned char d[LONGEST_NAME + 1][LONGEST_NAME + 1]; /* of the first i and j letters */
+        size_t n = strlen(a), m = strlen(b);
 
-        if (n > LONGEST_NAME || strlen(a) > LONGEST_NAME)
-                return SIZE_MAX;
-        for (size_t j = 0; j <= n; j++)
-                row[j] = j;
-        for (size_t i = 1; a[i - 1] != '\0'; i++) {
-                size_t diagonal = row[0];
-                row[0] = i;
-                for (size_t j = 1; j <= n; j++) {
-                        size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-                        diagonal = row[j];
-                        row[j] = least(replaced, row[j] + 1, row[j - 1] + 1);
+        if (n > LONGEST_NAME || m > LONGEST_NAME)
+                return UINT_MAX;
+        for (size_t i = 0; i <= n; i++) {
+                for (size_t j = 0; j <= m; j++) {
+                        if (i == 0 || j == 0) {
+                                d[i][j] = (unsigned char)(i + j);
+                                continue;
+                        }
+                        unsigned best = least(d[i - 1][j] + 1, d[i][j - 1] + 1,
+                                              d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+                        if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                                best = least(best, best, d[i - 2][j - 2] + 1);
+                        d[i][j] = (unsigned char)best;
                 }
         }
-        return row[n];
+        return d[n][m];
 }
 
 /* The field whose option is most like `name` ('-' between words), or NULL when none is. */
 static const struct ran_field *nearest(const struct cmd_program *program, const char *name)
 {
         const struct ran_field *best = NULL;
-        size_t limit = strlen(name) / 3 + 1;
+        unsigned limit = (unsigned)strlen(name) / 3 + 1;
 
         for (struct option o = {0}; next_option(program, &o);) {
-                size_t d = distance(name, cmd_option_name(o.field).text);
+                unsigned d = distance(name, cmd_option_name(o.field).text);
                 if (d < limit || (d == limit && best == NULL)) {
                         best = o.field;
                         limit = d;
@@ -351,6 +355,20 @@ static const struct ran_field *find_setting(const struct cmd_program *program, c
         return NULL;
 }
 
+static _Noreturn void refuse_setting(const struct cmd_program *program, const char *name, int n)
+{
+        struct ran_buf option = {0};
+        const struct ran_field *like = NULL;
+
+        ran_buf_printf(&option, "%.*s%c", n, name, '\0');
+        if (!option.failed)
+                like = nearest(program, option.data);
+        if (like == NULL)
+                cmd_usage("%s: unknown setting \"%.*s\"", cmd_common.config, n, name);
+        cmd_usage("%s: unknown setting \"%.*s\"; did you mean \"%s\"?", cmd_common.config, n, name,
+                  like->name);
+}
+
 /* A mistyped name would otherwise be a setting that silently stays as it is. */
 static void refuse_unknown(const struct cmd_program *program, const struct ran_record *config)
 {
@@ -361,7 +379,7 @@ static void refuse_unknown(const struct cmd_program *program, const struct ran_r
                 const struct ran_field *field = find_setting(program, name, (size_t)n);
 
                 if (field == NULL)
-                        cmd_usage("%s: unknown setting \"%.*s\"", cmd_common.config, n, name);
+                        refuse_setting(program, name, n);
                 if (field->local)
                         cmd_usage("%s: \"%.*s\" can be given on the command line only",
                                   cmd_common.config, n, name);

@@ -1,0 +1,373 @@
+/* The command line: the manners of getopt_long, from a table. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../cmd/cmd.h"
+#include "../../cmd/program.h"
+#include "test.h"
+
+static struct settings {
+        char *model;
+        size_t top, topics;
+        double threshold;
+        bool logits, review, wide;
+        int mode;
+        struct ran_list drop;
+} settings;
+
+static const char *const modes[] = {"fast", "slow", NULL};
+
+#define SETTING(member) offsetof(struct settings, member)
+
+static const struct ran_field fields[] = {
+        {"model", 'm', RAN_FIELD_TEXT, SETTING(model), .value = "FILE", .help = "m", .local = true},
+        {"top", 't', RAN_FIELD_SIZE, SETTING(top), 0, 100, .value = "K", .initial = "3",
+         .help = "t"},
+        {"topics_per_page", 0, RAN_FIELD_SIZE, SETTING(topics), 0, 100, .help = "u"},
+        {"threshold", 0, RAN_FIELD_REAL, SETTING(threshold), 0, 1, .initial = "0.5", .help = "v"},
+        {"logits", 'l', RAN_FIELD_BOOL, SETTING(logits), .initial = "false", .help = "w"},
+        {"review", 0, RAN_FIELD_BOOL, SETTING(review), .initial = "true", .help = "x"},
+        {"wide", 'w', RAN_FIELD_BOOL, SETTING(wide), .help = "y", .local = true},
+        {"mode", 0, RAN_FIELD_CHOICE, SETTING(mode), .choices = modes, .help = "z"},
+        {"drop", 0, RAN_FIELD_LIST, SETTING(drop), .value = "NAME", .help = "zz"},
+        {0},
+};
+static const struct cmd_group groups[] = {{"Settings", fields, &settings}, {0}};
+static const struct cmd_program program = {"ran-test", "[file...]", "Tests.", NULL, groups, NULL};
+
+/* Parses the words of a line, separated by blanks; first: index of the first operand. Static. */
+static char **parse(const char *line, int *first, int *argc)
+{
+        static char copy[512];
+        static char *argv[32];
+
+        snprintf(copy, sizeof(copy), "ran-test %s", line);
+        *argc = 0;
+        for (char *word = strtok(copy, " "); word != NULL; word = strtok(NULL, " "))
+                argv[(*argc)++] = word;
+        argv[*argc] = NULL;
+        ran_fields_release(fields, &settings);
+        free(cmd_common.config);
+        cmd_common.config = NULL;
+        *first = cmd_parse(&program, *argc, argv);
+        return argv;
+}
+
+/* Parses in a child of its own; returns its status, and what it wrote to both streams. Static. */
+static int parse_apart(const char *line, char **text)
+{
+        static char said[8192];
+        int ends[2], status, first, argc;
+        size_t n = 0;
+        ssize_t got;
+
+        *text = said;
+        if (pipe(ends) != 0)
+                return -1;
+        pid_t child = fork();
+        if (child == 0) {
+                dup2(ends[1], STDOUT_FILENO);
+                dup2(ends[1], STDERR_FILENO);
+                parse(line, &first, &argc);
+                _exit(100);
+        }
+        close(ends[1]);
+        while ((got = read(ends[0], said + n, sizeof(said) - 1 - n)) > 0)
+                n += (size_t)got;
+        close(ends[0]);
+        said[n] = '\0';
+        waitpid(child, &status, 0);
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* ---- what is understood --------------------------------------------------------------------- */
+
+TEST(options_have_defaults)
+{
+        int first, argc;
+
+        parse("", &first, &argc);
+        CHECK(first == 1);
+        CHECK_STR(settings.model, NULL);
+        CHECK_SIZE(settings.top, 3);
+        CHECK_SIZE(settings.topics, 0);
+        CHECK_NEAR(settings.threshold, 0.5, 0);
+        CHECK(!settings.logits && settings.review && settings.mode == 0);
+        CHECK(cmd_common.jobs > 0);
+}
+
+TEST(options_take_values_in_every_way)
+{
+        static const char *const ways[] = {"--top=7 --model=x", "--top 7 --model x", "-t7 -mx",
+                                           "-t 7 -m x",         "-lt7 -m x",         "-lt 7 -wmx"};
+        int first, argc;
+
+        for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+                parse(ways[i], &first, &argc);
+                CHECK_SIZE(settings.top, 7);
+                CHECK_STR(settings.model, "x");
+                CHECK(first == argc);
+                CHECK(settings.logits == (i >= 4));
+        }
+}
+
+/* A value may look like an option, as with getopt_long. */
+TEST(options_take_the_next_argument_whatever_it_is)
+{
+        int first, argc;
+
+        parse("--model --top -m -", &first, &argc);
+        CHECK_STR(settings.model, "-");
+        CHECK(first == argc);
+        parse("--model=", &first, &argc);
+        CHECK_STR(settings.model, "");
+}
+
+TEST(options_and_operands_mix)
+{
+        int first, argc;
+        char **argv = parse("a --top 9 b -l - -- --top c", &first, &argc);
+
+        CHECK_SIZE(settings.top, 9);
+        CHECK(settings.logits);
+        REQUIRE(argc - first == 5);
+        CHECK_STR(argv[first], "a");
+        CHECK_STR(argv[first + 1], "b");
+        CHECK_STR(argv[first + 2], "-");
+        CHECK_STR(argv[first + 3], "--top");
+        CHECK_STR(argv[first + 4], "c");
+        CHECK_STR(argv[argc], NULL);
+}
+
+TEST(options_may_be_abbreviated)
+{
+        int first, argc;
+
+        parse("--thr=0.25 --top=4 --topi 5 --log --no-rev --mode=fast", &first, &argc);
+        CHECK_NEAR(settings.threshold, 0.25, 0);
+        CHECK_SIZE(settings.top, 4); /* whole, though --topics-per-page begins with it, too */
+        CHECK_SIZE(settings.topics, 5);
+        CHECK(settings.logits && !settings.review);
+}
+
+TEST(options_switch_on_and_off)
+{
+        int first, argc;
+
+        parse("--no-review --logits", &first, &argc);
+        CHECK(!settings.review && settings.logits);
+        parse("--review=false --logits=true", &first, &argc);
+        CHECK(!settings.review && settings.logits);
+        parse("--no-review --review -l --no-logits", &first, &argc);
+        CHECK(settings.review && !settings.logits);
+}
+
+TEST(options_may_come_again)
+{
+        int first, argc;
+
+        parse("--top 1 --drop a --top 2 --drop b", &first, &argc);
+        CHECK_SIZE(settings.top, 2);
+        REQUIRE(settings.drop.n == 2);
+        CHECK_STR(settings.drop.item[0], "a");
+        CHECK_STR(settings.drop.item[1], "b");
+}
+
+/* ---- what is refused ------------------------------------------------------------------------ */
+
+TEST(options_refuse_with_a_hint)
+{
+        static const char *const cases[][2] = {
+                {"--modle x", "unknown option --modle; did you mean --model?"},
+                {"--topics_per_page 3", "unknown option --topics_per_page; did you mean "
+                                        "--topics-per-page?"},
+                {"--zebra", "unknown option --zebra\n"},
+                {"-z", "unknown option -z\n"},
+                {"-lz", "unknown option -z\n"},
+                {"--mod x", "--mod is short for more than one option"},
+                {"--to x", "--to is short for more than one option"},
+                {"--no-wide", "unknown option --no-wide"},
+                {"--no-top", "unknown option --no-top"},
+                {"--no-review=true", "--no-review takes no value"},
+                {"--top", "--top needs a value: --top K"},
+                {"-t", "--top needs a value: --top K"},
+                {"--mode", "--mode needs a value: --mode WORD"},
+                {"--top=101", "--top must be a whole number from 0 to 100, not '101'"},
+                {"--top=x", "--top must be a whole number from 0 to 100, not 'x'"},
+                {"--threshold=1,5", "--threshold must be a number from 0 to 1, not '1,5'"},
+                {"--logits=yes", "--logits must be true or false, not 'yes'"},
+                {"--mode=best", "--mode must be fast or slow, not 'best'"},
+        };
+        char want[256], *said;
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+                CHECK_SIZE((size_t)parse_apart(cases[i][0], &said), CMD_USAGE);
+                snprintf(want, sizeof(want), "ran-test: %s", cases[i][1]);
+                said[strlen(want)] = '\0';
+                CHECK_STR(said, want);
+        }
+        parse_apart("--top", &said);
+        CHECK(strstr(said, "\nTry 'ran-test --help' for more.\n") != NULL);
+}
+
+/* ---- configuration files -------------------------------------------------------------------- */
+
+/* A configuration file of this text; its path is to be freed. */
+static char *config(const char *text)
+{
+        char *path = test_path("config.json");
+        FILE *f = path != NULL ? fopen(path, "w") : NULL;
+
+        if (f == NULL)
+                return NULL;
+        fputs(text, f);
+        fclose(f);
+        return path;
+}
+
+static int parse_config(const char *text, const char *more, char **said)
+{
+        char line[400], *path = config(text);
+
+        snprintf(line, sizeof(line), "%s --config %s", more, path);
+        int status = parse_apart(line, said);
+        free(path);
+        return status;
+}
+
+TEST(options_come_before_the_configuration)
+{
+        char line[300], *path = config("{\"top\":8,\"threshold\":0.125,\"topics_per_page\":2,\n"
+                                       "\"review\":false,\"mode\":\"slow\",\"drop\":[\"a\"]}\n");
+        int first, argc;
+
+        REQUIRE(path != NULL);
+        snprintf(line, sizeof(line), "--top 9 -c %s --drop b", path);
+        parse(line, &first, &argc);
+        CHECK_SIZE(settings.top, 9);
+        CHECK_SIZE(settings.topics, 2);
+        CHECK_NEAR(settings.threshold, 0.125, 0);
+        CHECK(!settings.review && settings.mode == 1);
+        REQUIRE(settings.drop.n == 2);
+        CHECK_STR(settings.drop.item[0], "a");
+        free(path);
+}
+
+TEST(options_refuse_a_bad_configuration)
+{
+        static const char *const cases[][2] = {
+                {"{\"tpo\":8}", "config.json: unknown setting \"tpo\"; did you mean \"top\"?\n"},
+                {"{\"jobs\":8}", "config.json: \"jobs\" can be given on the command line only\n"},
+                {"{\"model\":\"m\"}",
+                 "config.json: \"model\" can be given on the command line only"},
+                {"{\"top\":\"8\"}", "config.json: \"top\" must be a number\n"},
+                {"{\"top\":800}", "config.json: --top must be a whole number from 0 to 100"},
+                {"{\"top\":8,\"top\":9}", "config.json: \"top\" is given twice\n"},
+                {"[]", "config.json: a JSON object is needed"},
+                {"{\"top\":\n8", "config.json: line 2 is not JSON\n"},
+                {"{\"zebra\":1}", "config.json: unknown setting \"zebra\"\n"},
+        };
+        char *said;
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+                CHECK_SIZE((size_t)parse_config(cases[i][0], "", &said), CMD_USAGE);
+                if (!CHECK(strstr(said, cases[i][1]) != NULL))
+                        fprintf(stderr, "   %s", said);
+        }
+        CHECK_SIZE((size_t)parse_apart("--config /nonexistent/x.json", &said), CMD_FAILED);
+        CHECK(strstr(said, "cannot open /nonexistent/x.json") != NULL);
+}
+
+/* What --print-config writes is a configuration that gives the same again. */
+TEST(options_print_a_configuration_that_can_be_read)
+{
+        char *said, *first;
+
+        CHECK_SIZE((size_t)parse_apart("--print-config --top 5 --no-review --mode slow --drop x "
+                                       "--threshold 0.1 -m y -q",
+                                       &said),
+                   CMD_OK);
+        CHECK_STR(said, "{\n  \"top\":5,\n  \"topics_per_page\":0,\n  \"threshold\":0.1,\n"
+                        "  \"logits\":false,\n  \"review\":false,\n  \"mode\":\"slow\",\n"
+                        "  \"drop\":[\"x\"]\n}\n");
+        first = strdup(said);
+        REQUIRE(first != NULL);
+        CHECK_SIZE((size_t)parse_config(first, "--print-config", &said), CMD_OK);
+        CHECK_STR(said, first);
+        free(first);
+}
+
+/* ---- help ----------------------------------------------------------------------------------- */
+
+TEST(options_help_shows_every_option_and_default)
+{
+        char *help;
+
+        CHECK_SIZE((size_t)parse_apart("--help", &help), CMD_OK);
+        CHECK(strncmp(help, "Usage: ran-test [file...]\n\nTests.\n\nSettings:\n", 45) == 0);
+        CHECK(strstr(help, "\n  -m, --model FILE         m\n") != NULL);
+        CHECK(strstr(help, "\n  -t, --top K              t (default: 3)\n") != NULL);
+        CHECK(strstr(help, "\n      --topics-per-page N  u (default: 0)\n") != NULL);
+        CHECK(strstr(help, "\n  -l, --[no-]logits        w (default: no)\n") != NULL);
+        CHECK(strstr(help, "\n      --[no-]review        x (default: yes)\n") != NULL);
+        CHECK(strstr(help, "\n  -w, --wide               y\n") != NULL);
+        CHECK(strstr(help, "\n      --mode WORD          z (fast, slow; default: fast)\n") != NULL);
+        for (char *line = strtok(help, "\n"); line != NULL; line = strtok(NULL, "\n"))
+                CHECK(strlen(line) <= 80);
+}
+
+TEST(options_version)
+{
+        char *said;
+
+        CHECK_SIZE((size_t)parse_apart("--version", &said), CMD_OK);
+        CHECK(strncmp(said, "ran-test (ran) " RAN_VERSION "\n",
+                      strlen("ran-test (ran) " RAN_VERSION "\n")) == 0);
+}
+
+/* ---- mistakes of ours ----------------------------------------------------------------------- */
+
+static const struct ran_field *clash_of(const struct ran_field *table)
+{
+        const struct cmd_group some[] = {{"A", fields, &settings}, {"B", table, &settings}, {0}};
+        const struct cmd_program two = {"ran-test", "", "", NULL, some, NULL};
+
+        return cmd_table_clash(&two);
+}
+
+TEST(options_a_name_or_letter_stands_for_one_thing)
+{
+        static const struct ran_field name[] = {{"top", 0, RAN_FIELD_SIZE, 0, .help = ""}, {0}};
+        static const struct ran_field letter[] = {{"new", 'm', RAN_FIELD_SIZE, 0, .help = ""}, {0}};
+        static const struct ran_field common[] = {{"new", 'j', RAN_FIELD_SIZE, 0, .help = ""}, {0}};
+        static const struct ran_field no[] = {{"no_review", 0, RAN_FIELD_BOOL, 0, .help = ""}, {0}};
+        static const struct ran_field good[] = {{"new", 'n', RAN_FIELD_SIZE, 0, .help = ""}, {0}};
+
+        CHECK(clash_of(name) != NULL);
+        CHECK(clash_of(letter) != NULL);
+        CHECK(clash_of(common) != NULL);
+        CHECK(clash_of(no) != NULL);
+        CHECK(clash_of(good) == NULL);
+}
+
+TEST(options_a_bad_table_aborts)
+{
+        static const struct ran_field twice[] = {{"x", 0, RAN_FIELD_SIZE, 0, .help = ""},
+                                                 {"x", 0, RAN_FIELD_SIZE, 0, .help = ""},
+                                                 {0}};
+        const struct cmd_group bad[] = {{"A", twice, &settings}, {0}};
+        const struct cmd_program program = {"ran-test", "", "", NULL, bad, NULL};
+        char *argv[] = {"ran-test", NULL};
+        int status;
+        pid_t child = fork();
+
+        if (child == 0) {
+                close(STDERR_FILENO);
+                cmd_parse(&program, 1, argv);
+                _exit(0);
+        }
+        waitpid(child, &status, 0);
+        CHECK(WIFSIGNALED(status) && WTERMSIG(status) == 6);
+}
