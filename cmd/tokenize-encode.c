@@ -9,14 +9,14 @@
 
 /* What both verbs know. */
 struct task {
-        char *vocab;
+        char *vocab, *model;
         int unit; /* RAN_UNIT_..., for encode */
         struct cmd_input input;
         struct cmd_output output;
         const struct ran_tokenizer *tokenizer;
 };
 
-static const struct ran_field vocab_field[] = {
+static const struct ran_field vocab_fields[] = {
         {.name = "vocab",
          .type = RAN_FIELD_TEXT,
          .offset = offsetof(struct task, vocab),
@@ -24,16 +24,36 @@ static const struct ran_field vocab_field[] = {
          .help = "the vocabulary: a tokenizer.json (WordPiece or WordLevel), or a vocab.txt of "
                  "BERT",
          .local = true},
+        {.name = "model",
+         .letter = 'm',
+         .type = RAN_FIELD_TEXT,
+         .offset = offsetof(struct task, model),
+         .value = "FILE",
+         .help = "a model file, whose vocabulary it is to be",
+         .local = true},
         {.name = NULL},
 };
+
+static struct ran_model *open_model(const char *path)
+{
+        struct ran_error err;
+        struct ran_model *m = ran_model_open(path, false, &err);
+
+        if (m == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        if (ran_model_tokenizer(m) == NULL)
+                cmd_die(CMD_FAILED, "%s: this model has no vocabulary: it takes ids", path);
+        return m;
+}
 
 /* The rest of a verb: runs the loop, whose input, output and arg are those of the task. */
 static int run(struct task *task, struct cmd_loop *loop, char **files)
 {
-        if (task->vocab == NULL)
-                cmd_usage("which vocabulary? --vocab FILE");
-        struct ran_tokenizer *t = cmd_vocab_open(task->vocab);
-        task->tokenizer = t;
+        if ((task->vocab == NULL) == (task->model == NULL))
+                cmd_usage("which vocabulary? --vocab FILE, or that of -m MODEL");
+        struct ran_tokenizer *t = task->vocab != NULL ? cmd_vocab_open(task->vocab) : NULL;
+        struct ran_model *m = task->model != NULL ? open_model(task->model) : NULL;
+        task->tokenizer = t != NULL ? t : ran_model_tokenizer(m);
         loop->input = &task->input;
         loop->output = &task->output;
         loop->arg = task;
@@ -41,6 +61,7 @@ static int run(struct task *task, struct cmd_loop *loop, char **files)
         int status = cmd_records(loop, files, NULL);
         ran_pool_free(loop->pool);
         ran_tokenizer_free(t);
+        ran_model_free(m);
         return cmd_finish(status);
 }
 
@@ -193,7 +214,7 @@ int tokenize_encode(int argc, char **argv)
         static const char *const reads[] = {"tokens", "text", NULL};
         struct task task = {0};
         const struct cmd_group groups[] = {
-                {"Vocabulary", vocab_field, &task},
+                {"Vocabulary", vocab_fields, &task},
                 {"Encoding", encode_fields, &task},
                 {"Input", cmd_input_fields, &task.input},
                 {"Output", cmd_output_fields, &task.output},
@@ -201,7 +222,7 @@ int tokenize_encode(int argc, char **argv)
         };
         const struct cmd_program program = {
                 .name = "ran-tokenize encode",
-                .usage = "--vocab FILE [option...] [file...]",
+                .usage = "--vocab FILE|-m MODEL [option...] [file...]",
                 .summary =
                         "Adds to each record the member encoding: the pieces of its tokens, else "
                         "of its text, their ids, and where each stands in the original.",
@@ -266,14 +287,14 @@ int tokenize_decode(int argc, char **argv)
         static const char *const reads[] = {"encoding", "ids", NULL};
         struct task task = {0};
         const struct cmd_group groups[] = {
-                {"Vocabulary", vocab_field, &task},
+                {"Vocabulary", vocab_fields, &task},
                 {"Input", cmd_input_fields, &task.input},
                 {"Output", cmd_output_fields, &task.output},
                 {NULL, NULL, NULL},
         };
         const struct cmd_program program = {
                 .name = "ran-tokenize decode",
-                .usage = "--vocab FILE [option...] [file...]",
+                .usage = "--vocab FILE|-m MODEL [option...] [file...]",
                 .summary = "Turns the ids of each record, those of its encoding or bare ones, into "
                            "the member text.",
                 .groups = groups,
