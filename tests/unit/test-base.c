@@ -56,6 +56,21 @@ TEST(alloc_of_nothing_is_valid)
         free(p);
 }
 
+TEST(alloc_is_zeroed)
+{
+        unsigned char *p = malloc(1000), sum = 0;
+
+        REQUIRE(p != NULL);
+        memset(p, 0xff, 1000); /* likely to be handed out again */
+        free(p);
+        p = ran_alloc(100, 10, NULL);
+        REQUIRE(p != NULL);
+        for (size_t i = 0; i < 1000; i++)
+                sum |= p[i];
+        CHECK(sum == 0);
+        free(p);
+}
+
 TEST(alloc_refuses_overflow)
 {
         struct ran_error err = {0};

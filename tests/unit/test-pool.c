@@ -136,6 +136,7 @@ static void meet_inside(void *arg, size_t i)
                 return;
         pthread_barrier_init(&barrier, NULL, 3);
         ran_parallel(c->pool, 3, meet, &barrier);
+        ran_parallel(c->pool, 3, meet, &barrier); /* a second one is inside the outer job, too */
         pthread_barrier_destroy(&barrier);
 }
 
