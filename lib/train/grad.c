@@ -134,7 +134,7 @@ void ran_tree_release(struct ran_tree *t)
         if (t->c == NULL)
                 return;
         for (size_t i = 0; i < t->shards; i++)
-                grad_free(t->ready[i]);
+                grad_free(t->ready[i].sum);
         while (t->free_list != NULL) {
                 struct ran_grad *g = t->free_list;
 
@@ -148,13 +148,13 @@ void ran_tree_release(struct ran_tree *t)
 
 int ran_tree_begin(struct ran_tree *t, size_t shards, struct ran_error *err)
 {
-        struct ran_grad **ready = ran_grow(t->ready, &t->ready_cap, shards, sizeof(*ready), err);
+        struct ran_subtree *ready = ran_grow(t->ready, &t->ready_cap, shards, sizeof *ready, err);
 
         if (ready == NULL)
                 return RAN_ENOMEM;
         t->ready = ready;
         t->shards = shards;
-        memset(ready, 0, shards * sizeof(*ready));
+        memset(ready, 0, shards * sizeof *ready);
         return RAN_OK;
 }
 
@@ -199,15 +199,17 @@ void ran_tree_add(struct ran_tree *t, size_t shard, struct ran_grad *g)
 
         for (size_t span = 1; span < t->shards; span *= 2) {
                 size_t left = at / (2 * span) * (2 * span), other = left == at ? at + span : left;
-                struct ran_grad *neighbour;
+                struct ran_grad *neighbour = NULL;
 
                 if (other >= t->shards)
                         continue; /* the last subtree of an odd row goes up alone */
                 pthread_mutex_lock(&t->lock);
-                neighbour = t->ready[other];
-                t->ready[other] = NULL;
-                if (neighbour == NULL)
-                        t->ready[at] = g;
+                if (t->ready[other].sum != NULL && t->ready[other].span == span) {
+                        neighbour = t->ready[other].sum;
+                        t->ready[other].sum = NULL;
+                } else {
+                        t->ready[at] = (struct ran_subtree){g, span};
+                }
                 pthread_mutex_unlock(&t->lock);
                 if (neighbour == NULL)
                         goto out;
@@ -223,7 +225,7 @@ void ran_tree_add(struct ran_tree *t, size_t shard, struct ran_grad *g)
                 at = left;
         }
         pthread_mutex_lock(&t->lock);
-        t->ready[0] = g;
+        t->ready[0].sum = g;
         pthread_mutex_unlock(&t->lock);
 out:
         free(spare.ids);
@@ -232,10 +234,10 @@ out:
 
 struct ran_grad *ran_tree_sum(struct ran_tree *t)
 {
-        struct ran_grad *g = t->shards > 0 ? t->ready[0] : NULL;
+        struct ran_grad *g = t->shards > 0 ? t->ready[0].sum : NULL;
 
         if (g != NULL)
-                t->ready[0] = NULL;
+                t->ready[0].sum = NULL;
         if (g != NULL && t->error.code != RAN_OK) {
                 ran_tree_give(t, g);
                 return NULL;

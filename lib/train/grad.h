@@ -23,11 +23,17 @@ struct ran_grad {
         struct ran_grad *next; /* in the free list */
 };
 
+/* The sum of a subtree, waiting for its neighbour of the same span. */
+struct ran_subtree {
+        struct ran_grad *sum;
+        size_t span;
+};
+
 struct ran_tree {
         const struct ran_config *c;
         size_t C, D, size; /* of a block */
         pthread_mutex_t lock;
-        struct ran_grad **ready; /* (shards): sum that waits for its neighbour */
+        struct ran_subtree *ready; /* (shards): by the first shard of each */
         size_t shards, ready_cap;
         struct ran_grad *free_list;
         struct ran_error error; /* the first that happened */

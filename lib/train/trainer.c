@@ -103,6 +103,9 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                                   .C = job->train->C,
                                   .D = job->config->dim,
                                   .threshold = 0.5f};
+        if (job->train->B == 0 || job->train->C < 2)
+                return ran_fail(err, RAN_EINVAL, "%zu documents of %zu classes: there is nothing to learn",
+                                job->train->B, job->train->C);
         t->V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
         t->batch = batch_size(job);
         t->batches = (job->train->B + t->batch - 1) / t->batch;
