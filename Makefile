@@ -165,7 +165,7 @@ install: all ## install below $(DESTDIR)$(PREFIX)
 	$(if $(programs),install -m 755 $(programs) '$(DESTDIR)$(PREFIX)/bin')
 	install -m 644 $(library) '$(DESTDIR)$(PREFIX)/lib'
 	install -m 644 lib/ran.h '$(DESTDIR)$(PREFIX)/include'
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIBS)|' \
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
 	  -e 's|@PACKAGES@|$(PACKAGES)|' share/ran.pc.in >'$(DESTDIR)$(PREFIX)/lib/pkgconfig/ran.pc'
 	set -e; for page in $(wildcard man/*.[1-8]); do \
 	  install -D -m 644 $$page "$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}"; done
