@@ -11,6 +11,8 @@ static bool is_named(const struct ran_record *r, const struct ran_member *m, con
                (n == 0 || memcmp(r->names.data + m->name.begin, name, n) == 0);
 }
 
+/* stale: NULL, or in an error record the result that would be out of date. What cannot be decoded
+ * is left out of an error record, too, so that whoever looks into it can. */
 static bool is_dropped(const struct ran_record *r, const struct ran_member *m,
                        const struct cmd_output *how, const char *stale)
 {
@@ -18,14 +20,14 @@ static bool is_dropped(const struct ran_record *r, const struct ran_member *m,
                 if (is_named(r, m, how->drop.item[i]))
                         return true;
         }
-        return is_named(r, m, stale);
+        return stale != NULL && (is_named(r, m, stale) || !ran_json_decodable(r->line, m->whole));
 }
 
-static void add_member(struct ran_buf *out, const char *name, const char *value, size_t n)
+static void add_member(struct ran_buf *out, const char *name, const struct ran_buf *value)
 {
         ran_buf_json(out, name, strlen(name));
         ran_buf_char(out, ':');
-        ran_buf_add(out, value, n);
+        ran_buf_add(out, value->data, value->len);
 }
 
 static void add_span(struct ran_buf *out, const struct ran_record *r, struct ran_span span)
@@ -43,7 +45,7 @@ static struct ran_span gap_before(const struct ran_record *r, size_t i)
 /* White space stays, too: a member brings along what stands before it, the first that is kept what
  * stands behind the opening brace. */
 static void emit_whole(struct ran_buf *out, const struct ran_record *r,
-                       const struct cmd_output *how, const char *name, const char *value, size_t n,
+                       const struct cmd_output *how, const char *name, const struct ran_buf *value,
                        const char *stale)
 {
         size_t kept = 0, end = 0;
@@ -60,7 +62,7 @@ static void emit_whole(struct ran_buf *out, const struct ran_record *r,
                 add_span(out, r, gap_before(r, kept++ == 0 ? 0 : i));
                 if (result) {
                         add_span(out, r, (struct ran_span){m->whole.begin, m->value.begin});
-                        ran_buf_add(out, value, n);
+                        ran_buf_add(out, value->data, value->len);
                         placed = true;
                 } else {
                         add_span(out, r, m->whole);
@@ -68,7 +70,7 @@ static void emit_whole(struct ran_buf *out, const struct ran_record *r,
         }
         if (!placed) {
                 ran_buf_str(out, kept > 0 ? "," : "");
-                add_member(out, name, value, n);
+                add_member(out, name, value);
         }
         if (r->object.end > end && end > 0)
                 add_span(out, r, (struct ran_span){end, r->object.end});
@@ -83,37 +85,49 @@ static void emit_id(struct ran_buf *out, const struct cmd_line *line)
         const struct ran_member *id = ran_record_find(r, "id", NULL);
         struct ran_buf place = {0};
 
+        ran_buf_str(out, "\"id\":");
         if (id != NULL) {
-                add_member(out, "id", r->line + id->value.begin, id->value.end - id->value.begin);
+                add_span(out, r, id->value);
                 return;
         }
         ran_buf_printf(&place, "%s:%zu", line->file, line->number);
-        ran_buf_str(out, "\"id\":");
         ran_buf_json(out, place.data, place.len);
         out->failed |= place.failed;
         ran_buf_release(&place);
 }
 
-void emit_record(struct ran_buf *out, const struct cmd_line *line, const struct cmd_output *how,
-                 const char *name, const char *value, size_t n, const char *stale)
+static void emit(struct ran_buf *out, const struct cmd_line *line, const struct cmd_output *how,
+                 const char *name, const struct ran_buf *value, const char *stale)
 {
         if (how->only) {
                 ran_buf_char(out, '{');
                 emit_id(out, line);
                 ran_buf_char(out, ',');
-                add_member(out, name, value, n);
+                add_member(out, name, value);
                 ran_buf_char(out, '}');
         } else {
-                emit_whole(out, &line->record, how, name, value, n, stale);
+                emit_whole(out, &line->record, how, name, value, stale);
         }
         ran_buf_char(out, '\n');
 }
 
-void emit_error(struct ran_buf *out, const struct cmd_line *line, const struct ran_error *err)
+void emit_record(struct ran_buf *out, const struct cmd_line *line, const struct cmd_output *how,
+                 const char *name, const struct ran_buf *value)
 {
-        ran_buf_str(out, "{\"message\":");
-        ran_buf_json(out, err->text, strlen(err->text));
-        ran_buf_str(out, ",\"file\":");
-        ran_buf_json(out, line->file, strlen(line->file));
-        ran_buf_printf(out, ",\"line\":%zu}", line->number);
+        emit(out, line, how, name, value, NULL);
+}
+
+void emit_error(struct ran_buf *out, const struct cmd_line *line, const struct cmd_output *how,
+                const char *stale, const struct ran_error *err)
+{
+        struct ran_buf error = {0};
+
+        ran_buf_str(&error, "{\"message\":");
+        ran_buf_json(&error, err->text, strlen(err->text));
+        ran_buf_str(&error, ",\"file\":");
+        ran_buf_json(&error, line->file, strlen(line->file));
+        ran_buf_printf(&error, ",\"line\":%zu}", line->number);
+        emit(out, line, how, "ran_error", &error, stale);
+        out->failed |= error.failed;
+        ran_buf_release(&error);
 }

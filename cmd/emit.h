@@ -4,14 +4,14 @@
 
 #include "cmd.h"
 
-/* Appends the record and a newline, with value (JSON, n bytes) as its member `name`: in place of
- * the member of that name if there is one, else last. --drop and --only are heeded; `stale` (or
- * NULL) is left out as if dropped. What was read of a broken record is written, too, as an object.
- */
+/* Appends the record and a newline, with value (JSON) as its member `name`: in place of the member
+ * of that name if there is one, else last. --drop and --only are heeded. */
 void emit_record(struct ran_buf *out, const struct cmd_line *line, const struct cmd_output *how,
-                 const char *name, const char *value, size_t n, const char *stale);
+                 const char *name, const struct ran_buf *value);
 
-/* Appends the object `ran_error`, {message, file, line}. */
-void emit_error(struct ran_buf *out, const struct cmd_line *line, const struct ran_error *err);
+/* Appends what could be read of a bad line, and a newline, with the object `ran_error`, {message,
+ * file, line}; the member `stale`, the result of an earlier run, is left out. */
+void emit_error(struct ran_buf *out, const struct cmd_line *line, const struct cmd_output *how,
+                const char *stale, const struct ran_error *err);
 
 #endif

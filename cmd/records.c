@@ -264,12 +264,8 @@ static void hand_on_bad(struct run *run, struct slot *slot)
                 end_run(run, RAN_EFORMAT, "ended at the first such line (--on-error=stop)");
                 return;
         }
-        if (input->on_error == CMD_ON_ERROR_EMIT && run->loop->take == NULL) {
-                slot->result.len = 0;
-                emit_error(&slot->result, line, &slot->err);
-                emit_record(&run->out, line, run->loop->output, "ran_error", slot->result.data,
-                            slot->result.len, run->into);
-        }
+        if (input->on_error == CMD_ON_ERROR_EMIT && run->loop->take == NULL)
+                emit_error(&run->out, line, run->loop->output, run->into, &slot->err);
         if (input->max_errors > 0 && run->counts.bad >= input->max_errors)
                 end_run(run, RAN_EFORMAT, "too many such lines (--max-errors)");
 }
@@ -279,8 +275,7 @@ static void hand_on_good(struct run *run, struct slot *slot)
         const struct cmd_loop *loop = run->loop;
 
         if (loop->take == NULL) {
-                emit_record(&run->out, &slot->line, loop->output, run->into, slot->result.data,
-                            slot->result.len, NULL);
+                emit_record(&run->out, &slot->line, loop->output, run->into, &slot->result);
                 return;
         }
         slot->fate = fate_of(loop->take(loop->arg, &slot->line, &slot->result, &slot->err));

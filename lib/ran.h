@@ -224,6 +224,8 @@ const struct ran_member *ran_record_find(const struct ran_record *r, const char 
 /* Decodes the JSON string at `value` (its quotes included) and appends it as UTF-8; U+0000 is a byte
  * like any other. RAN_EFORMAT for a lone surrogate. */
 int ran_json_decode(const char *line, struct ran_span value, struct ran_buf *out, struct ran_error *err);
+/* Whether all strings in a part of the line can be decoded. */
+bool ran_json_decodable(const char *line, struct ran_span part);
 /* Walks an array or object value without copying. Start with pos = 0. Each call sets *item (and
  * *name, raw with its quotes, inside an object) and *type as in ran_member; false at the end. The value has
  * been checked by ran_record_scan, so walking cannot fail. */
@@ -536,7 +538,7 @@ struct ran_train_job {
         size_t V;
         const char *output;     /* model file; written when training is complete, never before */
         const char *checkpoint; /* output.ckpt */
-        double checkpoint_seconds; /* also between epochs, if more than that has passed since the last */
+        double checkpoint_seconds; /* how often to write it; also whenever the caller ends a run */
         bool resume;
         const char *training; /* JSON members that the caller wants in `training`, or NULL */
         struct ran_pool *pool;

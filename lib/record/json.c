@@ -44,31 +44,52 @@ static void add_code_point(struct ran_buf *out, uint32_t c)
         ran_buf_add(out, s, n);
 }
 
-/* \uXXXX at line[pos], or a pair of them. Returns bytes taken, 0 for half a pair. */
-static size_t decode_unicode(const char *line, size_t pos, size_t end, struct ran_buf *out)
+/* The code point of \uXXXX, or of a pair of them, at line[pos]. Returns the bytes it takes, 0 for
+ * half a pair. */
+static size_t read_unicode(const char *line, size_t pos, size_t end, uint32_t *c)
 {
-        uint32_t c = hex4(line + pos + 2);
-
-        if (c < 0xd800 || c > 0xdfff) {
-                add_code_point(out, c);
+        *c = hex4(line + pos + 2);
+        if (*c < 0xd800 || *c > 0xdfff)
                 return 6;
-        }
-        if (c > 0xdbff || end - pos < 12 || line[pos + 6] != '\\' || line[pos + 7] != 'u')
+        if (*c > 0xdbff || end - pos < 12 || line[pos + 6] != '\\' || line[pos + 7] != 'u')
                 return 0;
         uint32_t second = hex4(line + pos + 8);
         if (second < 0xdc00 || second > 0xdfff)
                 return 0;
-        add_code_point(out, 0x10000 + ((c - 0xd800) << 10) + (second - 0xdc00));
+        *c = 0x10000 + ((*c - 0xd800) << 10) + (second - 0xdc00);
         return 12;
+}
+
+bool ran_json_decodable(const char *line, struct ran_span part)
+{
+        uint32_t c;
+
+        /* Backslashes stand in strings only, and never at the end of a part. */
+        for (size_t pos = part.begin; pos < part.end;) {
+                const char *backslash = memchr(line + pos, '\\', part.end - pos);
+                if (backslash == NULL)
+                        break;
+                pos = (size_t)(backslash - line);
+                size_t taken = line[pos + 1] == 'u' ? read_unicode(line, pos, part.end, &c) : 2;
+                if (taken == 0)
+                        return false;
+                pos += taken;
+        }
+        return true;
 }
 
 static size_t decode_escape(const char *line, size_t pos, size_t end, struct ran_buf *out)
 {
         static const char letters[] = "bfnrt", bytes[] = "\b\f\n\r\t";
         char c = line[pos + 1];
+        uint32_t code_point;
 
-        if (c == 'u')
-                return decode_unicode(line, pos, end, out);
+        if (c == 'u') {
+                size_t taken = read_unicode(line, pos, end, &code_point);
+                if (taken > 0)
+                        add_code_point(out, code_point);
+                return taken;
+        }
         const char *letter = strchr(letters, c);
         ran_buf_char(out, letter != NULL ? bytes[letter - letters] : c);
         return 2;

@@ -474,6 +474,20 @@ TEST(json_decoding_that_fails_adds_nothing)
         ran_buf_release(&out);
 }
 
+static bool decodable(const char *part)
+{
+        return ran_json_decodable(part, (struct ran_span){0, strlen(part)});
+}
+
+TEST(json_tells_what_can_be_decoded)
+{
+        CHECK(decodable("[1,{\"a\":\"\\\\ud800\\n\"}]"));
+        CHECK(decodable("\"\\ud83d\\ude00\\u00e9\""));
+        CHECK(!decodable("[1,{\"a\":\"\\ud800\"}]"));
+        CHECK(!decodable("{\"\\udc00\":1}"));
+        CHECK(!decodable("[\"\\ud800\",\"\\udc00\"]"));
+}
+
 static const char *written(const char *s, size_t n)
 {
         static struct ran_buf out;
