@@ -134,6 +134,7 @@ struct session {
 static void check_usage(void)
 {
         bool dump = other.dump_gradients != NULL;
+        struct ran_error err = {0};
 
         if (other.check + other.dry_run + dump > 1)
                 cmd_usage("--check, --dry-run and --dump-gradients exclude each other");
@@ -149,6 +150,8 @@ static void check_usage(void)
                 cmd_usage("--resume and --overwrite-checkpoint exclude each other");
         if (config.task != RAN_TASK_CLASSIFY)
                 cmd_usage("the verb says what the task is: ran-train classify");
+        if (ran_config_check(&config, &err) != RAN_OK)
+                cmd_usage("%s", err.text);
         if (file.no_dev)
                 file.dev_share = 0;
 }

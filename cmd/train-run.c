@@ -24,13 +24,12 @@ static void on_signal(int signal)
         stop_signal = signal;
 }
 
-/* A signal that was ignored when the program started (nohup) stays so. */
+/* Even where a script started the program in the background, with SIGINT ignored. */
 static void catch_signal(int signal)
 {
-        struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
+        const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 
-        if (sigaction(signal, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-                sigaction(signal, &action, NULL);
+        sigaction(signal, &action, NULL);
 }
 
 /* ---- files ---------------------------------------------------------------------------------- */

@@ -1,0 +1,455 @@
+#!/usr/bin/env bats
+# ran-train: what is refused, what is said, and that a model depends on data and settings alone.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+  PATH=$RAN_BIN:$PATH
+  mkdir "$BATS_TEST_TMPDIR/work" # bats has files of its own beside it
+  cd "$BATS_TEST_TMPDIR/work"
+}
+
+# A model that trains in a moment, in windows that most documents are longer than.
+shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
+
+# documents N: as many records of 1 to 80 words, whose label a word tells.
+documents() {
+  awk -v n="$1" 'BEGIN {
+    split("rain sun snow", sign); split("wet warm white", label)
+    for (i = 1; i <= n; i++) {
+      words = (i * 37) % 80 + 1; at = (i * 11) % words
+      printf "{\"id\": %d, \"text\": \"", i
+      for (w = 0; w < words; w++)
+        printf "%s%s", w ? " " : "", w == at ? sign[i % 3 + 1] : "word" (i * w) % 7
+      printf "\", \"label\": \"%s\"}\n", label[i % 3 + 1]
+    }
+  }'
+}
+
+# refused STATUS SENTENCE COMMAND...: ends with the status, says the sentence, prints nothing.
+refused() {
+  local status_wanted=$1 sentence=$2
+  shift 2
+  run "-$status_wanted" --separate-stderr "$@"
+  [ -z "$output" ]
+  [[ $stderr == *"$sentence"* ]] || { echo "said: $stderr"; false; }
+}
+
+# ---- training ------------------------------------------------------------------------------------
+
+@test "train: a small task is learned, from a file or a pipe, and the model labels documents" {
+  documents 240 >all.jsonl
+  head -200 all.jsonl >train.jsonl
+  tail -40 all.jsonl >test.jsonl
+  run -0 --separate-stderr ran-train classify $shape --dim 32 --epochs 20 --dropout 0 --embed-dropout 0 \
+    --learning-rate 0.01 -o m.ran train.jsonl
+  [ -z "$output" ]
+  [[ $stderr == *'ran-classify -m m.ran'* ]]
+  [ ! -e m.ran.ckpt ]
+  ran-classify -m m.ran test.jsonl >labelled.jsonl
+  [ "$(jq -r 'select(.label == .prediction.label) | .id' labelled.jsonl | wc -l)" -ge 38 ]
+  cat train.jsonl | ran-train classify $shape --dim 32 --epochs 20 --dropout 0 --embed-dropout 0 \
+    --learning-rate 0.01 -q -o p.ran -
+  cmp m.ran p.ran
+}
+
+@test "train: 1, 2 and 7 threads write the same model, and so does the same command again" {
+  documents 100 >train.jsonl
+  for j in 1 2 7 7; do
+    ran-train classify $shape --epochs 3 -q -j $j -o m.ran train.jsonl
+    mv m.ran m$j.ran
+  done
+  cmp m1.ran m2.ran
+  cmp m1.ran m7.ran
+  ran-train classify $shape --epochs 3 -q --seed 2 -o s.ran train.jsonl
+  run ! cmp -s m1.ran s.ran
+}
+
+@test "train: a vocabulary learned on the way is the one that ran-tokenize learns" {
+  documents 60 >train.jsonl
+  ran-tokenize learn -q -o v.json train.jsonl
+  ran-train classify $shape --epochs 2 -q -o learned.ran train.jsonl
+  ran-train classify $shape --epochs 2 -q --vocab v.json -o given.ran train.jsonl
+  ran-classify -m learned.ran --logits train.jsonl >learned.jsonl
+  ran-classify -m given.ran --logits train.jsonl >given.jsonl
+  cmp learned.jsonl given.jsonl
+}
+
+@test "train: words that are split already, encodings and ids" {
+  documents 60 >train.jsonl
+  jq -c '{label: .label, tokens: (.text | split(" "))}' train.jsonl >tokens.jsonl
+  ran-tokenize learn -q -o v.json train.jsonl
+  ran-tokenize encode -q --vocab v.json train.jsonl >encoded.jsonl
+  jq -c '{label: .label, ids: .encoding.ids}' encoded.jsonl >ids.jsonl
+  for data in train tokens encoded ids; do
+    ran-train classify $shape --epochs 2 -q --vocab v.json --dev train.jsonl -o m.ran $data.jsonl
+    ran-classify -m m.ran --logits train.jsonl >$data.logits
+  done
+  cmp train.logits tokens.logits
+  cmp train.logits encoded.logits
+  cmp train.logits ids.logits
+  ran-train classify $shape --epochs 2 -q -o ids.ran ids.jsonl
+  ran-classify -m ids.ran ids.jsonl >/dev/null
+  refused 3 'encoding" needs the vocabulary' ran-train classify -o m.ran encoded.jsonl
+  refused 3 'brings ids but train.jsonl:1 words' ran-train classify -o m.ran ids.jsonl train.jsonl
+}
+
+@test "train: several labels a document, none of them and unordered" {
+  documents 60 | jq -c '{text, labels: (if .id % 5 == 0 then [] else ["z", .label, "a"] end)}' >train.jsonl
+  ran-train classify $shape --epochs 2 -q -o m.ran train.jsonl
+  ran-classify -m m.ran --probs train.jsonl >out.jsonl
+  [ "$(head -1 out.jsonl | jq -c '.prediction.probs | keys_unsorted')" = '["a","warm","wet","white","z"]' ]
+}
+
+@test "train: numbers are labels as they are written; labels are ordered by their bytes" {
+  for l in 10 9 1.0 1 '"1"' '"b"' '"B"'; do
+    echo "{\"text\": \"w$l\", \"label\": $l}"
+  done | sed 's/"w"\(.*\)""/"w\1"/' >train.jsonl
+  ran-train classify $shape --epochs 1 -q --no-dev -o m.ran train.jsonl
+  run -0 ran-classify -m m.ran --probs train.jsonl
+  [ "$(jq -c '.prediction.probs | keys_unsorted' <<<"${lines[0]}")" = '["1","1.0","10","9","B","b"]' ]
+}
+
+@test "train: what has weight 0 is not learned; weights are checked" {
+  documents 90 >right.jsonl
+  jq -c '.label = {wet: "warm", warm: "white", white: "wet"}[.label] | .weight = 0' right.jsonl >wrong.jsonl
+  ran-train classify $shape --dim 32 --epochs 20 --dropout 0 --embed-dropout 0 --learning-rate 0.01 \
+    --no-dev -q -o m.ran right.jsonl wrong.jsonl
+  [ "$(ran-classify -m m.ran right.jsonl | jq -r 'select(.label == .prediction.label) | .id' | wc -l)" -ge 88 ]
+  refused 3 'the "weight" of every document is 0' ran-train classify -o w.ran wrong.jsonl
+  for w in -1 '"2"' 1e7 true; do
+    { cat right.jsonl; echo "{\"text\": \"rain\", \"label\": \"wet\", \"weight\": $w}"; } >bad.jsonl
+    refused 3 'bad.jsonl:91: "weight" is not a number' ran-train classify -o w.ran bad.jsonl
+  done
+}
+
+@test "train: settings go through --print-config and --config" {
+  documents 60 >train.jsonl
+  ran-train classify $shape --epochs 2 --seed 7 --dev-share 0.2 --vocab-size 20 --print-config >c.json
+  [ "$(jq -c '[.dim, .epochs, .seed, .dev_share, .vocab_size]' c.json)" = '[16,2,7,0.2,20]' ]
+  [ "$(jq 'has("output") or has("jobs")' c.json)" = false ]
+  ran-train classify $shape --epochs 2 --seed 7 --dev-share 0.2 --vocab-size 20 -q -o a.ran train.jsonl
+  ran-train classify -c c.json -q -o b.ran train.jsonl
+  cmp a.ran b.ran
+}
+
+# ---- development data ----------------------------------------------------------------------------
+
+@test "train: a share is held out, a file is taken, or neither" {
+  documents 60 >train.jsonl
+  run -0 --separate-stderr ran-train classify $shape --epochs 2 -o m.ran train.jsonl
+  [[ $stderr == *'6 of 60 documents are held out'* ]]
+  [[ $stderr == *'best epoch '*' dev micro_f1 '* ]]
+  run -0 --separate-stderr ran-train classify $shape --epochs 2 --dev train.jsonl -o m.ran train.jsonl
+  [[ $stderr != *'held out'* ]]
+  [[ $stderr == *'best epoch '* ]]
+  run -0 --separate-stderr ran-train classify $shape --epochs 2 --no-dev -o m.ran train.jsonl
+  [[ $stderr != *'held out'* ]]
+  [[ $stderr == *'the last epoch is kept'* ]]
+  run -0 --separate-stderr ran-train classify $shape --epochs 2 -o m.ran <(head -3 train.jsonl)
+  [[ $stderr == *'too few documents to hold some out'* ]]
+}
+
+@test "train: a dev label that training has not is named, and no answer is right for it" {
+  documents 60 >train.jsonl
+  { head -9 train.jsonl; echo '{"text": "rain", "label": "fog"}'; } >dev.jsonl
+  run -0 --separate-stderr ran-train classify $shape --epochs 2 --log log --dev dev.jsonl -o m.ran train.jsonl
+  [[ $stderr == *'dev.jsonl:10: '*'"fog"'* ]]
+  jq -se 'map(select(.event == "dev").dev.accuracy) | max <= 0.9' log
+}
+
+@test "train: training ends when the dev metric gets no better" {
+  documents 60 >train.jsonl
+  ran-train classify $shape --epochs 50 --patience 2 --learning-rate 0 --log log -q -o m.ran train.jsonl
+  [ "$(jq -s 'map(select(.event == "dev")) | length' log)" -eq 3 ]
+  [ "$(jq -s 'last | .best_epoch // .epoch' log)" -ge 1 ]
+}
+
+# ---- data that are unfit -------------------------------------------------------------------------
+
+@test "train: empty input, one class, no labels, both kinds of labels" {
+  refused 3 'there is no labelled document' ran-train classify -o m.ran /dev/null
+  printf '\n\n' >blank
+  refused 3 'there is no labelled document' ran-train classify -o m.ran blank
+  printf '{"text": "a a", "label": "x"}\n{"text": "b", "label": "x"}\n' >one
+  refused 3 'all documents have the label "x"' ran-train classify -o m.ran one
+  printf '{"text": "a a", "labels": []}\n' >none
+  refused 3 'no document has a label' ran-train classify -o m.ran none
+  printf '{"text": "a a", "label": "x"}\n{"text": "b", "label": "y"}\n' >two
+  refused 3 'two:1 has "label" but none:1 has "labels"' ran-train classify -o m.ran two none
+  refused 3 'two:1 has "label" but none:1 has "labels"' ran-train classify -o m.ran --dev none two
+  refused 3 'in the development data' ran-train classify -o m.ran --dev /dev/null two
+  refused 3 'missing' ran-train classify -o m.ran missing
+  refused 3 'missing' ran-train classify -o m.ran --dev missing two
+  refused 3 'missing' ran-train classify -o m.ran --vocab missing two
+  [ ! -e m.ran ]
+}
+
+@test "train: bad lines are named, and training starts only if they are to be left out" {
+  documents 60 >good.jsonl
+  {
+    head -30 good.jsonl
+    printf '%s\n' 'no record' '[1]' '{"text": "a"}' '{"label": "wet"}' '{"text": "", "label": "wet"}' \
+      '{"text": "a", "label": {}}' '{"text": "a", "label": "a\u0000b"}' '{"text": "\ud800", "label": "wet"}' \
+      '{"text": "a", "label": "wet", "labels": ["wet"]}' '{"text": "a", "text": "b", "label": "wet"}'
+    printf '{"text": "\xff", "label": "wet"}\n'
+    tail -30 good.jsonl
+  } >bad.jsonl
+  refused 3 '11 lines of the training data cannot be used' ran-train classify $shape -o m.ran bad.jsonl
+  for line in 31 32 33 34 35 36 37 38 39 40 41; do
+    [[ $stderr == *"bad.jsonl:$line: "* ]]
+  done
+  [ ! -e m.ran ]
+  run -1 --separate-stderr ran-train classify $shape --epochs 2 --on-error=skip -q -o m.ran bad.jsonl
+  run -0 --separate-stderr ran-train classify $shape --epochs 2 --on-error=skip --errors-ok -q \
+    --rejects rejects -o n.ran bad.jsonl
+  cmp m.ran n.ran
+  [ "$(head -1 rejects)" = 'no record' ]
+  ran-train classify $shape --epochs 2 -q -o good.ran good.jsonl
+  cmp m.ran good.ran
+  refused 3 'bad.jsonl:31: ' ran-train classify $shape --on-error=stop -o m.ran bad.jsonl
+  [[ $stderr != *'bad.jsonl:32: '* ]]
+}
+
+@test "train: U+0000 in a text is a character like any other" {
+  { documents 30; echo '{"text": "rain\u0000 sun", "label": "wet"}'; } >train.jsonl
+  ran-train classify $shape --epochs 1 -q -o m.ran train.jsonl
+}
+
+@test "train: records that an earlier program failed on keep training from starting" {
+  { documents 30; echo '{"id": 1, "label": "wet", "ran_error": {"message": "no"}}'; } >train.jsonl
+  refused 3 '1 line of the training data cannot be used' ran-train classify $shape -o m.ran train.jsonl
+}
+
+# ---- files ---------------------------------------------------------------------------------------
+
+@test "train: outputs that cannot be written are found out before the data are read" {
+  refused 3 'cannot write none/m.ran' ran-train classify -o none/m.ran missing.jsonl
+  mkdir folder
+  refused 3 'folder' ran-train classify -o folder missing.jsonl
+  refused 3 'cannot write the log none/log' ran-train classify --log none/log -o m.ran missing.jsonl
+}
+
+@test "train: a full disk ends in a sentence and leaves no half of a file" {
+  documents 60 >train.jsonl
+  # SIGXFSZ ignored, a write beyond the limit fails as it does on a full disk.
+  run -3 --separate-stderr bash -c "trap '' XFSZ; ulimit -f 8
+    exec ran-train classify $shape --epochs 2 -o m.ran train.jsonl"
+  [[ $stderr == *'cannot write m.ran.ckpt'* ]]
+  [ "$(ls -A)" = train.jsonl ]
+}
+
+@test "train: a log that cannot be written costs the log, not the training" {
+  documents 60 >train.jsonl
+  refused 3 '/dev/full' ran-train classify $shape --epochs 2 -q --log /dev/full -o m.ran train.jsonl
+  [[ $stderr == *'the model is complete'* ]]
+  ran-classify -m m.ran train.jsonl >/dev/null
+}
+
+# ---- interruptions -------------------------------------------------------------------------------
+
+# wait_for PATTERN FILE: until the pattern is in the file, for half a minute at most.
+wait_for() {
+  local i
+  for ((i = 0; i < 1500; i++)); do
+    grep -qs "$1" "$2" && return
+    sleep 0.02
+  done
+  echo "never seen in $2: $1"
+  return 1
+}
+
+@test "train: interrupted by SIGINT, SIGTERM or SIGKILL and resumed gives the bytes of one run" {
+  documents 200 >train.jsonl
+  settings="$shape --epochs 60 --patience 100"
+  ran-train classify $settings -q -o whole.ran train.jsonl
+  for signal in INT TERM KILL; do
+    rm -f log
+    ran-train classify $settings -q -j 2 --log log -o m.ran train.jsonl 2>said 3>&- &
+    wait_for checkpoint log
+    kill -$signal $!
+    status=0
+    wait $! || status=$?
+    [ $status -eq $((128 + $(kill -l $signal))) ]
+    [ ! -e m.ran ]
+    [ -e m.ran.ckpt ]
+    [ $signal = KILL ] || grep -q 'm.ran.ckpt holds what was learned' said
+    ran-classify -m m.ran.ckpt train.jsonl >/dev/null
+
+    refused 3 'm.ran.ckpt is left from a training that was interrupted' \
+      ran-train classify $settings -o m.ran train.jsonl
+    refused 2 'other settings' ran-train classify $settings --seed 2 --resume -o m.ran train.jsonl
+    steps=$(wc -l <log)
+    ran-train classify $settings -q -j 1 --resume --log log -o m.ran train.jsonl
+    [ "$(wc -l <log)" -gt "$steps" ]
+    cmp m.ran whole.ran
+    [ ! -e m.ran.ckpt ]
+    rm m.ran
+  done
+}
+
+@test "train: a checkpoint can be discarded; without one --resume begins from the start" {
+  documents 60 >train.jsonl
+  ran-train classify $shape --epochs 2 -q -o m.ran train.jsonl
+  echo damaged >n.ran.ckpt
+  refused 3 '' ran-train classify $shape --epochs 2 --resume -o n.ran train.jsonl
+  ran-train classify $shape --epochs 2 -q --overwrite-checkpoint -o n.ran train.jsonl
+  cmp m.ran n.ran
+  run -0 --separate-stderr ran-train classify $shape --epochs 2 --resume -o r.ran train.jsonl
+  [[ $stderr == *'there is no r.ran.ckpt to resume'* ]]
+  cmp m.ran r.ran
+}
+
+@test "train: a second signal ends the training at once" {
+  awk 'BEGIN { for (d = 0; d < 4; d++) { printf "{\"text\": \""
+    for (i = 0; i < 20000; i++) printf "word%d ", i * i % 50
+    printf "\", \"label\": %d}\n", d % 2 } }' >long.jsonl
+  # So many windows that the first step takes seconds.
+  ran-train classify --dim 64 --window 4 --min-window 1 -j 1 -o m.ran --no-dev long.jsonl 2>said 3>&- &
+  wait_for 'learned a vocabulary' said
+  sleep 0.5
+  kill -INT $!
+  sleep 0.3
+  kill -0 $!
+  kill -INT $!
+  status=0
+  wait $! || status=$?
+  [ $status -eq 130 ]
+  run ! grep interrupted said
+  [ ! -e m.ran ]
+}
+
+@test "train: training that diverges ends with 4 and says what to try" {
+  documents 60 >train.jsonl
+  refused 4 '--learning-rate' ran-train classify $shape --learning-rate 100 --weight-decay 10 --clip 0 \
+    --warmup 0 --schedule constant --epochs 200 -q -o m.ran train.jsonl
+  [ ! -e m.ran ]
+}
+
+# ---- progress ------------------------------------------------------------------------------------
+
+@test "train: plain lines where no terminal is, none with -q or --progress=never" {
+  documents 60 >train.jsonl
+  run -0 --separate-stderr ran-train classify $shape --epochs 3 -o m.ran train.jsonl
+  [ "$(grep -c '^epoch ./3  step .*dev micro_f1' <<<"$stderr")" -eq 3 ]
+  [[ $stderr != *$'\r'* ]]
+  run -0 --separate-stderr ran-train classify $shape --epochs 3 -q -o m.ran train.jsonl
+  [ -z "$stderr" ]
+  run -0 --separate-stderr ran-train classify $shape --epochs 3 --progress=never -o m.ran train.jsonl
+  [[ $stderr != *'epoch 1/3'* ]]
+}
+
+@test "train: one live line on a terminal, unless it is a dumb one" {
+  documents 60 >train.jsonl
+  command="ran-train classify $shape --epochs 3 -o m.ran train.jsonl"
+  TERM=xterm run -0 script -qec "$command" /dev/null
+  [[ $output == *$'\repoch 1/3  step '*' tok/s  eta 0:00:0'* ]]
+  TERM=dumb run -0 script -qec "$command" /dev/null
+  [[ $output != *$'\repoch'* ]]
+}
+
+@test "train: the log has a JSON object for each report" {
+  documents 60 >train.jsonl
+  echo 'of an earlier run' >log
+  ran-train classify $shape --epochs 3 -q --log log -o m.ran train.jsonl
+  jq -se 'length > 10 and all(.[]; .time > 1e9 and .epoch >= 1 and .seed == 1 and .tokens > 0)' log
+  jq -se 'map(select(.event == "step")) | all(.[]; .loss > 0 and .lr >= 0 and .grad_norm > 0)' log
+  jq -se 'map(select(.event == "dev")) | length == 3 and all(.[]; .dev.loss > 0 and .best >= 0)' log
+  jq -se 'map(.event) | last == "end" and index("checkpoint") != null' log
+}
+
+# ---- instead of training -------------------------------------------------------------------------
+
+@test "train --check: counts, lengths and repeated texts as one JSON object" {
+  cat >train.jsonl <<'END'
+{"text": "a a a", "label": "x"}
+
+{"text": "b", "label": "y"}
+{"text": "A a  a", "label": "x"}
+{"text": "b", "label": "x"}
+{"text": "c c c c c c c c c c", "label": "y"}
+END
+  printf '%s\n' '{"text": "c", "label": "y"}' '{"text": "b", "label": "z"}' >dev.jsonl
+  run -0 --separate-stderr ran-train classify --check --window 4 --min-count 1 --dev dev.jsonl train.jsonl
+  jq -e '.ok and .problems == [] and .documents == 5 and .tokens == 18 and .blank_lines == 1' <<<"$output"
+  jq -e '.labels == {x: 3, y: 2}' <<<"$output"
+  jq -e '.length == {min: 1, p5: 1, p25: 1, median: 3, p75: 3, p95: 10, max: 10}' <<<"$output"
+  jq -e '.window == 4 and .longer_than_window == 0.2 and .longer_than_512 == 0' <<<"$output"
+  jq -e '.duplicates == {count: 2, pairs: [["train.jsonl:4", "train.jsonl:1"], ["train.jsonl:5", "train.jsonl:3"]]}' \
+    <<<"$output"
+  jq -e '.contradictions == {count: 1, pairs: [["train.jsonl:5", "train.jsonl:3"]]}' <<<"$output"
+  jq -e '.dev.documents == 2 and .dev.unknown_labels == 1' <<<"$output"
+  jq -e '.dev.overlap == {count: 1, pairs: [["dev.jsonl:2", "train.jsonl:3"]]}' <<<"$output"
+}
+
+@test "train --check: status 4 and all problems when data are unfit" {
+  printf '%s\n' '{"text": "a a", "label": "x"}' '{"text": " ", "label": "x"}' 'nothing' >train.jsonl
+  run -4 --separate-stderr ran-train classify --check train.jsonl
+  jq -e '.ok == false and .bad_lines == 2 and .empty == {count: 1, at: ["train.jsonl:2"]}' <<<"$output"
+  jq -e '.problems | length == 2 and (.[0] | test("2 lines")) and (.[1] | test("the label .x."))' <<<"$output"
+  run -4 --separate-stderr ran-train classify --check --check-format=text train.jsonl
+  [[ $output == *'PROBLEM: all documents have the label "x"'* ]]
+  run -4 --separate-stderr ran-train classify --check /dev/null
+  jq -e '.documents == 0 and .length.max == 0' <<<"$output"
+  documents 60 >good.jsonl
+  run -0 --separate-stderr ran-train classify --check --check-format=text good.jsonl
+  [[ $output == *'fit to train on'* ]]
+  run -3 --separate-stderr bash -c 'ran-train classify --check good.jsonl >/dev/full'
+  [[ $stderr == *'cannot write standard output'* ]]
+}
+
+@test "train --check: the first twenty places are named, the others counted" {
+  for i in $(seq 30); do echo '{"text": "same words", "label": "x"}'; done >train.jsonl
+  documents 30 >>train.jsonl
+  run -0 --separate-stderr ran-train classify --check train.jsonl
+  jq -e '.duplicates.count == 29 and (.duplicates.pairs | length) == 20' <<<"$output"
+  run -0 --separate-stderr ran-train classify --check --check-format=text train.jsonl
+  [[ $output == *'... and 9 more'* ]]
+}
+
+@test "train --dry-run: parameters, memory, arithmetic and time; no file" {
+  documents 60 >train.jsonl
+  run -0 --separate-stderr ran-train classify $shape --dry-run train.jsonl
+  [[ $output == *'parameters '*' in the embedding'*'memory '*'steps '*'arithmetic '*'time '* ]]
+  [ "$(ls -A)" = train.jsonl ]
+}
+
+@test "train --dump-gradients: of a model on documents, weights untouched" {
+  documents 60 >train.jsonl
+  ran-train classify $shape --epochs 2 -q -o m.ran train.jsonl
+  cp m.ran before.ran
+  ran-train classify --dump-gradients all.safetensors -m m.ran train.jsonl
+  ran-train classify --dump-gradients two.safetensors --dump-documents 2 -m m.ran train.jsonl
+  ran-train classify --dump-gradients first.safetensors -j 7 -m m.ran <(head -2 train.jsonl)
+  cmp m.ran before.ran
+  cmp two.safetensors first.safetensors
+  run ! cmp -s two.safetensors all.safetensors
+  size=$(head -c 8 all.safetensors | od -An -t u8)
+  head -c $((size + 8)) all.safetensors | tail -c +9 >header.json
+  jq -e '.loss == {dtype: "F64", shape: [1], data_offsets: .loss.data_offsets}' header.json
+  jq -e '."grad.classify.out.weight".shape == [3, 16] and has("grad.embed.weight")' header.json
+  echo '{"text": "rain", "label": "fog"}' >fog.jsonl
+  refused 3 'the model does not know' ran-train classify --dump-gradients g -m m.ran fog.jsonl
+  echo '{"text": "rain", "labels": ["wet"]}' >several.jsonl
+  refused 3 'the model gives each document one label' ran-train classify --dump-gradients g -m m.ran several.jsonl
+  refused 3 'missing' ran-train classify --dump-gradients g -m missing train.jsonl
+}
+
+# ---- the command line ----------------------------------------------------------------------------
+
+@test "train: verbs and options that make no sense together" {
+  refused 2 'a verb comes first: classify' ran-train
+  refused 2 "unknown verb 'sort'" ran-train sort
+  for verb in tag lm mlm; do
+    refused 2 'not in this version' ran-train $verb -o m.ran
+  done
+  refused 2 '-o FILE' ran-train classify
+  refused 2 'exclude each other' ran-train classify --check --dry-run
+  refused 2 'exclude each other' ran-train classify --resume --overwrite-checkpoint -o m.ran
+  refused 2 '-o FILE' ran-train classify -m m.ran -o n.ran
+  refused 2 'needs a model' ran-train classify --dump-gradients g
+  refused 2 'the verb says' ran-train classify --task tag -o m.ran
+  refused 2 'causal' ran-train classify --mask causal -o m.ran /dev/null
+  refused 2 'transformer' ran-train classify --encoder transformer -o m.ran /dev/null
+  refused 2 'did you mean --epochs' ran-train classify --epochz 3 -o m.ran
+}
