@@ -95,6 +95,7 @@ static inline size_t least(size_t a, size_t b)
         return a < b ? a : b;
 }
 
+/* b where a is not larger, so that a NaN in b comes through. */
 static inline vf max(vf a, vf b)
 {
         vi take = a > b;
@@ -125,18 +126,16 @@ static inline float largest(vf v)
         return top;
 }
 
-/* exp(x) = 2^n exp(r), |r| <= ln(2)/2: n by adding 1.5 2^23, r in two parts (Cody and Waite),
- * exp(r) by a polynomial of degree 6 that is exact to rounding. Clamped where float32 overflows or
- * vanishes. */
+/* exp(x) = 2^n exp(r), |r| <= ln(2)/2: n by adding 1.5 2^23, r in two parts (Cody and Waite), exp(r)
+ * by a polynomial of degree 6 that is exact to rounding. x is held to [-87.3, 88], where 2^n is an
+ * ordinary number; NaN stays NaN, so that what diverges is seen. */
 static inline vf vexp(vf x)
 {
         const vf magic = splat(12582912.0f);
-        vf low = splat(-87.33654f), high = splat(88.72283f);
-        vi under = x < low;
         vf t, n, r, p;
 
-        x = max(x, low);
-        x = -max(-x, -high);
+        x = max(splat(-87.3f), x);
+        x = -max(splat(-88.0f), -x);
         t = FMA(x, splat(1.44269504f), magic);
         n = t - magic;
         r = FMA(n, splat(-0.693359375f), x);
@@ -148,14 +147,7 @@ static inline vf vexp(vf x)
         p = FMA(p, r, splat(1.6666665459e-1f));
         p = FMA(p, r, splat(5.0000001201e-1f));
         p = FMA(p * r, r, r + 1.0f);
-        /* 2^n in two factors, so that n = 128 does not overflow the exponent field */
-        {
-                vi e = (vi)t - (vi)magic, half = e >> 1;
-                vf a = (vf)((half + 127) << 23), b = (vf)((e - half + 127) << 23);
-
-                p = p * a * b;
-        }
-        return (vf)((vi)p & ~under);
+        return p * (vf)(((vi)t - (vi)magic + 127) << 23);
 }
 
 static inline vf vsigmoid(vf x)
@@ -171,21 +163,43 @@ enum { KC = 256, NC = 512, MC = MR * 8 };
 static _Thread_local float packed_a[MC * KC] __attribute__((aligned(64)));
 static _Thread_local float packed_b[NC * KC] __attribute__((aligned(64)));
 
-/* n rows of `wide` elements each, interleaved: out[k][i] for i < wide, zeros from `have` on. */
+typedef float v4 __attribute__((vector_size(16), may_alias, aligned(4)));
+
+/* Four rows of four elements: out[k][i] = x[i][k]. */
+static inline void transpose4(float *out, size_t wide, const float *x, size_t stride)
+{
+        v4 a = *(const v4 *)x, b = *(const v4 *)(x + stride);
+        v4 c = *(const v4 *)(x + 2 * stride), d = *(const v4 *)(x + 3 * stride);
+        v4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+        v4 AB = __builtin_shufflevector(a, b, 2, 6, 3, 7), CD = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+
+        *(v4 *)out = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+        *(v4 *)(out + wide) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+        *(v4 *)(out + 2 * wide) = __builtin_shufflevector(AB, CD, 0, 1, 4, 5);
+        *(v4 *)(out + 3 * wide) = __builtin_shufflevector(AB, CD, 2, 3, 6, 7);
+}
+
+/* One panel: out[k][i] = x[i*stride + k*kstride] for i < have, zeros up to `wide`. */
 static void pack(float *out, const float *x, size_t stride, size_t kstride, size_t have,
                  size_t wide, size_t K)
 {
+        size_t i = 0, k4 = K / 4 * 4;
+
         if (stride == 1 && have == wide) {
                 for (size_t k = 0; k < K; k++)
                         memcpy(out + k * wide, x + k * kstride, wide * sizeof *out);
                 return;
         }
-        for (size_t i = 0; i < have; i++)
+        for (; kstride == 1 && i + 4 <= have; i += 4) {
+                for (size_t k = 0; k < k4; k += 4)
+                        transpose4(out + k * wide + i, wide, x + i * stride + k, stride);
+                for (size_t k = k4; k < K; k++)
+                        for (size_t j = i; j < i + 4; j++)
+                                out[k * wide + j] = x[j * stride + k];
+        }
+        for (; i < wide; i++)
                 for (size_t k = 0; k < K; k++)
-                        out[k * wide + i] = x[i * stride + k * kstride];
-        for (size_t i = have; i < wide; i++)
-                for (size_t k = 0; k < K; k++)
-                        out[k * wide + i] = 0.0f;
+                        out[k * wide + i] = i < have ? x[i * stride + k * kstride] : 0.0f;
 }
 
 /* One tile: rows x cols of C from packed panels. */
@@ -524,17 +538,26 @@ static void rotary(float *x, size_t ld, const float *table, float sign, size_t N
 
 /* ---- training ---- */
 
+/* One draw serves four positions, 16 bits each. */
 static void dropout(float *x, size_t n, uint64_t key, uint64_t at, double p)
 {
+        enum { DRAWS = 16 };
         uint32_t limit = (uint32_t)(p * 65536.0 + 0.5);
         float keep = (float)(1.0 / (1.0 - p));
 
-        /* one draw serves four positions */
         for (size_t i = 0; i < n;) {
-                uint64_t bits = ran_draw_inline(key, (at + i) / 4);
+                size_t skip = (at + i) % 4, end = least(n - i, 4 * DRAWS - skip);
+                uint64_t draw[DRAWS];
+                uint32_t bits[4 * DRAWS];
 
-                for (size_t lane = (at + i) % 4; lane < 4 && i < n; lane++, i++)
-                        x[i] = ((bits >> (16 * lane)) & 0xffff) < limit ? 0.0f : x[i] * keep;
+                for (size_t d = 0; d < DRAWS; d++)
+                        draw[d] = ran_draw_inline(key, (at + i) / 4 + d);
+                for (size_t d = 0; d < DRAWS; d++)
+                        for (size_t lane = 0; lane < 4; lane++)
+                                bits[4 * d + lane] = (draw[d] >> (16 * lane)) & 0xffff;
+                for (size_t j = 0; j < end; j++)
+                        x[i + j] = bits[skip + j] < limit ? 0.0f : x[i + j] * keep;
+                i += end;
         }
 }
 

@@ -238,7 +238,7 @@ static int run_epoch(struct ran_trainer *t, struct ran_error *err)
         ran_optimiser_settle(&t->optimiser, t->embed);
         if (has_dev(t->job) && (rc = evaluate(t, err)) != RAN_OK)
                 return rc == RAN_EINTR ? stop(t, err) : rc;
-        return save(t, err);
+        return RAN_OK;
 }
 
 static int finish(struct ran_trainer *t, struct ran_error *err)
