@@ -141,6 +141,24 @@ asan: ## unit tests and tests of the programs under the address and undefined-be
 	  LDFLAGS='$(LDFLAGS) $(sanitize)'
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
+# Each program for FUZZ_SECONDS; what it finds stays in $(BUILD)/fuzz, to begin with next time.
+FUZZ_SECONDS ?= 30
+fuzzers := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/*.c))
+$(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/fuzz-%.o $(library)
+	@echo '  LINK  $@'
+	$(Q)$(link) -fsanitize=fuzzer
+.PHONY: fuzz run-fuzzers
+fuzz: ## feed random bytes to the readers of records and model files (FUZZ_SECONDS=30)
+	@share/setup build dev
+	@$(MAKE) --no-print-directory run-fuzzers BUILD=$(BUILD)/fuzz CC=clang \
+	  CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all'
+run-fuzzers: $(fuzzers)
+	@set -e; for fuzzer in $(fuzzers); do mkdir -p $$fuzzer.corpus; \
+	  $$fuzzer -max_total_time=$(FUZZ_SECONDS) -verbosity=0 -print_final_stats=1 \
+	    -artifact_prefix=$$fuzzer.found- $$fuzzer.corpus >$$fuzzer.log 2>&1 || { \
+	      tail -n 40 $$fuzzer.log; exit 1; }; \
+	  echo "$$fuzzer: $$(sed -n 's/stat::number_of_executed_units: //p' $$fuzzer.log) inputs"; done
+
 .PHONY: bench
 bench: all $(benchmarks) ## build and run the benchmarks
 	@set -e; for bench in $(benchmarks); do $$bench; done

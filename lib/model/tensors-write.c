@@ -212,10 +212,11 @@ static void digest_data(const struct entry *entries, size_t n, char hex[65])
 static int write_file(const char *path, const struct ran_buf *header, const struct entry *entries,
                       size_t n, struct ran_error *err)
 {
-        struct sink sink = {.writer = ran_writer_open(path, err)};
+        struct ran_error why = {0};
+        struct sink sink = {.writer = ran_writer_open(path, &why)};
 
         if (sink.writer == NULL)
-                return RAN_EIO;
+                return ran_fail(err, why.code, "%s", why.text);
         put(&sink, header->data, header->len);
         put_tensors(&sink, entries, n);
         return ran_writer_commit(sink.writer, err);
