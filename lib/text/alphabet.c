@@ -75,7 +75,7 @@ static int by_frequency(const void *a, const void *b, void *arg)
         return by_bytes(a, b, arg);
 }
 
-/* A letter as a piece, in one of its two forms; it may be there already as the end-of-line token.
+/* A letter as a piece, in one of its two forms; it may be there already, as the end-of-line token.
  */
 static int add_letter(struct ran_tokenizer *t, const struct alphabet *all,
                       const struct letter *letter, bool goes_on, struct ran_error *err)

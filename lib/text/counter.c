@@ -8,6 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A vocabulary holds the reserved tokens, and the end-of-line token, once each. */
+static int check_eol(const char *eol, struct ran_error *err)
+{
+        for (size_t i = 0; i < RAN_RESERVED; i++) {
+                if (eol != NULL && strcmp(eol, tokenizer_reserved[i]) == 0)
+                        return ran_fail(err, RAN_EINVAL,
+                                        "the end-of-line token cannot be '%s', which is reserved",
+                                        eol);
+        }
+        return RAN_OK;
+}
+
 struct ran_counter *ran_counter_new(const struct ran_vocab_settings *settings,
                                     struct ran_error *err)
 {
@@ -16,8 +28,8 @@ struct ran_counter *ran_counter_new(const struct ran_vocab_settings *settings,
         if (c == NULL)
                 return NULL;
         c->settings = *settings;
-        c->settings.eol_token = NULL;
-        if (text_rules_set(&c->rules, settings, err) != RAN_OK) {
+        if (check_eol(settings->eol_token, err) != RAN_OK ||
+            text_rules_set(&c->rules, settings, err) != RAN_OK) {
                 ran_counter_free(c);
                 return NULL;
         }
@@ -43,6 +55,17 @@ void ran_counter_report(const struct ran_counter *c, struct ran_counter_report *
 
 /* ---- words of a text, one after another: their length in four bytes, then they -------------- */
 
+/* The end-of-line token is a piece of every vocabulary that has one: counting it would tell
+ * nothing. Longer words are not learned, and JSON libraries do not agree on U+0000 in a piece. */
+static bool counts(const struct ran_counter *c, const struct word *word)
+{
+        const char *eol = c->settings.eol_token;
+
+        if (eol != NULL && word->n == strlen(eol) && memcmp(word->s, eol, word->n) == 0)
+                return false;
+        return word->chars <= c->settings.max_word && memchr(word->s, 0, word->n) == NULL;
+}
+
 int ran_counter_words(const struct ran_counter *c, const char *text, size_t n,
                       struct ran_encoding *e, struct ran_buf *words, struct ran_error *err)
 {
@@ -54,8 +77,7 @@ int ran_counter_words(const struct ran_counter *c, const char *text, size_t n,
                 return RAN_ENOMEM;
         words_begin(&walk, &c->rules, scratch, text, n, 0);
         while (words_next(&walk, &word, err)) {
-                /* JSON libraries do not agree on U+0000 in a piece. */
-                if (word.chars > c->settings.max_word || memchr(word.s, 0, word.n) != NULL)
+                if (!counts(c, &word))
                         continue;
                 uint32_t length = (uint32_t)word.n; /* at most 4 max_word */
                 ran_buf_add(words, &length, sizeof(length));
@@ -204,7 +226,7 @@ int learn_words(const struct ran_counter *c, struct ran_tokenizer *t, struct ran
         qsort_r(order, n, sizeof(*order), by_count, (void *)c);
         for (size_t i = 0; i < n && code == RAN_OK && t->pieces.n < c->settings.vocab_size; i++) {
                 const char *word = strings_get(&c->words, order[i], &length);
-                uint32_t id; /* a corpus may spell out a reserved token, or the end-of-line token */
+                uint32_t id; /* a corpus may spell out a reserved token */
                 if (!ran_tokenizer_find(t, word, length, &id))
                         code = tokenizer_add(t, word, length, err);
         }

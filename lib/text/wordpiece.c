@@ -19,6 +19,7 @@
 struct pair {
         uint32_t a, b;  /* pieces */
         uint64_t count; /* times that b follows a in the corpus */
+        uint64_t key;   /* that count as the heap knows it: it takes one change after another */
         uint32_t words; /* first of its occurrences */
         uint32_t place; /* in the heap, or NONE */
         bool changed;   /* since the heap was last in order */
@@ -70,8 +71,8 @@ static bool better(const struct learner *l, uint32_t i, uint32_t j)
 {
         const struct pair *p = &l->pair[i], *q = &l->pair[j];
 
-        if (p->count != q->count)
-                return p->count > q->count;
+        if (p->key != q->key)
+                return p->key > q->key;
         return p->a != q->a ? p->a < q->a : p->b < q->b;
 }
 
@@ -115,6 +116,7 @@ static int settle(struct learner *l, struct ran_error *err)
         for (size_t i = 0; i < l->changed_n; i++) {
                 struct pair *p = &l->pair[l->changed[i]];
                 p->changed = false;
+                p->key = p->count;
                 if (p->place == NONE)
                         put(l, l->heap_n++, l->changed[i]);
                 sift_up(l, p->place);
@@ -331,12 +333,10 @@ static bool spell(struct learner *l, const char *word, size_t n, uint32_t *row, 
         return true;
 }
 
-/* Writes each word as a row of letters. Words with a letter outside the alphabet, and the
- * end-of-line token, which is a piece already, take no part. */
+/* Writes each word as a row of letters. Words with a letter outside the alphabet take no part. */
 static int spell_words(struct learner *l, struct ran_error *err)
 {
         const struct strings *words = &l->counter->words;
-        const char *eol = l->t->rules.normal.eol;
 
         l->begin = ran_alloc(words->n, sizeof(*l->begin), err);
         l->length = ran_alloc(words->n, sizeof(*l->length), err);
@@ -347,9 +347,8 @@ static int spell_words(struct learner *l, struct ran_error *err)
         for (size_t i = 0; i < words->n; i++) {
                 size_t n;
                 const char *word = strings_get(words, (uint32_t)i, &n);
-                bool is_eol = eol != NULL && n == strlen(eol) && memcmp(word, eol, n) == 0;
                 l->begin[i] = end;
-                if (is_eol || !spell(l, word, n, l->row + end, &l->length[i]))
+                if (!spell(l, word, n, l->row + end, &l->length[i]))
                         l->length[i] = 0;
                 end += l->length[i];
         }

@@ -1,0 +1,364 @@
+/* Learning vocabularies: counting, forgetting, words by frequency, and word pieces against a naive
+ * learner that counts all pairs anew before each join. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ran.h"
+#include "test.h"
+#include "vocabulary.h"
+
+static struct ran_error err;
+
+static struct ran_vocab_settings plain_settings(int type, size_t size, size_t min_count)
+{
+        struct ran_vocab_settings s = default_settings();
+
+        s.vocab_type = type;
+        s.vocab_size = size;
+        s.min_count = min_count;
+        return s;
+}
+
+static void check_learned(const struct ran_vocab_settings *s, const char *text, const char *pieces)
+{
+        struct ran_tokenizer *t = learn_from(s, (const char *[]){text, NULL}, &err);
+
+        if (t == NULL)
+                CHECK_STR(err.text, pieces);
+        else
+                CHECK_STR(all_pieces(t, RAN_RESERVED), pieces);
+        ran_tokenizer_free(t);
+}
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+TEST(words_by_frequency_then_by_bytes)
+{
+        struct ran_vocab_settings s = plain_settings(RAN_VOCAB_WORD, 100, 1);
+
+        check_learned(&s, "b a, The the b\xc3\xa9 the b", "the|b|,|a|b\xc3\xa9");
+        s.vocab_size = 8;
+        check_learned(&s, "b a, The the b\xc3\xa9 the b", "the|b|,");
+        s.vocab_size = 100;
+        s.min_count = 2;
+        check_learned(&s, "b a, The the b\xc3\xa9 the b", "the|b");
+}
+
+TEST(the_reserved_tokens_come_first)
+{
+        struct ran_vocab_settings s = plain_settings(RAN_VOCAB_WORD, 100, 1);
+        struct ran_tokenizer *t = learn_from(&s, (const char *[]){"a", NULL}, &err);
+
+        REQUIRE(t != NULL);
+        CHECK_STR(all_pieces(t, 0), "[UNK]|[MASK]|[SEP]|[START]|[END]|a");
+        ran_tokenizer_free(t);
+}
+
+TEST(an_end_of_line_token_is_a_piece_of_its_own)
+{
+        struct ran_vocab_settings s = plain_settings(RAN_VOCAB_WORD, 100, 1);
+
+        s.split_at = RAN_SPLIT_SPACES;
+        s.eol_token = (char *)"<eos>";
+        check_learned(&s, "a b\n a <eos>", "<eos>|a|b");
+        s.vocab_type = RAN_VOCAB_WORDPIECE;
+        check_learned(&s, "ab\n ac", "<eos>|a|##b|##c|ab|ac");
+}
+
+TEST(an_end_of_line_token_must_pass_unchanged)
+{
+        struct ran_vocab_settings s = plain_settings(RAN_VOCAB_WORD, 100, 1);
+        static const char *const bad[] = {"<eos>", "EOS", "two words", ""};
+
+        for (size_t i = 0; i < 4; i++) {
+                s.eol_token = (char *)bad[i];
+                CHECK(ran_counter_new(&s, &err) == NULL);
+                CHECK(err.code == RAN_EINVAL);
+                CHECK(strstr(err.text, "does not pass normalisation and splitting unchanged") !=
+                      NULL);
+        }
+        s.split_at = RAN_SPLIT_SPACES;
+        s.lowercase = false;
+        s.eol_token = (char *)"[SEP]";
+        CHECK(ran_counter_new(&s, &err) == NULL);
+        CHECK_STR(err.text, "the end-of-line token cannot be '[SEP]', which is reserved");
+}
+
+TEST(nothing_to_learn_from_is_an_error)
+{
+        struct ran_vocab_settings s = plain_settings(RAN_VOCAB_WORD, 100, 2);
+
+        check_learned(&s, " \n", "there is no word to learn a vocabulary from");
+        check_learned(&s, "a b",
+                      "no word occurs at least 2 times (min_count); the most frequent words of a "
+                      "larger corpus will");
+        s = plain_settings(RAN_VOCAB_WORDPIECE, 6, 1);
+        check_learned(&s, "aa", "a vocabulary of 6 pieces has no room for a single character");
+}
+
+TEST(overlong_words_and_nul_are_not_learned)
+{
+        struct ran_vocab_settings s = plain_settings(RAN_VOCAB_WORD, 100, 1);
+
+        s.max_word = 3;
+        check_learned(&s, "abc abcd \xc3\xa9\xc3\xa9\xc3\xa9", "abc|\xc3\xa9\xc3\xa9\xc3\xa9");
+        s.clean = RAN_CLEAN_NONE;
+        struct ran_counter *c = ran_counter_new(&s, &err);
+        struct ran_encoding e = {0};
+        struct ran_buf words = {0};
+        CHECK_OK(ran_counter_words(c, "a\0b", 3, &e, &words, &err), err);
+        CHECK_SIZE(words.len, 0);
+        ran_counter_free(c);
+        ran_encoding_release(&e);
+        ran_buf_release(&words);
+}
+
+TEST(foreign_bytes_are_no_words)
+{
+        struct ran_vocab_settings s = plain_settings(RAN_VOCAB_WORD, 100, 1);
+        struct ran_counter *c = ran_counter_new(&s, &err);
+
+        REQUIRE(c != NULL);
+        CHECK(ran_counter_add(c, "abc", 3, &err) == RAN_EINVAL);
+        CHECK(ran_counter_add(c,
+                              "\xff\xff\xff\xff"
+                              "a",
+                              5, &err) == RAN_EINVAL);
+        ran_counter_free(c);
+}
+
+/* ---- forgetting ----------------------------------------------------------------------------- */
+
+TEST(the_rarest_words_are_forgotten)
+{
+        struct ran_vocab_settings s = plain_settings(RAN_VOCAB_WORD, 100, 1);
+
+        s.max_distinct = 4;
+        /* the fifth different word drops one of the four that came once: the oldest, "b" */
+        check_learned(&s, "a a b c d e", "a|c|d|e");
+        /* and "f" drops "c" */
+        check_learned(&s, "a a b c d e f", "a|d|e|f");
+}
+
+TEST(what_was_forgotten_is_reported)
+{
+        struct ran_vocab_settings s = plain_settings(RAN_VOCAB_WORD, 100, 1);
+        struct ran_counter *c = ran_counter_new(&s, &err);
+        struct ran_counter_report report;
+        struct ran_encoding e = {0};
+        struct ran_buf words = {0};
+
+        s.max_distinct = 100;
+        ran_counter_free(c);
+        c = ran_counter_new(&s, &err);
+        REQUIRE(c != NULL);
+        for (int i = 0; i < 2000; i++) {
+                char text[32];
+                snprintf(text, sizeof(text), "often w%d", i);
+                CHECK_OK(ran_counter_words(c, text, strlen(text), &e, &words, &err), err);
+        }
+        CHECK_OK(ran_counter_add(c, words.data, words.len, &err), err);
+        ran_counter_report(c, &report);
+        CHECK_SIZE(report.words, 4000);
+        CHECK(report.distinct <= 100);
+        CHECK_SIZE(report.pruned, 2001 - report.distinct);
+        CHECK_SIZE(report.dropped, report.pruned);
+        struct ran_tokenizer *t = ran_counter_learn(c, &err);
+        REQUIRE(t != NULL);
+        CHECK_STR(pieces_of(t, "often w0 w1999"), "often|[UNK]|w1999");
+        ran_tokenizer_free(t);
+        ran_counter_free(c);
+        ran_encoding_release(&e);
+        ran_buf_release(&words);
+}
+
+/* ---- word pieces ---------------------------------------------------------------------------- */
+
+TEST(pairs_are_joined_by_frequency)
+{
+        struct ran_vocab_settings s = plain_settings(RAN_VOCAB_WORDPIECE, 100, 2);
+
+        /* "lo" and "##ow" 5 times each: the pair with the older pieces; so "ne" before "##ew" */
+        check_learned(&s, "low low low lower lower new new new new",
+                      "l|n|##e|##o|##r|##w|lo|low|ne|new|##er|lower");
+}
+
+TEST(runs_of_one_letter)
+{
+        struct ran_vocab_settings s = plain_settings(RAN_VOCAB_WORDPIECE, 100, 1);
+
+        check_learned(&s, "aaaaaaa", "a|##a|##aa|##aaaa|aaaaa|aaaaaaa");
+}
+
+TEST(the_alphabet_is_limited)
+{
+        struct ran_vocab_settings s = plain_settings(RAN_VOCAB_WORDPIECE, 100, 1);
+
+        s.limit_alphabet = 2;
+        check_learned(&s, "ab ab ab ac", "a|##b|ab");
+        s.limit_alphabet = 100;
+        s.vocab_size = 7;
+        check_learned(&s, "ab ab ab ac", "a|##b");
+}
+
+/* The naive learner works on text: pieces of a word are separated by spaces. */
+struct naive_word {
+        char pieces[256];
+        size_t count;
+};
+struct naive {
+        struct naive_word word[64];
+        size_t n;
+        char piece[512][64]; /* the vocabulary */
+        size_t pieces;
+};
+
+static size_t naive_id(const struct naive *v, const char *piece)
+{
+        size_t i = 0;
+
+        while (i < v->pieces && strcmp(v->piece[i], piece) != 0)
+                i++;
+        return i;
+}
+
+static size_t naive_add(struct naive *v, const char *piece)
+{
+        size_t id = naive_id(v, piece);
+
+        if (id == v->pieces)
+                strcpy(v->piece[v->pieces++], piece);
+        return id;
+}
+
+/* Ids of a word's pieces. */
+static size_t naive_row(const struct naive *v, const struct naive_word *w, size_t *row)
+{
+        char copy[256], *rest = copy;
+        size_t n = 0;
+
+        strcpy(copy, w->pieces);
+        for (char *piece; (piece = strsep(&rest, " ")) != NULL;)
+                row[n++] = naive_id(v, piece);
+        return n;
+}
+
+/* The most frequent pair, of equal ones that with the smallest ids; its count. */
+static size_t naive_best(const struct naive *v, size_t *a, size_t *b)
+{
+        static size_t count[512][512];
+        size_t row[256], best = 0;
+
+        memset(count, 0, sizeof(count));
+        for (size_t i = 0; i < v->n; i++) {
+                size_t n = naive_row(v, &v->word[i], row);
+                for (size_t k = 1; k < n; k++)
+                        count[row[k - 1]][row[k]] += v->word[i].count;
+        }
+        for (size_t x = 0; x < v->pieces; x++) {
+                for (size_t y = 0; y < v->pieces; y++) {
+                        if (count[x][y] > best) {
+                                best = count[x][y];
+                                *a = x;
+                                *b = y;
+                        }
+                }
+        }
+        return best;
+}
+
+static void naive_join(struct naive *v, size_t a, size_t b)
+{
+        char joined[128];
+        size_t row[256];
+
+        snprintf(joined, sizeof(joined), "%s%s", v->piece[a], v->piece[b] + 2);
+        size_t id = naive_add(v, joined);
+        for (size_t i = 0; i < v->n; i++) {
+                struct naive_word *w = &v->word[i];
+                size_t n = naive_row(v, w, row);
+                w->pieces[0] = '\0';
+                for (size_t k = 0; k < n; k++) {
+                        bool both = k + 1 < n && row[k] == a && row[k + 1] == b;
+                        strcat(w->pieces, w->pieces[0] != '\0' ? " " : "");
+                        strcat(w->pieces, v->piece[both ? id : row[k]]);
+                        k += both;
+                }
+        }
+}
+
+/* Letters a to d, which are ASCII and so in the order of their bytes. */
+static void naive_learn(struct naive *v, size_t size, size_t min_count)
+{
+        size_t a, b;
+
+        for (int goes_on = 0; goes_on <= 1; goes_on++) {
+                for (char c = 'a'; c <= 'd'; c++) {
+                        char piece[4] = {'#', '#', c, '\0'}, *form = piece + (goes_on ? 0 : 2);
+                        bool seen = false;
+                        for (size_t i = 0; i < v->n; i++) {
+                                const char *at = strstr(v->word[i].pieces, form);
+                                seen |= goes_on ? at != NULL : v->word[i].pieces[0] == c;
+                        }
+                        if (seen)
+                                naive_add(v, form);
+                }
+        }
+        while (v->pieces < size && naive_best(v, &a, &b) >= min_count)
+                naive_join(v, a, b);
+}
+
+/* A random corpus over few letters, so that pairs overlap, repeat and make the same pieces. */
+static void random_corpus(struct naive *v, struct ran_buf *text, uint64_t trial)
+{
+        uint64_t key = ran_key(7, 99, trial, 0), at = 0;
+
+        for (v->n = 0; v->n < 12; v->n++) {
+                struct naive_word *w = &v->word[v->n];
+                size_t length = 1 + ran_draw(key, at++) % 9;
+                size_t letters = 1 + trial % 4;
+                char word[16] = "", *to = w->pieces;
+                for (size_t i = 0; i < length; i++) {
+                        word[i] = (char)('a' + ran_draw(key, at++) % letters);
+                        to += sprintf(to, i > 0 ? " ##%c" : "%c", word[i]);
+                }
+                w->count = 1 + ran_draw(key, at++) % 5;
+                for (size_t i = 0; i < w->count; i++)
+                        ran_buf_printf(text, "%s ", word);
+        }
+        ran_buf_char(text, '\0');
+}
+
+TEST(word_pieces_are_those_of_a_naive_learner)
+{
+        for (uint64_t trial = 0; trial < 60; trial++) {
+                struct naive *v = calloc(1, sizeof(*v));
+                struct ran_buf text = {0}, want = {0};
+                REQUIRE(v != NULL);
+                random_corpus(v, &text, trial);
+                struct ran_vocab_settings s =
+                        plain_settings(RAN_VOCAB_WORDPIECE, 60, 1 + trial % 3);
+                naive_learn(v, s.vocab_size - RAN_RESERVED, s.min_count);
+                for (size_t i = 0; i < v->pieces; i++)
+                        ran_buf_printf(&want, "%s%s", i > 0 ? "|" : "", v->piece[i]);
+                ran_buf_char(&want, '\0');
+                check_learned(&s, text.data, want.data);
+                ran_buf_release(&text);
+                ran_buf_release(&want);
+                free(v);
+        }
+}
+
+/* Each letter that was seen is a piece where it was seen, so that all of the corpus can be spelt.
+ */
+TEST(nothing_of_the_corpus_is_unknown)
+{
+        static const char *const corpus[] = {
+                "quiz \xd0\xb4\xd0\xb0 \xe4\xba\xba z\xc3\xa9z\xc3\xa9", NULL};
+        struct ran_vocab_settings s = plain_settings(RAN_VOCAB_WORDPIECE, 30, 2);
+        struct ran_tokenizer *t = learn_from(&s, corpus, &err);
+
+        REQUIRE(t != NULL);
+        CHECK(strstr(pieces_of(t, corpus[0]), "[UNK]") == NULL);
+        ran_tokenizer_free(t);
+}

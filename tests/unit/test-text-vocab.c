@@ -1,0 +1,357 @@
+/* Files of vocabularies: what is read, what is written, and what is refused, with which words. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ran.h"
+#include "test.h"
+#include "vocabulary.h"
+
+static struct ran_error err;
+
+static struct ran_tokenizer *load(const char *data)
+{
+        return ran_tokenizer_load(data, strlen(data), &err);
+}
+
+/* A tokenizer.json of parts, each NULL for what is usual. */
+struct parts {
+        const char *normalizer, *pre_tokenizer, *decoder, *added, *model, *more;
+};
+
+static struct ran_tokenizer *load_parts(struct parts p)
+{
+        struct ran_buf json = {0};
+
+        ran_buf_printf(&json,
+                       "{%s\"added_tokens\":[%s],\"normalizer\":%s,\"pre_tokenizer\":%s,"
+                       "\"decoder\":%s,\"model\":%s}",
+                       p.more != NULL ? p.more : "", p.added != NULL ? p.added : "",
+                       p.normalizer != NULL ? p.normalizer : "null",
+                       p.pre_tokenizer != NULL ? p.pre_tokenizer : "{\"type\":\"WhitespaceSplit\"}",
+                       p.decoder != NULL ? p.decoder : "null",
+                       p.model != NULL ? p.model
+                                       : "{\"type\":\"WordLevel\",\"unk_token\":\"?\",\"vocab\":"
+                                         "{\"?\":0,\"a\":1,\"b\":2,\"[x]\":3}}");
+        struct ran_tokenizer *t = ran_tokenizer_load(json.data, json.len, &err);
+        ran_buf_release(&json);
+        return t;
+}
+
+static void refuse(struct parts p, const char *sentence)
+{
+        struct ran_tokenizer *t = load_parts(p);
+
+        CHECK(t == NULL);
+        CHECK_STR(err.text, sentence);
+        ran_tokenizer_free(t);
+}
+
+static void check_pieces(struct parts p, const char *text, const char *pieces)
+{
+        struct ran_tokenizer *t = load_parts(p);
+
+        if (t == NULL)
+                CHECK_STR(err.text, NULL);
+        else
+                CHECK_STR(pieces_of(t, text), pieces);
+        ran_tokenizer_free(t);
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+TEST(word_level)
+{
+        check_pieces((struct parts){0}, " a b [x] c", "a|b|[x]|?");
+        check_pieces((struct parts){.pre_tokenizer = "{\"type\":\"BertPreTokenizer\"}"}, "a,b",
+                     "a|?|b");
+}
+
+TEST(each_normalizer_by_its_name)
+{
+        static const struct {
+                const char *name, *text, *pieces;
+        } cases[] = {
+                {"{\"type\":\"Lowercase\"}", "A", "a"},
+                {"{\"type\":\"NFKC\"}", "\xef\xbd\x81", "a"},
+                {"{\"type\":\"NFC\"}", "\xef\xbd\x81", "?"},
+                {"{\"type\":\"StripAccents\"}", "a\xcc\x81", "a"},
+                {"{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFD\"},"
+                 "{\"type\":\"StripAccents\"},{\"type\":\"Lowercase\"}]}",
+                 "\xc3\x81", "a"},
+                {"{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true,"
+                 "\"strip_accents\":null,\"lowercase\":true}",
+                 "\xc3\x81 b\x01", "a|b"},
+                {"{\"type\":\"BertNormalizer\",\"clean_text\":false,\"handle_chinese_chars\":false,"
+                 "\"strip_accents\":false,\"lowercase\":true}",
+                 "\xc3\x81 b\x01", "?|?"},
+                {"{\"type\":\"Replace\",\"pattern\":{\"String\":\"\\n\"},\"content\":\" b \"}",
+                 "a\na", "a|b|a"},
+                {"{\"type\":\"Replace\",\"pattern\":{\"Regex\":"
+                 "\"[[\\\\p{Cc}\\\\p{Cf}\\\\x{FFFD}]&&[^\\\\t\\\\n\\\\r]]\"},\"content\":\"\"}",
+                 "a\x01 b\xee\x80\x80", "a|?"},
+        };
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+                check_pieces((struct parts){.normalizer = cases[i].name}, cases[i].text,
+                             cases[i].pieces);
+}
+
+TEST(added_tokens_are_found_in_text)
+{
+        struct parts p = {.added =
+                                  "{\"id\":3,\"content\":\"[x]\",\"special\":true,\"lstrip\":true},"
+                                  "{\"id\":7,\"content\":\"[x]y\",\"special\":false,"
+                                  "\"normalized\":false}"};
+        struct ran_tokenizer *t = load_parts(p);
+        size_t n;
+
+        REQUIRE(t != NULL);
+        CHECK_SIZE(ran_tokenizer_size(t), 8);
+        CHECK(ran_tokenizer_piece(t, 5, &n) == NULL); /* a gap */
+        CHECK_STR(pieces_of(t, "a[x]b [x]ya[x"), "a|[x]|b|[x]y|?");
+        ran_tokenizer_free(t);
+}
+
+TEST(what_is_ignored_is_said)
+{
+        struct parts p = {.more = "\"truncation\":{\"max_length\":512},\"padding\":{\"x\":1},"
+                                  "\"post_processor\":{\"type\":\"BertProcessing\"},"};
+        struct ran_tokenizer *t = load_parts(p);
+
+        REQUIRE(t != NULL);
+        CHECK_STR(ran_tokenizer_notice(t),
+                  "its truncation to 512 tokens is ignored: documents are never cut; its "
+                  "post_processor is ignored: no tokens are added to a text");
+        ran_tokenizer_free(t);
+        t = load_parts((struct parts){0});
+        REQUIRE(t != NULL);
+        CHECK(ran_tokenizer_notice(t) == NULL);
+        ran_tokenizer_free(t);
+}
+
+TEST(the_unknown_parts_are_refused_by_name)
+{
+        refuse((struct parts){.model = "{\"type\":\"Unigram\"}"},
+               "the model 'Unigram' is not supported (WordPiece and WordLevel are)");
+        refuse((struct parts){.model = "[]"},
+               "this is no tokenizer.json: it has no object 'model'");
+        refuse((struct parts){.normalizer = "{\"type\":\"Prepend\"}"},
+               "the normalizer 'Prepend' is not supported (BertNormalizer, NFC, NFD, NFKC, NFKD, "
+               "Lowercase, StripAccents and a Sequence of them are)");
+        refuse((struct parts){.normalizer = "{\"type\":\"Replace\",\"pattern\":{\"String\":\"x\"},"
+                                            "\"content\":\" y \"}"},
+               "a normalizer of type Replace is understood only where it turns \"\\n\" into one "
+               "word "
+               "between spaces");
+        refuse((struct parts){.normalizer = "{\"type\":\"BertNormalizer\",\"lowercase\":1}"},
+               "'lowercase' of BertNormalizer must be true or false");
+        refuse((struct parts){.pre_tokenizer = "null"},
+               "the pre_tokenizer 'null' is not supported (BertPreTokenizer and WhitespaceSplit "
+               "are)");
+        refuse((struct parts){.decoder = "{\"type\":\"ByteLevel\"}"},
+               "the decoder 'ByteLevel' is not supported (WordPiece and null are)");
+        refuse((struct parts){.added = "{\"id\":3,\"content\":\"[x]\"}"},
+               "the added token '[x]' is \"normalized\": true, which is not supported");
+}
+
+TEST(bad_pieces_are_refused)
+{
+#define VOCAB(pieces) ((struct parts){.model = "{\"type\":\"WordPiece\",\"vocab\":{" pieces "}}"})
+        refuse(VOCAB("\"a\":0"), "the vocabulary has no piece '[UNK]' for unknown words");
+        refuse(VOCAB("\"[UNK]\":0,\"a\":0"), "'[UNK]' and 'a' have the same id 0");
+        refuse(VOCAB("\"[UNK]\":0,\"a\":1,\"a\":2"), "the piece 'a' is there twice, as 1 and 2");
+        refuse(VOCAB("\"[UNK]\":\"0\""), "the id of '[UNK]' is no whole number from 0 to 1001");
+        refuse(VOCAB("\"[UNK]\":1.5"), "the id of '[UNK]' is no whole number from 0 to 1001");
+        refuse(VOCAB("\"[UNK]\":4294967295"),
+               "the id of '[UNK]' is no whole number from 0 to 1001");
+        refuse(VOCAB("\"[UNK]\":0,\"a\\u0000b\":1"),
+               "the vocabulary holds U+0000, which is not supported");
+        refuse(VOCAB("\"[UNK]\":0,\"\xff\":1"), "piece 1 is not valid UTF-8");
+        refuse((struct parts){.model = "{\"type\":\"WordPiece\"}"},
+               "'model' has no object 'vocab'");
+        check_pieces(VOCAB("\"[UNK]\":0,\"\\\\u0000\":1"), "\\u0000", "\\u0000"); /* no escape */
+#undef VOCAB
+}
+
+TEST(a_document_cut_anywhere_is_refused)
+{
+        struct ran_tokenizer *t =
+                load_parts((struct parts){.added = "{\"id\":3,\"content\":\"[x]\","
+                                                   "\"special\":true}"});
+        size_t n;
+
+        REQUIRE(t != NULL);
+        char *json = strdup(ran_tokenizer_json(t, &n));
+        ran_tokenizer_free(t);
+        REQUIRE(json != NULL);
+        for (size_t length = 0; length + 2 < n; length++) { /* the last bytes: "}\n" */
+                t = ran_tokenizer_load(json, length, &err);
+                if (!CHECK(t == NULL))
+                        break;
+        }
+        free(json);
+}
+
+TEST(nesting_does_not_exhaust_the_stack)
+{
+        size_t n = 1000000;
+        char *deep = malloc(n + 1);
+
+        REQUIRE(deep != NULL);
+        memset(deep, '[', n);
+        deep[n] = '\0';
+        memcpy(deep, "{\"a\":", 5);
+        CHECK(load(deep) == NULL);
+        CHECK(strstr(err.text, "not valid JSON") != NULL);
+        free(deep);
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+/* What was written reads back as the same bytes, and means the same. */
+static void check_stable(struct ran_tokenizer *t, const char *text)
+{
+        size_t n, m;
+
+        REQUIRE(t != NULL);
+        const char *json = ran_tokenizer_json(t, &n);
+        struct ran_tokenizer *again = ran_tokenizer_load(json, n, &err);
+        if (!CHECK(again != NULL)) {
+                CHECK_STR(err.text, NULL);
+                return;
+        }
+        const char *second = ran_tokenizer_json(again, &m);
+        CHECK(n == m && memcmp(json, second, n) == 0);
+        CHECK_STR(ran_tokenizer_digest(again), ran_tokenizer_digest(t));
+        char *pieces = strdup(pieces_of(t, text));
+        CHECK_STR(pieces_of(again, text), pieces);
+        free(pieces);
+        ran_tokenizer_free(again);
+}
+
+TEST(what_is_written_reads_back)
+{
+        static const char *const corpus[] = {"\"The\" caf\xc3\xa9 \\ the <eos>\tCaf\xc3\xa9s\n",
+                                             NULL};
+
+        for (int i = 0; i < 72; i++) {
+                struct ran_vocab_settings s = default_settings();
+                s.min_count = 1;
+                s.vocab_type = i % 2;
+                s.normalize = i / 2 % 3;
+                s.clean = i / 6 % 3;
+                s.lowercase = i / 18 % 2;
+                s.split_at = RAN_SPLIT_SPACES;
+                s.cjk = i % 5 == 0;
+                s.strip_accents = i / 36;
+                s.eol_token = i % 3 == 0 ? (char *)"<eos>" : NULL;
+                struct ran_tokenizer *t = learn_from(&s, corpus, &err);
+                check_stable(t, "the\n\"caf\xc3\xa9\" [MASK] x");
+                ran_tokenizer_free(t);
+        }
+}
+
+TEST(the_same_vocabulary_has_the_same_digest)
+{
+        const char *vocab = "\"vocab\":{\"b\":2,\"?\":0,\"a\":1}";
+        const char *same = "\"vocab\": {\"\\u0061\":1, \"b\":2, \"?\":0}";
+        char model[200];
+        struct ran_tokenizer *t[2];
+
+        snprintf(model, sizeof(model), "{\"type\":\"WordLevel\",\"unk_token\":\"?\",%s}", vocab);
+        t[0] = load_parts((struct parts){.model = model});
+        snprintf(model, sizeof(model), "{%s,\"unk_token\":\"?\",\"type\":\"WordLevel\"}", same);
+        t[1] = load_parts((struct parts){.model = model, .more = "\"version\":\"1.0\","});
+        REQUIRE(t[0] != NULL && t[1] != NULL);
+        CHECK_STR(ran_tokenizer_digest(t[1]), ran_tokenizer_digest(t[0]));
+        ran_tokenizer_free(t[1]);
+        t[1] = load_parts((struct parts){.model = model, .normalizer = "{\"type\":\"NFC\"}"});
+        CHECK(strcmp(ran_tokenizer_digest(t[1]), ran_tokenizer_digest(t[0])) != 0);
+        ran_tokenizer_free(t[0]);
+        ran_tokenizer_free(t[1]);
+}
+
+/* Other libraries must be able to read it: a recorded example, looked at with care. */
+TEST(the_written_document)
+{
+        struct ran_vocab_settings s = default_settings();
+        size_t n;
+
+        s.min_count = 1;
+        s.eol_token = (char *)"eol";
+        s.vocab_type = RAN_VOCAB_WORDPIECE;
+        struct ran_tokenizer *t = learn_from(&s, (const char *[]){"ab\n", NULL}, &err);
+        REQUIRE(t != NULL);
+        const char *document = ran_tokenizer_json(t, &n);
+        char *json = strndup(document, n);
+        CHECK_STR(json,
+                  "{\"version\":\"1.0\",\"truncation\":null,\"padding\":null,\n"
+                  "\"added_tokens\":[],\n"
+                  "\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":["
+                  "{\"type\":\"Replace\",\"pattern\":{\"String\":\"\\n\"},\"content\":\" eol \"},"
+                  "{\"type\":\"NFC\"},{\"type\":\"BertNormalizer\",\"clean_text\":true,"
+                  "\"handle_chinese_chars\":true,\"strip_accents\":false,\"lowercase\":true}]},\n"
+                  "\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},\n"
+                  "\"post_processor\":null,\n"
+                  "\"decoder\":{\"type\":\"WordPiece\",\"prefix\":\"##\",\"cleanup\":true},\n"
+                  "\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"[UNK]\","
+                  "\"continuing_subword_prefix\":\"##\",\"max_input_chars_per_word\":100,\"vocab\":"
+                  "{\n"
+                  "\"[UNK]\":0,\n\"[MASK]\":1,\n\"[SEP]\":2,\n\"[START]\":3,\n\"[END]\":4,\n"
+                  "\"eol\":5,\n\"a\":6,\n\"##b\":7,\n\"ab\":8\n}}}\n");
+        free(json);
+        ran_tokenizer_free(t);
+}
+
+/* ---- vocab.txt ------------------------------------------------------------------------------ */
+
+TEST(vocab_txt_is_a_piece_a_line)
+{
+        struct ran_tokenizer *t = load("[UNK]\r\nab\r\n##c\r\n\r\nd"); /* id 3 has no piece */
+        uint32_t id;
+        size_t n;
+
+        REQUIRE(t != NULL);
+        CHECK_SIZE(ran_tokenizer_size(t), 5);
+        CHECK(ran_tokenizer_find(t, "d", 1, &id) && id == 4);
+        CHECK(ran_tokenizer_piece(t, 3, &n) == NULL);
+        CHECK_STR(pieces_of(t, "ABC \xc3\xa1"
+                               "bc D"),
+                  "ab|##c|ab|##c|d");
+        check_stable(t, "abc d");
+        ran_tokenizer_free(t);
+        t = load("[UNK]\na\n"); /* the line feed at the end makes no piece */
+        REQUIRE(t != NULL);
+        CHECK_SIZE(ran_tokenizer_size(t), 2);
+        ran_tokenizer_free(t);
+}
+
+TEST(a_capital_makes_a_vocab_txt_cased)
+{
+        struct ran_tokenizer *t = load("[UNK]\nAb\n[MASK]\n");
+
+        REQUIRE(t != NULL);
+        CHECK_STR(pieces_of(t, "Ab ab"), "Ab|[UNK]");
+        CHECK(strstr(ran_tokenizer_notice(t), "taken for a cased vocabulary") != NULL);
+        ran_tokenizer_free(t);
+}
+
+TEST(bad_vocab_txt_is_refused_with_its_line)
+{
+        static const struct {
+                const char *text, *sentence;
+        } cases[] = {
+                {"", "the vocabulary is empty"},
+                {" \n\n", "the vocabulary is empty"},
+                {"a\nb\n", "the vocabulary has no piece '[UNK]' for unknown words"},
+                {"[UNK]\na\nb\na\n", "line 4: the piece 'a' is there twice, as 1 and 3"},
+                {"[UNK]\n\xc3\n", "line 2: piece 1 is not valid UTF-8"},
+        };
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                CHECK(load(cases[i].text) == NULL);
+                CHECK_STR(err.text, cases[i].sentence);
+        }
+        CHECK(ran_tokenizer_load("[UNK]\na\0b\n", 10, &err) == NULL);
+        CHECK_STR(err.text, "line 2 holds U+0000");
+}
