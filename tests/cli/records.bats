@@ -265,8 +265,9 @@ encodes() {
 
 @test "records: closed standard output is an error, not a file that was opened instead" {
   echo '{"text":"a"}' >one.jsonl
-  run -3 sh -c 'ran-tokenize encode --vocab vocab.json one.jsonl >&-'
+  run -3 sh -c 'ran-tokenize encode --vocab vocab.json --rejects bad.txt one.jsonl >&-'
   [ "$output" = 'ran-tokenize: cannot write standard output: Bad file descriptor' ]
+  [ ! -s bad.txt ]
 }
 
 @test "records: what cannot be opened is said before the work begins" {
