@@ -137,8 +137,8 @@ cli: all ## the tests of the programs only
 .PHONY: asan
 asan: ## unit tests and tests of the programs under the address and undefined-behaviour sanitizers
 	@share/setup build test
-	@$(MAKE) --no-print-directory unit cli BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(sanitize)' \
-	  LDFLAGS='$(LDFLAGS) $(sanitize)'
+	@ASAN_OPTIONS=allocator_may_return_null=1 $(MAKE) --no-print-directory unit cli \
+	  BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(sanitize)' LDFLAGS='$(LDFLAGS) $(sanitize)'
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 # Each program for FUZZ_SECONDS; what it finds stays in $(BUILD)/fuzz, to begin with next time.
