@@ -1,0 +1,120 @@
+#!/usr/bin/env bats
+# The manual pages against the programs: every option and default of --help, every example.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+  root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+  PATH=${RAN_BIN:-$root/build}:$PATH
+  cd "$BATS_TEST_TMPDIR"
+  command -v mandoc >/dev/null || skip 'no mandoc'
+}
+
+# commands: the programs that have a page, with each verb that this version has, one a line.
+commands() {
+  for page in "$root"/man/*.1; do
+    program=$(basename "$page" .1)
+    verbs=$("$program" --help | awk '/^Verbs:/ { on = 1; next } /^[^ ]/ { on = 0 } on && /^  [a-z]/ { print $1 }')
+    for verb in $verbs; do
+      "$program" "$verb" --help 2>&1 | grep -q 'not in this version' || echo "$program $verb"
+    done
+    [ -n "$verbs" ] || echo "$program"
+  done
+}
+
+# options: of a --help on standard input, "NAME DEFAULT" a line; - where there is no default.
+options() {
+  awk '
+    function flush() {
+      if (name == "") return
+      value = "-"
+      if (match(text, /default: [^)]*\)/)) value = substr(text, RSTART + 9, RLENGTH - 10)
+      print name, value
+      name = ""
+    }
+    /^  (-.,|   ) --/ {
+      flush()
+      match($0, /--[^ ]+/)
+      name = substr($0, RSTART + 2, RLENGTH - 2)
+      sub(/^\[no-\]/, "", name)
+      text = substr($0, RSTART + RLENGTH)
+      next
+    }
+    /^ {20}/ { sub(/^ +/, " "); text = text $0; next }
+    { flush() }
+    END { flush() }'
+}
+
+# entry OPTION: what the page on standard input, as text, says about it.
+entry() {
+  awk -v option="$1" '
+    /^     -/ { on = 0; n = split($0, word, /[ ,]+/)
+      for (i = 1; i <= n; i++) if (word[i] == "--" option || word[i] == "--no-" option) on = 1 }
+    /^[^ ]/ || /^   [^ ]/ { on = 0 }
+    on'
+}
+
+@test "manual: pages are clean mdoc" {
+  for page in "$root"/man/*.[1-8]; do
+    mandoc -T lint "$page" >lint || true
+    grep -v 'referenced manual not found' lint >&2 && false || true
+    [ -z "$(grep -v 'referenced manual not found' lint)" ]
+  done
+}
+
+@test "manual: every option and default of --help is in the page, and no other option" {
+  commands >commands
+  [ -s commands ]
+  while read -r program verb; do
+    mandoc -T ascii -O width=999 "$root/man/$program.1" | col -bx >page
+    "$program" $verb --help | options >options
+    [ "$(wc -l <options)" -gt 7 ]
+    while read -r name value; do
+      entry "$name" <page >entry
+      [ -s entry ] || { echo "$program.1 lacks --$name of $verb" >&2; false; }
+      [ "$value" = - ] || grep -qi "default.* [\`'\"]*$value\b" entry ||
+        { echo "$program.1: the default of --$name is $value, not:" >&2; cat entry >&2; false; }
+    done <options
+    cut -d ' ' -f 1 options >>"known.$program"
+  done <commands
+  for known in known.*; do
+    program=${known#known.}
+    mandoc -T ascii -O width=999 "$root/man/$program.1" | col -bx |
+      sed -n '/^OPTIONS/,/^[A-NP-Z]/{s/^     \(-., \)\{0,1\}--\([a-z0-9-]*\).*/\2/p;}' | sed 's/^no-//' >named
+    while read -r name; do
+      grep -qx -e "$name" -e "no-$name" "$known" ||
+        { echo "$program.1 has --$name, the program has not" >&2; false; }
+    done <named
+  done
+}
+
+@test "manual: every program has a page" {
+  for program in ${RAN_BIN:-$root/build}/ran-*; do
+    [ -f "$program" ] && [ -x "$program" ] || continue
+    [ -e "$root/man/$(basename "$program").1" ] || { echo "no page for $program" >&2; false; }
+  done
+}
+
+# example PAGE: the commands of its EXAMPLES.
+examples() {
+  awk '/^\.Sh/ { on = $2 == "EXAMPLES" } on && /^\.Bd/ { block = 1; next } /^\.Ed/ { block = 0 } on && block' "$1" |
+    sed 's/\\e/\\/g; s/\\-/-/g; s/\\(dq/"/g'
+}
+
+@test "manual: the examples run" {
+  for word in wet dry; do
+    for i in 1 2 3 4 5 6 7 8; do
+      echo "{\"id\":\"$word$i\",\"text\":\"it was a $word day, number $i\",\"label\":\"$word\"}"
+    done
+  done >documents.jsonl
+  cp documents.jsonl test.jsonl
+  cp documents.jsonl train.jsonl
+  jq -r .text documents.jsonl >lines.txt
+  ran-train classify -q --epochs 1 --dim 8 --heads 1 --head-dim 8 -o model.ran documents.jsonl
+  cp model.ran topic.ran
+  cp model.ran tone.ran
+  for page in "$root"/man/*.1; do
+    examples "$page" >examples.sh
+    sh -e examples.sh >out 2>err || { echo "$page:" >&2; cat examples.sh err >&2; false; }
+  done
+}
