@@ -126,9 +126,9 @@ static inline float largest(vf v)
         return top;
 }
 
-/* exp(x) = 2^n exp(r), |r| <= ln(2)/2: n by adding 1.5 2^23, r in two parts (Cody and Waite), exp(r)
- * by a polynomial of degree 6 that is exact to rounding. x is held to [-87.3, 88], where 2^n is an
- * ordinary number; NaN stays NaN, so that what diverges is seen. */
+/* exp(x) = 2^n exp(r), |r| <= ln(2)/2: n by adding 1.5 2^23, r in two parts (Cody and Waite),
+ * exp(r) by a polynomial of degree 6 that is exact to rounding. x is held to [-87.3, 88], where 2^n
+ * is an ordinary number; NaN stays NaN, so that what diverges is seen. */
 static inline vf vexp(vf x)
 {
         const vf magic = splat(12582912.0f);
@@ -170,8 +170,10 @@ static inline void transpose4(float *out, size_t wide, const float *x, size_t st
 {
         v4 a = *(const v4 *)x, b = *(const v4 *)(x + stride);
         v4 c = *(const v4 *)(x + 2 * stride), d = *(const v4 *)(x + 3 * stride);
-        v4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-        v4 AB = __builtin_shufflevector(a, b, 2, 6, 3, 7), CD = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+        v4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5),
+           cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+        v4 AB = __builtin_shufflevector(a, b, 2, 6, 3, 7),
+           CD = __builtin_shufflevector(c, d, 2, 6, 3, 7);
 
         *(v4 *)out = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
         *(v4 *)(out + wide) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
@@ -494,14 +496,15 @@ static void norm_bwd(float *dx, size_t lddx, float *dw, float *db, const float *
 
 static void softmax(float *x, float scale, size_t n)
 {
-        vf top = splat(x[0]), total = {0}, s = splat(scale), shift;
+        vf top = splat(x[0]), total = {0}, s = splat(scale);
 
         EACH(i, k, n)
         top = max(top, pick(get(x + i, k), top, k));
-        shift = splat(-largest(top) * scale);
+        top = splat(largest(top));
         EACH(i, k, n)
         {
-                vf e = vexp(FMA(get(x + i, k), s, shift));
+                /* the difference first: it is exact near 0, however large the scores */
+                vf e = vexp((get(x + i, k) - top) * s);
 
                 total += pick(e, (vf){0}, k);
                 put(x + i, e, k);
