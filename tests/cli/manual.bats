@@ -40,7 +40,7 @@ options() {
       text = substr($0, RSTART + RLENGTH)
       next
     }
-    /^ {20}/ { sub(/^ +/, " "); text = text $0; next }
+    substr($0, 1, 20) ~ /^ +$/ { sub(/^ +/, " "); text = text $0; next }
     { flush() }
     END { flush() }'
 }
@@ -72,7 +72,7 @@ entry() {
     while read -r name value; do
       entry "$name" <page >entry
       [ -s entry ] || { echo "$program.1 lacks --$name of $verb" >&2; false; }
-      [ "$value" = - ] || grep -qi "default.* [\`'\"]*$value\b" entry ||
+      [ "$value" = - ] || grep -qiE "default.* $value\b|\b$value, the default" entry ||
         { echo "$program.1: the default of --$name is $value, not:" >&2; cat entry >&2; false; }
     done <options
     cut -d ' ' -f 1 options >>"known.$program"
