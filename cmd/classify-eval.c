@@ -134,6 +134,7 @@ int classify_eval_add(struct classify_eval *e, const struct ran_record *record, 
         code = find_gold(e, &n, &unknown, err);
         if (code != RAN_OK)
                 return code;
+        e->compared++;
         return ran_eval_add(e->eval, e->gold, n, unknown, p, e->thresholds, err);
 }
 

@@ -12,7 +12,7 @@ struct classify_eval {
         const char **names; /* (C) of the model's classes */
         uint32_t *by_name;  /* (C) classes in the order of their names */
         struct ran_eval *eval;
-        size_t skipped; /* records without a label */
+        size_t compared, skipped; /* skipped: records without a label */
         struct cmd_labels labels;
         uint32_t *gold; /* of one record */
         size_t gold_cap;

@@ -345,6 +345,8 @@ static int evaluate(struct classifier *c, struct cmd_loop *loop, char **files)
         loop->work = score_labelled;
         loop->take = compare_labels;
         int status = cmd_records(loop, files, NULL);
+        if (c->eval.compared == 0)
+                cmd_die(CMD_FAILED, "no record has a label: there is nothing to compare with");
         if (c->eval.skipped > 0)
                 cmd_note("%zu records have no label and were left out", c->eval.skipped);
         write_report(c);

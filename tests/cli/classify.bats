@@ -1,0 +1,276 @@
+#!/usr/bin/env bats
+# ran-classify: predictions, evaluation, and what is refused.
+
+bats_require_minimum_version 1.5.0
+
+# Two models that are trained in a moment: `one` gives a label, `several` gives any number.
+setup_file() {
+  PATH=${RAN_BIN:-$PWD/build}:$PATH
+  cd "$BATS_FILE_TMPDIR"
+  for i in $(seq 40); do
+    echo "{\"id\":$i,\"text\":\"number $i: sun and warmth\",\"label\":\"dry\"}"
+    echo "{\"id\":$((i + 40)),\"text\":\"number $i: rain and storm\",\"label\":\"wet\"}"
+    echo "{\"id\":$((i + 80)),\"text\":\"number $i: snow and storm\",\"label\":\"white\"}"
+  done >one.jsonl
+  jq -c '.labels = [.label] + (if .id > 40 then ["storm"] else [] end) | del(.label)' one.jsonl \
+    >several.jsonl
+  shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 8 --min-window 2 --epochs 6 --no-dev'
+  for kind in one several; do
+    ran-train classify -q $shape --learning-rate 0.02 --min-count 1 -o $kind.ran $kind.jsonl
+  done
+}
+
+setup() {
+  PATH=${RAN_BIN:-$PWD/build}:$PATH
+  cd "$BATS_TEST_TMPDIR"
+  cp "$BATS_FILE_TMPDIR"/*.ran "$BATS_FILE_TMPDIR"/*.jsonl .
+}
+
+# classifies INPUT ARGUMENT...: runs ran-classify with the first model on INPUT.
+classifies() {
+  printf '%s\n' "$1" >input.jsonl
+  shift
+  run --separate-stderr ran-classify -m one.ran "$@" <input.jsonl
+}
+
+# ---- predictions ---------------------------------------------------------------------------------
+
+@test "classify: the most probable label, and how probable it is" {
+  classifies '{"text":"rain and storm"}'
+  [ "$status" -eq 0 ]
+  [[ $output == '{"text":"rain and storm","prediction":{"label":"wet","score":0.'*'}}' ]]
+  [ -z "$stderr" ]
+}
+
+@test "classify: --probs add up to 1, --top begins with the label" {
+  classifies '{"text":"snow"}' --probs --top 2
+  jq -e '.prediction | ([.probs[]] | add - 1 | fabs < 1e-6) and (.probs | keys == ["dry", "wet", "white"])
+    and (.top | length == 2) and .top[0] == {label: .label, score: .score} and .top[0].score >= .top[1].score
+    and .score == .probs[.label]' <<<"$output"
+  classifies '{"text":"snow"}' --top 99
+  [ "$(jq '.prediction.top | length' <<<"$output")" -eq 3 ]
+}
+
+@test "classify: probabilities are the softmax of --logits" {
+  classifies '{"text":"snow"}' --logits --probs
+  jq -e '.prediction | ([.logits[] | exp] | add) as $sum | [.probs[]] as $p | [.logits[] | exp / $sum]
+    | [., $p] | transpose | all(.[0] - .[1] | fabs < 1e-5)' <<<"$output"
+}
+
+@test "classify: --embed is as wide as the model" {
+  classifies '{"text":"snow"}' --embed
+  [ "$(jq '.prediction.embedding | length' <<<"$output")" -eq 16 ]
+}
+
+@test "classify: --threshold withholds a label that is not probable enough" {
+  classifies '{"text":"and"}' --threshold 1
+  [ "$(jq -c '.prediction.label' <<<"$output")" = null ]
+  jq -e '.prediction.score < 1' <<<"$output"
+}
+
+@test "classify: several labels, those that reach the threshold" {
+  echo '{"text":"number 3: rain and storm"}' >input.jsonl
+  run -0 --separate-stderr ran-classify -m several.ran input.jsonl
+  [ "$(jq -c '[.prediction.labels[].label]' <<<"$output")" = '["storm","wet"]' ]
+  jq -e '.prediction.labels | all(.score >= 0.5)' <<<"$output"
+  [ "$(ran-classify -m several.ran --threshold 1 input.jsonl | jq -c .prediction)" = '{"labels":[]}' ]
+  ran-classify -m several.ran --threshold 1e-9 --probs input.jsonl |
+    jq -e '.prediction | (.labels | length) == (.probs | length)'
+}
+
+@test "classify: a score that is exactly the threshold reaches it" {
+  score=$(ran-classify -m one.ran one.jsonl | head -1 | sed 's/.*"score":\([^}]*\)}}/\1/')
+  head -1 one.jsonl >first.jsonl
+  [ "$(ran-classify -m one.ran --threshold "$score" first.jsonl | jq -r .prediction.label)" = dry ]
+}
+
+@test "classify: a document's result depends on the document alone" {
+  ran-classify -m one.ran --logits --embed one.jsonl >all
+  for j in 1 2 7; do
+    ran-classify -m one.ran --logits --embed -j $j one.jsonl | cmp - all
+  done
+  tail -1 one.jsonl | ran-classify -m one.ran --logits --embed | cmp - <(tail -1 all)
+  { tail -1 one.jsonl; cat one.jsonl; } | ran-classify -m one.ran --logits --embed | head -1 |
+    cmp - <(tail -1 all)
+}
+
+# ---- documents -----------------------------------------------------------------------------------
+
+@test "classify: text, tokens, encoding and ids of a document give the same" {
+  echo '{"text":"rain and storm","tokens":["rain","and","storm"]}' |
+    ran-tokenize encode -m one.ran >encoded
+  want=$(ran-classify -m one.ran --logits encoded | jq -c .prediction)
+  [ "$(jq -c 'del(.encoding)' encoded | ran-classify -m one.ran --logits | jq -c .prediction)" = "$want" ]
+  [ "$(jq -c '{text}' encoded | ran-classify -m one.ran --logits | jq -c .prediction)" = "$want" ]
+  [ "$(jq -c '{ids: .encoding.ids}' encoded | ran-classify -m one.ran --logits | jq -c .prediction)" = "$want" ]
+}
+
+@test "classify: the first of encoding, ids, tokens and text counts" {
+  classifies '{"text":"rain and storm","tokens":["sun"]}'
+  [[ $output == *'"label":"dry"'* ]]
+  classifies '{"text":"rain and storm","tokens":null}'
+  [[ $output == *'"label":"wet"'* ]]
+}
+
+@test "classify: an encoding of another vocabulary is an error" {
+  head -1 one.jsonl | ran-tokenize encode -m several.ran >same
+  ran-classify -m one.ran same # learned from the same words
+  echo '{"text":"quite other words"}' | ran-tokenize learn -q --min-count 1 -o other.json
+  head -1 one.jsonl | ran-tokenize encode --vocab other.json >other
+  run -1 --separate-stderr ran-classify -m one.ran other
+  [[ $stderr == *'another vocabulary'* ]]
+}
+
+@test "classify: documents that cannot be used" {
+  while IFS='|' read -r record sentence; do
+    classifies "$record"
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"$sentence"* ]] || { echo "$record: $stderr" >&2; false; }
+    jq -e '.ran_error.line == 1' <<<"$output"
+  done <<'EOF2'
+{"id":1}|no document: one of encoding, ids, tokens and text is needed
+{"text":""}|the document has no tokens
+{"text":"  "}|the document has no tokens
+{"tokens":[]}|the document has no tokens
+{"ids":[]}|the document has no tokens
+{"text":7}|"text" must be a string
+{"tokens":"a"}|"tokens" must be an array of strings
+{"tokens":[1]}|"tokens" must be an array of strings
+{"ids":7}|"ids" must be an array
+{"ids":[1,-1]}|ids must be whole numbers, not -1
+{"ids":[1.5]}|ids must be whole numbers, not 1.5
+{"ids":["1"]}|ids must be whole numbers, not "1"
+{"ids":[123456789]}|id 123456789 is not in the vocabulary
+{"ids":[99999999999999999999999]}|ids must be whole numbers
+{"encoding":[]}|"encoding" must be an object
+{"encoding":{"ids":[1]}}|another vocabulary
+{"tokens":["\ud800"]}|half of a surrogate pair
+{"text":"a","label":"x","label":"y"}|"label" is given twice
+EOF2
+}
+
+@test "classify: --max-tokens cuts, and says so" {
+  text='{"text":"sun sun rain storm rain rain"}'
+  classifies "$text" --max-tokens 2
+  [[ $output == *'"label":"dry",'*',"truncated":{"kept":2,"of":6}}}' ]]
+  classifies "$text" --max-tokens 2 --truncate tail
+  [[ $output == *'"label":"wet",'*',"truncated":{"kept":2,"of":6}}}' ]]
+  classifies "$text" --max-tokens 6
+  [[ $output != *truncated* ]]
+  classifies "$text" --max-tokens 5 --truncate error
+  [ "$status" -eq 1 ]
+  [[ $stderr == *'the document has 6 tokens, more than the 5 of --max-tokens'* ]]
+}
+
+@test "classify: --truncate=head-tail keeps both ends" {
+  echo '{"text":"sun rain snow storm warmth"}' >five.jsonl
+  for pair in '2 sun warmth' '3 sun rain warmth' '1 sun'; do
+    set -- $pair
+    got=$(ran-classify -m one.ran --logits --truncate head-tail --max-tokens "$1" five.jsonl |
+      jq -c .prediction.logits)
+    shift
+    [ "$(echo "{\"text\":\"$*\"}" | ran-classify -m one.ran --logits | jq -c .prediction.logits)" = "$got" ]
+  done
+}
+
+# ---- evaluation ----------------------------------------------------------------------------------
+
+@test "eval: the report says what the predictions say" {
+  ran-classify -m one.ran one.jsonl >got
+  right=$(jq -n '[inputs | select(.label == .prediction.label)] | length' got)
+  run -0 --separate-stderr ran-classify -m one.ran --eval one.jsonl
+  [ -z "$stderr" ]
+  jq -e --argjson right "$right" '.n == 120 and .n_skipped == 0 and .accuracy == $right / 120
+    and ([.confusion.matrix[][]] | add) == 120 and .confusion.labels == ["dry", "wet", "white"]
+    and ([.per_class[].support] == [40, 40, 40]) and .micro.f1 == .accuracy
+    and .unknown_labels.count == 0' <<<"$output"
+}
+
+@test "eval: several labels" {
+  run -0 --separate-stderr ran-classify -m several.ran --eval several.jsonl
+  jq -e '.n == 120 and .micro.f1 > 0.8 and (has("confusion") | not)
+    and ([.per_class[] | .support == .tp + .fn] | all)' <<<"$output"
+}
+
+@test "eval: for people" {
+  run -0 --separate-stderr ran-classify -m one.ran --eval --eval-format=text one.jsonl
+  [[ ${lines[0]} == 'documents          120' ]]
+  [[ $output == *'precision  recall'* ]]
+}
+
+@test "eval: any number of threads, a file for output" {
+  ran-classify -m one.ran --eval -j 1 one.jsonl >1
+  ran-classify -m one.ran --eval -j 7 -o 7 one.jsonl
+  cmp 1 7
+}
+
+@test "eval: records without a label are counted, labels unknown to the model are named" {
+  { cat one.jsonl; echo '{"text":"sun"}'; echo '{"text":"sun","label":null}'
+    echo '{"text":"sun","label":"fog"}'; echo '{"text":"sun","label":7}'; } >more.jsonl
+  run -0 --separate-stderr ran-classify -m one.ran --eval more.jsonl
+  [[ $stderr == *'2 records have no label'* ]]
+  jq -e '.n == 122 and .n_skipped == 2 and .unknown_labels ==
+    {count: 2, labels: [{label: "7", count: 1}, {label: "fog", count: 1}]}' <<<"$output"
+}
+
+@test "eval: labels that do not fit the model are errors" {
+  { cat one.jsonl; echo '{"text":"sun","labels":["dry","wet"]}'; echo '{"text":"sun","label":[]}'
+    echo '{"text":"sun","label":"dry","labels":["dry"]}'; echo '{"text":"sun","labels":["dry"]}'; } >more.jsonl
+  run -1 --separate-stderr ran-classify -m one.ran --eval more.jsonl
+  [ "$(jq .n <<<"$output")" -eq 121 ]
+  [[ $stderr == *'more.jsonl:121: "labels" has 2 labels, and the model gives one'* ]]
+  [[ $stderr == *'more.jsonl:122: a label must be a string or a number'* ]]
+  [[ $stderr == *'more.jsonl:123: both "label" and "labels" are given'* ]]
+}
+
+@test "eval: a label that is listed twice counts once" {
+  echo '{"text":"rain and storm","labels":["wet","storm","wet"]}' >twice.jsonl
+  run -0 ran-classify -m several.ran --eval twice.jsonl
+  [ "$(jq '[.per_class[].support] | add' <<<"$output")" -eq 2 ]
+}
+
+@test "eval: nothing to compare with is an error" {
+  run -3 --separate-stderr ran-classify -m one.ran --eval <<<'{"text":"sun"}'
+  [ -z "$output" ]
+  [[ $stderr == *'no record has a label'* ]]
+}
+
+# ---- what is refused -----------------------------------------------------------------------------
+
+@test "classify: the model is needed, and must be one" {
+  run -2 --separate-stderr ran-classify one.jsonl
+  [[ $stderr == *'give --model FILE'*"Try 'ran-classify --help'"* ]]
+  run -3 --separate-stderr ran-classify -m missing.ran one.jsonl
+  [[ $stderr == *'missing.ran'*'No such file'* ]]
+  run -3 --separate-stderr ran-classify -m one.jsonl one.jsonl
+  [ -z "$output" ]
+  head -c 1000 one.ran >cut.ran
+  run -3 --separate-stderr ran-classify -m cut.ran one.jsonl
+  [ -z "$output" ]
+}
+
+@test "classify: --verify sees weights that were changed" {
+  ran-classify --verify -m one.ran one.jsonl >/dev/null
+  size=$(wc -c <one.ran)
+  cp one.ran bad.ran
+  printf '\x7f' | dd of=bad.ran bs=1 seek=$((size - 5)) conv=notrunc 2>/dev/null
+  run -3 --separate-stderr ran-classify --verify -m bad.ran one.jsonl
+  [ -z "$output" ]
+}
+
+@test "classify: --threshold decides nothing that --eval of a single label counts" {
+  run -2 --separate-stderr ran-classify -m one.ran --eval --threshold 0.5 one.jsonl
+  [[ $stderr == *'--threshold with --eval'* ]]
+}
+
+@test "classify: a closed pipe ends the program quietly" {
+  yes '{"text":"rain"}' 2>/dev/null | ran-classify -m one.ran 2>errors | head -1 >first
+  [[ $(cat first) == *'"label":"wet"'* ]]
+  [ ! -s errors ]
+}
+
+@test "classify: a pipeline of all three programs" {
+  ran-tokenize encode -m one.ran one.jsonl | ran-classify -m one.ran --drop encoding --into weather |
+    ran-classify -m several.ran --drop text >both.jsonl
+  jq -e -n '[inputs] | length == 120 and all(.weather.label and .prediction.labels and (has("text") | not))' both.jsonl
+}
