@@ -12,7 +12,9 @@
 /* A vocab.txt of BERT's kind. */
 static const char lines[] =
         "[PAD]\n[UNK]\n[CLS]\n[MASK]\nrun\n##ing\n##n\n##s\n,\ncafe\nna\n##ive\n"
-        "\xe4\xba\xba\nunder\n##under\n##stand\nstand\n[\n]\nmask\n##a\na\n";
+        "\xe4\xba\xba\nunder\n##under\n##stand\nstand\n[\n]\nmask\n##a\na\n"
+        "\xc3\xa9\xc3\xa9\xc3\xa9\n##\xc3\xa9\n"
+        "[a piece that is longer than many a word]\n";
 
 static struct ran_tokenizer *import(bool lower, size_t max_word, bool special)
 {
@@ -60,9 +62,16 @@ TEST(longer_words_than_the_limit_are_unknown)
 
         REQUIRE(t != NULL);
         CHECK_STR(pieces_of(t, "aaaaa aaaaaa"), "a|##a|##a|##a|##a|[UNK]");
-        /* characters count, not bytes; and those that are left after normalisation */
+        /* those that are left after normalisation count, */
         CHECK_STR(pieces_of(t, "\xe1\xba\xa1\xe1\xba\xa1\xe1\xba\xa1\xe1\xba\xa1"),
                   "a|##a|##a|##a");
+        ran_tokenizer_free(t);
+        t = import(false, 5, false);
+        REQUIRE(t != NULL);
+        /* characters, not bytes */
+        CHECK_STR(pieces_of(t, "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
+                               "a"),
+                  "\xc3\xa9\xc3\xa9\xc3\xa9|##\xc3\xa9|##a");
         ran_tokenizer_free(t);
 }
 
@@ -220,6 +229,11 @@ TEST(offsets_in_other_units)
                 }
         }
         CHECK_SIZE(e.end[4], 16);
+        const char *latin = "caf\xc3\xa9, run";
+        CHECK_OK(ran_tokenizer_encode(t, latin, strlen(latin), &e, &err), err);
+        CHECK_OK(ran_encoding_convert(&e, 1, latin, strlen(latin), RAN_UNIT_BYTE, &err), err);
+        CHECK_SIZE(e.end[0], 4); /* before the first that is asked for */
+        CHECK_SIZE(e.end[2], 10);
         ran_encoding_release(&e);
         ran_tokenizer_free(t);
 }
@@ -338,12 +352,12 @@ TEST(ids_without_a_piece_are_refused)
         struct ran_tokenizer *t = import(true, 100, false);
         struct ran_buf out = {0};
         struct ran_error err = {0};
-        uint32_t id = 22;
+        uint32_t id = 25;
 
         REQUIRE(t != NULL);
-        CHECK_SIZE(ran_tokenizer_size(t), 22);
+        CHECK_SIZE(ran_tokenizer_size(t), 25);
         CHECK(ran_tokenizer_decode(t, &id, 1, &out, &err) == RAN_EFORMAT);
-        CHECK_STR(err.text, "id 22 stands for no piece of this vocabulary (22 pieces)");
+        CHECK_STR(err.text, "id 25 stands for no piece of this vocabulary (25 pieces)");
         ran_buf_release(&out);
         ran_tokenizer_free(t);
 }

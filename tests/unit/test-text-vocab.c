@@ -206,6 +206,25 @@ TEST(nesting_does_not_exhaust_the_stack)
         free(deep);
 }
 
+TEST(what_follows_a_document_is_refused)
+{
+        struct ran_tokenizer *t = load_parts((struct parts){0});
+        size_t n;
+
+        REQUIRE(t != NULL);
+        const char *json = ran_tokenizer_json(t, &n);
+        struct ran_buf twice = {0};
+        ran_buf_add(&twice, json, n);
+        ran_buf_str(&twice, " \t\r\n");
+        struct ran_tokenizer *again = ran_tokenizer_load(twice.data, twice.len, &err);
+        CHECK(again != NULL);
+        ran_tokenizer_free(again);
+        ran_buf_str(&twice, "x");
+        CHECK(ran_tokenizer_load(twice.data, twice.len, &err) == NULL);
+        ran_buf_release(&twice);
+        ran_tokenizer_free(t);
+}
+
 /* ---- writing -------------------------------------------------------------------------------- */
 
 /* What was written reads back as the same bytes, and means the same. */

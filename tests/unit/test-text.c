@@ -49,7 +49,7 @@ static const char *origins(enum normal_step step, const char *text)
         return normalised(&z, text, strlen(text), true);
 }
 
-/* Every character, alone and under two marks that are out of order, against the library's own. */
+/* Every character, under two marks that are out of order and alone, against the library's own. */
 TEST(normal_forms_are_those_of_utf8proc)
 {
         static const struct {
@@ -68,9 +68,11 @@ TEST(normal_forms_are_those_of_utf8proc)
                         continue;
                 size_t n = unicode_put(text, c);
                 strcpy(text + n, "\xcc\x81\xcc\xa3"); /* acute, then dot below */
-                for (size_t f = 0; f < 4; f++) {
-                        char *want = (char *)forms[f].reference((utf8proc_uint8_t *)text);
-                        bool same = strcmp(step(forms[f].step, text), want) == 0;
+                for (size_t f = 0; f < 8; f++) {
+                        if (f == 4)
+                                text[n] = '\0';
+                        char *want = (char *)forms[f % 4].reference((utf8proc_uint8_t *)text);
+                        bool same = strcmp(step(forms[f % 4].step, text), want) == 0;
                         free(want);
                         if (!CHECK(same))
                                 return;
@@ -157,6 +159,23 @@ TEST(bad_utf8_is_refused)
         glyphs_release(&spare);
 }
 
+TEST(ideographs_and_spaces_by_their_ranges)
+{
+        static const int32_t ideographs[] = {0x3400, 0x4dbf,  0x4e00,  0x9fff,  0xf900,
+                                             0xfaff, 0x20000, 0x2a6df, 0x2f800, 0x2fa1f};
+        static const int32_t others[] = {0x33ff, 0x4dc0, 0x4dff, 0xa000,  0xf8ff,
+                                         0xfb00, 0x3042, 0xac00, 0x2a6e0, 0x2fa20};
+        static const int32_t spaces[] = {' ',    '\t',   '\r',   0x85,   0xa0,
+                                         0x2000, 0x200a, 0x2028, 0x202f, 0x3000};
+        static const int32_t none[] = {'a',  0x1c,   0x180e, 0x200b, 0xfeff,
+                                       0x84, 0x2060, 0,      '!',    0x7f};
+
+        for (size_t i = 0; i < 10; i++) {
+                CHECK(unicode_is_cjk(ideographs[i]) && !unicode_is_cjk(others[i]));
+                CHECK(unicode_is_space(spaces[i]) && !unicode_is_space(none[i]));
+        }
+}
+
 /* ---- words ---------------------------------------------------------------------------------- */
 
 /* The words of a text, each with its first and last code point: "ab0-2 ". */
@@ -206,7 +225,7 @@ TEST(words_end_at_white_space_and_punctuation)
         CHECK_STR(words_of(&r, ""), "of 0");
         CHECK_STR(words_of(&r, " \t\n "), "of 4");
         CHECK_STR(words_of(&r, "Isn't it?\n"), "isn0-3 '3-4 t4-5 it6-8 ?8-9 of 10");
-        CHECK_STR(words_of(&r, "$5 a_b`"), "$0-1 51-2 a3-4 _4-5 b5-6 `6-7 of 7");
+        CHECK_STR(words_of(&r, "$5 a_b`~c"), "$0-1 51-2 a3-4 _4-5 b5-6 `6-7 ~7-8 c8-9 of 9");
         /* a guillemet and a no-break space; a control character within a word */
         CHECK_STR(words_of(&r, "\xc2\xabX\xc2\xa0y\x01z"), "\xc2\xab"
                                                            "0-1 x1-2 yz3-6 of 6");
@@ -238,6 +257,9 @@ TEST(a_mark_joins_the_ascii_before_it)
         CHECK_STR(words_of(&r, "x=\xcc\xb8 !\xcc\x81"), "x0-1 \xe2\x89\xa0"
                                                         "1-3 !4-5 \xcc\x81"
                                                         "5-6 of 6");
+        /* two marks that change places are still one word, from the first to the second */
+        CHECK_STR(words_of(&r, "a \xcc\x81\xcc\xa3"), "a0-1 \xcc\xa3\xcc\x81"
+                                                      "2-4 of 4");
         rules_from(&r, "LA");
         CHECK_STR(words_of(&r, "CAFE\xcc\x81!"), "cafe0-4 !5-6 of 6");
 }
