@@ -78,16 +78,25 @@ const char *ran_isa_refused(const char **known)
  * starts cost more than its kernels win. */
 enum { BLAS_ROWS = 64, BLAS_WORK = 1 << 21 };
 
+/* Whether a matrix lies row by row. One row or one column has 1 as both strides: OpenBLAS wants to
+ * hear of the reading whose rows do not overlap. */
+static bool by_rows(size_t row_stride, size_t column_stride, size_t columns)
+{
+        return column_stride == 1 && row_stride >= columns;
+}
+
 void ran_gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
               size_t rbs, size_t cbs, size_t M, size_t N, size_t K, bool add)
 {
+        bool a_rows = by_rows(ras, cas, K), b_rows = by_rows(rbs, cbs, N);
+
         if (blas_is_slower || M < BLAS_ROWS || M * N * K < BLAS_WORK) {
                 ran_simd->gemm(c, ldc, a, ras, cas, b, rbs, cbs, M, N, K, add);
                 return;
         }
-        cblas_sgemm(CblasRowMajor, cas == 1 ? CblasNoTrans : CblasTrans,
-                    cbs == 1 ? CblasNoTrans : CblasTrans, (blasint)M, (blasint)N, (blasint)K, 1.0f,
-                    a, (blasint)(cas == 1 ? ras : cas), b, (blasint)(cbs == 1 ? rbs : cbs),
+        cblas_sgemm(CblasRowMajor, a_rows ? CblasNoTrans : CblasTrans,
+                    b_rows ? CblasNoTrans : CblasTrans, (blasint)M, (blasint)N, (blasint)K, 1.0f, a,
+                    (blasint)(a_rows ? ras : cas), b, (blasint)(b_rows ? rbs : cbs),
                     add ? 1.0f : 0.0f, c, (blasint)ldc);
 }
 
