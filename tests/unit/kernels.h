@@ -1,0 +1,27 @@
+/* kernels.h - the tables of kernels that this processor runs, and vectors with guarded ends. */
+#ifndef RAN_TESTS_UNIT_KERNELS_H
+#define RAN_TESTS_UNIT_KERNELS_H
+
+#include "dice.h"
+#include "math/simd.h"
+
+/* Runs fn with each table of this build that the processor runs. */
+void kernels_each(void (*fn)(const struct ran_simd *k));
+
+/* n floats between guards. A kernel that writes past either end is caught by vector_free. */
+struct vector {
+        float *x;
+        size_t n;
+};
+struct vector vector_new(size_t n);
+struct vector vector_random(struct dice *d, size_t n, double scale);
+struct vector vector_copy(const struct vector *v);
+/* Checks the guards, too. */
+void vector_free(struct vector *v);
+
+/* |got - want| <= absolute + relative |want| for each element; the first that is not is printed
+ * with the name of the table and `what`. */
+bool vector_near(const struct ran_simd *k, const char *what, const struct vector *got,
+                 const double *want, double absolute, double relative);
+
+#endif
