@@ -59,9 +59,8 @@ static const struct ran_field run_fields[] = {
         {"overwrite_checkpoint", 0, RAN_FIELD_BOOL, RUN_AT(overwrite_checkpoint), .local = true,
          .help = "begin anew although there is a checkpoint"},
         {"checkpoint_minutes", 0, RAN_FIELD_REAL, RUN_AT(checkpoint_minutes), 0, 1e6, .value = "X",
-         .initial = "15", .local = true,
-         .help = "within an epoch, write a checkpoint after so many minutes; after each epoch "
-                 "anyway"},
+         .initial = "5", .local = true,
+         .help = "write a checkpoint every so many minutes, and when a signal ends the training"},
         {"progress", 0, RAN_FIELD_CHOICE, RUN_AT(progress), .choices = progress_names,
          .value = "WHEN", .initial = "auto", .local = true,
          .help = "live line on stderr; auto: on a terminal, elsewhere a plain line now and then"},
