@@ -42,7 +42,7 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
         size_t V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
         size_t threads = job->pool != NULL ? ran_pool_threads(job->pool) : 1, longest = 0;
         struct ran_layout layout;
-        double work, copies = job->dev != NULL && job->dev->B > 0 ? 4 : 3;
+        double work = 0, copies = job->dev != NULL && job->dev->B > 0 ? 4 : 3;
         int rc = ran_config_check(c, err);
 
         if (rc == RAN_OK)
