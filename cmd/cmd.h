@@ -38,7 +38,8 @@ int cmd_finish(int status);
 
 /* ---- options (options.c, help.c) ------------------------------------------------------------ */
 
-/* Options with a title in --help. base: the struct that the table describes. */
+/* Options with a title in --help. base: the struct that the table describes, a static one, because
+ * its texts are not released before the program ends. */
 struct cmd_group {
         const char *title;
         const struct ran_field *fields;

@@ -212,7 +212,7 @@ static int encode_record(void *arg, void *scratch, const struct cmd_line *line,
 int tokenize_encode(int argc, char **argv)
 {
         static const char *const reads[] = {"tokens", "text", NULL};
-        struct task task = {0};
+        static struct task task;
         const struct cmd_group groups[] = {
                 {"Vocabulary", vocab_fields, &task},
                 {"Encoding", encode_fields, &task},
@@ -285,7 +285,7 @@ static int decode_record(void *arg, void *scratch, const struct cmd_line *line,
 int tokenize_decode(int argc, char **argv)
 {
         static const char *const reads[] = {"encoding", "ids", NULL};
-        struct task task = {0};
+        static struct task task;
         const struct cmd_group groups[] = {
                 {"Vocabulary", vocab_fields, &task},
                 {"Input", cmd_input_fields, &task.input},

@@ -145,7 +145,7 @@ static int count_and_write(struct learn *l, char **files)
 
 int tokenize_learn(int argc, char **argv)
 {
-        struct learn l = {0};
+        static struct learn l;
         const struct cmd_group groups[] = {
                 {"Output", output_field, &output},
                 {"Vocabulary", ran_vocab_fields, &l.settings},
