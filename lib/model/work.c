@@ -305,7 +305,7 @@ void ran_each(struct ran_work *w, size_t from, size_t to,
                           .to = to};
 
         atomic_init(&l.next, from);
-        ran_parallel(w->pool, w->lanes, run_lane, &l);
+        ran_parallel(w->pool, to - from < w->lanes ? to - from : w->lanes, run_lane, &l);
 }
 
 void ran_drop(const struct ran_work *w, size_t b, size_t layer, int site, double p, float *x,
