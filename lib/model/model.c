@@ -256,11 +256,16 @@ static int open_checked(struct ran_model *m, bool verify, struct ran_error *err)
 struct ran_model *ran_model_open(const char *path, bool verify, struct ran_error *err)
 {
         struct ran_model *m = ran_alloc(1, sizeof *m, err);
+        struct ran_error why = {0};
 
         if (m == NULL)
                 return NULL;
-        if (ran_bytes_open(&m->file, path, err) != RAN_OK ||
-            open_checked(m, verify, err) != RAN_OK) {
+        if (ran_bytes_open(&m->file, path, err) != RAN_OK) {
+                ran_model_free(m);
+                return NULL;
+        }
+        if (open_checked(m, verify, &why) != RAN_OK) {
+                ran_fail(err, why.code, "%s: %s", path, why.text);
                 ran_model_free(m);
                 return NULL;
         }
