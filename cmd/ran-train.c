@@ -139,6 +139,8 @@ static void check_usage(void)
                 cmd_usage("--check, --dry-run and --dump-gradients exclude each other");
         if (!other.check && !other.dry_run && !dump && file.output == NULL)
                 cmd_usage("where shall the model go? -o FILE");
+        if (file.output != NULL && strcmp(file.output, "-") == 0)
+                cmd_usage("a model is a file, with a checkpoint beside it: -o FILE");
         if (other.model != NULL && !dump)
                 cmd_usage("--model is for --dump-gradients; where the model goes is -o FILE");
         if (dump && other.model == NULL)
@@ -310,9 +312,11 @@ static void describe_data(const struct session *s, struct ran_buf *training)
                 cmd_die(CMD_FAILED, "out of memory");
 }
 
-static int train(struct session *s, char *checkpoint)
+static int train(struct session *s, const char *checkpoint)
 {
         struct ran_buf training = {0};
+
+        hold_out(s);
         size_t V = s->train.V > s->dev.V ? s->train.V : s->dev.V;
         struct ran_train_job job = {
                 .config = &config,
@@ -342,8 +346,7 @@ static int classify(int argc, char **argv)
 
         char **files = argv + cmd_parse(&classify_program, argc, argv);
         check_usage();
-        bool trains = !other.check && !other.dry_run && other.dump_gradients == NULL;
-        if (trains)
+        if (!other.check && !other.dry_run && other.dump_gradients == NULL)
                 checkpoint = train_run_prepare(&run, file.output);
         s.pool = s.source.pool = cmd_pool();
         open_model(&s);
@@ -359,8 +362,6 @@ static int classify(int argc, char **argv)
                 status = check(&s, &problems);
         } else {
                 refuse_problems(&problems);
-                if (other.dump_gradients == NULL)
-                        hold_out(&s);
                 status = other.dump_gradients != NULL ? dump_gradients(&s) : train(&s, checkpoint);
                 if (status == CMD_OK && left_out(&s) && !input.errors_ok)
                         status = CMD_SOME_FAILED;

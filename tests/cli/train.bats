@@ -392,6 +392,8 @@ END
   [[ $output == *'fit to train on'* ]]
   run -3 --separate-stderr bash -c 'ran-train classify --check good.jsonl >/dev/full'
   [[ $stderr == *'cannot write standard output'* ]]
+  run -141 --separate-stderr bash -c 'exec ran-train classify -q --check good.jsonl > >(exec <&-; sleep 1)'
+  [ -z "$stderr" ]
 }
 
 @test "train --check: the first twenty places are named, the others counted" {
@@ -433,6 +435,10 @@ END
   echo '{"text": "rain", "labels": ["wet"]}' >several.jsonl
   refused 3 'the model gives each document one label' ran-train classify --dump-gradients g -m m.ran several.jsonl
   refused 3 'missing' ran-train classify --dump-gradients g -m missing train.jsonl
+  head -c 2000 m.ran >cut.ran
+  refused 3 'cut.ran' ran-train classify --dump-gradients g -m cut.ran train.jsonl
+  refused 3 'train.jsonl' ran-train classify --dump-gradients g -m train.jsonl train.jsonl
+  refused 3 'none/g' ran-train classify --dump-gradients none/g -m m.ran train.jsonl
 }
 
 # ---- the command line ----------------------------------------------------------------------------
@@ -444,6 +450,7 @@ END
     refused 2 'not in this version' ran-train $verb -o m.ran
   done
   refused 2 '-o FILE' ran-train classify
+  refused 2 '-o FILE' ran-train classify -o -
   refused 2 'exclude each other' ran-train classify --check --dry-run
   refused 2 'exclude each other' ran-train classify --resume --overwrite-checkpoint -o m.ran
   refused 2 '-o FILE' ran-train classify -m m.ran -o n.ran
