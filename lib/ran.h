@@ -115,6 +115,15 @@ void ran_parallel(struct ran_pool *pool, size_t n, void (*fn)(void *arg, size_t 
  * (affinity mask and cgroup quota), at least 1. */
 size_t ran_threads_default(void);
 
+/* ---- the processor (math/gemm.c) ------------------------------------------------------------- */
+
+/* The kernels in use: the best that this processor runs, or those that the environment variable
+ * RAN_ISA names ("avx512", "avx2", "base"). Chosen before main. */
+const char *ran_isa(void);
+/* NULL when RAN_ISA is unset or was honoured; else its value, which this processor or build does not
+ * know, and *known lists what would do. */
+const char *ran_isa_refused(const char **known);
+
 /* ---- files (base/file.c) -------------------------------------------------------------------- */
 
 /* A whole file, mapped read-only (or read into memory where it cannot be mapped: a pipe). */
@@ -400,10 +409,10 @@ struct ran_eval;
 struct ran_eval *ran_eval_new(size_t C, const char *const *names, bool multilabel,
                               struct ran_error *err);
 void ran_eval_free(struct ran_eval *e);
-/* One document: its gold classes (n_gold of them, each < C and there once; exactly one with a single
- * label, unless it is unknown), how many more gold labels it has that the model does not know (they
- * count as missed), and probabilities p (C). thresholds (C) decide with several labels; NULL: 0.5.
- * Can fail for lack of memory only. */
+/* One document: its gold classes (n_gold of them, each < C; exactly one with a single label, unless
+ * it is unknown), how many more gold labels it has that the model does not know (they count as
+ * missed), and probabilities p (C). thresholds (C) decide with several labels; NULL: 0.5. Can fail
+ * for lack of memory only. */
 int ran_eval_add(struct ran_eval *e, const uint32_t *gold, size_t n_gold, size_t unknown,
                  const float *p, const float *thresholds, struct ran_error *err);
 /* Remembers the name of an unknown label for the report (the first hundred; all are counted). */

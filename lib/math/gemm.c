@@ -62,6 +62,11 @@ __attribute__((constructor)) static void choose(void)
                          strcmp(core, "Zen4") != 0;
 }
 
+const char *ran_isa(void)
+{
+        return ran_simd->name;
+}
+
 const char *ran_isa_refused(const char **known)
 {
 #ifdef RAN_HAVE_X86

@@ -75,8 +75,4 @@ struct ran_simd {
  * main. */
 extern const struct ran_simd *ran_simd;
 
-/* NULL when RAN_ISA is unset or could be honoured; else its value, which this processor or build
- * does not know, and `known` lists what would do. */
-const char *ran_isa_refused(const char **known);
-
 #endif
