@@ -164,8 +164,9 @@ void cmd_version(const struct cmd_program *program, struct ran_buf *out)
         ran_buf_printf(out,
                        "%.*s (ran) %s\n"
                        "Copyright (c) 2026 the ran authors\n"
-                       "MIT License: free to use, change and pass on; there is no warranty.\n",
-                       (int)strcspn(program->name, " "), program->name, RAN_VERSION);
+                       "MIT License: free to use, change and pass on; there is no warranty.\n"
+                       "Kernels: %s\n",
+                       (int)strcspn(program->name, " "), program->name, RAN_VERSION, ran_isa());
 }
 
 /* One setting a line, for people; ran_fields_json knows how each is written. */

@@ -443,6 +443,15 @@ static void keep_standard_streams(void)
         }
 }
 
+/* Somebody who names kernels wants those or none. */
+static void check_isa(void)
+{
+        const char *known, *refused = ran_isa_refused(&known);
+
+        if (refused != NULL)
+                cmd_usage("RAN_ISA=%s: this processor and program know %s", refused, known);
+}
+
 int cmd_parse(const struct cmd_program *program, int argc, char **argv)
 {
         struct command_line c = {.program = program, .argv = argv, .argc = argc};
@@ -467,6 +476,7 @@ int cmd_parse(const struct cmd_program *program, int argc, char **argv)
         free(c.settings);
         if (cmd_common.print_config)
                 answer(program, cmd_print_config);
+        check_isa();
         if (cmd_common.jobs == 0)
                 cmd_common.jobs = ran_threads_default();
         return first;
