@@ -1,0 +1,328 @@
+#!/usr/bin/env bats
+# ran-tokenize: learning, importing, encoding, decoding, and what is refused.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+  PATH=${RAN_BIN:-$PWD/build}:$PATH
+  cd "$BATS_TEST_TMPDIR"
+  printf '%s\n' '{"text":"The rain, the rain"}' '{"text":"the sun!"}' >corpus.jsonl
+  printf '%s\n' '[UNK]' '[MASK]' run '##ning' café , a '[' ']' mask >vocab.txt
+}
+
+# encodes VOCAB RECORD ARGUMENT...: runs ran-tokenize encode on one record.
+encodes() {
+  printf '%s\n' "$2" >input.jsonl
+  run --separate-stderr ran-tokenize encode -q --vocab "$1" "${@:3}" input.jsonl
+}
+
+# pieces TEXT: of vocab.json, between bars.
+pieces() {
+  jq -cn --arg text "$1" '{$text}' | ran-tokenize encode --vocab vocab.json --only |
+    jq -r '.encoding.pieces | join("|")'
+}
+
+# ---- learn ---------------------------------------------------------------------------------------
+
+@test "learn: the most frequent words behind the reserved pieces, a tokenizer.json" {
+  run --separate-stderr ran-tokenize learn --min-count 1 -o vocab.json corpus.jsonl
+  [ "$status" -eq 0 ]
+  [ -z "$output" ]
+  [ "$stderr" = 'ran-tokenize: 8 words, 5 of them different; a vocabulary of 10 pieces' ]
+  [ "$(jq -c '.model.vocab | keys_unsorted' vocab.json)" = \
+    '["[UNK]","[MASK]","[SEP]","[START]","[END]","the","rain","!",",","sun"]' ]
+  [ "$(jq -c '[.version, .model.type, .model.unk_token, .added_tokens, .truncation]' vocab.json)" = \
+    '["1.0","WordLevel","[UNK]",[],null]' ]
+}
+
+@test "learn: standard input and output, and -q says nothing" {
+  run --separate-stderr ran-tokenize learn -q --min-count 1 <corpus.jsonl
+  [ "$status" -eq 0 ]
+  [ -z "$stderr" ]
+  ran-tokenize learn -q --min-count 1 -o vocab.json corpus.jsonl
+  [ "$output" = "$(cat vocab.json)" ]
+}
+
+@test "learn: tokens before text, source and target together" {
+  printf '%s\n' '{"tokens":["x-ray","y"],"text":"no"}' '{"source":"s t","target":["u","t"]}' \
+    '{"text":null,"tokens":["z"]}' >mixed.jsonl
+  ran-tokenize learn -q --min-count 1 mixed.jsonl |
+    jq -c '.model.vocab | keys_unsorted[5:]' >words
+  [ "$(cat words)" = '["t","-","ray","s","u","x","y","z"]' ]
+}
+
+@test "learn: the same bytes for any number of threads, forgetting included" {
+  for i in $(seq 3000); do
+    echo "{\"text\":\"w$((i % 700)) w$i w$((i * i % 1301)) often\"}"
+  done >many.jsonl
+  for type in word wordpiece; do
+    for j in 1 2 7; do
+      ran-tokenize learn -q -j $j --vocab-type $type --max-distinct 1000 -o v$j.json many.jsonl
+    done
+    cmp v1.json v2.json
+    cmp v1.json v7.json
+  done
+}
+
+@test "learn: forgetting is said" {
+  for i in $(seq 1500); do echo "{\"text\":\"w$i often\"}"; done >many.jsonl
+  run --separate-stderr ran-tokenize learn --max-distinct 1000 -o v.json many.jsonl
+  [ "$status" -eq 0 ]
+  [ "${stderr_lines[0]}" = 'ran-tokenize: many.jsonl:1000: more than 1000 different words: from here on the rarest are forgotten (--max-distinct)' ]
+  [ "${stderr_lines[1]}" = 'ran-tokenize: 3000 words, 751 of them different; a vocabulary of 6 pieces' ]
+  [ "${stderr_lines[2]}" = 'ran-tokenize: rare words were forgotten 750 times, with 25% of all occurrences' ]
+}
+
+@test "learn: word pieces spell every word of the corpus" {
+  ran-tokenize learn -q --vocab-type wordpiece --min-count 1 -o vocab.json corpus.jsonl
+  [ "$(jq -r '.model.type + .model.continuing_subword_prefix' vocab.json)" = 'WordPiece##' ]
+  [ "$(pieces 'the rain!')" = 'the|rain|!' ]
+  [ "$(pieces 'rainain sunai')" = 'rain|##a|##in|sun|##a|##i' ]
+  [ "$(pieces 'thex')" = '[UNK]' ]
+}
+
+@test "learn: text that is tokenised already, with an end-of-line token" {
+  echo '{"text":" no <unk> it was n'\''t \n it was \n"}' |
+    ran-tokenize learn -q --split-at spaces --eol-token '<eos>' --min-count 1 -o vocab.json
+  [ "$(pieces $'it was <unk>\n\nno')" = 'it|was|<unk>|<eos>|<eos>|no' ]
+  [ "$(pieces "was n't")" = "was|n't" ]
+  jq -cn '{text: "it was\nno <unk>\n"}' | ran-tokenize encode --vocab vocab.json --drop text |
+    ran-tokenize decode --vocab vocab.json | jq -c .text >text
+  [ "$(cat text)" = '"it was\nno <unk>\n"' ]
+}
+
+@test "learn: an end-of-line token that the rules would change is refused" {
+  run --separate-stderr ran-tokenize learn --eol-token '<EOS>' -o v.json corpus.jsonl
+  [ "$status" -eq 2 ]
+  [[ "${stderr_lines[0]}" == "ran-tokenize: the end-of-line token '<EOS>' does not pass "* ]]
+  [ ! -e v.json ]
+}
+
+@test "learn: nothing to learn from" {
+  for text in '' '{"text":" "}'; do
+    printf '%s' "$text" >empty.jsonl
+    run --separate-stderr ran-tokenize learn -o v.json empty.jsonl
+    [ "$status" -eq 3 ]
+    [ "$stderr" = 'ran-tokenize: there is no word to learn a vocabulary from' ]
+    [ ! -e v.json ]
+  done
+  echo '{"text":"every word once"}' >rare.jsonl
+  run --separate-stderr ran-tokenize learn -o v.json rare.jsonl
+  [ "$status" -eq 3 ]
+  [[ "$stderr" == *'no word occurs at least 2 times (min_count)'* ]]
+}
+
+@test "learn: bad lines are named, the others count" {
+  printf '%s\n' '{"text":"a a"}' '{"text":5}' '{"ids":[1]}' '{"tokens":["b",1]}' >bad.jsonl
+  run --separate-stderr ran-tokenize learn -o v.json bad.jsonl
+  [ "$status" -eq 1 ]
+  [ "${stderr_lines[0]}" = 'ran-tokenize: bad.jsonl:2: "text" must be a string or an array of strings' ]
+  [ "${stderr_lines[1]}" = 'ran-tokenize: bad.jsonl:3: no words: one of tokens, text, source and target is needed' ]
+  [ "${stderr_lines[2]}" = 'ran-tokenize: bad.jsonl:4: "tokens" must hold strings only' ]
+  [ "$(jq -c '.model.vocab | keys_unsorted[5:]' v.json)" = '["a"]' ]
+}
+
+@test "learn: an output that cannot be written is found out before the corpus is read" {
+  run --separate-stderr ran-tokenize learn -o no/such/v.json corpus.jsonl
+  [ "$status" -eq 3 ]
+  [[ "$stderr" == *no/such/v.json* ]]
+  run --separate-stderr sh -c 'ran-tokenize learn -q --min-count 1 corpus.jsonl >/dev/full'
+  [ "$status" -eq 3 ]
+}
+
+# ---- import --------------------------------------------------------------------------------------
+
+@test "import: a vocab.txt becomes a tokenizer.json" {
+  run --separate-stderr ran-tokenize import -o vocab.json vocab.txt
+  [ "$status" -eq 0 ]
+  [ "$stderr" = 'ran-tokenize: vocab.txt: 10 pieces, letters made lower case, accents removed' ]
+  [ "$(jq -c '[.normalizer.lowercase, .normalizer.strip_accents, .model.max_input_chars_per_word]' vocab.json)" = \
+    '[true,true,100]' ]
+  [ "$(pieces 'Running [MASK]')" = 'run|##ning|[|mask|]' ]
+}
+
+@test "import: each option" {
+  import() { ran-tokenize import -q -o vocab.json "$@" vocab.txt; }
+  import --accents keep
+  [ "$(pieces 'CAFÉ')" = 'café' ]
+  import --case keep
+  [ "$(pieces 'Run run')" = '[UNK]|run' ]
+  import --max-word 6
+  [ "$(pieces 'running runnin')" = '[UNK]|[UNK]' ]
+  [ "$(pieces 'run')" = 'run' ]
+  import --special
+  [ "$(pieces 'a [MASK]a')" = 'a|[MASK]|a' ]
+  import --clean cc-cf
+  [ "$(pieces $'r\xc2\xadu\x01n ru\xee\x80\x80n')" = 'run|[UNK]' ]
+  import
+  [ "$(pieces $'ru\xee\x80\x80n')" = 'run' ]
+  import --clean none
+  [ "$(pieces $'ru\xc2\xadn run')" = '[UNK]|run' ]
+  printf '京\n##京\n' >>vocab.txt
+  import
+  [ "$(pieces '京京')" = '京|京' ]
+  import --no-cjk
+  [ "$(pieces '京京')" = '京|##京' ]
+}
+
+@test "import: a capital letter says that case counts" {
+  printf '%s\n' '[UNK]' Rain rain >vocab.txt
+  ran-tokenize import -q -o vocab.json vocab.txt
+  [ "$(pieces 'Rain rain RAIN')" = 'Rain|rain|[UNK]' ]
+}
+
+@test "import: what is refused" {
+  printf '%s\n' '[UNK]' a b a >twice.txt
+  run --separate-stderr ran-tokenize import twice.txt
+  [ "$status" -eq 3 ]
+  [ -z "$output" ]
+  [ "$stderr" = "ran-tokenize: twice.txt: line 4: the piece 'a' is there twice, as 1 and 3" ]
+  printf '%s\n' a b >unknown.txt
+  run --separate-stderr ran-tokenize import unknown.txt
+  [ "$status" -eq 3 ]
+  [ "$stderr" = "ran-tokenize: unknown.txt: the vocabulary has no piece '[UNK]' for unknown words" ]
+  run --separate-stderr ran-tokenize import
+  [ "$status" -eq 2 ]
+}
+
+# ---- encode --------------------------------------------------------------------------------------
+
+@test "encode: the record as it came, and its encoding" {
+  ran-tokenize import -q -o vocab.json vocab.txt
+  encodes vocab.json '{"id": 1.50, "text":"Running, a ☂"}'
+  [ "$status" -eq 0 ]
+  digest=$(sha256sum vocab.json | cut -d ' ' -f 1)
+  [ "$output" = '{"id": 1.50, "text":"Running, a ☂","encoding":{"vocab":"'$digest'","pieces":["run","##ning",",","a","[UNK]"],"ids":[2,3,5,6,0],"offsets":[[0,3],[3,7],[7,8],[9,10],[11,12]]}}' ]
+}
+
+@test "encode: a vocab.txt serves as it is, and how it was taken is said" {
+  run --separate-stderr ran-tokenize encode --vocab vocab.txt --only <<<'{"id":1,"text":"RUN"}'
+  [ "$(jq -c .encoding.pieces <<<"$output")" = '["run"]' ]
+  [ "$stderr" = 'ran-tokenize: vocab.txt: taken for an uncased vocabulary: no piece holds a capital letter' ]
+}
+
+@test "encode: offsets in characters, bytes and 16-bit units" {
+  record='{"text":"😀 Café\u0301 run"}'
+  printf '%s\n' '[UNK]' cafe run >vocab.txt
+  encodes vocab.txt "$record"
+  [ "$(jq -c .encoding.offsets <<<"$output")" = '[[0,1],[2,6],[8,11]]' ]
+  encodes vocab.txt "$record" --offsets byte
+  [ "$(jq -c .encoding.offsets <<<"$output")" = '[[0,4],[5,10],[13,16]]' ]
+  encodes vocab.txt "$record" --offsets=utf16
+  [ "$(jq -c .encoding.offsets <<<"$output")" = '[[0,2],[3,7],[9,12]]' ]
+}
+
+@test "encode: given tokens keep their numbers, and offsets count within them" {
+  printf '%s\n' '[UNK]' run '##ning' . u n é >vocab.txt
+  encodes vocab.txt '{"tokens":["Running","U.N.","","éé","\u00ad"],"text":"other"}' --offsets byte
+  [ "$(jq -c '.encoding | [.pieces, .words, .offsets]' <<<"$output")" = \
+    '[["run","##ning","u",".","n",".","[UNK]","[UNK]","[UNK]"],[0,0,1,1,1,1,2,3,4],[[0,3],[3,7],[0,1],[1,2],[2,3],[3,4],[0,0],[0,4],[0,2]]]' ]
+}
+
+@test "encode: --into, --only, --drop" {
+  encodes vocab.txt '{"id":7,"text":"a"}' --into e --only
+  [[ "$output" == '{"id":7,"e":{"vocab":"'* ]]
+  encodes vocab.txt '{"id":7,"text":"a","x":1}' --drop text
+  [[ "$output" == '{"id":7,"x":1,"encoding":{"vocab":"'* ]]
+}
+
+@test "encode: U+0000 in a text is a character like any other" {
+  encodes vocab.txt '{"text":"r\u0000un a"}'
+  [ "$(jq -c '.encoding | [.pieces, .offsets]' <<<"$output")" = '[["run","a"],[[0,4],[5,6]]]' ]
+}
+
+@test "encode: records that cannot be used" {
+  printf '%s\n' '{"id":1}' '{"id":2,"text":""}' '{"id":3,"text":["a"]}' '{"id":4,"tokens":"a"}' \
+    '{"id":5,"text":"a","text":"b"}' '{"id":6,"text":"a"}' >bad.jsonl
+  run --separate-stderr ran-tokenize encode -q --vocab vocab.txt bad.jsonl
+  [ "$status" -eq 1 ]
+  [ "$(jq -c '[.id, .ran_error.message]' <<<"$output")" = '[1,"no text: one of tokens and text is needed"]
+[2,"the document has no tokens"]
+[3,"\"text\" must be a string"]
+[4,"\"tokens\" must be an array of strings"]
+[5,"\"text\" is given twice"]
+[6,null]' ]
+}
+
+@test "encode: a vocabulary must be named, and be one" {
+  run --separate-stderr ran-tokenize encode corpus.jsonl
+  [ "$status" -eq 2 ]
+  [ "${stderr_lines[0]}" = 'ran-tokenize: which vocabulary? --vocab FILE, or that of -m MODEL' ]
+  run --separate-stderr ran-tokenize encode --vocab no.json corpus.jsonl
+  [ "$status" -eq 3 ]
+  [ "$stderr" = 'ran-tokenize: cannot open no.json: No such file or directory' ]
+  echo '{"model":{"type":"Unigram"}}' >unigram.json
+  run --separate-stderr ran-tokenize encode --vocab unigram.json corpus.jsonl
+  [ "$status" -eq 3 ]
+  [ "$stderr" = "ran-tokenize: unigram.json: the model 'Unigram' is not supported (WordPiece and WordLevel are)" ]
+  echo '{"model":' >cut.json
+  run --separate-stderr ran-tokenize encode --vocab cut.json corpus.jsonl
+  [ "$status" -eq 3 ]
+  [[ "$stderr" == 'ran-tokenize: cut.json: not valid JSON at byte '* ]]
+}
+
+@test "encode: a stored truncation is ignored, and that is said" {
+  ran-tokenize import -q vocab.txt | jq -c '.truncation = {max_length: 2}' >short.json
+  run --separate-stderr ran-tokenize encode --vocab short.json --only <<<'{"id":1,"text":"a a a a"}'
+  [ "$(jq -c .encoding.ids <<<"$output")" = '[6,6,6,6]' ]
+  [ "$stderr" = 'ran-tokenize: short.json: its truncation to 2 tokens is ignored: documents are never cut' ]
+}
+
+@test "encode: the vocabulary of a model" {
+  for i in 1 2 3 4 5 6; do
+    echo "{\"text\":\"rain and storm $i\",\"label\":\"wet\"}"
+    echo "{\"text\":\"sun and warmth $i\",\"label\":\"dry\"}"
+  done >train.jsonl
+  ran-tokenize learn -q -o vocab.json train.jsonl
+  ran-train classify -q --vocab vocab.json --no-dev --epochs 1 --dim 8 --heads 1 --head-dim 8 \
+    -o model.ran train.jsonl
+  echo '{"text":"rain 1, sun"}' >input.jsonl
+  ran-tokenize encode --vocab vocab.json input.jsonl >with-vocab
+  ran-tokenize encode -m model.ran input.jsonl >with-model
+  cmp with-vocab with-model
+}
+
+@test "encode: what it writes goes on to ran-classify" {
+  for i in 1 2 3 4 5 6; do
+    echo "{\"text\":\"rain and storm $i\",\"label\":\"wet\"}"
+    echo "{\"text\":\"sun and warmth $i\",\"label\":\"dry\"}"
+  done >train.jsonl
+  ran-train classify -q --no-dev --epochs 1 --dim 8 --heads 1 --head-dim 8 -o model.ran train.jsonl
+  ran-tokenize encode -m model.ran --drop text train.jsonl | ran-classify -m model.ran --only \
+    >from-encoding
+  ran-classify -m model.ran --only train.jsonl >from-text
+  [ "$(jq -c .prediction from-encoding)" = "$(jq -c .prediction from-text)" ]
+}
+
+# ---- decode --------------------------------------------------------------------------------------
+
+@test "decode: encodings and bare ids become text" {
+  ran-tokenize import -q -o vocab.json vocab.txt
+  printf '%s\n' '{"id":1,"text":"Running , a"}' | ran-tokenize encode --vocab vocab.json >encoded
+  run --separate-stderr ran-tokenize decode --vocab vocab.json --drop encoding encoded
+  [ "$output" = '{"id":1,"text":"running, a"}' ]
+  run --separate-stderr ran-tokenize decode --vocab vocab.json --into words <<<'{"ids":[2,3,0]}'
+  [ "$output" = '{"ids":[2,3,0],"words":"running [UNK]"}' ]
+}
+
+@test "decode: what is refused" {
+  printf '%s\n' '{"ids":[99]}' '{"ids":["a"]}' '{"text":"a"}' '{"encoding":{"vocab":"x","ids":[1]}}' \
+    '{"ids":[]}' >bad.jsonl
+  run --separate-stderr ran-tokenize decode -q --vocab vocab.txt bad.jsonl
+  [ "$status" -eq 1 ]
+  [ "$(jq -r .ran_error.message <<<"$output")" = 'id 99 is not in the vocabulary, of 10
+ids must be whole numbers, not "a"
+no ids: one of encoding and ids is needed
+"encoding" was made with another vocabulary than the model'\''s
+the document has no tokens' ]
+}
+
+@test "decode of encode gives the words back" {
+  printf '%s\n' '{"text":"the rain the sun"}' '{"text":"sun rain"}' >plain.jsonl
+  for type in word wordpiece; do
+    ran-tokenize learn -q --vocab-type $type --min-count 1 -o vocab.json corpus.jsonl
+    ran-tokenize encode --vocab vocab.json --drop text plain.jsonl |
+      ran-tokenize decode --vocab vocab.json --drop encoding >decoded
+    cmp decoded plain.jsonl
+  done
+}
