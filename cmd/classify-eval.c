@@ -82,16 +82,7 @@ static bool find_class(const struct classify_eval *e, const char *name, size_t n
         return false;
 }
 
-static void add_gold(struct classify_eval *e, size_t *n, uint32_t class)
-{
-        for (size_t i = 0; i < *n; i++) {
-                if (e->gold[i] == class)
-                        return;
-        }
-        e->gold[(*n)++] = class;
-}
-
-/* The known labels of the record as classes, each once; counts the others. */
+/* The known labels of the record as classes; counts the others. */
 static int find_gold(struct classify_eval *e, size_t *n, size_t *unknown, struct ran_error *err)
 {
         const struct cmd_labels *l = &e->labels;
@@ -105,7 +96,7 @@ static int find_gold(struct classify_eval *e, size_t *n, size_t *unknown, struct
                 const char *name = l->names.data + begin;
                 uint32_t class;
                 if (find_class(e, name, l->end[i] - begin, &class)) {
-                        add_gold(e, n, class);
+                        e->gold[(*n)++] = class;
                         continue;
                 }
                 int code = ran_eval_unknown(e->eval, name, l->end[i] - begin, err);

@@ -78,10 +78,15 @@ classifies() {
     jq -e '.prediction | (.labels | length) == (.probs | length)'
 }
 
+# The score is a rounded number in 32 bits, and so must be the threshold.
 @test "classify: a score that is exactly the threshold reaches it" {
-  score=$(ran-classify -m one.ran one.jsonl | head -1 | sed 's/.*"score":\([^}]*\)}}/\1/')
-  head -1 one.jsonl >first.jsonl
-  [ "$(ran-classify -m one.ran --threshold "$score" first.jsonl | jq -r .prediction.label)" = dry ]
+  for text in sun rain snow warmth storm and number 'sun rain' 'rain sun' 'snow and sun' 'storm sun'; do
+    echo "{\"text\":\"$text\"}" >in.jsonl
+    score=$(ran-classify -m one.ran in.jsonl | sed 's/.*"score":\([^}]*\)}}/\1/')
+    [ "$(ran-classify -m one.ran --threshold "$score" in.jsonl | jq .prediction.label)" != null ]
+    score=$(ran-classify -m several.ran --top 1 in.jsonl | sed 's/.*"score":\([^}]*\)}.}}/\1/')
+    ran-classify -m several.ran --threshold "$score" in.jsonl | jq -e '.prediction.labels != []'
+  done
 }
 
 @test "classify: a document's result depends on the document alone" {
@@ -141,6 +146,7 @@ classifies() {
 {"ids":[1.5]}|ids must be whole numbers, not 1.5
 {"ids":["1"]}|ids must be whole numbers, not "1"
 {"ids":[123456789]}|id 123456789 is not in the vocabulary
+{"ids":[4294967301]}|id 4294967301 is not in the vocabulary
 {"ids":[99999999999999999999999]}|ids must be whole numbers
 {"encoding":[]}|"encoding" must be an object
 {"encoding":{"ids":[1]}}|another vocabulary
