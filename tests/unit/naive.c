@@ -1,0 +1,476 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "naive.h"
+
+static double *doubles(size_t n)
+{
+        double *x = calloc(n > 0 ? n : 1, sizeof(*x));
+
+        if (x == NULL)
+                abort();
+        return x;
+}
+
+/* ---- parameters --------------------------------------------------------------------------------
+ */
+
+/* A weight (O, I), or scales (O), and a bias (O). Absent ones are NULL. */
+struct pair {
+        const double *w, *b;
+        size_t O, I;
+};
+
+/* "name.weight" and "name.bias". */
+static struct pair pair_of(const struct naive *n, const char *name)
+{
+        struct pair p = {0};
+        size_t length = strlen(name);
+
+        for (size_t i = 0; i < n->layout->n; i++) {
+                const struct ran_tensor_spec *s = &n->layout->spec[i];
+
+                if (strncmp(s->name, name, length) != 0)
+                        continue;
+                if (strcmp(s->name + length, ".bias") == 0)
+                        p.b = n->block + s->offset;
+                if (strcmp(s->name + length, ".weight") == 0)
+                        p = (struct pair){n->block + s->offset, p.b,
+                                          s->rows > 0 ? s->rows : s->cols, s->cols};
+        }
+        return p;
+}
+
+static struct pair in_layer(const struct naive *n, size_t l, const char *name)
+{
+        char whole[96];
+
+        snprintf(whole, sizeof(whole), "ran.%zu.%s", l, name);
+        return pair_of(n, whole);
+}
+
+struct glu {
+        struct pair value, gate;
+};
+
+struct naive_layer {
+        size_t l;
+        struct pair gpc, gpc_norm, input_norm, output_norm, update_norm, review_norm;
+        struct pair q, k, v, out, review_q, review_k, review_v, review_out;
+        struct glu output, update, review;
+};
+
+static struct naive_layer layer_of(const struct naive *n, size_t l)
+{
+        return (struct naive_layer){
+                .l = l,
+                .gpc = in_layer(n, l, "gpc"),
+                .gpc_norm = in_layer(n, l, "gpc_norm"),
+                .input_norm = in_layer(n, l, "input_norm"),
+                .output_norm = in_layer(n, l, "output_norm"),
+                .update_norm = in_layer(n, l, "update_norm"),
+                .review_norm = in_layer(n, l, "review_norm"),
+                .q = in_layer(n, l, "attn.q"),
+                .k = in_layer(n, l, "attn.k"),
+                .v = in_layer(n, l, "attn.v"),
+                .out = in_layer(n, l, "attn.out"),
+                .review_q = in_layer(n, l, "review.q"),
+                .review_k = in_layer(n, l, "review.k"),
+                .review_v = in_layer(n, l, "review.v"),
+                .review_out = in_layer(n, l, "review.out"),
+                .output = {in_layer(n, l, "output_glu.value"), in_layer(n, l, "output_glu.gate")},
+                .update = {in_layer(n, l, "update_glu.value"), in_layer(n, l, "update_glu.gate")},
+                .review = {in_layer(n, l, "review_glu.value"), in_layer(n, l, "review_glu.gate")},
+        };
+}
+
+struct naive_head {
+        struct pair pool, gpc, out;
+        struct glu gpc_glu;
+};
+
+static struct naive_head head_of(const struct naive *n)
+{
+        return (struct naive_head){
+                .pool = pair_of(n, "classify.pool"),
+                .gpc = pair_of(n, "classify.gpc"),
+                .out = pair_of(n, "classify.out"),
+                .gpc_glu = {pair_of(n, "classify.gpc_glu.value"),
+                            pair_of(n, "classify.gpc_glu.gate")},
+        };
+}
+
+void naive_init(struct naive *n, const struct ran_config *c, const struct ran_layout *layout,
+                const struct ran_params *p, size_t V, size_t C)
+{
+        *n = (struct naive){.c = c, .layout = layout, .V = V, .C = C};
+        n->block = doubles(layout->size);
+        n->embed = doubles(V * c->dim);
+        for (size_t i = 0; i < layout->size; i++)
+                n->block[i] = (double)p->block[i];
+        for (size_t i = 0; i < V * c->dim; i++)
+                n->embed[i] = (double)p->embed[i];
+        n->layer = calloc(c->layers, sizeof(*n->layer));
+        n->head = calloc(1, sizeof(*n->head));
+        if (n->layer == NULL || n->head == NULL)
+                abort();
+        for (size_t l = 0; l < c->layers; l++)
+                n->layer[l] = layer_of(n, l);
+        *n->head = head_of(n);
+}
+
+void naive_release(struct naive *n)
+{
+        free(n->block);
+        free(n->embed);
+        free(n->layer);
+        free(n->head);
+}
+
+/* ---- building blocks ---------------------------------------------------------------------------
+ */
+
+static bool gated(const struct naive *n)
+{
+        return n->c->cell == RAN_CELL_GATED;
+}
+
+static double sigmoid(double x)
+{
+        return 1 / (1 + exp(-x));
+}
+
+/* SiLU in a gated cell, else the identity. */
+static double phi(const struct naive *n, double x)
+{
+        return gated(n) ? x * sigmoid(x) : x;
+}
+
+/* y (N, O) = x (N, I) W^T + b; with `activated` phi of it. */
+static void linear(const struct naive *n, double *y, const double *x, struct pair p, size_t N,
+                   bool activated)
+{
+        for (size_t r = 0; r < N; r++)
+                for (size_t o = 0; o < p.O; o++) {
+                        double sum = p.b != NULL ? p.b[o] : 0;
+
+                        for (size_t i = 0; i < p.I; i++)
+                                sum += p.w[o * p.I + i] * x[r * p.I + i];
+                        y[r * p.O + o] = activated ? phi(n, sum) : sum;
+                }
+}
+
+/* y (N, D) += GLU(x) */
+static void add_glu(const struct naive *n, double *y, const double *x, struct glu g, size_t N)
+{
+        size_t D = n->c->dim;
+        double *value = doubles(N * D), *gate = doubles(N * D);
+
+        linear(n, value, x, g.value, N, false);
+        linear(n, gate, x, g.gate, N, false);
+        for (size_t i = 0; i < N * D; i++)
+                y[i] += value[i] * sigmoid(gate[i]);
+        free(value);
+        free(gate);
+}
+
+/* LN with the parameters of p, or SN where p is NULL, in place. */
+static void norm(const struct naive *n, double *x, const struct pair *p, size_t N)
+{
+        size_t D = n->c->dim;
+        double eps = p != NULL ? 1e-5 : 1e-7;
+
+        for (size_t r = 0; r < N; r++, x += D) {
+                double mean = 0, var = 0;
+
+                for (size_t i = 0; i < D; i++)
+                        mean += x[i] / (double)D;
+                for (size_t i = 0; i < D; i++)
+                        var += (x[i] - mean) * (x[i] - mean) / (double)D;
+                for (size_t i = 0; i < D; i++) {
+                        x[i] = (x[i] - mean) / sqrt(var + eps);
+                        if (p != NULL)
+                                x[i] = x[i] * p->w[i] + p->b[i];
+                }
+        }
+}
+
+static void softmax(double *x, size_t n)
+{
+        double top = x[0], sum = 0;
+
+        for (size_t i = 1; i < n; i++)
+                top = fmax(top, x[i]);
+        for (size_t i = 0; i < n; i++)
+                sum += x[i] = exp(x[i] - top);
+        for (size_t i = 0; i < n; i++)
+                x[i] /= sum;
+}
+
+/* Dropout of n values that stand at `at` among those of a site: 16 bits of a draw for each. */
+static void drop(const struct naive *n, double *x, size_t count, size_t at, size_t layer, int site,
+                 double p)
+{
+        uint64_t purpose = RAN_FOR_DROPOUT + 16 * (layer * RAN_DROP_SITES + (uint64_t)site);
+        uint64_t key = ran_key(n->noise.seed, purpose, n->noise.epoch, n->record);
+
+        for (size_t i = 0; i < count && p > 0; i++) {
+                uint64_t bits = ran_draw(key, (at + i) / 4) >> 16 * ((at + i) % 4) & 0xffff;
+
+                x[i] = bits < (uint64_t)(p * 65536 + 0.5) ? 0 : x[i] / (1 - p);
+        }
+}
+
+/* ---- a window ----------------------------------------------------------------------------------
+ */
+
+static void rotate(double *row, size_t position, size_t h, size_t d)
+{
+        for (size_t i = 0; i < h * d; i += 2) {
+                double angle = (double)position * pow(10000, -(double)(i % d) / (double)d);
+                double a = row[i], b = row[i + 1];
+
+                row[i] = a * cos(angle) - b * sin(angle);
+                row[i + 1] = a * sin(angle) + b * cos(angle);
+        }
+}
+
+/* a (n, E) = all heads of softmax(Q K^T / sqrt(d_k)) V, equation (3) */
+static void attend(const struct naive *n, double *a, const double *q, const double *k,
+                   const double *v, size_t rows)
+{
+        size_t h = n->c->heads, d = n->c->head_dim, E = h * d;
+        double *score = doubles(rows);
+
+        for (size_t i = 0; i < rows; i++)
+                for (size_t j = 0; j < h; j++) {
+                        for (size_t t = 0; t < rows; t++) {
+                                score[t] = 0;
+                                for (size_t e = j * d; e < (j + 1) * d; e++)
+                                        score[t] += q[i * E + e] * k[t * E + e] / sqrt((double)d);
+                        }
+                        softmax(score, rows);
+                        for (size_t e = j * d; e < (j + 1) * d; e++) {
+                                a[i * E + e] = 0;
+                                for (size_t t = 0; t < rows; t++)
+                                        a[i * E + e] += score[t] * v[t * E + e];
+                        }
+                }
+        free(score);
+}
+
+/* P (rows, D) from Z (rows, D): equations (2) and (3), and the output gate. */
+static void mix(const struct naive *n, const struct naive_layer *p, double *P, const double *Z,
+                size_t rows, size_t at)
+{
+        size_t D = n->c->dim, E = n->c->heads * n->c->head_dim;
+        double *q = doubles(rows * E), *k = doubles(rows * E), *v = doubles(rows * E);
+        double *a = doubles(rows * E);
+
+        linear(n, q, Z, p->q, rows, true);
+        linear(n, k, Z, p->k, rows, true);
+        linear(n, v, Z, p->v, rows, true);
+        for (size_t r = 0; r < rows && n->c->rotary; r++) {
+                rotate(q + r * E, r, n->c->heads, n->c->head_dim);
+                rotate(k + r * E, r, n->c->heads, n->c->head_dim);
+        }
+        attend(n, a, q, k, v, rows);
+        linear(n, P, a, p->out, rows, true);
+        drop(n, P, rows * D, at * D, p->l, RAN_DROP_ATTENTION, n->noise.dropout);
+        if (gated(n)) {
+                add_glu(n, P, Z, p->output, rows);
+                norm(n, P, &p->output_norm, rows);
+        }
+        free(q);
+        free(k);
+        free(v);
+        free(a);
+}
+
+/* A window of w tokens x: Y (w, D), and G becomes the next cell. at: rows of the document before
+ * its cell. */
+static void window(const struct naive *n, const struct naive_layer *p, double *Y, double *G,
+                   const double *x, size_t w, size_t at)
+{
+        size_t D = n->c->dim;
+        double *Z = doubles((w + 1) * D), *P = doubles((w + 1) * D);
+
+        memcpy(Z, G, D * sizeof(*Z));
+        memcpy(Z + D, x, w * D * sizeof(*Z));
+        norm(n, Z, &p->input_norm, w + 1);
+        drop(n, Z, (w + 1) * D, at * D, p->l, RAN_DROP_INPUT, n->noise.dropout);
+        mix(n, p, P, Z, w + 1, at);
+        norm(n, P, NULL, w + 1); /* (5) */
+        memcpy(Y, P + D, w * D * sizeof(*Y));
+        if (n->c->residual && gated(n)) /* (6) */
+                add_glu(n, P, G, p->update, 1);
+        else if (n->c->residual)
+                for (size_t i = 0; i < D; i++)
+                        P[i] += G[i];
+        norm(n, P, &p->update_norm, 1);
+        memcpy(G, P, D * sizeof(*G));
+        free(Z);
+        free(P);
+}
+
+/* ---- a layer -----------------------------------------------------------------------------------
+ */
+
+/* Equation (9): x (L, D) from Y and the states S (m, D). */
+static void review(const struct naive *n, const struct naive_layer *p, double *x, const double *Y,
+                   const double *S, size_t L, size_t m)
+{
+        size_t D = n->c->dim;
+        double *q = doubles(L * D), *k = doubles(m * D), *v = doubles(m * D);
+        double *R = doubles(L * D), *score = doubles(m);
+
+        linear(n, q, Y, p->review_q, L, true);
+        linear(n, k, S, p->review_k, m, true);
+        linear(n, v, S, p->review_v, m, true);
+        for (size_t t = 0; t < L; t++) {
+                for (size_t j = 0; j < m; j++) {
+                        score[j] = 0;
+                        for (size_t i = 0; i < D; i++)
+                                score[j] += q[t * D + i] * k[j * D + i] / sqrt((double)D);
+                }
+                softmax(score, m);
+                for (size_t j = 0; j < m; j++)
+                        for (size_t i = 0; i < D; i++)
+                                R[t * D + i] += score[j] * v[j * D + i];
+        }
+        memcpy(x, R, L * D * sizeof(*x));
+        if (gated(n)) {
+                linear(n, x, R, p->review_out, L, true);
+                drop(n, x, L * D, 0, p->l, RAN_DROP_REVIEW, n->noise.dropout);
+                add_glu(n, x, q, p->review, L);
+                norm(n, x, &p->review_norm, L);
+        }
+        free(q);
+        free(k);
+        free(v);
+        free(R);
+        free(score);
+}
+
+/* How many windows L tokens have: a last one that is too short joins the one before it. A minimum
+ * above W counts as W. */
+static size_t windows(const struct ran_config *c, size_t L)
+{
+        size_t least = c->min_window < c->window ? c->min_window : c->window, m = 0;
+
+        while (m * c->window < L)
+                m++;
+        if (m > 1 && L - (m - 1) * c->window < least)
+                m--;
+        return m;
+}
+
+/* x (L, D) in place; last: the last cell of the layer below, which becomes that of this one. */
+static void layer(const struct naive *n, size_t l, double *x, double *last, size_t L)
+{
+        const struct naive_layer *p = &n->layer[l];
+        size_t D = n->c->dim, W = n->c->window, m = windows(n->c, L);
+        double *Y = doubles(L * D), *S = doubles(m * D), *G = doubles(D);
+
+        linear(n, G, last, p->gpc, 1, true); /* (1) */
+        norm(n, G, &p->gpc_norm, 1);
+        for (size_t i = 0; i < m; i++) {
+                size_t from = i * W, to = i + 1 < m ? from + W : L;
+
+                window(n, p, Y + from * D, G, x + from * D, to - from, from + i);
+                memcpy(S + i * D, G, D * sizeof(*S)); /* (8) */
+        }
+        if (n->c->review) {
+                review(n, p, x, Y, S, L, m);
+        } else {
+                memcpy(x, Y, L * D * sizeof(*x));
+                norm(n, x, &p->review_norm, L);
+        }
+        memcpy(last, G, D * sizeof(*last));
+        free(Y);
+        free(S);
+        free(G);
+}
+
+void naive_encode(const struct naive *n, double *x, double *last, const uint32_t *ids, size_t L)
+{
+        size_t D = n->c->dim;
+
+        for (size_t t = 0; t < L; t++)
+                memcpy(x + t * D, n->embed + ids[t] * D, D * sizeof(*x));
+        drop(n, x, L * D, 0, 0, RAN_DROP_EMBED, n->noise.embed_dropout);
+        memset(last, 0, D * sizeof(*last));
+        for (size_t l = 0; l < n->c->layers; l++)
+                layer(n, l, x, last, L);
+}
+
+/* ---- the head ----------------------------------------------------------------------------------
+ */
+
+static void pool(const struct naive *n, double *v, const double *x, size_t L)
+{
+        size_t D = n->c->dim;
+
+        for (size_t i = 0; i < D; i++) {
+                double top = x[i], sum = 0;
+
+                for (size_t t = 0; t < L; t++) {
+                        top = fmax(top, x[t * D + i]);
+                        sum += x[t * D + i];
+                }
+                v[i] = n->c->pooling == RAN_POOL_MAX ? top : sum / (double)L;
+        }
+}
+
+void naive_classify(const struct naive *n, double *logits, double *head, const uint32_t *ids,
+                    size_t L)
+{
+        size_t D = n->c->dim;
+        double *x = doubles(L * D), *last = doubles(D), *v = doubles(D), *sum = doubles(D);
+
+        naive_encode(n, x, last, ids, L);
+        pool(n, v, x, L);
+        linear(n, sum, v, n->head->pool, 1, true); /* (10) */
+        if (gated(n)) {
+                add_glu(n, sum, last, n->head->gpc_glu, 1);
+        } else {
+                linear(n, v, last, n->head->gpc, 1, false);
+                for (size_t i = 0; i < D; i++)
+                        sum[i] += v[i];
+        }
+        drop(n, sum, D, 0, 0, RAN_DROP_HEAD, n->noise.dropout);
+        linear(n, logits, sum, n->head->out, 1, false); /* (11) */
+        if (head != NULL)
+                memcpy(head, sum, D * sizeof(*head));
+        free(x);
+        free(last);
+        free(v);
+        free(sum);
+}
+
+double naive_loss(const double *logits, size_t C, const uint32_t *gold, size_t n_gold,
+                  bool multilabel, double smoothing)
+{
+        double *p = doubles(C), loss = 0;
+
+        memcpy(p, logits, C * sizeof(*p));
+        softmax(p, C);
+        for (size_t c = 0; c < C; c++) {
+                bool is = false;
+
+                for (size_t i = 0; i < n_gold; i++)
+                        is |= gold[i] == c;
+                if (multilabel) {
+                        double y = (is ? 1 - smoothing : 0) + smoothing / 2;
+
+                        loss -= y * log(sigmoid(logits[c])) / (double)C;
+                        loss -= (1 - y) * log(sigmoid(-logits[c])) / (double)C;
+                } else {
+                        loss -= ((is ? 1 - smoothing : 0) + smoothing / (double)C) * log(p[c]);
+                }
+        }
+        free(p);
+        return loss;
+}

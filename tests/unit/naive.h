@@ -1,0 +1,38 @@
+/* naive.h - the classifier of MODELS.md as its equations stand there: one document, in double, one
+ * window after another, cell and tokens together. What lib/model must equal.
+ *
+ * Parameters are found by the names that they have in a model file. Nothing is shared with
+ * lib/model but the list of these names and the definition of a random number. */
+#ifndef RAN_TESTS_UNIT_NAIVE_H
+#define RAN_TESTS_UNIT_NAIVE_H
+
+#include "model/params.h"
+#include "model/work.h"
+
+struct naive {
+        const struct ran_config *c;
+        const struct ran_layout *layout;
+        size_t V, C;
+        double *block;             /* all parameters but the embedding, as the layout has them */
+        double *embed;             /* (V, D) */
+        struct ran_noise noise;    /* dropout as in training; all zero: none */
+        uint64_t record;           /* of the document: what dropout is keyed by */
+        struct naive_layer *layer; /* (layers) and */
+        struct naive_head *head;   /* where the parameters of each stand in block */
+};
+/* Copies the weights, which may be changed from then on. */
+void naive_init(struct naive *n, const struct ran_config *c, const struct ran_layout *layout,
+                const struct ran_params *p, size_t V, size_t C);
+void naive_release(struct naive *n);
+
+/* x (L, D): the encoder's output; last (D): the last cell of the last layer. */
+void naive_encode(const struct naive *n, double *x, double *last, const uint32_t *ids, size_t L);
+/* logits (C); head (D): the input of the last linear layer, or NULL. */
+void naive_classify(const struct naive *n, double *logits, double *head, const uint32_t *ids,
+                    size_t L);
+/* MODELS.md section 2, with label smoothing: a share of the target that all classes divide among
+ * them (one label) or that goes to 0.5 (several). */
+double naive_loss(const double *logits, size_t C, const uint32_t *gold, size_t n_gold,
+                  bool multilabel, double smoothing);
+
+#endif

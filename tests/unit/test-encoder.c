@@ -1,0 +1,396 @@
+/* The encoder and its head against the plain window loop of naive.c, however the work is shaped. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/encoder.h"
+#include "naive.h"
+#include "test.h"
+#include "toy.h"
+
+/* How documents go through an encoder. */
+struct way {
+        bool training;
+        size_t chunk_rows; /* 0: as it is */
+        struct ran_noise noise;
+        size_t threads; /* 0: no pool */
+};
+
+/* What came out: all token rows of the last layer, last cells, logits. */
+struct result {
+        float *x, *last, *logits;
+        size_t L, B, D, C;
+};
+
+static float *copy(const float *x, size_t n)
+{
+        float *y = malloc((n + 1) * sizeof(*y));
+
+        if (y == NULL)
+                abort();
+        memcpy(y, x, n * sizeof(*y));
+        return y;
+}
+
+static struct result result_of(const struct ran_work *w, size_t C)
+{
+        const struct ran_rows *rows = w->rows;
+        const float *G = w->cells[w->c->layers - 1].G;
+        struct result r = {.L = rows->L, .B = rows->B, .D = w->D, .C = C};
+
+        r.x = copy(w->x[w->c->layers], r.L * r.D);
+        r.logits = copy(w->head.logits, r.B * C);
+        r.last = copy(w->head.logits, 0);
+        r.last = realloc(r.last, r.B * r.D * sizeof(*r.last) + 1);
+        for (size_t b = 0; b < r.B; b++)
+                memcpy(r.last + b * r.D, G + (rows->docwin[b + 1] + b) * r.D,
+                       r.D * sizeof(*r.last));
+        return r;
+}
+
+static void result_free(struct result *r)
+{
+        free(r->x);
+        free(r->last);
+        free(r->logits);
+}
+
+static struct result encode(const struct toy *t, const struct ran_rows *rows, struct way way)
+{
+        struct ran_error err = {0};
+        struct ran_pool *pool = way.threads > 0 ? ran_pool_new(way.threads, &err) : NULL;
+        struct ran_work w;
+        struct result r;
+
+        CHECK_OK(ran_work_init(&w, &t->c, way.training, pool, &err), err);
+        if (way.chunk_rows > 0)
+                w.chunk_rows = way.chunk_rows;
+        w.noise = way.noise;
+        CHECK_OK(ran_work_fit(&w, rows, t->C, &err), err);
+        ran_encode(&w, &t->p);
+        ran_head_classify(&w, &t->p, t->C);
+        r = result_of(&w, t->C);
+        ran_work_release(&w);
+        ran_pool_free(pool);
+        return r;
+}
+
+static bool same(const struct result *a, const struct result *b)
+{
+        return a->L == b->L && a->B == b->B &&
+               memcmp(a->x, b->x, a->L * a->D * sizeof(float)) == 0 &&
+               memcmp(a->last, b->last, a->B * a->D * sizeof(float)) == 0 &&
+               memcmp(a->logits, b->logits, a->B * a->C * sizeof(float)) == 0;
+}
+
+/* Largest difference as a share of the largest value: promise 1 of the design allows 1e-4. */
+static double deviation(const float *got, const double *want, size_t n)
+{
+        double off = 0, top = 1e-30;
+
+        for (size_t i = 0; i < n; i++) {
+                double d = fabs((double)got[i] - want[i]);
+
+                off = d <= off ? off : d; /* a NaN stays */
+                top = fmax(top, fabs(want[i]));
+        }
+        return off / top;
+}
+
+static const double promised = 1e-4;
+
+static bool check_document(const struct naive *n, const struct result *r,
+                           const struct ran_rows *rows, size_t b)
+{
+        size_t from = rows->doc[b], L = rows->doc[b + 1] - from, D = r->D;
+        double *x = calloc(L * D + D + r->C, sizeof(*x)), *last = x + L * D, *logits = last + D;
+        bool ok;
+
+        naive_encode(n, x, last, rows->ids + from, L);
+        naive_classify(n, logits, NULL, rows->ids + from, L);
+        ok = CHECK_NEAR(deviation(r->x + from * D, x, L * D), 0, promised);
+        ok &= CHECK_NEAR(deviation(r->last + b * D, last, D), 0, promised);
+        ok &= CHECK_NEAR(deviation(r->logits + b * r->C, logits, r->C), 0, promised);
+        free(x);
+        return ok;
+}
+
+/* Every document of rows, gone through the encoder together in that way, equals the naive loop. */
+static bool check_equal(const struct toy *t, const struct ran_rows *rows, struct way way)
+{
+        struct result r = encode(t, rows, way);
+        struct naive n;
+        bool ok = true;
+
+        naive_init(&n, &t->c, &t->layout, &t->p, t->V, t->C);
+        n.noise = way.noise;
+        for (size_t b = 0; b < rows->B && ok; b++) {
+                n.record = rows->record[b];
+                ok = check_document(&n, &r, rows, b);
+                if (!ok)
+                        printf("  %s, %s, chunks of %zu; document %zu of %zu: %zu tokens\n",
+                               toy_name(&t->c), way.training ? "training" : "scoring",
+                               way.chunk_rows, b, rows->B, rows->doc[b + 1] - rows->doc[b]);
+        }
+        naive_release(&n);
+        result_free(&r);
+        return ok;
+}
+
+/* ---- one document ------------------------------------------------------------------------------
+ */
+
+static size_t least_window(const struct ran_config *c)
+{
+        return c->min_window < c->window ? c->min_window : c->window;
+}
+
+/* Lengths where something changes: one token, a full window, one more, and a last window that just
+ * joins the one before or just does not. */
+static size_t edge(const struct ran_config *c, size_t i)
+{
+        size_t W = c->window, least = least_window(c);
+        const size_t edges[] = {1,
+                                W,
+                                W + 1,
+                                W + least - 1,
+                                W + least,
+                                3 * W,
+                                5 * W + least - 1,
+                                7 * W + least,
+                                9 * W + 2};
+
+        return edges[i % (sizeof(edges) / sizeof(*edges))];
+}
+
+TEST(encoder_scan_equals_a_plain_window_loop)
+{
+        struct dice dice = {.key = 1};
+
+        for (uint64_t i = 0; i < 90; i++) {
+                struct ran_config c = toy_random_config(&dice);
+                struct ran_rows rows = {0};
+                struct toy t;
+                bool ok;
+
+                toy_init(&t, &c, i, 0.3);
+                toy_add(&t, &rows, &dice, edge(&c, (size_t)i), 0);
+                ok = check_equal(&t, &rows, (struct way){.training = i % 2 == 0});
+                ran_rows_release(&rows);
+                toy_release(&t);
+                if (!ok)
+                        return;
+        }
+}
+
+TEST(encoder_windows_join_only_when_too_short)
+{
+        struct ran_config c = toy_config();
+        struct ran_error err = {0};
+        uint32_t ids[40] = {0};
+
+        for (c.window = 1; c.window <= 6; c.window++)
+                for (c.min_window = 1; c.min_window <= 8; c.min_window++)
+                        for (size_t L = 1; L <= 40; L++) {
+                                struct ran_rows rows = {0};
+                                size_t shortest = L, longest = 0, least = least_window(&c);
+
+                                CHECK_OK(ran_rows_add(&rows, &c, ids, L, 0, &err), err);
+                                for (size_t i = 0; i < rows.m; i++) {
+                                        size_t n = rows.win[i + 1] - rows.win[i];
+
+                                        shortest = n < shortest ? n : shortest;
+                                        longest = n > longest ? n : longest;
+                                }
+                                CHECK(longest < c.window + least);
+                                CHECK(rows.m == 1 || shortest >= least);
+                                CHECK(rows.win[0] == 0 && rows.win[rows.m] == L);
+                                ran_rows_release(&rows);
+                        }
+}
+
+/* ---- several documents, several chunks ---------------------------------------------------------
+ */
+
+static void add_some(const struct toy *t, struct ran_rows *rows, struct dice *dice)
+{
+        for (size_t b = 0; b < 6; b++)
+                toy_add(t, rows, dice, edge(&t->c, dice_size(dice, 0, 8)), 100 + b);
+}
+
+TEST(encoder_documents_together_equal_each_alone)
+{
+        struct dice dice = {.key = 2};
+
+        for (uint64_t i = 0; i < 24; i++) {
+                struct ran_config c = toy_random_config(&dice);
+                struct ran_rows rows = {0};
+                struct toy t;
+                bool ok;
+
+                toy_init(&t, &c, i, 0.3);
+                add_some(&t, &rows, &dice);
+                ok = check_equal(&t, &rows, (struct way){.training = true});
+                ok &= check_equal(&t, &rows, (struct way){.training = true, .chunk_rows = 1});
+                ok &= check_equal(&t, &rows, (struct way){.training = true, .chunk_rows = 20});
+                ok &= check_equal(&t, &rows, (struct way){.chunk_rows = 20});
+                ran_rows_release(&rows);
+                toy_release(&t);
+                if (!ok)
+                        return;
+        }
+}
+
+/* Scoring works in place and keeps nothing; no bit may differ for that. */
+TEST(encoder_scoring_equals_training_without_noise)
+{
+        static const size_t chunks[] = {0, 1, 20};
+        struct dice dice = {.key = 3};
+
+        for (uint64_t i = 0; i < 24; i++) {
+                struct ran_config c = toy_random_config(&dice);
+                struct way way = {.chunk_rows = chunks[i % 3]};
+                struct ran_rows rows = {0};
+                struct result a, b;
+                struct toy t;
+
+                toy_init(&t, &c, i, 0.3);
+                add_some(&t, &rows, &dice);
+                a = encode(&t, &rows, way);
+                way.noise = (struct ran_noise){1, 2, 0.5, 0.5}; /* of no concern when scoring */
+                b = encode(&t, &rows, way);
+                CHECK(same(&a, &b));
+                result_free(&b);
+                way = (struct way){.training = true, .chunk_rows = chunks[i % 3]};
+                b = encode(&t, &rows, way);
+                CHECK(same(&a, &b));
+                result_free(&a);
+                result_free(&b);
+                ran_rows_release(&rows);
+                toy_release(&t);
+        }
+}
+
+/* ---- threads -----------------------------------------------------------------------------------
+ */
+
+static void check_threads(const struct toy *t, const struct ran_rows *rows, struct way way)
+{
+        struct result alone = encode(t, rows, way);
+
+        for (size_t i = 0; i < 3; i++) {
+                struct result r;
+
+                way.threads = (const size_t[]){1, 2, 7}[i];
+                r = encode(t, rows, way);
+                CHECK(same(&r, &alone));
+                result_free(&r);
+        }
+        result_free(&alone);
+}
+
+TEST(encoder_threads_change_no_bit)
+{
+        struct dice dice = {.key = 4};
+
+        for (uint64_t i = 0; i < 4; i++) {
+                struct ran_config c = toy_random_config(&dice);
+                struct ran_rows rows = {0};
+                struct toy t;
+
+                c.cell = i % 2 == 0 ? RAN_CELL_GATED : RAN_CELL_PLAIN;
+                c.review = true;
+                c.window = 7;
+                toy_init(&t, &c, i, 0.3);
+                toy_add(&t, &rows, &dice, 700, 1); /* more rows than a block of a product */
+                toy_add(&t, &rows, &dice, 20, 2);
+                toy_add(&t, &rows, &dice, 1, 3);
+                check_threads(&t, &rows, (struct way){.chunk_rows = 64 * i});
+                check_threads(&t, &rows, (struct way){.training = true, .noise = {5, 6, 0.2, 0.3}});
+                ran_rows_release(&rows);
+                toy_release(&t);
+        }
+}
+
+/* ---- dropout -----------------------------------------------------------------------------------
+ */
+
+TEST(encoder_dropout_is_where_it_should_be)
+{
+        struct dice dice = {.key = 5};
+
+        for (uint64_t i = 0; i < 24; i++) {
+                struct ran_config c = toy_random_config(&dice);
+                struct way way = {.training = true, .noise = {i, i + 1, 0.2, 0.3}};
+                struct ran_rows rows = {0};
+                struct toy t;
+                bool ok;
+
+                toy_init(&t, &c, i, 0.3);
+                add_some(&t, &rows, &dice);
+                ok = check_equal(&t, &rows, way);
+                way.chunk_rows = 20;
+                ok &= check_equal(&t, &rows, way);
+                ran_rows_release(&rows);
+                toy_release(&t);
+                if (!ok)
+                        return;
+        }
+}
+
+/* ---- the review of many windows ----------------------------------------------------------------
+ */
+
+TEST(encoder_reviews_hundreds_of_windows)
+{
+        struct ran_config c = toy_config();
+        struct ran_rows rows = {0};
+        struct dice dice = {.key = 6};
+        struct toy t;
+
+        c.window = 2;
+        toy_init(&t, &c, 7, 0.2);
+        toy_add(&t, &rows, &dice, 601, 0);
+        check_equal(&t, &rows, (struct way){.training = true});
+        check_equal(&t, &rows, (struct way){.chunk_rows = 100});
+        ran_rows_release(&rows);
+        toy_release(&t);
+}
+
+/* ---- memory ------------------------------------------------------------------------------------
+ */
+
+static double bytes_for(const struct toy *t, size_t L, bool training)
+{
+        struct dice dice = {.key = 8};
+        struct ran_error err = {0};
+        struct ran_rows rows = {0};
+        struct ran_work w;
+        double bytes;
+
+        toy_add(t, &rows, &dice, L, 0);
+        CHECK_OK(ran_work_init(&w, &t->c, training, NULL, &err), err);
+        bytes = ran_work_bytes(&w, &rows, t->C);
+        ran_work_release(&w);
+        ran_rows_release(&rows);
+        return bytes;
+}
+
+/* A row of D a token, and a few a window; the rest is one chunk. */
+TEST(encoder_memory_grows_with_the_length_and_no_faster)
+{
+        struct ran_config c = toy_config();
+        struct toy t;
+
+        c.window = 64;
+        toy_init(&t, &c, 9, 0.3);
+        for (int training = 0; training <= 1; training++) {
+                double once = bytes_for(&t, 100000, training),
+                       ten = bytes_for(&t, 1000000, training);
+
+                CHECK(ten < 10 * once);
+                CHECK(training || ten < 1000000 * (2.0 * 12 * sizeof(float)) + 3e8);
+        }
+        toy_release(&t);
+}

@@ -1,0 +1,96 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test.h"
+#include "toy.h"
+
+struct ran_config toy_config(void)
+{
+        return (struct ran_config){.dim = 12,
+                                   .layers = 2,
+                                   .heads = 2,
+                                   .head_dim = 8,
+                                   .window = 5,
+                                   .min_window = 1,
+                                   .rotary = true,
+                                   .residual = true,
+                                   .review = true};
+}
+
+struct ran_config toy_random_config(struct dice *d)
+{
+        struct ran_config c = toy_config();
+
+        c.dim = dice_size(d, 6, 40);
+        c.layers = dice_size(d, 1, 3);
+        c.heads = dice_size(d, 1, 3);
+        c.rotary = dice_coin(d);
+        c.head_dim = c.rotary ? 2 * dice_size(d, 1, 10) : dice_size(d, 1, 20);
+        c.window = dice_size(d, 1, 12);
+        c.min_window = dice_size(d, 1, 14);
+        c.cell = dice_coin(d) ? RAN_CELL_GATED : RAN_CELL_PLAIN;
+        c.residual = dice_coin(d);
+        c.review = dice_coin(d);
+        c.pooling = dice_coin(d) ? RAN_POOL_MAX : RAN_POOL_MEAN;
+        return c;
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+        size_t n = strlen(s), m = strlen(end);
+
+        return n >= m && strcmp(s + n - m, end) == 0;
+}
+
+void toy_init(struct toy *t, const struct ran_config *c, uint64_t seed, double deviation)
+{
+        struct ran_error err = {0};
+        struct dice dice = {.key = ran_key(seed, 1, 2, 3)};
+
+        *t = (struct toy){.c = *c, .V = TOY_V, .C = TOY_C};
+        if (!CHECK_OK(ran_layout_init(&t->layout, &t->c, t->C, &err), err) ||
+            !CHECK_OK(ran_params_init(&t->p, &t->c, t->C, &err), err))
+                abort();
+        t->embed = ran_alloc_floats(t->V * c->dim, &err);
+        t->p.embed = t->embed;
+        dice_floats(&dice, t->embed, t->V * c->dim, deviation);
+        dice_floats(&dice, t->p.block, t->layout.size, deviation);
+        for (size_t i = 0; i < t->layout.n; i++) {
+                const struct ran_tensor_spec *s = &t->layout.spec[i];
+
+                for (size_t j = 0; ends_with(s->name, "norm.weight") && j < s->cols; j++)
+                        t->p.block[s->offset + j] += 1;
+        }
+}
+
+void toy_release(struct toy *t)
+{
+        ran_params_release(&t->p);
+        ran_layout_release(&t->layout);
+        free(t->embed);
+}
+
+const char *toy_name(const struct ran_config *c)
+{
+        static char text[256];
+
+        snprintf(text, sizeof(text),
+                 "%s, D %zu, %zu layers, %zu heads of %zu, W %zu, min %zu%s%s%s, %s pool%s",
+                 c->cell == RAN_CELL_GATED ? "gated" : "plain", c->dim, c->layers, c->heads,
+                 c->head_dim, c->window, c->min_window, c->rotary ? ", rotary" : "",
+                 c->residual ? ", residual" : "", c->review ? ", review" : "",
+                 c->pooling == RAN_POOL_MAX ? "max" : "mean", c->multilabel ? ", labels" : "");
+        return text;
+}
+
+void toy_add(const struct toy *t, struct ran_rows *rows, struct dice *d, size_t L, uint64_t record)
+{
+        struct ran_error err = {0};
+        uint32_t *ids = ran_alloc(L, sizeof(*ids), &err);
+
+        for (size_t i = 0; i < L; i++)
+                ids[i] = (uint32_t)dice_size(d, 0, t->V - 1);
+        CHECK_OK(ran_rows_add(rows, &t->c, ids, L, record, &err), err);
+        free(ids);
+}

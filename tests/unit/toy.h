@@ -1,0 +1,32 @@
+/* toy.h - small models with random weights, and documents for them. */
+#ifndef RAN_TESTS_UNIT_TOY_H
+#define RAN_TESTS_UNIT_TOY_H
+
+#include "dice.h"
+#include "model/params.h"
+#include "model/rows.h"
+
+/* Gated, two layers, D = 12, two heads of 8, windows of 5. */
+struct ran_config toy_config(void);
+/* Every switch and size drawn: layers 1 to 3, windows of 1 to 12, D of 6 to 40. */
+struct ran_config toy_random_config(struct dice *d);
+
+struct toy {
+        struct ran_config c;
+        size_t V, C;
+        struct ran_layout layout;
+        struct ran_params p; /* p.embed is `embed` */
+        float *embed;
+};
+/* Weights of that deviation, scales around 1. */
+void toy_init(struct toy *t, const struct ran_config *c, uint64_t seed, double deviation);
+void toy_release(struct toy *t);
+/* What is switched on, in a text that is good until the next call. */
+const char *toy_name(const struct ran_config *c);
+
+enum { TOY_V = 23, TOY_C = 4 };
+
+/* Appends a document of L random ids, known as `record`. */
+void toy_add(const struct toy *t, struct ran_rows *rows, struct dice *d, size_t L, uint64_t record);
+
+#endif
