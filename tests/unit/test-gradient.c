@@ -1,0 +1,469 @@
+/* Gradients of the whole model against central differences of the plain window loop of naive.c, and
+ * of the losses. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/encoder.h"
+#include "naive.h"
+#include "test.h"
+#include "toy.h"
+#include "train/grad.h"
+#include "train/loss.h"
+
+static double *doubles(size_t n)
+{
+        double *x = calloc(n + 1, sizeof(*x));
+
+        if (x == NULL)
+                abort();
+        return x;
+}
+
+/* ---- a batch -----------------------------------------------------------------------------------
+ */
+
+/* Documents with their classes; the loss is the mean over them. */
+struct batch {
+        struct ran_rows rows;
+        uint32_t gold[16][TOY_C];
+        size_t n_gold[16];
+        double smoothing;
+        struct ran_noise noise;
+};
+
+static void batch_add(struct batch *b, const struct toy *t, struct dice *dice, size_t L)
+{
+        size_t i = b->rows.B;
+
+        toy_add(t, &b->rows, dice, L, 50 + i);
+        b->n_gold[i] = 0;
+        if (t->c.multilabel) {
+                for (uint32_t c = 0; c < TOY_C; c++)
+                        if (dice_coin(dice))
+                                b->gold[i][b->n_gold[i]++] = c;
+        } else {
+                b->gold[i][b->n_gold[i]++] = (uint32_t)dice_size(dice, 0, TOY_C - 1);
+        }
+}
+
+static double naive_batch(struct naive *n, const struct batch *b)
+{
+        double logits[TOY_C], sum = 0;
+
+        n->noise = b->noise;
+        for (size_t i = 0; i < b->rows.B; i++) {
+                size_t from = b->rows.doc[i], L = b->rows.doc[i + 1] - from;
+
+                n->record = b->rows.record[i];
+                naive_classify(n, logits, NULL, b->rows.ids + from, L);
+                sum += naive_loss(logits, TOY_C, b->gold[i], b->n_gold[i], n->c->multilabel,
+                                  b->smoothing);
+        }
+        return sum / (double)b->rows.B;
+}
+
+/* d loss / d x, by central differences */
+static double difference(struct naive *n, const struct batch *b, double *x)
+{
+        const double step = 1e-5;
+        double was = *x, above, below;
+
+        *x = was + step;
+        above = naive_batch(n, b);
+        *x = was - step;
+        below = naive_batch(n, b);
+        *x = was;
+        return (above - below) / (2 * step);
+}
+
+/* Of all parameters: those of the block, then the embedding. */
+static double *naive_gradient(const struct toy *t, const struct batch *b)
+{
+        size_t n = t->layout.size, VD = t->V * t->c.dim;
+        double *g = doubles(n + VD);
+        struct naive naive;
+
+        naive_init(&naive, &t->c, &t->layout, &t->p, t->V, t->C);
+        for (size_t i = 0; i < n; i++)
+                g[i] = difference(&naive, b, &naive.block[i]);
+        for (size_t i = 0; i < VD; i++)
+                g[n + i] = difference(&naive, b, &naive.embed[i]);
+        naive_release(&naive);
+        return g;
+}
+
+/* ---- the gradient of lib/model ------------------------------------------------------------------
+ */
+
+struct way {
+        size_t chunk_rows; /* 0: as it is */
+        size_t threads;    /* 0: no pool */
+};
+
+/* As many floats as above, and the loss behind them. work may have been used before. */
+static float *gradient_with(struct ran_work *w, const struct toy *t, const struct batch *b)
+{
+        size_t n = t->layout.size, D = t->c.dim;
+        struct ran_error err = {0};
+        struct ran_grad g = {0};
+        float *all = ran_alloc_floats(n + t->V * D + 1, &err);
+        double loss = 0;
+
+        w->noise = b->noise;
+        CHECK_OK(ran_params_init(&g.p, &t->c, t->C, &err), err);
+        CHECK_OK(ran_work_fit(w, &b->rows, t->C, &err), err);
+        ran_encode(w, &t->p);
+        ran_head_classify(w, &t->p, t->C);
+        for (size_t i = 0; i < b->rows.B; i++)
+                loss += ran_loss_classify(w->head.dlogits + i * t->C, w->head.logits + i * t->C,
+                                          t->C, b->gold[i], b->n_gold[i], t->c.multilabel,
+                                          b->smoothing, 1 / (double)b->rows.B);
+        ran_head_classify_bwd(w, &t->p, &g.p, t->C);
+        ran_encode_bwd(w, &t->p, &g.p);
+        CHECK_OK(ran_grad_embed(&g, b->rows.ids, w->dx, b->rows.L, D, &err), err);
+        memcpy(all, g.p.block, n * sizeof(*all));
+        for (size_t i = 0; i < g.n; i++)
+                memcpy(all + n + g.ids[i] * D, g.rows + i * D, D * sizeof(*all));
+        all[n + t->V * D] = (float)loss;
+        ran_params_release(&g.p);
+        free(g.ids);
+        free(g.rows);
+        return all;
+}
+
+static float *gradient(const struct toy *t, const struct batch *b, struct way way)
+{
+        struct ran_error err = {0};
+        struct ran_pool *pool = way.threads > 0 ? ran_pool_new(way.threads, &err) : NULL;
+        struct ran_work w;
+        float *all;
+
+        CHECK_OK(ran_work_init(&w, &t->c, true, pool, &err), err);
+        if (way.chunk_rows > 0)
+                w.chunk_rows = way.chunk_rows;
+        all = gradient_with(&w, t, b);
+        ran_work_release(&w);
+        ran_pool_free(pool);
+        return all;
+}
+
+/* ---- comparing ---------------------------------------------------------------------------------
+ */
+
+static double length(const double *x, size_t n)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < n; i++)
+                sum += x[i] * x[i];
+        return sqrt(sum);
+}
+
+/* Promise 1 of the design: for each tensor, 1e-3 of its norm and 1e-6 of all gradients'. */
+static bool near(const char *tensor, const float *got, const double *want, size_t n, double all)
+{
+        double *off = doubles(n);
+        bool ok;
+
+        for (size_t i = 0; i < n; i++)
+                off[i] = (double)got[i] - want[i];
+        ok = test_check_near(length(off, n), 0, 1e-3 * length(want, n) + 1e-6 * all, tensor,
+                             __FILE__, __LINE__);
+        free(off);
+        return ok;
+}
+
+static bool check_gradient(const struct toy *t, const float *got, const double *want)
+{
+        size_t n = t->layout.size, VD = t->V * t->c.dim;
+        double all = length(want, n + VD);
+        bool ok = CHECK(all > 1e-3);
+
+        for (size_t i = 0; i < t->layout.n; i++) {
+                const struct ran_tensor_spec *s = &t->layout.spec[i];
+
+                ok &= near(s->name, got + s->offset, want + s->offset,
+                           (s->rows > 0 ? s->rows : 1) * s->cols, all);
+        }
+        return ok & near("embed.weight", got + n, want + n, VD, all);
+}
+
+/* The same batch in one chunk, in many, and with threads. */
+static void check_ways(const struct toy *t, const struct batch *b)
+{
+        static const struct way ways[] = {{0, 0}, {1, 0}, {9, 0}, {9, 3}};
+        double *want = naive_gradient(t, b);
+        struct naive naive;
+
+        naive_init(&naive, &t->c, &t->layout, &t->p, t->V, t->C);
+        for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+                float *got = gradient(t, b, ways[i]);
+
+                CHECK_NEAR((double)got[t->layout.size + t->V * t->c.dim], naive_batch(&naive, b),
+                           1e-4);
+                if (!check_gradient(t, got, want))
+                        printf("  %s; chunks of %zu\n", toy_name(&t->c), ways[i].chunk_rows);
+                free(got);
+        }
+        naive_release(&naive);
+        free(want);
+}
+
+/* ---- every switch ------------------------------------------------------------------------------
+ */
+
+static struct ran_config small(void)
+{
+        struct ran_config c = toy_config();
+
+        c.dim = 6; /* differences cost two losses a parameter */
+        c.head_dim = 2;
+        c.window = 4;
+        return c;
+}
+
+static void check_config(struct ran_config c, struct ran_noise noise, double smoothing)
+{
+        static const size_t lengths[] = {1, 4, 11};
+        struct batch b = {.noise = noise, .smoothing = smoothing};
+        struct dice dice = {.key = 1};
+        struct toy t;
+
+        toy_init(&t, &c, 11, 0.4);
+        for (size_t i = 0; i < 3; i++)
+                batch_add(&b, &t, &dice, lengths[i]);
+        check_ways(&t, &b);
+        ran_rows_release(&b.rows);
+        toy_release(&t);
+}
+
+static const struct ran_noise none = {0};
+
+/* The nine cases of the reference, and the same in a plain cell. */
+static void check_switches(int cell)
+{
+        struct ran_config c = small(), base;
+
+        c.cell = cell;
+        base = c;
+        check_config(c, none, 0);
+        c.layers = 3;
+        check_config(c, none, 0);
+        c = base, c.rotary = false;
+        check_config(c, none, 0);
+        c = base, c.residual = false;
+        check_config(c, none, 0);
+        c = base, c.review = false;
+        check_config(c, none, 0);
+        c = base, c.min_window = 4; /* 11 leaves 3 */
+        check_config(c, none, 0);
+        c = base, c.pooling = RAN_POOL_MEAN;
+        check_config(c, none, 0);
+        c = base, c.multilabel = true;
+        check_config(c, none, 0);
+}
+
+TEST(gradient_of_a_gated_cell)
+{
+        check_switches(RAN_CELL_GATED);
+}
+
+TEST(gradient_of_a_plain_cell)
+{
+        check_switches(RAN_CELL_PLAIN);
+}
+
+TEST(gradient_with_dropout_and_smoothing)
+{
+        const struct ran_noise noise = {3, 4, 0.3, 0.2};
+        struct ran_config c = small();
+
+        check_config(c, noise, 0.1);
+        c.review = false;
+        check_config(c, noise, 0.1);
+        c = small(), c.cell = RAN_CELL_PLAIN, c.multilabel = true;
+        check_config(c, noise, 0.1);
+        c = small(), c.residual = false, c.dim = 7; /* dropout counts across odd rows */
+        check_config(c, noise, 0);
+}
+
+/* ---- rows longer than a vector -----------------------------------------------------------------
+ */
+
+/* d loss / d x along a direction */
+static double along(struct naive *n, const struct batch *b, double *x, const double *direction,
+                    size_t count)
+{
+        const double step = 1e-6;
+        double above, below;
+
+        for (size_t i = 0; i < count; i++)
+                x[i] += step * direction[i];
+        above = naive_batch(n, b);
+        for (size_t i = 0; i < count; i++)
+                x[i] -= 2 * step * direction[i];
+        below = naive_batch(n, b);
+        for (size_t i = 0; i < count; i++)
+                x[i] += step * direction[i];
+        return (above - below) / (2 * step);
+}
+
+/* A tensor of n parameters x: along its gradient the loss grows as the gradient is long; along
+ * three random directions as their products with it say. */
+static void check_directions(struct naive *n, const struct batch *b, struct dice *dice,
+                             const char *name, double *x, const float *g, size_t count)
+{
+        double *direction = doubles(count), size, product;
+
+        for (size_t round = 0; round < 4; round++) {
+                for (size_t i = 0; i < count; i++)
+                        direction[i] = round == 0 ? (double)g[i] : dice_bell(dice);
+                size = length(direction, count);
+                product = 0;
+                for (size_t i = 0; i < count && size > 0; i++) {
+                        direction[i] /= size;
+                        product += direction[i] * (double)g[i];
+                }
+                size = 0;
+                for (size_t i = 0; i < count; i++)
+                        size += (double)g[i] * (double)g[i];
+                test_check_near(along(n, b, x, direction, count), product, 1e-3 * sqrt(size) + 1e-6,
+                                name, __FILE__, __LINE__);
+        }
+        free(direction);
+}
+
+TEST(gradient_of_rows_longer_than_a_vector)
+{
+        struct ran_config c = toy_config();
+        struct dice dice = {.key = 2};
+
+        c.dim = 37, c.heads = 3, c.head_dim = 22, c.window = 19, c.min_window = 4;
+        for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PLAIN; c.cell++) {
+                struct batch b = {0};
+                struct naive n;
+                struct toy t;
+                float *g;
+
+                toy_init(&t, &c, 12, 0.2);
+                batch_add(&b, &t, &dice, 60);
+                batch_add(&b, &t, &dice, 22);
+                g = gradient(&t, &b, (struct way){.chunk_rows = 30});
+                naive_init(&n, &t.c, &t.layout, &t.p, t.V, t.C);
+                for (size_t i = 0; i < t.layout.n; i++) {
+                        const struct ran_tensor_spec *s = &t.layout.spec[i];
+
+                        check_directions(&n, &b, &dice, s->name, n.block + s->offset, g + s->offset,
+                                         (s->rows > 0 ? s->rows : 1) * s->cols);
+                }
+                check_directions(&n, &b, &dice, "embed.weight", n.embed, g + t.layout.size,
+                                 t.V * c.dim);
+                naive_release(&n);
+                ran_rows_release(&b.rows);
+                toy_release(&t);
+                free(g);
+        }
+}
+
+/* ---- the same bits -----------------------------------------------------------------------------
+ */
+
+static bool same_bits(const struct toy *t, const float *a, const float *b)
+{
+        return memcmp(a, b, (t->layout.size + t->V * t->c.dim + 1) * sizeof(*a)) == 0;
+}
+
+TEST(gradient_is_the_same_for_any_threads_and_in_used_scratch)
+{
+        struct ran_config c = toy_config();
+        struct batch b = {.noise = {7, 8, 0.1, 0.1}}, other = {0};
+        struct dice dice = {.key = 3};
+        struct ran_error err = {0};
+        struct ran_work used;
+        struct toy t;
+        float *alone, *g;
+
+        toy_init(&t, &c, 13, 0.3);
+        for (size_t i = 0; i < 5; i++)
+                batch_add(&b, &t, &dice, 1 + 90 * i);
+        batch_add(&other, &t, &dice, 1000);
+        alone = gradient(&t, &b, (struct way){0});
+        for (size_t i = 0; i < 3; i++) {
+                g = gradient(&t, &b, (struct way){.threads = (const size_t[]){1, 2, 7}[i]});
+                CHECK(same_bits(&t, g, alone));
+                free(g);
+        }
+        CHECK_OK(ran_work_init(&used, &t.c, true, NULL, &err), err);
+        free(gradient_with(&used, &t, &other));
+        g = gradient_with(&used, &t, &b);
+        CHECK(same_bits(&t, g, alone));
+        free(g);
+        free(alone);
+        ran_work_release(&used);
+        ran_rows_release(&b.rows);
+        ran_rows_release(&other.rows);
+        toy_release(&t);
+}
+
+/* ---- losses ------------------------------------------------------------------------------------
+ */
+
+/* Against central differences of the plain loss. */
+static void check_loss(struct dice *dice, size_t C, bool multilabel, double smoothing)
+{
+        const double step = 1e-5, weight = dice_real(dice, 0.1, 3);
+        float logits[8], d[8];
+        double x[8], loss;
+        uint32_t gold[8];
+        size_t n = 0;
+
+        dice_floats(dice, logits, C, 2);
+        for (uint32_t c = 0; c < C && multilabel; c++)
+                if (dice_coin(dice))
+                        gold[n++] = c;
+        if (!multilabel)
+                gold[n++] = (uint32_t)dice_size(dice, 0, C - 1);
+        for (size_t c = 0; c < C; c++)
+                x[c] = (double)logits[c];
+        loss = ran_loss_classify(d, logits, C, gold, n, multilabel, smoothing, weight);
+        CHECK_NEAR(loss, weight * naive_loss(x, C, gold, n, multilabel, smoothing), 1e-12);
+        for (size_t c = 0; c < C; c++) {
+                double above, below, was = x[c];
+
+                x[c] = was + step;
+                above = naive_loss(x, C, gold, n, multilabel, smoothing);
+                x[c] = was - step;
+                below = naive_loss(x, C, gold, n, multilabel, smoothing);
+                x[c] = was;
+                CHECK_NEAR((double)d[c], weight * (above - below) / (2 * step), 1e-6);
+        }
+}
+
+TEST(loss_and_its_gradient)
+{
+        struct dice dice = {.key = 4};
+
+        for (size_t C = 1; C <= 8; C++)
+                for (size_t i = 0; i < 40; i++)
+                        check_loss(&dice, C, i % 2 == 0, i % 4 < 2 ? 0 : dice_real(&dice, 0, 0.9));
+}
+
+TEST(loss_of_extreme_logits_is_finite_and_right)
+{
+        const float logits[3] = {3e4f, -3e4f, 0};
+        const uint32_t second = 1, first = 0, both[2] = {0, 2};
+        float d[3];
+
+        CHECK_NEAR(ran_loss_classify(d, logits, 3, &second, 1, false, 0, 1), 6e4, 1e-9);
+        CHECK(d[0] == 1 && d[1] == -1 && d[2] == 0);
+        CHECK_NEAR(ran_loss_classify(d, logits, 3, &first, 1, false, 0, 1), 0, 1e-12);
+        CHECK(d[0] == 0 && d[1] == 0 && d[2] == 0);
+        CHECK_NEAR(ran_loss_classify(d, logits, 3, &first, 1, false, 0.3, 1), 9e3, 1e-9);
+        CHECK_NEAR((double)d[1], -0.1, 1e-7);
+        CHECK_NEAR(ran_loss_classify(d, logits, 3, &second, 1, true, 0, 3), 6e4 + log(2), 1e-9);
+        CHECK(d[0] == 1 && d[1] == -1 && d[2] == 0.5f);
+        CHECK_NEAR(ran_loss_classify(d, logits, 3, both, 2, true, 0, 3), log(2), 1e-9);
+        CHECK(d[0] == 0 && d[1] == 0 && d[2] == -0.5f);
+}
