@@ -181,15 +181,18 @@ TEST(a_document_cut_anywhere_is_refused)
         size_t n;
 
         REQUIRE(t != NULL);
-        char *json = strdup(ran_tokenizer_json(t, &n));
-        ran_tokenizer_free(t);
-        REQUIRE(json != NULL);
+        const char *json = ran_tokenizer_json(t, &n);
         for (size_t length = 0; length + 2 < n; length++) { /* the last bytes: "}\n" */
-                t = ran_tokenizer_load(json, length, &err);
-                if (!CHECK(t == NULL))
+                char *cut =
+                        malloc(length + 1); /* no longer than it says, so that a sanitizer sees */
+                REQUIRE(cut != NULL);
+                memcpy(cut + 1, json, length);
+                struct ran_tokenizer *refused = ran_tokenizer_load(cut + 1, length, &err);
+                free(cut);
+                if (!CHECK(refused == NULL))
                         break;
         }
-        free(json);
+        ran_tokenizer_free(t);
 }
 
 TEST(nesting_does_not_exhaust_the_stack)

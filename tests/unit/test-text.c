@@ -267,7 +267,7 @@ TEST(a_mark_joins_the_ascii_before_it)
 TEST(words_of_any_length_are_whole)
 {
         struct text_rules r;
-        char text[200], want[220];
+        char text[100], want[200];
 
         rules_from(&r, "L");
         for (int n = WORDS_SHORT - 2; n <= WORDS_SHORT + 2; n++) {
