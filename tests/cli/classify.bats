@@ -280,3 +280,14 @@ EOF2
     ran-classify -m several.ran --drop text >both.jsonl
   jq -e -n '[inputs] | length == 120 and all(.weather.label and .prediction.labels and (has("text") | not))' both.jsonl
 }
+
+@test "classify: the locale's comma is neither read nor written" {
+  localedef -i de_DE -f UTF-8 "$PWD/de_DE.UTF-8" 2>/dev/null || skip 'no locale with a comma'
+  german="env LOCPATH=$PWD LC_ALL=de_DE.UTF-8"
+  [ "$($german printf %.1f 1)" = 1,0 ]
+  run -0 $german ran-classify -m one.ran --threshold 0.25 <<<'{"text":"rain"}'
+  [[ $output == *'"score":0.'* ]]
+  run -0 $german ran-classify -m one.ran --eval --eval-format=text one.jsonl
+  [[ $output == *'log loss           0.'* ]]
+  [[ $($german ran-classify --threshold 0.25 --print-config) == *'"threshold":0.25,'* ]]
+}

@@ -84,9 +84,3 @@ $program $verb"
   [[ $stderr != *$'\e'* ]]
   [ "${#stderr_lines[@]}" -eq 1 ]
 }
-
-@test "options: numbers are read and written without the locale" {
-  locale=$(locale -a | grep -im1 '^\(de\|fr\|it\|es\)_.*utf') || skip 'no locale with a comma'
-  LC_ALL=$locale run -0 ran-classify --threshold 0.25 --print-config
-  [[ $output == *'"threshold":0.25,'* ]]
-}

@@ -340,11 +340,3 @@ encodes() {
   [ "$status" -eq 1 ]
   [[ $stderr == *'--input-format'* ]]
 }
-
-# ---- locale --------------------------------------------------------------------------------------
-
-@test "records: the locale's comma is never written" {
-  locale=$(locale -a | grep -im1 '^\(de\|fr\|it\|es\)_.*utf') || skip 'no locale with a comma'
-  LC_ALL=$locale run -0 encode <<<'{"text":"a"}'
-  [[ $output == *'"ids":[5]'* ]]
-}
