@@ -99,6 +99,19 @@ classifies() {
     cmp - <(tail -1 all)
 }
 
+@test "classify: a record does not wait for a slow one behind it" {
+  { echo '{"text":"sun"}'; printf '{"text":"'; yes rain | head -60000 | tr '\n' ' '; echo '"}'; } >two.jsonl
+  mkfifo answers
+  ran-classify -m one.ran -j 2 --drop text two.jsonl >answers &
+  exec 4<answers
+  read -r -t 60 first <&4
+  [[ $first == '{"prediction":{"label":"dry",'* ]]
+  ! read -r -t 0 -u 4 || { echo 'both came at once' >&2; false; }
+  read -r -t 60 second <&4
+  [[ $second == '{"prediction":{"label":"wet",'* ]]
+  wait $!
+}
+
 # ---- documents -----------------------------------------------------------------------------------
 
 @test "classify: text, tokens, encoding and ids of a document give the same" {
