@@ -1,0 +1,40 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "corpus.h"
+#include "test.h"
+
+static void add(struct ran_dataset *d, struct dice *dice, size_t L, bool multilabel)
+{
+        static const char *const names[CORPUS_C] = {"fall", "rise", "stay"};
+        size_t only = dice_size(dice, 0, CORPUS_C - 1), n = 0;
+        struct ran_error err = {0};
+        uint32_t labels[CORPUS_C], *ids = ran_alloc(L, sizeof(*ids), &err);
+
+        for (size_t t = 0; t < L; t++)
+                ids[t] = (uint32_t)dice_size(dice, CORPUS_C, CORPUS_V - 1);
+        for (size_t c = 0; c < CORPUS_C; c++) {
+                if (multilabel ? L < CORPUS_C || dice_coin(dice) : c != only)
+                        continue;
+                /* a place of its own for each, so that none hides another */
+                ids[multilabel ? c + CORPUS_C * dice_size(dice, 0, L / CORPUS_C - 1)
+                               : dice_size(dice, 0, L - 1)] = (uint32_t)c;
+                CHECK_OK(ran_dataset_label(d, names[c], strlen(names[c]), &labels[n++], &err), err);
+        }
+        CHECK_OK(ran_dataset_add(d, ids, L, labels, n, 1, &err), err);
+        free(ids);
+}
+
+void corpus_make(struct ran_dataset *d, size_t B, size_t shortest, size_t longest, bool multilabel,
+                 uint64_t seed)
+{
+        struct dice dice = {.key = ran_key(seed, 4, 5, 6)};
+        struct ran_error err = {0};
+
+        *d = (struct ran_dataset){.multilabel = multilabel};
+        for (size_t b = 0; b < B; b++)
+                add(d, &dice, dice_size(&dice, shortest, longest), multilabel);
+        CHECK_OK(ran_dataset_finish(d, &err), err);
+        snprintf(d->digest, sizeof(d->digest), "%064llx", (unsigned long long)dice.at + seed);
+}

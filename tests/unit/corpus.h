@@ -1,0 +1,15 @@
+/* corpus.h - an invented task that a small model learns whole: documents of ids, and which of three
+ * ids occurs in one says what its class is. */
+#ifndef RAN_TESTS_UNIT_CORPUS_H
+#define RAN_TESTS_UNIT_CORPUS_H
+
+#include "dice.h"
+
+enum { CORPUS_V = 12, CORPUS_C = 3 };
+
+/* B documents of shortest to longest tokens. With `multilabel` any number of the three occurs. The
+ * seed says which; release with ran_dataset_release. */
+void corpus_make(struct ran_dataset *d, size_t B, size_t shortest, size_t longest, bool multilabel,
+                 uint64_t seed);
+
+#endif

@@ -1,0 +1,498 @@
+/* Gradients of batches: sparse rows, the tree that sums shards, and how a batch is cut. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "corpus.h"
+#include "test.h"
+#include "toy.h"
+#include "train/batch.h"
+
+/* ---- sparse rows -------------------------------------------------------------------------------
+ */
+
+TEST(grad_embed_sums_the_rows_of_equal_ids)
+{
+        struct dice dice = {.key = 1};
+
+        for (size_t L = 1; L < 80; L++) {
+                const size_t D = 1 + L % 7, V = 1 + L % 23;
+                struct ran_error err = {0};
+                struct ran_grad g = {0};
+                double *want = calloc(V * D, sizeof(*want));
+                bool *there = calloc(V, sizeof(*there));
+                uint32_t *ids = calloc(L, sizeof(*ids));
+                float *dx = ran_alloc_floats(L * D, &err);
+                size_t n = 0;
+
+                dice_floats(&dice, dx, L * D, 1);
+                for (size_t t = 0; t < L; t++) {
+                        ids[t] = (uint32_t)dice_size(&dice, 0, V - 1);
+                        there[ids[t]] = true;
+                        for (size_t i = 0; i < D; i++)
+                                want[ids[t] * D + i] += (double)dx[t * D + i];
+                }
+                CHECK_OK(ran_grad_embed(&g, ids, dx, L, D, &err), err);
+                for (uint32_t id = 0; id < V; id++) {
+                        if (!there[id])
+                                continue;
+                        CHECK(n < g.n && g.ids[n] == id); /* ascending, each once */
+                        for (size_t i = 0; i < D; i++)
+                                CHECK_NEAR((double)g.rows[n * D + i], want[id * D + i], 1e-5);
+                        n++;
+                }
+                CHECK_SIZE(g.n, n);
+                free(g.ids);
+                free(g.rows);
+                free(want);
+                free(there);
+                free(ids);
+                free(dx);
+        }
+}
+
+/* ---- the tree ----------------------------------------------------------------------------------
+ */
+
+enum { SHARDS = 17 };
+
+/* A small layout, the gradients of up to SHARDS shards as dense vectors, and their sum. */
+struct sums {
+        struct ran_config c;
+        size_t block, dense; /* floats of the block; with the whole embedding behind it */
+        uint32_t ids[SHARDS][TOY_V];
+        size_t n[SHARDS];
+        float *shard[SHARDS];
+};
+
+static struct sums sums_new(struct dice *dice)
+{
+        struct sums s = {.c = toy_config()};
+        struct ran_layout layout;
+        struct ran_error err = {0};
+
+        s.c.dim = 2, s.c.layers = 1, s.c.heads = 1, s.c.head_dim = 2;
+        CHECK_OK(ran_layout_init(&layout, &s.c, TOY_C, &err), err);
+        s.block = layout.size;
+        s.dense = layout.size + TOY_V * s.c.dim;
+        ran_layout_release(&layout);
+        for (size_t i = 0; i < SHARDS; i++) {
+                s.shard[i] = ran_alloc_floats(s.dense, &err);
+                /* of many sizes, so that every order of adding rounds in its own way */
+                for (size_t j = 0; j < s.block; j++)
+                        s.shard[i][j] = (float)(dice_bell(dice) * exp(dice_real(dice, -8, 8)));
+                for (uint32_t id = 0; id < TOY_V; id++)
+                        if (dice_coin(dice)) {
+                                s.ids[i][s.n[i]++] = id;
+                                dice_floats(dice, s.shard[i] + s.block + id * s.c.dim, s.c.dim, 1);
+                        }
+        }
+        return s;
+}
+
+static void sums_free(struct sums *s)
+{
+        for (size_t i = 0; i < SHARDS; i++)
+                free(s->shard[i]);
+}
+
+/* The sum of the shards [from, to) of a row of `width` places, a power of two: the halves by
+ * themselves, then together. Caller frees. */
+static float *sum_of(const struct sums *s, size_t from, size_t width, size_t shards)
+{
+        struct ran_error err = {0};
+        float *sum, *right;
+
+        if (from >= shards)
+                return NULL;
+        if (width == 1) {
+                sum = ran_alloc_floats(s->dense, &err);
+                memcpy(sum, s->shard[from], s->dense * sizeof(*sum));
+                return sum;
+        }
+        sum = sum_of(s, from, width / 2, shards);
+        right = sum_of(s, from + width / 2, width / 2, shards);
+        for (size_t i = 0; i < s->dense && right != NULL; i++)
+                sum[i] += right[i];
+        free(right);
+        return sum;
+}
+
+static void hand_in(const struct sums *s, struct ran_tree *tree, size_t shard)
+{
+        struct ran_grad *g = ran_tree_take(tree);
+        struct ran_error err = {0};
+        float *dx = ran_alloc_floats(TOY_V * s->c.dim, &err);
+        size_t D = s->c.dim;
+
+        for (size_t i = 0; i < s->block; i++)
+                g->p.block[i] += s->shard[shard][i]; /* it was handed out cleared */
+        for (size_t i = 0; i < s->n[shard]; i++)
+                memcpy(dx + i * D, s->shard[shard] + s->block + s->ids[shard][i] * D,
+                       D * sizeof(*dx));
+        ran_grad_embed(g, s->ids[shard], dx, s->n[shard], D, &err);
+        ran_tree_add(tree, shard, g);
+        free(dx);
+}
+
+static bool equals(const struct sums *s, const struct ran_grad *g, const float *want)
+{
+        struct ran_error err = {0};
+        size_t D = s->c.dim;
+        float *embed = ran_alloc_floats(TOY_V * D, &err);
+        bool ok = memcmp(g->p.block, want, s->block * sizeof(*want)) == 0;
+
+        for (size_t i = 0; i < g->n; i++) {
+                ok &= i == 0 || g->ids[i - 1] < g->ids[i];
+                memcpy(embed + g->ids[i] * D, g->rows + i * D, D * sizeof(*embed));
+        }
+        ok &= memcmp(embed, want + s->block, TOY_V * D * sizeof(*embed)) == 0;
+        free(embed);
+        return ok;
+}
+
+static void check_sum(const struct sums *s, struct ran_tree *tree, size_t shards)
+{
+        size_t width = 1;
+        float *want;
+        struct ran_grad *g;
+
+        while (width < shards)
+                width *= 2;
+        want = sum_of(s, 0, width, shards);
+        g = ran_tree_sum(tree);
+        CHECK(g != NULL && equals(s, g, want));
+        if (g != NULL)
+                ran_tree_give(tree, g);
+        free(want);
+}
+
+static void shuffle(struct dice *dice, size_t *order, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                order[i] = i;
+        for (size_t i = n; i > 1; i--) {
+                size_t j = dice_size(dice, 0, i - 1), x = order[j];
+
+                order[j] = order[i - 1];
+                order[i - 1] = x;
+        }
+}
+
+TEST(tree_sums_alike_in_any_order_of_arrival)
+{
+        struct dice dice = {.key = 2};
+        struct sums s = sums_new(&dice);
+        struct ran_error err = {0};
+        struct ran_tree tree;
+
+        CHECK_OK(ran_tree_init(&tree, &s.c, TOY_C, s.block, &err), err);
+        for (size_t shards = 1; shards <= SHARDS; shards++)
+                for (size_t round = 0; round < 60; round++) {
+                        size_t order[SHARDS];
+
+                        shuffle(&dice, order, shards);
+                        CHECK_OK(ran_tree_begin(&tree, shards, &err), err);
+                        for (size_t i = 0; i < shards; i++)
+                                hand_in(&s, &tree, order[i]);
+                        check_sum(&s, &tree, shards);
+                }
+        ran_tree_release(&tree);
+        sums_free(&s);
+}
+
+/* All orders of five: where the last subtree of a row stands alone twice over. */
+TEST(tree_sums_five_shards_alike_in_all_orders)
+{
+        struct dice dice = {.key = 3};
+        struct sums s = sums_new(&dice);
+        struct ran_error err = {0};
+        struct ran_tree tree;
+
+        CHECK_OK(ran_tree_init(&tree, &s.c, TOY_C, s.block, &err), err);
+        for (size_t code = 0; code < 5 * 5 * 5 * 5 * 5; code++) {
+                size_t order[5], seen = 0;
+
+                for (size_t i = 0, rest = code; i < 5; i++, rest /= 5)
+                        seen |= (size_t)1 << (order[i] = rest % 5);
+                if (seen != 31)
+                        continue;
+                CHECK_OK(ran_tree_begin(&tree, 5, &err), err);
+                for (size_t i = 0; i < 5; i++)
+                        hand_in(&s, &tree, order[i]);
+                check_sum(&s, &tree, 5);
+        }
+        ran_tree_release(&tree);
+        sums_free(&s);
+}
+
+struct arrivals {
+        const struct sums *s;
+        struct ran_tree *tree;
+        const size_t *order;
+};
+
+static void arrive(void *arg, size_t i)
+{
+        const struct arrivals *a = arg;
+
+        hand_in(a->s, a->tree, a->order[i]);
+}
+
+TEST(tree_sums_alike_from_many_threads)
+{
+        struct dice dice = {.key = 4};
+        struct sums s = sums_new(&dice);
+        struct ran_error err = {0};
+        struct ran_pool *pool = ran_pool_new(7, &err);
+        struct ran_tree tree;
+
+        CHECK_OK(ran_tree_init(&tree, &s.c, TOY_C, s.block, &err), err);
+        for (size_t round = 0; round < 200; round++) {
+                size_t shards = dice_size(&dice, 2, SHARDS), order[SHARDS];
+                struct arrivals a = {&s, &tree, order};
+
+                shuffle(&dice, order, shards);
+                CHECK_OK(ran_tree_begin(&tree, shards, &err), err);
+                ran_parallel(pool, shards, arrive, &a);
+                check_sum(&s, &tree, shards);
+        }
+        ran_tree_release(&tree);
+        ran_pool_free(pool);
+        sums_free(&s);
+}
+
+TEST(tree_keeps_the_first_error)
+{
+        struct ran_error err = {0}, first = {RAN_ENOMEM, "the first"}, second = {RAN_EIO, "no"};
+        struct dice dice = {.key = 5};
+        struct sums s = sums_new(&dice);
+        struct ran_tree tree;
+
+        CHECK_OK(ran_tree_init(&tree, &s.c, TOY_C, s.block, &err), err);
+        CHECK_OK(ran_tree_begin(&tree, 3, &err), err);
+        hand_in(&s, &tree, 2);
+        ran_tree_fail(&tree, &first);
+        hand_in(&s, &tree, 0);
+        ran_tree_fail(&tree, &second);
+        CHECK(ran_tree_sum(&tree) == NULL);
+        CHECK_STR(tree.error.text, "the first");
+        ran_tree_release(&tree);
+        sums_free(&s);
+}
+
+/* ---- batches -----------------------------------------------------------------------------------
+ */
+
+/* A model, documents, and what computes their gradients. */
+struct bench {
+        struct toy toy;
+        struct ran_dataset data;
+        struct ran_pool *pool;
+        struct ran_batcher k;
+        size_t order[64];
+};
+
+static void bench_init(struct bench *b, size_t threads, size_t longest)
+{
+        struct ran_config c = toy_config();
+        struct ran_error err = {0};
+        struct dice dice = {.key = 6};
+
+        c.window = 40;
+        toy_init(&b->toy, &c, 21, 0.3);
+        corpus_make(&b->data, 64, 1, longest, false, 5);
+        b->toy.C = CORPUS_C;
+        b->pool = threads > 0 ? ran_pool_new(threads, &err) : NULL;
+        shuffle(&dice, b->order, 64);
+        CHECK_OK(ran_batcher_init(&b->k, &b->toy.c, &b->toy.p, CORPUS_C, &b->data, b->pool, &err),
+                 err);
+}
+
+static void bench_release(struct bench *b)
+{
+        ran_batcher_release(&b->k);
+        ran_dataset_release(&b->data);
+        ran_pool_free(b->pool);
+        toy_release(&b->toy);
+}
+
+/* Block and whole embedding of the gradient of n documents; the loss stands behind them. */
+static float *gradient(struct bench *b, const size_t *docs, size_t n, double *loss)
+{
+        size_t block = b->k.tree.size, D = b->toy.c.dim;
+        struct ran_error err = {0};
+        float *all = ran_alloc_floats(block + CORPUS_V * D, &err);
+        struct ran_grad *g;
+
+        if (!CHECK_OK(ran_batch_gradient(&b->k, docs, n, loss, &g, &err), err))
+                return all;
+        memcpy(all, g->p.block, block * sizeof(*all));
+        for (size_t i = 0; i < g->n; i++)
+                memcpy(all + block + g->ids[i] * D, g->rows + i * D, D * sizeof(*all));
+        ran_tree_give(&b->k.tree, g);
+        return all;
+}
+
+static size_t floats_of(const struct bench *b)
+{
+        return b->k.tree.size + CORPUS_V * b->toy.c.dim;
+}
+
+/* The batch is the weighted mean of its documents, each by itself. */
+static void check_mean(struct bench *b, size_t n)
+{
+        double loss, sum = 0, terms = 0, *want = calloc(floats_of(b), sizeof(*want)), off = 0;
+        float *all = gradient(b, b->order, n, &loss);
+
+        for (size_t i = 0; i < n; i++) {
+                size_t doc = b->order[i];
+                double one, w = (double)b->data.weight[doc];
+                float *g;
+
+                if (b->k.class_weight != NULL)
+                        w *= b->k.class_weight[b->data.labels[doc]];
+                g = gradient(b, &b->order[i], 1, &one);
+                terms += w;
+                sum += w * one;
+                for (size_t j = 0; j < floats_of(b); j++)
+                        want[j] += w * (double)g[j];
+                free(g);
+        }
+        for (size_t j = 0; j < floats_of(b); j++)
+                off = fmax(off, fabs((double)all[j] - want[j] / terms));
+        CHECK_NEAR(loss, sum / terms, 1e-5);
+        CHECK_NEAR(off, 0, 1e-4);
+        free(all);
+        free(want);
+}
+
+TEST(batch_is_the_weighted_mean_of_its_documents)
+{
+        struct dice dice = {.key = 7};
+        struct ran_error err = {0};
+        struct bench b;
+
+        bench_init(&b, 2, 200);
+        check_mean(&b, 1);
+        check_mean(&b, 20);
+        for (size_t i = 0; i < b.data.B; i++)
+                b.data.weight[i] = (float)dice_real(&dice, 0.1, 4);
+        check_mean(&b, 20);
+        CHECK_OK(ran_batcher_balance(&b.k, &err), err);
+        check_mean(&b, 20);
+        bench_release(&b);
+}
+
+TEST(batch_balances_classes)
+{
+        struct ran_error err = {0};
+        double count[CORPUS_C] = {0}, all = 0;
+        struct bench b;
+
+        bench_init(&b, 0, 5);
+        CHECK_OK(ran_batcher_balance(&b.k, &err), err);
+        for (size_t i = 0; i < b.data.B; i++)
+                count[b.data.labels[i]]++;
+        for (size_t c = 0; c < CORPUS_C; c++) {
+                CHECK_NEAR(b.k.class_weight[c] * count[c], 64.0 / CORPUS_C, 1e-9);
+                all += b.k.class_weight[c] * count[c];
+        }
+        CHECK_NEAR(all, 64, 1e-9);
+        bench_release(&b);
+}
+
+TEST(batch_of_no_weight_has_no_gradient)
+{
+        struct bench b;
+        double loss = 1;
+        size_t other = 0;
+        float *g;
+
+        bench_init(&b, 0, 30);
+        memset(b.data.weight, 0, b.data.B * sizeof(float));
+        g = gradient(&b, b.order, 8, &loss);
+        for (size_t i = 0; i < floats_of(&b); i++)
+                other += g[i] != 0; /* a NaN counts */
+        CHECK(loss == 0);
+        CHECK_SIZE(other, 0);
+        free(g);
+        bench_release(&b);
+}
+
+static size_t length_of(const struct bench *b, size_t i)
+{
+        return b->data.first[b->order[i] + 1] - b->data.first[b->order[i]];
+}
+
+/* Whole documents in order, none left out; only a document that is long by itself fills a shard to
+ * more than 2,048 tokens. */
+static void check_shards(const struct bench *b, size_t n)
+{
+        CHECK(b->k.shards >= 1 && b->k.shard[0] == 0 && b->k.shard[b->k.shards] == n);
+        for (size_t s = 0; s < b->k.shards; s++) {
+                size_t from = b->k.shard[s], to = b->k.shard[s + 1], tokens = 0;
+
+                for (size_t i = from; i < to; i++)
+                        tokens += length_of(b, i);
+                CHECK(from < to && (tokens <= 2048 || to == from + 1));
+        }
+}
+
+TEST(batch_shards_are_a_function_of_the_batch)
+{
+        size_t shard[65], shards = 0;
+
+        for (size_t i = 0; i < 3; i++) {
+                struct bench b;
+                double loss;
+
+                bench_init(&b, (const size_t[]){0, 2, 7}[i], 300);
+                free(gradient(&b, b.order, 40, &loss));
+                check_shards(&b, 40);
+                if (i == 0) {
+                        shards = b.k.shards;
+                        memcpy(shard, b.k.shard, (shards + 1) * sizeof(*shard));
+                        CHECK(shards > 3);
+                }
+                CHECK(b.k.shards == shards &&
+                      memcmp(b.k.shard, shard, (shards + 1) * sizeof(*shard)) == 0);
+                bench_release(&b);
+        }
+}
+
+TEST(batch_of_long_documents_has_a_shard_for_each)
+{
+        struct bench b;
+        double loss;
+
+        bench_init(&b, 2, 3000);
+        free(gradient(&b, b.order, 4, &loss));
+        check_shards(&b, 4);
+        CHECK(b.k.shards >= 2);
+        bench_release(&b);
+}
+
+TEST(batch_gradient_is_the_same_for_any_threads)
+{
+        float *want = NULL;
+        double loss[4];
+
+        for (size_t i = 0; i < 4; i++) {
+                struct bench b;
+                float *g;
+
+                bench_init(&b, (const size_t[]){0, 1, 2, 7}[i], 300);
+                b.k.noise = (struct ran_noise){1, 2, 0.2, 0.3};
+                free(gradient(&b, b.order + 20, 20, &loss[i])); /* scratch of another shape */
+                g = gradient(&b, b.order, 30, &loss[i]);
+                if (want == NULL)
+                        want = g;
+                CHECK(memcmp(g, want, floats_of(&b) * sizeof(*g)) == 0 && loss[i] == loss[0]);
+                if (g != want)
+                        free(g);
+                bench_release(&b);
+        }
+        free(want);
+}
