@@ -1,0 +1,292 @@
+/* Adam, its lazy rows, and the learning rate. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test.h"
+#include "toy.h"
+#include "train/optimiser.h"
+
+static struct ran_train_settings plain_settings(void)
+{
+        return (struct ran_train_settings){.learning_rate = 0.01,
+                                           .weight_decay = 0.1,
+                                           .beta1 = 0.9,
+                                           .beta2 = 0.99,
+                                           .epsilon = 1e-8};
+}
+
+/* ---- learning rate -----------------------------------------------------------------------------
+ */
+
+TEST(rate_rises_and_falls_as_told)
+{
+        struct ran_train_settings s = {
+                .learning_rate = 1, .min_learning_rate = 0.2, .warmup = 0.2, .schedule = 0};
+
+        s.schedule = RAN_SCHEDULE_CONSTANT;
+        CHECK_NEAR(ran_learning_rate(&s, 0, 10), 0.5, 1e-12);
+        for (uint64_t step = 1; step < 10; step++)
+                CHECK_NEAR(ran_learning_rate(&s, step, 10), 1, 1e-12);
+        s.schedule = RAN_SCHEDULE_LINEAR;
+        CHECK_NEAR(ran_learning_rate(&s, 0, 10), 0.5, 1e-12);
+        CHECK_NEAR(ran_learning_rate(&s, 1, 10), 1, 1e-12);
+        for (uint64_t step = 2; step < 10; step++)
+                CHECK_NEAR(ran_learning_rate(&s, step, 10), 0.2 + 0.8 * (10 - (double)step) / 8,
+                           1e-12);
+        s.schedule = RAN_SCHEDULE_COSINE;
+        CHECK_NEAR(ran_learning_rate(&s, 2, 10), 1, 1e-12);
+        CHECK_NEAR(ran_learning_rate(&s, 6, 10), 0.6, 1e-12); /* half way */
+        CHECK_NEAR(ran_learning_rate(&s, 10, 10), 0.2, 1e-12);
+}
+
+TEST(rate_without_or_with_nothing_but_warm_up)
+{
+        struct ran_train_settings s = {.learning_rate = 2, .schedule = RAN_SCHEDULE_LINEAR};
+
+        CHECK_NEAR(ran_learning_rate(&s, 0, 1), 2, 1e-12);
+        CHECK_NEAR(ran_learning_rate(&s, 0, 4), 2, 1e-12);
+        CHECK_NEAR(ran_learning_rate(&s, 3, 4), 0.5, 1e-12);
+        s.warmup = 1;
+        CHECK_NEAR(ran_learning_rate(&s, 0, 4), 0.5, 1e-12);
+        CHECK_NEAR(ran_learning_rate(&s, 3, 4), 2, 1e-12);
+        s.warmup = 0.1; /* less than a step */
+        CHECK_NEAR(ran_learning_rate(&s, 0, 4), 2, 1e-12);
+        s.min_learning_rate = 5; /* above the highest: that one holds */
+        CHECK_NEAR(ran_learning_rate(&s, 3, 4), 2, 1e-12);
+}
+
+/* ---- steps -------------------------------------------------------------------------------------
+ */
+
+/* A model, its optimiser, and a twin of both in double where every row moves at every step. */
+struct bench {
+        struct toy toy;
+        struct ran_train_settings s;
+        struct ran_optimiser o;
+        struct ran_grad g;
+        double *w, *m, *v; /* block, then embedding */
+        size_t block, all, step;
+        double decayed; /* product of 1 - rate wd */
+};
+
+static double *doubles(size_t n)
+{
+        double *x = calloc(n, sizeof(*x));
+
+        if (x == NULL)
+                abort();
+        return x;
+}
+
+static void bench_init(struct bench *b, struct ran_config c, struct ran_pool *pool)
+{
+        struct ran_error err = {0};
+
+        *b = (struct bench){.s = plain_settings(), .decayed = 1};
+        toy_init(&b->toy, &c, 31, 0.5);
+        b->block = b->toy.layout.size;
+        b->all = b->block + b->toy.V * c.dim;
+        CHECK_OK(ran_optimiser_init(&b->o, &b->s, &b->toy.layout, b->toy.V, c.dim, pool, &err),
+                 err);
+        CHECK_OK(ran_params_init(&b->g.p, &c, b->toy.C, &err), err);
+        b->g.ids = ran_alloc(b->toy.V, sizeof(*b->g.ids), &err);
+        b->g.rows = ran_alloc_floats(b->toy.V * c.dim, &err);
+        b->w = doubles(b->all);
+        b->m = doubles(b->all);
+        b->v = doubles(b->all);
+        for (size_t i = 0; i < b->all; i++)
+                b->w[i] = (double)(i < b->block ? b->toy.p.block[i] : b->toy.embed[i - b->block]);
+}
+
+static void bench_release(struct bench *b)
+{
+        ran_optimiser_release(&b->o);
+        ran_params_release(&b->g.p);
+        free(b->g.ids);
+        free(b->g.rows);
+        free(b->w);
+        free(b->m);
+        free(b->v);
+        toy_release(&b->toy);
+}
+
+/* Decay is for matrices, the embedding among them. */
+static bool decays(const struct bench *b, size_t i)
+{
+        const struct ran_layout *l = &b->toy.layout;
+        size_t t = 0;
+
+        if (i >= b->block)
+                return true;
+        while (t + 1 < l->n && l->spec[t + 1].offset <= i)
+                t++;
+        return l->spec[t].rows > 0;
+}
+
+static void draw_gradient(struct bench *b, struct dice *dice, size_t rows)
+{
+        size_t D = b->toy.c.dim;
+
+        dice_floats(dice, b->g.p.block, b->block, 1);
+        dice_floats(dice, b->g.rows, rows * D, 1);
+        b->g.n = rows;
+        for (size_t i = 0; i < rows; i++)
+                b->g.ids[i] = (uint32_t)i;
+}
+
+static void twin_step(struct bench *b, double scale, double rate)
+{
+        double t = (double)++b->step;
+
+        b->decayed *= 1 - rate * b->s.weight_decay;
+        for (size_t i = 0; i < b->all; i++) {
+                bool touched = i < b->block + b->g.n * b->toy.c.dim;
+                double g = scale * (double)(i < b->block ? b->g.p.block[i]
+                                            : touched    ? b->g.rows[i - b->block]
+                                                         : 0);
+
+                b->w[i] *= decays(b, i) ? 1 - rate * b->s.weight_decay : 1;
+                if (!touched)
+                        continue;
+                b->m[i] = b->s.beta1 * b->m[i] + (1 - b->s.beta1) * g;
+                b->v[i] = b->s.beta2 * b->v[i] + (1 - b->s.beta2) * g * g;
+                b->w[i] -= rate * b->m[i] / (1 - pow(b->s.beta1, t)) /
+                           (sqrt(b->v[i] / (1 - pow(b->s.beta2, t))) + b->s.epsilon);
+        }
+}
+
+static void step(struct bench *b, double scale, double rate)
+{
+        twin_step(b, scale, rate);
+        ran_optimiser_step(&b->o, b->toy.p.block, b->toy.embed, &b->g, scale, rate);
+}
+
+static double worst(const struct bench *b)
+{
+        double off = 0;
+
+        for (size_t i = 0; i < b->all; i++) {
+                float x = i < b->block ? b->toy.p.block[i] : b->toy.embed[i - b->block];
+
+                off = fmax(off, fabs((double)x - b->w[i]));
+        }
+        return off;
+}
+
+TEST(optimiser_equals_adam_where_every_row_is_touched)
+{
+        struct dice dice = {.key = 1};
+        struct bench b;
+
+        bench_init(&b, toy_config(), NULL);
+        for (size_t i = 0; i < 20; i++) {
+                draw_gradient(&b, &dice, b.toy.V);
+                step(&b, i % 2 == 0 ? 1 : 0.3, 0.01 * (double)(i + 1));
+                CHECK_NEAR(worst(&b), 0, 2e-5);
+        }
+        bench_release(&b);
+}
+
+TEST(optimiser_rows_meet_the_decay_that_they_missed)
+{
+        struct dice dice = {.key = 2};
+        struct bench b;
+
+        bench_init(&b, toy_config(), NULL);
+        for (size_t i = 0; i < 28; i++) {
+                draw_gradient(&b, &dice, i % 10 == 9 ? b.toy.V : i % 5);
+                step(&b, 1, 0.05);
+        }
+        CHECK(worst(&b) > 1e-3); /* rows that rest have not heard of the last steps yet */
+        ran_optimiser_settle(&b.o, b.toy.embed);
+        CHECK_NEAR(worst(&b), 0, 5e-5);
+        for (size_t i = 0; i < 3; i++) { /* and owe nothing from then on */
+                draw_gradient(&b, &dice, b.toy.V);
+                step(&b, 1, 0.05);
+                CHECK_NEAR(worst(&b), 0, 5e-5);
+        }
+        bench_release(&b);
+}
+
+/* A row that never occurs only decays. */
+TEST(optimiser_rows_that_never_occur_only_decay)
+{
+        struct dice dice = {.key = 3};
+        struct bench b;
+        float was;
+
+        bench_init(&b, toy_config(), NULL);
+        was = b.toy.embed[b.toy.V * b.toy.c.dim - 1];
+        for (size_t i = 0; i < 100; i++) {
+                draw_gradient(&b, &dice, 3);
+                step(&b, 1, 0.02);
+        }
+        CHECK(b.toy.embed[b.toy.V * b.toy.c.dim - 1] == was);
+        ran_optimiser_settle(&b.o, b.toy.embed);
+        CHECK_NEAR((double)b.toy.embed[b.toy.V * b.toy.c.dim - 1], (double)was * b.decayed, 1e-6);
+        ran_optimiser_settle(&b.o, b.toy.embed);
+        CHECK_NEAR((double)b.toy.embed[b.toy.V * b.toy.c.dim - 1], (double)was * b.decayed, 1e-6);
+        bench_release(&b);
+}
+
+/* ---- threads -----------------------------------------------------------------------------------
+ */
+
+/* More than one block of every kind of task. */
+static struct ran_config wide(void)
+{
+        struct ran_config c = toy_config();
+
+        c.dim = 100;
+        return c;
+}
+
+TEST(optimiser_gives_the_same_bits_for_any_threads)
+{
+        static const size_t threads[] = {1, 2, 7};
+        struct bench b[3];
+
+        for (size_t i = 0; i < 3; i++) {
+                struct dice dice = {.key = 4};
+                struct ran_error err = {0};
+                struct ran_pool *pool = ran_pool_new(threads[i], &err);
+
+                bench_init(&b[i], wide(), pool);
+                for (size_t s = 0; s < 3; s++) {
+                        draw_gradient(&b[i], &dice, b[i].toy.V - s);
+                        ran_optimiser_step(&b[i].o, b[i].toy.p.block, b[i].toy.embed, &b[i].g, 1,
+                                           0.01);
+                }
+                CHECK(ran_grad_norm(&b[i].o, &b[i].g) == ran_grad_norm(&b[0].o, &b[0].g));
+                CHECK(memcmp(b[i].toy.p.block, b[0].toy.p.block, b[0].block * sizeof(float)) == 0);
+                CHECK(memcmp(b[i].toy.embed, b[0].toy.embed,
+                             (b[0].all - b[0].block) * sizeof(float)) == 0);
+                b[i].o.pool = NULL;
+                ran_pool_free(pool);
+        }
+        for (size_t i = 0; i < 3; i++)
+                bench_release(&b[i]);
+}
+
+TEST(grad_norm_is_that_of_all_parameters)
+{
+        struct dice dice = {.key = 5};
+        double sum = 0;
+        struct bench b;
+
+        bench_init(&b, wide(), NULL);
+        CHECK(b.block > 100000); /* several blocks of the sum */
+        draw_gradient(&b, &dice, b.toy.V - 2);
+        for (size_t i = 0; i < b.block; i++)
+                sum += (double)b.g.p.block[i] * (double)b.g.p.block[i];
+        for (size_t i = 0; i < b.g.n * b.toy.c.dim; i++)
+                sum += (double)b.g.rows[i] * (double)b.g.rows[i];
+        CHECK_NEAR(ran_grad_norm(&b.o, &b.g) / sqrt(sum), 1, 1e-6);
+        b.g.rows[0] = NAN;
+        CHECK(!isfinite(ran_grad_norm(&b.o, &b.g)));
+        b.g.rows[0] = 0;
+        b.g.p.block[b.block - 1] = INFINITY;
+        CHECK(!isfinite(ran_grad_norm(&b.o, &b.g)));
+        bench_release(&b);
+}
