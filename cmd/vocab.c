@@ -1,3 +1,4 @@
+/* vocab.c - opening vocabularies, and reading the words that one is learned from. */
 #include "vocab.h"
 
 #include "cmd.h"

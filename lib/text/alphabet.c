@@ -58,12 +58,8 @@ static int by_bytes(const void *a, const void *b, void *arg)
 {
         const struct alphabet *all = arg;
         const struct letter *x = a, *y = b;
-        size_t m, n;
-        const char *s = strings_get(&all->names, x->index, &m);
-        const char *t = strings_get(&all->names, y->index, &n);
-        int order = memcmp(s, t, m < n ? m : n);
 
-        return order != 0 ? order : (m > n) - (m < n);
+        return strings_compare(&all->names, x->index, y->index);
 }
 
 static int by_frequency(const void *a, const void *b, void *arg)

@@ -197,13 +197,10 @@ static int by_count(const void *a, const void *b, void *arg)
 {
         const struct ran_counter *c = arg;
         uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-        size_t m, n;
 
         if (c->count[i] != c->count[j])
                 return c->count[i] > c->count[j] ? -1 : 1;
-        const char *x = strings_get(&c->words, i, &m), *y = strings_get(&c->words, j, &n);
-        int order = memcmp(x, y, m < n ? m : n);
-        return order != 0 ? order : (m > n) - (m < n);
+        return strings_compare(&c->words, i, j);
 }
 
 int learn_words(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)

@@ -6,7 +6,6 @@
 
 #include "text/hf.h"
 #include "text/tokenizer.h"
-#include "text/unicode.h"
 
 /* ---- members -------------------------------------------------------------------------------- */
 
@@ -89,13 +88,7 @@ static bool is_spaced_word(const char *s)
 {
         size_t n = s != NULL ? strlen(s) : 0;
 
-        if (n < 3 || s[0] != ' ' || s[n - 1] != ' ')
-                return false;
-        for (size_t i = 1; i + 1 < n; i++) {
-                if (unicode_is_space((unsigned char)s[i]) && (unsigned char)s[i] < 0x80)
-                        return false;
-        }
-        return true;
+        return n > 2 && s[0] == ' ' && s[n - 1] == ' ' && strcspn(s + 1, " \t\n\v\f\r") == n - 2;
 }
 
 static int read_replace(struct normalizer *z, const cJSON *object, struct ran_error *err)

@@ -1,3 +1,4 @@
+/* normal.c - the steps of normalisation. */
 #include "text/normal.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* strings.c - numbered strings in a hash table. */
 #include "text/strings.h"
 
 #include <stdlib.h>
@@ -11,6 +12,15 @@ void strings_release(struct strings *s)
         free(s->end);
         free(s->slot);
         *s = (struct strings){0};
+}
+
+int strings_compare(const struct strings *s, uint32_t i, uint32_t j)
+{
+        size_t m, n;
+        const char *a = strings_get(s, i, &m), *b = strings_get(s, j, &n);
+        int order = memcmp(a, b, m < n ? m : n);
+
+        return order != 0 ? order : (m > n) - (m < n);
 }
 
 /* The low bits of FNV are its best mixed ones; a multiplication brings all of them to the top. */

@@ -49,6 +49,9 @@ static inline const char *strings_get(const struct strings *s, uint32_t index, s
         return s->bytes + begin;
 }
 
+/* Their order by bytes, as memcmp has it. */
+int strings_compare(const struct strings *s, uint32_t i, uint32_t j);
+
 /* The string made of head and tail, or STRINGS_NONE. hash is that of both; s may be empty. */
 uint32_t strings_find(const struct strings *s, uint64_t hash, const char *head, size_t head_n,
                       const char *tail, size_t tail_n);

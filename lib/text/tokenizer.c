@@ -1,3 +1,4 @@
+/* tokenizer.c - putting a tokeniser together, and asking it about its pieces. */
 #include "text/tokenizer.h"
 
 #include <stdlib.h>
@@ -159,8 +160,13 @@ void ran_tokenizer_free(struct ran_tokenizer *t)
 
 struct ran_tokenizer *ran_tokenizer_load(const char *data, size_t n, struct ran_error *err)
 {
+        static const char byte_order_mark[] = "\xef\xbb\xbf";
         size_t i = 0;
 
+        if (n >= 3 && memcmp(data, byte_order_mark, 3) == 0) {
+                data += 3;
+                n -= 3;
+        }
         while (i < n && (data[i] == ' ' || (data[i] >= '\t' && data[i] <= '\r')))
                 i++;
         if (i == n) {

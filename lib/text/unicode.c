@@ -1,3 +1,4 @@
+/* unicode.c - properties of characters. */
 #include "text/unicode.h"
 
 #include <utf8proc.h>

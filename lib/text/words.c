@@ -1,7 +1,9 @@
+/* words.c - walking through the words of a text, by tables or by steps. */
 #include "text/words.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <utf8proc.h>
 
 #include "text/unicode.h"
 
@@ -26,6 +28,8 @@ int text_rules_prepare(struct text_rules *r, struct ran_error *err)
         struct glyphs glyphs = {0}, spare = {0};
         int code = RAN_OK;
 
+        for (size_t i = 0; i < r->normal.n; i++)
+                r->cjk = r->cjk || r->normal.step[i] == NORMAL_CJK;
         memset(r->class, BYTE_OTHER, sizeof(r->class));
         for (int b = 0; b < 0x80 && code == RAN_OK; b++) {
                 char byte = (char)b;
@@ -49,12 +53,33 @@ void text_rules_release(struct text_rules *r)
 
 /* ---- the long way: a stretch up to white space ---------------------------------------------- */
 
+/* Does a word end in front of the character at pos, whatever stands there? In scripts without
+ * spaces ideographs and punctuation marks do that: they neither join nor change places with
+ * anything. */
+static bool is_border(const struct words *w, size_t pos)
+{
+        utf8proc_int32_t c;
+        utf8proc_ssize_t length = utf8proc_iterate((const utf8proc_uint8_t *)w->text + pos,
+                                                   (utf8proc_ssize_t)(w->n - pos), &c);
+
+        return length > 1 && !unicode_may_compose(c) && unicode_combining_class(c) == 0 &&
+               (class_of(w->rules, c) != BYTE_WORD || (w->rules->cjk && unicode_is_cjk(c)));
+}
+
+static size_t end_of_stretch(const struct words *w, size_t begin)
+{
+        size_t end = begin;
+
+        while (end < w->n && w->rules->class[(unsigned char)w->text[end]] != BYTE_SPACE &&
+               (end - begin < WORDS_STRETCH || !is_border(w, end)))
+                end++;
+        return end;
+}
+
 static bool normalise_stretch(struct words *w, size_t begin, struct ran_error *err)
 {
-        size_t end = begin, points;
+        size_t end = end_of_stretch(w, begin), points;
 
-        while (end < w->n && w->rules->class[(unsigned char)w->text[end]] != BYTE_SPACE)
-                end++;
         w->code = normalizer_apply(&w->rules->normal, w->text + begin, end - begin,
                                    &w->scratch->glyphs, &w->scratch->spare, &points, err);
         w->first = w->points;

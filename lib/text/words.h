@@ -11,7 +11,10 @@
 #include "ran.h"
 #include "text/normal.h"
 
-enum { WORDS_SHORT = 64 }; /* longer words take the long way */
+enum {
+        WORDS_SHORT = 64,     /* longer words take the long way */
+        WORDS_STRETCH = 4096, /* a longer stretch may end without white space, to bound memory */
+};
 
 /* How text is cut into words. Fill normal and split, then call text_rules_prepare. */
 struct text_rules {
@@ -19,6 +22,7 @@ struct text_rules {
         int split; /* RAN_SPLIT_... */
         unsigned char class[256];
         char fold[256]; /* the byte that a byte becomes */
+        bool cjk;       /* ideographs stand alone */
 };
 int text_rules_prepare(struct text_rules *r, struct ran_error *err);
 void text_rules_release(struct text_rules *r);

@@ -280,6 +280,57 @@ TEST(words_of_any_length_are_whole)
         }
 }
 
+/* All words of a text, a bar behind each; *longest: characters that were normalised at once. */
+static struct ran_buf joined_words(const struct text_rules *rules, const struct ran_buf *text,
+                                   size_t *longest)
+{
+        struct word_scratch scratch = {0};
+        struct ran_buf out = {0};
+        struct words words;
+        struct word word;
+
+        words_begin(&words, rules, &scratch, text->data, text->len, 0);
+        for (*longest = 0; words_next(&words, &word, NULL);) {
+                ran_buf_add(&out, word.s, word.n);
+                ran_buf_char(&out, '|');
+                *longest = scratch.glyphs.n > *longest ? scratch.glyphs.n : *longest;
+        }
+        word_scratch_release(&scratch);
+        return out;
+}
+
+/* Text without white space is normalised in stretches that end where a word ends anyway. */
+TEST(long_texts_without_white_space)
+{
+        /* ideographs, a full stop, kana with a mark, hangul in parts, a letter with two marks */
+        static const char sentence[] =
+                "\xe4\xba\xba\xe5\x8f\xa3\xe3\x80\x82\xe3\x81\x8b\xe3\x82\x99"
+                "\xe1\x84\x92\xe1\x85\xa1"
+                "e\xcc\x81\xcc\xa3,\xe3\x80\x81";
+        static const char *const letters[] = {"N", "NJ", "NAJ", "LCJ"};
+        const size_t times = 1000;
+
+        for (size_t k = 0; k < 4; k++) {
+                struct text_rules r;
+                struct ran_buf text = {0}, want = {0};
+                size_t longest;
+                rules_from(&r, letters[k]);
+                ran_buf_str(&text, sentence);
+                struct ran_buf once = joined_words(&r, &text, &longest);
+                for (size_t i = 1; i < times; i++)
+                        ran_buf_str(&text, sentence);
+                for (size_t i = 0; i < times; i++)
+                        ran_buf_add(&want, once.data, once.len);
+                struct ran_buf got = joined_words(&r, &text, &longest);
+                CHECK(got.len == want.len && memcmp(got.data, want.data, want.len) == 0);
+                CHECK(longest < 2 * WORDS_STRETCH);
+                ran_buf_release(&text);
+                ran_buf_release(&want);
+                ran_buf_release(&once);
+                ran_buf_release(&got);
+        }
+}
+
 /* The same text by the tables and, with all of them saying "other", by the steps alone. */
 TEST(the_short_way_agrees_with_the_long_one)
 {
