@@ -64,6 +64,18 @@ int ran_batcher_balance(struct ran_batcher *k, struct ran_error *err)
         return RAN_OK;
 }
 
+int ran_batch_check(const struct ran_dataset *d, size_t V, struct ran_error *err)
+{
+        size_t tokens = d != NULL && d->B > 0 ? d->first[d->B] : 0;
+
+        for (size_t i = 0; i < tokens; i++)
+                if (d->ids[i] >= V)
+                        return ran_fail(err, RAN_EINVAL,
+                                        "id %u is not in the vocabulary of %zu pieces",
+                                        (unsigned)d->ids[i], V);
+        return RAN_OK;
+}
+
 /* ---- shards --------------------------------------------------------------------------------- */
 
 static size_t length(const struct ran_dataset *d, size_t b)

@@ -43,6 +43,8 @@ int ran_batcher_init(struct ran_batcher *k, const struct ran_config *c, const st
 void ran_batcher_release(struct ran_batcher *k);
 /* Weights that make every class count the same: B / (C n_c). */
 int ran_batcher_balance(struct ran_batcher *k, struct ran_error *err);
+/* RAN_EINVAL where an id of d (may be NULL) is not below V. */
+int ran_batch_check(const struct ran_dataset *d, size_t V, struct ran_error *err);
 /* Mean loss of the documents docs[0..n) and its gradient, to be handed back with ran_tree_give. */
 int ran_batch_gradient(struct ran_batcher *k, const size_t *docs, size_t n, double *loss,
                        struct ran_grad **gradient, struct ran_error *err);

@@ -88,13 +88,10 @@ int ran_dump_gradients(const char *model, const struct ran_dataset *data, size_t
 
         if (m == NULL)
                 return err->code;
-        for (size_t i = 0; i < data->first[data->B]; i++)
-                if (data->ids[i] >= m->V) {
-                        ran_model_free(m);
-                        return ran_fail(err, RAN_EINVAL, "id %u is not in the model's vocabulary",
-                                        (unsigned)data->ids[i]);
-                }
-        rc = ran_batcher_init(&k, &m->config, &m->params, m->C, data, pool, err);
+        rc = data->B > 0 && documents > 0 ? ran_batch_check(data, m->V, err)
+                                          : ran_fail(err, RAN_EINVAL, "gradients of no documents");
+        if (rc == RAN_OK)
+                rc = ran_batcher_init(&k, &m->config, &m->params, m->C, data, pool, err);
         if (rc == RAN_OK)
                 rc = dump(m, &k, documents < data->B ? documents : data->B, output, err);
         ran_batcher_release(&k);

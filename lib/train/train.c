@@ -63,7 +63,7 @@ static double metric_of(const struct ran_trainer *t, const struct ran_eval_repor
         case RAN_METRIC_MACRO_F1:
                 return r->macro.f1;
         case RAN_METRIC_LOSS:
-                return -r->log_loss;
+                return r->n_known > 0 ? -r->log_loss : -INFINITY;
         default:
                 return r->micro.f1;
         }

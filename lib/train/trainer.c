@@ -104,7 +104,8 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                                   .D = job->config->dim,
                                   .threshold = 0.5f};
         if (job->train->B == 0 || job->train->C < 2)
-                return ran_fail(err, RAN_EINVAL, "%zu documents of %zu classes: there is nothing to learn",
+                return ran_fail(err, RAN_EINVAL,
+                                "%zu documents of %zu classes: there is nothing to learn",
                                 job->train->B, job->train->C);
         t->V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
         t->batch = batch_size(job);
@@ -115,6 +116,10 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                 return ran_fail(err, RAN_EINVAL,
                                 "so many epochs or so large a vocabulary cannot be");
         rc = ran_config_check(t->c, err);
+        if (rc == RAN_OK)
+                rc = ran_batch_check(job->train, t->V, err);
+        if (rc == RAN_OK)
+                rc = ran_batch_check(job->dev, t->V, err);
         if (rc == RAN_OK)
                 rc = allocate(t, err);
         if (rc == RAN_OK)
@@ -243,6 +248,13 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
 
 /* ---- resuming ------------------------------------------------------------------------------- */
 
+static bool same_tokenizer(const struct ran_tokenizer *a, const struct ran_tokenizer *b)
+{
+        return a == NULL || b == NULL
+                       ? a == b
+                       : strcmp(ran_tokenizer_digest(a), ran_tokenizer_digest(b)) == 0;
+}
+
 static int same_run(const struct ran_trainer *t, const struct ran_model *m, struct ran_error *err)
 {
         const char *training = ran_model_metadata(m, "training");
@@ -254,7 +266,8 @@ static int same_run(const struct ran_trainer *t, const struct ran_model *m, stru
         ran_fields_json(ran_config_fields, t->c, &ours);
         same = theirs.len == ours.len && memcmp(theirs.data, ours.data, ours.len) == 0 &&
                training != NULL && training[0] == '{' &&
-               strncmp(training + 1, t->training, n) == 0 && m->V == t->V && m->C == t->C;
+               strncmp(training + 1, t->training, n) == 0 && strcmp(training + 1 + n, "}") == 0 &&
+               m->V == t->V && m->C == t->C && same_tokenizer(m->tokenizer, t->job->tokenizer);
         ran_buf_release(&theirs);
         ran_buf_release(&ours);
         if (!same)

@@ -1,0 +1,554 @@
+/* Training from end to end: what it learns, that it gives the same bytes however it is run, and
+ * what it leaves when it fails. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test.h"
+#include "train/optimiser.h"
+#include "training.h"
+
+/* ---- learning ----------------------------------------------------------------------------------
+ */
+
+/* Share of the documents of d whose classes the model names exactly. */
+static double exact(const char *model, const struct ran_dataset *d)
+{
+        struct ran_error err = {0};
+        struct ran_model *m = ran_model_open(model, true, &err);
+        struct ran_state *s = m != NULL ? ran_state_new(m, NULL, &err) : NULL;
+        size_t right = 0;
+
+        if (!test_check(s != NULL, err.text, __FILE__, __LINE__))
+                return 0;
+        for (size_t b = 0; b < d->B; b++) {
+                const uint32_t *gold = d->labels + d->label_first[b];
+                size_t n = d->label_first[b + 1] - d->label_first[b], wrong = 0;
+                float x[CORPUS_C], p[CORPUS_C], top = 0;
+
+                CHECK_OK(ran_classify(m, s, d->ids + d->first[b], d->first[b + 1] - d->first[b], x,
+                                      NULL, &err),
+                         err);
+                ran_probabilities(ran_model_config(m), x, CORPUS_C, p);
+                for (size_t c = 0; c < CORPUS_C; c++)
+                        top = fmaxf(top, p[c]);
+                for (uint32_t c = 0; c < CORPUS_C; c++) {
+                        bool is = false, said = d->multilabel ? p[c] >= ran_model_thresholds(m)[c]
+                                                              : p[c] == top;
+
+                        for (size_t i = 0; i < n; i++)
+                                is |= gold[i] == c;
+                        wrong += is != said;
+                }
+                right += wrong == 0;
+        }
+        ran_state_free(s);
+        ran_model_free(m);
+        return (double)right / (double)d->B;
+}
+
+static void check_learns(const char *name, bool multilabel)
+{
+        struct ran_error err = {0};
+        struct training t;
+
+        training_init(&t, name, 30, multilabel);
+        ran_dataset_release(&t.train);
+        corpus_make(&t.train, 300, 3, 30, multilabel, 3);
+        t.c.dim = 16, t.c.layers = 1;
+        t.s.epochs = t.s.patience = 25;
+        if (CHECK_OK(training_run(&t, 2, &err), err)) {
+                CHECK(exact(t.output, &t.train) == 1);
+                CHECK(exact(t.output, &t.dev) == 1);
+                CHECK(!exists(t.checkpoint));
+        }
+        training_release(&t);
+}
+
+TEST(train_learns_a_small_task_whole)
+{
+        check_learns("whole", false);
+}
+
+TEST(train_learns_several_labels_a_document)
+{
+        check_learns("several", true);
+}
+
+/* ---- the same bytes ----------------------------------------------------------------------------
+ */
+
+/* Long and ragged documents: several windows, and several shards a batch. */
+TEST(train_gives_the_same_bytes_for_any_threads)
+{
+        struct ran_error err = {0};
+        char *first = test_path("threads-1.ran");
+        struct training t;
+
+        for (int multilabel = 0; multilabel <= 1; multilabel++) {
+                training_init(&t, "threads", 700, multilabel);
+                for (size_t i = 0; i < 3; i++) {
+                        const size_t threads = (const size_t[]){1, 2, 7}[i];
+
+                        CHECK_OK(training_run(&t, threads, &err), err);
+                        if (i == 0)
+                                CHECK(rename(t.output, first) == 0);
+                        else
+                                CHECK(same_file(t.output, first));
+                }
+                training_release(&t);
+        }
+        free(first);
+}
+
+/* Another seed is another model: the test above could be passed by a constant. */
+TEST(train_depends_on_the_seed)
+{
+        struct ran_error err = {0};
+        char *first = test_path("seed-1.ran");
+        struct training t;
+
+        training_init(&t, "seed", 20, false);
+        CHECK_OK(training_run(&t, 1, &err), err);
+        CHECK(rename(t.output, first) == 0);
+        t.s.seed = 2;
+        CHECK_OK(training_run(&t, 1, &err), err);
+        CHECK(!same_file(t.output, first));
+        training_release(&t);
+        free(first);
+}
+
+/* ---- interrupted and resumed -------------------------------------------------------------------
+ */
+
+/* Stops at every report in turn; goes on with other threads, and once more is stopped. */
+static void check_resume(struct training *t, const char *whole, size_t reports)
+{
+        struct ran_error err = {0};
+
+        for (size_t at = 1; at < reports; at++) {
+                t->job.resume = false;
+                t->stop_at = at;
+                CHECK_SIZE((size_t)training_run(t, 1, &err), RAN_EINTR);
+                CHECK(!t->touched && !exists(t->output) && exists(t->checkpoint));
+                t->job.resume = true;
+                t->stop_at = 1;
+                if (training_run(t, 2, &err) == RAN_EINTR) {
+                        t->stop_at = 0;
+                        CHECK_OK(training_run(t, 2, &err), err);
+                }
+                if (!CHECK(same_file(t->output, whole)))
+                        printf("  stopped at report %zu of %zu\n", at, reports);
+                CHECK(!t->touched && !exists(t->checkpoint));
+                unlink(t->output);
+        }
+}
+
+TEST(train_interrupted_anywhere_and_resumed_gives_the_same_bytes)
+{
+        struct ran_error err = {0};
+        char *whole = test_path("resume-whole.ran");
+        struct training t;
+
+        training_init(&t, "resume", 40, false);
+        CHECK_OK(training_run(&t, 1, &err), err);
+        CHECK(rename(t.output, whole) == 0);
+        CHECK_SIZE(training_count(&t, RAN_REPORT_STEP), 12);
+        CHECK_SIZE(training_count(&t, RAN_REPORT_DEV), 3);
+        check_resume(&t, whole, t.reports);
+        training_release(&t);
+
+        training_init(&t, "resume", 40, true); /* without development data */
+        t.job.dev = NULL;
+        CHECK_OK(training_run(&t, 1, &err), err);
+        CHECK(rename(t.output, whole) == 0);
+        CHECK_SIZE(t.reports, 13);
+        check_resume(&t, whole, t.reports);
+        training_release(&t);
+        free(whole);
+}
+
+/* Killed at a report, with checkpoints on the way: goes on from the last of them. */
+TEST(train_killed_and_resumed_gives_the_same_bytes)
+{
+        struct ran_error err = {0};
+        char *whole = test_path("kill-whole.ran");
+        struct training t;
+        size_t reports;
+
+        training_init(&t, "kill", 40, false);
+        t.job.checkpoint_seconds = 0; /* after every step */
+        CHECK_OK(training_run(&t, 1, &err), err);
+        CHECK(training_count(&t, RAN_REPORT_CHECKPOINT) >= 12);
+        CHECK(rename(t.output, whole) == 0);
+        reports = t.reports;
+        for (size_t at = 1; at < reports; at += 4) {
+                int status = 0;
+                pid_t child = fork();
+
+                if (child == 0) {
+                        t.job.resume = false;
+                        t.stop_at = at;
+                        t.die = true;
+                        training_run(&t, 1, &err);
+                        _exit(0);
+                }
+                CHECK(waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 77);
+                CHECK(!exists(t.output));
+                t.job.resume = exists(t.checkpoint);
+                CHECK_OK(training_run(&t, 1, &err), err);
+                CHECK(same_file(t.output, whole));
+                unlink(t.output);
+        }
+        training_release(&t);
+        free(whole);
+}
+
+/* ---- what does not fit a checkpoint -------------------------------------------------------------
+ */
+
+static void check_refused(struct training *t, const char *what)
+{
+        struct ran_error err = {0};
+        int code = training_run(t, 1, &err);
+
+        if (!CHECK(code == RAN_EINVAL && strstr(err.text, "the checkpoint belongs to") != NULL))
+                printf("  with another %s: %d, %s\n", what, code, err.text);
+        CHECK(exists(t->checkpoint) && !exists(t->output));
+}
+
+TEST(train_resumes_no_run_with_other_settings)
+{
+        struct ran_error err = {0};
+        struct ran_train_settings s;
+        struct ran_config c;
+        struct training t;
+        char *whole = test_path("other-whole.ran");
+
+        training_init(&t, "other", 20, false);
+        s = t.s, c = t.c;
+        CHECK_OK(training_run(&t, 1, &err), err);
+        CHECK(rename(t.output, whole) == 0);
+        t.stop_at = 6;
+        CHECK_SIZE((size_t)training_run(&t, 1, &err), RAN_EINTR);
+        t.stop_at = 0;
+        t.job.resume = true;
+
+        t.s.learning_rate *= 2;
+        check_refused(&t, "learning rate");
+        t.s = s, t.s.seed++;
+        check_refused(&t, "seed");
+        t.s = s, t.s.batch++;
+        check_refused(&t, "batch");
+        t.s = s, t.c.residual = false;
+        check_refused(&t, "cell");
+        t.c = c, t.c.dim = 6;
+        check_refused(&t, "width");
+        t.c = c, t.job.V++;
+        check_refused(&t, "vocabulary");
+        t.job.V--, t.train.digest[0] ^= 1;
+        check_refused(&t, "digest of the data");
+        t.train.digest[0] ^= 1, t.job.dev = NULL;
+        check_refused(&t, "kind of run: without development data");
+        t.job.dev = &t.dev, t.job.training = "\"more\":1";
+        check_refused(&t, "description by the caller");
+
+        t.job.training = NULL;
+        CHECK_OK(training_run(&t, 1, &err), err);
+        CHECK(same_file(t.output, whole));
+        training_release(&t);
+        free(whole);
+}
+
+static struct ran_tokenizer *words(const char *last)
+{
+        struct ran_error err = {0};
+        struct ran_tokenizer *t;
+        char *text = NULL;
+
+        if (asprintf(&text, "[UNK]\n[MASK]\n[SEP]\n[START]\n[END]\na\nb\nc\nd\ne\nf\n%s\n", last) <
+            0)
+                abort();
+        t = ran_tokenizer_load(text, strlen(text), &err);
+        test_check(t != NULL, err.text, __FILE__, __LINE__);
+        free(text);
+        return t;
+}
+
+/* The same ids may stand for other words. */
+TEST(train_resumes_no_run_with_another_vocabulary)
+{
+        struct ran_tokenizer *one = words("g"), *other = words("h");
+        struct ran_error err = {0};
+        struct training t;
+
+        REQUIRE(one != NULL && other != NULL && ran_tokenizer_size(one) == CORPUS_V);
+        training_init(&t, "words", 20, false);
+        t.job.tokenizer = one;
+        t.stop_at = 5;
+        CHECK_SIZE((size_t)training_run(&t, 1, &err), RAN_EINTR);
+        t.stop_at = 0;
+        t.job.resume = true;
+        t.job.tokenizer = other;
+        check_refused(&t, "vocabulary of the same size");
+        t.job.tokenizer = NULL;
+        check_refused(&t, "vocabulary: none");
+        t.job.tokenizer = one;
+        CHECK_OK(training_run(&t, 1, &err), err);
+        training_release(&t);
+        ran_tokenizer_free(one);
+        ran_tokenizer_free(other);
+}
+
+/* The other way round: a checkpoint without what this run has. */
+TEST(train_resumes_no_run_with_less_to_it)
+{
+        struct ran_error err = {0};
+        struct training t;
+
+        training_init(&t, "less", 20, false);
+        t.job.dev = NULL;
+        t.stop_at = 5;
+        CHECK_SIZE((size_t)training_run(&t, 1, &err), RAN_EINTR);
+        t.stop_at = 0;
+        t.job.resume = true;
+        t.job.dev = &t.dev;
+        check_refused(&t, "kind of run: with development data");
+        t.job.dev = NULL, t.job.training = "\"more\":1";
+        check_refused(&t, "description by the caller");
+        training_release(&t);
+}
+
+TEST(train_resumes_no_damaged_checkpoint)
+{
+        struct ran_error err = {0};
+        struct training t;
+        struct stat st;
+        FILE *f;
+
+        training_init(&t, "damaged", 20, false);
+        t.stop_at = 6;
+        CHECK_SIZE((size_t)training_run(&t, 1, &err), RAN_EINTR);
+        t.stop_at = 0;
+        t.job.resume = true;
+        REQUIRE(stat(t.checkpoint, &st) == 0);
+        f = fopen(t.checkpoint, "r+b");
+        REQUIRE(f != NULL);
+        CHECK(fseek(f, (long)st.st_size - 1, SEEK_SET) == 0);
+        int last = fgetc(f);
+        CHECK(fseek(f, (long)st.st_size - 1, SEEK_SET) == 0);
+        fputc(last ^ 1, f);
+        fclose(f);
+        CHECK_SIZE((size_t)training_run(&t, 1, &err), RAN_EFORMAT);
+        CHECK(strstr(err.text, "digest") != NULL);
+        CHECK(truncate(t.checkpoint, st.st_size / 2) == 0);
+        CHECK_SIZE((size_t)training_run(&t, 1, &err), RAN_EFORMAT);
+        unlink(t.checkpoint);
+        CHECK_SIZE((size_t)training_run(&t, 1, &err), RAN_EIO);
+        CHECK(!exists(t.output));
+        training_release(&t);
+}
+
+/* ---- failures ----------------------------------------------------------------------------------
+ */
+
+TEST(train_that_diverges_says_so_and_leaves_the_checkpoint)
+{
+        struct ran_error err = {0};
+        char *kept = test_path("diverged-kept");
+        struct training t;
+
+        training_init(&t, "diverged", 20, false);
+        t.stop_at = 6;
+        CHECK_SIZE((size_t)training_run(&t, 1, &err), RAN_EINTR);
+        CHECK(link(t.checkpoint, kept) == 0);
+        t.stop_at = 0;
+        t.s.learning_rate = 1e30;
+        CHECK_SIZE((size_t)training_run(&t, 1, &err), RAN_EDIVERGED);
+        CHECK(strstr(err.text, "diverged in epoch") != NULL &&
+              strstr(err.text, "not finite") != NULL);
+        CHECK(!exists(t.output) && same_file(t.checkpoint, kept));
+        training_release(&t);
+        free(kept);
+}
+
+static void check_io_error(struct training *t, const char *path)
+{
+        struct ran_error err = {0};
+
+        CHECK_SIZE((size_t)training_run(t, 1, &err), RAN_EIO);
+        if (!CHECK(strstr(err.text, path) != NULL))
+                printf("  says: %s\n", err.text);
+}
+
+/* /dev/full is a disk that is full. */
+TEST(train_on_a_full_disk_is_an_error_and_can_go_on)
+{
+        struct ran_error err = {0};
+        char *whole = test_path("full-whole.ran");
+        struct training t;
+
+        training_init(&t, "full", 20, false);
+        CHECK_OK(training_run(&t, 1, &err), err);
+        CHECK(rename(t.output, whole) == 0);
+        t.job.checkpoint_seconds = 0;
+        t.job.checkpoint = "/dev/full";
+        check_io_error(&t, "/dev/full");
+        CHECK(training_count(&t, RAN_REPORT_STEP) == 1 && !exists(t.output));
+        t.job.checkpoint = t.checkpoint;
+        t.job.output = "/dev/full";
+        check_io_error(&t, "/dev/full");
+        CHECK(exists(t.checkpoint));
+        t.job.output = t.output;
+        t.job.resume = true;
+        CHECK_OK(training_run(&t, 1, &err), err);
+        CHECK(same_file(t.output, whole));
+        training_release(&t);
+        free(whole);
+}
+
+TEST(train_into_a_folder_that_is_not_there_is_an_error)
+{
+        char *nowhere = test_path("nowhere/model.ran");
+        struct training t;
+
+        training_init(&t, "folder", 20, false);
+        t.job.output = nowhere;
+        t.job.checkpoint = NULL;
+        check_io_error(&t, nowhere);
+        training_release(&t);
+        free(nowhere);
+}
+
+static void check_invalid(struct training *t, const char *sentence)
+{
+        struct ran_error err = {0};
+
+        CHECK_SIZE((size_t)training_run(t, 1, &err), RAN_EINVAL);
+        if (!CHECK(strstr(err.text, sentence) != NULL))
+                printf("  says: %s\n", err.text);
+        CHECK(!exists(t->output) && !exists(t->checkpoint));
+}
+
+TEST(train_refuses_what_cannot_be_trained)
+{
+        struct training t;
+        uint32_t id;
+
+        training_init(&t, "refused", 20, false);
+        t.c.head_dim = 3;
+        check_invalid(&t, "head_dim must be even");
+        t.c.head_dim = 4;
+        t.job.V = SIZE_MAX / 8;
+        check_invalid(&t, "cannot be");
+        t.job.V = CORPUS_V;
+        id = t.train.ids[7], t.train.ids[7] = CORPUS_V;
+        check_invalid(&t, "id 12 is not in the vocabulary of 12");
+        t.train.ids[7] = id;
+        id = t.dev.ids[7], t.dev.ids[7] = UINT32_MAX;
+        check_invalid(&t, "id 4294967295 is not in the vocabulary of 12");
+        t.dev.ids[7] = id;
+        t.train.C = 1;
+        check_invalid(&t, "nothing to learn");
+        t.train.C = CORPUS_C;
+        training_release(&t);
+}
+
+/* ---- reports -----------------------------------------------------------------------------------
+ */
+
+static void check_step_report(const struct training *t, const struct ran_train_report *r,
+                              size_t step, size_t tokens)
+{
+        CHECK_SIZE(r->step, step);
+        CHECK_SIZE(r->steps, 12);
+        CHECK_SIZE(r->epoch, (step - 1) / 4 + 1);
+        CHECK_SIZE(r->epochs, 3);
+        CHECK(r->loss > 0 && r->loss < 3 && r->gradient_norm > 0 && isfinite(r->gradient_norm));
+        CHECK_NEAR(r->learning_rate, ran_learning_rate(&t->s, step - 1, 12), 1e-15);
+        CHECK(r->tokens > tokens && r->seconds >= 0 && r->tokens_per_second >= 0);
+        CHECK(isfinite(r->eta_seconds) && r->eta_seconds >= 0);
+}
+
+static void check_dev_report(const struct ran_train_report *r, size_t epoch, double best)
+{
+        CHECK_SIZE(r->epoch, epoch);
+        CHECK_SIZE(r->step, 4 * epoch);
+        CHECK(r->loss > 0 && r->accuracy >= 0 && r->accuracy <= 1 && r->micro_f1 == r->accuracy);
+        CHECK(r->macro_f1 >= 0 && r->macro_f1 <= 1 && r->metric == r->micro_f1);
+        CHECK(r->improved == (r->metric > best) && r->best == fmax(r->metric, best));
+        CHECK(r->improved ? r->best_epoch == epoch && r->stale == 0
+                          : r->best_epoch < epoch && r->stale > 0);
+}
+
+TEST(train_reports_what_it_does)
+{
+        struct ran_error err = {0};
+        size_t step = 0, epoch = 0, tokens = 0;
+        double best = -INFINITY;
+        struct training t;
+
+        training_init(&t, "reports", 20, false);
+        CHECK_OK(training_run(&t, 1, &err), err);
+        for (size_t i = 0; i < t.reports; i++) {
+                const struct ran_train_report *r = &t.report[i];
+
+                if (r->event == RAN_REPORT_STEP) {
+                        check_step_report(&t, r, ++step, tokens);
+                        tokens = r->tokens;
+                } else if (r->event == RAN_REPORT_DEV) {
+                        check_dev_report(r, ++epoch, best);
+                        best = r->best;
+                }
+        }
+        CHECK(step == 12 && epoch == 3 && t.report[t.reports - 1].event == RAN_REPORT_END);
+        CHECK_SIZE(training_count(&t, RAN_REPORT_END), 1);
+        CHECK_SIZE(tokens, 3 * t.train.first[t.train.B]);
+        CHECK_SIZE(t.report[t.reports - 1].best_epoch, t.report[t.reports - 2].best_epoch);
+        training_release(&t);
+}
+
+/* ---- the best epoch ----------------------------------------------------------------------------
+ */
+
+TEST(train_stops_when_it_gets_no_better_and_keeps_the_best)
+{
+        struct ran_error err = {0};
+        const struct ran_train_report *last;
+        struct training t;
+
+        training_init(&t, "best", 20, false);
+        t.s.epochs = 50;
+        t.s.patience = 2;
+        t.s.learning_rate = 0.03;
+        for (size_t b = 0; b < t.dev.B; b++) /* nothing to be learned about these */
+                t.dev.labels[b] = (uint32_t)(b % CORPUS_C);
+        CHECK_OK(training_run(&t, 1, &err), err);
+        last = &t.report[t.reports - 1];
+        CHECK(training_count(&t, RAN_REPORT_DEV) < 50 && last->stale == 2);
+        CHECK_SIZE(last->best_epoch + 2, training_count(&t, RAN_REPORT_DEV));
+        CHECK_NEAR(exact(t.output, &t.dev), last->best, 1e-12);
+        training_release(&t);
+}
+
+/* No metric can be had of development data that name only labels nobody knows. */
+TEST(train_resumes_where_no_epoch_has_a_loss)
+{
+        struct ran_error err = {0};
+        struct training t;
+
+        training_init(&t, "unknown", 20, false);
+        t.s.metric = RAN_METRIC_LOSS;
+        for (size_t b = 0; b < t.dev.B; b++)
+                t.dev.labels[b] = RAN_LABEL_UNKNOWN;
+        t.stop_at = 7; /* past the first evaluation */
+        CHECK_SIZE((size_t)training_run(&t, 1, &err), RAN_EINTR);
+        t.stop_at = 0;
+        t.job.resume = true;
+        CHECK_OK(training_run(&t, 1, &err), err);
+        training_release(&t);
+}
