@@ -325,7 +325,9 @@ int ran_tokenizer_encode(const struct ran_tokenizer *t, const char *text, size_t
  * anew. */
 int ran_tokenizer_encode_word(const struct ran_tokenizer *t, const char *word, size_t n,
                               struct ran_encoding *e, struct ran_error *err);
-/* Text for ids, appended to out. */
+/* Text for ids, appended to out: a space between words, and none before "." and the like if the
+ * vocabulary was made for text split at punctuation; the end-of-line token is a line feed.
+ * RAN_EFORMAT for an id without a piece. */
 int ran_tokenizer_decode(const struct ran_tokenizer *t, const uint32_t *ids, size_t n,
                          struct ran_buf *out, struct ran_error *err);
 
