@@ -7,8 +7,23 @@
 #include "math/simd.h"
 
 #include <math.h>
+#include <string.h>
 
-/* score (end - first, n) = softmax(q k^T / sqrt(d)) for the queries of head j */
+/* How many rows, from the first on, the query of row r sees. */
+static size_t sees(const struct ran_heads *x, size_t r)
+{
+        if (x->mask == RAN_MASK_NONE || r == 0)
+                return x->n;
+        return r < x->sources + 1 ? x->sources + 1 : r + 1;
+}
+
+static float scale_of(const struct ran_heads *x)
+{
+        return (float)(1.0 / sqrt((double)x->d));
+}
+
+/* score (end - first, n) = softmax(q k^T / sqrt(d)) for the queries of head j; what is masked is 0
+ */
 static void probabilities(float *score, const struct ran_heads *x, size_t j, size_t first,
                           size_t end)
 {
@@ -16,8 +31,12 @@ static void probabilities(float *score, const struct ran_heads *x, size_t j, siz
         size_t ld = 3 * x->E;
 
         ran_gemm(score, x->n, q + first * ld, ld, 1, k, 1, ld, end - first, x->n, x->d, false);
-        for (size_t i = 0; i < end - first; i++)
-                ran_simd->softmax(score + i * x->n, (float)(1.0 / sqrt((double)x->d)), x->n);
+        for (size_t r = first; r < end; r++, score += x->n) {
+                size_t n = sees(x, r);
+
+                ran_simd->softmax(score, scale_of(x), n);
+                memset(score + n, 0, (x->n - n) * sizeof *score);
+        }
 }
 
 void ran_attention(const struct ran_heads *x, size_t first, size_t end, float *score)
@@ -39,7 +58,7 @@ void ran_attention_bwd(float *dqkv, const float *da, const struct ran_heads *x, 
                        size_t end, float *score)
 {
         size_t ld = 3 * x->E, n = x->n, rows = end - first;
-        float scale = (float)(1.0 / sqrt((double)x->d)), *dscore = score + n * n;
+        float *dscore = score + n * n;
 
         for (size_t j = 0; j < x->h; j++) {
                 const float *q = x->qkv + j * x->d, *k = q + x->E, *v = k + x->E;
@@ -50,7 +69,7 @@ void ran_attention_bwd(float *dqkv, const float *da, const struct ran_heads *x, 
                 ran_gemm(dv, ld, score, 1, n, d, x->E, 1, n, x->d, rows, true);
                 ran_gemm(dscore, n, d, x->E, 1, v, 1, ld, rows, n, x->d, false);
                 for (size_t i = 0; i < rows; i++)
-                        ran_simd->softmax_bwd(dscore + i * n, score + i * n, scale, n);
+                        ran_simd->softmax_bwd(dscore + i * n, score + i * n, scale_of(x), n);
                 ran_gemm(dq + first * ld, ld, dscore, n, 1, k, ld, 1, rows, x->d, n, true);
                 ran_gemm(dk, ld, dscore, 1, n, q + first * ld, ld, 1, n, x->d, rows, true);
         }

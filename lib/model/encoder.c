@@ -18,7 +18,9 @@ static void encode_layer(struct ran_work *w, const struct ran_layer_params *p, s
 {
         struct ran_pass s = ran_pass_of(w, p, NULL, l, 0);
 
-        ran_first_cells(&s, l > 0 ? &w->cells[l - 1] : NULL);
+        /* Under a mask the last cell of the layer below has seen what this layer's first must not.
+         */
+        ran_first_cells(&s, l > 0 && w->c->mask == RAN_MASK_NONE ? &w->cells[l - 1] : NULL);
         for (size_t chunk = 0; chunk < w->chunks; chunk++) {
                 s = ran_pass_of(w, p, NULL, l, chunk);
                 ran_window_project(&s);
@@ -83,6 +85,8 @@ static void encode_layer_bwd(struct ran_work *w, const struct ran_layer_params *
         }
         ran_scan_weights_bwd(&s);
         ran_first_cells_bwd(&s);
+        if (w->c->mask != RAN_MASK_NONE)
+                memset(w->dlast, 0, w->rows->B * w->D * sizeof(float)); /* there was no such cell */
 }
 
 void ran_encode_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp)

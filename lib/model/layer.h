@@ -1,4 +1,5 @@
-/* layer.h - the stages of one RAN layer, forward and backward. MODELS.md section 1 has the equations.
+/* layer.h - the stages of one RAN layer, forward and backward. MODELS.md section 1 has the
+ * equations.
  *
  * Only the cell is recurrent. Forward, chunk by chunk from left to right:
  *
@@ -6,10 +7,10 @@
  *   ran_scan             the cells, one row a window: their q, k, v, attention, (5) and (6)
  *   ran_window_finish    attention, output and Y of all token rows, windows in any order
  *
- * then, all states being known, ran_review. Backward in reverse: the review gives dY and dG; then chunk
- * by chunk from right to left ran_window_finish_bwd (token rows, any order), ran_scan_bwd (cells from right
- * to left) and ran_window_project_bwd (large products). When a chunk was not kept, the forward
- * stages are run again with all cells known, which then are rows like any other.
+ * then, all states being known, ran_review. Backward in reverse: the review gives dY and dG; then
+ * chunk by chunk from right to left ran_window_finish_bwd (token rows, any order), ran_scan_bwd
+ * (cells from right to left) and ran_window_project_bwd (large products). When a chunk was not
+ * kept, the forward stages are run again with all cells known, which then are rows like any other.
  *
  * Weights and gradients are ran_layer_params; gradients are added to. `chunk` numbers the chunk.
  */
@@ -38,6 +39,20 @@ struct ran_pass {
 struct ran_pass ran_pass_of(struct ran_work *w, const struct ran_layer_params *p,
                             struct ran_layer_params *dp, size_t l, size_t chunk);
 
+/* A window as the stages see it. */
+struct ran_view {
+        size_t i;     /* its number */
+        size_t b;     /* its document */
+        size_t t, n;  /* its first token; its rows, 1 + tokens */
+        size_t r;     /* its first row in the chunk: the cell */
+        size_t state; /* the state that it begins with */
+        size_t at;    /* its first row among those of its document: what dropout counts */
+};
+struct ran_view ran_view_of(const struct ran_pass *s, size_t i);
+/* Dropout, or its adjoint, on the rows [from, end) of a window; x is row 0. */
+void ran_drop_rows(const struct ran_pass *s, const struct ran_view *v, int site, size_t from,
+                   size_t end, float *x);
+
 void ran_window_project(struct ran_pass *s);
 void ran_window_finish(struct ran_pass *s);
 void ran_window_finish_bwd(struct ran_pass *s);
@@ -52,7 +67,8 @@ void ran_scan_bwd(struct ran_pass *s);
 /* Gradients of the update gate, once the first chunk is through ran_scan_bwd. */
 void ran_scan_weights_bwd(struct ran_pass *s);
 
-/* The states' keys and values, once the last chunk is through the scan; then the tokens of a chunk. */
+/* The states' keys and values, once the last chunk is through the scan; then the tokens of a chunk.
+ */
 void ran_review_states(struct ran_pass *s);
 void ran_review(struct ran_pass *s);
 /* Adjoints: of a chunk's rows (w->dx to w->dy, adding to dkey and dvalue), then of the states
@@ -60,12 +76,17 @@ void ran_review(struct ran_pass *s);
 void ran_review_bwd(struct ran_pass *s);
 void ran_review_states_bwd(struct ran_pass *s);
 
-/* A window's rows, the cell first, for attention over all heads. */
+/* A window's rows, the cell first, for attention over all heads. The cell sees all rows and all
+ * rows see the cell; among tokens the mask decides. As segments never go back to source, what a row
+ * sees always is a run of rows from the first on. */
 struct ran_heads {
         const float *qkv; /* (n, 3E) */
         float *a;         /* (n, E): heads side by side */
         size_t n, E, h, d;
+        int mask;
+        size_t sources; /* under the prefix mask: how many of the tokens are source */
 };
+struct ran_heads ran_heads_of(const struct ran_pass *s, const struct ran_view *v);
 /* a = softmax(q k^T / sqrt(d)) v for the queries [first, end). score holds n x n floats. */
 void ran_attention(const struct ran_heads *x, size_t first, size_t end, float *score);
 /* Adjoint: dqkv (n, 3E) +=. score holds 2 n x n floats. */

@@ -15,6 +15,7 @@
 struct look {
         size_t b, from, n;    /* first token in the chunk, number of tokens */
         size_t state, states; /* first state, number of states */
+        size_t first, pure;   /* the document's first window; how many hold source tokens only */
 };
 
 static struct look look_of(const struct ran_pass *s, size_t b)
@@ -23,11 +24,34 @@ static struct look look_of(const struct ran_pass *s, size_t b)
         size_t from = rows->doc[b] > s->t0 ? rows->doc[b] : s->t0;
         size_t end = rows->doc[b + 1] < s->t0 + s->T ? rows->doc[b + 1] : s->t0 + s->T;
 
-        return (struct look){.b = b,
-                             .from = from - s->t0,
-                             .n = end - from,
-                             .state = rows->docwin[b] + b + 1,
-                             .states = rows->docwin[b + 1] - rows->docwin[b]};
+        bool masked = s->w->c->mask != RAN_MASK_NONE;
+        struct look k = {.b = b,
+                         .from = from - s->t0,
+                         .n = end - from,
+                         .state = rows->docwin[b] + b + (masked ? 0 : 1),
+                         .states = rows->docwin[b + 1] - rows->docwin[b] + (masked ? 1 : 0),
+                         .first = rows->docwin[b]};
+
+        while (k.first + k.pure < rows->docwin[b + 1] &&
+               rows->win[k.first + k.pure + 1] <= rows->doc[b] + rows->sources[b])
+                k.pure++;
+        return k;
+}
+
+/* How many of the document's states the tokens of window i see. */
+static size_t sees(const struct ran_pass *s, const struct look *k, size_t i)
+{
+        size_t before = i - k->first;
+
+        if (s->w->c->mask == RAN_MASK_NONE)
+                return k->states;
+        return 1 + (k->pure > before ? k->pure : before);
+}
+
+/* The window of the document's first token in the chunk. */
+static size_t first_window(const struct ran_pass *s, const struct look *k)
+{
+        return k->first > s->from ? k->first : s->from;
 }
 
 /* ---- states --------------------------------------------------------------------------------- */
@@ -76,8 +100,14 @@ static void weigh(struct ran_pass *s, const struct look *k)
 
         ran_linear(w->pool, w->score, k->states, s->act->review_q + k->from * w->D, w->D,
                    s->cells->key + k->state * w->D, NULL, k->n, w->D, k->states);
-        for (size_t i = 0; i < k->n; i++)
-                ran_simd->softmax(w->score + i * k->states, scale, k->states);
+        for (size_t t = 0, i = first_window(s, k); t < k->n; t++) {
+                float *score = w->score + t * k->states;
+
+                i += s->t0 + k->from + t == w->rows->win[i + 1];
+                size_t n = sees(s, k, i);
+                ran_simd->softmax(score, scale, n);
+                memset(score + n, 0, (k->states - n) * sizeof *score);
+        }
 }
 
 static void look_back(struct ran_pass *s, size_t b)

@@ -15,6 +15,7 @@ void ran_rows_release(struct ran_rows *rows)
         free(rows->doc);
         free(rows->docwin);
         free(rows->record);
+        free(rows->sources);
         free(rows->win);
         free(rows->windoc);
         *rows = (struct ran_rows){0};
@@ -47,12 +48,14 @@ int ran_rows_add(struct ran_rows *rows, const struct ran_config *c, const uint32
         ROOM(doc, rows->B + 2);
         ROOM(docwin, rows->B + 2);
         ROOM(record, rows->B + 1);
+        ROOM(sources, rows->B + 1);
         ROOM(win, rows->m + windows + 1);
         ROOM(windoc, rows->m + windows);
         memcpy(rows->ids + rows->L, ids, n * sizeof *ids);
         rows->doc[rows->B] = rows->L;
         rows->docwin[rows->B] = rows->m;
         rows->record[rows->B] = record;
+        rows->sources[rows->B] = 0;
         for (size_t i = 0; i < windows; i++) {
                 rows->win[rows->m] = rows->L + i * c->window;
                 rows->windoc[rows->m++] = rows->B;

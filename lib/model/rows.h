@@ -20,9 +20,10 @@ struct ran_rows {
         size_t *doc;      /* (B+1) first token of each document */
         size_t *docwin;   /* (B+1) first window of each document */
         uint64_t *record; /* (B) what dropout is keyed by */
+        size_t *sources;  /* (B) under the prefix mask: leading tokens that are source; else 0 */
         size_t *win;      /* (m+1) first token of each window */
         size_t *windoc;   /* (m) document of each window */
-        size_t ids_cap, doc_cap, docwin_cap, record_cap, win_cap, windoc_cap;
+        size_t ids_cap, doc_cap, docwin_cap, record_cap, sources_cap, win_cap, windoc_cap;
 };
 
 void ran_rows_clear(struct ran_rows *rows);

@@ -9,39 +9,9 @@
 
 #include <string.h>
 
-/* The cell of window i at work: r its row in the chunk, s the state it begins with. */
-struct step {
-        size_t i, b, r, s, n, at;
-};
-
-static struct step step_of(const struct ran_pass *s, size_t i)
+static void drop_cell(const struct ran_pass *s, const struct ran_view *v, int site, float *x)
 {
-        const struct ran_rows *rows = s->w->rows;
-        size_t b = rows->windoc[i];
-
-        return (struct step){.i = i,
-                             .b = b,
-                             .r = ran_row(rows, i) - s->r0,
-                             .s = ran_state_before(rows, i),
-                             .n = rows->win[i + 1] - rows->win[i] + 1,
-                             .at = ran_row(rows, i) - ran_row(rows, rows->docwin[b])};
-}
-
-static void drop_cell(const struct ran_pass *s, const struct step *t, int site, float *x)
-{
-        ran_drop(s->w, t->b, s->l, site, s->w->noise.dropout, x, s->w->D, t->at * s->w->D);
-}
-
-static struct ran_heads heads_of(const struct ran_pass *s, const struct step *t)
-{
-        const struct ran_work *w = s->w;
-
-        return (struct ran_heads){.qkv = s->act->qkv + t->r * 3 * w->E,
-                                  .a = s->act->a + t->r * w->E,
-                                  .n = t->n,
-                                  .E = w->E,
-                                  .h = w->h,
-                                  .d = w->d};
+        ran_drop_rows(s, v, site, 0, 1, x);
 }
 
 /* Runs fn for each document that has windows in the chunk. */
@@ -90,39 +60,39 @@ void ran_first_cells(struct ran_pass *s, const struct ran_cells *below)
 }
 
 /* q, k, v and gates of a cell that the large product could not know. */
-static void project(struct ran_pass *s, const struct step *t)
+static void project(struct ran_pass *s, const struct ran_view *v)
 {
         struct ran_work *w = s->w;
-        float *z = s->act->z + t->r * w->D, *pre = s->act->pre + t->r * w->F;
+        float *z = s->act->z + v->r * w->D, *pre = s->act->pre + v->r * w->F;
 
-        ran_simd->norm(z, w->D, s->act->z_stat + t->r * 2, s->cells->G + t->s * w->D, w->D,
+        ran_simd->norm(z, w->D, s->act->z_stat + v->r * 2, s->cells->G + v->state * w->D, w->D,
                        s->p->input_norm_w, s->p->input_norm_b, RAN_LN_EPS, 1, w->D);
-        drop_cell(s, t, RAN_DROP_INPUT, z);
+        drop_cell(s, v, RAN_DROP_INPUT, z);
         ran_linear(NULL, pre, w->F, z, w->D, s->p->q_w, s->p->q_b, 1, w->D, w->F);
-        ran_phi(w, s->act->qkv + t->r * 3 * w->E, pre, 3 * w->E); /* position 0: nothing rotates */
+        ran_phi(w, s->act->qkv + v->r * 3 * w->E, pre, 3 * w->E); /* position 0: nothing rotates */
 }
 
 /* Equations (2) to (6) for the cell. g: D floats of scratch. */
-static void update(struct ran_pass *s, const struct step *t, float *g)
+static void update(struct ran_pass *s, const struct ran_view *v, float *g)
 {
         struct ran_work *w = s->w;
         struct ran_cells *c = s->cells;
         size_t D = w->D;
-        float *p = s->act->p + t->r * D, *pn = p, *o = s->act->o + t->r * D;
-        const float *G = c->G + t->s * D, *glu = s->act->pre + t->r * w->F + 3 * w->E;
+        float *p = s->act->p + v->r * D, *pn = p, *o = s->act->o + v->r * D;
+        const float *G = c->G + v->state * D, *glu = s->act->pre + v->r * w->F + 3 * w->E;
 
-        ran_linear(NULL, o, D, s->act->a + t->r * w->E, w->E, s->p->out_w, s->p->out_b, 1, w->E, D);
+        ran_linear(NULL, o, D, s->act->a + v->r * w->E, w->E, s->p->out_w, s->p->out_b, 1, w->E, D);
         ran_phi(w, p, o, D);
-        drop_cell(s, t, RAN_DROP_ATTENTION, p);
+        drop_cell(s, v, RAN_DROP_ATTENTION, p);
         if (w->U > 0) {
                 ran_simd->glu_add(p, glu, glu + D, D);
-                pn = s->act->pn + t->r * D;
-                ran_simd->norm(pn, D, s->act->p_stat + t->r * 2, p, D, s->p->output_norm_w,
+                pn = s->act->pn + v->r * D;
+                ran_simd->norm(pn, D, s->act->p_stat + v->r * 2, p, D, s->p->output_norm_w,
                                s->p->output_norm_b, RAN_LN_EPS, 1, D);
         }
-        ran_simd->norm(g, D, s->act->y_stat + t->r * 2, pn, D, NULL, NULL, RAN_SN_EPS, 1, D);
+        ran_simd->norm(g, D, s->act->y_stat + v->r * 2, pn, D, NULL, NULL, RAN_SN_EPS, 1, D);
         if (w->c->residual && w->U > 0) {
-                float *u = c->update_glu + t->i * 2 * D;
+                float *u = c->update_glu + v->i * 2 * D;
 
                 ran_linear(NULL, u, 2 * D, G, D, s->p->update_value_w, s->p->update_value_b, 1, D,
                            2 * D);
@@ -130,8 +100,8 @@ static void update(struct ran_pass *s, const struct step *t, float *g)
         } else if (w->c->residual) {
                 ran_simd->add(g, G, D);
         }
-        memcpy(c->update_sum + t->i * D, g, D * sizeof *g);
-        ran_simd->norm(c->G + (t->s + 1) * D, D, c->update_stat + t->i * 2, g, D,
+        memcpy(c->update_sum + v->i * D, g, D * sizeof *g);
+        ran_simd->norm(c->G + (v->state + 1) * D, D, c->update_stat + v->i * 2, g, D,
                        s->p->update_norm_w, s->p->update_norm_b, RAN_LN_EPS, 1, D);
 }
 
@@ -140,13 +110,13 @@ static void scan(void *arg, size_t b, float *scratch)
         struct ran_pass *s = arg;
 
         for (size_t i = first_window(s, b); i < end_window(s, b); i++) {
-                struct step t = step_of(s, i);
-                struct ran_heads x = heads_of(s, &t);
+                struct ran_view v = ran_view_of(s, i);
+                struct ran_heads x = ran_heads_of(s, &v);
 
                 if (i != s->w->rows->docwin[b])
-                        project(s, &t);
+                        project(s, &v);
                 ran_attention(&x, 0, 1, scratch);
-                update(s, &t, scratch);
+                update(s, &v, scratch);
         }
 }
 
@@ -162,22 +132,22 @@ enum { PART_UPDATE = 0, PART_OUTPUT = 2, PART_INPUT = 4 };
 
 /* Equations (6) to (2): from dG of the state after to dp, d_o and the gates of the cell's row, and
  * the share of G_{i-1} that goes past the window. d: D floats of scratch. */
-static void update_bwd(struct ran_pass *s, const struct step *t, float *d)
+static void update_bwd(struct ran_pass *s, const struct ran_view *v, float *d)
 {
         struct ran_work *w = s->w;
         struct ran_cells *c = s->cells;
         size_t D = w->D;
-        float *part = w->adj.part + t->i * 6 * D, *dG = w->adj.dG + t->s * D;
-        float *dp = w->adj.dp + t->r * D, *dglu = w->adj.dpre + t->r * w->F + 3 * w->E;
-        const float *p = s->act->p + t->r * D, *pn = w->U > 0 ? s->act->pn + t->r * D : p;
-        const float *glu = s->act->pre + t->r * w->F + 3 * w->E;
+        float *part = w->adj.part + v->i * 6 * D, *dG = w->adj.dG + v->state * D;
+        float *dp = w->adj.dp + v->r * D, *dglu = w->adj.dpre + v->r * w->F + 3 * w->E;
+        const float *p = s->act->p + v->r * D, *pn = w->U > 0 ? s->act->pn + v->r * D : p;
+        const float *glu = s->act->pre + v->r * w->F + 3 * w->E;
 
         ran_simd->norm_bwd(d, D, part + PART_UPDATE * D, part + (PART_UPDATE + 1) * D, dG + D, D,
-                           c->update_sum + t->i * D, D, c->update_stat + t->i * 2,
+                           c->update_sum + v->i * D, D, c->update_stat + v->i * 2,
                            s->p->update_norm_w, 1, D);
         if (w->c->residual && w->U > 0) {
-                const float *u = c->update_glu + t->i * 2 * D;
-                float *du = w->adj.dupdate_glu + t->s * 2 * D;
+                const float *u = c->update_glu + v->i * 2 * D;
+                float *du = w->adj.dupdate_glu + v->state * 2 * D;
 
                 ran_simd->glu_bwd(du, du + D, d, u, u + D, D);
                 ran_linear_bwd(NULL, dG, D, true, NULL, NULL, du, 2 * D, NULL, 0,
@@ -185,30 +155,30 @@ static void update_bwd(struct ran_pass *s, const struct step *t, float *d)
         } else if (w->c->residual) {
                 ran_simd->add(dG, d, D);
         }
-        ran_simd->norm_bwd(dp, D, NULL, NULL, d, D, pn, D, s->act->y_stat + t->r * 2, NULL, 1, D);
+        ran_simd->norm_bwd(dp, D, NULL, NULL, d, D, pn, D, s->act->y_stat + v->r * 2, NULL, 1, D);
         if (w->U > 0) {
                 ran_simd->norm_bwd(dp, D, part + PART_OUTPUT * D, part + (PART_OUTPUT + 1) * D, dp,
-                                   D, p, D, s->act->p_stat + t->r * 2, s->p->output_norm_w, 1, D);
+                                   D, p, D, s->act->p_stat + v->r * 2, s->p->output_norm_w, 1, D);
                 ran_simd->glu_bwd(dglu, dglu + D, dp, glu, glu + D, D);
         }
-        drop_cell(s, t, RAN_DROP_ATTENTION, dp);
-        ran_phi_bwd(w, w->adj.d_o + t->r * D, s->act->o + t->r * D, dp, D);
+        drop_cell(s, v, RAN_DROP_ATTENTION, dp);
+        ran_phi_bwd(w, w->adj.d_o + v->r * D, s->act->o + v->r * D, dp, D);
 }
 
 /* From the cell's q, k, v and gates to G_{i-1}, through LN_in. d: D floats of scratch. */
-static void project_bwd(struct ran_pass *s, const struct step *t, float *d)
+static void project_bwd(struct ran_pass *s, const struct ran_view *v, float *d)
 {
         struct ran_work *w = s->w;
         size_t D = w->D;
-        float *part = w->adj.part + t->i * 6 * D, *dpre = w->adj.dpre + t->r * w->F;
+        float *part = w->adj.part + v->i * 6 * D, *dpre = w->adj.dpre + v->r * w->F;
 
-        ran_phi_bwd(w, dpre, s->act->pre + t->r * w->F, w->adj.dqkv + t->r * 3 * w->E, 3 * w->E);
+        ran_phi_bwd(w, dpre, s->act->pre + v->r * w->F, w->adj.dqkv + v->r * 3 * w->E, 3 * w->E);
         ran_linear_bwd(NULL, d, D, false, NULL, NULL, dpre, w->F, NULL, 0, s->p->q_w, 1, D, w->F);
-        drop_cell(s, t, RAN_DROP_INPUT, d);
+        drop_cell(s, v, RAN_DROP_INPUT, d);
         ran_simd->norm_bwd(d, D, part + PART_INPUT * D, part + (PART_INPUT + 1) * D, d, D,
-                           s->cells->G + t->s * D, D, s->act->z_stat + t->r * 2, s->p->input_norm_w,
-                           1, D);
-        ran_simd->add(w->adj.dG + t->s * D, d, D);
+                           s->cells->G + v->state * D, D, s->act->z_stat + v->r * 2,
+                           s->p->input_norm_w, 1, D);
+        ran_simd->add(w->adj.dG + v->state * D, d, D);
 }
 
 /* Right to left: the gradient of a cell needs that of the next; token rows were done before. */
@@ -218,15 +188,15 @@ static void scan_bwd(void *arg, size_t b, float *scratch)
         struct ran_work *w = s->w;
 
         for (size_t i = end_window(s, b); i-- > first_window(s, b);) {
-                struct step t = step_of(s, i);
-                struct ran_heads x = heads_of(s, &t);
-                float *da = w->adj.da + t.r * w->E;
+                struct ran_view v = ran_view_of(s, i);
+                struct ran_heads x = ran_heads_of(s, &v);
+                float *da = w->adj.da + v.r * w->E;
 
-                update_bwd(s, &t, scratch);
-                ran_linear_bwd(NULL, da, w->E, false, NULL, NULL, w->adj.d_o + t.r * w->D, w->D,
+                update_bwd(s, &v, scratch);
+                ran_linear_bwd(NULL, da, w->E, false, NULL, NULL, w->adj.d_o + v.r * w->D, w->D,
                                NULL, 0, s->p->out_w, 1, w->E, w->D);
-                ran_attention_bwd(w->adj.dqkv + t.r * 3 * w->E, da, &x, 0, 1, scratch);
-                project_bwd(s, &t, scratch);
+                ran_attention_bwd(w->adj.dqkv + v.r * 3 * w->E, da, &x, 0, 1, scratch);
+                project_bwd(s, &v, scratch);
         }
 }
 

@@ -49,33 +49,47 @@ void ran_phi_bwd(const struct ran_work *w, float *dx, const float *x, const floa
                 memcpy(dx, dy, n * sizeof *dx);
 }
 
-/* A window as the tasks below see it: b its document, r its first row in the chunk, n its rows, t
- * its first token, at: where its cell stands among the rows of its document (what dropout counts).
- */
-struct view {
-        size_t b, r, n, t, at;
-};
-
-static struct view view_of(const struct ran_pass *s, size_t i)
+struct ran_view ran_view_of(const struct ran_pass *s, size_t i)
 {
         const struct ran_rows *rows = s->w->rows;
         size_t b = rows->windoc[i];
 
-        return (struct view){
+        return (struct ran_view){
+                .i = i,
                 .b = b,
-                .r = ran_row(rows, i) - s->r0,
-                .n = rows->win[i + 1] - rows->win[i] + 1,
                 .t = rows->win[i],
+                .n = rows->win[i + 1] - rows->win[i] + 1,
+                .r = ran_row(rows, i) - s->r0,
+                .state = ran_state_before(rows, i),
                 .at = ran_row(rows, i) - ran_row(rows, rows->docwin[b]),
         };
 }
 
-static void drop_rows(const struct ran_pass *s, const struct view *v, int site, size_t from,
-                      float *x)
+struct ran_heads ran_heads_of(const struct ran_pass *s, const struct ran_view *v)
+{
+        const struct ran_work *w = s->w;
+        size_t end = w->rows->doc[v->b] + w->rows->sources[v->b], tokens = v->n - 1;
+
+        return (struct ran_heads){
+                .qkv = s->act->qkv + v->r * 3 * w->E,
+                .a = s->act->a + v->r * w->E,
+                .n = v->n,
+                .E = w->E,
+                .h = w->h,
+                .d = w->d,
+                .mask = w->c->mask,
+                .sources = end <= v->t           ? 0
+                           : end - v->t < tokens ? end - v->t
+                                                 : tokens,
+        };
+}
+
+void ran_drop_rows(const struct ran_pass *s, const struct ran_view *v, int site, size_t from,
+                   size_t end, float *x)
 {
         const struct ran_work *w = s->w;
 
-        ran_drop(w, v->b, s->l, site, w->noise.dropout, x + from * w->D, (v->n - from) * w->D,
+        ran_drop(w, v->b, s->l, site, w->noise.dropout, x + from * w->D, (end - from) * w->D,
                  (v->at + from) * w->D);
 }
 
@@ -99,7 +113,7 @@ static void normalise(void *arg, size_t i, float *scratch)
 {
         struct ran_pass *s = arg;
         struct ran_work *w = s->w;
-        struct view v = view_of(s, i);
+        struct ran_view v = ran_view_of(s, i);
         size_t D = w->D, b = v.b;
         float *z = s->act->z + v.r * D, *stat = s->act->z_stat + v.r * 2;
         bool cell = s->known || i == w->rows->docwin[b];
@@ -112,14 +126,14 @@ static void normalise(void *arg, size_t i, float *scratch)
                                s->p->input_norm_w, s->p->input_norm_b, RAN_LN_EPS, 1, D);
         else
                 memset(z, 0, D * sizeof *z); /* the scan will see to it */
-        drop_rows(s, &v, RAN_DROP_INPUT, cell ? 0 : 1, z);
+        ran_drop_rows(s, &v, RAN_DROP_INPUT, cell ? 0 : 1, v.n, z);
 }
 
 static void activate(void *arg, size_t i, float *scratch)
 {
         struct ran_pass *s = arg;
         struct ran_work *w = s->w;
-        struct view v = view_of(s, i);
+        struct ran_view v = ran_view_of(s, i);
         size_t E = w->E;
         float *qkv = s->act->qkv + v.r * 3 * E;
 
@@ -144,7 +158,7 @@ static void deactivate(void *arg, size_t i, float *scratch)
 {
         struct ran_pass *s = arg;
         struct ran_work *w = s->w;
-        struct view v = view_of(s, i);
+        struct ran_view v = ran_view_of(s, i);
         size_t E = w->E;
         float *dqkv = w->adj.dqkv + v.r * 3 * E;
 
@@ -161,12 +175,12 @@ static void normalise_bwd(void *arg, size_t i, float *scratch)
 {
         struct ran_pass *s = arg;
         struct ran_work *w = s->w;
-        struct view v = view_of(s, i);
+        struct ran_view v = ran_view_of(s, i);
         size_t D = w->D;
         float *dz = w->adj.dz + v.r * D, *part = w->adj.part + i * 6 * D;
 
         (void)scratch;
-        drop_rows(s, &v, RAN_DROP_INPUT, 1, dz);
+        ran_drop_rows(s, &v, RAN_DROP_INPUT, 1, v.n, dz);
         ran_simd->norm_bwd(w->dx + v.t * D, D, part, part + D, dz + D, D, w->x[s->l] + v.t * D, D,
                            s->act->z_stat + (v.r + 1) * 2, s->p->input_norm_w, v.n - 1, D);
 }
@@ -186,23 +200,11 @@ void ran_window_project_bwd(struct ran_pass *s)
 
 /* ---- attention, output, Y ------------------------------------------------------------------- */
 
-static struct ran_heads heads_of(const struct ran_pass *s, const struct view *v)
-{
-        const struct ran_work *w = s->w;
-
-        return (struct ran_heads){.qkv = s->act->qkv + v->r * 3 * w->E,
-                                  .a = s->act->a + v->r * w->E,
-                                  .n = v->n,
-                                  .E = w->E,
-                                  .h = w->h,
-                                  .d = w->d};
-}
-
 static void attend(void *arg, size_t i, float *score)
 {
         struct ran_pass *s = arg;
-        struct view v = view_of(s, i);
-        struct ran_heads x = heads_of(s, &v);
+        struct ran_view v = ran_view_of(s, i);
+        struct ran_heads x = ran_heads_of(s, &v);
 
         ran_attention(&x, s->known ? 0 : 1, v.n, score);
 }
@@ -211,12 +213,12 @@ static void finish(void *arg, size_t i, float *scratch)
 {
         struct ran_pass *s = arg;
         struct ran_work *w = s->w;
-        struct view v = view_of(s, i);
+        struct ran_view v = ran_view_of(s, i);
         size_t D = w->D, F = w->F, first = s->known ? 0 : 1;
         float *p = s->act->p + v.r * D, *pn = p, *stat = s->act->y_stat + v.r * 2;
 
         ran_phi(w, p + first * D, s->act->o + (v.r + first) * D, (v.n - first) * D);
-        drop_rows(s, &v, RAN_DROP_ATTENTION, first, p);
+        ran_drop_rows(s, &v, RAN_DROP_ATTENTION, first, v.n, p);
         if (w->U > 0) {
                 for (size_t r = first; r < v.n; r++) {
                         const float *glu = s->act->pre + (v.r + r) * F + 3 * w->E;
@@ -249,7 +251,7 @@ static void finish_bwd(void *arg, size_t i, float *scratch)
 {
         struct ran_pass *s = arg;
         struct ran_work *w = s->w;
-        struct view v = view_of(s, i);
+        struct ran_view v = ran_view_of(s, i);
         size_t D = w->D, F = w->F, r1 = v.r + 1, n = v.n - 1;
         float *dp = w->adj.dp + r1 * D, *d_o = w->adj.d_o + r1 * D, *part = w->adj.part + i * 6 * D;
         const float *p = s->act->p + r1 * D, *pn = w->U > 0 ? s->act->pn + r1 * D : p;
@@ -267,7 +269,7 @@ static void finish_bwd(void *arg, size_t i, float *scratch)
                         ran_simd->glu_bwd(dglu, dglu + D, dp + r * D, glu, glu + D, D);
                 }
         }
-        drop_rows(s, &v, RAN_DROP_ATTENTION, 1, dp - D);
+        ran_drop_rows(s, &v, RAN_DROP_ATTENTION, 1, v.n, dp - D);
         ran_phi_bwd(w, d_o, s->act->o + r1 * D, dp, n * D);
         memset(d_o - D, 0, D * sizeof *d_o);
 }
@@ -276,8 +278,8 @@ static void attend_bwd(void *arg, size_t i, float *score)
 {
         struct ran_pass *s = arg;
         struct ran_work *w = s->w;
-        struct view v = view_of(s, i);
-        struct ran_heads x = heads_of(s, &v);
+        struct ran_view v = ran_view_of(s, i);
+        struct ran_heads x = ran_heads_of(s, &v);
         float *dqkv = w->adj.dqkv + v.r * 3 * w->E;
 
         memset(dqkv, 0, v.n * 3 * w->E * sizeof *dqkv);
