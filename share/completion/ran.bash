@@ -12,7 +12,7 @@ _ran_words() {
 
                 # An option has the form "  -x, --name VALUE  what it does (some, values; default: some)",
                 # and goes on in lines that are set in.
-                /^ +(-., )?--/ {
+                /^  (-.,|   ) --/ {
                         finish()
                         match($0, /--[^ ]+( [A-Z]+)?/)
                         name = substr($0, RSTART, RLENGTH)

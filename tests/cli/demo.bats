@@ -1,0 +1,79 @@
+#!/usr/bin/env bats
+# The demonstration on licence texts, which need no network; and what it says when things are missing.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+  [ -d /usr/share/common-licenses ] || skip 'no licence texts'
+  export demo=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)/share/demo
+  export RAN_BIN=${RAN_BIN:-$(cd "$BATS_TEST_DIRNAME/../.." && pwd)/build}
+  export HOME=$BATS_FILE_TMPDIR/home
+  unset XDG_CACHE_HOME
+  mkdir "$HOME"
+  "$demo" --offline >"$BATS_FILE_TMPDIR/out" 2>"$BATS_FILE_TMPDIR/err"
+}
+
+setup() {
+  work=$HOME/.cache/ran-demo/licences
+  cd "$BATS_TEST_TMPDIR"
+  out=$BATS_FILE_TMPDIR/out
+}
+
+@test "demo: it says how good the model is, and that is better than guessing" {
+  grep -q '^accuracy  *0\.' "$out"
+  right=$(awk '/^accuracy/ { print $2 }' "$out")
+  guess=$(sed -n 's/^Whoever .* in \([0-9]*\) of \([0-9]*\) .*/\1 \2/p' "$out")
+  [ -n "$guess" ]
+  awk -v right="$right" -v guess="$guess" 'BEGIN { split(guess, n, " "); exit !(right > n[1] / n[2] + 0.1) }'
+}
+
+@test "demo: records are JSON, whole, and none is in both sets" {
+  for file in train test labelled; do
+    jq -e -s 'length > 20 and all(.[]; .id and .label)' "$work/$file.jsonl"
+  done
+  jq -e -s 'all(.[]; .prediction.label)' "$work/labelled.jsonl"
+  [ "$(cat "$work/train.jsonl" "$work/test.jsonl" | jq -c .text | sort | uniq -d | wc -l)" -eq 0 ]
+  [ "$(cat "$work"/texts/*/*.txt | wc -w)" -eq "$(cat "$work/train.jsonl" "$work/test.jsonl" | jq -r .text | wc -w)" ]
+}
+
+@test "demo: the commands it ends with can be typed" {
+  sed -n '/^6\. /,$p' "$out" >last
+  grep -q "^The model is $work/model.ran" last
+  # The first two set the scene; the third labels a file.
+  grep '^  PATH=' last >commands.sh
+  grep '^  cd ' last >>commands.sh
+  grep '^  text2jsonl ~/notes.txt' last >>commands.sh
+  echo 'You may redistribute this work under the terms of this license.' >"$HOME/notes.txt"
+  run -0 --separate-stderr sh -e commands.sh
+  echo "$output" | jq -e '.prediction | .label and (.top | length == 3)'
+}
+
+@test "demo: plain text where there is no terminal" {
+  run -1 grep -q $'\033' "$out"
+}
+
+@test "demo: once more, it trains nothing anew, and -q gives results only" {
+  cp "$work/model.ran" before
+  run -0 --separate-stderr "$demo" --offline
+  [[ $output == *'from an earlier run'* ]]
+  cmp before "$work/model.ran"
+  run -0 --separate-stderr "$demo" --offline -q
+  [[ $output == documents* ]]
+  [ -z "$stderr" ]
+}
+
+@test "demo: without programs, without a home, with a wrong option" {
+  RAN_BIN=/nowhere run -3 env PATH=/usr/bin:/bin "$demo" --offline
+  [ "$output" = "demo: there is no ran-tokenize in /nowhere: type 'make' first, or 'make demo', which does both" ]
+  run -3 env -u HOME "$demo" --offline
+  [[ $output == 'demo: HOME is not set'* ]]
+  run -2 "$demo" --online
+}
+
+@test "demo: when the archive cannot be reached, licence texts do" {
+  mkdir bin
+  printf '#!/bin/sh\necho "E: no network" >&2\nexit 100\n' >bin/apt-get
+  chmod +x bin/apt-get
+  PATH=$PWD/bin:$PATH run -0 --separate-stderr "$demo"
+  [[ $output == *'E: no network'*'licence texts'* ]]
+}

@@ -1,0 +1,115 @@
+#!/usr/bin/env bats
+# What people read first, against what is there: the README, its source map, and scripts.
+# The manual pages of programs have tests of their own, in manual.bats.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+  root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+  PATH=${RAN_BIN:-$root/build}:$PATH
+  cd "$BATS_TEST_TMPDIR"
+}
+
+# source_map: the files that the source map of the README names.
+source_map() {
+  sed -n '/^### The programs/,/^### The rest/p' "$root/README.md" | awk '
+    /^### The programs/ { folder = "cmd/" }
+    /^### The library/ { folder = "lib/" }
+    /^\|/ {
+      sub(/^\| /, "")
+      sub(/ \|.*/, "")
+      n = split($0, word, /[`, ]+/)
+      for (i = 1; i <= n; i++)
+        if (word[i] ~ /\.c$/) print folder word[i]
+    }' | sort
+}
+
+@test "docs: the first screen of the README says what to type" {
+  head -n 20 "$root/README.md" >screen
+  grep -q '^    make demo ' screen
+  grep -q '^    make check ' screen
+}
+
+@test "docs: the source map names every source file once, and no other" {
+  (cd "$root" && ls cmd/*.c lib/*/*.c) | sort >there
+  source_map >named
+  diff there named
+}
+
+@test "docs: options that the README names are options" {
+  for command in 'ran-tokenize learn' 'ran-tokenize encode' 'ran-train classify' ran-classify; do
+    $command --help
+  done | grep -oE -- '--[][a-z-]+' | sed 's/\[no-\]//' | sort -u >known
+  # Those of other programs.
+  printf -- '--pipe-part\n--block\n--sshlogin\n' >>known
+  grep -oE -- '--[a-z][a-z-]*' "$root/README.md" | sort -u >named
+  [ -s named ]
+  run -1 grep -vxFf known named
+}
+
+@test "docs: files that the README names are there" {
+  grep -oE '(share|man)/[a-z0-9./-]+[a-z0-9]' "$root/README.md" | sort -u >named
+  [ -s named ]
+  while read -r file; do
+    [ -e "$root/$file" ] || { echo "no $file" >&2; false; }
+  done <named
+}
+
+@test "docs: the README has the version and its changes" {
+  version=$(ran-classify --version | sed -n '1s/.* //p')
+  grep -qxF "### $version" "$root/README.md"
+  grep -qF "Version $version" "$root/README.md"
+}
+
+@test "docs: manual pages refer to each other by names that exist" {
+  for page in "$root"/man/*.[1-8]; do
+    sed -n 's/^\.Xr \(ran[a-z-]*\) \([1-8]\).*/\1.\2/p' "$page"
+  done | sort -u >named
+  [ "$(wc -l <named)" -ge 7 ]
+  while read -r page; do
+    [ -e "$root/man/$page" ] || { echo "no $page" >&2; false; }
+  done <named
+}
+
+@test "docs: man 5 ran-model names every tensor and every member of the metadata" {
+  for label in wet dry; do
+    for i in 1 2 3 4 5 6; do
+      echo "{\"text\":\"a $label day, number $i\",\"labels\":[\"$label\"]}"
+    done
+  done >train.jsonl
+  command -v mandoc >/dev/null || skip 'no mandoc'
+  mandoc -T ascii -O width=200 "$root/man/ran-model.5" | col -bx >page
+  for options in '--cell gated' '--cell plain' '--no-review'; do
+    ran-train classify -q --epochs 1 --dim 8 --heads 1 --head-dim 8 --layers 1 $options \
+      -o model.ran train.jsonl
+    tail -c +9 model.ran | head -c "$(od -A n -t u8 -N 8 model.ran | tr -d ' ')" >header
+    jq -r 'keys[] | select(. != "__metadata__")' header >tensors
+    jq -r '.__metadata__ | keys[], (.config | fromjson | keys[])' header >members
+    while read -r name; do
+      # ran.0.attn.q.weight stands in the table as "ran.l.attn.q, .k, .v"
+      name=$(echo "$name" | sed 's/^ran\.0\./ran.l./; s/\.\(weight\|bias\)$//')
+      grep -qF -e " $name" page || grep -F -e " ${name%.*}." page | grep -q ", \\.${name##*.}[, ]" ||
+        { echo "ran-model.5 lacks $name" >&2; false; }
+    done <tensors
+    while read -r name; do
+      grep -qw "$name" page || { echo "ran-model.5 lacks $name" >&2; false; }
+    done <members
+  done
+}
+
+@test "docs: every script parses" {
+  for script in $(grep -rlE '^#!/bin/(ba)?sh' "$root/share" "$root/.ci"); do
+    sh -n "$script"
+  done
+  bash -n "$root/share/completion/ran.bash"
+  for program in "$root"/share/*/*.awk; do
+    # Read as far as the grammar goes: on no input.
+    awk -f "$program" -v into=. /dev/null
+  done
+}
+
+@test "docs: shellcheck has nothing to say" {
+  command -v shellcheck >/dev/null || skip 'no shellcheck'
+  shellcheck $(grep -rlE '^#!/bin/(ba)?sh' "$root/share" "$root/.ci")
+  shellcheck -s bash "$root/share/completion/ran.bash"
+}

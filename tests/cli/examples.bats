@@ -1,0 +1,122 @@
+#!/usr/bin/env bats
+# share/: recipes, examples and completion, as somebody uses them who found them there.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+  share=$(cd "$BATS_TEST_DIRNAME/../../share" && pwd)
+  PATH=${RAN_BIN:-$PWD/build}:$share/examples:$PATH
+  cd "$BATS_TEST_TMPDIR"
+}
+
+# weather: records that hardly any model could get wrong.
+weather() {
+  for word in wet dry; do
+    for i in 1 2 3 4 5 6 7 8; do
+      echo "{\"id\":\"$word$i\",\"text\":\"$word $word day, number $i\",\"label\":\"$word\"}"
+    done
+  done
+}
+
+# ---- text2jsonl ----------------------------------------------------------------------------------
+
+@test "text2jsonl: every byte of a text comes through JSON" {
+  printf 'a "b" \\ \\n /\t\001\037\177 \303\251 \360\237\230\200\r\n\nlast' >'odd "name".txt'
+  text2jsonl 'odd "name".txt' >out.jsonl
+  jq -j .text out.jsonl >back
+  printf 'a "b" \\ \\n /\t\001\037\177 \303\251 \360\237\230\200\r\n\nlast\n' | cmp - back
+  [ "$(jq -r .id out.jsonl)" = 'odd "name".txt' ]
+}
+
+@test "text2jsonl: bytes that are not UTF-8, and NUL, are left out" {
+  printf 'a\377b\000c\303\n' >bad.txt
+  [ "$(text2jsonl bad.txt | jq -c .)" = '{"id":"bad.txt","text":"abc\n"}' ]
+}
+
+@test "text2jsonl: a folder is a label; names that look like something else are names" {
+  mkdir -p 'top/two words'
+  echo one >'top/two words/x=1.txt'
+  echo two >y=2
+  echo three >-
+  run -0 text2jsonl -l 'top/two words/x=1.txt'
+  [ "$output" = '{"id":"top/two words/x=1.txt","label":"two words","text":"one\n"}' ]
+  run -0 text2jsonl y=2 ./-
+  [ "${lines[0]}" = '{"id":"y=2","text":"two\n"}' ]
+  [ "${lines[1]}" = '{"id":"-","text":"three\n"}' ]
+}
+
+@test "text2jsonl: misuse and files that cannot be read" {
+  run -2 text2jsonl
+  run -1 --separate-stderr text2jsonl nowhere.txt
+  [ -z "$output" ]
+  [ "$stderr" = 'text2jsonl: cannot read: nowhere.txt' ]
+}
+
+# ---- recipes and examples ------------------------------------------------------------------------
+
+@test "recipes: ran-train takes each of them" {
+  weather >train.jsonl
+  for recipe in "$share"/recipes/*.json; do
+    ran-train classify --config "$recipe" --dry-run train.jsonl
+    grep -qF "\`$(basename "$recipe")\`" "$share/recipes/README.md"
+  done
+}
+
+@test "examples: make trains, reports and labels, and does nothing twice" {
+  weather >train.jsonl
+  weather >test.jsonl
+  weather | jq -c 'del(.label)' >news.jsonl
+  echo '{"epochs":2,"dim":8,"heads":1,"head_dim":8}' >tiny.json
+  make -f "$share/examples/classify.mk" CONFIG=tiny.json
+  grep -q '^accuracy' report.txt
+  make -f "$share/examples/classify.mk" CONFIG=tiny.json news.labelled.jsonl
+  [ "$(jq -r 'select(.prediction.label) | .id' news.labelled.jsonl | wc -l)" -eq 16 ]
+  run -0 make -f "$share/examples/classify.mk" CONFIG=tiny.json
+  [[ $output == *'up to date'* ]]
+}
+
+@test "examples: GNU parallel gives what one process gives" {
+  parallel --version 2>/dev/null | grep -q GNU || skip 'no GNU parallel'
+  weather >train.jsonl
+  ran-train classify -q --epochs 1 --dim 8 --heads 1 --head-dim 8 -o "a model.ran" train.jsonl
+  ran-classify -m "a model.ran" train.jsonl >one.jsonl
+  parallel-classify "a model.ran" train.jsonl --block 200 >many.jsonl
+  cmp one.jsonl many.jsonl
+}
+
+# ---- completion ----------------------------------------------------------------------------------
+
+# complete WORD...: what bash would offer for the last one.
+offers() {
+  bash -c '. "$0"
+    COMP_WORDS=("$@")
+    COMP_CWORD=$(($# - 1))
+    _ran "$1" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+    echo "${COMPREPLY[*]}"' "$share/completion/ran.bash" "$@"
+}
+
+@test "completion: verbs, options of the verb, values" {
+  [ "$(offers ran-tokenize e)" = encode ]
+  [[ " $(offers ran-train '') " == *' classify '* ]]
+  [ "$(offers ran-train classify --sched)" = --schedule ]
+  [ "$(offers ran-train classify --schedule '')" = 'constant linear cosine' ]
+  [ "$(offers ran-train classify --schedule = co)" = 'constant cosine' ]
+  [ "$(offers ran-classify --eval-format j)" = json ]
+  [ "$(offers ran-tokenize learn --sched)" = '' ]
+}
+
+@test "completion: names of files are left to bash" {
+  [ "$(offers ran-classify '')" = '' ]
+  [ "$(offers ran-classify -m '')" = '' ]
+  [ "$(offers ran-train classify --dev m)" = '' ]
+}
+
+@test "completion: every option of --help is offered, with its no" {
+  for command in ran-classify 'ran-train classify' 'ran-tokenize learn'; do
+    $command --help | sed -n 's/^  \(-., \|    \)\(--[^ ]*\).*/\2/p' >help
+    [ -s help ]
+    { sed 's/\[no-\]//' help; sed -n 's/\[no-\]/no-/p' help; } | sort >wanted
+    offers $command -- | tr ' ' '\n' | sort >offered
+    diff wanted offered
+  done
+}
