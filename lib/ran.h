@@ -367,7 +367,8 @@ struct ran_config {
         int cell, mask;
         bool rotary, residual, review;
         int pooling;
-        bool multilabel;
+        bool multilabel; /* classify */
+        bool crf;        /* tag */
 };
 extern const struct ran_field ran_config_fields[];
 /* Checks what no single field can know (an even head_dim for rotary, sizes that overflow). */

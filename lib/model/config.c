@@ -114,6 +114,10 @@ const struct ran_field ran_config_fields[] = {
          .type = RAN_FIELD_BOOL,
          AT(multilabel),
          .help = "several labels a document, a sigmoid each (set by records with \"labels\")"},
+        {.name = "crf",
+         .type = RAN_FIELD_BOOL,
+         AT(crf),
+         .help = "tagging: score whole sequences of tags (a linear-chain CRF), not each by itself"},
         {0},
 };
 
@@ -124,7 +128,7 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
                                 "encoder '%s' is not in this version of ran (%s); "
                                 "it knows 'ran'",
                                 encoders[c->encoder], RAN_VERSION);
-        if (c->task != RAN_TASK_CLASSIFY)
+        if (c->task != RAN_TASK_CLASSIFY && c->task != RAN_TASK_TAG)
                 return ran_fail(err, RAN_EINVAL,
                                 "task '%s' is not in this version of ran (%s); "
                                 "it knows 'classify'",

@@ -12,10 +12,10 @@ void ran_encode(struct ran_work *w, const struct ran_params *p);
  * token, in w->dx. */
 void ran_encode_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp);
 
-/* The classification head, equations (10) and (11): fills w->head, the logits (B, C) last. */
-void ran_head_classify(struct ran_work *w, const struct ran_params *p, size_t C);
-/* Adjoint: from w->head.dlogits to w->dx and w->dlast (overwritten); adds to dp. */
-void ran_head_classify_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp,
-                           size_t C);
+/* The head of the configuration's task: fills w->head, the logits last: (B, C) to classify,
+ * (places, C) to tag. Adjoint: from w->head.dlogits to w->dx and w->dlast (overwritten); adds to
+ * dp. */
+void ran_head(struct ran_work *w, const struct ran_params *p, size_t C);
+void ran_head_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp, size_t C);
 
 #endif

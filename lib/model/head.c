@@ -1,8 +1,12 @@
-/* head.c - the classification head, equations (10) and (11) of MODELS.md section 2.
+/* head.c - the heads of MODELS.md section 2.
+ *
+ * classify, equations (10) and (11):
  *
  *   plain:  h = W_gpc G + Linear_pool(v)             v: pooled tokens, G: the last cell
  *   gated:  h = SiLU(Linear_pool(v)) + GLU_gpc(G)
  *   logits = Linear_cls(h)
+ *
+ * tag: a linear layer at the first piece of every word.
  */
 #include "math/gemm.h"
 #include "math/simd.h"
@@ -48,7 +52,7 @@ static void drop_head(struct ran_work *w, float *h)
                 ran_drop(w, b, 0, RAN_DROP_HEAD, w->noise.dropout, h + b * w->D, w->D, 0);
 }
 
-void ran_head_classify(struct ran_work *w, const struct ran_params *p, size_t C)
+static void classify(struct ran_work *w, const struct ran_params *p, size_t C)
 {
         const struct ran_head_params *q = &p->head;
         const struct ran_rows *rows = w->rows;
@@ -95,8 +99,8 @@ static void pool_bwd(struct ran_work *w, size_t b)
                         ran_simd->axpy(dx + t * D, 1.0f / (float)n, dv, D);
 }
 
-void ran_head_classify_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp,
-                           size_t C)
+static void classify_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp,
+                         size_t C)
 {
         const struct ran_head_params *q = &p->head;
         struct ran_head_params *dq = &dp->head;
@@ -124,4 +128,55 @@ void ran_head_classify_bwd(struct ran_work *w, const struct ran_params *p, struc
                        h->pooled, D, q->pool_w, B, D, D);
         for (size_t b = 0; b < B; b++)
                 pool_bwd(w, b);
+}
+
+/* ---- tag ------------------------------------------------------------------------------------ */
+
+static void drop_words(struct ran_work *w, float *h)
+{
+        const struct ran_rows *rows = w->rows;
+
+        for (size_t b = 0; b < rows->B; b++)
+                ran_drop(w, b, 0, RAN_DROP_HEAD, w->noise.dropout, h + rows->docplace[b] * w->D,
+                         (rows->docplace[b + 1] - rows->docplace[b]) * w->D, 0);
+}
+
+static void tag(struct ran_work *w, const struct ran_params *p, size_t C)
+{
+        const struct ran_rows *rows = w->rows;
+        struct ran_head *h = &w->head;
+        size_t D = w->D;
+
+        for (size_t i = 0; i < rows->places; i++)
+                memcpy(h->head + i * D, w->x[w->c->layers] + rows->place[i] * D, D * sizeof(float));
+        drop_words(w, h->head);
+        ran_linear(w->pool, h->logits, C, h->head, D, p->head.tag_w, p->head.tag_b, rows->places, D,
+                   C);
+}
+
+static void tag_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp, size_t C)
+{
+        const struct ran_rows *rows = w->rows;
+        struct ran_head *h = &w->head;
+        size_t D = w->D;
+
+        ran_linear_bwd(w->pool, h->dhead, D, false, dp->head.tag_w, dp->head.tag_b, h->dlogits, C,
+                       h->head, D, p->head.tag_w, rows->places, D, C);
+        drop_words(w, h->dhead);
+        memset(w->dx, 0, rows->L * D * sizeof(float));
+        memset(w->dlast, 0, rows->B * D * sizeof(float));
+        for (size_t i = 0; i < rows->places; i++)
+                memcpy(w->dx + rows->place[i] * D, h->dhead + i * D, D * sizeof(float));
+}
+
+/* ---- by task -------------------------------------------------------------------------------- */
+
+void ran_head(struct ran_work *w, const struct ran_params *p, size_t C)
+{
+        (w->c->task == RAN_TASK_TAG ? tag : classify)(w, p, C);
+}
+
+void ran_head_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp, size_t C)
+{
+        (w->c->task == RAN_TASK_TAG ? tag_bwd : classify_bwd)(w, p, dp, C);
 }

@@ -54,6 +54,12 @@ static int read_size(const struct ran_model *m, const char *name, size_t *size,
         return RAN_OK;
 }
 
+/* The tensor whose length is the number of classes or tags. */
+static const char *output_bias(const struct ran_config *c)
+{
+        return c->task == RAN_TASK_TAG ? "tag.out.bias" : "classify.out.bias";
+}
+
 static int check_tensor(const struct ran_model *m, const char *name, size_t rows, size_t cols,
                         struct ran_error *err)
 {
@@ -234,7 +240,7 @@ static int open_checked(struct ran_model *m, bool verify, struct ran_error *err)
         if (rc == RAN_OK)
                 rc = read_size(m, "embed.weight", &m->V, err);
         if (rc == RAN_OK)
-                rc = read_size(m, "classify.out.bias", &m->C, err);
+                rc = read_size(m, output_bias(&m->config), &m->C, err);
         if (rc == RAN_OK)
                 rc = ran_layout_init(&layout, &m->config, m->C, err);
         if (rc == RAN_OK)

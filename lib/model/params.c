@@ -68,6 +68,7 @@ static void walk_head(struct walk *w, struct ran_head_params *p, const struct ra
 {
         const size_t D = c->dim;
         const bool gated = c->cell == RAN_CELL_GATED;
+        const bool classify = c->task == RAN_TASK_CLASSIFY, tag = c->task == RAN_TASK_TAG;
 
 #define X(field, name, rows, cols, start, when) \
         p->field = (when) ? take(w, 0, false, name, rows, cols, RAN_START_##start) : NULL;

@@ -64,17 +64,23 @@ struct ran_tensor_spec {
         X(review_norm_w, "review_norm.weight", 0, D, ONE, gated || !c->review)         \
         X(review_norm_b, "review_norm.bias", 0, D, ZERO, gated || !c->review)
 
-/* X(field, name, rows, cols, start, present when), with C in scope too. */
-#define RAN_HEAD_PARAMS(X)                                                   \
-        X(pool_w, "classify.pool.weight", D, D, GLOROT, true)                \
-        X(pool_b, "classify.pool.bias", 0, D, ZERO, true)                    \
-        X(gpc, "classify.gpc.weight", D, D, GLOROT, !gated)                  \
-        X(gpc_value_w, "classify.gpc_glu.value.weight", D, D, GLOROT, gated) \
-        X(gpc_gate_w, "classify.gpc_glu.gate.weight", D, D, GLOROT, gated)   \
-        X(gpc_value_b, "classify.gpc_glu.value.bias", 0, D, ZERO, gated)     \
-        X(gpc_gate_b, "classify.gpc_glu.gate.bias", 0, D, ZERO, gated)       \
-        X(out_w, "classify.out.weight", C, D, GLOROT, true)                  \
-        X(out_b, "classify.out.bias", 0, C, ZERO, true)
+/* X(field, name, rows, cols, start, present when), with C in scope too, and classify and tag: the
+ * task. */
+#define RAN_HEAD_PARAMS(X)                                                              \
+        X(pool_w, "classify.pool.weight", D, D, GLOROT, classify)                       \
+        X(pool_b, "classify.pool.bias", 0, D, ZERO, classify)                           \
+        X(gpc, "classify.gpc.weight", D, D, GLOROT, classify && !gated)                 \
+        X(gpc_value_w, "classify.gpc_glu.value.weight", D, D, GLOROT, classify &&gated) \
+        X(gpc_gate_w, "classify.gpc_glu.gate.weight", D, D, GLOROT, classify &&gated)   \
+        X(gpc_value_b, "classify.gpc_glu.value.bias", 0, D, ZERO, classify &&gated)     \
+        X(gpc_gate_b, "classify.gpc_glu.gate.bias", 0, D, ZERO, classify &&gated)       \
+        X(out_w, "classify.out.weight", C, D, GLOROT, classify)                         \
+        X(out_b, "classify.out.bias", 0, C, ZERO, classify)                             \
+        X(tag_w, "tag.out.weight", C, D, GLOROT, tag)                                   \
+        X(tag_b, "tag.out.bias", 0, C, ZERO, tag)                                       \
+        X(crf_start, "crf.start", 0, C, ZERO, tag && c->crf)                            \
+        X(crf_end, "crf.end", 0, C, ZERO, tag && c->crf)                                \
+        X(crf_transition, "crf.transition", C, C, ZERO, tag && c->crf)
 
 struct ran_layer_params {
 #define X(field, name, rows, cols, start, when) float *field;

@@ -6,7 +6,7 @@
 
 void ran_rows_clear(struct ran_rows *rows)
 {
-        rows->B = rows->L = rows->m = 0;
+        rows->B = rows->L = rows->m = rows->places = 0;
 }
 
 void ran_rows_release(struct ran_rows *rows)
@@ -16,6 +16,8 @@ void ran_rows_release(struct ran_rows *rows)
         free(rows->docwin);
         free(rows->record);
         free(rows->sources);
+        free(rows->place);
+        free(rows->docplace);
         free(rows->win);
         free(rows->windoc);
         *rows = (struct ran_rows){0};
@@ -49,6 +51,7 @@ int ran_rows_add(struct ran_rows *rows, const struct ran_config *c, const uint32
         ROOM(docwin, rows->B + 2);
         ROOM(record, rows->B + 1);
         ROOM(sources, rows->B + 1);
+        ROOM(docplace, rows->B + 2);
         ROOM(win, rows->m + windows + 1);
         ROOM(windoc, rows->m + windows);
         memcpy(rows->ids + rows->L, ids, n * sizeof *ids);
@@ -56,6 +59,7 @@ int ran_rows_add(struct ran_rows *rows, const struct ran_config *c, const uint32
         rows->docwin[rows->B] = rows->m;
         rows->record[rows->B] = record;
         rows->sources[rows->B] = 0;
+        rows->docplace[rows->B] = rows->places;
         for (size_t i = 0; i < windows; i++) {
                 rows->win[rows->m] = rows->L + i * c->window;
                 rows->windoc[rows->m++] = rows->B;
@@ -64,5 +68,15 @@ int ran_rows_add(struct ran_rows *rows, const struct ran_config *c, const uint32
         rows->B++;
         rows->doc[rows->B] = rows->win[rows->m] = rows->L;
         rows->docwin[rows->B] = rows->m;
+        rows->docplace[rows->B] = rows->places;
+        return RAN_OK;
+}
+
+int ran_rows_places(struct ran_rows *rows, const uint32_t *places, size_t n, struct ran_error *err)
+{
+        ROOM(place, rows->places + n);
+        for (size_t i = 0; i < n; i++)
+                rows->place[rows->places++] = rows->doc[rows->B - 1] + places[i];
+        rows->docplace[rows->B] = rows->places;
         return RAN_OK;
 }

@@ -6,6 +6,8 @@
  *   states   | G0 G1 G2       | G0 G1    | G0 ...      m + B rows: a document's first cell, then
  *                                                      the cell after each of its windows
  *
+ * Some tokens are places: where a task has an output (tagging: the first piece of each word).
+ *
  * Window i begins at token win[i] and at row win[i] + i; document b has the states from
  * docwin[b] + b to docwin[b+1] + b.
  */
@@ -21,9 +23,13 @@ struct ran_rows {
         size_t *docwin;   /* (B+1) first window of each document */
         uint64_t *record; /* (B) what dropout is keyed by */
         size_t *sources;  /* (B) under the prefix mask: leading tokens that are source; else 0 */
-        size_t *win;      /* (m+1) first token of each window */
-        size_t *windoc;   /* (m) document of each window */
-        size_t ids_cap, doc_cap, docwin_cap, record_cap, sources_cap, win_cap, windoc_cap;
+        size_t *place;    /* (places) tokens with an output, ascending */
+        size_t *docplace; /* (B+1) first place of each document */
+        size_t places;
+        size_t *win;    /* (m+1) first token of each window */
+        size_t *windoc; /* (m) document of each window */
+        size_t ids_cap, doc_cap, docwin_cap, record_cap, sources_cap, place_cap, docplace_cap,
+                win_cap, windoc_cap;
 };
 
 void ran_rows_clear(struct ran_rows *rows);
@@ -31,6 +37,9 @@ void ran_rows_release(struct ran_rows *rows);
 /* Appends a document of n >= 1 tokens. `record` identifies it among those of an epoch. */
 int ran_rows_add(struct ran_rows *rows, const struct ran_config *c, const uint32_t *ids, size_t n,
                  uint64_t record, struct ran_error *err);
+
+/* Gives the document that was added last its places: indices of its tokens, ascending. */
+int ran_rows_places(struct ran_rows *rows, const uint32_t *places, size_t n, struct ran_error *err);
 
 /* First row of window i, its cell. */
 static inline size_t ran_row(const struct ran_rows *rows, size_t i)

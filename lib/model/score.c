@@ -58,7 +58,7 @@ int ran_score(struct ran_state *s, const uint32_t *ids, size_t L, float *logits,
             ran_work_fit(&s->work, &s->rows, s->C, err) != RAN_OK)
                 return RAN_ENOMEM;
         ran_encode(&s->work, s->p);
-        ran_head_classify(&s->work, s->p, s->C);
+        ran_head(&s->work, s->p, s->C);
         memcpy(logits, s->work.head.logits, s->C * sizeof *logits);
         if (embedding != NULL)
                 memcpy(embedding, s->work.head.head, s->work.D * sizeof *embedding);

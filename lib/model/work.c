@@ -11,7 +11,7 @@ enum { CHUNK_ROWS = 2048 };
 
 /* Sizes of a layout. As doubles when they are added up, so that nothing overflows unseen. */
 struct extent {
-        size_t T, R, L, m, B, S, C, Y, layers, acts, longest;
+        size_t T, R, L, m, B, S, C, Y, O, P, layers, acts, longest;
 };
 
 /* ---- chunks --------------------------------------------------------------------------------- */
@@ -52,6 +52,8 @@ static struct extent measure(const struct ran_work *w, const struct ran_rows *ro
                            .C = C,
                            .layers = w->c->layers};
 
+        x.O = w->c->task == RAN_TASK_CLASSIFY ? rows->B : rows->places;
+        x.P = w->c->task == RAN_TASK_CLASSIFY ? rows->B : 0;
         for (size_t b = 0; b < rows->B; b++) {
                 size_t states = rows->docwin[b + 1] - rows->docwin[b] + 1;
 
@@ -81,11 +83,12 @@ static float *cut(struct cutter *k, double floats)
         return at;
 }
 
-#define LETTERS                                                                              \
-        const double T = (double)x->T, R = (double)x->R, S = (double)x->S, B = (double)x->B, \
-                     C = (double)x->C, m = (double)x->m, D = (double)w->D, E = (double)w->E, \
-                     F = (double)w->F, U = (double)w->U;                                     \
-        (void)T, (void)R, (void)S, (void)B, (void)C, (void)m, (void)D, (void)E, (void)F, (void)U
+#define LETTERS                                                                                   \
+        const double T = (double)x->T, R = (double)x->R, S = (double)x->S, B = (double)x->B,      \
+                     C = (double)x->C, m = (double)x->m, O = (double)x->O, P = (double)x->P,      \
+                     D = (double)w->D, E = (double)w->E, F = (double)w->F, U = (double)w->U;      \
+        (void)T, (void)R, (void)S, (void)B, (void)C, (void)m, (void)O, (void)P, (void)D, (void)E, \
+                (void)F, (void)U
 
 static void cut_chunk(struct ran_work *w, const struct extent *x, struct cutter *k,
                       struct ran_chunk *out)
@@ -112,7 +115,7 @@ static void cut_head(struct ran_work *w, const struct extent *x, struct cutter *
         if (w->training) {
                 RAN_HEAD_ADJOINTS(X)
         }
-        out->argmax = (uint32_t *)cut(k, B * D);
+        out->argmax = (uint32_t *)cut(k, P * D);
 }
 
 static void cut_adjoints(struct ran_work *w, const struct extent *x, struct cutter *k,

@@ -72,19 +72,20 @@
         X(dfirst, B *D)                                                          \
         X(part, m * 6 * D) /* a window's share of norm gradients, summed in order afterwards */
 
-/* X(field, floats): the classification head; the adjoints only for training. */
+/* X(field, floats): the head; O: its outputs, documents or places; P: documents if it pools,
+ * else none. The adjoints only for training. */
 #define RAN_HEAD(X)                                            \
-        X(last, B *D)     /* last cells */                     \
-        X(pooled, B *D)   /* v */                              \
-        X(head_pre, B *D) /* Linear_pool(v) before phi */      \
-        X(head_glu, B *U) /* value and gate of GLU_gpc */      \
-        X(head, B *D)     /* input of the last linear layer */ \
-        X(logits, B *C)
+        X(last, P *D)     /* last cells */                     \
+        X(pooled, P *D)   /* v */                              \
+        X(head_pre, P *D) /* Linear_pool(v) before phi */      \
+        X(head_glu, P *U) /* value and gate of GLU_gpc */      \
+        X(head, O *D)     /* input of the last linear layer */ \
+        X(logits, O *C)
 #define RAN_HEAD_ADJOINTS(X) \
-        X(dpooled, B *D)     \
-        X(dhead_glu, B *U)   \
-        X(dhead, B *D)       \
-        X(dlogits, B *C)
+        X(dpooled, P *D)     \
+        X(dhead_glu, P *U)   \
+        X(dhead, O *D)       \
+        X(dlogits, O *C)
 
 struct ran_chunk {
 #define X(field, floats) float *field;
@@ -107,7 +108,7 @@ struct ran_head {
         RAN_HEAD(X)
         RAN_HEAD_ADJOINTS(X)
 #undef X
-        uint32_t *argmax; /* (B, D) token that each pooled value came from */
+        uint32_t *argmax; /* (P, D) token that each pooled value came from */
 };
 
 /* How training differs from scoring. All zero when scoring. */

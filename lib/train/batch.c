@@ -196,9 +196,9 @@ static int differentiate(struct ran_batcher *k, struct ran_trainee *t, size_t sh
                 return RAN_ENOMEM;
         t->work.noise = k->noise;
         ran_encode(&t->work, k->p);
-        ran_head_classify(&t->work, k->p, k->C);
+        ran_head(&t->work, k->p, k->C);
         k->loss[shard] = losses(k, t, shard);
-        ran_head_classify_bwd(&t->work, k->p, &g->p, k->C);
+        ran_head_bwd(&t->work, k->p, &g->p, k->C);
         ran_encode_bwd(&t->work, k->p, &g->p);
         return ran_grad_embed(g, t->rows.ids, t->work.dx, t->rows.L, k->c->dim, err);
 }

@@ -69,7 +69,7 @@ static struct result encode(const struct toy *t, const struct ran_rows *rows, st
         w.noise = way.noise;
         CHECK_OK(ran_work_fit(&w, rows, t->C, &err), err);
         ran_encode(&w, &t->p);
-        ran_head_classify(&w, &t->p, t->C);
+        ran_head(&w, &t->p, t->C);
         r = result_of(&w, t->C);
         ran_work_release(&w);
         ran_pool_free(pool);

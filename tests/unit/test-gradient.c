@@ -115,12 +115,12 @@ static float *gradient_with(struct ran_work *w, const struct toy *t, const struc
         CHECK_OK(ran_params_init(&g.p, &t->c, t->C, &err), err);
         CHECK_OK(ran_work_fit(w, &b->rows, t->C, &err), err);
         ran_encode(w, &t->p);
-        ran_head_classify(w, &t->p, t->C);
+        ran_head(w, &t->p, t->C);
         for (size_t i = 0; i < b->rows.B; i++)
                 loss += ran_loss_classify(w->head.dlogits + i * t->C, w->head.logits + i * t->C,
                                           t->C, b->gold[i], b->n_gold[i], t->c.multilabel,
                                           b->smoothing, 1 / (double)b->rows.B);
-        ran_head_classify_bwd(w, &t->p, &g.p, t->C);
+        ran_head_bwd(w, &t->p, &g.p, t->C);
         ran_encode_bwd(w, &t->p, &g.p);
         CHECK_OK(ran_grad_embed(&g, b->rows.ids, w->dx, b->rows.L, D, &err), err);
         memcpy(all, g.p.block, n * sizeof(*all));
