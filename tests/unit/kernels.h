@@ -8,6 +8,14 @@
 /* Runs fn with each table of this build that the processor runs. */
 void kernels_each(void (*fn)(const struct ran_simd *k));
 
+/* Sizes to test at: every one up to four of the widest vectors and a bit, then one far from small.
+ */
+enum { KERNEL_SIZES = 71 };
+static inline size_t kernel_size(size_t i)
+{
+        return i < KERNEL_SIZES - 1 ? i + 1 : 1000;
+}
+
 /* n floats between guards. A kernel that writes past either end is caught by vector_free. */
 struct vector {
         float *x;

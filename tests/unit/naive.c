@@ -3,16 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "doubles.h"
 #include "naive.h"
-
-static double *doubles(size_t n)
-{
-        double *x = calloc(n > 0 ? n : 1, sizeof(*x));
-
-        if (x == NULL)
-                abort();
-        return x;
-}
 
 /* ---- parameters --------------------------------------------------------------------------------
  */

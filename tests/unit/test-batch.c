@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "corpus.h"
+#include "doubles.h"
 #include "test.h"
 #include "toy.h"
 #include "train/batch.h"
@@ -20,7 +21,7 @@ TEST(grad_embed_sums_the_rows_of_equal_ids)
                 const size_t D = 1 + L % 7, V = 1 + L % 23;
                 struct ran_error err = {0};
                 struct ran_grad g = {0};
-                double *want = calloc(V * D, sizeof(*want));
+                double *want = doubles(V * D);
                 bool *there = calloc(V, sizeof(*there));
                 uint32_t *ids = calloc(L, sizeof(*ids));
                 float *dx = ran_alloc_floats(L * D, &err);
@@ -343,7 +344,7 @@ static size_t floats_of(const struct bench *b)
 /* The batch is the weighted mean of its documents, each by itself. */
 static void check_mean(struct bench *b, size_t n)
 {
-        double loss, sum = 0, terms = 0, *want = calloc(floats_of(b), sizeof(*want)), off = 0;
+        double loss, sum = 0, terms = 0, *want = doubles(floats_of(b)), off = 0;
         float *all = gradient(b, b->order, n, &loss);
 
         for (size_t i = 0; i < n; i++) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "doubles.h"
 #include "model/encoder.h"
 #include "naive.h"
 #include "test.h"
@@ -104,7 +105,7 @@ static bool check_document(const struct naive *n, const struct result *r,
                            const struct ran_rows *rows, size_t b)
 {
         size_t from = rows->doc[b], L = rows->doc[b + 1] - from, D = r->D;
-        double *x = calloc(L * D + D + r->C, sizeof(*x)), *last = x + L * D, *logits = last + D;
+        double *x = doubles(L * D + D + r->C), *last = x + L * D, *logits = last + D;
         bool ok;
 
         naive_encode(n, x, last, rows->ids + from, L);

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "doubles.h"
 #include "kernels.h"
 #include "math/gemm.h"
 #include "test.h"
@@ -79,7 +80,7 @@ static bool check_product(gemm_fn *gemm, const char *engine, struct dice *dice, 
         struct vector c = vector_random(dice, (p.M - 1) * ldc + p.N, 1), before = vector_copy(&c);
         size_t ras = p.turned_a ? 1 : p.K + p.gap, cas = p.turned_a ? p.M + p.gap : 1;
         size_t rbs = p.turned_b ? 1 : p.N + p.gap, cbs = p.turned_b ? p.K + p.gap : 1;
-        double *sum = calloc(2 * p.M * p.N, sizeof(*sum)), *size = sum + p.M * p.N;
+        double *sum = doubles(2 * p.M * p.N), *size = sum + p.M * p.N;
         char what[128];
         bool ok;
 

@@ -5,21 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "doubles.h"
 #include "model/encoder.h"
 #include "naive.h"
 #include "test.h"
 #include "toy.h"
 #include "train/grad.h"
 #include "train/loss.h"
-
-static double *doubles(size_t n)
-{
-        double *x = calloc(n + 1, sizeof(*x));
-
-        if (x == NULL)
-                abort();
-        return x;
-}
 
 /* ---- a batch -----------------------------------------------------------------------------------
  */

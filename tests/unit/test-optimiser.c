@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "doubles.h"
 #include "test.h"
 #include "toy.h"
 #include "train/optimiser.h"
@@ -69,15 +70,6 @@ struct bench {
         size_t block, all, step;
         double decayed; /* product of 1 - rate wd */
 };
-
-static double *doubles(size_t n)
-{
-        double *x = calloc(n, sizeof(*x));
-
-        if (x == NULL)
-                abort();
-        return x;
-}
 
 static void bench_init(struct bench *b, struct ran_config c, struct ran_pool *pool)
 {

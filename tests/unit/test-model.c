@@ -1,0 +1,567 @@
+/* Model files: written and read back, every damage refused; and scoring, which depends on the
+ * document alone. */
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "model/model.h"
+#include "model/score.h"
+#include "test.h"
+#include "toy.h"
+
+/* ---- files made here, piece by piece
+ * -------------------------------------------------------------
+ */
+
+enum { MAX_TENSORS = 100, MAX_METADATA = 6 };
+
+/* A model file before it is written: everything in it may be changed. */
+struct draft {
+        struct toy toy;
+        char *path;
+        struct ran_tensor_source tensor[MAX_TENSORS];
+        size_t tensors;
+        struct ran_metadata_source metadata[MAX_METADATA];
+        size_t metadatas;
+        char config[600];
+};
+
+static void add_tensor(struct draft *d, const char *name, size_t rows, size_t cols,
+                       const void *data)
+{
+        struct ran_tensor_source *t = &d->tensor[d->tensors++];
+
+        *t = (struct ran_tensor_source){name, RAN_DTYPE_F32, 1, {cols}, data};
+        if (rows > 0) {
+                t->rank = 2;
+                t->shape[0] = rows;
+                t->shape[1] = cols;
+        }
+}
+
+static void add_metadata(struct draft *d, const char *key, const char *text)
+{
+        d->metadata[d->metadatas++] = (struct ran_metadata_source){key, text};
+}
+
+static struct ran_config small(void)
+{
+        struct ran_config c = toy_config();
+
+        c.dim = 4, c.layers = 1, c.head_dim = 2;
+        return c;
+}
+
+static void write_config(struct draft *d, const char *more)
+{
+        struct ran_buf json = {0};
+
+        ran_fields_json(ran_config_fields, &d->toy.c, &json);
+        ran_buf_char(&json, '\0');
+        snprintf(d->config, sizeof(d->config), "{%s%s}", json.data, more);
+        ran_buf_release(&json);
+}
+
+static void draft_init(struct draft *d, struct ran_config c)
+{
+        memset(d, 0, sizeof(*d));
+        toy_init(&d->toy, &c, 5, 0.3);
+        d->path = test_path("draft.ran");
+        add_tensor(d, "embed.weight", d->toy.V, c.dim, d->toy.embed);
+        for (size_t i = 0; i < d->toy.layout.n; i++) {
+                const struct ran_tensor_spec *s = &d->toy.layout.spec[i];
+
+                add_tensor(d, s->name, s->rows, s->cols, d->toy.p.block + s->offset);
+        }
+        write_config(d, "");
+        add_metadata(d, "format", "ran");
+        add_metadata(d, "format_version", "1");
+        add_metadata(d, "config", d->config);
+}
+
+static void draft_release(struct draft *d)
+{
+        toy_release(&d->toy);
+        free(d->path);
+}
+
+/* Through a descriptor, and so in place: the writer syncs what it puts under a name, which would
+ * take seconds for so many files. */
+static void draft_write(const struct draft *d)
+{
+        struct ran_error err = {0};
+        char in_place[32];
+        int fd;
+
+        unlink(d->path);
+        fd = open(d->path, O_WRONLY | O_CREAT | O_EXCL, 0666);
+        if (!CHECK(fd >= 0))
+                return;
+        snprintf(in_place, sizeof(in_place), "/dev/fd/%d", fd);
+        CHECK_OK(
+                ran_tensors_write(in_place, d->tensor, d->tensors, d->metadata, d->metadatas, &err),
+                err);
+        close(fd);
+}
+
+/* Opening the file fails, with a sentence that holds `sentence` and names the file. */
+static bool check_refused(const char *path, const char *sentence)
+{
+        struct ran_error err = {0};
+        struct ran_model *m = ran_model_open(path, false, &err);
+        bool ok = CHECK(m == NULL && err.code == RAN_EFORMAT && strstr(err.text, path) != NULL &&
+                        strstr(err.text, sentence) != NULL);
+
+        if (!ok)
+                printf("  should say: %s\n  says: %s\n", sentence, err.text);
+        ran_model_free(m);
+        return ok;
+}
+
+static bool draft_refused(const struct draft *d, const char *sentence)
+{
+        draft_write(d);
+        return check_refused(d->path, sentence);
+}
+
+/* Opening it succeeds, and one document gets the logits that the weights in memory give. */
+static void check_opens(const char *path, const struct toy *toy, struct ran_config c)
+{
+        static const uint32_t ids[] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9};
+        const size_t L = sizeof(ids) / sizeof(*ids);
+        float got[TOY_C], want[TOY_C], embedding[64], other[64];
+        struct ran_error err = {0};
+        struct ran_model *m = ran_model_open(path, true, &err);
+        struct ran_state *s = m != NULL ? ran_state_new(m, NULL, &err) : NULL;
+        struct ran_state *t = ran_scorer_new(&c, &toy->p, TOY_C, NULL, &err);
+
+        if (test_check(s != NULL && t != NULL, err.text, __FILE__, __LINE__)) {
+                CHECK_OK(ran_classify(m, s, ids, L, got, embedding, &err), err);
+                CHECK_OK(ran_score(t, ids, L, want, other, &err), err);
+                CHECK(memcmp(got, want, sizeof(got)) == 0);
+                CHECK(memcmp(embedding, other, c.dim * sizeof(float)) == 0);
+        }
+        ran_state_free(s);
+        ran_state_free(t);
+        ran_model_free(m);
+}
+
+TEST(model_as_it_should_be_opens)
+{
+        struct draft d;
+
+        draft_init(&d, small());
+        draft_write(&d);
+        check_opens(d.path, &d.toy, d.toy.c);
+        add_metadata(&d, "more", "is let be");
+        write_config(&d, "");
+        draft_write(&d);
+        check_opens(d.path, &d.toy, d.toy.c);
+        draft_release(&d);
+}
+
+TEST(model_lacking_a_tensor_is_refused)
+{
+        struct draft d;
+
+        draft_init(&d, toy_config());
+        for (size_t i = 0; i < d.tensors; i++) {
+                struct ran_tensor_source out = d.tensor[i];
+
+                d.tensor[i] = d.tensor[--d.tensors];
+                draft_refused(&d, out.name);
+                d.tensor[d.tensors++] = d.tensor[i];
+                d.tensor[i] = out;
+        }
+        draft_release(&d);
+}
+
+static void check_reshaped(struct draft *d, struct ran_tensor_source *t, size_t rank, size_t rows,
+                           size_t cols)
+{
+        static const float zeros[5000];
+        struct ran_tensor_source was = *t;
+
+        *t = (struct ran_tensor_source){was.name, RAN_DTYPE_F32, rank, {rows, cols}, zeros};
+        if (rank == 1)
+                t->shape[0] = cols;
+        draft_refused(d, was.name);
+        *t = was;
+}
+
+/* V is read off the embedding, and C off the last bias: what does not fit that is another tensor.
+ */
+TEST(model_with_a_tensor_of_another_shape_is_refused)
+{
+        struct draft d;
+
+        draft_init(&d, toy_config());
+        for (size_t i = 0; i < d.tensors; i++) {
+                struct ran_tensor_source *t = &d.tensor[i];
+                size_t rows = t->rank == 2 ? t->shape[0] : 1, cols = t->shape[t->rank - 1];
+
+                if (t->rank == 2)
+                        check_reshaped(&d, t, 2, rows, cols + 1);
+                if (t->rank == 2 && strcmp(t->name, "embed.weight") != 0)
+                        check_reshaped(&d, t, 2, rows - 1, cols);
+                if (strcmp(t->name, "classify.out.bias") != 0) {
+                        check_reshaped(&d, t, 1, 0, cols + 1);
+                        check_reshaped(&d, t, t->rank == 2 ? 1 : 2, 1, rows * cols);
+                }
+                check_reshaped(&d, t, 1, 0, 0);
+        }
+        draft_release(&d);
+}
+
+TEST(model_with_a_tensor_of_another_type_is_refused)
+{
+        static const enum ran_dtype types[] = {RAN_DTYPE_I32, RAN_DTYPE_F64, RAN_DTYPE_U8};
+        static const double zeros[5000];
+        struct draft d;
+
+        draft_init(&d, small());
+        for (size_t i = 0; i < d.tensors; i++)
+                for (size_t k = 0; k < 3; k++) {
+                        struct ran_tensor_source was = d.tensor[i];
+
+                        d.tensor[i].dtype = types[k];
+                        d.tensor[i].data = zeros;
+                        draft_refused(&d, was.name);
+                        d.tensor[i] = was;
+                }
+        draft_release(&d);
+}
+
+TEST(model_with_a_tensor_it_does_not_know_is_refused)
+{
+        struct draft d;
+
+        draft_init(&d, small());
+        add_tensor(&d, "ran.1.gpc.weight", 4, 4, d.toy.p.block);
+        draft_refused(&d, "ran.1.gpc.weight");
+        d.tensor[d.tensors - 1].name = "train.anything"; /* as in a checkpoint */
+        draft_write(&d);
+        check_opens(d.path, &d.toy, d.toy.c);
+        draft_release(&d);
+}
+
+TEST(model_of_other_metadata_is_refused)
+{
+        struct draft d;
+
+        draft_init(&d, small());
+        d.metadatas = 0;
+        draft_refused(&d, "not a model of ran");
+        add_metadata(&d, "format", "pt");
+        draft_refused(&d, "not a model of ran");
+        d.metadata[0].text = "ran";
+        draft_refused(&d, "version (none)");
+        add_metadata(&d, "format_version", "2");
+        draft_refused(&d, "version 2");
+        d.metadata[1].text = "1";
+        draft_refused(&d, "no configuration");
+        draft_release(&d);
+}
+
+static const struct {
+        const char *config, *sentence;
+} bad_configs[] = {
+        {"", ""},
+        {"[]", ""},
+        {"{", ""},
+        {"{\"dim\":4,\"layers\":1,\"heads\":2,\"head_dim\":2,\"window\":5,\"depth\":1}", "depth"},
+        {"{\"dim\":0,\"layers\":1,\"heads\":2,\"head_dim\":2,\"window\":5}", "dim"},
+        {"{\"dim\":4.5,\"layers\":1,\"heads\":2,\"head_dim\":2,\"window\":5}", "dim"},
+        {"{\"dim\":1e300,\"layers\":1,\"heads\":2,\"head_dim\":2,\"window\":5}", "dim"},
+        {"{\"dim\":4,\"layers\":1,\"heads\":2,\"head_dim\":2,\"window\":\"5\"}", "window"},
+        {"{\"dim\":4,\"layers\":1,\"heads\":2,\"head_dim\":2,\"cell\":\"lstm\"}", "cell"},
+        {"{\"dim\":4,\"layers\":2,\"heads\":2,\"head_dim\":2}", "ran.1."},
+        {"{\"dim\":4,\"layers\":1,\"heads\":2,\"head_dim\":2,\"review\":false}", "review"},
+        {"{\"dim\":65536,\"layers\":1024,\"heads\":4096,\"head_dim\":65536}", "shape"},
+};
+
+TEST(model_of_a_bad_configuration_is_refused)
+{
+        struct draft d;
+
+        draft_init(&d, small());
+        for (size_t i = 0; i < sizeof(bad_configs) / sizeof(*bad_configs); i++) {
+                struct ran_error err = {0};
+                struct ran_model *m;
+
+                d.metadata[2].text = bad_configs[i].config;
+                draft_write(&d);
+                m = ran_model_open(d.path, false, &err);
+                if (!CHECK(m == NULL && err.code != RAN_OK && err.text[0] != '\0' &&
+                           strstr(err.text, bad_configs[i].sentence) != NULL))
+                        printf("  %s\n  says: %s\n", bad_configs[i].config, err.text);
+                ran_model_free(m);
+        }
+        draft_release(&d);
+}
+
+TEST(model_of_another_encoder_or_task_is_refused)
+{
+        struct ran_error err = {0};
+        struct draft d;
+
+        draft_init(&d, small());
+        d.metadata[2].text = "{\"encoder\":\"transformer\"}";
+        draft_write(&d);
+        CHECK(ran_model_open(d.path, false, &err) == NULL && err.code == RAN_EINVAL &&
+              strstr(err.text, "transformer") != NULL);
+        d.metadata[2].text = "{\"task\":\"lm\"}";
+        draft_write(&d);
+        CHECK(ran_model_open(d.path, false, &err) == NULL && err.code == RAN_EINVAL &&
+              strstr(err.text, "lm") != NULL);
+        draft_release(&d);
+}
+
+TEST(model_with_other_labels_than_classes_is_refused)
+{
+        static const char *const bad[] = {
+                "[]",
+                "[\"a\",\"b\",\"c\"]",
+                "[\"a\",\"b\",\"c\",\"d\",\"e\"]",
+                "[\"a\",\"b\",\"c\",4]",
+                "{\"a\":\"a\",\"b\":\"b\",\"c\":\"c\",\"d\":\"d\"}",
+                "\"abcd\"",
+                "nothing",
+                "",
+        };
+        struct ran_error err = {0};
+        struct ran_model *m;
+        struct draft d;
+
+        draft_init(&d, small());
+        add_metadata(&d, "labels", NULL);
+        for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+                d.metadata[3].text = bad[i];
+                draft_refused(&d, "not a list of 4 names");
+        }
+        d.metadata[3].text = "[\"d\",\"\",\"\\u00e9\",\"a\"]";
+        draft_write(&d);
+        m = ran_model_open(d.path, false, &err);
+        if (CHECK(m != NULL)) {
+                CHECK_STR(ran_model_label(m, 0), "d");
+                CHECK_STR(ran_model_label(m, 1), "");
+                CHECK_STR(ran_model_label(m, 2), "\xc3\xa9");
+                CHECK_STR(ran_model_label(m, 4), NULL);
+        }
+        ran_model_free(m);
+        draft_release(&d);
+}
+
+TEST(model_with_bad_thresholds_is_refused)
+{
+        static const char *const bad[] = {
+                "{\"thresholds\":[]}",           "{\"thresholds\":[0.1,0.2,0.3]}",
+                "{\"thresholds\":[0,0,0,1.01]}", "{\"thresholds\":[0,0,0,-0.1]}",
+                "{\"thresholds\":[0,0,0,null]}", "{\"thresholds\":[0,0,0,0,0]}",
+                "{\"thresholds\":0.5}",
+        };
+        struct ran_error err = {0};
+        struct ran_model *m;
+        struct draft d;
+
+        draft_init(&d, small());
+        add_metadata(&d, "training", NULL);
+        for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+                d.metadata[3].text = bad[i];
+                draft_refused(&d, "not a list of 4 numbers from 0 to 1");
+        }
+        d.metadata[3].text = "{\"thresholds\":[0,0.25,0.5,1]}";
+        draft_write(&d);
+        m = ran_model_open(d.path, false, &err);
+        CHECK(m != NULL && ran_model_thresholds(m)[1] == 0.25f && ran_model_thresholds(m)[3] == 1);
+        ran_model_free(m);
+        draft_release(&d);
+}
+
+/* ---- narrow weights ----------------------------------------------------------------------------
+ */
+
+/* The upper half of a float; exact where the lower half is 0. */
+static uint16_t bf16(float x)
+{
+        uint32_t bits;
+
+        memcpy(&bits, &x, sizeof(bits));
+        return (uint16_t)(bits >> 16);
+}
+
+/* Of a multiple of 1/64 below 8 in size: exact, and no denormal. */
+static uint16_t f16(float x)
+{
+        uint32_t bits;
+
+        if (x == 0)
+                return 0;
+        memcpy(&bits, &x, sizeof(bits));
+        return (uint16_t)((bits >> 31) << 15 | ((bits >> 23 & 0xff) - 127 + 15) << 10 |
+                          (bits >> 13 & 0x3ff));
+}
+
+static void check_narrow(enum ran_dtype dtype, uint16_t (*narrow)(float))
+{
+        static uint16_t half[MAX_TENSORS][1024];
+        struct draft d;
+
+        draft_init(&d, small());
+        for (size_t i = 0; i < d.tensors; i++) {
+                struct ran_tensor_source *t = &d.tensor[i];
+                size_t n = t->rank == 2 ? t->shape[0] * t->shape[1] : t->shape[0];
+                float *x = (float *)t->data;
+
+                for (size_t j = 0; j < n; j++) {
+                        x[j] = rintf(x[j] * 64) / 64;
+                        half[i][j] = narrow(x[j]);
+                }
+                if (i % 5 == 4) /* some stay wide */
+                        continue;
+                t->dtype = dtype;
+                t->data = half[i];
+        }
+        draft_write(&d);
+        check_opens(d.path, &d.toy, d.toy.c);
+        draft_release(&d);
+}
+
+TEST(model_of_half_precision_is_read_exactly)
+{
+        check_narrow(RAN_DTYPE_F16, f16);
+        check_narrow(RAN_DTYPE_BF16, bf16);
+}
+
+/* ---- damage ------------------------------------------------------------------------------------
+ */
+
+TEST(model_cut_at_any_byte_is_refused)
+{
+        struct draft d;
+        struct stat st;
+
+        draft_init(&d, small());
+        draft_write(&d);
+        REQUIRE(stat(d.path, &st) == 0);
+        for (off_t n = st.st_size; n-- > 0;)
+                if (!CHECK(truncate(d.path, n) == 0) || !check_refused(d.path, ""))
+                        break;
+        draft_release(&d);
+}
+
+static void flip(int fd, off_t at, unsigned char bit)
+{
+        unsigned char byte;
+
+        CHECK(pread(fd, &byte, 1, at) == 1);
+        byte ^= bit;
+        CHECK(pwrite(fd, &byte, 1, at) == 1);
+}
+
+/* Without --verify weights may be anything, but nothing may be read that is not there. */
+TEST(model_with_any_byte_changed_is_refused_or_opens)
+{
+        struct ran_error err = {0};
+        unsigned char length[2];
+        struct draft d;
+        struct stat st;
+        off_t data;
+        int fd;
+
+        draft_init(&d, small());
+        draft_write(&d);
+        fd = open(d.path, O_RDWR);
+        REQUIRE(fd >= 0 && fstat(fd, &st) == 0 && pread(fd, length, 2, 0) == 2);
+        data = 8 + length[0] + 256 * length[1];
+        for (off_t i = 0; i < st.st_size; i += i < data ? 1 : 97) {
+                struct ran_model *m;
+
+                flip(fd, i, (unsigned char)(1 << i % 8));
+                m = ran_model_open(d.path, false, &err);
+                CHECK(m != NULL || err.text[0] != '\0');
+                CHECK(i < data || m != NULL);
+                ran_model_free(m);
+                m = ran_model_open(d.path, true, &err);
+                CHECK(i < data || m == NULL); /* the digest is that of the data */
+                ran_model_free(m);
+                flip(fd, i, (unsigned char)(1 << i % 8));
+        }
+        close(fd);
+        draft_release(&d);
+}
+
+/* ---- written by ourselves ----------------------------------------------------------------------
+ */
+
+TEST(model_written_is_read_back)
+{
+        static char *const labels[TOY_C] = {"a", "b \"quoted\"", "c", "\xc3\xa9"};
+        char *path = test_path("written.ran"), *again = test_path("again.ran");
+        struct ran_error err = {0};
+        struct ran_bytes x = {0}, y = {0};
+        struct ran_model *m;
+        struct toy t;
+
+        for (size_t i = 0; i < 4; i++) {
+                struct ran_config c = toy_config();
+
+                c.cell = i % 2 == 0 ? RAN_CELL_GATED : RAN_CELL_PLAIN;
+                c.review = i < 2;
+                c.pooling = i % 2 == 0 ? RAN_POOL_MEAN : RAN_POOL_MAX;
+                c.multilabel = i == 3;
+                toy_init(&t, &c, i, 0.3);
+                struct ran_parts parts = {.config = &t.c,
+                                          .layout = &t.layout,
+                                          .block = t.p.block,
+                                          .embed = t.embed,
+                                          .V = t.V,
+                                          .C = t.C,
+                                          .labels = labels,
+                                          .training = "{\"seed\":1}"};
+                CHECK_OK(ran_model_write(path, &parts, &err), err);
+                CHECK_OK(ran_model_write(again, &parts, &err), err);
+                check_opens(path, &t, c);
+                m = ran_model_open(path, true, &err);
+                REQUIRE(m != NULL);
+                CHECK(ran_model_vocabulary(m) == TOY_V && ran_model_classes(m) == TOY_C);
+                CHECK(ran_model_tokenizer(m) == NULL);
+                for (size_t k = 0; k < TOY_C; k++) {
+                        CHECK_STR(ran_model_label(m, k), labels[k]);
+                        CHECK(ran_model_thresholds(m)[k] == 0.5f);
+                }
+                CHECK_STR(ran_model_metadata(m, "training"), "{\"seed\":1}");
+                CHECK_STR(ran_model_metadata(m, "nothing"), NULL);
+                CHECK(ran_model_config(m)->cell == c.cell &&
+                      ran_model_config(m)->review == c.review &&
+                      ran_model_config(m)->pooling == c.pooling &&
+                      ran_model_config(m)->multilabel == c.multilabel);
+                ran_model_free(m);
+                toy_release(&t);
+        }
+        CHECK_OK(ran_bytes_open(&x, path, &err), err);
+        CHECK_OK(ran_bytes_open(&y, again, &err), err);
+        CHECK(x.size == y.size && memcmp(x.data, y.data, x.size) == 0);
+        ran_bytes_release(&x);
+        ran_bytes_release(&y);
+        free(path);
+        free(again);
+}
+
+TEST(model_that_is_no_file_is_an_error)
+{
+        char *path = test_path("no-such-file.ran");
+        struct ran_error err = {0};
+        FILE *f;
+
+        CHECK(ran_model_open(path, false, &err) == NULL && err.code == RAN_EIO);
+        CHECK(strstr(err.text, path) != NULL);
+        f = fopen(path, "wb");
+        CHECK(f != NULL && fclose(f) == 0);
+        check_refused(path, "");
+        free(path);
+}

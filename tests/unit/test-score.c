@@ -1,0 +1,124 @@
+/* Scoring: a result depends on the document alone. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/model.h"
+#include "model/score.h"
+#include "test.h"
+#include "toy.h"
+
+/* A document's logits depend on its ids alone, bit for bit: not on what the same scratch held
+ * before, nor on who helps. */
+static void check_alone(size_t threads, struct ran_config c)
+{
+        static const size_t lengths[] = {1, 5, 700, 6, 3000, 2, 40, 1, 700, 13};
+        enum { DOCUMENTS = sizeof(lengths) / sizeof(*lengths) };
+        struct ran_error err = {0};
+        struct dice dice = {.key = 6};
+        struct ran_pool *pool = threads > 0 ? ran_pool_new(threads, &err) : NULL;
+        struct ran_rows rows = {0};
+        struct ran_state *used;
+        struct toy t;
+
+        toy_init(&t, &c, 8, 0.3);
+        used = ran_scorer_new(&t.c, &t.p, TOY_C, pool, &err);
+        for (size_t b = 0; b < DOCUMENTS; b++)
+                toy_add(&t, &rows, &dice, lengths[b], b);
+        for (size_t b = 0; b < DOCUMENTS; b++) {
+                const uint32_t *ids = rows.ids + rows.doc[b];
+                struct ran_state *fresh = ran_scorer_new(&t.c, &t.p, TOY_C, NULL, &err);
+                float alone[TOY_C], after[TOY_C];
+
+                CHECK_OK(ran_score(fresh, ids, lengths[b], alone, NULL, &err), err);
+                CHECK_OK(ran_score(used, ids, lengths[b], after, NULL, &err), err);
+                CHECK(memcmp(alone, after, sizeof(alone)) == 0);
+                ran_state_free(fresh);
+        }
+        ran_state_free(used);
+        ran_rows_release(&rows);
+        ran_pool_free(pool);
+        toy_release(&t);
+}
+
+TEST(score_depends_on_the_document_alone)
+{
+        struct ran_config c = toy_config();
+
+        check_alone(0, c);
+        check_alone(3, c);
+        c.window = 300, c.min_window = 20;
+        check_alone(0, c);
+        c.cell = RAN_CELL_PLAIN;
+        check_alone(2, c);
+        c.review = false;
+        check_alone(2, c);
+}
+
+TEST(score_refuses_what_is_no_document)
+{
+        const uint32_t ids[3] = {0, 1, TOY_V};
+        struct ran_error err = {0};
+        float logits[TOY_C];
+        struct ran_model *m;
+        struct ran_state *s;
+        char *path = test_path("score.ran");
+        struct toy t;
+
+        toy_init(&t,
+                 &(struct ran_config){.dim = 2,
+                                      .layers = 1,
+                                      .heads = 1,
+                                      .head_dim = 2,
+                                      .window = 3,
+                                      .min_window = 1},
+                 9, 0.3);
+        CHECK_OK(ran_model_write(path,
+                                 &(struct ran_parts){.config = &t.c,
+                                                     .layout = &t.layout,
+                                                     .block = t.p.block,
+                                                     .embed = t.embed,
+                                                     .V = t.V,
+                                                     .C = t.C},
+                                 &err),
+                 err);
+        m = ran_model_open(path, false, &err);
+        REQUIRE(m != NULL);
+        s = ran_state_new(m, NULL, &err);
+        REQUIRE(s != NULL);
+        CHECK_SIZE((size_t)ran_classify(m, s, ids, 0, logits, NULL, &err), RAN_EINVAL);
+        CHECK_SIZE((size_t)ran_classify(m, s, ids, 3, logits, NULL, &err), RAN_EINVAL);
+        CHECK(strstr(err.text, "id 23 is not in the vocabulary of 23") != NULL);
+        CHECK_OK(ran_classify(m, s, ids, 2, logits, NULL, &err), err);
+        ran_state_free(s);
+        ran_model_free(m);
+        toy_release(&t);
+        free(path);
+}
+
+TEST(probabilities_are_what_they_should_be)
+{
+        static const float logits[][3] = {
+                {0, 0, 0}, {1, 2, 3}, {1e4f, -1e4f, 0}, {-3e38f, 3e38f, 3e38f}, {88, 89, -90}};
+        struct ran_config one = toy_config(), several = toy_config();
+
+        several.multilabel = true;
+        for (size_t i = 0; i < sizeof(logits) / sizeof(*logits); i++) {
+                double x[3], top = -INFINITY, sum = 0, total = 0;
+                float p[3], q[3];
+
+                for (size_t c = 0; c < 3; c++)
+                        top = fmax(top, x[c] = (double)logits[i][c]);
+                for (size_t c = 0; c < 3; c++)
+                        sum += exp(x[c] - top);
+                ran_probabilities(&one, logits[i], 3, p);
+                ran_probabilities(&several, logits[i], 3, q);
+                for (size_t c = 0; c < 3; c++) {
+                        CHECK_NEAR((double)p[c], exp(x[c] - top) / sum, 1e-7);
+                        CHECK_NEAR((double)q[c], 1 / (1 + exp(-x[c])), 1e-7);
+                        CHECK(p[c] >= 0 && p[c] <= 1 && q[c] >= 0 && q[c] <= 1);
+                        total += (double)p[c];
+                }
+                CHECK_NEAR(total, 1, 1e-6);
+        }
+}

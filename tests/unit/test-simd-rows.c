@@ -1,0 +1,347 @@
+/* The kernels of whole rows, norm, softmax and rotary, against plain twins in double, in every
+ * width that this processor runs. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doubles.h"
+#include "kernels.h"
+#include "test.h"
+
+/* ---- norm --------------------------------------------------------------------------------------
+ */
+
+/* Rows of D among rows of ldx, ldy and so on; w, b, dw, db may be left out. */
+struct norm_case {
+        size_t N, D, ldx, ldy;
+        bool learned, in_place;
+        double eps;
+};
+
+static void norm_row(double *y, double *mean, double *rstd, const float *x, const float *w,
+                     const float *b, double eps, size_t D)
+{
+        double var = 0;
+
+        *mean = 0;
+        for (size_t i = 0; i < D; i++)
+                *mean += (double)x[i] / (double)D;
+        for (size_t i = 0; i < D; i++)
+                var += ((double)x[i] - *mean) * ((double)x[i] - *mean) / (double)D;
+        *rstd = 1 / sqrt(var + eps);
+        for (size_t i = 0; i < D; i++)
+                y[i] = ((double)x[i] - *mean) * *rstd * (w != NULL ? (double)w[i] : 1) +
+                       (b != NULL ? (double)b[i] : 0);
+}
+
+static void check_norm_of(const struct ran_simd *k, struct dice *dice, const struct norm_case *c)
+{
+        size_t N = c->N, D = c->D, ldy = c->in_place ? c->ldx : c->ldy;
+        struct vector x = vector_random(dice, (N - 1) * c->ldx + D, 2);
+        struct vector y = c->in_place ? vector_copy(&x) : vector_random(dice, (N - 1) * ldy + D, 1);
+        struct vector w = vector_random(dice, D, 1), b = vector_random(dice, D, 1);
+        struct vector stat = vector_new(2 * N);
+        const float *wx = c->learned ? w.x : NULL, *bx = c->learned ? b.x : NULL;
+        double *want = doubles(y.n), *stats = doubles(2 * N);
+
+        for (size_t i = 0; i < y.n; i++)
+                want[i] = (double)y.x[i];
+        for (size_t r = 0; r < N; r++)
+                norm_row(want + r * ldy, stats + 2 * r, stats + 2 * r + 1, x.x + r * c->ldx, wx, bx,
+                         c->eps, D);
+        k->norm(y.x, ldy, stat.x, c->in_place ? y.x : x.x, c->ldx, wx, bx, c->eps, N, D);
+        vector_near(k, "norm", &y, want, 1e-5, 1e-6);
+        vector_near(k, "mean and deviation", &stat, stats, 1e-6, 1e-5);
+        vector_free(&x);
+        vector_free(&y);
+        vector_free(&w);
+        vector_free(&b);
+        vector_free(&stat);
+        free(want);
+        free(stats);
+}
+
+static void check_norm(const struct ran_simd *k)
+{
+        struct dice dice = {.key = 4};
+
+        for (size_t D = 2; D < KERNEL_SIZES; D++)
+                for (size_t way = 0; way < 4; way++) {
+                        struct norm_case c = {.N = 1 + D % 4,
+                                              .D = D,
+                                              .ldx = D + way,
+                                              .ldy = D + 2 * way,
+                                              .learned = way % 2 == 0,
+                                              .in_place = way >= 2,
+                                              .eps = way < 2 ? 1e-5 : 1e-7};
+
+                        check_norm_of(k, &dice, &c);
+                }
+}
+
+TEST(rows_norm_equals_its_twin)
+{
+        kernels_each(check_norm);
+}
+
+static void check_constant_rows(const struct ran_simd *k)
+{
+        for (size_t D = 1; D < KERNEL_SIZES; D++) {
+                struct vector x = vector_new(D), w = vector_new(D), b = vector_new(D);
+                float stat[2];
+                double off = 0;
+
+                for (size_t i = 0; i < D; i++) {
+                        x.x[i] = -0.3f;
+                        w.x[i] = 2;
+                        b.x[i] = (float)i;
+                }
+                k->norm(x.x, D, stat, x.x, D, w.x, b.x, 1e-7, 1, D);
+                for (size_t i = 0; i < D; i++)
+                        off = fmax(off, fabs((double)x.x[i] - (double)i));
+                CHECK(off < 1e-3 && fabsf(stat[0] + 0.3f) < 1e-6f);
+                CHECK(fabsf(stat[1] - 3162.27766f) < 1); /* 1 / sqrt(eps) */
+                vector_free(&x);
+                vector_free(&w);
+                vector_free(&b);
+        }
+}
+
+TEST(rows_norm_of_a_constant_row_is_its_shift)
+{
+        kernels_each(check_constant_rows);
+}
+
+/* The adjoint of a row, by the chain rule element by element: dy_j / dx_i = rstd (delta_ij - 1/D -
+ * xhat_i xhat_j / D). */
+static void norm_bwd_row(double *dx, const float *dy, const double *xhat, double rstd,
+                         const float *w, size_t D)
+{
+        for (size_t i = 0; i < D; i++) {
+                dx[i] = 0;
+                for (size_t j = 0; j < D; j++)
+                        dx[i] += (double)dy[j] * (w != NULL ? (double)w[j] : 1) * rstd *
+                                 ((i == j) - (1 + xhat[i] * xhat[j]) / (double)D);
+        }
+}
+
+static void check_norm_bwd_of(const struct ran_simd *k, struct dice *dice,
+                              const struct norm_case *c, bool wanted)
+{
+        size_t N = c->N, D = c->D, lddx = c->in_place ? c->ldy : c->ldx + 1;
+        struct vector x = vector_random(dice, (N - 1) * c->ldx + D, 2), w;
+        struct vector dy = vector_random(dice, (N - 1) * c->ldy + D, 1);
+        struct vector dx =
+                c->in_place ? vector_copy(&dy) : vector_random(dice, (N - 1) * lddx + D, 1);
+        struct vector dw = vector_random(dice, D, 1), db = vector_random(dice, D, 1);
+        struct vector stat = vector_new(2 * N), xhat = vector_new(D);
+        double *want = doubles(dx.n), *dwant = doubles(D), *bwant = doubles(D), *hat = doubles(D);
+        const float *wx;
+
+        w = vector_random(dice, D, 1);
+        wx = c->learned ? w.x : NULL;
+        for (size_t i = 0; i < dx.n; i++)
+                want[i] = (double)dx.x[i];
+        for (size_t i = 0; i < D; i++) {
+                dwant[i] = (double)dw.x[i];
+                bwant[i] = (double)db.x[i];
+        }
+        for (size_t r = 0; r < N; r++) {
+                const float *d = dy.x + r * c->ldy;
+                double mean, rstd;
+
+                norm_row(hat, &mean, &rstd, x.x + r * c->ldx, NULL, NULL, c->eps, D);
+                k->norm(xhat.x, D, stat.x + 2 * r, x.x + r * c->ldx, c->ldx, NULL, NULL, c->eps, 1,
+                        D);
+                norm_bwd_row(want + r * lddx, d, hat, rstd, wx, D);
+                for (size_t i = 0; i < D && wanted; i++) {
+                        dwant[i] += (double)d[i] * hat[i];
+                        bwant[i] += (double)d[i];
+                }
+        }
+        k->norm_bwd(dx.x, lddx, wanted ? dw.x : NULL, wanted ? db.x : NULL,
+                    c->in_place ? dx.x : dy.x, c->ldy, x.x, c->ldx, stat.x, wx, N, D);
+        vector_near(k, "norm_bwd, dx", &dx, want, 2e-5, 1e-5);
+        vector_near(k, "norm_bwd, dw", &dw, dwant, 1e-5, 1e-5);
+        vector_near(k, "norm_bwd, db", &db, bwant, 1e-5, 1e-5);
+        vector_free(&x);
+        vector_free(&w);
+        vector_free(&dy);
+        vector_free(&dx);
+        vector_free(&dw);
+        vector_free(&db);
+        vector_free(&stat);
+        vector_free(&xhat);
+        free(want);
+        free(dwant);
+        free(bwant);
+        free(hat);
+}
+
+static void check_norm_bwd(const struct ran_simd *k)
+{
+        struct dice dice = {.key = 5};
+
+        for (size_t D = 3; D < KERNEL_SIZES; D++)
+                for (size_t way = 0; way < 4; way++) {
+                        struct norm_case c = {.N = 1 + D % 4,
+                                              .D = D,
+                                              .ldx = D + way,
+                                              .ldy = D + 2 * way,
+                                              .learned = way % 2 == 0,
+                                              .in_place = way >= 2,
+                                              .eps = 1e-5};
+
+                        check_norm_bwd_of(k, &dice, &c, way != 2 && c.learned);
+                }
+}
+
+TEST(rows_norm_bwd_equals_its_twin)
+{
+        kernels_each(check_norm_bwd);
+}
+
+/* ---- softmax -----------------------------------------------------------------------------------
+ */
+
+static void softmax_twin(double *p, const float *x, double scale, size_t n)
+{
+        double top = (double)x[0], sum = 0;
+
+        for (size_t i = 0; i < n; i++)
+                top = fmax(top, (double)x[i]);
+        for (size_t i = 0; i < n; i++)
+                sum += p[i] = exp(scale * ((double)x[i] - top));
+        for (size_t i = 0; i < n; i++)
+                p[i] /= sum;
+}
+
+static void check_softmax_of(const struct ran_simd *k, struct dice *dice, size_t n, double size,
+                             double scale)
+{
+        struct vector x = vector_random(dice, n, size), dp = vector_random(dice, n, 1);
+        double *p = doubles(n), *want = doubles(n), mean = 0;
+
+        softmax_twin(p, x.x, (double)(float)scale, n);
+        k->softmax(x.x, (float)scale, n);
+        vector_near(k, "softmax", &x, p, 1e-7, 2e-6);
+        for (size_t i = 0; i < n; i++)
+                mean += p[i] * (double)dp.x[i];
+        for (size_t i = 0; i < n; i++)
+                want[i] = scale * p[i] * ((double)dp.x[i] - mean);
+        k->softmax_bwd(dp.x, x.x, (float)scale, n);
+        vector_near(k, "softmax_bwd", &dp, want, 1e-6, 1e-5);
+        vector_free(&x);
+        vector_free(&dp);
+        free(p);
+        free(want);
+}
+
+static void check_softmax(const struct ran_simd *k)
+{
+        struct dice dice = {.key = 6};
+
+        for (size_t i = 0; i < KERNEL_SIZES; i++) {
+                check_softmax_of(k, &dice, kernel_size(i), 2, 1);
+                check_softmax_of(k, &dice, kernel_size(i), 2, 0.125);
+                check_softmax_of(k, &dice, kernel_size(i), 1e4, 0.3);
+        }
+}
+
+TEST(rows_softmax_and_its_adjoint_equal_their_twins)
+{
+        kernels_each(check_softmax);
+}
+
+/* One score stands out: it gets all, the others nothing. Returns what went elsewhere. */
+static double stray(const struct ran_simd *k, float size, size_t n)
+{
+        struct vector x = vector_new(n);
+        double sum;
+
+        for (size_t i = 0; i < n; i++)
+                x.x[i] = i % 2 == 0 ? -size : 0.9f * size;
+        x.x[n / 2] = size;
+        k->softmax(x.x, 0.3f, n);
+        sum = fabs((double)x.x[n / 2] - 1);
+        for (size_t i = 0; i < n; i++)
+                sum += i != n / 2 ? fabs((double)x.x[i]) : 0;
+        vector_free(&x);
+        return sum;
+}
+
+static void check_huge_scores(const struct ran_simd *k)
+{
+        static const float sizes[] = {1e6f, 3.3e9f, 1e20f, 3e38f};
+
+        for (size_t s = 0; s < 4; s++) {
+                double most = 0;
+
+                for (size_t n = 2; n < KERNEL_SIZES; n++) {
+                        double sum = stray(k, sizes[s], n);
+
+                        most = sum <= most ? most : sum; /* a NaN counts */
+                }
+                CHECK_NEAR(most, 0, 1e-35);
+        }
+}
+
+TEST(rows_softmax_bears_huge_scores)
+{
+        kernels_each(check_huge_scores);
+}
+
+/* ---- rotary ------------------------------------------------------------------------------------
+ */
+
+static void check_rotary_of(const struct ran_simd *k, struct dice *dice, size_t N, size_t h,
+                            size_t d)
+{
+        size_t ld = h * d + 3;
+        struct vector x = vector_random(dice, (N - 1) * ld + h * d, 1), start = vector_copy(&x);
+        struct vector table = vector_new(N * 2 * d);
+        double *want = doubles(x.n), *back = doubles(x.n);
+
+        for (size_t i = 0; i < x.n; i++)
+                back[i] = want[i] = (double)x.x[i];
+        for (size_t r = 0; r < N; r++)
+                for (size_t i = 0; i < d; i++) {
+                        double angle = 0.7 * (double)r + 0.3 * (double)(i / 2);
+                        float *row = table.x + r * 2 * d;
+
+                        row[i] = (float)cos(angle);
+                        row[d + i] = (float)(i % 2 == 0 ? -sin(angle) : sin(angle));
+                        for (size_t j = 0; j < h; j++) {
+                                const float *pair = start.x + r * ld + j * d + i / 2 * 2;
+
+                                want[r * ld + j * d + i] =
+                                        i % 2 == 0 ? (double)pair[0] * cos(angle) -
+                                                             (double)pair[1] * sin(angle)
+                                                   : (double)pair[0] * sin(angle) +
+                                                             (double)pair[1] * cos(angle);
+                        }
+                }
+        k->rotary(x.x, ld, table.x, 1, N, h, d);
+        vector_near(k, "rotary", &x, want, 1e-6, 0);
+        k->rotary(x.x, ld, table.x, -1, N, h, d);
+        vector_near(k, "rotary there and back", &x, back, 2e-6, 0);
+        vector_free(&x);
+        vector_free(&start);
+        vector_free(&table);
+        free(want);
+        free(back);
+}
+
+static void check_rotary(const struct ran_simd *k)
+{
+        struct dice dice = {.key = 7};
+
+        for (size_t d = 2; d < KERNEL_SIZES; d += 2)
+                for (size_t h = 1; h < 4; h++)
+                        check_rotary_of(k, &dice, 1 + d % 5, h, d);
+}
+
+TEST(rows_rotary_turns_pairs_and_turns_them_back)
+{
+        kernels_each(check_rotary);
+}
