@@ -399,6 +399,12 @@ void ran_state_free(struct ran_state *s);
  * layer, or NULL. The result depends on the ids alone, bit for bit. */
 int ran_classify(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
                  float *logits, float *embedding, struct ran_error *err);
+/* One document for tagging: n >= 1 words, word i at token places[i] (ascending, < L). tags (n): the
+ * best sequence, which is a possible one in IOB2 if that is how the model's tags are named. score
+ * (n): the probability of each tag, or NULL. logits (n, C), or NULL. */
+int ran_tag(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
+            const uint32_t *places, size_t n, uint32_t *tags, float *score, float *logits,
+            struct ran_error *err);
 /* Probabilities (C) of logits: softmax, or a sigmoid each for several labels. In double, then
  * rounded; never above 1. */
 void ran_probabilities(const struct ran_config *config, const float *logits, size_t C, float *p);
@@ -478,6 +484,7 @@ struct ran_dataset {
         size_t *first;       /* (B+1) where each begins in ids */
         uint32_t *labels;    /* all labels, one after another; ascending within a document */
         size_t *label_first; /* (B+1) where those of a document begin */
+        uint32_t *places;    /* tagging, else NULL: as labels, the token of its document that each is of */
         float *weight;       /* (B) */
         char **names;        /* (C) label names, ordered by their bytes; shared with nobody */
         size_t C;
@@ -487,7 +494,7 @@ struct ran_dataset {
         bool fixed;      /* the classes were given */
         uint32_t *slots; /* open hash table of names: class + 1, 0 for none */
         size_t slot_count;
-        size_t ids_cap, labels_cap, B_cap, names_cap;
+        size_t ids_cap, labels_cap, places_cap, B_cap, names_cap;
 };
 /* A label that the given classes do not have: no answer is right for it. Never in training data. Of
  * the labels of a document these come last, and each counts. */
@@ -503,6 +510,11 @@ int ran_dataset_label(struct ran_dataset *d, const char *name, size_t n, uint32_
 /* Appends a document of L ids. A class that it names twice counts once. */
 int ran_dataset_add(struct ran_dataset *d, const uint32_t *ids, size_t L, const uint32_t *labels,
                     size_t n, double weight, struct ran_error *err);
+/* Appends a document for tagging: word i stands at token places[i] (ascending) and has the tag
+ * tags[i]. A dataset holds documents of one kind. */
+int ran_dataset_add_words(struct ran_dataset *d, const uint32_t *ids, size_t L,
+                          const uint32_t *places, const uint32_t *tags, size_t n, double weight,
+                          struct ran_error *err);
 /* Orders the classes that turned up by the bytes of their names, and renumbers the labels. */
 int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err);
 /* Moves a share of the documents of d (finished) to dev (zeroed), both in order: about that share of

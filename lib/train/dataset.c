@@ -161,18 +161,45 @@ static size_t sort_labels(uint32_t *labels, size_t n)
         return kept;
 }
 
+/* Room and values for a document's arrays but its weight and ends. places NULL: there are none. */
+static int append_document(struct ran_dataset *d, const uint32_t *ids, size_t L,
+                           const uint32_t *places, const uint32_t *labels, size_t n,
+                           struct ran_error *err)
+{
+        size_t at, label_at;
+
+        if (reserve_document(d, err) != RAN_OK)
+                return RAN_ENOMEM;
+        at = d->first[d->B];
+        label_at = d->label_first[d->B];
+        if (append(&d->ids, &d->ids_cap, at, ids, L, err) != RAN_OK ||
+            append(&d->labels, &d->labels_cap, label_at, labels, n, err) != RAN_OK ||
+            (places != NULL &&
+             append(&d->places, &d->places_cap, label_at, places, n, err) != RAN_OK))
+                return RAN_ENOMEM;
+        d->first[d->B + 1] = at + L;
+        d->label_first[d->B + 1] = label_at + n;
+        return RAN_OK;
+}
+
 int ran_dataset_add(struct ran_dataset *d, const uint32_t *ids, size_t L, const uint32_t *labels,
                     size_t n, double weight, struct ran_error *err)
 {
-        if (reserve_document(d, err) != RAN_OK)
-                return RAN_ENOMEM;
-        size_t at = d->first[d->B], label_at = d->label_first[d->B];
-        if (append(&d->ids, &d->ids_cap, at, ids, L, err) != RAN_OK ||
-            append(&d->labels, &d->labels_cap, label_at, labels, n, err) != RAN_OK)
+        if (append_document(d, ids, L, NULL, labels, n, err) != RAN_OK)
                 return RAN_ENOMEM;
         d->weight[d->B++] = (float)weight;
-        d->first[d->B] = at + L;
-        d->label_first[d->B] = label_at + sort_labels(d->labels + label_at, n);
+        d->label_first[d->B] =
+                d->label_first[d->B - 1] + sort_labels(d->labels + d->label_first[d->B - 1], n);
+        return RAN_OK;
+}
+
+int ran_dataset_add_words(struct ran_dataset *d, const uint32_t *ids, size_t L,
+                          const uint32_t *places, const uint32_t *tags, size_t n, double weight,
+                          struct ran_error *err)
+{
+        if (append_document(d, ids, L, places, tags, n, err) != RAN_OK)
+                return RAN_ENOMEM;
+        d->weight[d->B++] = (float)weight;
         return RAN_OK;
 }
 
@@ -209,7 +236,7 @@ static int order_classes(struct ran_dataset *d, struct ran_error *err)
         }
         for (size_t i = 0; i < d->label_first[d->B]; i++)
                 d->labels[i] = new_number[d->labels[i]];
-        for (size_t b = 0; b < d->B; b++)
+        for (size_t b = 0; b < d->B && d->places == NULL; b++)
                 sort_labels(d->labels + d->label_first[b],
                             d->label_first[b + 1] - d->label_first[b]);
         free(classes);
@@ -261,7 +288,8 @@ static int choose(const struct ran_dataset *d, double share, uint64_t seed, bool
         if (drawn == NULL)
                 return RAN_ENOMEM;
         for (size_t b = 0; b < d->B; b++) {
-                bool one = !d->multilabel && d->label_first[b + 1] > d->label_first[b];
+                bool one = !d->multilabel && d->places == NULL &&
+                           d->label_first[b + 1] > d->label_first[b];
                 drawn[b].stratum = one ? d->labels[d->label_first[b]] : 0;
                 drawn[b].draw = ran_draw(ran_key(seed, RAN_FOR_SPLIT, 0, b), 0);
                 drawn[b].document = b;
@@ -278,6 +306,19 @@ static int choose(const struct ran_dataset *d, double share, uint64_t seed, bool
         return RAN_OK;
 }
 
+static int copy_document(struct ran_dataset *to, const struct ran_dataset *d, size_t b,
+                         struct ran_error *err)
+{
+        const uint32_t *ids = d->ids + d->first[b];
+        size_t L = d->first[b + 1] - d->first[b];
+        size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
+        double weight = (double)d->weight[b];
+
+        if (d->places == NULL)
+                return ran_dataset_add(to, ids, L, d->labels + at, n, weight, err);
+        return ran_dataset_add_words(to, ids, L, d->places + at, d->labels + at, n, weight, err);
+}
+
 /* Moves the documents marked to dev and closes the gaps that they leave. */
 static int move_held(struct ran_dataset *d, const bool *held, struct ran_dataset *dev,
                      struct ran_error *err)
@@ -288,11 +329,13 @@ static int move_held(struct ran_dataset *d, const bool *held, struct ran_dataset
                 size_t at = d->first[b], L = d->first[b + 1] - at;
                 size_t label_at = d->label_first[b], n = d->label_first[b + 1] - label_at;
                 if (held[b]) {
-                        if (ran_dataset_add(dev, d->ids + at, L, d->labels + label_at, n,
-                                            d->weight[b], err) != RAN_OK)
+                        if (copy_document(dev, d, b, err) != RAN_OK)
                                 return RAN_ENOMEM;
                         continue;
                 }
+                if (d->places != NULL)
+                        memmove(d->places + d->label_first[kept], d->places + label_at,
+                                n * sizeof *d->places);
                 memmove(d->ids + d->first[kept], d->ids + at, L * sizeof *d->ids);
                 memmove(d->labels + d->label_first[kept], d->labels + label_at,
                         n * sizeof *d->labels);
@@ -333,6 +376,7 @@ void ran_dataset_release(struct ran_dataset *d)
         free(d->ids);
         free(d->first);
         free(d->labels);
+        free(d->places);
         free(d->label_first);
         free(d->weight);
         free(d->slots);
