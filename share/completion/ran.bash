@@ -66,7 +66,7 @@ _ran() {
         fi
         if [[ -z $words && $word == -* ]]; then
                 words=$("${help[@]}" </dev/null 2>/dev/null | _ran_words options)
-        elif [[ -z $words && $COMP_CWORD -eq 1 ]]; then
+        elif [[ -z $words && -z $option ]]; then
                 words=$("${help[@]}" </dev/null 2>/dev/null | _ran_words verbs)
         fi
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")

@@ -109,6 +109,7 @@ offers() {
   [ "$(offers ran-classify '')" = '' ]
   [ "$(offers ran-classify -m '')" = '' ]
   [ "$(offers ran-train classify --dev m)" = '' ]
+  [ "$(offers ran-train --config '')" = '' ]
 }
 
 @test "completion: every option of --help is offered, with its no" {
