@@ -1,0 +1,93 @@
+#!/usr/bin/env bats
+# Logits and gradients of the programs equal those that a float64 implementation of the same
+# equations gave, which stand in tests/cases (its README says how they were made).
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+  PATH=$RAN_BIN:$PATH
+  cases=$BATS_TEST_DIRNAME/../cases
+  cd "$BATS_TEST_TMPDIR"
+}
+
+# numbers FILE: "name value" for each element of each tensor of a safetensors file. All are F64, but
+# for those of our own files, which are F32 but for the loss.
+numbers() {
+  local length header data
+  length=$(od -An -t u8 -N 8 "$1")
+  header=$(tail -c +9 "$1" | head -c "$length")
+  data=$((8 + length))
+  for type in F64:8 F32:4; do
+    jq -r --arg type "${type%:*}" 'del(.__metadata__) | to_entries[] | select(.value.dtype == $type)
+      | "\(.key) \(.value.data_offsets[0]) \(.value.data_offsets[1])"' <<<"$header" >tensors
+    [ -s tensors ] || continue
+    od -An -v -w"${type#*:}" -t "f${type#*:}" -j "$data" "$1" |
+      awk -v width="${type#*:}" '
+        FNR == NR { for (i = $2 / width; i < $3 / width; i++) name[i] = $1; next }
+        (FNR - 1) in name { print name[FNR - 1], $1 }' tensors -
+  done
+}
+
+# logits CASE: within 1e-4 of the largest of each document.
+logits() {
+  numbers "$cases/$1/expected.safetensors" | grep '^out\.' >want
+  ran-classify -m "$cases/$1/model.safetensors" --logits "$cases/$1/input.jsonl" |
+    jq -r '.prediction.logits | "out.\(input_line_number - 1) \(.[])"' >got
+  [ -s want ]
+  [ "$(cut -d ' ' -f 1 want)" = "$(cut -d ' ' -f 1 got)" ]
+  paste -d ' ' want got | awk -v what="$1" '
+    function abs(x) { return x < 0 ? -x : x }
+    { off = abs($2 - $4); if (off > most[$1]) most[$1] = off
+      if (abs($2) > top[$1]) top[$1] = abs($2) }
+    END { for (d in top) if (!(most[d] <= 1e-4 * top[d])) {
+      print what ": " d " is off by " most[d] " of " top[d]; bad = 1 }
+      exit bad }'
+}
+
+# gradients CASE: each tensor within 1e-3 of its norm and 1e-6 of that of all.
+gradients() {
+  numbers "$cases/$1/expected.safetensors" | grep -v '^out\.' | sort -s -k 1,1 >want
+  ran-train classify -m "$cases/$1/model.safetensors" --dump-gradients got.safetensors \
+    "$cases/$1/input.jsonl"
+  numbers got.safetensors | sort -s -k 1,1 >got
+  [ -s want ]
+  [ "$(cut -d ' ' -f 1 want)" = "$(cut -d ' ' -f 1 got)" ]
+  paste -d ' ' want got | awk -v what="$1" '
+    { off[$1] += ($2 - $4) ^ 2; norm[$1] += $2 ^ 2; if ($1 != "loss") all += $2 ^ 2 }
+    END { for (t in norm) if (!(sqrt(off[t]) <= 1e-3 * sqrt(norm[t]) + 1e-6 * sqrt(all))) {
+      print what ": " t " is off by " sqrt(off[t]) " of " sqrt(norm[t]); bad = 1 }
+      if (!(sqrt(off["loss"]) <= 1e-5 * sqrt(norm["loss"]))) {
+        print what ": the loss is off by " sqrt(off["loss"]); bad = 1 }
+      exit bad }'
+}
+
+each_case() {
+  local name cases_seen=0
+  for name in "$cases"/*/; do
+    name=$(basename "$name")
+    "$1" "$name"
+    cases_seen=$((cases_seen + 1))
+  done
+  [ "$cases_seen" -eq 9 ]
+}
+
+@test "reference: logits of all cases" {
+  each_case logits
+}
+
+@test "reference: loss and gradients of all cases" {
+  each_case gradients
+}
+
+@test "reference: the same by each set of instructions" {
+  for isa in base avx2 avx512; do
+    RAN_ISA=$isa ran-classify -m "$cases/ran-gated/model.safetensors" \
+      "$cases/ran-gated/input.jsonl" >probe 2>&1 || { grep -q RAN_ISA probe; continue; }
+    export RAN_ISA=$isa
+    logits ran-gated
+    gradients ran-gated
+    logits ran-plain
+    gradients ran-plain
+    unset RAN_ISA
+  done
+}
