@@ -11,7 +11,7 @@
  * Dimension letters, the same everywhere: B documents, L tokens of a document, W window, m windows,
  * D model width, h heads, d_k width of a head, E = h d_k, V vocabulary, C classes, N layers.
  *
- * In this order: errors, memory, numbers, random, threads, files, JSON records, vocabularies,
+ * In this order: errors, memory, numbers, random, threads, files, JSON records, tags, vocabularies,
  * models, scoring, metrics, training.
  */
 #ifndef RAN_H
@@ -70,6 +70,9 @@ void ran_buf_str(struct ran_buf *b, const char *s);
 void ran_buf_char(struct ran_buf *b, char c);
 void ran_buf_printf(struct ran_buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void ran_buf_release(struct ran_buf *b); /* frees and zeroes */
+/* Appends s as a JSON string, quotes included: only what must be escaped is. What is not UTF-8
+ * becomes U+FFFD (base/quote.c). */
+void ran_buf_json(struct ran_buf *b, const char *s, size_t n);
 
 /* ---- numbers (base/number.c) ---------------------------------------------------------------- */
 
@@ -240,11 +243,52 @@ bool ran_json_decodable(const char *line, struct ran_span part);
  * been checked by ran_record_scan, so walking cannot fail. */
 bool ran_json_next(const char *line, struct ran_span value, size_t *pos, struct ran_span *name,
                    struct ran_span *item, char *type);
-/* Appends s as a JSON string, quotes included: only what must be escaped is. What is not UTF-8 becomes
- * U+FFFD. */
-void ran_buf_json(struct ran_buf *b, const char *s, size_t n);
 /* How many bytes of s come before the first that is not valid UTF-8: n when all is well. */
 size_t ran_utf8_valid(const char *s, size_t n);
+
+/* ---- tags (record/tags.c) ------------------------------------------------------------------- */
+
+/* Entities written as tags, one a token: 'O' outside of all, else a part, a hyphen and a type.
+ *
+ *              J. Doe  met     Ann   Lee   Bo
+ *      IOB2    B-PER I-PER O   B-PER I-PER B-PER    B- begins, I- goes on
+ *      IOB1    I-PER I-PER O   I-PER I-PER B-PER    B- only right after an entity of the same type
+ *      IOBES   B-PER E-PER O   B-PER E-PER S-PER    E- ends, S- is an entity of one token
+ *      BILOU   B-PER L-PER O   B-PER L-PER U-PER    the same by other letters
+ */
+struct ran_tag {
+        char part; /* O, B, I, E, S, L or U */
+        const char *type; /* not owned, no NUL at its end; empty for O, and for a bare "B" */
+        size_t length;
+};
+/* RAN_EFORMAT when it is no tag of any scheme. tag->type points into text. */
+int ran_tag_parse(struct ran_tag *tag, const char *text, size_t n, struct ran_error *err);
+
+enum ran_tag_scheme { RAN_TAGS_IOB2, RAN_TAGS_IOB1, RAN_TAGS_IOBES, RAN_TAGS_BILOU };
+extern const char *const ran_tag_scheme_names[]; /* "IOB2" ..., NULL at the end */
+/* What the tags of a data set were like, to tell its scheme. Zero-initialise. */
+struct ran_tag_census {
+        size_t opens;    /* I, E and L that have nothing to go on with */
+        size_t needless; /* B that does not come right after an entity of its type */
+        size_t unclosed; /* entities that do not end with E, S, L or U */
+        size_t iobes, bilou; /* tags that only that scheme has */
+};
+/* Turns the tags of a sentence of any scheme into IOB2, in place, and adds them to the census. A tag
+ * that has nothing to go on with becomes the beginning of an entity. */
+void ran_tags_to_iob2(struct ran_tag *tags, size_t L, struct ran_tag_census *census);
+/* The scheme that the fewest of the tags are wrong in, and how many: those were bent. RAN_EFORMAT
+ * when there are tags of IOBES and of BILOU. */
+int ran_tag_census_scheme(const struct ran_tag_census *census, enum ran_tag_scheme *scheme,
+                          size_t *wrong, struct ran_error *err);
+
+struct ran_entity {
+        size_t start, end; /* tokens, end exclusive */
+        const char *type;  /* as in its tags */
+        size_t length;
+};
+/* The entities of a sentence in IOB2, from left to right; entities has room for L. They begin with B
+ * only: an I with nothing to go on with is outside. Returns how many there are. */
+size_t ran_tags_entities(const struct ran_tag *tags, size_t L, struct ran_entity *entities);
 
 /* ---- vocabularies and tokenisation (text/) -------------------------------------------------- */
 
@@ -472,6 +516,85 @@ void ran_eval_finish(struct ran_eval *e, struct ran_eval_report *report);
 /* One JSON object; a table for people. */
 void ran_eval_json(const struct ran_eval_report *report, struct ran_buf *out);
 void ran_eval_text(const struct ran_eval_report *report, struct ran_buf *out);
+
+/* What a tagger found of one type, or in all. */
+struct ran_tag_score {
+        const char *type; /* no NUL at its end; NULL in all */
+        size_t length;
+        size_t gold, found, correct; /* phrases, or entities */
+        struct ran_prf rates;
+};
+
+/* The score of conlleval, the script of the CoNLL shared tasks, as its version of 2004-01-26 computes
+ * and prints it. Fed token by token with tags as they stand: the script takes any string, knows
+ * IOB2 and IOB1 and more by rules of its own, and is blind to S-, L- and U-. */
+struct ran_conll;
+struct ran_conll *ran_conll_new(struct ran_error *err);
+void ran_conll_free(struct ran_conll *c);
+/* Can fail for lack of memory only. */
+int ran_conll_add_token(struct ran_conll *c, const char *correct, size_t correct_n,
+                        const char *guessed, size_t guessed_n, struct ran_error *err);
+void ran_conll_end_sentence(struct ran_conll *c);
+
+struct ran_conll_report {
+        size_t tokens, correct_tokens;
+        double accuracy;           /* of tokens; 0 without any */
+        struct ran_tag_score all;  /* rates can exceed 1: the script counts some phrases twice */
+        const struct ran_tag_score *types; /* those in the data or found, by their bytes */
+        size_t n_types;
+};
+/* The pointers in the report are c's and are good until c is added to or freed. */
+void ran_conll_finish(struct ran_conll *c, struct ran_conll_report *report);
+/* What the script prints, byte for byte; one JSON object (rates as shares of 1, as elsewhere). */
+void ran_conll_text(const struct ran_conll_report *report, struct ran_buf *out);
+void ran_conll_json(const struct ran_conll_report *report, struct ran_buf *out);
+
+/* Reads the files of columns that the script reads, by its rules: fields between single spaces, the
+ * last the guessed tag, the one before it the correct one. Set `in`, leave the rest zero. */
+struct ran_conll_reader {
+        FILE *in; /* the caller's */
+        const char *correct, *guessed; /* of a token, good until the next call */
+        size_t correct_n, guessed_n;
+        int status;             /* of a refused file: what the script exits with */
+        struct ran_buf message; /* and its message, newline included */
+        char *line;
+        size_t cap, fields;
+};
+enum ran_conll_line {
+        RAN_CONLL_END,     /* no more lines */
+        RAN_CONLL_TOKEN,
+        RAN_CONLL_BREAK,   /* the sentence ends: an empty line, or a boundary "-X-" */
+        RAN_CONLL_REFUSED, /* the script gives up here, and prints no score */
+        RAN_CONLL_FAILED,  /* the file cannot be read, or memory ran out: see err */
+};
+enum ran_conll_line ran_conll_read(struct ran_conll_reader *r, struct ran_error *err);
+void ran_conll_reader_release(struct ran_conll_reader *r);
+
+/* The strict score: an entity is right when its type and both its ends are. Only what is valid IOB2
+ * counts, see ran_tags_entities. */
+struct ran_strict;
+struct ran_strict *ran_strict_new(struct ran_error *err);
+void ran_strict_free(struct ran_strict *s);
+/* A sentence of L tokens. Can fail for lack of memory only. */
+int ran_strict_add(struct ran_strict *s, const struct ran_tag *gold, const struct ran_tag *found,
+                   size_t L, struct ran_error *err);
+
+struct ran_strict_report {
+        size_t sentences, tokens;
+        struct ran_tag_score all; /* rates: micro average */
+        struct ran_prf macro;     /* mean over the types */
+        const struct ran_tag_score *types; /* those in the data or found, by their bytes */
+        size_t n_types;
+        /* Of the entities found that are not correct: those with the ends of one in the data and
+         * another type; and those that share the type and a token, but not both ends. */
+        size_t boundary_only, type_only;
+        size_t invalid_gold, invalid_found; /* tags that IOB2 does not allow where they stand */
+};
+/* The pointers in the report are s's and are good until s is added to or freed. */
+void ran_strict_finish(struct ran_strict *s, struct ran_strict_report *report);
+/* One JSON object; a table for people. */
+void ran_strict_json(const struct ran_strict_report *report, struct ran_buf *out);
+void ran_strict_text(const struct ran_strict_report *report, struct ran_buf *out);
 
 /* ---- training (train/) ---------------------------------------------------------------------- */
 
