@@ -1,5 +1,4 @@
-/* json.c - values of a line that has been scanned: decoding strings, walking arrays and objects;
- * and writing strings. */
+/* json.c - values of a line that has been scanned: decoding strings, walking arrays and objects. */
 #include "ran.h"
 #include "record/json.h"
 
