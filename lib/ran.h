@@ -538,9 +538,11 @@ void ran_conll_end_sentence(struct ran_conll *c);
 
 struct ran_conll_report {
         size_t tokens, correct_tokens;
-        double accuracy;           /* of tokens; 0 without any */
-        struct ran_tag_score all;  /* rates can exceed 1: the script counts some phrases twice */
-        const struct ran_tag_score *types; /* those in the data or found, by their bytes */
+        double accuracy; /* of tokens; 0 without any */
+        struct ran_tag_score all;
+        /* Those in the data or found, by their bytes. Rates of one can exceed 1: the script may
+         * credit it with a phrase that it counted under another. */
+        const struct ran_tag_score *types;
         size_t n_types;
 };
 /* The pointers in the report are c's and are good until c is added to or freed. */
@@ -575,7 +577,7 @@ void ran_conll_reader_release(struct ran_conll_reader *r);
 struct ran_strict;
 struct ran_strict *ran_strict_new(struct ran_error *err);
 void ran_strict_free(struct ran_strict *s);
-/* A sentence of L tokens. Can fail for lack of memory only. */
+/* A sentence of L tokens, in IOB2. Can fail for lack of memory only. */
 int ran_strict_add(struct ran_strict *s, const struct ran_tag *gold, const struct ran_tag *found,
                    size_t L, struct ran_error *err);
 

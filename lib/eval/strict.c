@@ -1,0 +1,246 @@
+/* strict.c - entities that are right in type and in both ends, and those that nearly are.
+ *
+ * The entities of a sentence do not overlap and are in order, in the data as in what was found, so
+ * that one walk along both meets every pair that shares a token.
+ */
+#include "eval/types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/tags.h"
+
+enum { WIDEST_TYPE = 40 }; /* a longer name moves the numbers of its row */
+
+struct entities {
+        struct ran_entity *entity;
+        uint32_t *type; /* number of each one's type */
+        size_t n, entity_cap, type_cap;
+};
+
+struct ran_strict {
+        size_t sentences, tokens;
+        size_t boundary_only, type_only, invalid_gold, invalid_found;
+        struct ran_types types;
+        struct entities gold, found; /* of one sentence */
+};
+
+struct ran_strict *ran_strict_new(struct ran_error *err)
+{
+        return ran_alloc(1, sizeof(struct ran_strict), err);
+}
+
+static void release_entities(struct entities *list)
+{
+        free(list->entity);
+        free(list->type);
+}
+
+void ran_strict_free(struct ran_strict *s)
+{
+        if (s == NULL)
+                return;
+        ran_types_release(&s->types);
+        release_entities(&s->gold);
+        release_entities(&s->found);
+        free(s);
+}
+
+/* ---- one sentence --------------------------------------------------------------------------- */
+
+static int list_entities(struct ran_strict *s, struct entities *list, const struct ran_tag *tags,
+                         size_t L, struct ran_error *err)
+{
+        struct ran_entity *entity =
+                ran_grow(list->entity, &list->entity_cap, L, sizeof(*entity), err);
+        if (entity == NULL)
+                return RAN_ENOMEM;
+        list->entity = entity;
+        uint32_t *type = ran_grow(list->type, &list->type_cap, L, sizeof(*type), err);
+        if (type == NULL)
+                return RAN_ENOMEM;
+        list->type = type;
+        list->n = ran_tags_entities(tags, L, entity);
+        for (size_t i = 0; i < list->n; i++)
+                if (ran_types_number(&s->types, entity[i].type, entity[i].length, &type[i], err) !=
+                    RAN_OK)
+                        return RAN_ENOMEM;
+        return RAN_OK;
+}
+
+static size_t count_invalid(const struct ran_tag *tags, size_t L)
+{
+        size_t n = 0;
+
+        for (size_t t = 0; t < L; t++)
+                n += tags[t].part != 'O' && tags[t].part != 'B' &&
+                     (t == 0 || !ran_tag_goes_on(&tags[t - 1], &tags[t]));
+        return n;
+}
+
+enum match { NONE, SAME_TYPE, SAME_ENDS, SAME = SAME_TYPE | SAME_ENDS };
+
+/* The best match of the i-th entity found among those of the data from *at on. Moves *at past what
+ * ends before it. */
+static enum match best_match(const struct ran_strict *s, size_t i, size_t *at)
+{
+        const struct ran_entity *found = &s->found.entity[i];
+        enum match best = NONE;
+
+        while (*at < s->gold.n && s->gold.entity[*at].end <= found->start)
+                ++*at;
+        for (size_t j = *at; j < s->gold.n && s->gold.entity[j].start < found->end; j++) {
+                const struct ran_entity *gold = &s->gold.entity[j];
+                bool type = s->gold.type[j] == s->found.type[i];
+                bool ends = gold->start == found->start && gold->end == found->end;
+                enum match match = (ends ? SAME_ENDS : NONE) | (type ? SAME_TYPE : NONE);
+
+                best = match > best ? match : best;
+        }
+        return best;
+}
+
+static void score_sentence(struct ran_strict *s)
+{
+        size_t at = 0;
+
+        for (size_t i = 0; i < s->gold.n; i++)
+                s->types.score[s->gold.type[i]].gold++;
+        for (size_t i = 0; i < s->found.n; i++) {
+                struct ran_tag_score *score = &s->types.score[s->found.type[i]];
+                enum match match = best_match(s, i, &at);
+
+                score->found++;
+                score->correct += match == SAME;
+                s->boundary_only += match == SAME_ENDS;
+                s->type_only += match == SAME_TYPE;
+        }
+}
+
+int ran_strict_add(struct ran_strict *s, const struct ran_tag *gold, const struct ran_tag *found,
+                   size_t L, struct ran_error *err)
+{
+        if (list_entities(s, &s->gold, gold, L, err) != RAN_OK ||
+            list_entities(s, &s->found, found, L, err) != RAN_OK)
+                return RAN_ENOMEM;
+        score_sentence(s);
+        s->sentences++;
+        s->tokens += L;
+        s->invalid_gold += count_invalid(gold, L);
+        s->invalid_found += count_invalid(found, L);
+        return RAN_OK;
+}
+
+/* ---- the numbers ---------------------------------------------------------------------------- */
+
+static void add_up(struct ran_strict_report *r)
+{
+        for (size_t i = 0; i < r->n_types; i++) {
+                const struct ran_tag_score *score = &r->types[i];
+
+                r->all.gold += score->gold;
+                r->all.found += score->found;
+                r->all.correct += score->correct;
+                r->macro.precision += score->rates.precision / (double)r->n_types;
+                r->macro.recall += score->rates.recall / (double)r->n_types;
+                r->macro.f1 += score->rates.f1 / (double)r->n_types;
+        }
+        r->all.rates = ran_tag_rates(1, &r->all);
+}
+
+void ran_strict_finish(struct ran_strict *s, struct ran_strict_report *report)
+{
+        *report = (struct ran_strict_report){
+                .sentences = s->sentences,
+                .tokens = s->tokens,
+                .boundary_only = s->boundary_only,
+                .type_only = s->type_only,
+                .invalid_gold = s->invalid_gold,
+                .invalid_found = s->invalid_found,
+        };
+        report->types = ran_types_order(&s->types, &report->n_types);
+        add_up(report);
+}
+
+void ran_strict_json(const struct ran_strict_report *r, struct ran_buf *out)
+{
+        ran_buf_printf(out, "{\"sentences\":%zu,\"tokens\":%zu,", r->sentences, r->tokens);
+        ran_tag_counts_json(&r->all, out);
+        ran_buf_str(out, ",\"micro\":{");
+        ran_tag_rates_json(&r->all.rates, out);
+        ran_buf_str(out, "},\"macro\":{");
+        ran_tag_rates_json(&r->macro, out);
+        ran_buf_printf(out, "},\"boundary_only\":%zu,\"type_only\":%zu,", r->boundary_only,
+                       r->type_only);
+        ran_buf_printf(out, "\"invalid_gold\":%zu,\"invalid_found\":%zu,", r->invalid_gold,
+                       r->invalid_found);
+        ran_types_json(r->types, r->n_types, out);
+        ran_buf_char(out, '}');
+}
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+static void text_rates(const struct ran_prf *rates, struct ran_buf *out)
+{
+        ran_buf_printf(out, "  %9.4f  %6.4f  %6.4f", rates->precision, rates->recall, rates->f1);
+}
+
+/* Columns that a name takes on a terminal, near enough: one for each character. */
+static size_t width_of(const char *name, size_t n)
+{
+        size_t width = 0;
+
+        for (size_t i = 0; i < n; i++)
+                width += ((unsigned char)name[i] & 0xc0) != 0x80;
+        return width;
+}
+
+/* Types come from a file: what could steer the terminal is shown as '?'. */
+static void text_name(const char *name, size_t n, size_t width, struct ran_buf *out)
+{
+        size_t used = width_of(name, n);
+
+        for (size_t i = 0; i < n; i++)
+                ran_buf_char(out, (unsigned char)name[i] < 0x20 || name[i] == 0x7f ? '?' : name[i]);
+        ran_buf_printf(out, "%*s", (int)(width > used ? width - used : 0), "");
+}
+
+static size_t widest_type(const struct ran_strict_report *r)
+{
+        size_t widest = strlen("macro"); /* stands in this column, too */
+
+        for (size_t i = 0; i < r->n_types; i++) {
+                size_t width = width_of(r->types[i].type, r->types[i].length);
+                widest = width > widest ? width : widest;
+        }
+        return widest < WIDEST_TYPE ? widest : WIDEST_TYPE;
+}
+
+static void text_score(const char *name, size_t n, const struct ran_tag_score *score, size_t width,
+                       struct ran_buf *out)
+{
+        text_name(name, n, width, out);
+        text_rates(&score->rates, out);
+        ran_buf_printf(out, "  %8zu  %6zu  %6zu\n", score->gold, score->found, score->correct);
+}
+
+void ran_strict_text(const struct ran_strict_report *r, struct ran_buf *out)
+{
+        size_t width = widest_type(r);
+
+        ran_buf_printf(out, "sentences               %zu\n", r->sentences);
+        ran_buf_printf(out, "tokens                  %zu\n", r->tokens);
+        ran_buf_printf(out, "right ends, wrong type  %zu\n", r->boundary_only);
+        ran_buf_printf(out, "right type, wrong ends  %zu\n", r->type_only);
+        if (r->invalid_gold + r->invalid_found > 0)
+                ran_buf_printf(out, "tags that IOB2 does not allow: %zu in the data, %zu found\n",
+                               r->invalid_gold, r->invalid_found);
+        ran_buf_printf(out, "\n%-*s  precision  recall      F1  entities   found   right\n",
+                       (int)width, "");
+        for (size_t i = 0; i < r->n_types; i++)
+                text_score(r->types[i].type, r->types[i].length, &r->types[i], width, out);
+        text_score("micro", strlen("micro"), &r->all, width, out);
+        text_name("macro", strlen("macro"), width, out);
+        text_rates(&r->macro, out);
+        ran_buf_char(out, '\n');
+}

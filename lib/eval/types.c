@@ -1,0 +1,115 @@
+/* types.c - see types.h. */
+#include "eval/types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void ran_types_release(struct ran_types *t)
+{
+        strings_release(&t->names);
+        free(t->score);
+        free(t->ordered);
+        *t = (struct ran_types){0};
+}
+
+/* Both lists have room for every type, so that ordering them cannot fail. */
+static int add_type(struct ran_types *t, uint64_t hash, const char *type, size_t length,
+                    uint32_t *number, struct ran_error *err)
+{
+        size_t n = t->names.n + 1;
+
+        void *grown = ran_grow(t->score, &t->score_cap, n, sizeof(*t->score), err);
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        t->score = grown;
+        grown = ran_grow(t->ordered, &t->ordered_cap, n, sizeof(*t->ordered), err);
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        t->ordered = grown;
+        *number = strings_add(&t->names, hash, type, length, err);
+        if (*number == STRINGS_NONE)
+                return RAN_ENOMEM;
+        t->score[*number] = (struct ran_tag_score){0};
+        return RAN_OK;
+}
+
+int ran_types_number(struct ran_types *t, const char *type, size_t length, uint32_t *number,
+                     struct ran_error *err)
+{
+        uint64_t hash = strings_hash(STRINGS_HASH_START, type, length);
+
+        *number = strings_find(&t->names, hash, "", 0, type, length);
+        return *number != STRINGS_NONE ? RAN_OK : add_type(t, hash, type, length, number, err);
+}
+
+struct ran_prf ran_tag_rates(double whole, const struct ran_tag_score *score)
+{
+        double correct = whole * (double)score->correct;
+        struct ran_prf rates = {
+                .precision = score->found > 0 ? correct / (double)score->found : 0,
+                .recall = score->gold > 0 ? correct / (double)score->gold : 0,
+        };
+
+        if (rates.precision + rates.recall > 0)
+                rates.f1 = 2 * rates.precision * rates.recall / (rates.precision + rates.recall);
+        return rates;
+}
+
+static int compare_types(const void *a, const void *b)
+{
+        const struct ran_tag_score *x = a, *y = b;
+        int order = memcmp(x->type, y->type, x->length < y->length ? x->length : y->length);
+
+        return order != 0 ? order : (x->length > y->length) - (x->length < y->length);
+}
+
+const struct ran_tag_score *ran_types_order(struct ran_types *t, size_t *n)
+{
+        *n = 0;
+        for (uint32_t i = 0; i < t->names.n; i++) {
+                struct ran_tag_score *score = &t->ordered[*n];
+
+                if (t->score[i].gold + t->score[i].found == 0)
+                        continue;
+                *score = t->score[i];
+                score->type = strings_get(&t->names, i, &score->length);
+                score->rates = ran_tag_rates(1, score);
+                ++*n;
+        }
+        if (*n > 1)
+                qsort(t->ordered, *n, sizeof(*t->ordered), compare_types);
+        return t->ordered;
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+void ran_tag_counts_json(const struct ran_tag_score *score, struct ran_buf *out)
+{
+        ran_buf_printf(out, "\"gold\":%zu,\"found\":%zu,\"correct\":%zu", score->gold, score->found,
+                       score->correct);
+}
+
+void ran_tag_rates_json(const struct ran_prf *rates, struct ran_buf *out)
+{
+        ran_buf_str(out, "\"precision\":");
+        ran_buf_double(out, rates->precision);
+        ran_buf_str(out, ",\"recall\":");
+        ran_buf_double(out, rates->recall);
+        ran_buf_str(out, ",\"f1\":");
+        ran_buf_double(out, rates->f1);
+}
+
+void ran_types_json(const struct ran_tag_score *types, size_t n, struct ran_buf *out)
+{
+        ran_buf_str(out, "\"per_type\":[");
+        for (size_t i = 0; i < n; i++) {
+                ran_buf_str(out, i == 0 ? "{\"type\":" : ",{\"type\":");
+                ran_buf_json(out, types[i].type, types[i].length);
+                ran_buf_char(out, ',');
+                ran_tag_counts_json(&types[i], out);
+                ran_buf_char(out, ',');
+                ran_tag_rates_json(&types[i].rates, out);
+                ran_buf_char(out, '}');
+        }
+        ran_buf_char(out, ']');
+}
