@@ -229,9 +229,29 @@ static void rotate(double *row, size_t position, size_t h, size_t d)
         }
 }
 
-/* a (n, E) = all heads of softmax(Q K^T / sqrt(d_k)) V, equation (3) */
+/* Whether token i of the document sees token j. */
+static bool sees(const struct naive *n, size_t i, size_t j)
+{
+        switch (n->c->mask) {
+        case RAN_MASK_NONE:
+                return true;
+        case RAN_MASK_CAUSAL:
+                return j <= i;
+        default:
+                return j < n->sources || (i >= n->sources && j <= i);
+        }
+}
+
+/* The cell, row 0 of a window, sees all and is seen by all; row r is token from + r - 1. */
+static bool row_sees(const struct naive *n, size_t from, size_t r, size_t s)
+{
+        return r == 0 || s == 0 || sees(n, from + r - 1, from + s - 1);
+}
+
+/* a (n, E) = all heads of softmax(Q K^T / sqrt(d_k) + M) V, equation (3). from: the window's first
+ * token. */
 static void attend(const struct naive *n, double *a, const double *q, const double *k,
-                   const double *v, size_t rows)
+                   const double *v, size_t rows, size_t from)
 {
         size_t h = n->c->heads, d = n->c->head_dim, E = h * d;
         double *score = doubles(rows);
@@ -242,6 +262,8 @@ static void attend(const struct naive *n, double *a, const double *q, const doub
                                 score[t] = 0;
                                 for (size_t e = j * d; e < (j + 1) * d; e++)
                                         score[t] += q[i * E + e] * k[t * E + e] / sqrt((double)d);
+                                if (!row_sees(n, from, i, t))
+                                        score[t] = -INFINITY;
                         }
                         softmax(score, rows);
                         for (size_t e = j * d; e < (j + 1) * d; e++) {
@@ -255,7 +277,7 @@ static void attend(const struct naive *n, double *a, const double *q, const doub
 
 /* P (rows, D) from Z (rows, D): equations (2) and (3), and the output gate. */
 static void mix(const struct naive *n, const struct naive_layer *p, double *P, const double *Z,
-                size_t rows, size_t at)
+                size_t rows, size_t from, size_t at)
 {
         size_t D = n->c->dim, E = n->c->heads * n->c->head_dim;
         double *q = doubles(rows * E), *k = doubles(rows * E), *v = doubles(rows * E);
@@ -268,7 +290,7 @@ static void mix(const struct naive *n, const struct naive_layer *p, double *P, c
                 rotate(q + r * E, r, n->c->heads, n->c->head_dim);
                 rotate(k + r * E, r, n->c->heads, n->c->head_dim);
         }
-        attend(n, a, q, k, v, rows);
+        attend(n, a, q, k, v, rows, from);
         linear(n, P, a, p->out, rows, true);
         drop(n, P, rows * D, at * D, p->l, RAN_DROP_ATTENTION, n->noise.dropout);
         if (gated(n)) {
@@ -281,10 +303,10 @@ static void mix(const struct naive *n, const struct naive_layer *p, double *P, c
         free(a);
 }
 
-/* A window of w tokens x: Y (w, D), and G becomes the next cell. at: rows of the document before
- * its cell. */
+/* A window of w tokens x, `from` the first of them: Y (w, D), and G becomes the next cell. at: rows
+ * of the document before its cell. */
 static void window(const struct naive *n, const struct naive_layer *p, double *Y, double *G,
-                   const double *x, size_t w, size_t at)
+                   const double *x, size_t w, size_t from, size_t at)
 {
         size_t D = n->c->dim;
         double *Z = doubles((w + 1) * D), *P = doubles((w + 1) * D);
@@ -293,7 +315,7 @@ static void window(const struct naive *n, const struct naive_layer *p, double *Y
         memcpy(Z + D, x, w * D * sizeof(*Z));
         norm(n, Z, &p->input_norm, w + 1);
         drop(n, Z, (w + 1) * D, at * D, p->l, RAN_DROP_INPUT, n->noise.dropout);
-        mix(n, p, P, Z, w + 1, at);
+        mix(n, p, P, Z, w + 1, from, at);
         norm(n, P, NULL, w + 1); /* (5) */
         memcpy(Y, P + D, w * D * sizeof(*Y));
         if (n->c->residual && gated(n)) /* (6) */
@@ -310,25 +332,39 @@ static void window(const struct naive *n, const struct naive_layer *p, double *Y
 /* ---- a layer -----------------------------------------------------------------------------------
  */
 
-/* Equation (9): x (L, D) from Y and the states S (m, D). */
+/* Whether token t sees state j, that after window j, when reading L tokens in m windows. Under a
+ * mask all see G_0, and a later state if its windows are before that of t or hold the source only.
+ */
+static bool sees_state(const struct naive *n, size_t t, size_t j, size_t m, size_t L)
+{
+        size_t W = n->c->window, own = t / W < m - 1 ? t / W : m - 1, end = j < m ? j * W : L;
+
+        if (n->c->mask == RAN_MASK_NONE)
+                return j > 0;
+        return j == 0 || j - 1 < own || (n->c->mask == RAN_MASK_PREFIX && end <= n->sources);
+}
+
+/* Equation (9): x (L, D) from Y and the states S (m + 1, D), the first cell before them. */
 static void review(const struct naive *n, const struct naive_layer *p, double *x, const double *Y,
                    const double *S, size_t L, size_t m)
 {
-        size_t D = n->c->dim;
-        double *q = doubles(L * D), *k = doubles(m * D), *v = doubles(m * D);
-        double *R = doubles(L * D), *score = doubles(m);
+        size_t D = n->c->dim, states = m + 1;
+        double *q = doubles(L * D), *k = doubles(states * D), *v = doubles(states * D);
+        double *R = doubles(L * D), *score = doubles(states);
 
         linear(n, q, Y, p->review_q, L, true);
-        linear(n, k, S, p->review_k, m, true);
-        linear(n, v, S, p->review_v, m, true);
+        linear(n, k, S, p->review_k, states, true);
+        linear(n, v, S, p->review_v, states, true);
         for (size_t t = 0; t < L; t++) {
-                for (size_t j = 0; j < m; j++) {
+                for (size_t j = 0; j < states; j++) {
                         score[j] = 0;
                         for (size_t i = 0; i < D; i++)
                                 score[j] += q[t * D + i] * k[j * D + i] / sqrt((double)D);
+                        if (!sees_state(n, t, j, m, L))
+                                score[j] = -INFINITY;
                 }
-                softmax(score, m);
-                for (size_t j = 0; j < m; j++)
+                softmax(score, states);
+                for (size_t j = 0; j < states; j++)
                         for (size_t i = 0; i < D; i++)
                                 R[t * D + i] += score[j] * v[j * D + i];
         }
@@ -359,20 +395,21 @@ static size_t windows(const struct ran_config *c, size_t L)
         return m;
 }
 
-/* x (L, D) in place; last: the last cell of the layer below, which becomes that of this one. */
+/* x (L, D) in place; last: what the first cell is made of, which becomes the layer's last cell. */
 static void layer(const struct naive *n, size_t l, double *x, double *last, size_t L)
 {
         const struct naive_layer *p = &n->layer[l];
         size_t D = n->c->dim, W = n->c->window, m = windows(n->c, L);
-        double *Y = doubles(L * D), *S = doubles(m * D), *G = doubles(D);
+        double *Y = doubles(L * D), *S = doubles((m + 1) * D), *G = doubles(D);
 
         linear(n, G, last, p->gpc, 1, true); /* (1) */
         norm(n, G, &p->gpc_norm, 1);
+        memcpy(S, G, D * sizeof(*S));
         for (size_t i = 0; i < m; i++) {
                 size_t from = i * W, to = i + 1 < m ? from + W : L;
 
-                window(n, p, Y + from * D, G, x + from * D, to - from, from + i);
-                memcpy(S + i * D, G, D * sizeof(*S)); /* (8) */
+                window(n, p, Y + from * D, G, x + from * D, to - from, from, from + i);
+                memcpy(S + (i + 1) * D, G, D * sizeof(*S)); /* (8) */
         }
         if (n->c->review) {
                 review(n, p, x, Y, S, L, m);
@@ -394,8 +431,11 @@ void naive_encode(const struct naive *n, double *x, double *last, const uint32_t
                 memcpy(x + t * D, n->embed + ids[t] * D, D * sizeof(*x));
         drop(n, x, L * D, 0, 0, RAN_DROP_EMBED, n->noise.embed_dropout);
         memset(last, 0, D * sizeof(*last));
-        for (size_t l = 0; l < n->c->layers; l++)
+        for (size_t l = 0; l < n->c->layers; l++) {
+                if (n->c->mask != RAN_MASK_NONE) /* it has seen the future */
+                        memset(last, 0, D * sizeof(*last));
                 layer(n, l, x, last, L);
+        }
 }
 
 /* ---- the head ----------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ struct naive {
         double *embed;             /* (V, D) */
         struct ran_noise noise;    /* dropout as in training; all zero: none */
         uint64_t record;           /* of the document: what dropout is keyed by */
+        size_t sources;            /* of the document, under a prefix mask: tokens of the source */
         struct naive_layer *layer; /* (layers) and */
         struct naive_head *head;   /* where the parameters of each stand in block */
 };

@@ -128,6 +128,7 @@ static bool check_equal(const struct toy *t, const struct ran_rows *rows, struct
         n.noise = way.noise;
         for (size_t b = 0; b < rows->B && ok; b++) {
                 n.record = rows->record[b];
+                n.sources = rows->sources[b];
                 ok = check_document(&n, &r, rows, b);
                 if (!ok)
                         printf("  %s, %s, chunks of %zu; document %zu of %zu: %zu tokens\n",

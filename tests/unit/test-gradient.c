@@ -49,6 +49,7 @@ static double naive_batch(struct naive *n, const struct batch *b)
                 size_t from = b->rows.doc[i], L = b->rows.doc[i + 1] - from;
 
                 n->record = b->rows.record[i];
+                n->sources = b->rows.sources[i];
                 naive_classify(n, logits, NULL, b->rows.ids + from, L);
                 sum += naive_loss(logits, TOY_C, b->gold[i], b->n_gold[i], n->c->multilabel,
                                   b->smoothing);
@@ -265,6 +266,15 @@ TEST(gradient_of_a_gated_cell)
 TEST(gradient_of_a_plain_cell)
 {
         check_switches(RAN_CELL_PLAIN);
+}
+
+TEST(gradient_under_masks)
+{
+        struct ran_config c = small();
+
+        for (c.mask = RAN_MASK_CAUSAL; c.mask <= RAN_MASK_PREFIX; c.mask++)
+                for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PLAIN; c.cell++)
+                        check_config(c, none, 0);
 }
 
 TEST(gradient_with_dropout_and_smoothing)

@@ -32,6 +32,7 @@ struct ran_config toy_random_config(struct dice *d)
         c.cell = dice_coin(d) ? RAN_CELL_GATED : RAN_CELL_PLAIN;
         c.residual = dice_coin(d);
         c.review = dice_coin(d);
+        c.mask = (int)dice_size(d, RAN_MASK_NONE, RAN_MASK_PREFIX);
         c.pooling = dice_coin(d) ? RAN_POOL_MAX : RAN_POOL_MEAN;
         return c;
 }
@@ -76,11 +77,14 @@ const char *toy_name(const struct ran_config *c)
         static char text[256];
 
         snprintf(text, sizeof(text),
-                 "%s, D %zu, %zu layers, %zu heads of %zu, W %zu, min %zu%s%s%s, %s pool%s",
+                 "%s, D %zu, %zu layers, %zu heads of %zu, W %zu, min %zu%s%s%s, %s pool%s%s",
                  c->cell == RAN_CELL_GATED ? "gated" : "plain", c->dim, c->layers, c->heads,
                  c->head_dim, c->window, c->min_window, c->rotary ? ", rotary" : "",
                  c->residual ? ", residual" : "", c->review ? ", review" : "",
-                 c->pooling == RAN_POOL_MAX ? "max" : "mean", c->multilabel ? ", labels" : "");
+                 c->pooling == RAN_POOL_MAX ? "max" : "mean", c->multilabel ? ", labels" : "",
+                 c->mask == RAN_MASK_NONE     ? ""
+                 : c->mask == RAN_MASK_CAUSAL ? ", causal"
+                                              : ", prefix");
         return text;
 }
 
@@ -92,5 +96,7 @@ void toy_add(const struct toy *t, struct ran_rows *rows, struct dice *d, size_t 
         for (size_t i = 0; i < L; i++)
                 ids[i] = (uint32_t)dice_size(d, 0, t->V - 1);
         CHECK_OK(ran_rows_add(rows, &t->c, ids, L, record, &err), err);
+        if (t->c.mask == RAN_MASK_PREFIX)
+                rows->sources[rows->B - 1] = dice_size(d, 0, L);
         free(ids);
 }

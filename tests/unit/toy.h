@@ -8,7 +8,7 @@
 
 /* Gated, two layers, D = 12, two heads of 8, windows of 5. */
 struct ran_config toy_config(void);
-/* Every switch and size drawn: layers 1 to 3, windows of 1 to 12, D of 6 to 40. */
+/* Every switch, mask and size drawn: layers 1 to 3, windows of 1 to 12, D of 6 to 40. */
 struct ran_config toy_random_config(struct dice *d);
 
 struct toy {
@@ -26,7 +26,8 @@ const char *toy_name(const struct ran_config *c);
 
 enum { TOY_V = 23, TOY_C = 4 };
 
-/* Appends a document of L random ids, known as `record`. */
+/* Appends a document of L random ids, known as `record`; under a prefix mask its source is as long
+ * as the dice say. */
 void toy_add(const struct toy *t, struct ran_rows *rows, struct dice *d, size_t L, uint64_t record);
 
 #endif
