@@ -24,6 +24,7 @@ void cmd_document_release(struct cmd_document *d)
         ran_encoding_release(&d->encoding);
         ran_buf_release(&d->text);
         free(d->given);
+        free(d->places);
         *d = (struct cmd_document){0};
 }
 
@@ -153,12 +154,18 @@ static int read_source(struct cmd_document *d, const struct ran_record *record,
                                 *tokens = find(record, "tokens"), *text = find(record, "text");
         int code;
 
+        if (d->by_words)
+                encoding = NULL;
+        d->from = encoding != NULL && tokenizer != NULL ? CMD_FROM_ENCODING
+                  : ids != NULL                         ? CMD_FROM_IDS
+                  : tokens != NULL                      ? CMD_FROM_TOKENS
+                                                        : CMD_FROM_TEXT;
         if (tokenizer == NULL && ids == NULL)
                 return ran_fail(err, RAN_EFORMAT,
                                 "no \"ids\": the model has no vocabulary, so it needs ids");
-        if (tokenizer != NULL && encoding != NULL)
+        if (d->from == CMD_FROM_ENCODING)
                 return read_encoding(d, record->line, encoding, tokenizer, V, err);
-        if (ids != NULL)
+        if (d->from == CMD_FROM_IDS)
                 return read_ids(d, record->line, ids->value, ids->type, V, err);
         if (tokens != NULL)
                 code = read_tokens(d, record->line, tokens, tokenizer, err);
@@ -166,10 +173,29 @@ static int read_source(struct cmd_document *d, const struct ran_record *record,
                 code = read_text(d, record->line, text, tokenizer, err);
         else
                 code = ran_fail(err, RAN_EFORMAT,
-                                "no document: one of encoding, ids, tokens and text is needed");
+                                "no document: one of %sids, tokens and text is needed",
+                                d->by_words ? "" : "encoding, ");
         d->ids = d->encoding.ids;
         d->L = d->encoding.n;
         return code;
+}
+
+static int find_places(struct cmd_document *d, struct ran_error *err)
+{
+        const size_t *word = d->from == CMD_FROM_IDS ? NULL : d->encoding.word;
+
+        if (d->L > UINT32_MAX)
+                return ran_fail(err, RAN_EFORMAT, "the document has %zu tokens, too many to tag",
+                                d->L);
+        uint32_t *places = ran_grow(d->places, &d->places_cap, d->L, sizeof(*places), err);
+        if (places == NULL)
+                return RAN_ENOMEM;
+        d->places = places;
+        d->words = 0;
+        for (size_t t = 0; t < d->L; t++)
+                if (word == NULL || t == 0 || word[t] != word[t - 1])
+                        places[d->words++] = (uint32_t)t;
+        return RAN_OK;
 }
 
 /* Keeps the first `head` and the last `tail` of n objects. */
@@ -221,6 +247,8 @@ int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
         if (d->empty)
                 return ran_fail(err, RAN_EFORMAT, "the document has no tokens");
         d->of = d->L;
+        if (d->by_words)
+                return find_places(d, err);
         if (options != NULL && options->max_tokens > 0 && d->L > options->max_tokens)
                 return cut(d, options, err);
         return RAN_OK;

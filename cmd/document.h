@@ -12,17 +12,23 @@ struct cmd_document_options {
 };
 extern const struct ran_field cmd_document_fields[];
 
+enum { CMD_FROM_ENCODING, CMD_FROM_IDS, CMD_FROM_TOKENS, CMD_FROM_TEXT };
+
 /* Zero-initialise; reused from record to record, one a thread. */
 struct cmd_document {
+        bool by_words;       /* set by the caller: `places`, too */
         const uint32_t *ids; /* (L) */
         size_t L;            /* at least 1 after a successful read */
         size_t of;           /* tokens before the cut; equal to L when nothing was cut */
+        int from;            /* the member that was read: CMD_FROM_... */
+        uint32_t *places;    /* (words) the token that stands for each word: its first */
+        size_t words, places_cap;
         /* Of tokens and text: what ids points into, cut like them. */
         struct ran_encoding encoding;
         uint32_t *given; /* of encoding and ids: the same */
         size_t given_cap;
         bool empty;          /* a read failed because the document has no token */
-        struct ran_buf text; /* scratch */
+        struct ran_buf text; /* of text: the text itself; else scratch */
 };
 void cmd_document_release(struct cmd_document *d);
 
@@ -31,7 +37,10 @@ void cmd_document_release(struct cmd_document *d);
 
 /* Takes the first present of encoding, ids, tokens, text. tokenizer may be NULL: ids only. Every id
  * is below V. An encoding of another vocabulary, a record without any of them, one without a single
- * token, and one that is too long under --truncate=error are RAN_EFORMAT. options may be NULL. */
+ * token, and one that is too long under --truncate=error are RAN_EFORMAT. options may be NULL.
+ *
+ * By words: of ids each is a word; an encoding is passed over, because it does not say where words
+ * begin; options must be NULL. */
 int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
                       const struct ran_tokenizer *tokenizer, size_t V,
                       const struct cmd_document_options *options, struct ran_error *err);

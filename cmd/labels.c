@@ -1,4 +1,4 @@
-/* labels.c - the gold labels of a record. */
+/* labels.c - the gold labels of a record, or the gold tags of its words. */
 #include <stdlib.h>
 
 #include "labels.h"
@@ -7,11 +7,13 @@ void cmd_labels_release(struct cmd_labels *l)
 {
         ran_buf_release(&l->names);
         free(l->end);
+        free(l->tags);
         *l = (struct cmd_labels){0};
 }
 
-static int add_label(struct cmd_labels *l, const char *line, struct ran_span value, char type,
-                     struct ran_error *err)
+/* what: "label" or "tag", for messages. */
+static int add_label(struct cmd_labels *l, const char *what, const char *line,
+                     struct ran_span value, char type, struct ran_error *err)
 {
         size_t *grown = ran_grow(l->end, &l->cap, l->n + 1, sizeof(*grown), err);
 
@@ -25,25 +27,25 @@ static int add_label(struct cmd_labels *l, const char *line, struct ran_span val
         } else if (type == 'n') {
                 ran_buf_add(&l->names, line + value.begin, value.end - value.begin);
         } else {
-                return ran_fail(err, RAN_EFORMAT, "a label must be a string or a number");
+                return ran_fail(err, RAN_EFORMAT, "a %s must be a string or a number", what);
         }
         if (l->names.failed)
-                return ran_fail(err, RAN_ENOMEM, "no memory for the labels of a record");
+                return ran_fail(err, RAN_ENOMEM, "no memory for the %ss of a record", what);
         l->end[l->n++] = l->names.len;
         return RAN_OK;
 }
 
-static int add_labels(struct cmd_labels *l, const char *line, const struct ran_member *m,
-                      struct ran_error *err)
+static int add_labels(struct cmd_labels *l, const char *what, const char *line,
+                      const struct ran_member *m, struct ran_error *err)
 {
         struct ran_span item;
         size_t pos = 0;
         char type;
 
         if (m->type != 'a')
-                return ran_fail(err, RAN_EFORMAT, "\"labels\" must be an array");
+                return ran_fail(err, RAN_EFORMAT, "\"%ss\" must be an array", what);
         while (ran_json_next(line, m->value, &pos, NULL, &item, &type)) {
-                int code = add_label(l, line, item, type, err);
+                int code = add_label(l, what, line, item, type, err);
                 if (code != RAN_OK)
                         return code;
         }
@@ -65,8 +67,61 @@ int cmd_labels_read(struct cmd_labels *l, const struct ran_record *record, struc
         if (one != NULL && several != NULL)
                 return ran_fail(err, RAN_EFORMAT, "both \"label\" and \"labels\" are given");
         if (several != NULL)
-                return add_labels(l, record->line, several, err);
+                return add_labels(l, "label", record->line, several, err);
         if (one != NULL)
-                return add_label(l, record->line, one->value, one->type, err);
+                return add_label(l, "label", record->line, one->value, one->type, err);
         return RAN_OK;
+}
+
+/* ---- tags ----------------------------------------------------------------------------------- */
+
+static int check_kind(struct cmd_labels *l, const char *line, struct ran_span array,
+                      struct ran_error *err)
+{
+        struct ran_span item;
+        size_t pos = 0, numbers = 0;
+        char type;
+
+        while (ran_json_next(line, array, &pos, NULL, &item, &type))
+                numbers += type == 'n';
+        l->numbers = numbers > 0;
+        if (l->numbers && numbers < l->n)
+                return ran_fail(err, RAN_EFORMAT,
+                                "some of the tags are numbers, and some are names");
+        return RAN_OK;
+}
+
+/* A tag of any scheme becomes one of IOB2 by another first letter. */
+static int convert(struct cmd_labels *l, struct ran_error *err)
+{
+        struct ran_tag *tags = ran_grow(l->tags, &l->tags_cap, l->n, sizeof(*tags), err);
+
+        if (tags == NULL)
+                return RAN_ENOMEM;
+        l->tags = tags;
+        for (size_t i = 0, begin = 0; i < l->n; begin = l->end[i++]) {
+                int code = ran_tag_parse(&tags[i], l->names.data + begin, l->end[i] - begin, err);
+                if (code != RAN_OK)
+                        return code;
+        }
+        ran_tags_to_iob2(tags, l->n, &l->census);
+        for (size_t i = 0, begin = 0; i < l->n; begin = l->end[i++])
+                l->names.data[begin] = tags[i].part;
+        return RAN_OK;
+}
+
+int cmd_tags_read(struct cmd_labels *l, const struct ran_record *record, struct ran_error *err)
+{
+        const struct ran_member *m = ran_record_find(record, "tags", NULL);
+
+        l->n = l->names.len = 0;
+        l->several = l->numbers = false;
+        l->census = (struct ran_tag_census){0};
+        l->present = m != NULL && m->type != '0';
+        if (!l->present)
+                return RAN_OK;
+        int code = add_labels(l, "tag", record->line, m, err);
+        if (code == RAN_OK)
+                code = check_kind(l, record->line, m->value, err);
+        return code == RAN_OK && !l->numbers ? convert(l, err) : code;
 }

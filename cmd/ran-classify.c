@@ -8,6 +8,7 @@
 #include "cmd.h"
 #include "document.h"
 #include "labels.h"
+#include "model.h"
 #include "ran.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
@@ -373,15 +374,9 @@ static int run(struct classifier *c, char **files)
 
 static struct ran_model *open_model(void)
 {
-        struct ran_error err;
-
         if (options.model == NULL)
                 cmd_usage("which model? give --model FILE");
-        struct ran_model *m = ran_model_open(options.model, options.verify, &err);
-        if (m == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        if (ran_model_config(m)->task != RAN_TASK_CLASSIFY)
-                cmd_die(CMD_FAILED, "%s: this model does not classify documents", options.model);
+        struct ran_model *m = cmd_model_open(options.model, options.verify, RAN_TASK_CLASSIFY);
         if (options.eval && options.threshold > 0 && !ran_model_config(m)->multilabel)
                 cmd_usage("--threshold with --eval is for models that give several labels");
         return m;

@@ -49,6 +49,11 @@ static void find_mixed(struct train_problems *p, const struct train_place *one,
                             one->file, one->line, several->file, several->line);
 }
 
+static bool is_tagged(const struct ran_dataset *set)
+{
+        return set->places != NULL;
+}
+
 static void find_useless_labels(struct train_problems *p, const struct ran_dataset *set)
 {
         double weight = 0;
@@ -60,10 +65,9 @@ static void find_useless_labels(struct train_problems *p, const struct ran_datas
         if (set->C == 0)
                 add_problem(p, "no document has a label");
         if (set->C == 1 && !set->multilabel)
-                add_problem(p,
-                            "all documents have the label \"%s\": a classifier needs two different "
-                            "ones",
-                            set->names[0]);
+                add_problem(p, "all %s have the %s \"%s\": at least two different ones are needed",
+                            is_tagged(set) ? "words" : "documents",
+                            is_tagged(set) ? "tag" : "label", set->names[0]);
 }
 
 static void find_bad_lines(struct train_problems *p, const struct cmd_counts *counts,
@@ -323,7 +327,7 @@ static void json_summary(struct ran_buf *b, const struct summary *s, size_t wind
                 ran_buf_str(b, i == 0 ? "" : ",");
                 json_place(b, d->empty[i]);
         }
-        ran_buf_str(b, "]},\"labels\":{");
+        ran_buf_printf(b, "]},\"%s\":{", is_tagged(&d->set) ? "tags" : "labels");
         for (size_t c = 0; c < d->set.C; c++) {
                 ran_buf_str(b, c == 0 ? "" : ",");
                 ran_buf_json(b, d->set.names[c], strlen(d->set.names[c]));
@@ -388,13 +392,15 @@ static void text_empty(struct ran_buf *b, const struct train_data *d)
                 ran_buf_printf(b, "    ... and %zu more\n", d->empties - TRAIN_LISTED);
 }
 
-/* As a JSON string: a name may hold what steers a terminal. */
+/* As a JSON string: a name may hold what steers a terminal. Of documents or of words, whichever has
+ * one. */
 static void text_label(struct ran_buf *b, const struct summary *s, size_t c)
 {
         const struct ran_dataset *set = &s->data->set;
+        size_t all = is_tagged(set) ? set->label_first[set->B] : set->B;
 
         ran_buf_printf(b, "    %7zu %5.1f%%  ", s->label_count[c],
-                       100 * share_of(s->label_count[c], set->B));
+                       100 * share_of(s->label_count[c], all));
         ran_buf_json(b, set->names[c], strlen(set->names[c]));
         ran_buf_char(b, '\n');
 }
@@ -406,7 +412,9 @@ static void text_summary(struct ran_buf *b, const struct summary *s, size_t wind
         ran_buf_printf(b, "documents %zu, tokens %zu, bad lines %zu, blank lines %zu\n", d->set.B,
                        s->tokens, d->counts.bad, d->counts.blank);
         text_empty(b, d);
-        ran_buf_printf(b, "  labels: %zu\n", d->set.C);
+        if (is_tagged(&d->set))
+                ran_buf_printf(b, "  words: %zu\n", d->set.label_first[d->set.B]);
+        ran_buf_printf(b, "  %s: %zu\n", is_tagged(&d->set) ? "tags" : "labels", d->set.C);
         for (size_t c = 0; c < d->set.C; c++)
                 text_label(b, s, c);
         ran_buf_str(b, "  tokens of a document:");
@@ -426,7 +434,8 @@ static void text_report(struct ran_buf *b, const struct report *r,
                 ran_buf_str(b, "Development data: ");
                 text_summary(b, &r->dev, r->window);
                 if (r->dev.data->unknown > 0)
-                        ran_buf_printf(b, "  labels that training has not: %zu\n",
+                        ran_buf_printf(b, "  %s that training has not: %zu\n",
+                                       is_tagged(&r->dev.data->set) ? "tags" : "labels",
                                        r->dev.data->unknown);
         }
         text_pairs(b, "repeated texts", &r->duplicates);

@@ -1,7 +1,8 @@
-/* train-data.c - reads labelled documents into a data set.
+/* train-data.c - reads documents with labels or tags into a data set.
  *
- * Every line goes through the record loop: `encode` runs in many threads and packs labels, weight
- * and ids of a document into the result of the line, `take` unpacks them in the order of the input.
+ * Every line goes through the record loop: `encode` runs in many threads and packs labels or
+ * tags, weight and ids of a document into the result of the line, `take` unpacks them in the order
+ * of the input.
  */
 #include "train-reader.h"
 
@@ -9,16 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const members[] = {CMD_DOCUMENT_MEMBERS, CMD_LABEL_MEMBERS, "weight", NULL};
+static const char *const labelled[] = {CMD_DOCUMENT_MEMBERS, CMD_LABEL_MEMBERS, "weight", NULL};
+static const char *const tagged[] = {CMD_DOCUMENT_MEMBERS, CMD_TAG_MEMBERS, "weight", NULL};
 
 /* ---- one line to a packed document, in any thread ------------------------------------------- */
 
-/* How a document travels from encode to take: this head, then n ends of label names (size_t), L ids
- * (uint32_t) and the names. */
+/* How a document travels from encode to take: this head, then n ends of names of labels or tags
+ * (size_t), L ids and the places of words (uint32_t), and the names. */
 struct packed {
         double weight;
-        size_t n, L;
-        bool several;
+        size_t n, L, places;
+        bool several, numbers;
+        struct ran_tag_census census;
 };
 
 static void *scratch_new(void *arg, struct ran_error *err)
@@ -55,16 +58,53 @@ static int read_weight(const struct ran_record *record, double *weight, struct r
         return RAN_OK;
 }
 
-int train_read_labels(struct train_scratch *s, const struct ran_record *record,
+static int read_labels(struct cmd_labels *labels, const struct ran_record *record,
+                       struct ran_error *err)
+{
+        if (cmd_labels_read(labels, record, err) != RAN_OK)
+                return err->code;
+        if (!labels->present)
+                return ran_fail(err, RAN_EFORMAT, "there is neither \"label\" nor \"labels\"");
+        return RAN_OK;
+}
+
+/* The words are counted as they stand, so that this can be found out without a vocabulary. */
+static int read_tags(struct cmd_labels *tags, const struct ran_record *record,
+                     struct ran_error *err)
+{
+        const struct ran_member *m = ran_record_find(record, "ids", NULL);
+        const char *name = "ids";
+        struct ran_span item;
+        size_t pos = 0, words = 0;
+        char type;
+
+        if (m == NULL || m->type == '0') {
+                m = ran_record_find(record, "tokens", NULL);
+                name = "tokens";
+        }
+        if (cmd_tags_read(tags, record, err) != RAN_OK)
+                return err->code;
+        if (!tags->present)
+                return ran_fail(err, RAN_EFORMAT, "there are no \"tags\"");
+        if (m == NULL || m->type != 'a')
+                return ran_fail(err, RAN_EFORMAT, "the \"tags\" need an array of \"tokens\"");
+        while (ran_json_next(record->line, m->value, &pos, NULL, &item, &type))
+                words++;
+        if (words != tags->n)
+                return ran_fail(err, RAN_EFORMAT, "%zu \"%s\" but %zu \"tags\"", words, name,
+                                tags->n);
+        return RAN_OK;
+}
+
+int train_read_labels(struct train_scratch *s, int task, const struct ran_record *record,
                       struct ran_error *err)
 {
-        if (cmd_labels_read(&s->labels, record, err) != RAN_OK)
+        if ((task == RAN_TASK_TAG ? read_tags : read_labels)(&s->labels, record, err) != RAN_OK)
                 return err->code;
-        if (!s->labels.present)
-                return ran_fail(err, RAN_EFORMAT, "there is neither \"label\" nor \"labels\"");
         if (s->labels.names.len > 0 &&
             memchr(s->labels.names.data, '\0', s->labels.names.len) != NULL)
-                return ran_fail(err, RAN_EFORMAT, "a label cannot hold U+0000");
+                return ran_fail(err, RAN_EFORMAT, "a %s cannot hold U+0000",
+                                task == RAN_TASK_TAG ? "tag" : "label");
         return read_weight(record, &s->weight, err);
 }
 
@@ -72,11 +112,18 @@ static void pack(const struct train_scratch *s, struct ran_buf *result)
 {
         const struct cmd_labels *labels = &s->labels;
         const struct cmd_document *document = &s->document;
-        const struct packed head = {s->weight, labels->n, document->L, labels->several};
+        const struct packed head = {.weight = s->weight,
+                                    .n = labels->n,
+                                    .L = document->L,
+                                    .places = document->words,
+                                    .several = labels->several,
+                                    .numbers = labels->numbers,
+                                    .census = labels->census};
 
         ran_buf_add(result, &head, sizeof head);
         ran_buf_add(result, labels->end, labels->n * sizeof *labels->end);
         ran_buf_add(result, document->ids, document->L * sizeof *document->ids);
+        ran_buf_add(result, document->places, document->words * sizeof *document->places);
         ran_buf_add(result, labels->names.data, labels->names.len);
 }
 
@@ -87,8 +134,9 @@ int train_encode(void *arg, void *scratch, const struct cmd_line *line, struct r
         const struct train_source *source = ((struct train_reader *)arg)->source;
         struct train_scratch *s = scratch;
 
-        if (train_read_labels(s, &line->record, err) != RAN_OK)
+        if (train_read_labels(s, source->task, &line->record, err) != RAN_OK)
                 return err->code;
+        s->document.by_words = source->task == RAN_TASK_TAG;
         if (cmd_document_read(&s->document, &line->record, source->tokenizer, source->V, NULL,
                               err) != RAN_OK &&
             !s->document.empty)
@@ -114,14 +162,36 @@ static void note_kind(struct train_data *d, const struct cmd_line *line, bool se
                 *place = train_place_of(line);
 }
 
-static void note_unknown(struct train_data *d, const struct cmd_line *line, const char *name,
-                         size_t n)
+/* Classes are either all names or all numbers. */
+static int note_tags(struct train_data *d, const struct cmd_line *line, const struct packed *head,
+                     struct ran_error *err)
+{
+        struct train_place *place = head->numbers ? &d->numbered : &d->named;
+        const struct train_place *other = head->numbers ? &d->named : &d->numbered;
+
+        if (other->file != NULL)
+                return ran_fail(err, RAN_EFORMAT, "the tags are %s, but %s at %s:%zu",
+                                head->numbers ? "numbers" : "names",
+                                head->numbers ? "names" : "numbers", other->file, other->line);
+        if (place->file == NULL)
+                *place = train_place_of(line);
+        d->census.opens += head->census.opens;
+        d->census.needless += head->census.needless;
+        d->census.unclosed += head->census.unclosed;
+        d->census.iobes += head->census.iobes;
+        d->census.bilou += head->census.bilou;
+        return RAN_OK;
+}
+
+/* what: "label" or "tag". */
+static void note_unknown(struct train_data *d, const struct cmd_line *line, const char *what,
+                         const char *name, size_t n)
 {
         struct train_place place = train_place_of(line);
 
         if (++d->unknown <= TRAIN_LISTED)
-                cmd_warn("%s:%zu: nothing was trained with the label \"%.*s\": no answer is right",
-                         place.file, place.line, (int)(n < 200 ? n : 200), name);
+                cmd_warn("%s:%zu: nothing was trained with the %s \"%.*s\": no answer is right",
+                         place.file, place.line, what, (int)(n < 200 ? n : 200), name);
 }
 
 int train_place_add(struct train_place **places, size_t *cap, size_t n, const struct cmd_line *line,
@@ -145,6 +215,11 @@ static int refuse_empty(struct train_data *d, const struct cmd_line *line, struc
         return ran_fail(err, RAN_EFORMAT, "the document has no tokens");
 }
 
+static const char *label_word(const struct train_source *source)
+{
+        return source->task == RAN_TASK_TAG ? "tag" : "label";
+}
+
 static int number_labels(struct train_reader *r, const struct cmd_line *line, const size_t *end,
                          const char *names, size_t n, struct ran_error *err)
 {
@@ -159,9 +234,20 @@ static int number_labels(struct train_reader *r, const struct cmd_line *line, co
                     RAN_OK)
                         return err->code;
                 if (labels[i] == RAN_LABEL_UNKNOWN)
-                        note_unknown(r->data, line, names + begin, length);
+                        note_unknown(r->data, line, label_word(r->source), names + begin, length);
         }
         return RAN_OK;
+}
+
+static int add_document(struct train_reader *r, const struct packed *head, const uint32_t *ids,
+                        struct ran_error *err)
+{
+        struct ran_dataset *set = &r->data->set;
+
+        if (r->source->task == RAN_TASK_TAG)
+                return ran_dataset_add_words(set, ids, head->L, ids + head->L, r->labels, head->n,
+                                             head->weight, err);
+        return ran_dataset_add(set, ids, head->L, r->labels, head->n, head->weight, err);
 }
 
 int train_take(void *arg, const struct cmd_line *line, const struct ran_buf *result,
@@ -175,9 +261,11 @@ int train_take(void *arg, const struct cmd_line *line, const struct ran_buf *res
 
         if (head->L == 0)
                 return refuse_empty(d, line, err);
-        if (number_labels(r, line, end, (const char *)(ids + head->L), head->n, err) != RAN_OK ||
+        const char *names = (const char *)(ids + head->L + head->places);
+        if ((r->source->task == RAN_TASK_TAG && note_tags(d, line, head, err) != RAN_OK) ||
+            number_labels(r, line, end, names, head->n, err) != RAN_OK ||
             train_place_add(&d->place, &d->place_cap, d->set.B, line, err) != RAN_OK ||
-            ran_dataset_add(&d->set, ids, head->L, r->labels, head->n, head->weight, err) != RAN_OK)
+            add_document(r, head, ids, err) != RAN_OK)
                 return err->code;
         note_kind(d, line, head->several);
         for (size_t t = 0; t < head->L; t++)
@@ -190,6 +278,26 @@ int train_take(void *arg, const struct cmd_line *line, const struct ran_buf *res
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
+/* Tags of another scheme than IOB2 have been converted on the way. */
+static void tell_scheme(const struct train_data *d)
+{
+        struct ran_error err = {0};
+        enum ran_tag_scheme scheme;
+        size_t wrong;
+
+        if (d->named.file == NULL)
+                return;
+        if (ran_tag_census_scheme(&d->census, &scheme, &wrong, &err) != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s: %s", d->named.file, err.text);
+        if (scheme != RAN_TAGS_IOB2)
+                cmd_note("%s: the tags are %s, and are converted to IOB2", d->named.file,
+                         ran_tag_scheme_names[scheme]);
+        if (wrong > 0)
+                cmd_warn("%s: %zu of the tags are not possible in %s where they stand, and are made "
+                         "to fit",
+                         d->named.file, wrong, ran_tag_scheme_names[scheme]);
+}
+
 void train_finish(struct train_reader *r)
 {
         struct train_data *d = r->data;
@@ -201,14 +309,16 @@ void train_finish(struct train_reader *r)
         if (ran_dataset_finish(&d->set, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         if (d->unknown > TRAIN_LISTED)
-                cmd_warn("... and %zu more unknown labels", d->unknown - TRAIN_LISTED);
+                cmd_warn("... and %zu more unknown %ss", d->unknown - TRAIN_LISTED,
+                         label_word(r->source));
+        tell_scheme(d);
 }
 
 struct cmd_loop train_loop(const struct train_source *source)
 {
         return (struct cmd_loop){
                 .input = source->input,
-                .reads = members,
+                .reads = source->task == RAN_TASK_TAG ? tagged : labelled,
                 .pool = source->pool,
                 .make_scratch = scratch_new,
                 .free_scratch = scratch_free,

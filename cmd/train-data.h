@@ -1,5 +1,5 @@
-/* train-data.h - labelled documents as ran-train reads them: a data set, and where each one stands.
- */
+/* train-data.h - labelled documents as ran-train reads them, or documents whose words are tagged: a
+ * data set, and where each one stands. */
 #ifndef CMD_TRAIN_DATA_H
 #define CMD_TRAIN_DATA_H
 
@@ -21,14 +21,18 @@ struct train_data {
         size_t empties, empty_cap;
         struct train_place one,
                 several; /* the first record with `label`, the first with `labels` */
-        size_t unknown;  /* labels that the given classes do not have */
-        size_t V;        /* 1 + the largest id */
+        struct train_place named,
+                numbered; /* the first with tags that are names, the first with numbers */
+        struct ran_tag_census census; /* of the tags, before they became IOB2 */
+        size_t unknown;               /* labels that the given classes do not have */
+        size_t V;                     /* 1 + the largest id */
 };
 #define TRAIN_LISTED 20 /* places of one kind that are named before the others are only counted */
 void train_data_release(struct train_data *d);
 
 /* How documents become ids. */
 struct train_source {
+        int task; /* RAN_TASK_CLASSIFY: a record has labels; RAN_TASK_TAG: tags for its words */
         const struct cmd_input *input;
         struct ran_pool *pool;
         const struct ran_tokenizer *tokenizer; /* NULL: the documents are ids */

@@ -1,4 +1,4 @@
-/* train-learn.c - reads labelled documents of which the vocabulary is not known yet.
+/* train-learn.c - reads documents with labels or tags of which the vocabulary is not known yet.
  *
  * The lines are read once, since they may come from a pipe: their words are counted, and those of
  * text are kept. Then the vocabulary is learned, and what was kept goes through the same functions
@@ -68,7 +68,7 @@ static int count(void *arg, void *scratch, const struct cmd_line *line, struct r
                                 "\"encoding\" needs the vocabulary that it was made with: --vocab");
         if (find(&line->record, "ids") != NULL)
                 return train_encode(&l->reader, s, line, result, err);
-        if (train_read_labels(s, &line->record, err) != RAN_OK)
+        if (train_read_labels(s, l->reader.source->task, &line->record, err) != RAN_OK)
                 return err->code;
         return cmd_words_read(&s->words, &line->record, l->counter, result, err);
 }

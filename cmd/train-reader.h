@@ -1,8 +1,9 @@
 /* train-reader.h - how a line becomes a document of a data set: what train-data.c and train-learn.c
  * know of each other, and nobody else.
  *
- * A line goes through train_encode, in any thread, which packs labels, weight and ids into the
- * result of the line, and through train_take, in order, which unpacks them into the data set. */
+ * A line goes through train_encode, in any thread, which packs labels or tags, weight and ids into
+ * the result of the line, and through train_take, in order, which unpacks them into the data set.
+ */
 #ifndef CMD_TRAIN_READER_H
 #define CMD_TRAIN_READER_H
 
@@ -30,8 +31,9 @@ struct train_scratch {
 };
 void train_scratch_release(struct train_scratch *s);
 
-/* Labels and weight of a record into s; RAN_EFORMAT when there is no label. */
-int train_read_labels(struct train_scratch *s, const struct ran_record *record,
+/* Labels or tags, as the task is, and weight of a record into s; RAN_EFORMAT when there are none,
+ * or not as many tags as words. */
+int train_read_labels(struct train_scratch *s, int task, const struct ran_record *record,
                       struct ran_error *err);
 int train_encode(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
                  struct ran_error *err);

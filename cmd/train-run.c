@@ -1,6 +1,7 @@
 /* train-run.c - signals, the files of a run, and the summary at its end. */
 #include "train-run.h"
 #include "cmd.h"
+#include "model.h"
 #include "train-progress.h"
 
 #include <errno.h>
@@ -102,9 +103,9 @@ static void summarise(const struct ran_train_job *job, const struct train_progre
                  train_amount(tokens, (double)last->tokens), train_duration(time, last->seconds),
                  train_amount(rate, last->tokens_per_second), train_amount(peak, peak_bytes()));
         stat(job->output, &file);
-        cmd_note("the model is %s (%sB); now label documents with it:", job->output,
+        cmd_note("the model is %s (%sB); now use it:", job->output,
                  train_amount(size, (double)file.st_size));
-        cmd_note("    ran-classify -m %s FILE.jsonl", job->output);
+        cmd_note("    %s -m %s FILE.jsonl", cmd_program_of_task(job->config->task), job->output);
 }
 
 /* ---- the run -------------------------------------------------------------------------------- */
