@@ -1,0 +1,53 @@
+/* crf.h - a linear chain over the tags of a document: loss, decoding, marginals. MODELS.md
+ * section 2.
+ *
+ * A path y of L >= 1 tags, one of C each, has the score
+ *
+ *   start[y_0] + sum_t score[t][y_t] + sum_t transition[y_(t-1)][y_t] + end[y_(L-1)]
+ *
+ * and the probability exp(score) / Z, where Z is the sum over all C^L paths. All in double; time is
+ * linear in L and quadratic in C. Documents may be of any length: what is carried from token to
+ * token is shifted at each, so that nothing grows with L.
+ *
+ * Numbers are finite, or the results are not. Nothing is allocated and nothing fails; scratch holds
+ * ran_crf_scratch(L, C) doubles, whatever is in them.
+ */
+#ifndef RAN_MODEL_CRF_H
+#define RAN_MODEL_CRF_H
+
+#include "ran.h"
+
+/* None of it owned. NULL: zeros, so that without any of them tags are independent of each other. */
+struct ran_crf {
+        const float *start, *end; /* (C) */
+        const float *transition;  /* (C,C) [from, to] */
+};
+struct ran_crf_grad {
+        float *start, *end, *transition; /* as above, none NULL */
+};
+/* Which paths decoding may choose; see ran_tags_allowed. Some path must be left for every length.
+ */
+struct ran_crf_rules {
+        const bool *start;      /* (C) */
+        const bool *transition; /* (C,C) [from, to] */
+};
+
+/* SIZE_MAX when there are too many to count: no allocation will succeed then. */
+size_t ran_crf_scratch(size_t L, size_t C);
+
+/* -log of the probability of a path (L), times weight. score (L,C). Unless it is NULL, dscore (L,C)
+ * is overwritten with the gradient, and those of the parameters are added to d. */
+double ran_crf_loss(float *dscore, const struct ran_crf_grad *d, const float *score,
+                    const struct ran_crf *crf, const uint32_t *path, size_t L, size_t C,
+                    double weight, double *scratch);
+
+/* The best path (L), of those that rules allow; NULL: of all. Of equal ones it takes the lower tag
+ * at the last token where they differ. */
+void ran_crf_decode(uint32_t *path, const float *score, const struct ran_crf *crf,
+                    const struct ran_crf_rules *rules, size_t L, size_t C, double *scratch);
+
+/* p (L,C): the probability that token t has tag c, over all paths. */
+void ran_crf_marginals(float *p, const float *score, const struct ran_crf *crf, size_t L, size_t C,
+                       double *scratch);
+
+#endif
