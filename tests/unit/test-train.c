@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "model/model.h"
 #include "test.h"
 #include "train/optimiser.h"
 #include "training.h"
@@ -61,6 +62,9 @@ static void check_learns(const char *name, bool multilabel)
         corpus_make(&t.train, 300, 3, 30, multilabel, 3);
         t.c.dim = 16, t.c.layers = 1;
         t.s.epochs = t.s.patience = 25;
+        t.s.dropout = t.s.embed_dropout = t.s.label_smoothing = 0;
+        t.s.metric =
+                RAN_METRIC_LOSS; /* by accuracy, the first epoch without an error is the best */
         if (CHECK_OK(training_run(&t, 2, &err), err)) {
                 CHECK(exact(t.output, &t.train) == 1);
                 CHECK(exact(t.output, &t.dev) == 1);
@@ -532,6 +536,78 @@ TEST(train_stops_when_it_gets_no_better_and_keeps_the_best)
         CHECK(training_count(&t, RAN_REPORT_DEV) < 50 && last->stale == 2);
         CHECK_SIZE(last->best_epoch + 2, training_count(&t, RAN_REPORT_DEV));
         CHECK_NEAR(exact(t.output, &t.dev), last->best, 1e-12);
+        training_release(&t);
+}
+
+/* The mean of -log p of the gold class. */
+static double log_loss(const char *model, const struct ran_dataset *d)
+{
+        struct ran_error err = {0};
+        struct ran_model *m = ran_model_open(model, true, &err);
+        struct ran_state *s = m != NULL ? ran_state_new(m, NULL, &err) : NULL;
+        float x[CORPUS_C], p[CORPUS_C];
+        double sum = 0;
+
+        for (size_t b = 0; s != NULL && b < d->B; b++) {
+                ran_classify(m, s, d->ids + d->first[b], d->first[b + 1] - d->first[b], x, NULL,
+                             &err);
+                ran_probabilities(ran_model_config(m), x, CORPUS_C, p);
+                sum -= log((double)p[d->labels[b]]) / (double)d->B;
+        }
+        ran_state_free(s);
+        ran_model_free(m);
+        return sum;
+}
+
+TEST(train_writes_the_weights_of_the_best_epoch)
+{
+        struct ran_error err = {0};
+        const struct ran_train_report *last;
+        struct training t;
+
+        training_init(&t, "weights", 20, false);
+        t.s.metric = RAN_METRIC_LOSS;
+        t.s.epochs = 40;
+        t.s.learning_rate = 0.05; /* soon it knows the training data by heart */
+        CHECK_OK(training_run(&t, 1, &err), err);
+        last = &t.report[t.reports - 1];
+        CHECK(last->stale == t.s.patience);
+        CHECK_NEAR(log_loss(t.output, &t.dev), -last->best, 1e-9);
+        training_release(&t);
+}
+
+/* An id that never occurs: its row only decays, step by step, and the model has it as it should be.
+ */
+TEST(train_lets_rows_decay_that_never_occur)
+{
+        struct ran_tensor_spec spec = {.name = "embed.weight", .start = RAN_START_UNIFORM};
+        struct ran_error err = {0};
+        double decay = 1, off = 0;
+        struct ran_model *m;
+        struct training t;
+        size_t last, D;
+        float *start;
+
+        training_init(&t, "decay", 20, false);
+        t.s.weight_decay = 1;
+        t.job.V = CORPUS_V + 1;
+        t.job.dev = NULL;
+        D = t.c.dim, last = CORPUS_V * D;
+        CHECK_OK(training_run(&t, 1, &err), err);
+        for (uint64_t step = 0; step < 12; step++)
+                decay *= 1 - ran_learning_rate(&t.s, step, 12) * t.s.weight_decay;
+        spec.rows = t.job.V, spec.cols = D;
+        start = ran_alloc_floats(spec.rows * D, &err);
+        ran_tensor_start(start, &spec, t.s.seed);
+        m = ran_model_open(t.output, true, &err);
+        REQUIRE(m != NULL);
+        for (size_t i = 0; i < D; i++)
+                off = fmax(off, fabs((double)m->params.embed[last + i] -
+                                     (double)start[last + i] * decay));
+        CHECK(decay < 0.97);
+        CHECK_NEAR(off, 0, 1e-8);
+        ran_model_free(m);
+        free(start);
         training_release(&t);
 }
 

@@ -1,0 +1,112 @@
+/* What training learns of itself on development data. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "corpus.h"
+#include "model/score.h"
+#include "test.h"
+#include "toy.h"
+#include "train/evaluate.h"
+
+/* Each document as if it were scored alone, whoever helps. */
+TEST(predict_gives_what_scoring_gives)
+{
+        struct ran_config c = toy_config();
+        struct ran_error err = {0};
+        struct ran_dataset d;
+        struct ran_state *s;
+        struct toy t;
+        float *want, *got;
+
+        toy_init(&t, &c, 1, 0.3);
+        corpus_make(&d, 30, 1, 300, false, 1);
+        want = ran_alloc_floats(d.B * TOY_C, &err);
+        got = ran_alloc_floats(d.B * TOY_C, &err);
+        s = ran_scorer_new(&t.c, &t.p, TOY_C, NULL, &err);
+        for (size_t b = 0; b < d.B; b++) {
+                float *p = want + b * TOY_C;
+
+                CHECK_OK(ran_score(s, d.ids + d.first[b], d.first[b + 1] - d.first[b], p, NULL,
+                                   &err),
+                         err);
+                ran_probabilities(&t.c, p, TOY_C, p);
+        }
+        for (size_t i = 0; i < 4; i++) {
+                const size_t threads = (const size_t[]){0, 1, 2, 7}[i];
+                struct ran_pool *pool = threads > 0 ? ran_pool_new(threads, &err) : NULL;
+
+                memset(got, 0, d.B * TOY_C * sizeof(*got));
+                CHECK_OK(ran_predict(&t.c, &t.p, TOY_C, &d, pool, got, &err), err);
+                CHECK(memcmp(got, want, d.B * TOY_C * sizeof(*got)) == 0);
+                ran_pool_free(pool);
+        }
+        ran_state_free(s);
+        ran_dataset_release(&d);
+        toy_release(&t);
+        free(want);
+        free(got);
+}
+
+/* A label that the model does not know is one that it misses. */
+TEST(evaluate_counts_unknown_labels_as_missed)
+{
+        const float p[2 * CORPUS_C] = {0.7f, 0.2f, 0.1f, 0.1f, 0.8f, 0.1f};
+        struct ran_eval *e;
+        struct ran_eval_report r;
+        struct ran_error err = {0};
+        struct ran_dataset d;
+
+        corpus_make(&d, 2, 5, 5, false, 2);
+        d.labels[0] = 0;
+        d.labels[1] = RAN_LABEL_UNKNOWN;
+        e = ran_eval_new(CORPUS_C, NULL, false, &err);
+        REQUIRE(e != NULL);
+        CHECK_OK(ran_evaluate(e, &d, p, NULL, &err), err);
+        ran_eval_finish(e, &r);
+        CHECK(r.n == 2 && r.n_known == 1);
+        CHECK_NEAR(r.accuracy, 0.5, 1e-12);
+        CHECK_NEAR(r.log_loss, -log(0.7), 1e-6);
+        ran_eval_free(e);
+        ran_dataset_release(&d);
+}
+
+static double micro_f1(const struct ran_dataset *d, const float *p, double threshold)
+{
+        double hit = 0, said = 0, gold = 0;
+
+        for (size_t b = 0; b < d->B; b++)
+                for (uint32_t c = 0; c < CORPUS_C; c++) {
+                        bool is = false, says = (double)p[b * CORPUS_C + c] >= threshold;
+
+                        for (size_t i = d->label_first[b]; i < d->label_first[b + 1]; i++)
+                                is |= d->labels[i] == c;
+                        hit += is && says;
+                        said += says;
+                        gold += is;
+                }
+        return said + gold > 0 ? 2 * hit / (said + gold) : 0;
+}
+
+TEST(tune_threshold_finds_the_best_and_stays_near_the_middle)
+{
+        struct dice dice = {.key = 3};
+
+        for (uint64_t round = 0; round < 60; round++) {
+                float p[12 * CORPUS_C], got;
+                struct ran_dataset d;
+                double best = 0;
+
+                corpus_make(&d, 12, 5, 5, true, round);
+                for (size_t i = 0; i < sizeof(p) / sizeof(*p); i++)
+                        p[i] = (float)dice_real(&dice, 0, round % 3 == 0 ? 1 : 0.5);
+                got = ran_tune_threshold(&d, p);
+                for (int i = 1; i < 20; i++)
+                        best = fmax(best, micro_f1(&d, p, i / 20.0));
+                CHECK_NEAR(micro_f1(&d, p, (double)got), best, 1e-12);
+                for (int i = 1; i < 20; i++)
+                        if (abs(i - 10) < (int)rint(fabs((double)got * 20 - 10)))
+                                CHECK(micro_f1(&d, p, i / 20.0) < best);
+                ran_dataset_release(&d);
+        }
+}
