@@ -113,6 +113,37 @@ void cmd_write(int fd, const char *what, const void *bytes, size_t n)
         }
 }
 
+static struct ran_writer *open_file(const char *path)
+{
+        struct ran_error err;
+        struct ran_writer *w = ran_writer_open(path, &err);
+
+        if (w == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        return w;
+}
+
+void cmd_check_writable(const char *path)
+{
+        ran_writer_abort(open_file(path));
+}
+
+void cmd_write_file(const char *path, const struct ran_buf *bytes)
+{
+        struct ran_error err;
+
+        if (bytes->failed)
+                cmd_die(CMD_FAILED, "no memory for %s", path != NULL ? path : "the output");
+        if (path == NULL) {
+                cmd_write(STDOUT_FILENO, "standard output", bytes->data, bytes->len);
+                return;
+        }
+        struct ran_writer *w = open_file(path);
+        ran_writer_write(w, bytes->data, bytes->len);
+        if (ran_writer_commit(w, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s", err.text);
+}
+
 int cmd_finish(int status)
 {
         bool failed = ferror(stdout) != 0;

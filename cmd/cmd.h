@@ -33,6 +33,10 @@ _Noreturn void cmd_usage(const char *format, ...) __attribute__((format(printf, 
 /* Writes all bytes to a descriptor; dies with 3 and a sentence that names `what` when that is not
  * possible, quietly when a pipe was closed. */
 void cmd_write(int fd, const char *what, const void *bytes, size_t n);
+/* Dies with 3 unless a file can be written there: for before long work. */
+void cmd_check_writable(const char *path);
+/* Writes a whole file at once, or to standard output where path is NULL; dies with 3 otherwise. */
+void cmd_write_file(const char *path, const struct ran_buf *bytes);
 /* Last thing in main: flushes stdout and returns status, or 3 with a message if stdout failed. */
 int cmd_finish(int status);
 

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "classify-eval.h"
 #include "cmd.h"
@@ -300,33 +299,12 @@ static int compare_labels(void *arg, const struct cmd_line *line, const struct r
         return classify_eval_add(&c->eval, &line->record, p, err);
 }
 
-/* The file of --output; that it cannot be written is found out before the work, too. */
-static struct ran_writer *open_report(void)
-{
-        struct ran_error err;
-        struct ran_writer *w = ran_writer_open(output.output, &err);
-
-        if (w == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        return w;
-}
-
 static void write_report(const struct classifier *c)
 {
         struct ran_buf report = {0};
-        struct ran_error err;
 
         classify_eval_report(&c->eval, options.eval_format == EVAL_TEXT, &report);
-        if (report.failed)
-                cmd_die(CMD_FAILED, "no memory for the report");
-        if (output.output == NULL) {
-                cmd_write(STDOUT_FILENO, "standard output", report.data, report.len);
-        } else {
-                struct ran_writer *w = open_report();
-                ran_writer_write(w, report.data, report.len);
-                if (ran_writer_commit(w, &err) != RAN_OK)
-                        cmd_die(CMD_FAILED, "%s", err.text);
-        }
+        cmd_write_file(output.output, &report);
         ran_buf_release(&report);
 }
 
@@ -340,7 +318,7 @@ static int evaluate(struct classifier *c, struct cmd_loop *loop, char **files)
         struct ran_error err;
 
         if (output.output != NULL)
-                ran_writer_abort(open_report());
+                cmd_check_writable(output.output);
         if (classify_eval_init(&c->eval, c->model, c->thresholds, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
         loop->work = score_labelled;

@@ -35,16 +35,6 @@ static void catch_signal(int signal)
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-static void test_writing(const char *path)
-{
-        struct ran_error err = {0};
-        struct ran_writer *w = ran_writer_open(path, &err);
-
-        if (w == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        ran_writer_abort(w);
-}
-
 /* The log of a run that is resumed is gone on with. */
 static void open_log(struct train_run_options *options)
 {
@@ -61,8 +51,8 @@ char *train_run_prepare(struct train_run_options *options, const char *output)
 
         if (asprintf(&checkpoint, "%s.ckpt", output) < 0)
                 cmd_die(CMD_FAILED, "out of memory");
-        test_writing(output);
-        test_writing(checkpoint);
+        cmd_check_writable(output);
+        cmd_check_writable(checkpoint);
         bool exists = access(checkpoint, F_OK) == 0;
         if (exists && !options->resume && !options->overwrite_checkpoint)
                 cmd_die(CMD_FAILED,
