@@ -1,0 +1,73 @@
+/* spans.c - where words of a document stand in its record, and what they say. */
+#include "spans.h"
+
+void cmd_spans_begin(struct cmd_spans *s, const struct cmd_document *document,
+                     const struct ran_record *record)
+{
+        *s = (struct cmd_spans){.document = document, .record = record};
+}
+
+static void add_ids(const struct cmd_spans *s, size_t first, size_t last, struct ran_buf *text)
+{
+        for (size_t i = first; i < last; i++)
+                ran_buf_printf(text, "%s%u", i == first ? "" : " ", (unsigned)s->document->ids[i]);
+}
+
+static int add_tokens(struct cmd_spans *s, size_t first, size_t last, struct ran_buf *text,
+                      struct ran_error *err)
+{
+        const struct ran_member *m = ran_record_find(s->record, "tokens", NULL);
+        struct ran_span item;
+        char type;
+
+        for (; s->word < last &&
+               ran_json_next(s->record->line, m->value, &s->pos, NULL, &item, &type);
+             s->word++) {
+                if (s->word < first)
+                        continue;
+                if (s->word > first)
+                        ran_buf_char(text, ' ');
+                int code = ran_json_decode(s->record->line, item, text, err);
+                if (code != RAN_OK)
+                        return code;
+        }
+        return RAN_OK;
+}
+
+/* Passes code points of the text, which is valid UTF-8, until there are `point` behind. */
+static void pass(struct cmd_spans *s, size_t point)
+{
+        const struct ran_buf *text = &s->document->text;
+
+        for (; s->point < point && s->byte < text->len; s->point++)
+                do {
+                        s->byte++;
+                } while (s->byte < text->len && (text->data[s->byte] & 0xc0) == 0x80);
+}
+
+static void add_text(struct cmd_spans *s, size_t start, size_t end, struct ran_buf *text)
+{
+        pass(s, start);
+        size_t begin = s->byte;
+        pass(s, end);
+        ran_buf_add(text, s->document->text.data + begin, s->byte - begin);
+}
+
+int cmd_spans_next(struct cmd_spans *s, size_t first, size_t last, size_t *start, size_t *end,
+                   struct ran_buf *text, struct ran_error *err)
+{
+        const struct cmd_document *d = s->document;
+
+        *start = first;
+        *end = last;
+        if (d->from == CMD_FROM_TOKENS)
+                return add_tokens(s, first, last, text, err);
+        if (d->from == CMD_FROM_IDS) {
+                add_ids(s, first, last, text);
+                return RAN_OK;
+        }
+        *start = d->encoding.start[d->places[first]];
+        *end = d->encoding.end[(last < d->words ? d->places[last] : d->L) - 1];
+        add_text(s, *start, *end, text);
+        return RAN_OK;
+}
