@@ -66,6 +66,7 @@ TEST(evaluate_counts_unknown_labels_as_missed)
         ran_eval_finish(e, &r);
         CHECK(r.n == 2 && r.n_known == 1);
         CHECK_NEAR(r.accuracy, 0.5, 1e-12);
+        CHECK_NEAR(r.micro.recall, 0.5, 1e-12);
         CHECK_NEAR(r.log_loss, -log(0.7), 1e-6);
         ran_eval_free(e);
         ran_dataset_release(&d);
