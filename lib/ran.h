@@ -276,8 +276,8 @@ struct ran_tag_census {
 /* Turns the tags of a sentence of any scheme into IOB2, in place, and adds them to the census. A tag
  * that has nothing to go on with becomes the beginning of an entity. */
 void ran_tags_to_iob2(struct ran_tag *tags, size_t L, struct ran_tag_census *census);
-/* The scheme that the fewest of the tags are wrong in, and how many: those were bent. RAN_EFORMAT
- * when there are tags of IOBES and of BILOU. */
+/* The scheme that the fewest of the tags are wrong in, and how many those are. RAN_EFORMAT when there
+ * are tags of IOBES and of BILOU. */
 int ran_tag_census_scheme(const struct ran_tag_census *census, enum ran_tag_scheme *scheme,
                           size_t *wrong, struct ran_error *err);
 

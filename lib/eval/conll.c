@@ -100,13 +100,14 @@ static bool phrase_starts(struct mark last, struct mark mark)
 
 /* ---- one token ------------------------------------------------------------------------------ */
 
-/* A phrase that is the same in both columns ends, or turns out not to be the same. */
+/* A phrase that is the same in both columns, and so of one type there, ends or proves not to be the
+ * same. */
 static void leave(struct ran_conll *c, struct mark correct, struct mark guessed)
 {
         bool correct_ends = phrase_ends(c->correct, correct);
         bool guessed_ends = phrase_ends(c->guessed, guessed);
 
-        if (correct_ends && guessed_ends && c->correct.type == c->guessed.type) {
+        if (correct_ends && guessed_ends) {
                 c->all.correct++;
                 c->types.score[c->correct.type].correct++;
                 c->inside = false;
