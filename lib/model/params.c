@@ -159,8 +159,14 @@ void ran_tensor_start(float *x, const struct ran_tensor_spec *spec, uint64_t see
                 case RAN_START_ONE:
                         x[i] = 1.0f;
                         break;
+                case RAN_START_NORMAL:
+                        x[i] = (float)normal(key, i);
+                        break;
                 case RAN_START_GLOROT:
                         x[i] = (float)(deviation * normal(key, i));
+                        break;
+                case RAN_START_QUARTER:
+                        x[i] = (float)(0.25 * deviation * normal(key, i));
                         break;
                 case RAN_START_UNIFORM:
                         x[i] = (float)(0.1 * ran_uniform(key, i) - 0.05);

@@ -9,7 +9,14 @@
 
 #include "ran.h"
 
-enum ran_start { RAN_START_ZERO, RAN_START_ONE, RAN_START_GLOROT, RAN_START_UNIFORM };
+enum ran_start {
+        RAN_START_ZERO,
+        RAN_START_ONE,
+        RAN_START_NORMAL,  /* deviation 1 */
+        RAN_START_GLOROT,  /* normal, by rows and columns */
+        RAN_START_QUARTER, /* of that */
+        RAN_START_UNIFORM, /* +-0.05 */
+};
 
 /* A tensor of the model file. rows 0: a vector of `cols`. */
 struct ran_tensor_spec {
@@ -26,13 +33,13 @@ struct ran_tensor_spec {
 #define RAN_LAYER_PARAMS(X)                                                            \
         X(gpc, "gpc.weight", D, D, GLOROT, true)                                       \
         X(gpc_norm_w, "gpc_norm.weight", 0, D, ONE, true)                              \
-        X(gpc_norm_b, "gpc_norm.bias", 0, D, ZERO, true)                               \
+        X(gpc_norm_b, "gpc_norm.bias", 0, D, NORMAL, true)                             \
         X(input_norm_w, "input_norm.weight", 0, D, ONE, true)                          \
         X(input_norm_b, "input_norm.bias", 0, D, ZERO, true)                           \
         X(q_w, "attn.q.weight", E, D, GLOROT, true)                                    \
         X(k_w, "attn.k.weight", E, D, GLOROT, true)                                    \
         X(v_w, "attn.v.weight", E, D, GLOROT, true)                                    \
-        X(output_value_w, "output_glu.value.weight", D, D, GLOROT, gated)              \
+        X(output_value_w, "output_glu.value.weight", D, D, QUARTER, gated)              \
         X(output_gate_w, "output_glu.gate.weight", D, D, GLOROT, gated)                \
         X(q_b, "attn.q.bias", 0, E, ZERO, true)                                        \
         X(k_b, "attn.k.bias", 0, E, ZERO, true)                                        \
@@ -118,7 +125,10 @@ int ran_params_init(struct ran_params *p, const struct ran_config *c, size_t C,
 void ran_params_release(struct ran_params *p);
 
 /* Starting values of a tensor: Glorot normal for matrices, uniform +-0.05 for embeddings, 0 for
- * biases, 1 for scales. Element i depends on (seed, name, i) alone. */
+ * biases, 1 for scales. One bias is not 0: gpc_norm's, which is the whole first cell where there is
+ * none below. At 0 the cell's LN_in would divide by the deviation of nothing and its gradient, some
+ * hundred times that of all other tensors together, would rule the clipping. Element i depends on
+ * (seed, name, i) alone. */
 void ran_tensor_start(float *x, const struct ran_tensor_spec *spec, uint64_t seed);
 
 #endif
