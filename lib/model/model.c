@@ -255,6 +255,8 @@ static int open_checked(struct ran_model *m, bool verify, struct ran_error *err)
                 rc = read_labels(m, err);
         if (rc == RAN_OK)
                 rc = read_thresholds(m, err);
+        if (rc == RAN_OK && m->config.task == RAN_TASK_TAG)
+                rc = ran_tag_rules_init(&m->rules, m->labels, m->C, err);
         ran_layout_release(&layout);
         return rc;
 }
@@ -289,6 +291,7 @@ void ran_model_free(struct ran_model *m)
                 free(m->labels[c]);
         free(m->labels);
         free(m->thresholds);
+        ran_tag_rules_release(&m->rules);
         ran_fields_release(ran_config_fields, &m->config);
         ran_tensors_release(&m->tensors);
         ran_bytes_release(&m->file);

@@ -4,6 +4,7 @@
 
 #include "model/params.h"
 
+#include "model/tagger.h"
 #include "model/tensors.h"
 
 #define RAN_FORMAT         "ran"
@@ -19,7 +20,11 @@ struct ran_model {
         struct ran_tokenizer *tokenizer; /* or NULL */
         char **labels;                   /* (C) */
         float *thresholds;               /* (C) */
+        struct ran_tag_rules rules;      /* of a tagger */
 };
+
+/* RAN_EINVAL when one of the ids is not in the vocabulary. */
+int ran_check_ids(const struct ran_model *m, const uint32_t *ids, size_t L, struct ran_error *err);
 
 /* Tensors that a checkpoint has beside those of a model: how the run stands, moments, best weights.
  * Their names begin with "train."; a reader that only scores passes them over. */

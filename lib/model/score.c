@@ -3,6 +3,7 @@
  * A document is computed by itself, never beside others in one matrix product, so that its result
  * is a function of its ids alone, whatever engine multiplies (DESIGN.md, promise 4). */
 #include "model/score.h"
+#include "model/crf.h"
 #include "model/encoder.h"
 #include "model/model.h"
 
@@ -15,6 +16,9 @@ struct ran_state {
         struct ran_rows rows;
         const struct ran_params *p;
         size_t C;
+        double *chain; /* tagging: scratch of the chain of tags */
+        float *marginals;
+        size_t chain_cap, marginals_cap;
 };
 
 struct ran_state *ran_scorer_new(const struct ran_config *c, const struct ran_params *p, size_t C,
@@ -45,6 +49,8 @@ void ran_state_free(struct ran_state *s)
                 return;
         ran_work_release(&s->work);
         ran_rows_release(&s->rows);
+        free(s->chain);
+        free(s->marginals);
         free(s);
 }
 
@@ -65,14 +71,48 @@ int ran_score(struct ran_state *s, const uint32_t *ids, size_t L, float *logits,
         return RAN_OK;
 }
 
-int ran_classify(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
-                 float *logits, float *embedding, struct ran_error *err)
+int ran_score_words(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *places,
+                    size_t n, struct ran_tag_scratch *out, struct ran_error *err)
+{
+        size_t room = ran_crf_scratch(n, s->C);
+
+        if (L == 0 || n == 0)
+                return ran_fail(err, RAN_EINVAL, "a document without words");
+        double *chain = ran_grow(s->chain, &s->chain_cap, room, sizeof *chain, err);
+        if (chain == NULL)
+                return RAN_ENOMEM;
+        s->chain = chain; /* more than n C, which therefore can be counted */
+        float *marginals =
+                ran_grow(s->marginals, &s->marginals_cap, n * s->C, sizeof *marginals, err);
+        if (marginals == NULL)
+                return RAN_ENOMEM;
+        s->marginals = marginals;
+        ran_rows_clear(&s->rows);
+        if (ran_rows_add(&s->rows, s->work.c, ids, L, 0, err) != RAN_OK ||
+            ran_rows_places(&s->rows, places, n, err) != RAN_OK ||
+            ran_work_fit(&s->work, &s->rows, s->C, err) != RAN_OK)
+                return RAN_ENOMEM;
+        ran_encode(&s->work, s->p);
+        ran_head(&s->work, s->p, s->C);
+        *out = (struct ran_tag_scratch){s->p, s->work.head.logits, s->C, chain, marginals};
+        return RAN_OK;
+}
+
+int ran_check_ids(const struct ran_model *m, const uint32_t *ids, size_t L, struct ran_error *err)
 {
         for (size_t t = 0; t < L; t++)
                 if (ids[t] >= m->V)
                         return ran_fail(err, RAN_EINVAL,
                                         "id %u is not in the vocabulary of %zu pieces",
                                         (unsigned)ids[t], m->V);
+        return RAN_OK;
+}
+
+int ran_classify(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
+                 float *logits, float *embedding, struct ran_error *err)
+{
+        if (ran_check_ids(m, ids, L, err) != RAN_OK)
+                return RAN_EINVAL;
         return ran_score(s, ids, L, logits, embedding, err);
 }
 

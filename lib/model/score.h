@@ -11,4 +11,16 @@ struct ran_state *ran_scorer_new(const struct ran_config *c, const struct ran_pa
 int ran_score(struct ran_state *s, const uint32_t *ids, size_t L, float *logits, float *embedding,
               struct ran_error *err);
 
+/* Logits (n, C) of the words of a document at `places`, in the state's own memory, with room for
+ * decoding them; good until the state is used again. */
+struct ran_tag_scratch {
+        const struct ran_params *p;
+        const float *logits; /* (n, C) */
+        size_t C;
+        double *chain;    /* ran_crf_scratch(n, C) */
+        float *marginals; /* (n, C) */
+};
+int ran_score_words(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *places,
+                    size_t n, struct ran_tag_scratch *out, struct ran_error *err);
+
 #endif

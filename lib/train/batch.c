@@ -1,6 +1,7 @@
 /* batch.c - see batch.h. */
 #include "train/batch.h"
 #include "model/encoder.h"
+#include "model/tagger.h"
 #include "train/loss.h"
 
 #include <stdlib.h>
@@ -38,6 +39,7 @@ void ran_batcher_release(struct ran_batcher *k)
                 k->idle = t->next;
                 ran_work_release(&t->work);
                 ran_rows_release(&t->rows);
+                free(t->chain);
                 free(t);
         }
         ran_tree_release(&k->tree);
@@ -83,15 +85,29 @@ static size_t length(const struct ran_dataset *d, size_t b)
         return d->first[b + 1] - d->first[b];
 }
 
-static double term(const struct ran_batcher *k, size_t b)
+/* What output i of a document (its class, or the tag of a word) weighs in the loss. With several
+ * labels a document there is no one class that it belongs to. */
+static double weigh(const struct ran_batcher *k, size_t b, size_t i)
 {
         const struct ran_dataset *d = k->data;
         double weight = (double)d->weight[b];
 
-        /* With several labels a document there is no one class that it belongs to. */
-        if (k->class_weight != NULL && !k->c->multilabel)
-                weight *= k->class_weight[d->labels[d->label_first[b]]];
+        if (k->class_weight != NULL && !k->c->multilabel && !k->c->crf)
+                weight *= k->class_weight[d->labels[d->label_first[b] + i]];
         return weight;
+}
+
+/* Terms of the loss: a document, or a word. */
+static double terms(const struct ran_batcher *k, size_t b)
+{
+        size_t words = k->data->label_first[b + 1] - k->data->label_first[b];
+        double sum = 0;
+
+        if (k->c->task == RAN_TASK_CLASSIFY)
+                return weigh(k, b, 0);
+        for (size_t i = 0; i < words; i++)
+                sum += weigh(k, b, i);
+        return sum;
 }
 
 static int cut(struct ran_batcher *k, const size_t *docs, size_t n, struct ran_error *err)
@@ -103,7 +119,7 @@ static int cut(struct ran_batcher *k, const size_t *docs, size_t n, struct ran_e
         k->terms = 0;
         for (size_t i = 0; i < n; i++) {
                 tokens += length(k->data, docs[i]);
-                k->terms += term(k, docs[i]);
+                k->terms += terms(k, docs[i]);
         }
         target = tokens / SHARDS_AT_LEAST;
         target = target < LEAST_TOKENS ? LEAST_TOKENS : target;
@@ -161,31 +177,69 @@ static void give_trainee(struct ran_batcher *k, struct ran_trainee *t)
 static int load(struct ran_batcher *k, struct ran_trainee *t, size_t shard, struct ran_error *err)
 {
         const struct ran_dataset *d = k->data;
+        size_t most = 0;
 
         ran_rows_clear(&t->rows);
         for (size_t i = k->shard[shard]; i < k->shard[shard + 1]; i++) {
                 size_t b = k->docs[i];
 
+                size_t from = d->label_first[b];
+
                 if (ran_rows_add(&t->rows, k->c, d->ids + d->first[b], length(d, b), b, err) !=
-                    RAN_OK)
+                            RAN_OK ||
+                    (d->places != NULL &&
+                     ran_rows_places(&t->rows, d->places + from, d->label_first[b + 1] - from,
+                                     err) != RAN_OK))
                         return RAN_ENOMEM;
+                if (d->label_first[b + 1] - from > most)
+                        most = d->label_first[b + 1] - from;
+        }
+        if (k->c->crf) {
+                double *chain = ran_grow(t->chain, &t->chain_cap, ran_crf_scratch(most, k->C),
+                                         sizeof *chain, err);
+
+                if (chain == NULL)
+                        return RAN_ENOMEM;
+                t->chain = chain;
         }
         return ran_work_fit(&t->work, &t->rows, k->C, err);
 }
 
-static double losses(struct ran_batcher *k, struct ran_trainee *t, size_t shard)
+/* Loss of a document whose first output is row r, and its gradient by the logits. */
+static double document_loss(struct ran_batcher *k, struct ran_trainee *t, size_t b, size_t r,
+                            struct ran_grad *g)
 {
         const struct ran_dataset *d = k->data;
+        const uint32_t *gold = d->labels + d->label_first[b];
+        size_t n = d->label_first[b + 1] - d->label_first[b];
+        float *dlogits = t->work.head.dlogits + r * k->C;
+        const float *logits = t->work.head.logits + r * k->C;
         double loss = 0;
 
-        for (size_t i = k->shard[shard], r = 0; i < k->shard[shard + 1]; i++, r++) {
-                size_t b = k->docs[i], from = d->label_first[b];
+        if (k->c->task == RAN_TASK_CLASSIFY)
+                return ran_loss_classify(dlogits, logits, k->C, gold, n, k->c->multilabel,
+                                         k->smoothing, weigh(k, b, 0) / k->terms);
+        if (k->c->crf) {
+                const struct ran_crf chain = ran_chain_of(k->p);
+                const struct ran_crf_grad d_chain = {g->p.head.crf_start, g->p.head.crf_end,
+                                                     g->p.head.crf_transition};
 
-                loss += ran_loss_classify(t->work.head.dlogits + r * k->C,
-                                          t->work.head.logits + r * k->C, k->C, d->labels + from,
-                                          d->label_first[b + 1] - from, k->c->multilabel,
-                                          k->smoothing, term(k, b) / k->terms);
+                return ran_crf_loss(dlogits, &d_chain, logits, &chain, gold, n, k->C,
+                                    weigh(k, b, 0) / k->terms, t->chain);
         }
+        for (size_t i = 0; i < n; i++)
+                loss += ran_loss_classify(dlogits + i * k->C, logits + i * k->C, k->C, gold + i, 1,
+                                          false, k->smoothing, weigh(k, b, i) / k->terms);
+        return loss;
+}
+
+static double losses(struct ran_batcher *k, struct ran_trainee *t, size_t shard, struct ran_grad *g)
+{
+        bool places = k->c->task != RAN_TASK_CLASSIFY;
+        double loss = 0;
+
+        for (size_t i = k->shard[shard], r = 0; i < k->shard[shard + 1]; i++, r++)
+                loss += document_loss(k, t, k->docs[i], places ? t->rows.docplace[r] : r, g);
         return loss;
 }
 
@@ -197,7 +251,7 @@ static int differentiate(struct ran_batcher *k, struct ran_trainee *t, size_t sh
         t->work.noise = k->noise;
         ran_encode(&t->work, k->p);
         ran_head(&t->work, k->p, k->C);
-        k->loss[shard] = losses(k, t, shard);
+        k->loss[shard] = losses(k, t, shard, g);
         ran_head_bwd(&t->work, k->p, &g->p, k->C);
         ran_encode_bwd(&t->work, k->p, &g->p);
         return ran_grad_embed(g, t->rows.ids, t->work.dx, t->rows.L, k->c->dim, err);

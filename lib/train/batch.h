@@ -14,6 +14,8 @@
 struct ran_trainee {
         struct ran_work work;
         struct ran_rows rows;
+        double *chain; /* scratch of a chain of tags */
+        size_t chain_cap;
         struct ran_trainee *next;
 };
 

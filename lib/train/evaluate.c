@@ -1,47 +1,42 @@
 /* evaluate.c - see evaluate.h. */
 #include "train/evaluate.h"
-#include "model/score.h"
+#include "model/tagger.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* ---- probabilities -------------------------------------------------------------------------- */
+/* ---- all documents, in any order ------------------------------------------------------------ */
 
-struct predict {
+/* Does fn for each document, with a state of the thread. */
+struct sweep {
         const struct ran_config *c;
         const struct ran_params *p;
         size_t C;
         const struct ran_dataset *d;
         struct ran_pool *pool;
-        float *out;
+        int (*fn)(struct sweep *k, struct ran_state *s, size_t b, struct ran_error *err);
+        float *probabilities;              /* (B, C): classification */
+        const struct ran_tag_rules *rules; /* tagging */
+        uint32_t *tags;                    /* (words) */
+        double *loss;                      /* (B) */
         atomic_size_t next;
         pthread_mutex_t lock;
         struct ran_error err;
 };
 
-static int predict_one(struct predict *k, struct ran_state *s, size_t b, struct ran_error *err)
+static void sweep_lane(void *arg, size_t lane)
 {
-        const struct ran_dataset *d = k->d;
-        float *p = k->out + b * k->C;
-
-        if (ran_score(s, d->ids + d->first[b], d->first[b + 1] - d->first[b], p, NULL, err) !=
-            RAN_OK)
-                return err->code;
-        ran_probabilities(k->c, p, k->C, p);
-        return RAN_OK;
-}
-
-static void predict_lane(void *arg, size_t lane)
-{
-        struct predict *k = arg;
+        struct sweep *k = arg;
         struct ran_error err = {0};
         struct ran_state *s = ran_scorer_new(k->c, k->p, k->C, k->pool, &err);
         size_t b;
 
         (void)lane;
         while (s != NULL && err.code == RAN_OK && (b = atomic_fetch_add(&k->next, 1)) < k->d->B)
-                predict_one(k, s, b, &err);
+                k->fn(k, s, b, &err);
         if (err.code != RAN_OK) {
                 pthread_mutex_lock(&k->lock);
                 k->err = err;
@@ -50,22 +45,40 @@ static void predict_lane(void *arg, size_t lane)
         ran_state_free(s);
 }
 
+static int sweep(struct sweep *k, struct ran_error *err)
+{
+        size_t lanes = k->pool != NULL ? ran_pool_threads(k->pool) : 1;
+
+        pthread_mutex_init(&k->lock, NULL);
+        ran_parallel(k->pool, lanes, sweep_lane, k);
+        pthread_mutex_destroy(&k->lock);
+        return k->err.code == RAN_OK ? RAN_OK : ran_fail(err, k->err.code, "%s", k->err.text);
+}
+
+static int predict_one(struct sweep *k, struct ran_state *s, size_t b, struct ran_error *err)
+{
+        const struct ran_dataset *d = k->d;
+        float *p = k->probabilities + b * k->C;
+        int rc = ran_score(s, d->ids + d->first[b], d->first[b + 1] - d->first[b], p, NULL, err);
+
+        if (rc == RAN_OK)
+                ran_probabilities(k->c, p, k->C, p);
+        return rc;
+}
+
 int ran_predict(const struct ran_config *c, const struct ran_params *p, size_t C,
                 const struct ran_dataset *d, struct ran_pool *pool, float *probabilities,
                 struct ran_error *err)
 {
-        struct predict k = {.c = c,
-                            .p = p,
-                            .C = C,
-                            .d = d,
-                            .pool = pool,
-                            .out = probabilities,
-                            .lock = PTHREAD_MUTEX_INITIALIZER};
+        struct sweep k = {.c = c,
+                          .p = p,
+                          .C = C,
+                          .d = d,
+                          .pool = pool,
+                          .fn = predict_one,
+                          .probabilities = probabilities};
 
-        ran_parallel(pool, pool != NULL ? ran_pool_threads(pool) : 1, predict_lane, &k);
-        if (k.err.code != RAN_OK)
-                return ran_fail(err, k.err.code, "%s", k.err.text);
-        return RAN_OK;
+        return sweep(&k, err);
 }
 
 /* ---- metrics -------------------------------------------------------------------------------- */
@@ -115,4 +128,86 @@ float ran_tune_threshold(const struct ran_dataset *d, const float *probabilities
                         }
                 }
         return (float)at / 20.0f;
+}
+
+/* ---- tags ----------------------------------------------------------------------------------- */
+
+static int tag_one(struct sweep *k, struct ran_state *s, size_t b, struct ran_error *err)
+{
+        const struct ran_dataset *d = k->d;
+        size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
+        struct ran_crf chain = ran_chain_of(k->p);
+        struct ran_crf_rules rules = {k->rules->start, k->rules->transition};
+        struct ran_tag_scratch w;
+        int rc = ran_score_words(s, d->ids + d->first[b], d->first[b + 1] - d->first[b],
+                                 d->places + at, n, &w, err);
+
+        if (rc != RAN_OK)
+                return rc;
+        ran_crf_decode(k->tags + at, w.logits, &chain, rules.start != NULL ? &rules : NULL, n, k->C,
+                       w.chain);
+        ran_crf_marginals(w.marginals, w.logits, &chain, n, k->C, w.chain);
+        for (size_t i = 0; i < n; i++)
+                if (d->labels[at + i] != RAN_LABEL_UNKNOWN)
+                        k->loss[b] -=
+                                log(fmax((double)w.marginals[i * k->C + d->labels[at + i]], 1e-30));
+        return RAN_OK;
+}
+
+static int count_tags(struct ran_conll *e, const struct ran_dataset *d, const uint32_t *tags,
+                      struct ran_error *err)
+{
+        for (size_t b = 0; b < d->B; b++) {
+                for (size_t i = d->label_first[b]; i < d->label_first[b + 1]; i++) {
+                        const char *found = d->names[tags[i]], *gold = "?";
+
+                        if (d->labels[i] != RAN_LABEL_UNKNOWN)
+                                gold = d->names[d->labels[i]];
+                        if (ran_conll_add_token(e, gold, strlen(gold), found, strlen(found), err) !=
+                            RAN_OK)
+                                return err->code;
+                }
+                ran_conll_end_sentence(e);
+        }
+        return RAN_OK;
+}
+
+static void rate(struct ran_rates *rates, struct ran_conll *e, const struct sweep *k)
+{
+        struct ran_conll_report r;
+
+        ran_conll_finish(e, &r);
+        *rates = (struct ran_rates){.accuracy = r.accuracy, .micro_f1 = r.all.rates.f1};
+        for (size_t i = 0; i < r.n_types; i++)
+                rates->macro_f1 += r.types[i].rates.f1 / (double)r.n_types;
+        for (size_t b = 0; b < k->d->B; b++)
+                rates->loss += k->loss[b] / (double)k->d->label_first[k->d->B];
+}
+
+int ran_evaluate_tags(struct ran_rates *rates, const struct ran_config *c,
+                      const struct ran_params *p, const struct ran_dataset *d,
+                      struct ran_pool *pool, struct ran_error *err)
+{
+        struct ran_tag_rules rules = {0};
+        struct ran_conll *e = ran_conll_new(err);
+        struct sweep k = {.c = c,
+                          .p = p,
+                          .C = d->C,
+                          .d = d,
+                          .pool = pool,
+                          .fn = tag_one,
+                          .rules = &rules,
+                          .tags = ran_alloc(d->label_first[d->B], sizeof *k.tags, err),
+                          .loss = ran_alloc(d->B, sizeof *k.loss, err)};
+        int rc = RAN_ENOMEM;
+
+        if (e != NULL && k.tags != NULL && k.loss != NULL &&
+            (rc = ran_tag_rules_init(&rules, d->names, d->C, err)) == RAN_OK &&
+            (rc = sweep(&k, err)) == RAN_OK && (rc = count_tags(e, d, k.tags, err)) == RAN_OK)
+                rate(rates, e, &k);
+        ran_tag_rules_release(&rules);
+        ran_conll_free(e);
+        free(k.tags);
+        free(k.loss);
+        return rc;
 }

@@ -15,4 +15,14 @@ int ran_evaluate(struct ran_eval *e, const struct ran_dataset *d, const float *p
  * the one nearest 0.5 among equals. */
 float ran_tune_threshold(const struct ran_dataset *d, const float *probabilities);
 
+/* What the best epoch is chosen by. */
+struct ran_rates {
+        double accuracy, micro_f1, macro_f1, loss;
+};
+/* Of a tagger: share of words right; F1 of entities as conlleval counts them, over all and the mean
+ * over types; mean -log of the probability of a word's tag. */
+int ran_evaluate_tags(struct ran_rates *rates, const struct ran_config *c,
+                      const struct ran_params *p, const struct ran_dataset *d,
+                      struct ran_pool *pool, struct ran_error *err);
+
 #endif

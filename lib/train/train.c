@@ -55,17 +55,17 @@ static int tell(struct ran_trainer *t, const struct ran_train_report *r)
 
 /* ---- development data ----------------------------------------------------------------------- */
 
-static double metric_of(const struct ran_trainer *t, const struct ran_eval_report *r)
+static double metric_of(const struct ran_trainer *t, const struct ran_rates *r)
 {
         switch (t->s->metric) {
         case RAN_METRIC_ACCURACY:
                 return r->accuracy;
         case RAN_METRIC_MACRO_F1:
-                return r->macro.f1;
+                return r->macro_f1;
         case RAN_METRIC_LOSS:
-                return r->n_known > 0 ? -r->log_loss : -INFINITY;
+                return -r->loss;
         default:
-                return r->micro.f1;
+                return r->micro_f1;
         }
 }
 
@@ -87,35 +87,49 @@ static void keep_best(struct ran_trainer *t, double metric)
         }
 }
 
-static int evaluate(struct ran_trainer *t, struct ran_error *err)
+/* One epoch's figures. */
+static int judge(struct ran_trainer *t, struct ran_rates *r, struct ran_error *err)
 {
         const struct ran_dataset *dev = t->job->dev;
-        struct ran_eval *e =
-                ran_eval_new(t->C, (const char *const *)dev->names, t->c->multilabel, err);
-        float *p = ran_alloc(dev->B * t->C, sizeof *p, err);
-        struct ran_train_report report;
-        struct ran_eval_report r;
+        struct ran_eval_report report;
+        struct ran_eval *e;
+        float *p;
         int rc = RAN_ENOMEM;
 
-        if (e == NULL || p == NULL ||
-            (rc = ran_predict(t->c, &t->p, t->C, dev, t->job->pool, p, err)) != RAN_OK ||
-            (rc = ran_evaluate(e, dev, p, NULL, err)) != RAN_OK)
-                goto out;
-        ran_eval_finish(e, &r);
-        keep_best(t, metric_of(t, &r));
-        report = report_of(t, RAN_REPORT_DEV);
-        report.epoch = (size_t)t->at.epoch;
-        report.loss = r.log_loss;
-        report.accuracy = r.accuracy;
-        report.micro_f1 = r.micro.f1;
-        report.macro_f1 = r.macro.f1;
-        report.metric = metric_of(t, &r);
-        report.improved = t->at.stale == 0;
-        rc = tell(t, &report) != 0 ? RAN_EINTR : RAN_OK;
-out:
+        if (t->c->task == RAN_TASK_TAG)
+                return ran_evaluate_tags(r, t->c, &t->p, dev, t->job->pool, err);
+        e = ran_eval_new(t->C, (const char *const *)dev->names, t->c->multilabel, err);
+        p = ran_alloc(dev->B * t->C, sizeof *p, err);
+        if (e != NULL && p != NULL &&
+            (rc = ran_predict(t->c, &t->p, t->C, dev, t->job->pool, p, err)) == RAN_OK &&
+            (rc = ran_evaluate(e, dev, p, NULL, err)) == RAN_OK) {
+                ran_eval_finish(e, &report);
+                *r = (struct ran_rates){report.accuracy, report.micro.f1, report.macro.f1,
+                                        report.n_known > 0 ? report.log_loss : INFINITY};
+        }
         free(p);
         ran_eval_free(e);
         return rc;
+}
+
+static int evaluate(struct ran_trainer *t, struct ran_error *err)
+{
+        struct ran_train_report report;
+        struct ran_rates r;
+        int rc = judge(t, &r, err);
+
+        if (rc != RAN_OK)
+                return rc;
+        keep_best(t, metric_of(t, &r));
+        report = report_of(t, RAN_REPORT_DEV);
+        report.epoch = (size_t)t->at.epoch;
+        report.loss = r.loss;
+        report.accuracy = r.accuracy;
+        report.micro_f1 = r.micro_f1;
+        report.macro_f1 = r.macro_f1;
+        report.metric = metric_of(t, &r);
+        report.improved = t->at.stale == 0;
+        return tell(t, &report) != 0 ? RAN_EINTR : RAN_OK;
 }
 
 /* The threshold that the finished model decides with; from the best weights on the dev data. */

@@ -1,0 +1,79 @@
+/* tagger.c - see tagger.h. Reading the document is score.c's; this decodes what it leaves. */
+#include "model/model.h"
+#include "record/tags.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int ran_tag_rules_init(struct ran_tag_rules *r, char *const *names, size_t C, struct ran_error *err)
+{
+        struct ran_tag *tags = ran_alloc(C, sizeof *tags, err);
+        bool all = true;
+
+        *r = (struct ran_tag_rules){0};
+        if (tags == NULL)
+                return RAN_ENOMEM;
+        for (size_t c = 0; c < C && all; c++)
+                all = ran_tag_parse(&tags[c], names[c], strlen(names[c]), NULL) == RAN_OK;
+        if (!all) { /* numbers, say: nothing is known about their order */
+                free(tags);
+                return RAN_OK;
+        }
+        r->start = ran_alloc(C, sizeof *r->start, err);
+        r->transition = C <= SIZE_MAX / C ? ran_alloc(C * C, sizeof *r->transition, err) : NULL;
+        if (r->start != NULL && r->transition != NULL)
+                ran_tags_allowed(r->start, r->transition, tags, C);
+        free(tags);
+        if (r->start != NULL && r->transition != NULL)
+                return RAN_OK;
+        ran_tag_rules_release(r);
+        return RAN_ENOMEM;
+}
+
+void ran_tag_rules_release(struct ran_tag_rules *r)
+{
+        free(r->start);
+        free(r->transition);
+        *r = (struct ran_tag_rules){0};
+}
+
+struct ran_crf ran_chain_of(const struct ran_params *p)
+{
+        return (struct ran_crf){p->head.crf_start, p->head.crf_end, p->head.crf_transition};
+}
+
+int ran_score_tags(struct ran_state *s, const struct ran_tag_rules *rules, const uint32_t *ids,
+                   size_t L, const uint32_t *places, size_t n, uint32_t *tags, float *score,
+                   float *logits, struct ran_error *err)
+{
+        struct ran_tag_scratch k;
+        struct ran_crf chain;
+        struct ran_crf_rules allowed = {rules->start, rules->transition};
+        int rc = ran_score_words(s, ids, L, places, n, &k, err);
+
+        if (rc != RAN_OK)
+                return rc;
+        chain = ran_chain_of(k.p);
+        ran_crf_decode(tags, k.logits, &chain, rules->start != NULL ? &allowed : NULL, n, k.C,
+                       k.chain);
+        if (logits != NULL)
+                memcpy(logits, k.logits, n * k.C * sizeof *logits);
+        if (score == NULL)
+                return RAN_OK;
+        ran_crf_marginals(k.marginals, k.logits, &chain, n, k.C, k.chain);
+        for (size_t i = 0; i < n; i++)
+                score[i] = k.marginals[i * k.C + tags[i]];
+        return RAN_OK;
+}
+
+int ran_tag(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
+            const uint32_t *places, size_t n, uint32_t *tags, float *score, float *logits,
+            struct ran_error *err)
+{
+        if (ran_check_ids(m, ids, L, err) != RAN_OK)
+                return RAN_EINVAL;
+        for (size_t i = 0; i < n; i++)
+                if (places[i] >= L || (i > 0 && places[i] < places[i - 1]))
+                        return ran_fail(err, RAN_EINVAL, "word %zu does not stand at a token", i);
+        return ran_score_tags(s, &m->rules, ids, L, places, n, tags, score, logits, err);
+}

@@ -1,0 +1,25 @@
+/* tagger.h - tags for the words of a document: decoding that keeps to the scheme of the tags. */
+#ifndef RAN_MODEL_TAGGER_H
+#define RAN_MODEL_TAGGER_H
+
+#include "model/crf.h"
+#include "model/score.h"
+
+/* Which sequences may come out. Where the names of the classes are tags, what IOB2 allows; else
+ * all, and rules is NULL inside. */
+struct ran_tag_rules {
+        bool *start, *transition; /* (C), (C, C); NULL: everything is allowed */
+};
+int ran_tag_rules_init(struct ran_tag_rules *r, char *const *names, size_t C,
+                       struct ran_error *err);
+void ran_tag_rules_release(struct ran_tag_rules *r);
+
+/* The chain of a tagger's parameters; without a CRF, that of none. */
+struct ran_crf ran_chain_of(const struct ran_params *p);
+
+/* As ran_tag, under weights that need not come from a file. */
+int ran_score_tags(struct ran_state *s, const struct ran_tag_rules *rules, const uint32_t *ids,
+                   size_t L, const uint32_t *places, size_t n, uint32_t *tags, float *score,
+                   float *logits, struct ran_error *err);
+
+#endif
