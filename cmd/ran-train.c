@@ -1,5 +1,6 @@
-/* ran-train - trains a model from labelled documents. */
+/* ran-train - trains a model from documents with labels, or with tags for their words. */
 #include "cmd.h"
+#include "model.h"
 #include "train-check.h"
 #include "train-data.h"
 #include "train-progress.h"
@@ -88,31 +89,45 @@ static const struct ran_field other_fields[] = {
         {0},
 };
 
-static const struct cmd_group groups[] = {
+/* The model's options come from the library; the default of "task" is the verb. */
+enum { MODEL_GROUP = 4 };
+static struct cmd_group groups[] = {
         {"Files", file_fields, &file},
         {"Reading", cmd_input_fields, &input},
         {"Training", ran_train_fields, &settings},
         {"The run", run_fields, &run},
-        {"The model", ran_config_fields, &config},
+        [MODEL_GROUP] = {"The model", NULL, &config},
         {"The vocabulary, where one is learned", ran_vocab_fields, &vocabulary},
         {"Instead of training", other_fields, &other},
         {0},
 };
+#define USAGE                                       \
+        "-o MODEL [option...] [file...]\n"          \
+        "--check|--dry-run [option...] [file...]\n" \
+        "--dump-gradients FILE -m MODEL [file...]"
+static const char notes[] =
+        "A line that cannot be used keeps the training from starting, unless "
+        "--on-error=skip leaves it out.\n"
+        "SIGINT or SIGTERM ends a training after the step it is at and leaves a checkpoint; the "
+        "same command with --resume goes on.\n"
+        "The same data and settings give the same model for any number of threads, interrupted or "
+        "not.";
+static const struct cmd_program tag_program = {
+        .name = "ran-train tag",
+        .usage = USAGE,
+        .summary = "Trains a tagger from JSON lines with \"tokens\" (or \"ids\") and as many "
+                   "\"tags\": IOB2, or IOB1, IOBES and BILOU, which are converted. Documents are "
+                   "read whole, whatever their length. Without files it reads standard input.",
+        .notes = notes,
+        .groups = groups,
+};
 static const struct cmd_program classify_program = {
         .name = "ran-train classify",
-        .usage = "-o MODEL [option...] [file...]\n"
-                 "--check|--dry-run [option...] [file...]\n"
-                 "--dump-gradients FILE -m MODEL [file...]",
+        .usage = USAGE,
         .summary = "Trains a classifier from JSON lines with \"text\" (or \"tokens\", \"ids\", "
                    "\"encoding\") and \"label\" or \"labels\". Documents are read whole, whatever "
                    "their length. Without files it reads standard input.",
-        .notes = "A line that cannot be used keeps the training from starting, unless "
-                 "--on-error=skip leaves it out.\n"
-                 "SIGINT or SIGTERM ends a training after the step it is at and leaves a "
-                 "checkpoint; "
-                 "the same command with --resume goes on.\n"
-                 "The same data and settings give the same model for any number of threads, "
-                 "interrupted or not.",
+        .notes = notes,
         .groups = groups,
 };
 
@@ -130,10 +145,40 @@ struct session {
         bool has_dev, learned;
 };
 
+/* What the verb says, as the default of --task. */
+static void set_task(int task)
+{
+        size_t n = 0, size = sizeof(struct ran_field);
+        struct ran_error err = {0};
+
+        while (ran_config_fields[n].name != NULL)
+                n++;
+        struct ran_field *fields = ran_alloc(n + 1, size, &err); /* as long as the program runs */
+        if (fields == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        memcpy(fields, ran_config_fields, n * size);
+        for (size_t i = 0; i < n; i++)
+                if (strcmp(fields[i].name, "task") == 0)
+                        fields[i].initial = fields[i].choices[task];
+        groups[MODEL_GROUP].fields = fields;
+}
+
+static void check_config(int task)
+{
+        struct ran_error err = {0};
+
+        if (config.task != task)
+                cmd_usage("the verb says what the task is: leave out --task");
+        if (task == RAN_TASK_TAG && config.cell == RAN_CELL_PLAIN && other.dump_gradients == NULL)
+                cmd_usage("with --cell plain all tokens of a document of one window come out the "
+                          "same, so that its words cannot be tagged: use --cell gated");
+        if (ran_config_check(&config, &err) != RAN_OK)
+                cmd_usage("%s", err.text);
+}
+
 static void check_usage(void)
 {
         bool dump = other.dump_gradients != NULL;
-        struct ran_error err = {0};
 
         if (other.check + other.dry_run + dump > 1)
                 cmd_usage("--check, --dry-run and --dump-gradients exclude each other");
@@ -149,23 +194,15 @@ static void check_usage(void)
                 cmd_usage("a model has its vocabulary with it: leave out --vocab");
         if (run.resume && run.overwrite_checkpoint)
                 cmd_usage("--resume and --overwrite-checkpoint exclude each other");
-        if (config.task != RAN_TASK_CLASSIFY)
-                cmd_usage("the verb says what the task is: ran-train classify");
-        if (ran_config_check(&config, &err) != RAN_OK)
-                cmd_usage("%s", err.text);
         if (file.no_dev)
                 file.dev_share = 0;
 }
 
 static void open_model(struct session *s)
 {
-        struct ran_error err = {0};
-
         if (other.model == NULL)
                 return;
-        s->model = ran_model_open(other.model, false, &err);
-        if (s->model == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
+        s->model = cmd_model_open(other.model, false, s->source.task);
         config = *ran_model_config(s->model);
         s->source.tokenizer = ran_model_tokenizer(s->model);
         s->source.V = ran_model_vocabulary(s->model);
@@ -288,7 +325,8 @@ static int dump_gradients(struct session *s)
         struct ran_error err = {0};
 
         if (s->train.unknown > 0)
-                cmd_die(CMD_FAILED, "the model does not know %zu of the labels", s->train.unknown);
+                cmd_die(CMD_FAILED, "the model does not know %zu of the %s", s->train.unknown,
+                        s->source.task == RAN_TASK_TAG ? "tags" : "labels");
         size_t documents = other.dump_documents > 0 ? other.dump_documents : s->train.set.B;
         if (ran_dump_gradients(other.model, &s->train.set, documents, s->pool, other.dump_gradients,
                                &err) != RAN_OK)
@@ -337,15 +375,17 @@ static int train(struct session *s, const char *checkpoint)
         return status;
 }
 
-static int classify(int argc, char **argv)
+static int run_task(int task, const struct cmd_program *program, int argc, char **argv)
 {
-        struct session s = {.source = {.input = &input, .V = any_id}};
+        struct session s = {.source = {.task = task, .input = &input, .V = any_id}};
         struct train_problems problems = {0};
         char *checkpoint = NULL;
         int status;
 
-        char **files = argv + cmd_parse(&classify_program, argc, argv);
+        set_task(task);
+        char **files = argv + cmd_parse(program, argc, argv);
         check_usage();
+        check_config(task);
         if (!other.check && !other.dry_run && other.dump_gradients == NULL)
                 checkpoint = train_run_prepare(&run, file.output);
         s.pool = s.source.pool = cmd_pool();
@@ -374,18 +414,28 @@ static int classify(int argc, char **argv)
 
 /* ---- verbs ---------------------------------------------------------------------------------- */
 
+static int classify(int argc, char **argv)
+{
+        return run_task(RAN_TASK_CLASSIFY, &classify_program, argc, argv);
+}
+
+static int tag(int argc, char **argv)
+{
+        return run_task(RAN_TASK_TAG, &tag_program, argc, argv);
+}
+
 static int not_yet(int argc, char **argv)
 {
         (void)argc;
         cmd_die(CMD_USAGE,
-                "'%s' is not in this version of ran (%s); it trains classifiers: "
-                "ran-train classify",
+                "'%s' is not in this version of ran (%s); it trains classifiers and taggers: "
+                "ran-train classify, ran-train tag",
                 argv[0], RAN_VERSION);
 }
 
 static const struct cmd_verb verbs[] = {
         {"classify", "a classifier of documents, with one label each or several", classify},
-        {"tag", "a tagger of words (not in this version)", not_yet},
+        {"tag", "a tagger of words, which finds names and the like", tag},
         {"lm", "a language model (not in this version)", not_yet},
         {"mlm", "a model of masked words (not in this version)", not_yet},
         {0},

@@ -1,0 +1,263 @@
+#!/usr/bin/env bats
+# ran-train tag and ran-tag: tags, entities, evaluation, and what is refused.
+
+bats_require_minimum_version 1.5.0
+
+# names.ran knows who is a person (PER) and what is a town (LOC); numbers.ran has no names for
+# words or tags; loose.ran has learned next to nothing.
+setup_file() {
+  PATH=${RAN_BIN:-$PWD/build}:$PATH
+  cd "$BATS_FILE_TMPDIR"
+  awk 'BEGIN {
+    split("Ann Bo Cy Dee Eve", who); split("Oslo Rome Bern", town); split("met saw left", did)
+    for (i = 0; i < 90; i++) {
+      a = who[i % 5 + 1]; b = who[(i * 7 + 2) % 5 + 1]; t = town[i % 3 + 1]; v = did[int(i / 2) % 3 + 1]
+      printf "{\"id\":%d,\"tokens\":[\"%s\",\"Lee\",\"%s\",\"%s\",\"in\",\"%s\",\".\"],", i, a, v, b, t
+      print "\"tags\":[\"B-PER\",\"I-PER\",\"O\",\"B-PER\",\"O\",\"B-LOC\",\"O\"]}"
+    }
+    print "{\"tokens\":[\"Ann\"],\"tags\":[\"B-PER\"]}"
+    print "{\"tokens\":[\".\"],\"tags\":[\"O\"]}"
+    for (i = 0; i < 9; i++) print "{\"tokens\":[\"«\",\"😀\",\"»\",\"—\",\"…\"],\"tags\":[\"O\",\"O\",\"O\",\"O\",\"O\"]}"
+  }' >names.jsonl
+  awk 'BEGIN { for (i = 0; i < 40; i++) printf "{\"ids\":[%d,%d,%d],\"tags\":[%d,%d,%d]}\n",
+    i % 4, 5, (i + 1) % 4, i % 2, 2, (i + 1) % 2 }' >numbers.jsonl
+  awk 'BEGIN { for (i = 0; i < 30; i++) printf "{\"tokens\":[\"a%d\",\"b%d\",\"c%d\"],\"tags\":[%s]}\n",
+    i % 7, i % 11, i % 13, i % 2 ? "\"B-X\",\"I-X\",\"I-X\"" : "\"B-Y\",\"I-Y\",\"O\"" }' >loose.jsonl
+  shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 2 --no-dev --min-count 1'
+  ran-train tag -q $shape --epochs 20 --learning-rate 0.02 -o names.ran names.jsonl
+  ran-train tag -q $shape --epochs 8 --learning-rate 0.02 -o numbers.ran numbers.jsonl
+  ran-train tag -q $shape --epochs 1 --learning-rate 0.0001 -o loose.ran loose.jsonl
+}
+
+setup() {
+  PATH=${RAN_BIN:-$PWD/build}:$PATH
+  cd "$BATS_TEST_TMPDIR"
+  cp "$BATS_FILE_TMPDIR"/*.ran "$BATS_FILE_TMPDIR"/*.jsonl .
+}
+
+# tags INPUT ARGUMENT...: runs ran-tag with the first model on INPUT.
+tags() {
+  printf '%s\n' "$1" >input.jsonl
+  shift
+  run --separate-stderr ran-tag -m names.ran "$@" <input.jsonl
+}
+
+# refused INPUT WORDS: training from INPUT ends with 3, and a message that has WORDS.
+refused() {
+  printf '%s\n' "$1" >bad.jsonl
+  run -3 --separate-stderr ran-train tag --no-dev -o bad.ran names.jsonl bad.jsonl
+  [[ $stderr == *"$2"* ]] || { echo "$stderr" >&2; false; }
+  [ ! -e bad.ran ]
+}
+
+# ---- predictions ---------------------------------------------------------------------------------
+
+@test "tag: a tag for each word, and entities that count words" {
+  tags '{"id":7,"tokens":["Eve","Lee","saw","Bo","in","Rome","."]}'
+  [ "$status" -eq 0 ]
+  [ -z "$stderr" ]
+  [[ $output == '{"id":7,"tokens":["Eve","Lee","saw","Bo","in","Rome","."],"prediction":{"tags":'* ]]
+  [ "$(jq -c .prediction.tags <<<"$output")" = '["B-PER","I-PER","O","B-PER","O","B-LOC","O"]' ]
+  [ "$(jq -c '[.prediction.entities[] | [.start, .end, .label, .text]]' <<<"$output")" = \
+    '[[0,2,"PER","Eve Lee"],[3,4,"PER","Bo"],[5,6,"LOC","Rome"]]' ]
+  jq -e '.prediction | keys == ["entities", "tags"]
+    and (.entities | all(.score > 0.5 and .score <= 1))' <<<"$output"
+}
+
+@test "tag: entities of a text count its characters, whatever they are" {
+  tags '{"text":"«Ann Lee» 😀 met\u0000 Bo — in  Rome…"}'
+  [ "$status" -eq 0 ]
+  [ "$(jq -c '[.prediction.entities[] | [.start, .end, .label, .text]]' <<<"$output")" = \
+    '[[1,8,"PER","Ann Lee"],[17,19,"PER","Bo"],[26,30,"LOC","Rome"]]' ]
+  jq -e '.text as $text | .prediction.entities | all($text[.start:.end] == .text)' <<<"$output"
+}
+
+@test "tag: documents of one word" {
+  tags '{"tokens":["Ann"]}'
+  [ "$(jq -c '[.prediction.tags, .prediction.entities[0].text]' <<<"$output")" = '[["B-PER"],"Ann"]' ]
+  tags '{"tokens":["."]}' --logits
+  [ "$(jq -c '.prediction | [.tags, .entities, (.logits | map(length))]' <<<"$output")" = '[["O"],[],[4]]' ]
+  tags '{"text":"Rome"}'
+  [ "$(jq -c '.prediction.entities[0] | [.start, .end]' <<<"$output")" = '[0,4]' ]
+}
+
+@test "tag: ids are words, numbers are tags; then there are no entities" {
+  echo '{"ids":[2,5,1]}' >ids.jsonl
+  run -0 --separate-stderr ran-tag -m numbers.ran --logits ids.jsonl
+  [ "$(jq -c '.prediction | [keys, .tags, (.logits | map(length))]' <<<"$output")" = \
+    '[["logits","tags"],["0","2","1"],[3,3,3]]' ]
+}
+
+@test "tag: no sequence comes out that is impossible" {
+  awk 'BEGIN { srand(3); for (i = 0; i < 60; i++) { line = ""
+    for (j = 0; j < 12; j++) line = line (j ? "," : "") "\"" substr("abc", int(rand() * 3) + 1, 1) int(rand() * 13) "\""
+    print "{\"tokens\":[" line "]}" } }' >random.jsonl
+  ran-tag -m loose.ran --logits random.jsonl >out.jsonl
+  possible='def possible: [["O"] + ., .] | transpose
+    | all((.[1] // "O" | startswith("I-") | not) or (.[0][2:] == .[1][2:] and .[0] != "O"));'
+  [ "$(jq -c "$possible"' .prediction.tags | possible' out.jsonl | sort -u)" = true ]
+  # The best tag of each word by itself would not do.
+  jq -c "$possible"' ["B-X","B-Y","I-X","I-Y","O"] as $name
+    | [.prediction.logits[] | $name[index(max)]] | possible' out.jsonl | grep -q false
+}
+
+@test "tag: a long document, with any number of threads" {
+  jq -c -s '{tokens: [.[].tokens[]], tags: [.[].tags[]]}' names.jsonl >long.jsonl
+  ran-tag -m names.ran -j 1 long.jsonl >one.out
+  ran-tag -m names.ran -j 4 long.jsonl >four.out
+  cmp one.out four.out
+  jq -e '.tags == .prediction.tags and (.tags | length) == 677' one.out
+}
+
+@test "tag: records that cannot be used are answered in their place" {
+  printf '%s\n' '{"tokens":[]}' '{"tokens":["Ann"]}' '{"id":3,"encoding":{"vocab":"x","ids":[1]}}' \
+    '{"tokens":["Ann",3]}' '{"text":"  "}' >input.jsonl
+  run -1 --separate-stderr ran-tag -m names.ran input.jsonl
+  [ "$(jq -c '.ran_error.message // .prediction.tags' <<<"$output")" = \
+'"the document has no tokens"
+["B-PER"]
+"no document: one of ids, tokens and text is needed"
+"\"tokens\" must be an array of strings"
+"the document has no tokens"' ]
+}
+
+# ---- evaluation ----------------------------------------------------------------------------------
+
+@test "tag: --eval prints what conlleval prints, and the strict score" {
+  run -0 --separate-stderr ran-tag -m names.ran --eval --eval-format=conlleval names.jsonl
+  [ "$output" = 'processed 677 tokens with 271 phrases; found: 271 phrases; correct: 271.
+accuracy: 100.00%; precision: 100.00%; recall: 100.00%; FB1: 100.00
+              LOC: precision: 100.00%; recall: 100.00%; FB1: 100.00  90
+              PER: precision: 100.00%; recall: 100.00%; FB1: 100.00  181' ]
+  [ -z "$stderr" ]
+  report=$output
+  run -0 --separate-stderr ran-tag -m names.ran --eval names.jsonl
+  [[ $output == "$report"* ]]
+  [[ $output == *'micro  '*'1.0000  1.0000  1.0000'* ]]
+  ran-tag -m names.ran --eval --eval-format=json names.jsonl |
+    jq -e '.n == 101 and .n_skipped == 0 and .conlleval.f1 == 1 and .strict.micro.f1 == 1'
+}
+
+@test "tag: --eval converts other schemes before it compares" {
+  jq -c '.tags |= map({"B-PER": "B-PER", "I-PER": "E-PER", "B-LOC": "S-LOC", "O": "O"}[.])' names.jsonl >other.jsonl
+  ran-tag -m names.ran --eval --eval-format=json other.jsonl |
+    jq -e '.conlleval.accuracy == 1 and .strict.micro.f1 == 1'
+}
+
+@test "tag: --eval counts tags that the model does not know as missed, and says where they are" {
+  printf '%s\n' '{"tokens":["Ann","Lee"],"tags":["B-DOG","I-DOG"]}' '{"tokens":["Bo"],"tags":["B-PER"]}' \
+    '{"tokens":["Bo"]}' >input.jsonl
+  run -0 --separate-stderr ran-tag -m names.ran --eval --eval-format=json input.jsonl
+  jq -e '.n == 2 and .n_skipped == 1 and .unknown_tags == 2 and .strict.gold == 2 and .strict.correct == 1' <<<"$output"
+  [[ $stderr == *'input.jsonl:1: the model does not know the tag "B-DOG"'* ]]
+  [[ $stderr == *'1 records have no tags'* ]]
+}
+
+@test "tag: --eval needs as many tags as words, and a record with some" {
+  printf '%s\n' '{"tokens":["Ann","Lee"],"tags":["B-PER"]}' '{"tokens":["Bo"],"tags":["B-PER"]}' \
+    '{"tokens":["Bo"],"tags":[1]}' '{"tokens":["Bo"],"tags":["PER"]}' >input.jsonl
+  run -1 --separate-stderr ran-tag -m names.ran --eval --eval-format=json input.jsonl
+  jq -e '.n == 1 and .strict.correct == 1' <<<"$output"
+  [[ $stderr == *'input.jsonl:1: the document has 2 words but 1 "tags"'* ]]
+  [[ $stderr == *'input.jsonl:3: the "tags" are numbers'* ]]
+  [[ $stderr == *'input.jsonl:4: "PER" is no tag'* ]]
+  run -3 --separate-stderr ran-tag -m names.ran --eval - <<<'{"tokens":["Bo"]}'
+  [[ $stderr == *'nothing to compare with'* ]]
+}
+
+@test "tag: --conll-out has three columns, whatever the words are" {
+  printf '%s\n' '{"tokens":["Ann","a b","","-X-"],"tags":["B-PER","O","O","O"]}' \
+    '{"text":"Bo left","tags":["I-PER","O"]}' >input.jsonl
+  ran-tag -m names.ran --eval --conll-out columns input.jsonl >report
+  [ "$(cut -d ' ' -f 1,2 columns)" = 'Ann B-PER
+a_b O
+_ O
+_-X- O
+
+Bo B-PER
+left O' ]
+  [ "$(awk 'NF && NF != 3' columns)" = '' ]
+  [ "$(tail -n 1 columns)" = '' ]
+  [ "$(awk 'NF' columns | wc -l)" -eq "$(sed -n 's/^processed \([0-9]*\) tokens.*/\1/p' report)" ]
+}
+
+# ---- training ------------------------------------------------------------------------------------
+
+@test "train tag: other schemes are recognised and converted" {
+  jq -c '.tags |= map({"B-PER": "B-PER", "I-PER": "E-PER", "B-LOC": "S-LOC", "O": "O"}[.])' names.jsonl >IOBES.jsonl
+  jq -c '.tags |= map({"B-PER": "B-PER", "I-PER": "L-PER", "B-LOC": "U-LOC", "O": "O"}[.])' names.jsonl >BILOU.jsonl
+  jq -c '.tags |= map(sub("B-"; "I-"))' names.jsonl >IOB1.jsonl
+  ran-train tag --check names.jsonl 2>err | jq -c .tags >want
+  ! grep -q converted err
+  [ "$(cat want)" = '{"B-LOC":90,"B-PER":181,"I-PER":90,"O":316}' ]
+  for scheme in IOBES BILOU IOB1; do
+    ran-train tag --check $scheme.jsonl 2>err | jq -c .tags >got
+    grep -q "$scheme.jsonl: the tags are $scheme, and are converted to IOB2" err
+    cmp want got
+  done
+  cat IOBES.jsonl BILOU.jsonl >both.jsonl
+  run -3 --separate-stderr ran-train tag --check both.jsonl
+  [[ $stderr == *'tags of two schemes'* ]]
+}
+
+@test "train tag: what cannot be learned from is named" {
+  refused '{"tokens":["x"],"tags":["O","O"]}' 'bad.jsonl:1: 1 "tokens" but 2 "tags"'
+  refused '{"ids":[1,2],"tags":["O"]}' 'bad.jsonl:1: 2 "ids" but 1 "tags"'
+  refused '{"tokens":["x"]}' 'bad.jsonl:1: there are no "tags"'
+  refused '{"text":"x","tags":["O"]}' 'bad.jsonl:1: the "tags" need an array of "tokens"'
+  refused '{"tokens":["x"],"tags":["PER"]}' 'bad.jsonl:1: "PER" is no tag'
+  refused '{"tokens":["x","y"],"tags":["O",2]}' 'bad.jsonl:1: some of the tags are numbers'
+  refused '{"tokens":["x"],"tags":[2]}' 'bad.jsonl:1: the tags are numbers, but names at names.jsonl:1'
+  refused '{"tokens":["x"],"tags":[null]}' 'bad.jsonl:1: a tag must be a string or a number'
+  refused '{"tokens":[],"tags":[]}' 'bad.jsonl:1: the document has no tokens'
+}
+
+@test "train tag: nothing but O cannot be learned" {
+  echo '{"tokens":["x"],"tags":["O"]}' >bad.jsonl
+  run -3 --separate-stderr ran-train tag --no-dev --min-count 1 -o bad.ran bad.jsonl
+  [[ $stderr == *'all words have the tag "O"'* ]]
+}
+
+@test "train tag: a tag of the development data that training has not is named" {
+  echo '{"tokens":["Rex"],"tags":["B-DOG"]}' >dev.jsonl
+  run -0 --separate-stderr ran-train tag --epochs 1 --dim 8 --heads 1 --head-dim 8 --dev dev.jsonl -o m.ran names.jsonl
+  [[ $stderr == *'dev.jsonl:1: nothing was trained with the tag "B-DOG"'* ]]
+  [ -s m.ran ]
+}
+
+@test "train tag: a plain cell is refused, with the reason" {
+  run -2 --separate-stderr ran-train tag --cell plain -o m.ran names.jsonl
+  [[ $stderr == *'cannot be tagged: use --cell gated'* ]]
+}
+
+@test "train tag: gradients of a tagger, for its own tags only" {
+  ran-train tag --dump-gradients g -m names.ran names.jsonl
+  [ -s g ]
+  echo '{"tokens":["Rex"],"tags":["B-DOG"]}' >bad.jsonl
+  run -3 --separate-stderr ran-train tag --dump-gradients g -m names.ran bad.jsonl
+  [[ $stderr == *'the model does not know 1 of the tags'* ]]
+}
+
+# ---- models of another task ----------------------------------------------------------------------
+
+@test "tag: a model of another task is refused, with the program that it is for" {
+  printf '%s\n' '{"text":"a","label":"x"}' '{"text":"b","label":"y"}' >labelled.jsonl
+  ran-train classify -q --no-dev --epochs 1 --dim 8 --heads 1 --head-dim 8 --min-count 1 -o labels.ran labelled.jsonl
+  run -3 --separate-stderr ran-tag -m labels.ran names.jsonl
+  [[ $stderr == *'labels.ran: this model labels documents, a task of ran-classify'* ]]
+  run -3 --separate-stderr ran-classify -m names.ran names.jsonl
+  [[ $stderr == *'names.ran: this model tags words, a task of ran-tag'* ]]
+  run -3 --separate-stderr ran-train tag --dump-gradients g -m labels.ran names.jsonl
+  [[ $stderr == *'this model labels documents'* ]]
+}
+
+@test "tag: options that make no sense together" {
+  run -2 --separate-stderr ran-tag names.jsonl
+  [[ $stderr == *'which model?'* ]]
+  run -2 --separate-stderr ran-tag -m names.ran --conll-out x names.jsonl
+  [[ $stderr == *'--conll-out is for --eval'* ]]
+  run -3 --separate-stderr ran-tag -m names.ran --eval --conll-out none/x names.jsonl
+  [[ $stderr == *'none/x'* ]]
+  run -3 --separate-stderr ran-tag -m numbers.ran --eval numbers.jsonl
+  [[ $stderr == *'numbers.ran: its tags are not of a scheme'* ]]
+}
