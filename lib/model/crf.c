@@ -117,7 +117,7 @@ static void sum_before(const struct lattice *l, double *in)
 
 /* ---- sums over all paths -------------------------------------------------------------------- */
 
-/* p = softmax(x). Returns log of the sum of exp(x). */
+/* p = softmax(x), n >= 1. Returns log of the sum of exp(x). */
 static double softmax(double *p, const double *x, size_t n)
 {
         double most = x[0], sum = 0;

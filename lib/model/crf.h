@@ -1,7 +1,7 @@
 /* crf.h - a linear chain over the tags of a document: loss, decoding, marginals. MODELS.md
  * section 2.
  *
- * A path y of L >= 1 tags, one of C each, has the score
+ * A path y of L >= 1 tags, one of C >= 1 each, has the score
  *
  *   start[y_0] + sum_t score[t][y_t] + sum_t transition[y_(t-1)][y_t] + end[y_(L-1)]
  *
