@@ -360,6 +360,32 @@ TEST(encoder_reviews_hundreds_of_windows)
         toy_release(&t);
 }
 
+/* ---- the smallest
+ * --------------------------------------------------------------------------------
+ */
+
+/* One of everything: rows of one element are 0 once normalised, whatever they were. */
+TEST(encoder_of_one_of_everything_is_finite)
+{
+        struct ran_config c = toy_config();
+        struct dice dice = {.key = 10};
+
+        c.dim = c.heads = c.head_dim = c.layers = c.window = 1;
+        c.rotary = false;
+        for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PLAIN; c.cell++)
+                for (size_t L = 1; L < 6; L++) {
+                        struct ran_rows rows = {0};
+                        struct toy t;
+
+                        toy_init(&t, &c, 10, 0.3);
+                        toy_add(&t, &rows, &dice, L, 0);
+                        check_equal(&t, &rows, (struct way){.training = true});
+                        check_equal(&t, &rows, (struct way){.training = false});
+                        ran_rows_release(&rows);
+                        toy_release(&t);
+                }
+}
+
 /* ---- memory ------------------------------------------------------------------------------------
  */
 

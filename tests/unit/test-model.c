@@ -382,6 +382,44 @@ TEST(model_with_bad_thresholds_is_refused)
         draft_release(&d);
 }
 
+/* The tokenizer is a tensor of bytes, with as many pieces as the embedding has rows. */
+TEST(model_with_another_tokenizer_than_its_embedding_is_refused)
+{
+        struct ran_buf text = {0};
+        struct ran_error err = {0};
+        struct ran_tokenizer *tokenizer;
+        struct ran_model *m;
+        struct draft d;
+        const char *json;
+        size_t n;
+
+        ran_buf_str(&text, "[UNK]\n[MASK]\n[SEP]\n[START]\n[END]\n");
+        for (char c = 'a'; c < 'a' + TOY_V - 5; c++)
+                ran_buf_printf(&text, "%c\n", c);
+        tokenizer = ran_tokenizer_load(text.data, text.len, &err);
+        REQUIRE(tokenizer != NULL && ran_tokenizer_size(tokenizer) == TOY_V);
+        json = ran_tokenizer_json(tokenizer, &n);
+        draft_init(&d, small());
+        add_tensor(&d, "tokenizer.json", 0, n, json);
+        d.tensor[d.tensors - 1].dtype = RAN_DTYPE_U8;
+        draft_write(&d);
+        m = ran_model_open(d.path, true, &err);
+        REQUIRE(m != NULL && ran_model_tokenizer(m) != NULL);
+        CHECK_STR(ran_tokenizer_digest(ran_model_tokenizer(m)), ran_tokenizer_digest(tokenizer));
+        ran_model_free(m);
+
+        d.tensor[0].shape[0]--; /* the embedding */
+        draft_refused(&d, "tokenizer has 23 pieces and its embedding 22");
+        d.tensor[0].shape[0]++;
+        d.tensor[d.tensors - 1].shape[0] = n / 2;
+        draft_refused(&d, "");
+        d.tensor[d.tensors - 1].dtype = RAN_DTYPE_I8;
+        draft_refused(&d, "is not bytes");
+        draft_release(&d);
+        ran_tokenizer_free(tokenizer);
+        ran_buf_release(&text);
+}
+
 /* ---- narrow weights ----------------------------------------------------------------------------
  */
 

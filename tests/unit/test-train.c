@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "model/model.h"
@@ -124,237 +122,6 @@ TEST(train_depends_on_the_seed)
         CHECK(!same_file(t.output, first));
         training_release(&t);
         free(first);
-}
-
-/* ---- interrupted and resumed -------------------------------------------------------------------
- */
-
-/* Stops at every report in turn; goes on with other threads, and once more is stopped. */
-static void check_resume(struct training *t, const char *whole, size_t reports)
-{
-        struct ran_error err = {0};
-
-        for (size_t at = 1; at < reports; at++) {
-                t->job.resume = false;
-                t->stop_at = at;
-                CHECK_SIZE((size_t)training_run(t, 1, &err), RAN_EINTR);
-                CHECK(!t->touched && !exists(t->output) && exists(t->checkpoint));
-                t->job.resume = true;
-                t->stop_at = 1;
-                if (training_run(t, 2, &err) == RAN_EINTR) {
-                        t->stop_at = 0;
-                        CHECK_OK(training_run(t, 2, &err), err);
-                }
-                if (!CHECK(same_file(t->output, whole)))
-                        printf("  stopped at report %zu of %zu\n", at, reports);
-                CHECK(!t->touched && !exists(t->checkpoint));
-                unlink(t->output);
-        }
-}
-
-TEST(train_interrupted_anywhere_and_resumed_gives_the_same_bytes)
-{
-        struct ran_error err = {0};
-        char *whole = test_path("resume-whole.ran");
-        struct training t;
-
-        training_init(&t, "resume", 40, false);
-        CHECK_OK(training_run(&t, 1, &err), err);
-        CHECK(rename(t.output, whole) == 0);
-        CHECK_SIZE(training_count(&t, RAN_REPORT_STEP), 12);
-        CHECK_SIZE(training_count(&t, RAN_REPORT_DEV), 3);
-        check_resume(&t, whole, t.reports);
-        training_release(&t);
-
-        training_init(&t, "resume", 40, true); /* without development data */
-        t.job.dev = NULL;
-        CHECK_OK(training_run(&t, 1, &err), err);
-        CHECK(rename(t.output, whole) == 0);
-        CHECK_SIZE(t.reports, 13);
-        check_resume(&t, whole, t.reports);
-        training_release(&t);
-        free(whole);
-}
-
-/* Killed at a report, with checkpoints on the way: goes on from the last of them. */
-TEST(train_killed_and_resumed_gives_the_same_bytes)
-{
-        struct ran_error err = {0};
-        char *whole = test_path("kill-whole.ran");
-        struct training t;
-        size_t reports;
-
-        training_init(&t, "kill", 40, false);
-        t.job.checkpoint_seconds = 0; /* after every step */
-        CHECK_OK(training_run(&t, 1, &err), err);
-        CHECK(training_count(&t, RAN_REPORT_CHECKPOINT) >= 12);
-        CHECK(rename(t.output, whole) == 0);
-        reports = t.reports;
-        for (size_t at = 1; at < reports; at += 4) {
-                int status = 0;
-                pid_t child = fork();
-
-                if (child == 0) {
-                        t.job.resume = false;
-                        t.stop_at = at;
-                        t.die = true;
-                        training_run(&t, 1, &err);
-                        _exit(0);
-                }
-                CHECK(waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 77);
-                CHECK(!exists(t.output));
-                t.job.resume = exists(t.checkpoint);
-                CHECK_OK(training_run(&t, 1, &err), err);
-                CHECK(same_file(t.output, whole));
-                unlink(t.output);
-        }
-        training_release(&t);
-        free(whole);
-}
-
-/* ---- what does not fit a checkpoint -------------------------------------------------------------
- */
-
-static void check_refused(struct training *t, const char *what)
-{
-        struct ran_error err = {0};
-        int code = training_run(t, 1, &err);
-
-        if (!CHECK(code == RAN_EINVAL && strstr(err.text, "the checkpoint belongs to") != NULL))
-                printf("  with another %s: %d, %s\n", what, code, err.text);
-        CHECK(exists(t->checkpoint) && !exists(t->output));
-}
-
-TEST(train_resumes_no_run_with_other_settings)
-{
-        struct ran_error err = {0};
-        struct ran_train_settings s;
-        struct ran_config c;
-        struct training t;
-        char *whole = test_path("other-whole.ran");
-
-        training_init(&t, "other", 20, false);
-        s = t.s, c = t.c;
-        CHECK_OK(training_run(&t, 1, &err), err);
-        CHECK(rename(t.output, whole) == 0);
-        t.stop_at = 6;
-        CHECK_SIZE((size_t)training_run(&t, 1, &err), RAN_EINTR);
-        t.stop_at = 0;
-        t.job.resume = true;
-
-        t.s.learning_rate *= 2;
-        check_refused(&t, "learning rate");
-        t.s = s, t.s.seed++;
-        check_refused(&t, "seed");
-        t.s = s, t.s.batch++;
-        check_refused(&t, "batch");
-        t.s = s, t.c.residual = false;
-        check_refused(&t, "cell");
-        t.c = c, t.c.dim = 6;
-        check_refused(&t, "width");
-        t.c = c, t.job.V++;
-        check_refused(&t, "vocabulary");
-        t.job.V--, t.train.digest[0] ^= 1;
-        check_refused(&t, "digest of the data");
-        t.train.digest[0] ^= 1, t.job.dev = NULL;
-        check_refused(&t, "kind of run: without development data");
-        t.job.dev = &t.dev, t.job.training = "\"more\":1";
-        check_refused(&t, "description by the caller");
-
-        t.job.training = NULL;
-        CHECK_OK(training_run(&t, 1, &err), err);
-        CHECK(same_file(t.output, whole));
-        training_release(&t);
-        free(whole);
-}
-
-static struct ran_tokenizer *words(const char *last)
-{
-        struct ran_error err = {0};
-        struct ran_tokenizer *t;
-        char *text = NULL;
-
-        if (asprintf(&text, "[UNK]\n[MASK]\n[SEP]\n[START]\n[END]\na\nb\nc\nd\ne\nf\n%s\n", last) <
-            0)
-                abort();
-        t = ran_tokenizer_load(text, strlen(text), &err);
-        test_check(t != NULL, err.text, __FILE__, __LINE__);
-        free(text);
-        return t;
-}
-
-/* The same ids may stand for other words. */
-TEST(train_resumes_no_run_with_another_vocabulary)
-{
-        struct ran_tokenizer *one = words("g"), *other = words("h");
-        struct ran_error err = {0};
-        struct training t;
-
-        REQUIRE(one != NULL && other != NULL && ran_tokenizer_size(one) == CORPUS_V);
-        training_init(&t, "words", 20, false);
-        t.job.tokenizer = one;
-        t.stop_at = 5;
-        CHECK_SIZE((size_t)training_run(&t, 1, &err), RAN_EINTR);
-        t.stop_at = 0;
-        t.job.resume = true;
-        t.job.tokenizer = other;
-        check_refused(&t, "vocabulary of the same size");
-        t.job.tokenizer = NULL;
-        check_refused(&t, "vocabulary: none");
-        t.job.tokenizer = one;
-        CHECK_OK(training_run(&t, 1, &err), err);
-        training_release(&t);
-        ran_tokenizer_free(one);
-        ran_tokenizer_free(other);
-}
-
-/* The other way round: a checkpoint without what this run has. */
-TEST(train_resumes_no_run_with_less_to_it)
-{
-        struct ran_error err = {0};
-        struct training t;
-
-        training_init(&t, "less", 20, false);
-        t.job.dev = NULL;
-        t.stop_at = 5;
-        CHECK_SIZE((size_t)training_run(&t, 1, &err), RAN_EINTR);
-        t.stop_at = 0;
-        t.job.resume = true;
-        t.job.dev = &t.dev;
-        check_refused(&t, "kind of run: with development data");
-        t.job.dev = NULL, t.job.training = "\"more\":1";
-        check_refused(&t, "description by the caller");
-        training_release(&t);
-}
-
-TEST(train_resumes_no_damaged_checkpoint)
-{
-        struct ran_error err = {0};
-        struct training t;
-        struct stat st;
-        FILE *f;
-
-        training_init(&t, "damaged", 20, false);
-        t.stop_at = 6;
-        CHECK_SIZE((size_t)training_run(&t, 1, &err), RAN_EINTR);
-        t.stop_at = 0;
-        t.job.resume = true;
-        REQUIRE(stat(t.checkpoint, &st) == 0);
-        f = fopen(t.checkpoint, "r+b");
-        REQUIRE(f != NULL);
-        CHECK(fseek(f, (long)st.st_size - 1, SEEK_SET) == 0);
-        int last = fgetc(f);
-        CHECK(fseek(f, (long)st.st_size - 1, SEEK_SET) == 0);
-        fputc(last ^ 1, f);
-        fclose(f);
-        CHECK_SIZE((size_t)training_run(&t, 1, &err), RAN_EFORMAT);
-        CHECK(strstr(err.text, "digest") != NULL);
-        CHECK(truncate(t.checkpoint, st.st_size / 2) == 0);
-        CHECK_SIZE((size_t)training_run(&t, 1, &err), RAN_EFORMAT);
-        unlink(t.checkpoint);
-        CHECK_SIZE((size_t)training_run(&t, 1, &err), RAN_EIO);
-        CHECK(!exists(t.output));
-        training_release(&t);
 }
 
 /* ---- failures ----------------------------------------------------------------------------------
@@ -626,5 +393,37 @@ TEST(train_resumes_where_no_epoch_has_a_loss)
         t.stop_at = 0;
         t.job.resume = true;
         CHECK_OK(training_run(&t, 1, &err), err);
+        training_release(&t);
+}
+
+/* ---- what it will cost -------------------------------------------------------------------------
+ */
+
+TEST(train_estimates_what_it_will_cost)
+{
+        struct ran_train_estimate e, longer, idle;
+        struct ran_error err = {0};
+        struct training t;
+
+        training_init(&t, "estimate", 20, false);
+        CHECK_OK(ran_train_estimate(&t.job, &e, &err), err);
+        CHECK_SIZE(e.embedding_parameters, CORPUS_V * t.c.dim);
+        CHECK_SIZE(e.steps, 12);
+        CHECK(e.parameters > 1000 && e.flops > 0);
+        CHECK(e.bytes >
+              4 * 4 * (e.parameters + e.embedding_parameters)); /* two moments, the best */
+        CHECK_OK(training_run(&t, 1, &err), err);
+        CHECK_SIZE(t.report[0].steps, e.steps);
+        ran_dataset_release(&t.train);
+        corpus_make(&t.train, 40, 1, 2000, false, 1);
+        CHECK_OK(ran_train_estimate(&t.job, &longer, &err), err);
+        CHECK(longer.bytes > e.bytes && longer.flops > 10 * e.flops);
+        CHECK_SIZE(longer.parameters, e.parameters);
+        ran_dataset_release(&t.train);
+        corpus_make(&t.train, 0, 1, 1, false, 1);
+        CHECK_OK(ran_train_estimate(&t.job, &idle, &err), err);
+        CHECK(idle.steps == 0 && idle.flops == 0);
+        t.c.head_dim = 3;
+        CHECK_SIZE((size_t)ran_train_estimate(&t.job, &idle, &err), RAN_EINVAL);
         training_release(&t);
 }
