@@ -225,7 +225,7 @@ TEST(optimiser_rows_that_never_occur_only_decay)
 /* ---- threads -----------------------------------------------------------------------------------
  */
 
-/* More than one block of every kind of task. */
+/* Wide enough that the norm and the largest tensors take several tasks. */
 static struct ran_config wide(void)
 {
         struct ran_config c = toy_config();
