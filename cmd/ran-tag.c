@@ -9,13 +9,14 @@
 #include "model.h"
 #include "ran.h"
 #include "spans.h"
+#include "tag-conlleval.h"
 #include "tag-eval.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 
 static struct tag_options {
         char *model, *conll_out;
-        bool verify, logits, eval;
+        bool verify, logits, eval, conlleval;
         int eval_format;
 } options;
 
@@ -48,6 +49,9 @@ static const struct ran_field eval_fields[] = {
         {"conll_out", 0, RAN_FIELD_TEXT, OPTION(conll_out), .value = "FILE", .local = true,
          .help = "with --eval, write word, gold tag and found tag to FILE, a line a word, for "
                  "conlleval to read"},
+        {"conlleval", 0, RAN_FIELD_BOOL, OPTION(conlleval), .local = true,
+         .help = "without a model, score such files as the script conlleval does, to the byte and "
+                 "with its exit statuses"},
         {0},
 };
 static const struct cmd_group groups[] = {
@@ -57,7 +61,8 @@ static const struct cmd_group groups[] = {
 };
 static const struct cmd_program program = {
         .name = "ran-tag",
-        .usage = "-m MODEL [option...] [file...]",
+        .usage = "-m MODEL [option...] [file...]\n"
+                 "--conlleval [file...]",
         .summary = "Adds to each JSON record a tag for each word of its \"tokens\" (or \"ids\", or "
                    "\"text\") and the entities that the tags mark, as the member \"prediction\".",
         .notes = "Without a file, or for the file -, records come from standard input. Exit "
@@ -378,7 +383,10 @@ static int run(struct tagger *t, char **files)
 
 static void check_usage(void)
 {
-        if (options.model == NULL)
+        if (options.conlleval && (options.model != NULL || options.eval))
+                cmd_usage(
+                        "--conlleval reads what a model found; it takes no --model and no --eval");
+        if (!options.conlleval && options.model == NULL)
                 cmd_usage("which model? give --model FILE");
         if (options.conll_out != NULL && !options.eval)
                 cmd_usage("--conll-out is for --eval");
@@ -408,6 +416,8 @@ int main(int argc, char **argv)
         int first = cmd_parse(&program, argc, argv);
 
         check_usage();
+        if (options.conlleval)
+                return cmd_finish(tag_conlleval(argv + first));
         struct ran_model *model = cmd_model_open(options.model, options.verify, RAN_TASK_TAG);
         struct tagger t = {
                 .model = model,

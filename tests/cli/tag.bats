@@ -181,6 +181,23 @@ left O' ]
   [ "$(awk 'NF' columns | wc -l)" -eq "$(sed -n 's/^processed \([0-9]*\) tokens.*/\1/p' report)" ]
 }
 
+@test "tag: --conlleval prints what --eval does, from the columns that it wrote" {
+  ran-tag -m loose.ran --eval --eval-format=conlleval --conll-out columns loose.jsonl >report
+  grep -q 'FB1' report
+  ran-tag --conlleval columns | cmp - report
+  ran-tag --conlleval <columns | cmp - report
+}
+
+@test "tag: --conlleval refuses what the script refuses, with its status" {
+  run -1 --separate-stderr ran-tag --conlleval - <<<$'a B-X B-X\nb O'
+  [ -z "$output" ]
+  [[ $stderr == 'unexpected number of features: 2 (3)'* ]]
+  run -255 --separate-stderr ran-tag --conlleval - <<<$'a\tO\tO'
+  [ -z "$output" ]
+  run -3 --separate-stderr ran-tag --conlleval none
+  [[ $stderr == 'ran-tag: cannot open none: '* ]]
+}
+
 # ---- training ------------------------------------------------------------------------------------
 
 @test "train tag: other schemes are recognised and converted" {
@@ -256,6 +273,8 @@ left O' ]
   [[ $stderr == *'which model?'* ]]
   run -2 --separate-stderr ran-tag -m names.ran --conll-out x names.jsonl
   [[ $stderr == *'--conll-out is for --eval'* ]]
+  run -2 --separate-stderr ran-tag -m names.ran --conlleval columns
+  [[ $stderr == *'--conlleval reads what a model found'* ]]
   run -3 --separate-stderr ran-tag -m names.ran --eval --conll-out none/x names.jsonl
   [[ $stderr == *'none/x'* ]]
   run -3 --separate-stderr ran-tag -m numbers.ran --eval numbers.jsonl
