@@ -25,9 +25,9 @@ struct ran_model *cmd_model_open(const char *path, bool verify, int task)
         if (m == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
         int has = ran_model_config(m)->task;
-        if (has != task)
-                cmd_die(CMD_FAILED,
-                        "%s: this model %s, a task of %s: a model that %s is needed here", path,
-                        tasks[has].does, tasks[has].program, tasks[task].does);
-        return m;
+        if (has == task)
+                return m;
+        ran_model_free(m);
+        cmd_die(CMD_FAILED, "%s: this model %s, a task of %s: a model that %s is needed here", path,
+                tasks[has].does, tasks[has].program, tasks[task].does);
 }

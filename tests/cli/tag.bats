@@ -72,6 +72,18 @@ refused() {
   jq -e '.text as $text | .prediction.entities | all($text[.start:.end] == .text)' <<<"$output"
 }
 
+@test "tag: words of several pieces have one tag each" {
+  ran-train tag -q --vocab-type wordpiece --vocab-size 40 --min-count 1 --dim 16 --layers 1 --heads 2 \
+    --head-dim 8 --window 16 --min-window 2 --no-dev --epochs 20 --learning-rate 0.02 -o pieces.ran names.jsonl
+  ran-train tag --check --vocab-type wordpiece --vocab-size 40 --min-count 1 names.jsonl 2>/dev/null |
+    jq -e '.tokens > 677'
+  echo '{"tokens":["Ann","Lee","met","Dee","in","Oslo","."],"text":"Ann Lee met Dee in Oslo."}' >both.jsonl
+  ran-tag -m pieces.ran both.jsonl | jq -e '.prediction | (.tags | length) == 7
+    and [.entities[] | [.start, .end, .text]] == [[0, 2, "Ann Lee"], [3, 4, "Dee"], [5, 6, "Oslo"]]'
+  jq -c 'del(.tokens)' both.jsonl | ran-tag -m pieces.ran | jq -e '.prediction | (.tags | length) == 7
+    and [.entities[] | [.start, .end, .text]] == [[0, 7, "Ann Lee"], [12, 15, "Dee"], [19, 23, "Oslo"]]'
+}
+
 @test "tag: documents of one word" {
   tags '{"tokens":["Ann"]}'
   [ "$(jq -c '[.prediction.tags, .prediction.entities[0].text]' <<<"$output")" = '[["B-PER"],"Ann"]' ]
@@ -275,7 +287,8 @@ left O' ]
   [[ $stderr == *'--conll-out is for --eval'* ]]
   run -2 --separate-stderr ran-tag -m names.ran --conlleval columns
   [[ $stderr == *'--conlleval reads what a model found'* ]]
-  run -3 --separate-stderr ran-tag -m names.ran --eval --conll-out none/x names.jsonl
+  # Found out before anything is read.
+  run -3 --separate-stderr ran-tag -m names.ran --eval --conll-out none/x none.jsonl
   [[ $stderr == *'none/x'* ]]
   run -3 --separate-stderr ran-tag -m numbers.ran --eval numbers.jsonl
   [[ $stderr == *'numbers.ran: its tags are not of a scheme'* ]]
