@@ -28,11 +28,19 @@ numbers() {
   done
 }
 
+# task CASE: the verb of ran-train, and of which program the model is.
+task() {
+  case $1 in
+    ran-tag*) echo tag ;;
+    *) echo classify ;;
+  esac
+}
+
 # logits CASE: within 1e-4 of the largest of each document.
 logits() {
   numbers "$cases/$1/expected.safetensors" | grep '^out\.' >want
-  ran-classify -m "$cases/$1/model.safetensors" --logits "$cases/$1/input.jsonl" |
-    jq -r '.prediction.logits | "out.\(input_line_number - 1) \(.[])"' >got
+  "ran-$(task "$1")" -m "$cases/$1/model.safetensors" --logits "$cases/$1/input.jsonl" |
+    jq -r '[.prediction.logits] | flatten | "out.\(input_line_number - 1) \(.[])"' >got
   [ -s want ]
   [ "$(cut -d ' ' -f 1 want)" = "$(cut -d ' ' -f 1 got)" ]
   paste -d ' ' want got | awk -v what="$1" '
@@ -47,7 +55,7 @@ logits() {
 # gradients CASE: each tensor within 1e-3 of its norm and 1e-6 of that of all.
 gradients() {
   numbers "$cases/$1/expected.safetensors" | grep -v '^out\.' | sort -s -k 1,1 >want
-  ran-train classify -m "$cases/$1/model.safetensors" --dump-gradients got.safetensors \
+  ran-train "$(task "$1")" -m "$cases/$1/model.safetensors" --dump-gradients got.safetensors \
     "$cases/$1/input.jsonl"
   numbers got.safetensors | sort -s -k 1,1 >got
   [ -s want ]
@@ -68,7 +76,7 @@ each_case() {
     "$1" "$name"
     cases_seen=$((cases_seen + 1))
   done
-  [ "$cases_seen" -eq 9 ]
+  [ "$cases_seen" -eq 11 ]
 }
 
 @test "reference: logits of all cases" {
