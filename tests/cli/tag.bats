@@ -198,6 +198,10 @@ left O' ]
   grep -q 'FB1' report
   ran-tag --conlleval columns | cmp - report
   ran-tag --conlleval <columns | cmp - report
+  # A sentence ends an entity, and so does a file.
+  printf 'a I-X I-X\n\nb I-X I-X\n' >first
+  printf 'c I-X I-X\n' >second
+  ran-tag --conlleval first second | grep -q 'processed 3 tokens with 3 phrases'
 }
 
 @test "tag: --conlleval refuses what the script refuses, with its status" {
