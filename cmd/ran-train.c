@@ -334,6 +334,18 @@ static int dump_gradients(struct session *s)
         return CMD_OK;
 }
 
+/* Without entities their F1 is always 0, which would choose the first epoch. */
+static void choose_metric(const struct session *s)
+{
+        bool is_f1 =
+                settings.metric == RAN_METRIC_MICRO_F1 || settings.metric == RAN_METRIC_MACRO_F1;
+
+        if (s->train.numbered.file == NULL || !s->has_dev || !is_f1)
+                return;
+        settings.metric = RAN_METRIC_ACCURACY;
+        cmd_note("tags that are numbers mark no entities: the best epoch is chosen by accuracy");
+}
+
 /* Settings that the library does not know of and that can change the model. */
 static void describe_data(const struct session *s, struct ran_buf *training)
 {
@@ -355,6 +367,7 @@ static int train(struct session *s, const char *checkpoint)
         struct ran_buf training = {0};
 
         hold_out(s);
+        choose_metric(s);
         size_t V = s->train.V > s->dev.V ? s->train.V : s->dev.V;
         struct ran_train_job job = {
                 .config = &config,

@@ -60,14 +60,17 @@ int cmd_spans_next(struct cmd_spans *s, size_t first, size_t last, size_t *start
 
         *start = first;
         *end = last;
-        if (d->from == CMD_FROM_TOKENS)
-                return add_tokens(s, first, last, text, err);
-        if (d->from == CMD_FROM_IDS) {
+        if (d->from == CMD_FROM_TOKENS) {
+                int code = add_tokens(s, first, last, text, err);
+                if (code != RAN_OK)
+                        return code;
+        } else if (d->from == CMD_FROM_IDS) {
                 add_ids(s, first, last, text);
-                return RAN_OK;
+        } else {
+                *start = d->encoding.start[d->places[first]];
+                *end = d->encoding.end[(last < d->words ? d->places[last] : d->L) - 1];
+                add_text(s, *start, *end, text);
         }
-        *start = d->encoding.start[d->places[first]];
-        *end = d->encoding.end[(last < d->words ? d->places[last] : d->L) - 1];
-        add_text(s, *start, *end, text);
-        return RAN_OK;
+        return text->failed ? ran_fail(err, RAN_ENOMEM, "no memory for the text of a word")
+                            : RAN_OK;
 }

@@ -258,6 +258,12 @@ left O' ]
   [ -s m.ran ]
 }
 
+@test "train tag: numbers mark no entities, so that accuracy chooses the epoch" {
+  run -0 --separate-stderr ran-train tag --epochs 2 --dim 8 --heads 1 --head-dim 8 -o m.ran numbers.jsonl
+  [[ $stderr == *'the best epoch is chosen by accuracy'* ]]
+  [[ $stderr == *'dev accuracy '[1-9]* ]]
+}
+
 @test "train tag: a plain cell is refused, with the reason" {
   run -2 --separate-stderr ran-train tag --cell plain -o m.ran names.jsonl
   [[ $stderr == *'cannot be tagged: use --cell gated'* ]]
