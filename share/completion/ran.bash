@@ -1,4 +1,4 @@
-# ran.bash - completion of verbs, options and their values for the programs of ran, in bash
+# ran.bash - completion of verbs, options and their values for the programs of ran
 #
 # Use it with `. share/completion/ran.bash` in ~/.bashrc, or put it into a folder of completions,
 # like /etc/bash_completion.d. All words come from the --help of the program on the command line, so
@@ -73,4 +73,4 @@ _ran() {
 }
 
 # Where there are no words, names of files are completed.
-complete -o default -F _ran ran-tokenize ran-train ran-classify
+complete -o default -F _ran ran-tokenize ran-train ran-classify ran-tag

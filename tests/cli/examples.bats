@@ -5,7 +5,8 @@ bats_require_minimum_version 1.5.0
 
 setup() {
   share=$(cd "$BATS_TEST_DIRNAME/../../share" && pwd)
-  PATH=${RAN_BIN:-$PWD/build}:$share/examples:$PATH
+  bin=${RAN_BIN:-$(cd "$share/.." && pwd)/build}
+  PATH=$bin:$share/examples:$PATH
   cd "$BATS_TEST_TMPDIR"
 }
 
@@ -112,8 +113,15 @@ offers() {
   [ "$(offers ran-train --config '')" = '' ]
 }
 
+@test "completion: every program has it" {
+  for program in "$bin"/ran-*; do
+    [ -f "$program" ] && [ -x "$program" ] || continue
+    bash -c '. "$0"; complete -p "$1"' "$share/completion/ran.bash" "$(basename "$program")"
+  done
+}
+
 @test "completion: every option of --help is offered, with its no" {
-  for command in ran-classify 'ran-train classify' 'ran-tokenize learn'; do
+  for command in ran-classify ran-tag 'ran-train classify' 'ran-tokenize learn'; do
     $command --help | sed -n 's/^  \(-., \|    \)\(--[^ ]*\).*/\2/p' >help
     [ -s help ]
     { sed 's/\[no-\]//' help; sed -n 's/\[no-\]/no-/p' help; } | sort >wanted
