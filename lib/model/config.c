@@ -25,7 +25,7 @@ const struct ran_field ran_config_fields[] = {
          .choices = tasks,
          .value = "TASK",
          .initial = "classify",
-         .help = "task: classify (the verb sets it)"},
+         .help = "what is learned (the verb sets it)"},
         {.name = "dim",
          .type = RAN_FIELD_SIZE,
          AT(dim),
@@ -131,11 +131,12 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
         if (c->task != RAN_TASK_CLASSIFY && c->task != RAN_TASK_TAG)
                 return ran_fail(err, RAN_EINVAL,
                                 "task '%s' is not in this version of ran (%s); "
-                                "it knows 'classify'",
+                                "it knows 'classify' and 'tag'",
                                 tasks[c->task], RAN_VERSION);
         if (c->mask != RAN_MASK_NONE)
                 return ran_fail(err, RAN_EINVAL,
-                                "a classifier reads whole documents: mask must be 'none', not '%s'",
+                                "classifiers and taggers read whole documents: mask must be "
+                                "'none', not '%s'",
                                 masks[c->mask]);
         if (c->rotary && c->head_dim % 2 != 0)
                 return ran_fail(err, RAN_EINVAL,
