@@ -293,9 +293,10 @@ static void tell_scheme(const struct train_data *d)
                 cmd_note("%s: the tags are %s, and are converted to IOB2", d->named.file,
                          ran_tag_scheme_names[scheme]);
         if (wrong > 0)
-                cmd_warn("%s: %zu of the tags are not possible in %s where they stand, and are made "
-                         "to fit",
-                         d->named.file, wrong, ran_tag_scheme_names[scheme]);
+                cmd_warn(
+                        "%s: %zu of the tags are not possible in %s where they stand, and are made "
+                        "to fit",
+                        d->named.file, wrong, ran_tag_scheme_names[scheme]);
 }
 
 void train_finish(struct train_reader *r)
