@@ -289,9 +289,11 @@ void ran_eval_text(const struct ran_eval_report *r, struct ran_buf *out)
                        r->multilabel ? " (all labels of a document right)" : "");
         for (size_t k = 2; !r->multilabel && k <= RAN_EVAL_TOP && k < r->C; k++)
                 ran_buf_printf(out, "among the first %zu  %.4f\n", k, r->top[k - 1]);
-        ran_buf_printf(out, "log loss           %.4f\n", r->log_loss);
-        ran_buf_printf(out, "Brier score        %.4f\n", r->brier);
-        ran_buf_printf(out, "calibration error  %.4f\n", r->ece);
+        if (r->n_known > 0) { /* else they would be 0 / 0 */
+                ran_buf_printf(out, "log loss           %.4f\n", r->log_loss);
+                ran_buf_printf(out, "Brier score        %.4f\n", r->brier);
+                ran_buf_printf(out, "calibration error  %.4f\n", r->ece);
+        }
         text_classes(r, width, out);
         if (!r->multilabel && r->C <= LARGEST_TEXT_MATRIX)
                 text_matrix(r, width, out);

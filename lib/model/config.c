@@ -1,4 +1,4 @@
-/* config.c - what a model is, apart from its weights. MODELS.md section 5 names the keys. */
+/* config.c - what a model is, apart from its weights: the `config` of ran-model(5). */
 #include "ran.h"
 
 #include <stddef.h>

@@ -1,5 +1,4 @@
-/* crf.h - a linear chain over the tags of a document: loss, decoding, marginals. MODELS.md
- * section 2.
+/* crf.h - a linear chain over the tags of a document: loss, decoding, marginals.
  *
  * A path y of L >= 1 tags, one of C >= 1 each, has the score
  *

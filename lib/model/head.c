@@ -1,4 +1,4 @@
-/* head.c - the heads of MODELS.md section 2.
+/* head.c - from the encoder to logits.
  *
  * classify, equations (10) and (11):
  *

@@ -1,5 +1,23 @@
-/* layer.h - the stages of one RAN layer, forward and backward. MODELS.md section 1 has the
- * equations.
+/* layer.h - the stages of one RAN layer, forward and backward.
+ *
+ * The Recurrent Attention Network of Li et al., Findings of ACL 2023 (arXiv 2306.06843), whose
+ * equation numbers stand beside; `gated` is the cell of the code published with it, `plain` the one
+ * printed. For windows X_1 ... X_m of a document, 𝒢 the last cell of the layer below (0 for the
+ * first layer):
+ *
+ *   G_0 = LN_gpc(φ(W_g 𝒢))                                        (1)
+ *   Z_i = LN_in([G_{i-1}; X_i])
+ *   Q, K, V = φ(Linear(Z_i)) in h heads, Q and K rotated by the row in the window
+ *   A_j = softmax(Q_j K_j^T / sqrt(d_k) + mask) V_j                (3)
+ *   P_i = φ(Linear_out([A_1; ...; A_h]))                           (2)
+ *   gated:  P_i = LN_out(P_i + GLU_out(Z_i))
+ *   G'_i = SN(P_i[0]),  Y_i = SN(P_i[1..])                         (5)  SN: LN with nothing learned
+ *   G_i = LN_upd(G'_i + G_{i-1}),  gated:  LN_upd(G'_i + GLU_upd(G_{i-1}))   (6)
+ *   R = softmax(φ(Linear_q(Y)) φ(Linear_k(G))^T / sqrt(D)) φ(Linear_v(G))    (9)
+ *   output = R,  gated:  LN_rev(φ(Linear_o(R)) + GLU_rev(φ(Linear_q(Y))))
+ *
+ * φ is SiLU in a gated cell and the identity in a plain one; GLU(x) = Linear_value(x) sigmoid(
+ * Linear_gate(x)).
  *
  * Only the cell is recurrent. Forward, chunk by chunk from left to right:
  *
@@ -93,7 +111,7 @@ void ran_attention(const struct ran_heads *x, size_t first, size_t end, float *s
 void ran_attention_bwd(float *dqkv, const float *da, const struct ran_heads *x, size_t first,
                        size_t end, float *score);
 
-/* phi of MODELS.md: SiLU in a gated cell, the identity in a plain one. */
+/* φ: SiLU in a gated cell, the identity in a plain one. */
 void ran_phi(const struct ran_work *w, float *y, const float *x, size_t n);
 void ran_phi_bwd(const struct ran_work *w, float *dx, const float *x, const float *dy, size_t n);
 

@@ -27,7 +27,7 @@ struct ran_tensor_spec {
 };
 
 /* X(field, name after "ran.{l}.", rows, cols, start, present when)
- * in scope: c, the configuration; D, E = h d_k; gated. MODELS.md section 5.
+ * in scope: c, the configuration; D, E = h d_k; gated. ran-model(5) lists them, too.
  * Neighbours that are one matrix product stand together, weights and biases each: q, k, v and the
  * output gate; key and value of the review; value and gate of each GLU. */
 #define RAN_LAYER_PARAMS(X)                                                            \

@@ -1,7 +1,7 @@
 /* score.c - one document at a time through an encoder and its head.
  *
  * A document is computed by itself, never beside others in one matrix product, so that its result
- * is a function of its ids alone, whatever engine multiplies (DESIGN.md, promise 4). */
+ * is a function of its ids alone, whatever engine multiplies. */
 #include "model/score.h"
 #include "model/crf.h"
 #include "model/encoder.h"

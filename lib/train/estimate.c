@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-/* Arithmetic of one token in one layer, forward: MODELS.md section 1 and the cost noted there. */
+/* Arithmetic of one token in one layer, forward. What is done once a
+ * window, not once a token, is left out. */
 static double flops_per_token(const struct ran_config *c, double m)
 {
         double D = (double)c->dim, E = (double)(c->heads * c->head_dim), W = (double)c->window;

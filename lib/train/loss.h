@@ -1,4 +1,4 @@
-/* loss.h - losses of the heads and their gradients. MODELS.md section 2. */
+/* loss.h - losses of the heads and their gradients. */
 #ifndef RAN_TRAIN_LOSS_H
 #define RAN_TRAIN_LOSS_H
 

@@ -1,5 +1,5 @@
-/* naive.h - the classifier of MODELS.md as its equations stand there: one document, in double, one
- * window after another, cell and tokens together. What lib/model must equal.
+/* naive.h - the classifier as the equations of lib/model/layer.h and head.c stand there: one
+ * document, in double, one window after another, cell and tokens together. What lib/model must equal.
  *
  * Parameters are found by the names that they have in a model file. Nothing is shared with
  * lib/model but the list of these names and the definition of a random number. */
@@ -31,7 +31,7 @@ void naive_encode(const struct naive *n, double *x, double *last, const uint32_t
 /* logits (C); head (D): the input of the last linear layer, or NULL. */
 void naive_classify(const struct naive *n, double *logits, double *head, const uint32_t *ids,
                     size_t L);
-/* MODELS.md section 2, with label smoothing: a share of the target that all classes divide among
+/* Cross-entropy, with label smoothing: a share of the target that all classes divide among
  * them (one label) or that goes to 0.5 (several). */
 double naive_loss(const double *logits, size_t C, const uint32_t *gold, size_t n_gold,
                   bool multilabel, double smoothing);
