@@ -48,12 +48,6 @@ static size_t sees(const struct ran_pass *s, const struct look *k, size_t i)
         return 1 + (k->pure > before ? k->pure : before);
 }
 
-/* The window of the document's first token in the chunk. */
-static size_t first_window(const struct ran_pass *s, const struct look *k)
-{
-        return k->first > s->from ? k->first : s->from;
-}
-
 /* ---- states --------------------------------------------------------------------------------- */
 
 void ran_review_states(struct ran_pass *s)
@@ -92,28 +86,79 @@ void ran_review_states_bwd(struct ran_pass *s)
 
 /* ---- attention over the states -------------------------------------------------------------- */
 
-/* w->score (n, states) = the weights that a document's tokens give to its states */
-static void weigh(struct ran_pass *s, const struct look *k)
+/* A document at work, for tasks of a window each. */
+struct task {
+        struct ran_pass *s;
+        struct look k;
+};
+
+/* fn for the document's windows in the chunk. Rows of scores are as long as the document has
+ * windows: in a long one they take the most time of all, so every thread takes its share. */
+static void each_window(struct task *task, void (*fn)(void *arg, size_t i, float *scratch))
 {
+        size_t from = task->k.first > task->s->from ? task->k.first : task->s->from;
+        size_t end = task->s->w->rows->docwin[task->k.b + 1];
+
+        ran_each(task->s->w, from, end < task->s->to ? end : task->s->to, fn, task);
+}
+
+/* The tokens of window i among those of the document in the chunk. */
+static size_t tokens_of(const struct task *task, size_t i, size_t *n)
+{
+        const size_t *win = task->s->w->rows->win;
+
+        *n = win[i + 1] - win[i];
+        return win[i] - task->s->t0 - task->k.from;
+}
+
+static float scale_of(const struct ran_work *w)
+{
+        return (float)(1.0 / sqrt((double)w->D));
+}
+
+static void soften(void *arg, size_t i, float *scratch)
+{
+        struct task *task = arg;
+        struct ran_work *w = task->s->w;
+        size_t n, t = tokens_of(task, i, &n), seen = sees(task->s, &task->k, i);
+        float *score = w->score + t * task->k.states;
+
+        (void)scratch;
+        for (; n > 0; n--, score += task->k.states) {
+                ran_simd->softmax(score, scale_of(w), seen);
+                memset(score + seen, 0, (task->k.states - seen) * sizeof *score);
+        }
+}
+
+static void soften_bwd(void *arg, size_t i, float *scratch)
+{
+        struct task *task = arg;
+        struct ran_work *w = task->s->w;
+        size_t n, t = tokens_of(task, i, &n), states = task->k.states;
+
+        (void)scratch;
+        for (; n > 0; n--, t++)
+                ran_simd->softmax_bwd(w->dscore + t * states, w->score + t * states, scale_of(w),
+                                      states);
+}
+
+/* w->score (n, states) = the weights that a document's tokens give to its states */
+static void weigh(struct task *task)
+{
+        struct ran_pass *s = task->s;
         struct ran_work *w = s->w;
-        float scale = (float)(1.0 / sqrt((double)w->D));
+        const struct look *k = &task->k;
 
         ran_linear(w->pool, w->score, k->states, s->act->review_q + k->from * w->D, w->D,
                    s->cells->key + k->state * w->D, NULL, k->n, w->D, k->states);
-        for (size_t t = 0, i = first_window(s, k); t < k->n; t++) {
-                float *score = w->score + t * k->states;
-
-                i += s->t0 + k->from + t == w->rows->win[i + 1];
-                size_t n = sees(s, k, i);
-                ran_simd->softmax(score, scale, n);
-                memset(score + n, 0, (k->states - n) * sizeof *score);
-        }
+        each_window(task, soften);
 }
 
 static void look_back(struct ran_pass *s, size_t b)
 {
         struct ran_work *w = s->w;
-        struct look k = look_of(s, b);
+        struct task task = {s, look_of(s, b)};
+        const struct look k = task.k;
         size_t D = w->D;
         float *r = s->act->review_r + k.from * D;
         const float *value = s->cells->value + k.state * D;
@@ -123,7 +168,7 @@ static void look_back(struct ran_pass *s, size_t b)
                         memcpy(r + i * D, value, D * sizeof *r);
                 return;
         }
-        weigh(s, &k);
+        weigh(&task);
         ran_linear_bwd(w->pool, r, D, false, NULL, NULL, w->score, k.states, NULL, 0, value, k.n, D,
                        k.states);
 }
@@ -132,9 +177,9 @@ static void look_back(struct ran_pass *s, size_t b)
 static void look_back_bwd(struct ran_pass *s, size_t b)
 {
         struct ran_work *w = s->w;
-        struct look k = look_of(s, b);
+        struct task task = {s, look_of(s, b)};
+        const struct look k = task.k;
         size_t D = w->D;
-        float scale = (float)(1.0 / sqrt((double)D));
         float *dq = w->adj.dreview_q + k.from * D, *dr = w->adj.dreview_r + k.from * D;
         float *dkey = w->adj.dkey + k.state * D, *dvalue = w->adj.dvalue + k.state * D;
         const float *key = s->cells->key + k.state * D, *value = s->cells->value + k.state * D;
@@ -144,13 +189,11 @@ static void look_back_bwd(struct ran_pass *s, size_t b)
                 ran_simd->bias_bwd(dvalue, dr, D, k.n, D);
                 return;
         }
-        weigh(s, &k);
+        weigh(&task);
         ran_linear_bwd(w->pool, NULL, 0, false, dvalue, NULL, w->score, k.states, dr, D, NULL, k.n,
                        D, k.states);
         ran_linear(w->pool, w->dscore, k.states, dr, D, value, NULL, k.n, D, k.states);
-        for (size_t i = 0; i < k.n; i++)
-                ran_simd->softmax_bwd(w->dscore + i * k.states, w->score + i * k.states, scale,
-                                      k.states);
+        each_window(&task, soften_bwd);
         ran_linear_bwd(w->pool, dq, D, false, dkey, NULL, w->dscore, k.states,
                        s->act->review_q + k.from * D, D, key, k.n, D, k.states);
 }
