@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "program.h"
@@ -126,6 +127,15 @@ static struct ran_writer *open_file(const char *path)
 void cmd_check_writable(const char *path)
 {
         ran_writer_abort(open_file(path));
+}
+
+void cmd_check_input(const char *output, const char *input)
+{
+        struct stat out, in;
+
+        if (output != NULL && input != NULL && stat(output, &out) == 0 && stat(input, &in) == 0 &&
+            S_ISREG(out.st_mode) && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+                cmd_usage("%s is read: it cannot be the output, too", input);
 }
 
 void cmd_write_file(const char *path, const struct ran_buf *bytes)

@@ -35,6 +35,9 @@ _Noreturn void cmd_usage(const char *format, ...) __attribute__((format(printf, 
 void cmd_write(int fd, const char *what, const void *bytes, size_t n);
 /* Dies with 3 unless a file can be written there: for before long work. */
 void cmd_check_writable(const char *path);
+/* Dies with 2 if the output is the file that is read, by whatever name: what the user had would be
+ * gone. Either may be NULL, or not be there. */
+void cmd_check_input(const char *output, const char *input);
 /* Writes a whole file at once, or to standard output where path is NULL; dies with 3 otherwise. */
 void cmd_write_file(const char *path, const struct ran_buf *bytes);
 /* Last thing in main: flushes stdout and returns status, or 3 with a message if stdout failed. */

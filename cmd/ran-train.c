@@ -399,6 +399,10 @@ static int run_task(int task, const struct cmd_program *program, int argc, char 
         char **files = argv + cmd_parse(program, argc, argv);
         check_usage();
         check_config(task);
+        for (char **input = files; *input != NULL; input++)
+                cmd_check_input(file.output, *input);
+        cmd_check_input(file.output, file.dev);
+        cmd_check_input(file.output, file.vocab);
         if (!other.check && !other.dry_run && other.dump_gradients == NULL)
                 checkpoint = train_run_prepare(&run, file.output);
         s.pool = s.source.pool = cmd_pool();

@@ -148,6 +148,9 @@ static int read_record(const struct run *run, struct slot *slot, struct ran_erro
                 n = slot->imported.len;
         }
         int code = ran_record_scan(&line->record, json, n, err);
+        if (code == RAN_EFORMAT && line->number == 1 && n >= 2 && memcmp(json, "\x1f\x8b", 2) == 0)
+                return ran_fail(err, code,
+                                "this is gzip's form, not lines: zcat FILE | ... unpacks it");
         if (code == RAN_EFORMAT && run->guessed && json[line->record.object.begin] != '{')
                 ran_fail(err, code, "%s (other formats than JSON: see --input-format)", err->text);
         return code;

@@ -165,6 +165,8 @@ int tokenize_learn(int argc, char **argv)
         };
         int first = cmd_parse(&program, argc, argv);
 
+        for (int i = first; i < argc; i++)
+                cmd_check_input(output, argv[i]);
         l.counter = new_counter(&l.settings);
         int status = count_and_write(&l, argv + first);
         ran_counter_free(l.counter);
@@ -281,6 +283,7 @@ int tokenize_import(int argc, char **argv)
 
         if (first + 1 != argc)
                 cmd_usage("one vocab.txt is needed");
+        cmd_check_input(output, argv[first]);
         struct ran_tokenizer *t = import_vocab(&i, argv[first]);
         write_vocab(open_output(), t);
         ran_tokenizer_free(t);

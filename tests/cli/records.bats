@@ -340,3 +340,9 @@ encodes() {
   [ "$status" -eq 1 ]
   [[ $stderr == *'--input-format'* ]]
 }
+
+@test "records: a compressed file is told from broken lines" {
+  printf '{"text":"a"}\n' | gzip >records.gz
+  run --separate-stderr -1 ran-tokenize encode --vocab <(printf '[UNK]\na\n') records.gz
+  [[ $stderr == *"records.gz:1: this is gzip's form, not lines: zcat FILE | ... unpacks it"* ]]
+}
