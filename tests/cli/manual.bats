@@ -66,7 +66,7 @@ entry() {
   commands >commands
   [ -s commands ]
   while read -r program verb; do
-    mandoc -T ascii -O width=999 "$root/man/$program.1" | col -bx >page
+    mandoc -T ascii -O width=999 "$root/man/$program.1" | sed 's/.\x08//g' >page
     "$program" $verb --help | options >options
     [ "$(wc -l <options)" -gt 7 ]
     while read -r name value; do
@@ -79,7 +79,7 @@ entry() {
   done <commands
   for known in known.*; do
     program=${known#known.}
-    mandoc -T ascii -O width=999 "$root/man/$program.1" | col -bx |
+    mandoc -T ascii -O width=999 "$root/man/$program.1" | sed 's/.\x08//g' |
       sed -n '/^OPTIONS/,/^[A-NP-Z]/{s/^     \(-., \)\{0,1\}--\([a-z0-9-]*\).*/\2/p;}' | sed 's/^no-//' >named
     while read -r name; do
       grep -qx -e "$name" -e "no-$name" "$known" ||

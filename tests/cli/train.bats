@@ -336,6 +336,7 @@ wait_for() {
 }
 
 @test "train: one live line on a terminal, unless it is a dumb one" {
+  script -qec true /dev/null >/dev/null 2>&1 || skip 'no pseudo-terminal'
   documents 60 >train.jsonl
   command="ran-train classify $shape --epochs 3 -o m.ran train.jsonl"
   TERM=xterm run -0 script -qec "$command" /dev/null
