@@ -71,6 +71,10 @@ struct ran_view ran_view_of(const struct ran_pass *s, size_t i);
 void ran_drop_rows(const struct ran_pass *s, const struct ran_view *v, int site, size_t from,
                    size_t end, float *x);
 
+/* Adds the shares that the chunk's windows have of a norm's gradients to dw and db, in order, and
+ * clears them. They lie in rows part and part + 1 of the six that a window has in adj.part. */
+void ran_sum_parts(struct ran_pass *s, int part, float *dw, float *db);
+
 void ran_window_project(struct ran_pass *s);
 void ran_window_finish(struct ran_pass *s);
 void ran_window_finish_bwd(struct ran_pass *s);

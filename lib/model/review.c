@@ -317,19 +317,6 @@ void ran_review(struct ran_pass *s)
         ran_each(w, s->from, s->to, finish, s);
 }
 
-static void sum_parts(struct ran_pass *s)
-{
-        size_t D = s->w->D;
-
-        for (size_t i = s->from; i < s->to; i++) {
-                float *part = s->w->adj.part + i * 6 * D;
-
-                ran_simd->add(s->dp->review_norm_w, part, D);
-                ran_simd->add(s->dp->review_norm_b, part + D, D);
-                memset(part, 0, 2 * D * sizeof *part);
-        }
-}
-
 void ran_review_bwd(struct ran_pass *s)
 {
         struct ran_work *w = s->w;
@@ -341,7 +328,7 @@ void ran_review_bwd(struct ran_pass *s)
 
         if (w->U > 0 || !w->c->review) {
                 ran_each(w, s->from, s->to, finish_bwd, s);
-                sum_parts(s);
+                ran_sum_parts(s, 0, dp->review_norm_w, dp->review_norm_b);
         }
         if (!w->c->review)
                 return;

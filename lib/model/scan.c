@@ -202,22 +202,11 @@ static void scan_bwd(void *arg, size_t b, float *scratch)
 
 void ran_scan_bwd(struct ran_pass *s)
 {
-        size_t D = s->w->D;
-
         each_document(s, scan_bwd);
-        for (size_t i = s->from; i < s->to; i++) {
-                float *part = s->w->adj.part + i * 6 * D;
-
-                ran_simd->add(s->dp->update_norm_w, part + PART_UPDATE * D, D);
-                ran_simd->add(s->dp->update_norm_b, part + (PART_UPDATE + 1) * D, D);
-                if (s->w->U > 0) {
-                        ran_simd->add(s->dp->output_norm_w, part + PART_OUTPUT * D, D);
-                        ran_simd->add(s->dp->output_norm_b, part + (PART_OUTPUT + 1) * D, D);
-                }
-                ran_simd->add(s->dp->input_norm_w, part + PART_INPUT * D, D);
-                ran_simd->add(s->dp->input_norm_b, part + (PART_INPUT + 1) * D, D);
-                memset(part, 0, 6 * D * sizeof *part);
-        }
+        ran_sum_parts(s, PART_UPDATE, s->dp->update_norm_w, s->dp->update_norm_b);
+        if (s->w->U > 0)
+                ran_sum_parts(s, PART_OUTPUT, s->dp->output_norm_w, s->dp->output_norm_b);
+        ran_sum_parts(s, PART_INPUT, s->dp->input_norm_w, s->dp->input_norm_b);
 }
 
 void ran_scan_weights_bwd(struct ran_pass *s)

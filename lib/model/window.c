@@ -93,17 +93,16 @@ void ran_drop_rows(const struct ran_pass *s, const struct ran_view *v, int site,
                  (v->at + from) * w->D);
 }
 
-/* Adds the windows' shares of a norm's gradients, in order, and clears them. */
-static void sum_parts(struct ran_pass *s, float *dw, float *db)
+void ran_sum_parts(struct ran_pass *s, int part, float *dw, float *db)
 {
         size_t D = s->w->D;
 
         for (size_t i = s->from; i < s->to; i++) {
-                float *part = s->w->adj.part + i * 6 * D;
+                float *share = s->w->adj.part + (i * 6 + (size_t)part) * D;
 
-                ran_simd->add(dw, part, D);
-                ran_simd->add(db, part + D, D);
-                memset(part, 0, 2 * D * sizeof *part);
+                ran_simd->add(dw, share, D);
+                ran_simd->add(db, share + D, D);
+                memset(share, 0, 2 * D * sizeof *share);
         }
 }
 
@@ -195,7 +194,7 @@ void ran_window_project_bwd(struct ran_pass *s)
         ran_linear_bwd(w->pool, NULL, 0, false, s->dp->out_w, s->dp->out_b, w->adj.d_o, w->D,
                        s->act->a, w->E, s->p->out_w, s->R, w->E, w->D);
         ran_each(w, s->from, s->to, normalise_bwd, s);
-        sum_parts(s, s->dp->input_norm_w, s->dp->input_norm_b);
+        ran_sum_parts(s, 0, s->dp->input_norm_w, s->dp->input_norm_b);
 }
 
 /* ---- attention, output, Y ------------------------------------------------------------------- */
@@ -292,7 +291,7 @@ void ran_window_finish_bwd(struct ran_pass *s)
 
         ran_each(w, s->from, s->to, finish_bwd, s);
         if (w->U > 0)
-                sum_parts(s, s->dp->output_norm_w, s->dp->output_norm_b);
+                ran_sum_parts(s, 0, s->dp->output_norm_w, s->dp->output_norm_b);
         ran_linear_bwd(w->pool, w->adj.da, w->E, false, NULL, NULL, w->adj.d_o, w->D, NULL, 0,
                        s->p->out_w, s->R, w->E, w->D);
         ran_each(w, s->from, s->to, attend_bwd, s);
