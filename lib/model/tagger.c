@@ -42,25 +42,38 @@ struct ran_crf ran_chain_of(const struct ran_params *p)
         return (struct ran_crf){p->head.crf_start, p->head.crf_end, p->head.crf_transition};
 }
 
+void ran_tag_decode(const struct ran_tag_scratch *k, const struct ran_tag_rules *rules, size_t n,
+                    uint32_t *tags)
+{
+        const struct ran_crf chain = ran_chain_of(k->p);
+        const struct ran_crf_rules allowed = {rules->start, rules->transition};
+
+        ran_crf_decode(tags, k->logits, &chain, rules->start != NULL ? &allowed : NULL, n, k->C,
+                       k->chain);
+}
+
+void ran_tag_marginals(const struct ran_tag_scratch *k, size_t n)
+{
+        const struct ran_crf chain = ran_chain_of(k->p);
+
+        ran_crf_marginals(k->marginals, k->logits, &chain, n, k->C, k->chain);
+}
+
 int ran_score_tags(struct ran_state *s, const struct ran_tag_rules *rules, const uint32_t *ids,
                    size_t L, const uint32_t *places, size_t n, uint32_t *tags, float *score,
                    float *logits, struct ran_error *err)
 {
         struct ran_tag_scratch k;
-        struct ran_crf chain;
-        struct ran_crf_rules allowed = {rules->start, rules->transition};
         int rc = ran_score_words(s, ids, L, places, n, &k, err);
 
         if (rc != RAN_OK)
                 return rc;
-        chain = ran_chain_of(k.p);
-        ran_crf_decode(tags, k.logits, &chain, rules->start != NULL ? &allowed : NULL, n, k.C,
-                       k.chain);
+        ran_tag_decode(&k, rules, n, tags);
         if (logits != NULL)
                 memcpy(logits, k.logits, n * k.C * sizeof *logits);
         if (score == NULL)
                 return RAN_OK;
-        ran_crf_marginals(k.marginals, k.logits, &chain, n, k.C, k.chain);
+        ran_tag_marginals(&k, n);
         for (size_t i = 0; i < n; i++)
                 score[i] = k.marginals[i * k.C + tags[i]];
         return RAN_OK;

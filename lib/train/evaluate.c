@@ -136,17 +136,14 @@ static int tag_one(struct sweep *k, struct ran_state *s, size_t b, struct ran_er
 {
         const struct ran_dataset *d = k->d;
         size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
-        struct ran_crf chain = ran_chain_of(k->p);
-        struct ran_crf_rules rules = {k->rules->start, k->rules->transition};
         struct ran_tag_scratch w;
         int rc = ran_score_words(s, d->ids + d->first[b], d->first[b + 1] - d->first[b],
                                  d->places + at, n, &w, err);
 
         if (rc != RAN_OK)
                 return rc;
-        ran_crf_decode(k->tags + at, w.logits, &chain, rules.start != NULL ? &rules : NULL, n, k->C,
-                       w.chain);
-        ran_crf_marginals(w.marginals, w.logits, &chain, n, k->C, w.chain);
+        ran_tag_decode(&w, k->rules, n, k->tags + at);
+        ran_tag_marginals(&w, n);
         for (size_t i = 0; i < n; i++)
                 if (d->labels[at + i] != RAN_LABEL_UNKNOWN)
                         k->loss[b] -=
