@@ -295,6 +295,7 @@ size_t ran_tags_entities(const struct ran_tag *tags, size_t L, struct ran_entity
 /* Reserved tokens, always the first ids of a vocabulary learned here. User text never becomes one of
  * them, except [UNK]: "[MASK]" in a document is a bracket, a word and a bracket, or unknown. */
 enum { RAN_UNK = 0, RAN_MASK, RAN_SEP, RAN_START, RAN_END, RAN_RESERVED };
+#define RAN_NO_ID UINT32_MAX /* no token at all */
 
 /* Pieces of one document, in order. Offsets count code points of the original text, end exclusive;
  * for pre-split words they count inside the word, and word[] says which one. Zero-initialise; arrays
@@ -413,6 +414,7 @@ struct ran_config {
         int pooling;
         bool multilabel; /* classify */
         bool crf;        /* tag */
+        size_t shortlist; /* lm, mlm: ids below it in the first softmax, see model/lm.h; 0: all */
 };
 extern const struct ran_field ran_config_fields[];
 /* Checks what no single field can know (an even head_dim for rotary, sizes that overflow). */
@@ -449,6 +451,40 @@ int ran_classify(const struct ran_model *m, struct ran_state *s, const uint32_t 
 int ran_tag(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
             const uint32_t *places, size_t n, uint32_t *tags, float *score, float *logits,
             struct ran_error *err);
+/* What a language model has read so far, to read on from there (MODELS.md calls it the state to carry
+ * on): per layer the cell, what the review keeps of all earlier ones, and the window that is open.
+ * Reading on costs the new tokens alone. */
+struct ran_past;
+struct ran_past *ran_past_new(const struct ran_model *m, struct ran_error *err); /* nothing read */
+void ran_past_free(struct ran_past *p);
+void ran_past_clear(struct ran_past *p);
+size_t ran_past_tokens(const struct ran_past *p); /* read so far */
+/* The last id that was read; RAN_NO_ID: nothing was read. */
+uint32_t ran_past_last(const struct ran_past *p);
+/* Kept in a file: a safetensors file that names its model by digest. One of another model, and what is
+ * damaged, is refused. The pending tokens that a caller has not read yet are not in it. */
+int ran_past_save(const struct ran_past *p, const char *path, struct ran_error *err);
+struct ran_past *ran_past_load(const struct ran_model *m, const char *path, struct ran_error *err);
+
+/* What is wanted of the tokens that are read; NULL: not that. */
+struct ran_lm_out {
+        const uint32_t *gold; /* (n) the token that should follow each, or RAN_NO_ID */
+        float *nll;           /* (n) -log of the probability of gold, 0 where there is none */
+        float *logits;        /* (n, V); log-probabilities under an adaptive softmax */
+        float *last;          /* (V) the same, after the last token only */
+};
+/* Reads n >= 1 ids of a document (each < V) after those of `past` (may be NULL: a document of its
+ * own), which then holds them, too. The first `sources` of them are source tokens (mask prefix):
+ * those of a document must be read all at once, at its beginning. task lm. */
+int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_past *past,
+                const uint32_t *ids, size_t n, size_t sources, const struct ran_lm_out *out,
+                struct ran_error *err);
+/* Of a document of L ids the tokens at places (n, ascending): nll of gold (n) unless NULL, and logits
+ * (n, V) unless NULL. task mlm. */
+int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
+                const uint32_t *places, size_t n, const uint32_t *gold, float *nll, float *logits,
+                struct ran_error *err);
+
 /* Probabilities (C) of logits: softmax, or a sigmoid each for several labels. In double, then
  * rounded; never above 1. */
 void ran_probabilities(const struct ran_config *config, const float *logits, size_t C, float *p);

@@ -118,6 +118,15 @@ const struct ran_field ran_config_fields[] = {
          .type = RAN_FIELD_BOOL,
          AT(crf),
          .help = "tagging: score whole sequences of tags (a linear-chain CRF), not each by itself"},
+        {.name = "shortlist",
+         .type = RAN_FIELD_SIZE,
+         AT(shortlist),
+         .low = 0,
+         .high = 1 << 30,
+         .value = "N",
+         .initial = "0",
+         .help = "language models: adaptive softmax, the N most frequent pieces first and the rest "
+                 "in groups of falling frequency; 0: one softmax over all"},
         {0},
 };
 

@@ -63,12 +63,24 @@ static void walk_layer(struct walk *w, struct ran_layer_params *p, const struct 
 #undef X
 }
 
+size_t ran_tails(const struct ran_config *c, size_t V)
+{
+        size_t tails = 0, from = c->shortlist;
+
+        if (from == 0)
+                return 0;
+        for (; from < V && from <= SIZE_MAX / 4; from *= 4)
+                tails++;
+        return tails;
+}
+
 static void walk_head(struct walk *w, struct ran_head_params *p, const struct ran_config *c,
                       size_t C)
 {
         const size_t D = c->dim;
         const bool gated = c->cell == RAN_CELL_GATED;
         const bool classify = c->task == RAN_TASK_CLASSIFY, tag = c->task == RAN_TASK_TAG;
+        const bool lm = ran_is_tied(c);
 
 #define X(field, name, rows, cols, start, when) \
         p->field = (when) ? take(w, 0, false, name, rows, cols, RAN_START_##start) : NULL;

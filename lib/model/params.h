@@ -39,7 +39,7 @@ struct ran_tensor_spec {
         X(q_w, "attn.q.weight", E, D, GLOROT, true)                                    \
         X(k_w, "attn.k.weight", E, D, GLOROT, true)                                    \
         X(v_w, "attn.v.weight", E, D, GLOROT, true)                                    \
-        X(output_value_w, "output_glu.value.weight", D, D, QUARTER, gated)              \
+        X(output_value_w, "output_glu.value.weight", D, D, QUARTER, gated)             \
         X(output_gate_w, "output_glu.gate.weight", D, D, GLOROT, gated)                \
         X(q_b, "attn.q.bias", 0, E, ZERO, true)                                        \
         X(k_b, "attn.k.bias", 0, E, ZERO, true)                                        \
@@ -71,23 +71,26 @@ struct ran_tensor_spec {
         X(review_norm_w, "review_norm.weight", 0, D, ONE, gated || !c->review)         \
         X(review_norm_b, "review_norm.bias", 0, D, ZERO, gated || !c->review)
 
-/* X(field, name, rows, cols, start, present when), with C in scope too, and classify and tag: the
- * task. */
-#define RAN_HEAD_PARAMS(X)                                                              \
-        X(pool_w, "classify.pool.weight", D, D, GLOROT, classify)                       \
-        X(pool_b, "classify.pool.bias", 0, D, ZERO, classify)                           \
-        X(gpc, "classify.gpc.weight", D, D, GLOROT, classify && !gated)                 \
-        X(gpc_value_w, "classify.gpc_glu.value.weight", D, D, GLOROT, classify &&gated) \
-        X(gpc_gate_w, "classify.gpc_glu.gate.weight", D, D, GLOROT, classify &&gated)   \
-        X(gpc_value_b, "classify.gpc_glu.value.bias", 0, D, ZERO, classify &&gated)     \
-        X(gpc_gate_b, "classify.gpc_glu.gate.bias", 0, D, ZERO, classify &&gated)       \
-        X(out_w, "classify.out.weight", C, D, GLOROT, classify)                         \
-        X(out_b, "classify.out.bias", 0, C, ZERO, classify)                             \
-        X(tag_w, "tag.out.weight", C, D, GLOROT, tag)                                   \
-        X(tag_b, "tag.out.bias", 0, C, ZERO, tag)                                       \
-        X(crf_start, "crf.start", 0, C, ZERO, tag && c->crf)                            \
-        X(crf_end, "crf.end", 0, C, ZERO, tag && c->crf)                                \
-        X(crf_transition, "crf.transition", C, C, ZERO, tag && c->crf)
+/* X(field, name, rows, cols, start, present when), with C in scope too, and classify, tag, lm (mlm
+ * too): the task. The classes of a language model are its vocabulary: there C = V. */
+#define RAN_HEAD_PARAMS(X)                                                                 \
+        X(pool_w, "classify.pool.weight", D, D, GLOROT, classify)                          \
+        X(pool_b, "classify.pool.bias", 0, D, ZERO, classify)                              \
+        X(gpc, "classify.gpc.weight", D, D, GLOROT, classify && !gated)                    \
+        X(gpc_value_w, "classify.gpc_glu.value.weight", D, D, GLOROT, classify &&gated)    \
+        X(gpc_gate_w, "classify.gpc_glu.gate.weight", D, D, GLOROT, classify &&gated)      \
+        X(gpc_value_b, "classify.gpc_glu.value.bias", 0, D, ZERO, classify &&gated)        \
+        X(gpc_gate_b, "classify.gpc_glu.gate.bias", 0, D, ZERO, classify &&gated)          \
+        X(out_w, "classify.out.weight", C, D, GLOROT, classify)                            \
+        X(out_b, "classify.out.bias", 0, C, ZERO, classify)                                \
+        X(tag_w, "tag.out.weight", C, D, GLOROT, tag)                                      \
+        X(tag_b, "tag.out.bias", 0, C, ZERO, tag)                                          \
+        X(crf_start, "crf.start", 0, C, ZERO, tag && c->crf)                               \
+        X(crf_end, "crf.end", 0, C, ZERO, tag && c->crf)                                   \
+        X(crf_transition, "crf.transition", C, C, ZERO, tag && c->crf)                     \
+        X(lm_b, "lm.bias", 0, C, ZERO, lm)                                                 \
+        X(lm_tail_w, "lm.tail.weight", ran_tails(c, C), D, GLOROT, lm && c->shortlist > 0) \
+        X(lm_tail_b, "lm.tail.bias", 0, ran_tails(c, C), ZERO, lm && c->shortlist > 0)
 
 struct ran_layer_params {
 #define X(field, name, rows, cols, start, when) float *field;
@@ -107,7 +110,18 @@ struct ran_params {
         struct ran_layer_params *layer; /* (N) */
         struct ran_head_params head;
         const float *embed;
+        float *dembed; /* of a gradient where the output is tied to the embedding: (V, D); else NULL
+                        */
 };
+
+/* Whether the output is tied to the embedding, whose gradient is dense then. */
+static inline bool ran_is_tied(const struct ran_config *c)
+{
+        return c->task == RAN_TASK_LM || c->task == RAN_TASK_MLM;
+}
+
+/* Groups of ids behind the shortlist of an adaptive softmax, see lm.h. */
+size_t ran_tails(const struct ran_config *c, size_t V);
 
 /* The tensors of a configuration: all but the embedding. */
 struct ran_layout {

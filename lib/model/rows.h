@@ -14,7 +14,7 @@
 #ifndef RAN_MODEL_ROWS_H
 #define RAN_MODEL_ROWS_H
 
-#include "ran.h"
+#include "model/carry.h"
 
 struct ran_rows {
         size_t B, L, m;
@@ -37,6 +37,11 @@ void ran_rows_release(struct ran_rows *rows);
 /* Appends a document of n >= 1 tokens. `record` identifies it among those of an epoch. */
 int ran_rows_add(struct ran_rows *rows, const struct ran_config *c, const uint32_t *ids, size_t n,
                  uint64_t record, struct ran_error *err);
+/* The same for a document that goes on: from what `carry` (NULL: nothing) holds of its earlier tokens,
+ * which ran_encode brings up to date. One document at a time may have an open window, and must be
+ * the only one then. carry is not owned. */
+int ran_rows_add_after(struct ran_rows *rows, const struct ran_config *c, const uint32_t *ids,
+                       size_t n, uint64_t record, struct ran_carry *carry, struct ran_error *err);
 
 /* Gives the document that was added last its places: indices of its tokens, ascending. */
 int ran_rows_places(struct ran_rows *rows, const uint32_t *places, size_t n, struct ran_error *err);

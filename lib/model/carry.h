@@ -1,0 +1,38 @@
+/* carry.h - what a document leaves behind for its next piece to go on from. See MODELS.md, state to
+ * carry on; only under the masks causal and prefix.
+ *
+ * While a model is trained with truncated back-propagation, pieces are whole windows, and what is
+ * carried is a constant: no gradient goes through it. A reader of streams (past.c) may stop within
+ * a window; then the window stays open.
+ */
+#ifndef RAN_MODEL_CARRY_H
+#define RAN_MODEL_CARRY_H
+
+#include "ran.h"
+
+/* One a document. Per layer the cell G and the review's keys and values of all states before it. */
+struct ran_carry {
+        size_t layers, D, E, F;
+        size_t tokens;        /* read so far; 0: nothing, and all below is unused */
+        size_t states;        /* earlier states: those before the cell, which is one more */
+        size_t open;          /* tokens of the open window */
+        size_t cap, open_cap; /* room for states and for rows of an open window */
+        float *G;             /* (N, D) */
+        float **key, **value; /* (N): (states, D) */
+        float **qkv;          /* (N): (1 + open, 3E) rows of the open window, its cell first */
+        float **pre;          /* (N): (F) the cell's row before phi: its gates */
+};
+int ran_carry_init(struct ran_carry *c, const struct ran_config *config, struct ran_error *err);
+void ran_carry_clear(struct ran_carry *c); /* nothing read */
+void ran_carry_release(struct ran_carry *c);
+/* Room for more states and for a window of `open` tokens. */
+int ran_carry_reserve(struct ran_carry *c, size_t states, size_t open, struct ran_error *err);
+/* Floats that ran_carry_pack writes and ran_carry_unpack reads: all of G, then key and value layer
+ * by layer. Nothing may be open. `states` for unpack: from the caller, who must know tokens, too.
+ */
+size_t ran_carry_floats(const struct ran_carry *c);
+void ran_carry_pack(const struct ran_carry *c, float *out);
+int ran_carry_unpack(struct ran_carry *c, const float *in, size_t tokens, size_t states,
+                     struct ran_error *err);
+
+#endif

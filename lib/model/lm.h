@@ -1,0 +1,27 @@
+/* lm.h - the output of language models: a softmax over the vocabulary, tied to the embedding.
+ *
+ *   full:      logits = h E^T + b                             E (V, D): embed.weight, b (V):
+ * lm.bias adaptive:  the first softmax is over the ids below S = shortlist and one entry a tail; a
+ * tail has a softmax of its own over its ids, tail k: ids from S 4^k on, below S 4^(k+1) and V
+ *              (Grave et al., ICML 2017, with rows of full width that stay tied). Frequent ids come
+ *              first in a vocabulary, so that most tokens need the first softmax alone.
+ *
+ * The logits of all places at once would be the largest array of all: they are made for a block of
+ * places at a time, and used at once.
+ */
+#ifndef RAN_MODEL_LM_H
+#define RAN_MODEL_LM_H
+
+#include "model/work.h"
+
+/* After ran_encode of w->rows with places (in their order): nll (places) of gold, 0 where gold is
+ * RAN_NO_ID; and logits (places, V), log-probabilities if adaptive. Each may be NULL. */
+void ran_lm_score(struct ran_work *w, const struct ran_params *p, size_t V, const uint32_t *gold,
+                  float *nll, float *logits);
+/* The same for training: returns the sum over places of scale (places) times nll; adds the
+ * gradients of the output layer to dp (dp->dembed among them) and leaves the adjoints of the
+ * encoder's output in w->dx and w->dlast, as ran_head_bwd does. */
+double ran_lm_loss(struct ran_work *w, const struct ran_params *p, struct ran_params *dp, size_t V,
+                   const uint32_t *gold, const float *scale);
+
+#endif
