@@ -62,6 +62,10 @@ static const struct ran_field run_fields[] = {
         {"checkpoint_minutes", 0, RAN_FIELD_REAL, RUN_AT(checkpoint_minutes), 0, 1e6, .value = "X",
          .initial = "5", .local = true,
          .help = "write a checkpoint every so many minutes, and when a signal ends the training"},
+        {"data_memory", 0, RAN_FIELD_SIZE, RUN_AT(data_memory), 1, 1 << 30, .value = "MB",
+         .initial = "256", .local = true,
+         .help = "data that need more, each array of them, lie in a file in TMPDIR (or /var/tmp), "
+                 "so that they may be larger than memory"},
         {"progress", 0, RAN_FIELD_CHOICE, RUN_AT(progress), .choices = progress_names,
          .value = "WHEN", .initial = "auto", .local = true,
          .help = "live line on stderr; auto: on a terminal, elsewhere a plain line now and then"},
@@ -406,6 +410,7 @@ static int run_task(int task, const struct cmd_program *program, int argc, char 
         if (!other.check && !other.dry_run && other.dump_gradients == NULL)
                 checkpoint = train_run_prepare(&run, file.output);
         s.pool = s.source.pool = cmd_pool();
+        s.source.keep = run.data_memory << 20;
         open_model(&s);
         open_vocabulary(&s);
         if (other.dump_gradients != NULL)

@@ -194,23 +194,24 @@ static void note_unknown(struct train_data *d, const struct cmd_line *line, cons
                          place.file, place.line, what, (int)(n < 200 ? n : 200), name);
 }
 
-int train_place_add(struct train_place **places, size_t *cap, size_t n, const struct cmd_line *line,
-                    struct ran_error *err)
+struct train_place *train_place_add(struct ran_spool *places, size_t n, const struct cmd_line *line,
+                                    struct ran_error *err)
 {
-        struct train_place *place = ran_grow(*places, cap, n + 1, sizeof *place, err);
+        struct train_place *place = ran_spool_reserve(places, n + 1, sizeof *place, err);
 
-        if (place == NULL)
-                return RAN_ENOMEM;
-        *places = place;
-        place[n] = train_place_of(line);
-        return RAN_OK;
+        if (place != NULL)
+                place[n] = train_place_of(line);
+        return place;
 }
 
 /* A bad record, and one that --check lists. */
 static int refuse_empty(struct train_data *d, const struct cmd_line *line, struct ran_error *err)
 {
-        if (train_place_add(&d->empty, &d->empty_cap, d->empties, line, err) != RAN_OK)
-                return RAN_ENOMEM;
+        struct train_place *empty = train_place_add(&d->empty_spool, d->empties, line, err);
+
+        if (empty == NULL)
+                return err->code;
+        d->empty = empty;
         d->empties++;
         return ran_fail(err, RAN_EFORMAT, "the document has no tokens");
 }
@@ -263,9 +264,13 @@ int train_take(void *arg, const struct cmd_line *line, const struct ran_buf *res
                 return refuse_empty(d, line, err);
         const char *names = (const char *)(ids + head->L + head->places);
         if ((r->source->task == RAN_TASK_TAG && note_tags(d, line, head, err) != RAN_OK) ||
-            number_labels(r, line, end, names, head->n, err) != RAN_OK ||
-            train_place_add(&d->place, &d->place_cap, d->set.B, line, err) != RAN_OK ||
-            add_document(r, head, ids, err) != RAN_OK)
+            number_labels(r, line, end, names, head->n, err) != RAN_OK)
+                return err->code;
+        struct train_place *place = train_place_add(&d->place_spool, d->set.B, line, err);
+        if (place == NULL)
+                return err->code;
+        d->place = place;
+        if (add_document(r, head, ids, err) != RAN_OK)
                 return err->code;
         note_kind(d, line, head->several);
         for (size_t t = 0; t < head->L; t++)
@@ -297,6 +302,14 @@ static void tell_scheme(const struct train_data *d)
                         "%s: %zu of the tags are not possible in %s where they stand, and are made "
                         "to fit",
                         d->named.file, wrong, ran_tag_scheme_names[scheme]);
+}
+
+void train_begin(struct train_reader *r)
+{
+        struct train_data *d = r->data;
+
+        d->set.keep = d->place_spool.keep = d->empty_spool.keep = r->source->keep;
+        ran_sha256_init(&r->digest);
 }
 
 void train_finish(struct train_reader *r)
@@ -334,7 +347,7 @@ void train_data_read(struct train_data *d, const struct train_source *source, ch
         loop.work = train_encode;
         loop.take = train_take;
         loop.arg = &r;
-        ran_sha256_init(&r.digest);
+        train_begin(&r);
         cmd_records(&loop, files, &d->counts);
         train_finish(&r);
 }
@@ -342,7 +355,7 @@ void train_data_read(struct train_data *d, const struct train_source *source, ch
 void train_data_release(struct train_data *d)
 {
         ran_dataset_release(&d->set);
-        free(d->place);
-        free(d->empty);
+        ran_spool_release(&d->place_spool);
+        ran_spool_release(&d->empty_spool);
         *d = (struct train_data){0};
 }

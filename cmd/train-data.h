@@ -15,10 +15,10 @@ struct train_place {
 struct train_data {
         struct ran_dataset set;
         struct train_place *place; /* (B) of each document of the set, until it is split */
-        size_t place_cap;
         struct cmd_counts counts;
         struct train_place *empty; /* documents without a token; they count as bad */
-        size_t empties, empty_cap;
+        size_t empties;
+        struct ran_spool place_spool, empty_spool; /* where the two lie */
         struct train_place one,
                 several; /* the first record with `label`, the first with `labels` */
         struct train_place named,
@@ -37,6 +37,7 @@ struct train_source {
         struct ran_pool *pool;
         const struct ran_tokenizer *tokenizer; /* NULL: the documents are ids */
         size_t V;                              /* of which all are below this */
+        size_t keep; /* bytes of each long array that stay in memory, see ran_spool */
 };
 
 /* Reads the files into d, whose set may hold classes already. Bad lines are listed on stderr and

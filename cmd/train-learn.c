@@ -8,13 +8,15 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Lines that wait for the vocabulary, one after another. */
 struct spool {
-        struct ran_buf lines;
+        char *lines;
         size_t *end; /* (n) */
         struct train_place *place;
-        size_t n, end_cap, place_cap;
+        size_t n;
+        struct ran_spool lines_spool, end_spool, place_spool; /* where they lie */
 };
 
 struct learner {
@@ -26,26 +28,27 @@ struct learner {
 
 static int keep_line(struct spool *s, const struct cmd_line *line, struct ran_error *err)
 {
-        size_t *end = ran_grow(s->end, &s->end_cap, s->n + 1, sizeof *end, err);
+        size_t at = s->n > 0 ? s->end[s->n - 1] : 0, length = line->record.length;
+        struct train_place *place = train_place_add(&s->place_spool, s->n, line, err);
+        size_t *end =
+                place != NULL ? ran_spool_reserve(&s->end_spool, s->n + 1, sizeof *end, err) : NULL;
+        char *lines = end != NULL ? ran_spool_reserve(&s->lines_spool, at + length, 1, err) : NULL;
 
-        if (end == NULL)
-                return RAN_ENOMEM;
+        if (lines == NULL)
+                return err->code;
+        memcpy(lines + at, line->record.line, length);
+        end[s->n++] = at + length;
+        s->lines = lines;
         s->end = end;
-        if (train_place_add(&s->place, &s->place_cap, s->n, line, err) != RAN_OK)
-                return RAN_ENOMEM;
-        ran_buf_add(&s->lines, line->record.line, line->record.length);
-        if (s->lines.failed)
-                return ran_fail(err, RAN_ENOMEM, "out of memory: %zu bytes of documents were read",
-                                s->lines.len);
-        s->end[s->n++] = s->lines.len;
+        s->place = place;
         return RAN_OK;
 }
 
 static void release_spool(struct spool *s)
 {
-        ran_buf_release(&s->lines);
-        free(s->end);
-        free(s->place);
+        ran_spool_release(&s->lines_spool);
+        ran_spool_release(&s->end_spool);
+        ran_spool_release(&s->place_spool);
 }
 
 /* A member that is there and not null. */
@@ -114,8 +117,8 @@ static void encode_spooled(void *arg, size_t i)
         slot->line.file = spool->place[n].file;
         slot->line.number = spool->place[n].line;
         slot->packed.len = 0;
-        int code = ran_record_scan(&slot->line.record, spool->lines.data + begin,
-                                   spool->end[n] - begin, &slot->err);
+        int code = ran_record_scan(&slot->line.record, spool->lines + begin, spool->end[n] - begin,
+                                   &slot->err);
         if (code == RAN_OK)
                 code = train_encode(&r->learner->reader, &slot->scratch, &slot->line, &slot->packed,
                                     &slot->err);
@@ -195,7 +198,8 @@ struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_
         loop.work = count;
         loop.take = take_counted;
         loop.arg = &l;
-        ran_sha256_init(&l.reader.digest);
+        l.spool.lines_spool.keep = l.spool.end_spool.keep = l.spool.place_spool.keep = source->keep;
+        train_begin(&l.reader);
         cmd_records(&loop, files, &d->counts);
         if (l.first_ids.file != NULL && l.first_words.file != NULL)
                 cmd_die(CMD_FAILED,

@@ -13,7 +13,7 @@
 #include "train-data.h"
 #include "vocab.h"
 
-/* arg of the functions below. Initialise source and data, then call ran_sha256_init(&digest). */
+/* arg of the functions below. Initialise source and data, then call train_begin. */
 struct train_reader {
         const struct train_source *source;
         struct train_data *data;
@@ -40,13 +40,15 @@ int train_encode(void *arg, void *scratch, const struct cmd_line *line, struct r
 int train_take(void *arg, const struct cmd_line *line, const struct ran_buf *result,
                struct ran_error *err);
 
-/* Where a line stands, and to append that to an array of n places. */
+/* Where a line stands, and to append that to n places; NULL on failure. */
 struct train_place train_place_of(const struct cmd_line *line);
-int train_place_add(struct train_place **places, size_t *cap, size_t n, const struct cmd_line *line,
-                    struct ran_error *err);
+struct train_place *train_place_add(struct ran_spool *places, size_t n, const struct cmd_line *line,
+                                    struct ran_error *err);
 
 /* The members that are read, and so on; work, take and arg are left to the caller. */
 struct cmd_loop train_loop(const struct train_source *source);
+/* Begins to fill r->data; source and data are set. */
+void train_begin(struct train_reader *r);
 /* Completes the data set, and releases what r holds. */
 void train_finish(struct train_reader *r);
 

@@ -8,6 +8,7 @@ struct train_run_options {
         int progress; /* TRAIN_PROGRESS_... */
         char *log;    /* JSON lines, or NULL */
         double checkpoint_minutes;
+        size_t data_memory;        /* MB of each long array of the data that stay in memory */
         FILE *log_file;            /* opened by train_run_prepare, closed by train_run */
         bool resume;               /* where a checkpoint is; else from the start */
         bool overwrite_checkpoint; /* begin anew although there is one */

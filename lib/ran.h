@@ -58,6 +58,22 @@ void *ran_grow(void *p, size_t *cap, size_t want, size_t size, struct ran_error 
 /* n floats, zeroed, at a multiple of 64 bytes. Free with free(). */
 float *ran_alloc_floats(size_t n, struct ran_error *err);
 
+/* An array that may be larger than memory (base/spool.c): what outgrows `keep` bytes moves to a
+ * file without a name in TMPDIR (or /var/tmp), mapped into memory. Zero-initialise; `keep` may be
+ * set. */
+#define RAN_SPOOL_KEEP ((size_t)256 << 20)
+struct ran_spool {
+        void *data;
+        size_t room; /* bytes there is room for */
+        size_t keep; /* 0: RAN_SPOOL_KEEP */
+        int file;    /* where mapped */
+        bool mapped;
+};
+/* Room for at least n objects of `size` bytes; what was added is arbitrary. Returns data, which may
+ * have moved. NULL on failure (memory, disk): what was there stays as it was. */
+void *ran_spool_reserve(struct ran_spool *s, size_t n, size_t size, struct ran_error *err);
+void ran_spool_release(struct ran_spool *s); /* keeps `keep` */
+
 /* A growing run of bytes. Zero-initialise. After a failed allocation `failed` stays set and further
  * additions do nothing, so that a caller checks once, at the end. data may be NULL when len is 0. */
 struct ran_buf {
@@ -651,11 +667,15 @@ struct ran_dataset {
         size_t C;
         bool multilabel; /* records hold "labels": set by the caller */
         char digest[65]; /* SHA-256 of what was read, in order: set by the caller */
+        /* Where the arrays lie that grow with the documents and may be larger than memory. */
+        struct {
+                struct ran_spool ids, first, labels, label_first, places, weight;
+        } spool;
+        size_t keep; /* bytes of each that stay in memory; 0: RAN_SPOOL_KEEP */
         /* While it is built. */
         bool fixed;      /* the classes were given */
         uint32_t *slots; /* open hash table of names: class + 1, 0 for none */
-        size_t slot_count;
-        size_t ids_cap, labels_cap, places_cap, B_cap, names_cap;
+        size_t slot_count, names_cap;
 };
 /* A label that the given classes do not have: no answer is right for it. Never in training data. Of
  * the labels of a document these come last, and each counts. */

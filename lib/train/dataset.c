@@ -1,9 +1,10 @@
 /* dataset.c - documents and their labels, as training and evaluation read them.
  *
  * Everything lies in a few long arrays, document after document: a million short documents cost no
- * more than their ids. While labels are read, classes are numbered as they turn up and found again
- * through an open hash table; at the end they are ordered by the bytes of their names, so that the
- * numbers in a model depend on the names alone and not on the order of the records.
+ * more than their ids, and where those are larger than memory the arrays lie in files. While labels
+ * are read, classes are numbered as they turn up and found again through an open hash table; at the
+ * end they are ordered by the bytes of their names, so that the numbers in a model depend on the
+ * names alone and not on the order of the records.
  */
 #include "ran.h"
 
@@ -99,44 +100,43 @@ int ran_dataset_set_classes(struct ran_dataset *d, char *const *names, size_t C,
 
 /* ---- documents ------------------------------------------------------------------------------ */
 
+/* Room for n elements of an array of the data set; *array follows it when it moves. */
+static int reserve(struct ran_dataset *d, struct ran_spool *spool, void *array, size_t n,
+                   size_t size, struct ran_error *err)
+{
+        void *data;
+
+        spool->keep = d->keep;
+        data = ran_spool_reserve(spool, n, size, err);
+        if (data != NULL)
+                memcpy(array, &data, sizeof data);
+        return data != NULL ? RAN_OK : err->code;
+}
+
 /* Room for one more document; first and label_first have one element more than documents. */
 static int reserve_document(struct ran_dataset *d, struct ran_error *err)
 {
-        size_t want = d->B + 2, cap = d->B_cap;
+        size_t n = d->B + 2;
 
-        if (want <= d->B_cap)
-                return RAN_OK;
-        size_t *first = ran_grow(d->first, &cap, want, sizeof *first, err);
-        if (first == NULL)
-                return RAN_ENOMEM;
-        d->first = first;
-        cap = d->B_cap;
-        first = ran_grow(d->label_first, &cap, want, sizeof *first, err);
-        if (first == NULL)
-                return RAN_ENOMEM;
-        d->label_first = first;
-        cap = d->B_cap;
-        float *weight = ran_grow(d->weight, &cap, want, sizeof *weight, err);
-        if (weight == NULL)
-                return RAN_ENOMEM;
-        d->weight = weight;
-        d->B_cap = cap;
+        if (reserve(d, &d->spool.first, &d->first, n, sizeof *d->first, err) != RAN_OK ||
+            reserve(d, &d->spool.label_first, &d->label_first, n, sizeof *d->first, err) !=
+                    RAN_OK ||
+            reserve(d, &d->spool.weight, &d->weight, n, sizeof *d->weight, err) != RAN_OK)
+                return err->code;
         if (d->B == 0)
                 d->first[0] = d->label_first[0] = 0;
         return RAN_OK;
 }
 
-static int append(uint32_t **array, size_t *cap, size_t at, const uint32_t *more, size_t n,
-                  struct ran_error *err)
+static int append(struct ran_dataset *d, struct ran_spool *spool, uint32_t **array, size_t at,
+                  const uint32_t *more, size_t n, struct ran_error *err)
 {
         if (n > SIZE_MAX - at)
                 return ran_fail(err, RAN_ENOMEM, "the documents are larger than memory can be");
-        uint32_t *p = ran_grow(*array, cap, at + n, sizeof *p, err);
-        if (p == NULL)
-                return RAN_ENOMEM;
-        *array = p;
+        if (reserve(d, spool, array, at + n, sizeof **array, err) != RAN_OK)
+                return err->code;
         if (n > 0)
-                memcpy(p + at, more, n * sizeof *p);
+                memcpy(*array + at, more, n * sizeof **array);
         return RAN_OK;
 }
 
@@ -169,14 +169,14 @@ static int append_document(struct ran_dataset *d, const uint32_t *ids, size_t L,
         size_t at, label_at;
 
         if (reserve_document(d, err) != RAN_OK)
-                return RAN_ENOMEM;
+                return err->code;
         at = d->first[d->B];
         label_at = d->label_first[d->B];
-        if (append(&d->ids, &d->ids_cap, at, ids, L, err) != RAN_OK ||
-            append(&d->labels, &d->labels_cap, label_at, labels, n, err) != RAN_OK ||
+        if (append(d, &d->spool.ids, &d->ids, at, ids, L, err) != RAN_OK ||
+            append(d, &d->spool.labels, &d->labels, label_at, labels, n, err) != RAN_OK ||
             (places != NULL &&
-             append(&d->places, &d->places_cap, label_at, places, n, err) != RAN_OK))
-                return RAN_ENOMEM;
+             append(d, &d->spool.places, &d->places, label_at, places, n, err) != RAN_OK))
+                return err->code;
         d->first[d->B + 1] = at + L;
         d->label_first[d->B + 1] = label_at + n;
         return RAN_OK;
@@ -186,7 +186,7 @@ int ran_dataset_add(struct ran_dataset *d, const uint32_t *ids, size_t L, const 
                     size_t n, double weight, struct ran_error *err)
 {
         if (append_document(d, ids, L, NULL, labels, n, err) != RAN_OK)
-                return RAN_ENOMEM;
+                return err->code;
         d->weight[d->B++] = (float)weight;
         d->label_first[d->B] =
                 d->label_first[d->B - 1] + sort_labels(d->labels + d->label_first[d->B - 1], n);
@@ -198,7 +198,7 @@ int ran_dataset_add_words(struct ran_dataset *d, const uint32_t *ids, size_t L,
                           struct ran_error *err)
 {
         if (append_document(d, ids, L, places, tags, n, err) != RAN_OK)
-                return RAN_ENOMEM;
+                return err->code;
         d->weight[d->B++] = (float)weight;
         return RAN_OK;
 }
@@ -247,7 +247,7 @@ static int order_classes(struct ran_dataset *d, struct ran_error *err)
 int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err)
 {
         if (reserve_document(d, err) != RAN_OK) /* so that first[0] is there without any */
-                return RAN_ENOMEM;
+                return err->code;
         if (!d->fixed && order_classes(d, err) != RAN_OK)
                 return RAN_ENOMEM;
         free(d->slots);
@@ -330,7 +330,7 @@ static int move_held(struct ran_dataset *d, const bool *held, struct ran_dataset
                 size_t label_at = d->label_first[b], n = d->label_first[b + 1] - label_at;
                 if (held[b]) {
                         if (copy_document(dev, d, b, err) != RAN_OK)
-                                return RAN_ENOMEM;
+                                return err->code;
                         continue;
                 }
                 if (d->places != NULL)
@@ -356,6 +356,7 @@ int ran_dataset_split(struct ran_dataset *d, double share, uint64_t seed, struct
         if (held == NULL)
                 return RAN_ENOMEM;
         dev->multilabel = d->multilabel;
+        dev->keep = d->keep;
         memcpy(dev->digest, d->digest, sizeof dev->digest);
         int code = choose(d, share, seed, held, err);
         if (code == RAN_OK)
@@ -373,12 +374,12 @@ void ran_dataset_release(struct ran_dataset *d)
         for (size_t c = 0; c < d->C; c++)
                 free(d->names[c]);
         free(d->names);
-        free(d->ids);
-        free(d->first);
-        free(d->labels);
-        free(d->places);
-        free(d->label_first);
-        free(d->weight);
         free(d->slots);
+        ran_spool_release(&d->spool.ids);
+        ran_spool_release(&d->spool.first);
+        ran_spool_release(&d->spool.labels);
+        ran_spool_release(&d->spool.label_first);
+        ran_spool_release(&d->spool.places);
+        ran_spool_release(&d->spool.weight);
         *d = (struct ran_dataset){0};
 }

@@ -242,6 +242,22 @@ refused() {
   done
 }
 
+@test "train: data that outgrow --data-memory lie in a file without a name, and give the same model" {
+  documents 9000 >train.jsonl # 2 MB
+  mkdir tmp
+  export TMPDIR=$PWD/tmp
+  ran-train classify $shape --epochs 1 -q -o memory.ran train.jsonl
+  ran-train classify $shape --epochs 1 -q -o disk.ran --data-memory 1 train.jsonl
+  cmp memory.ran disk.ran
+  [ -z "$(ls -A tmp)" ]
+  refused 3 'no room for ' bash -c "trap '' XFSZ; ulimit -f 1500
+    exec ran-train classify --data-memory 1 -o m.ran train.jsonl"
+  [[ $stderr == *'(TMPDIR can name another folder)'* ]]
+  TMPDIR=$PWD/none refused 3 "cannot make a file in $PWD/none" \
+    ran-train classify --data-memory 1 -o m.ran train.jsonl
+  TMPDIR=$PWD/none ran-train classify $shape --epochs 1 -q -o none.ran train.jsonl
+}
+
 @test "train: a log that cannot be written costs the log, not the training" {
   documents 60 >train.jsonl
   refused 3 '/dev/full' ran-train classify $shape --epochs 2 -q --log /dev/full -o m.ran train.jsonl

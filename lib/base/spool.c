@@ -1,0 +1,145 @@
+/* spool.c - arrays that may be larger than memory.
+ *
+ *      up to `keep` bytes           beyond
+ *
+ *      +------------------+         +-------------------------------------------+
+ *      |  memory          |  --->   |  a file without a name, mapped and shared |
+ *      +------------------+         +-------------------------------------------+
+ *
+ * Pages of the file need no memory of their own: the system writes those that it needs room for to
+ * the disk and fetches them when they are looked at. Blocks on the disk are reserved before they
+ * are mapped, so that a full disk is an error here and not a SIGBUS later on.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "ran.h"
+
+static const char *folder(void)
+{
+        const char *named = getenv("TMPDIR");
+
+        /* Not /tmp, which is memory on many systems. */
+        return named != NULL && named[0] != '\0' ? named : "/var/tmp";
+}
+
+static int no_room(size_t bytes, int error, struct ran_error *err)
+{
+        return ran_fail(err, RAN_EIO,
+                        "no room for %zu bytes of data in %s: %s (TMPDIR can name another folder)",
+                        bytes, folder(), strerror(error));
+}
+
+/* A file that nobody else sees, and that is gone when the program ends, however it ends. */
+static int open_nameless(struct ran_error *err)
+{
+        char *path;
+        int fd;
+
+        if (asprintf(&path, "%s/ran.XXXXXX", folder()) < 0)
+                return ran_fail(err, RAN_ENOMEM, "out of memory"), -1;
+        fd = mkostemp(path, O_CLOEXEC);
+        if (fd < 0)
+                ran_fail(err, RAN_EIO,
+                         "cannot make a file in %s for data that are large: %s "
+                         "(TMPDIR can name another folder)",
+                         folder(), strerror(errno));
+        else
+                unlink(path);
+        free(path);
+        return fd;
+}
+
+/* Bytes from `size` on are made part of the file, with room on the disk. */
+static int extend(int fd, size_t size, size_t more, struct ran_error *err)
+{
+        int error;
+
+        do
+                error = posix_fallocate(fd, (off_t)size, (off_t)more);
+        while (error == EINTR);
+        return error == 0 ? RAN_OK : no_room(size + more, error, err);
+}
+
+/* Extends the file from `size` and maps all of it anew; NULL leaves an older mapping as it was. */
+static void *map(int fd, size_t size, size_t room, struct ran_error *err)
+{
+        if (extend(fd, size, room - size, err) != RAN_OK)
+                return NULL;
+        void *p = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (p != MAP_FAILED)
+                return p;
+        ran_fail(err, RAN_ENOMEM, "cannot map %zu bytes of data: %s", room, strerror(errno));
+        return NULL;
+}
+
+static void *move_to_file(struct ran_spool *s, size_t room, struct ran_error *err)
+{
+        int fd = open_nameless(err);
+        void *p = fd >= 0 ? map(fd, 0, room, err) : NULL;
+
+        if (p == NULL) {
+                if (fd >= 0)
+                        close(fd);
+                return NULL;
+        }
+        if (s->room > 0)
+                memcpy(p, s->data, s->room);
+        free(s->data);
+        *s = (struct ran_spool){p, room, s->keep, fd, true};
+        return p;
+}
+
+static void *grow_file(struct ran_spool *s, size_t room, struct ran_error *err)
+{
+        void *p = map(s->file, s->room, room, err);
+
+        if (p == NULL)
+                return NULL;
+        munmap(s->data, s->room);
+        s->data = p;
+        s->room = room;
+        return p;
+}
+
+void *ran_spool_reserve(struct ran_spool *s, size_t n, size_t size, struct ran_error *err)
+{
+        const size_t unit = 1 << 16;
+        size_t keep = s->keep > 0 ? s->keep : RAN_SPOOL_KEEP, want, room;
+
+        if (__builtin_mul_overflow(n, size, &want) || want > (size_t)PTRDIFF_MAX - unit) {
+                ran_fail(err, RAN_ENOMEM, "out of memory: %zu x %zu bytes were asked for", n, size);
+                return NULL;
+        }
+        if (want <= s->room && s->data != NULL)
+                return s->data;
+        if (!s->mapped && want <= keep) {
+                void *p = ran_grow(s->data, &s->room, want, 1, err);
+                if (p != NULL)
+                        s->data = p;
+                return p;
+        }
+        /* Ahead by no more than is kept in memory: to map once more costs little, disk is scarce.
+         */
+        room = s->room / 8 < keep ? s->room / 8 : keep;
+        if (__builtin_add_overflow(want, room, &room) || room > (size_t)PTRDIFF_MAX - unit)
+                room = want;
+        room = (room + unit - 1) / unit * unit;
+        return s->mapped ? grow_file(s, room, err) : move_to_file(s, room, err);
+}
+
+void ran_spool_release(struct ran_spool *s)
+{
+        if (s->mapped) {
+                munmap(s->data, s->room);
+                close(s->file);
+        } else {
+                free(s->data);
+        }
+        *s = (struct ran_spool){.keep = s->keep};
+}
