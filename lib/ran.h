@@ -505,6 +505,32 @@ int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *
  * rounded; never above 1. */
 void ran_probabilities(const struct ran_config *config, const float *logits, size_t C, float *p);
 
+/* ---- sampling (model/sample.c) --------------------------------------------------------------- */
+
+/* How a token is drawn from the logits of a language model. Set the first four members, leave the
+ * rest zero; one a thread. The order of the cuts: temperature, top_k, top_p. */
+struct ran_sampler {
+        double temperature; /* logits are divided by it; 0: the most probable token, no chance */
+        size_t top_k;       /* only of the k most probable; 0: of all */
+        double top_p; /* of these, only of the fewest that have this share of their probability; 1: all */
+        const bool *never; /* (V) tokens that are never drawn; NULL: none */
+        /* Scratch. */
+        uint32_t *heap;
+        double *weight;
+        size_t heap_cap, weight_cap;
+};
+void ran_sampler_release(struct ran_sampler *s);
+/* Draws by u, uniform in [0, 1). Of equally probable tokens the one with the lower id comes first.
+ * RAN_EINVAL when a logit is not a number, or no token can be drawn. */
+int ran_sampler_draw(struct ran_sampler *s, const float *logits, size_t V, double u, uint32_t *id,
+                     struct ran_error *err);
+/* The k most probable tokens but those of `never`, the most probable first, and their probabilities
+ * among all V. Returns in *n how many there are: k, or fewer. The other settings play no part. */
+int ran_sampler_best(struct ran_sampler *s, const float *logits, size_t V, size_t k, uint32_t *ids,
+                     double *p, size_t *n, struct ran_error *err);
+/* -log of the probability of a token, in double. */
+double ran_nll(const float *logits, size_t V, uint32_t id);
+
 /* ---- metrics (eval/) ------------------------------------------------------------------------ */
 
 /* Counts and sums (in double) over scored documents of a classifier. What is added in the same order

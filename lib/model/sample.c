@@ -1,0 +1,224 @@
+/* sample.c - from the logits of a language model to a token.
+ *
+ * A vocabulary has a hundred thousand tokens, of which few are probable: those are taken off a heap,
+ * the most probable first, until they are enough. Nothing is sorted beyond them.
+ */
+#include "ran.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void ran_sampler_release(struct ran_sampler *s)
+{
+        free(s->heap);
+        free(s->weight);
+        s->heap = NULL;
+        s->weight = NULL;
+        s->heap_cap = s->weight_cap = 0;
+}
+
+/* ---- the heap ------------------------------------------------------------------------------- */
+
+/* Is token a more probable than b? A total order. */
+static bool better(const double *weight, uint32_t a, uint32_t b)
+{
+        return weight[a] != weight[b] ? weight[a] > weight[b] : a < b;
+}
+
+static void sift_down(const double *weight, uint32_t *heap, size_t n, size_t place)
+{
+        uint32_t token = heap[place];
+
+        for (size_t child; (child = 2 * place + 1) < n; place = child) {
+                if (child + 1 < n && better(weight, heap[child + 1], heap[child]))
+                        child++;
+                if (!better(weight, heap[child], token))
+                        break;
+                heap[place] = heap[child];
+        }
+        heap[place] = token;
+}
+
+static void make_heap(const double *weight, uint32_t *heap, size_t n)
+{
+        for (size_t i = n / 2; i-- > 0;)
+                sift_down(weight, heap, n, i);
+}
+
+/* Takes the best of n away, which then stands at heap[n - 1]. */
+static uint32_t pop(const double *weight, uint32_t *heap, size_t n)
+{
+        uint32_t best = heap[0];
+
+        heap[0] = heap[n - 1];
+        heap[n - 1] = best;
+        if (n > 2)
+                sift_down(weight, heap, n - 1, 0);
+        return best;
+}
+
+/* ---- weights -------------------------------------------------------------------------------- */
+
+static bool is_allowed(const struct ran_sampler *s, size_t id)
+{
+        return s->never == NULL || !s->never[id];
+}
+
+static int check(const float *logits, size_t V, struct ran_error *err)
+{
+        for (size_t i = 0; i < V; i++)
+                if (isnan(logits[i]) || logits[i] == INFINITY)
+                        return ran_fail(err, RAN_EINVAL,
+                                        "the model gives token %zu a score that is no number", i);
+        return RAN_OK;
+}
+
+static int fit(struct ran_sampler *s, size_t V, struct ran_error *err)
+{
+        uint32_t *heap = ran_grow(s->heap, &s->heap_cap, V, sizeof *heap, err);
+
+        if (heap == NULL)
+                return RAN_ENOMEM;
+        s->heap = heap;
+        double *weight = ran_grow(s->weight, &s->weight_cap, V, sizeof *weight, err);
+        if (weight == NULL)
+                return RAN_ENOMEM;
+        s->weight = weight;
+        return RAN_OK;
+}
+
+static int no_token(struct ran_error *err)
+{
+        return ran_fail(err, RAN_EINVAL, "the model gives no token that may stand here a chance");
+}
+
+/* Weighs the allowed tokens: exp(logit / temperature) over that of the most probable one. Fills heap
+ * with those that have any weight, by id, and returns how many there are. */
+static size_t weigh(struct ran_sampler *s, const float *logits, size_t V, double temperature)
+{
+        double most = -INFINITY;
+        size_t n = 0;
+
+        for (size_t i = 0; i < V; i++)
+                if (is_allowed(s, i) && (double)logits[i] > most)
+                        most = (double)logits[i];
+        if (most == -INFINITY)
+                return 0;
+        for (size_t i = 0; i < V; i++) {
+                if (!is_allowed(s, i))
+                        continue;
+                s->weight[i] = exp(((double)logits[i] - most) / temperature);
+                if (s->weight[i] > 0)
+                        s->heap[n++] = (uint32_t)i;
+        }
+        return n;
+}
+
+/* The log of the sum of exp over all logits. */
+static double log_sum(const float *logits, size_t V)
+{
+        double most = -INFINITY, sum = 0;
+
+        for (size_t i = 0; i < V; i++)
+                most = fmax(most, (double)logits[i]);
+        for (size_t i = 0; i < V; i++)
+                sum += exp((double)logits[i] - most);
+        return most + log(sum);
+}
+
+double ran_nll(const float *logits, size_t V, uint32_t id)
+{
+        return log_sum(logits, V) - (double)logits[id];
+}
+
+/* ---- drawing -------------------------------------------------------------------------------- */
+
+static int draw_best(const struct ran_sampler *s, const float *logits, size_t V, uint32_t *id,
+                     struct ran_error *err)
+{
+        size_t best = V;
+
+        for (size_t i = 0; i < V; i++)
+                if (is_allowed(s, i) && logits[i] > -INFINITY &&
+                    (best == V || logits[i] > logits[best]))
+                        best = i;
+        if (best == V)
+                return no_token(err);
+        *id = (uint32_t)best;
+        return RAN_OK;
+}
+
+/* The token of the n in `from` on whose share of their weight u falls. */
+static uint32_t pick(const double *weight, const uint32_t *from, size_t n, double u)
+{
+        double sum = 0, passed = 0;
+
+        for (size_t i = 0; i < n; i++)
+                sum += weight[from[i]];
+        for (size_t i = 0; i + 1 < n; i++) {
+                passed += weight[from[i]];
+                if (u * sum < passed)
+                        return from[i];
+        }
+        return from[n - 1];
+}
+
+/* Takes tokens off the heap of n until there are k, or as many as have the share top_p of the weight
+ * of those k. They stand at the end of the heap, the most probable last; returns how many. */
+static size_t cut(const struct ran_sampler *s, size_t n)
+{
+        size_t k = s->top_k > 0 && s->top_k < n ? s->top_k : n;
+        double whole = 0, sum = 0;
+        size_t kept = 0;
+
+        make_heap(s->weight, s->heap, n);
+        if (k == n) {
+                for (size_t i = 0; i < n; i++)
+                        whole += s->weight[s->heap[i]];
+        } else {
+                for (size_t i = 0; i < k; i++)
+                        whole += s->weight[pop(s->weight, s->heap, n - i)];
+        }
+        while (kept < k && (kept == 0 || s->top_p >= 1 || sum < s->top_p * whole)) {
+                if (k == n)
+                        pop(s->weight, s->heap, n - kept);
+                sum += s->weight[s->heap[n - ++kept]];
+        }
+        return kept;
+}
+
+int ran_sampler_draw(struct ran_sampler *s, const float *logits, size_t V, double u, uint32_t *id,
+                     struct ran_error *err)
+{
+        if (check(logits, V, err) != RAN_OK)
+                return RAN_EINVAL;
+        if (s->temperature == 0)
+                return draw_best(s, logits, V, id, err);
+        if (fit(s, V, err) != RAN_OK)
+                return RAN_ENOMEM;
+        size_t n = weigh(s, logits, V, s->temperature);
+        if (n == 0)
+                return no_token(err);
+        size_t kept = s->top_k > 0 || s->top_p < 1 ? cut(s, n) : n;
+        *id = pick(s->weight, s->heap + (n - kept), kept, u);
+        return RAN_OK;
+}
+
+int ran_sampler_best(struct ran_sampler *s, const float *logits, size_t V, size_t k, uint32_t *ids,
+                     double *p, size_t *n, struct ran_error *err)
+{
+        if (check(logits, V, err) != RAN_OK)
+                return RAN_EINVAL;
+        if (fit(s, V, err) != RAN_OK)
+                return RAN_ENOMEM;
+        const double whole = log_sum(logits, V);
+        size_t left = weigh(s, logits, V, 1);
+        make_heap(s->weight, s->heap, left);
+        for (*n = 0; *n < k && left > 0; left--) {
+                uint32_t best = pop(s->weight, s->heap, left);
+                ids[*n] = best;
+                p[(*n)++] = exp((double)logits[best] - whole);
+        }
+        return RAN_OK;
+}
+
