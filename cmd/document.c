@@ -110,18 +110,20 @@ static int read_encoding(struct cmd_document *d, const char *line, const struct 
 /* ---- words ---------------------------------------------------------------------------------- */
 
 static int read_tokens(struct cmd_document *d, const char *line, const struct ran_member *m,
-                       const struct ran_tokenizer *tokenizer, struct ran_error *err)
+                       const char *name, const struct ran_tokenizer *tokenizer,
+                       struct ran_error *err)
 {
         struct ran_span item;
         size_t pos = 0;
         char type;
 
         if (m->type != 'a')
-                return ran_fail(err, RAN_EFORMAT, "\"tokens\" must be an array of strings");
+                return ran_fail(err, RAN_EFORMAT, "\"%s\" must be an array of strings", name);
         d->encoding.n = d->encoding.words = 0;
         while (ran_json_next(line, m->value, &pos, NULL, &item, &type)) {
                 if (type != 's')
-                        return ran_fail(err, RAN_EFORMAT, "\"tokens\" must be an array of strings");
+                        return ran_fail(err, RAN_EFORMAT, "\"%s\" must be an array of strings",
+                                        name);
                 d->text.len = 0;
                 int code = ran_json_decode(line, item, &d->text, err);
                 if (code == RAN_OK)
@@ -134,10 +136,10 @@ static int read_tokens(struct cmd_document *d, const char *line, const struct ra
 }
 
 static int read_text(struct cmd_document *d, const char *line, const struct ran_member *m,
-                     const struct ran_tokenizer *tokenizer, struct ran_error *err)
+                     const char *name, const struct ran_tokenizer *tokenizer, struct ran_error *err)
 {
         if (m->type != 's')
-                return ran_fail(err, RAN_EFORMAT, "\"text\" must be a string");
+                return ran_fail(err, RAN_EFORMAT, "\"%s\" must be a string", name);
         d->text.len = 0;
         int code = ran_json_decode(line, m->value, &d->text, err);
         if (code != RAN_OK)
@@ -168,9 +170,9 @@ static int read_source(struct cmd_document *d, const struct ran_record *record,
         if (d->from == CMD_FROM_IDS)
                 return read_ids(d, record->line, ids->value, ids->type, V, err);
         if (tokens != NULL)
-                code = read_tokens(d, record->line, tokens, tokenizer, err);
+                code = read_tokens(d, record->line, tokens, "tokens", tokenizer, err);
         else if (text != NULL)
-                code = read_text(d, record->line, text, tokenizer, err);
+                code = read_text(d, record->line, text, "text", tokenizer, err);
         else
                 code = ran_fail(err, RAN_EFORMAT,
                                 "no document: one of %sids, tokens and text is needed",
@@ -252,6 +254,23 @@ int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
         if (options != NULL && options->max_tokens > 0 && d->L > options->max_tokens)
                 return cut(d, options, err);
         return RAN_OK;
+}
+
+int cmd_document_read_member(struct cmd_document *d, const struct ran_record *record,
+                             const char *name, const struct ran_tokenizer *tokenizer,
+                             struct ran_error *err)
+{
+        const struct ran_member *m = find(record, name);
+
+        if (m == NULL)
+                return ran_fail(err, RAN_EFORMAT, "there is no \"%s\"", name);
+        d->from = m->type == 'a' ? CMD_FROM_TOKENS : CMD_FROM_TEXT;
+        int code = (m->type == 'a' ? read_tokens : read_text)(d, record->line, m, name, tokenizer,
+                                                              err);
+        d->ids = d->encoding.ids;
+        d->L = d->of = d->encoding.n;
+        d->empty = code == RAN_OK && d->L == 0;
+        return code;
 }
 
 void cmd_document_truncated(const struct cmd_document *d, struct ran_buf *out)

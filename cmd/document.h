@@ -44,6 +44,11 @@ void cmd_document_release(struct cmd_document *d);
 int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
                       const struct ran_tokenizer *tokenizer, size_t V,
                       const struct cmd_document_options *options, struct ran_error *err);
+/* The same for the member of this name, a string or a list of words, which may have no token at
+ * all. A record without it is RAN_EFORMAT. */
+int cmd_document_read_member(struct cmd_document *d, const struct ran_record *record,
+                             const char *name, const struct ran_tokenizer *tokenizer,
+                             struct ran_error *err);
 /* Appends `,"truncated":{"kept":k,"of":n}` when the document was cut, else nothing. */
 void cmd_document_truncated(const struct cmd_document *d, struct ran_buf *out);
 

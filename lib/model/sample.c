@@ -1,7 +1,7 @@
 /* sample.c - from the logits of a language model to a token.
  *
- * A vocabulary has a hundred thousand tokens, of which few are probable: those are taken off a heap,
- * the most probable first, until they are enough. Nothing is sorted beyond them.
+ * A vocabulary has a hundred thousand tokens, of which few are probable: those are taken off a
+ * heap, the most probable first, until they are enough. Nothing is sorted beyond them.
  */
 #include "ran.h"
 
@@ -92,8 +92,8 @@ static int no_token(struct ran_error *err)
         return ran_fail(err, RAN_EINVAL, "the model gives no token that may stand here a chance");
 }
 
-/* Weighs the allowed tokens: exp(logit / temperature) over that of the most probable one. Fills heap
- * with those that have any weight, by id, and returns how many there are. */
+/* Weighs the allowed tokens: exp(logit / temperature) over that of the most probable one. Fills
+ * heap with those that have any weight, by id, and returns how many there are. */
 static size_t weigh(struct ran_sampler *s, const float *logits, size_t V, double temperature)
 {
         double most = -INFINITY;
@@ -163,8 +163,9 @@ static uint32_t pick(const double *weight, const uint32_t *from, size_t n, doubl
         return from[n - 1];
 }
 
-/* Takes tokens off the heap of n until there are k, or as many as have the share top_p of the weight
- * of those k. They stand at the end of the heap, the most probable last; returns how many. */
+/* Takes tokens off the heap of n until there are k, or as many as have the share top_p of the
+ * weight of those k. They stand at the end of the heap, the most probable last; returns how many.
+ */
 static size_t cut(const struct ran_sampler *s, size_t n)
 {
         size_t k = s->top_k > 0 && s->top_k < n ? s->top_k : n;
@@ -221,4 +222,3 @@ int ran_sampler_best(struct ran_sampler *s, const float *logits, size_t V, size_
         }
         return RAN_OK;
 }
-

@@ -135,7 +135,8 @@ static uint32_t nucleus(const float *logits, size_t V, const struct ran_sampler 
         memset(in, 0, V * sizeof *in);
         for (size_t i = 0; i < V; i++)
                 if (!s->never[i])
-                        r[n++] = (struct ranked){exp((double)logits[i] / s->temperature), (uint32_t)i};
+                        r[n++] = (struct ranked){exp((double)logits[i] / s->temperature),
+                                                 (uint32_t)i};
         qsort(r, n, sizeof *r, compare);
         size_t k = s->top_k > 0 && s->top_k < n ? s->top_k : n;
         for (size_t i = 0; i < k; i++)
