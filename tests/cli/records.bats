@@ -227,6 +227,7 @@ encodes() {
 
 @test "records: a live pipe gets each answer before it sends the next line" {
   coproc encode
+  local encoder=$COPROC_PID # bash forgets it when the program has ended
   for text in a b c; do
     echo "{\"text\":\"$text\"}" >&"${COPROC[1]}"
     read -r -t 20 answer <&"${COPROC[0]}"
@@ -239,7 +240,7 @@ encodes() {
   read -r -t 20 answer <&"${COPROC[0]}"
   [[ $answer == '{"text":"a","encoding":'* ]]
   exec {COPROC[1]}>&-
-  wait "$COPROC_PID"
+  wait "$encoder"
 }
 
 @test "records: a closed pipe ends the program quietly" {
