@@ -444,8 +444,8 @@ void ran_model_free(struct ran_model *m);
 const struct ran_config *ran_model_config(const struct ran_model *m);
 const struct ran_tokenizer *ran_model_tokenizer(const struct ran_model *m); /* NULL: ids only */
 size_t ran_model_vocabulary(const struct ran_model *m);                     /* V */
-size_t ran_model_classes(const struct ran_model *m);                        /* C */
-const char *ran_model_label(const struct ran_model *m, size_t c);           /* "0", "1" ... if unnamed */
+size_t ran_model_classes(const struct ran_model *m); /* C; of a language model V */
+const char *ran_model_label(const struct ran_model *m, size_t c); /* "0", "1" ... if unnamed; NULL: none */
 const char *ran_model_metadata(const struct ran_model *m, const char *key); /* NULL: absent */
 /* Decision thresholds of a model with several labels a document, (C): tuned ones, or 0.5. */
 const float *ran_model_thresholds(const struct ran_model *m);

@@ -494,7 +494,7 @@ static void norm_bwd(float *dx, size_t lddx, float *dw, float *db, const float *
         }
 }
 
-static void softmax(float *x, float scale, size_t n)
+static double softmax(float *x, float scale, size_t n)
 {
         vf top = splat(x[0]), total = {0}, s = splat(scale);
 
@@ -509,9 +509,11 @@ static void softmax(float *x, float scale, size_t n)
                 total += pick(e, (vf){0}, k);
                 put(x + i, e, k);
         }
-        s = splat(1.0f / sum(total));
+        float all = sum(total);
+        s = splat(1.0f / all);
         EACH(i, k, n)
         put(x + i, get(x + i, k) * s, k);
+        return (double)scale * (double)top[0] + log((double)all);
 }
 
 static void softmax_bwd(float *dp, const float *p, float scale, size_t n)

@@ -16,11 +16,11 @@ struct ran_carry {
         size_t tokens;        /* read so far; 0: nothing, and all below is unused */
         size_t states;        /* earlier states: those before the cell, which is one more */
         size_t open;          /* tokens of the open window */
-        size_t cap, open_cap; /* room for states and for rows of an open window */
+        size_t cap, open_cap; /* floats that key and value, and qkv, have room for */
         float *G;             /* (N, D) */
         float **key, **value; /* (N): (states, D) */
         float **qkv;          /* (N): (1 + open, 3E) rows of the open window, its cell first */
-        float **pre;          /* (N): (F) the cell's row before phi: its gates */
+        float *pre;           /* (N, F) the open window's cell row before phi: its gates */
 };
 int ran_carry_init(struct ran_carry *c, const struct ran_config *config, struct ran_error *err);
 void ran_carry_clear(struct ran_carry *c); /* nothing read */

@@ -137,16 +137,21 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
                                 "encoder '%s' is not in this version of ran (%s); "
                                 "it knows 'ran'",
                                 encoders[c->encoder], RAN_VERSION);
-        if (c->task != RAN_TASK_CLASSIFY && c->task != RAN_TASK_TAG)
+        if (c->task != RAN_TASK_LM && c->mask != RAN_MASK_NONE)
+                return ran_fail(
+                        err, RAN_EINVAL,
+                        "only language models (lm) hide what follows: for '%s' mask must be "
+                        "'none', not '%s'",
+                        tasks[c->task], masks[c->mask]);
+        if (c->task == RAN_TASK_LM && c->mask == RAN_MASK_NONE)
                 return ran_fail(err, RAN_EINVAL,
-                                "task '%s' is not in this version of ran (%s); "
-                                "it knows 'classify' and 'tag'",
-                                tasks[c->task], RAN_VERSION);
-        if (c->mask != RAN_MASK_NONE)
+                                "a language model must not see what it predicts: mask must be "
+                                "'causal' or 'prefix'");
+        if (c->mask != RAN_MASK_NONE && c->min_window > 1)
                 return ran_fail(err, RAN_EINVAL,
-                                "classifiers and taggers read whole documents: mask must be "
-                                "'none', not '%s'",
-                                masks[c->mask]);
+                                "under the mask '%s' a window must not depend on what follows it: "
+                                "min_window must be 1, not %zu",
+                                masks[c->mask], c->min_window);
         if (c->rotary && c->head_dim % 2 != 0)
                 return ran_fail(err, RAN_EINVAL,
                                 "rotary positions turn pairs: head_dim must be even, "

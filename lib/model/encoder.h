@@ -12,9 +12,14 @@ void ran_encode(struct ran_work *w, const struct ran_params *p);
  * token, in w->dx. */
 void ran_encode_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp);
 
-/* The head of the configuration's task: fills w->head, the logits last: (B, C) to classify,
- * (places, C) to tag. Adjoint: from w->head.dlogits to w->dx and w->dlast (overwritten); adds to
- * dp. */
+/* Gathers the output rows at places in w->head.head (places, D); adjoint: from w->head.dhead to
+ * w->dx and w->dlast (overwritten). */
+void ran_head_places(struct ran_work *w);
+void ran_head_places_bwd(struct ran_work *w);
+
+/* The head of the configuration's task, classify or tag: fills w->head, the logits last: (B, C) to
+ * classify, (places, C) to tag. Adjoint: from w->head.dlogits to w->dx and w->dlast (overwritten);
+ * adds to dp. */
 void ran_head(struct ran_work *w, const struct ran_params *p, size_t C);
 void ran_head_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp, size_t C);
 

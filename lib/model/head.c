@@ -6,7 +6,7 @@
  *   gated:  h = SiLU(Linear_pool(v)) + GLU_gpc(G)
  *   logits = Linear_cls(h)
  *
- * tag: a linear layer at the first piece of every word.
+ * tag: a linear layer at the first piece of every word. Language models: lm.c.
  */
 #include "math/gemm.h"
 #include "math/simd.h"
@@ -130,9 +130,10 @@ static void classify_bwd(struct ran_work *w, const struct ran_params *p, struct 
                 pool_bwd(w, b);
 }
 
-/* ---- tag ------------------------------------------------------------------------------------ */
+/* ---- outputs at places
+ * ------------------------------------------------------------------------------------ */
 
-static void drop_words(struct ran_work *w, float *h)
+static void drop_places(struct ran_work *w, float *h)
 {
         const struct ran_rows *rows = w->rows;
 
@@ -141,15 +142,36 @@ static void drop_words(struct ran_work *w, float *h)
                          (rows->docplace[b + 1] - rows->docplace[b]) * w->D, 0);
 }
 
+void ran_head_places(struct ran_work *w)
+{
+        const struct ran_rows *rows = w->rows;
+        size_t D = w->D;
+
+        for (size_t i = 0; i < rows->places; i++)
+                memcpy(w->head.head + i * D, w->x[w->c->layers] + rows->place[i] * D,
+                       D * sizeof(float));
+        drop_places(w, w->head.head);
+}
+
+void ran_head_places_bwd(struct ran_work *w)
+{
+        const struct ran_rows *rows = w->rows;
+        size_t D = w->D;
+
+        drop_places(w, w->head.dhead);
+        memset(w->dx, 0, rows->L * D * sizeof(float));
+        memset(w->dlast, 0, rows->B * D * sizeof(float));
+        for (size_t i = 0; i < rows->places; i++)
+                memcpy(w->dx + rows->place[i] * D, w->head.dhead + i * D, D * sizeof(float));
+}
+
 static void tag(struct ran_work *w, const struct ran_params *p, size_t C)
 {
         const struct ran_rows *rows = w->rows;
         struct ran_head *h = &w->head;
         size_t D = w->D;
 
-        for (size_t i = 0; i < rows->places; i++)
-                memcpy(h->head + i * D, w->x[w->c->layers] + rows->place[i] * D, D * sizeof(float));
-        drop_words(w, h->head);
+        ran_head_places(w);
         ran_linear(w->pool, h->logits, C, h->head, D, p->head.tag_w, p->head.tag_b, rows->places, D,
                    C);
 }
@@ -162,11 +184,7 @@ static void tag_bwd(struct ran_work *w, const struct ran_params *p, struct ran_p
 
         ran_linear_bwd(w->pool, h->dhead, D, false, dp->head.tag_w, dp->head.tag_b, h->dlogits, C,
                        h->head, D, p->head.tag_w, rows->places, D, C);
-        drop_words(w, h->dhead);
-        memset(w->dx, 0, rows->L * D * sizeof(float));
-        memset(w->dlast, 0, rows->B * D * sizeof(float));
-        for (size_t i = 0; i < rows->places; i++)
-                memcpy(w->dx + rows->place[i] * D, h->dhead + i * D, D * sizeof(float));
+        ran_head_places_bwd(w);
 }
 
 /* ---- by task -------------------------------------------------------------------------------- */

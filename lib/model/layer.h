@@ -49,6 +49,7 @@ struct ran_pass {
         size_t chunk, from, to;      /* its windows */
         size_t t0, r0;               /* its first token and row */
         size_t T, R;                 /* its tokens and rows */
+        size_t skip;                 /* its first rows that are known: of an open window */
         struct ran_chunk *act;
         struct ran_cells *cells;
         bool known; /* the cells are all known already: see above */
@@ -61,7 +62,8 @@ struct ran_pass ran_pass_of(struct ran_work *w, const struct ran_layer_params *p
 struct ran_view {
         size_t i;     /* its number */
         size_t b;     /* its document */
-        size_t t, n;  /* its first token; its rows, 1 + tokens */
+        size_t t, n;  /* its first token; its rows */
+        size_t first; /* the row of that token: 1, or more if the window was open */
         size_t r;     /* its first row in the chunk: the cell */
         size_t state; /* the state that it begins with */
         size_t at;    /* its first row among those of its document: what dropout counts */
@@ -74,6 +76,9 @@ void ran_drop_rows(const struct ran_pass *s, const struct ran_view *v, int site,
 /* Adds the shares that the chunk's windows have of a norm's gradients to dw and db, in order, and
  * clears them. They lie in rows part and part + 1 of the six that a window has in adj.part. */
 void ran_sum_parts(struct ran_pass *s, int part, float *dw, float *db);
+
+/* Whether window i is left open for more tokens, when a carried document is scored. */
+bool ran_stays_open(const struct ran_work *w, size_t i);
 
 void ran_window_project(struct ran_pass *s);
 void ran_window_finish(struct ran_pass *s);

@@ -14,6 +14,12 @@
 
 #include "model/work.h"
 
+enum { RAN_LM_ROWS = 512 }; /* places in a block */
+
+/* Ids in the first softmax: S, or V. Ids in the widest tail; 0: there is none. */
+size_t ran_lm_first(const struct ran_config *c, size_t V);
+size_t ran_lm_widest(const struct ran_config *c, size_t V);
+
 /* After ran_encode of w->rows with places (in their order): nll (places) of gold, 0 where gold is
  * RAN_NO_ID; and logits (places, V), log-probabilities if adaptive. Each may be NULL. */
 void ran_lm_score(struct ran_work *w, const struct ran_params *p, size_t V, const uint32_t *gold,

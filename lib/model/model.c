@@ -54,10 +54,12 @@ static int read_size(const struct ran_model *m, const char *name, size_t *size,
         return RAN_OK;
 }
 
-/* The tensor whose length is the number of classes or tags. */
+/* The tensor whose length is the number of classes, tags, or pieces to be predicted. */
 static const char *output_bias(const struct ran_config *c)
 {
-        return c->task == RAN_TASK_TAG ? "tag.out.bias" : "classify.out.bias";
+        return ran_is_tied(c)            ? "lm.bias"
+               : c->task == RAN_TASK_TAG ? "tag.out.bias"
+                                         : "classify.out.bias";
 }
 
 static int check_tensor(const struct ran_model *m, const char *name, size_t rows, size_t cols,
@@ -241,6 +243,11 @@ static int open_checked(struct ran_model *m, bool verify, struct ran_error *err)
                 rc = read_size(m, "embed.weight", &m->V, err);
         if (rc == RAN_OK)
                 rc = read_size(m, output_bias(&m->config), &m->C, err);
+        if (rc == RAN_OK && ran_is_tied(&m->config) && m->C != m->V)
+                rc = ran_fail(err, RAN_EFORMAT,
+                              "tensor lm.bias has %zu elements, one for each of the %zu pieces of "
+                              "the embedding was expected",
+                              m->C, m->V);
         if (rc == RAN_OK)
                 rc = ran_layout_init(&layout, &m->config, m->C, err);
         if (rc == RAN_OK)
@@ -251,9 +258,9 @@ static int open_checked(struct ran_model *m, bool verify, struct ran_error *err)
                 rc = read_weights(m, &layout, err);
         if (rc == RAN_OK)
                 rc = read_tokenizer(m, err);
-        if (rc == RAN_OK)
+        if (rc == RAN_OK && !ran_is_tied(&m->config))
                 rc = read_labels(m, err);
-        if (rc == RAN_OK)
+        if (rc == RAN_OK && !ran_is_tied(&m->config))
                 rc = read_thresholds(m, err);
         if (rc == RAN_OK && m->config.task == RAN_TASK_TAG)
                 rc = ran_tag_rules_init(&m->rules, m->labels, m->C, err);
@@ -334,7 +341,7 @@ size_t ran_model_classes(const struct ran_model *m)
 
 const char *ran_model_label(const struct ran_model *m, size_t c)
 {
-        return c < m->C ? m->labels[c] : NULL;
+        return m->labels != NULL && c < m->C ? m->labels[c] : NULL;
 }
 
 const char *ran_model_metadata(const struct ran_model *m, const char *key)

@@ -63,17 +63,6 @@ static void walk_layer(struct walk *w, struct ran_layer_params *p, const struct 
 #undef X
 }
 
-size_t ran_tails(const struct ran_config *c, size_t V)
-{
-        size_t tails = 0, from = c->shortlist;
-
-        if (from == 0)
-                return 0;
-        for (; from < V && from <= SIZE_MAX / 4; from *= 4)
-                tails++;
-        return tails;
-}
-
 static void walk_head(struct walk *w, struct ran_head_params *p, const struct ran_config *c,
                       size_t C)
 {

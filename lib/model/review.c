@@ -13,9 +13,10 @@
 
 /* Tokens of one document in the chunk and the states they see. */
 struct look {
-        size_t b, from, n;    /* first token in the chunk, number of tokens */
-        size_t state, states; /* first state, number of states */
-        size_t first, pure;   /* the document's first window; how many hold source tokens only */
+        size_t b, from, n;  /* first token in the chunk, number of tokens */
+        size_t key, states; /* first key, number of them: one a state */
+        size_t earlier;     /* of those, states before the one the document begins with */
+        size_t first, pure; /* the document's first window; how many hold source tokens only */
 };
 
 static struct look look_of(const struct ran_pass *s, size_t b)
@@ -28,12 +29,14 @@ static struct look look_of(const struct ran_pass *s, size_t b)
         struct look k = {.b = b,
                          .from = from - s->t0,
                          .n = end - from,
-                         .state = rows->docwin[b] + b + (masked ? 0 : 1),
-                         .states = rows->docwin[b + 1] - rows->docwin[b] + (masked ? 1 : 0),
+                         .key = rows->key[b] + (masked ? 0 : 1),
+                         .states = rows->key[b + 1] - rows->key[b] - (masked ? 0 : 1),
+                         .earlier = ran_earlier(rows, b),
                          .first = rows->docwin[b]};
 
         while (k.first + k.pure < rows->docwin[b + 1] &&
-               rows->win[k.first + k.pure + 1] <= rows->doc[b] + rows->sources[b])
+               rows->win[k.first + k.pure + 1] <= rows->doc[b] + rows->sources[b] &&
+               !ran_stays_open(s->w, k.first + k.pure))
                 k.pure++;
         return k;
 }
@@ -45,10 +48,30 @@ static size_t sees(const struct ran_pass *s, const struct look *k, size_t i)
 
         if (s->w->c->mask == RAN_MASK_NONE)
                 return k->states;
-        return 1 + (k->pure > before ? k->pure : before);
+        return k->earlier + 1 + (k->pure > before ? k->pure : before);
 }
 
 /* ---- states --------------------------------------------------------------------------------- */
+
+/* Keys and values of a document's states, behind those that were carried. */
+static void document_states(struct ran_pass *s, size_t b)
+{
+        struct ran_work *w = s->w;
+        const struct ran_rows *rows = w->rows;
+        struct ran_cells *c = s->cells;
+        size_t D = w->D, earlier = ran_earlier(rows, b), key = rows->key[b];
+
+        if (earlier > 0) {
+                memcpy(c->key + key * D, rows->carry[b]->key[s->l], earlier * D * sizeof(float));
+                memcpy(c->value + key * D, rows->carry[b]->value[s->l],
+                       earlier * D * sizeof(float));
+        }
+        key += earlier;
+        for (size_t r = rows->docwin[b] + b; r <= rows->docwin[b + 1] + b; r++, key++) {
+                ran_phi(w, c->key + key * D, c->kv_pre + r * 2 * D, D);
+                ran_phi(w, c->value + key * D, c->kv_pre + r * 2 * D + D, D);
+        }
+}
 
 void ran_review_states(struct ran_pass *s)
 {
@@ -60,10 +83,8 @@ void ran_review_states(struct ran_pass *s)
                 return;
         ran_linear(w->pool, c->kv_pre, 2 * D, c->G, D, s->p->review_k_w, s->p->review_k_b, S, D,
                    2 * D);
-        for (size_t r = 0; r < S; r++) {
-                ran_phi(w, c->key + r * D, c->kv_pre + r * 2 * D, D);
-                ran_phi(w, c->value + r * D, c->kv_pre + r * 2 * D + D, D);
-        }
+        for (size_t b = 0; b < w->rows->B; b++)
+                document_states(s, b);
 }
 
 void ran_review_states_bwd(struct ran_pass *s)
@@ -74,11 +95,16 @@ void ran_review_states_bwd(struct ran_pass *s)
 
         if (!w->c->review)
                 return;
-        for (size_t r = 0; r < S; r++) {
-                float *d = w->adj.dkv_pre + r * 2 * D;
+        for (size_t b = 0, r = 0; b < w->rows->B; b++) {
+                size_t key = w->rows->key[b] + ran_earlier(w->rows, b);
 
-                ran_phi_bwd(w, d, c->kv_pre + r * 2 * D, w->adj.dkey + r * D, D);
-                ran_phi_bwd(w, d + D, c->kv_pre + r * 2 * D + D, w->adj.dvalue + r * D, D);
+                for (; r <= w->rows->docwin[b + 1] + b; r++, key++) {
+                        float *d = w->adj.dkv_pre + r * 2 * D;
+
+                        ran_phi_bwd(w, d, c->kv_pre + r * 2 * D, w->adj.dkey + key * D, D);
+                        ran_phi_bwd(w, d + D, c->kv_pre + r * 2 * D + D, w->adj.dvalue + key * D,
+                                    D);
+                }
         }
         ran_linear_bwd(w->pool, w->adj.dG, D, true, s->dp->review_k_w, s->dp->review_k_b,
                        w->adj.dkv_pre, 2 * D, c->G, D, s->p->review_k_w, S, D, 2 * D);
@@ -150,7 +176,7 @@ static void weigh(struct task *task)
         const struct look *k = &task->k;
 
         ran_linear(w->pool, w->score, k->states, s->act->review_q + k->from * w->D, w->D,
-                   s->cells->key + k->state * w->D, NULL, k->n, w->D, k->states);
+                   s->cells->key + k->key * w->D, NULL, k->n, w->D, k->states);
         each_window(task, soften);
 }
 
@@ -161,7 +187,7 @@ static void look_back(struct ran_pass *s, size_t b)
         const struct look k = task.k;
         size_t D = w->D;
         float *r = s->act->review_r + k.from * D;
-        const float *value = s->cells->value + k.state * D;
+        const float *value = s->cells->value + k.key * D;
 
         if (k.states == 1) { /* a softmax over one state is 1 */
                 for (size_t i = 0; i < k.n; i++)
@@ -181,8 +207,8 @@ static void look_back_bwd(struct ran_pass *s, size_t b)
         const struct look k = task.k;
         size_t D = w->D;
         float *dq = w->adj.dreview_q + k.from * D, *dr = w->adj.dreview_r + k.from * D;
-        float *dkey = w->adj.dkey + k.state * D, *dvalue = w->adj.dvalue + k.state * D;
-        const float *key = s->cells->key + k.state * D, *value = s->cells->value + k.state * D;
+        float *dkey = w->adj.dkey + k.key * D, *dvalue = w->adj.dvalue + k.key * D;
+        const float *key = s->cells->key + k.key * D, *value = s->cells->value + k.key * D;
 
         if (k.states == 1) {
                 memset(dq, 0, k.n * D * sizeof *dq);

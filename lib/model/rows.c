@@ -6,7 +6,7 @@
 
 void ran_rows_clear(struct ran_rows *rows)
 {
-        rows->B = rows->L = rows->m = rows->places = 0;
+        rows->B = rows->L = rows->m = rows->places = rows->open = 0;
 }
 
 void ran_rows_release(struct ran_rows *rows)
@@ -16,6 +16,8 @@ void ran_rows_release(struct ran_rows *rows)
         free(rows->docwin);
         free(rows->record);
         free(rows->sources);
+        free(rows->carry);
+        free(rows->key);
         free(rows->place);
         free(rows->docplace);
         free(rows->win);
@@ -41,9 +43,18 @@ static size_t shortest_window(const struct ran_config *c)
 int ran_rows_add(struct ran_rows *rows, const struct ran_config *c, const uint32_t *ids, size_t n,
                  uint64_t record, struct ran_error *err)
 {
-        size_t windows = (n + c->window - 1) / c->window;
-        size_t last = n - (windows - 1) * c->window;
+        return ran_rows_add_after(rows, c, ids, n, record, NULL, err);
+}
 
+int ran_rows_add_after(struct ran_rows *rows, const struct ran_config *c, const uint32_t *ids,
+                       size_t n, uint64_t record, struct ran_carry *carry, struct ran_error *err)
+{
+        size_t open = carry != NULL ? carry->open : 0, all = n + open;
+        size_t windows = (all - 1) / c->window + 1, last = all - (windows - 1) * c->window;
+
+        if (rows->open > 0 || (open > 0 && rows->B > 0))
+                return ran_fail(err, RAN_EINVAL,
+                                "a document whose window is open is read by itself");
         if (windows > 1 && last < shortest_window(c))
                 windows--;
         ROOM(ids, rows->L + n);
@@ -51,19 +62,27 @@ int ran_rows_add(struct ran_rows *rows, const struct ran_config *c, const uint32
         ROOM(docwin, rows->B + 2);
         ROOM(record, rows->B + 1);
         ROOM(sources, rows->B + 1);
+        ROOM(carry, rows->B + 1);
+        ROOM(key, rows->B + 2);
         ROOM(docplace, rows->B + 2);
         ROOM(win, rows->m + windows + 1);
         ROOM(windoc, rows->m + windows);
         memcpy(rows->ids + rows->L, ids, n * sizeof *ids);
+        if (rows->B == 0)
+                rows->key[0] = 0;
+        rows->open = open;
         rows->doc[rows->B] = rows->L;
         rows->docwin[rows->B] = rows->m;
         rows->record[rows->B] = record;
         rows->sources[rows->B] = 0;
+        rows->carry[rows->B] = carry;
         rows->docplace[rows->B] = rows->places;
         for (size_t i = 0; i < windows; i++) {
-                rows->win[rows->m] = rows->L + i * c->window;
+                rows->win[rows->m] = rows->L + (i > 0 ? i * c->window - open : 0);
                 rows->windoc[rows->m++] = rows->B;
         }
+        rows->key[rows->B + 1] =
+                rows->key[rows->B] + (carry != NULL ? carry->states : 0) + windows + 1;
         rows->L += n;
         rows->B++;
         rows->doc[rows->B] = rows->win[rows->m] = rows->L;

@@ -10,6 +10,11 @@
  *
  * Window i begins at token win[i] and at row win[i] + i; document b has the states from
  * docwin[b] + b to docwin[b+1] + b.
+ *
+ * A document that goes on (see carry.h) begins with a state that is known, and looks back on
+ * `earlier` ones. If a window of it is open, the first window here is the rest of that one: its
+ * first 1 + open rows, the cell and the tokens that were read before, are known, too, and no token
+ * here.
  */
 #ifndef RAN_MODEL_ROWS_H
 #define RAN_MODEL_ROWS_H
@@ -23,13 +28,16 @@ struct ran_rows {
         size_t *docwin;   /* (B+1) first window of each document */
         uint64_t *record; /* (B) what dropout is keyed by */
         size_t *sources;  /* (B) under the prefix mask: leading tokens that are source; else 0 */
-        size_t *place;    /* (places) tokens with an output, ascending */
+        struct ran_carry **carry; /* (B) what the document goes on from, or NULL; not owned */
+        size_t *key;   /* (B+1) first key of each document: one a state, earlier ones before them */
+        size_t open;   /* known tokens of the first window; then B is 1 */
+        size_t *place; /* (places) tokens with an output, ascending */
         size_t *docplace; /* (B+1) first place of each document */
         size_t places;
         size_t *win;    /* (m+1) first token of each window */
         size_t *windoc; /* (m) document of each window */
-        size_t ids_cap, doc_cap, docwin_cap, record_cap, sources_cap, place_cap, docplace_cap,
-                win_cap, windoc_cap;
+        size_t ids_cap, carry_cap, key_cap, doc_cap, docwin_cap, record_cap, sources_cap, place_cap,
+                docplace_cap, win_cap, windoc_cap;
 };
 
 void ran_rows_clear(struct ran_rows *rows);
@@ -37,9 +45,9 @@ void ran_rows_release(struct ran_rows *rows);
 /* Appends a document of n >= 1 tokens. `record` identifies it among those of an epoch. */
 int ran_rows_add(struct ran_rows *rows, const struct ran_config *c, const uint32_t *ids, size_t n,
                  uint64_t record, struct ran_error *err);
-/* The same for a document that goes on: from what `carry` (NULL: nothing) holds of its earlier tokens,
- * which ran_encode brings up to date. One document at a time may have an open window, and must be
- * the only one then. carry is not owned. */
+/* The same for a document that goes on: from what `carry` (NULL: nothing) holds of its earlier
+ * tokens, which ran_encode brings up to date. One document at a time may have an open window, and
+ * must be the only one then. carry is not owned. */
 int ran_rows_add_after(struct ran_rows *rows, const struct ran_config *c, const uint32_t *ids,
                        size_t n, uint64_t record, struct ran_carry *carry, struct ran_error *err);
 
@@ -49,7 +57,20 @@ int ran_rows_places(struct ran_rows *rows, const uint32_t *places, size_t n, str
 /* First row of window i, its cell. */
 static inline size_t ran_row(const struct ran_rows *rows, size_t i)
 {
-        return rows->win[i] + i;
+        return rows->win[i] + i + (i > 0 ? rows->open : 0);
+}
+
+/* Earlier states of document b: those before the state that it begins with. As they were when the
+ * document was added: ran_encode adds to its carry. */
+static inline size_t ran_earlier(const struct ran_rows *rows, size_t b)
+{
+        return rows->key[b + 1] - rows->key[b] - (rows->docwin[b + 1] - rows->docwin[b] + 1);
+}
+
+/* Whether document b goes on from what was read before. */
+static inline bool ran_goes_on(const struct ran_rows *rows, size_t b)
+{
+        return ran_earlier(rows, b) > 0 || rows->open > 0;
 }
 
 /* The state that window i begins with; the next one is the state it leaves. */

@@ -53,10 +53,14 @@ void ran_first_cells(struct ran_pass *s, const struct ran_cells *below)
                         memset(c->below + b * D, 0, D * sizeof *c->below);
         ran_linear(w->pool, c->first_pre, D, c->below, D, s->p->gpc, NULL, rows->B, D, D);
         ran_phi(w, c->first, c->first_pre, rows->B * D);
-        for (size_t b = 0; b < rows->B; b++)
-                ran_simd->norm(c->G + (rows->docwin[b] + b) * D, D, c->first_stat + b * 2,
-                               c->first + b * D, D, s->p->gpc_norm_w, s->p->gpc_norm_b, RAN_LN_EPS,
-                               1, D);
+        for (size_t b = 0; b < rows->B; b++) {
+                float *G = c->G + (rows->docwin[b] + b) * D;
+
+                ran_simd->norm(G, D, c->first_stat + b * 2, c->first + b * D, D, s->p->gpc_norm_w,
+                               s->p->gpc_norm_b, RAN_LN_EPS, 1, D);
+                if (ran_goes_on(rows, b))
+                        memcpy(G, rows->carry[b]->G + s->l * D, D * sizeof *G);
+        }
 }
 
 /* q, k, v and gates of a cell that the large product could not know. */
@@ -115,6 +119,10 @@ static void scan(void *arg, size_t b, float *scratch)
 
                 if (i != s->w->rows->docwin[b])
                         project(s, &v);
+                if (ran_stays_open(s->w, i)) { /* the cell is for those who come after */
+                        memset(s->cells->G + (v.state + 1) * s->w->D, 0, s->w->D * sizeof(float));
+                        continue;
+                }
                 ran_attention(&x, 0, 1, scratch);
                 update(s, &v, scratch);
         }
@@ -227,6 +235,9 @@ void ran_first_cells_bwd(struct ran_pass *s)
         struct ran_cells *c = s->cells;
         size_t D = w->D;
 
+        for (size_t b = 0; b < rows->B; b++)
+                if (ran_goes_on(rows, b)) /* what was carried is a constant */
+                        memset(w->adj.dG + (rows->docwin[b] + b) * D, 0, D * sizeof(float));
         for (size_t b = 0; b < rows->B; b++)
                 ran_simd->norm_bwd(w->adj.dfirst + b * D, D, s->dp->gpc_norm_w, s->dp->gpc_norm_b,
                                    w->adj.dG + (rows->docwin[b] + b) * D, D, c->first + b * D, D,

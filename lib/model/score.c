@@ -5,6 +5,7 @@
 #include "model/score.h"
 #include "model/crf.h"
 #include "model/encoder.h"
+#include "model/lm.h"
 #include "model/model.h"
 
 #include <math.h>
@@ -95,6 +96,62 @@ int ran_score_words(struct ran_state *s, const uint32_t *ids, size_t L, const ui
         ran_encode(&s->work, s->p);
         ran_head(&s->work, s->p, s->C);
         *out = (struct ran_tag_scratch){s->p, s->work.head.logits, s->C, chain, marginals};
+        return RAN_OK;
+}
+
+/* ---- language models ------------------------------------------------------------------------ */
+
+/* Tokens [from, end) of the one document at hand become its places. */
+static int place_run(struct ran_rows *rows, size_t from, size_t end, struct ran_error *err)
+{
+        rows->places = rows->docplace[0] = 0;
+        for (size_t t = from; t < end; t++) {
+                uint32_t at = (uint32_t)t;
+
+                if (ran_rows_places(rows, &at, 1, err) != RAN_OK)
+                        return RAN_ENOMEM;
+        }
+        return RAN_OK;
+}
+
+int ran_score_lm(struct ran_state *s, struct ran_carry *carry, const uint32_t *ids, size_t n,
+                 size_t sources, const struct ran_lm_out *out, struct ran_error *err)
+{
+        bool all = out->gold != NULL || out->logits != NULL;
+
+        if (n == 0 || n > UINT32_MAX)
+                return ran_fail(err, RAN_EINVAL, "%zu tokens cannot be read at once", n);
+        ran_rows_clear(&s->rows);
+        if (ran_rows_add_after(&s->rows, s->work.c, ids, n, 0, carry, err) != RAN_OK)
+                return err->code;
+        s->rows.sources[0] = sources;
+        if (place_run(&s->rows, all ? 0 : n - 1, n, err) != RAN_OK ||
+            ran_work_fit(&s->work, &s->rows, s->C, err) != RAN_OK)
+                return RAN_ENOMEM;
+        ran_encode(&s->work, s->p);
+        if (all)
+                ran_lm_score(&s->work, s->p, s->C, out->gold, out->nll, out->logits);
+        if (out->last == NULL)
+                return RAN_OK;
+        if (place_run(&s->rows, n - 1, n, err) != RAN_OK)
+                return RAN_ENOMEM;
+        ran_lm_score(&s->work, s->p, s->C, NULL, NULL, out->last);
+        return RAN_OK;
+}
+
+int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *places,
+                     size_t n, const uint32_t *gold, float *nll, float *logits,
+                     struct ran_error *err)
+{
+        if (L == 0 || n == 0)
+                return ran_fail(err, RAN_EINVAL, "a document without a masked token");
+        ran_rows_clear(&s->rows);
+        if (ran_rows_add(&s->rows, s->work.c, ids, L, 0, err) != RAN_OK ||
+            ran_rows_places(&s->rows, places, n, err) != RAN_OK ||
+            ran_work_fit(&s->work, &s->rows, s->C, err) != RAN_OK)
+                return RAN_ENOMEM;
+        ran_encode(&s->work, s->p);
+        ran_lm_score(&s->work, s->p, s->C, gold, nll, logits);
         return RAN_OK;
 }
 

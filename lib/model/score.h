@@ -2,6 +2,7 @@
 #ifndef RAN_MODEL_SCORE_H
 #define RAN_MODEL_SCORE_H
 
+#include "model/carry.h"
 #include "model/params.h"
 
 /* As ran_state_new; config and params must outlive the state. */
@@ -22,5 +23,12 @@ struct ran_tag_scratch {
 };
 int ran_score_words(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *places,
                     size_t n, struct ran_tag_scratch *out, struct ran_error *err);
+
+/* As ran_lm_read and ran_lm_fill. carry: what the document goes on from, or NULL. */
+int ran_score_lm(struct ran_state *s, struct ran_carry *carry, const uint32_t *ids, size_t n,
+                 size_t sources, const struct ran_lm_out *out, struct ran_error *err);
+int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *places,
+                     size_t n, const uint32_t *gold, float *nll, float *logits,
+                     struct ran_error *err);
 
 #endif

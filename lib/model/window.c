@@ -28,6 +28,7 @@ struct ran_pass ran_pass_of(struct ran_work *w, const struct ran_layer_params *p
                 .r0 = ran_row(rows, from),
                 .T = rows->win[to] - rows->win[from],
                 .R = ran_row(rows, to) - ran_row(rows, from),
+                .skip = from == 0 && rows->open > 0 ? 1 + rows->open : 0,
                 .act = &w->acts[l],
                 .cells = &w->cells[l],
         };
@@ -58,7 +59,8 @@ struct ran_view ran_view_of(const struct ran_pass *s, size_t i)
                 .i = i,
                 .b = b,
                 .t = rows->win[i],
-                .n = rows->win[i + 1] - rows->win[i] + 1,
+                .n = ran_row(rows, i + 1) - ran_row(rows, i),
+                .first = 1 + (i == 0 ? rows->open : 0),
                 .r = ran_row(rows, i) - s->r0,
                 .state = ran_state_before(rows, i),
                 .at = ran_row(rows, i) - ran_row(rows, rows->docwin[b]),
@@ -82,6 +84,15 @@ struct ran_heads ran_heads_of(const struct ran_pass *s, const struct ran_view *v
                            : end - v->t < tokens ? end - v->t
                                                  : tokens,
         };
+}
+
+bool ran_stays_open(const struct ran_work *w, size_t i)
+{
+        const struct ran_rows *rows = w->rows;
+        size_t b = rows->windoc[i];
+
+        return !w->training && rows->carry[b] != NULL && i + 1 == rows->docwin[b + 1] &&
+               ran_row(rows, i + 1) - ran_row(rows, i) <= w->c->window;
 }
 
 void ran_drop_rows(const struct ran_pass *s, const struct ran_view *v, int site, size_t from,
@@ -118,8 +129,10 @@ static void normalise(void *arg, size_t i, float *scratch)
         bool cell = s->known || i == w->rows->docwin[b];
 
         (void)scratch;
-        ran_simd->norm(z + D, D, stat + 2, w->x[s->l] + v.t * D, D, s->p->input_norm_w,
-                       s->p->input_norm_b, RAN_LN_EPS, v.n - 1, D);
+        ran_simd->norm(z + v.first * D, D, stat + v.first * 2, w->x[s->l] + v.t * D, D,
+                       s->p->input_norm_w, s->p->input_norm_b, RAN_LN_EPS, v.n - v.first, D);
+        if (v.first > 1)
+                return; /* an open window: its cell and first tokens are known, and no dropout */
         if (cell)
                 ran_simd->norm(z, D, stat, s->cells->G + ran_state_before(w->rows, i) * D, D,
                                s->p->input_norm_w, s->p->input_norm_b, RAN_LN_EPS, 1, D);
@@ -133,23 +146,36 @@ static void activate(void *arg, size_t i, float *scratch)
         struct ran_pass *s = arg;
         struct ran_work *w = s->w;
         struct ran_view v = ran_view_of(s, i);
-        size_t E = w->E;
+        size_t E = w->E, known = v.first > 1 ? v.first : 0;
         float *qkv = s->act->qkv + v.r * 3 * E;
 
         (void)scratch;
-        for (size_t r = 0; r < v.n; r++)
+        for (size_t r = known; r < v.n; r++)
                 ran_phi(w, qkv + r * 3 * E, s->act->pre + (v.r + r) * w->F, 3 * E);
         if (w->c->rotary)
-                ran_simd->rotary(qkv, 3 * E, w->rotary, 1.0f, v.n, 2 * w->h, w->d);
+                ran_simd->rotary(qkv + known * 3 * E, 3 * E, w->rotary + known * 2 * w->d, 1.0f,
+                                 v.n - known, 2 * w->h, w->d);
+}
+
+/* The known rows of an open window. */
+static void recall(struct ran_pass *s)
+{
+        struct ran_work *w = s->w;
+        const struct ran_carry *carry = w->rows->carry[0];
+
+        memcpy(s->act->qkv, carry->qkv[s->l], s->skip * 3 * w->E * sizeof(float));
+        memcpy(s->act->pre, carry->pre + s->l * w->F, w->F * sizeof(float));
 }
 
 void ran_window_project(struct ran_pass *s)
 {
         struct ran_work *w = s->w;
 
+        if (s->skip > 0)
+                recall(s);
         ran_each(w, s->from, s->to, normalise, s);
-        ran_linear(w->pool, s->act->pre, w->F, s->act->z, w->D, s->p->q_w, s->p->q_b, s->R, w->D,
-                   w->F);
+        ran_linear(w->pool, s->act->pre + s->skip * w->F, w->F, s->act->z + s->skip * w->D, w->D,
+                   s->p->q_w, s->p->q_b, s->R - s->skip, w->D, w->F);
         ran_each(w, s->from, s->to, activate, s);
 }
 
@@ -205,7 +231,7 @@ static void attend(void *arg, size_t i, float *score)
         struct ran_view v = ran_view_of(s, i);
         struct ran_heads x = ran_heads_of(s, &v);
 
-        ran_attention(&x, s->known ? 0 : 1, v.n, score);
+        ran_attention(&x, s->known ? 0 : v.first, v.n, score);
 }
 
 static void finish(void *arg, size_t i, float *scratch)
@@ -213,7 +239,7 @@ static void finish(void *arg, size_t i, float *scratch)
         struct ran_pass *s = arg;
         struct ran_work *w = s->w;
         struct ran_view v = ran_view_of(s, i);
-        size_t D = w->D, F = w->F, first = s->known ? 0 : 1;
+        size_t D = w->D, F = w->F, first = s->known ? 0 : v.first;
         float *p = s->act->p + v.r * D, *pn = p, *stat = s->act->y_stat + v.r * 2;
 
         ran_phi(w, p + first * D, s->act->o + (v.r + first) * D, (v.n - first) * D);
@@ -231,8 +257,8 @@ static void finish(void *arg, size_t i, float *scratch)
         }
         if (s->known) /* only its mean and deviation are wanted: the state is known */
                 ran_simd->norm(scratch, D, stat, pn, D, NULL, NULL, RAN_SN_EPS, 1, D);
-        ran_simd->norm(w->y[s->l] + v.t * D, D, stat + 2, pn + D, D, NULL, NULL, RAN_SN_EPS,
-                       v.n - 1, D);
+        ran_simd->norm(w->y[s->l] + v.t * D, D, stat + v.first * 2, pn + v.first * D, D, NULL, NULL,
+                       RAN_SN_EPS, v.n - v.first, D);
 }
 
 void ran_window_finish(struct ran_pass *s)
@@ -240,8 +266,8 @@ void ran_window_finish(struct ran_pass *s)
         struct ran_work *w = s->w;
 
         ran_each(w, s->from, s->to, attend, s);
-        ran_linear(w->pool, s->act->o, w->D, s->act->a, w->E, s->p->out_w, s->p->out_b, s->R, w->E,
-                   w->D);
+        ran_linear(w->pool, s->act->o + s->skip * w->D, w->D, s->act->a + s->skip * w->E, w->E,
+                   s->p->out_w, s->p->out_b, s->R - s->skip, w->E, w->D);
         ran_each(w, s->from, s->to, finish, s);
 }
 

@@ -1,5 +1,6 @@
 /* work.c - memory of a computation, laid out in one arena. See work.h. */
 #include "model/work.h"
+#include "model/lm.h"
 #include "math/simd.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@ enum { CHUNK_ROWS = 2048 };
 
 /* Sizes of a layout. As doubles when they are added up, so that nothing overflows unseen. */
 struct extent {
-        size_t T, R, L, m, B, S, C, Y, O, P, layers, acts, longest;
+        size_t T, R, L, m, B, S, K, C, Y, O, P, Q, A, Z, layers, acts, longest;
 };
 
 /* ---- chunks --------------------------------------------------------------------------------- */
@@ -29,7 +30,7 @@ static int cut_chunks(struct ran_work *w, const struct ran_rows *rows, struct ex
                         if (ran_row(rows, to + 1) - ran_row(rows, from) > w->chunk_rows)
                                 break;
                 T = rows->win[to] - rows->win[from];
-                R = T + to - from;
+                R = ran_row(rows, to) - ran_row(rows, from);
                 x->T = T > x->T ? T : x->T;
                 x->R = R > x->R ? R : x->R;
                 size_t *chunk =
@@ -49,18 +50,26 @@ static struct extent measure(const struct ran_work *w, const struct ran_rows *ro
                            .m = rows->m,
                            .B = rows->B,
                            .S = rows->m + rows->B,
+                           .K = rows->B > 0 ? rows->key[rows->B] : 0,
                            .C = C,
                            .layers = w->c->layers};
 
         x.O = w->c->task == RAN_TASK_CLASSIFY ? rows->B : rows->places;
         x.P = w->c->task == RAN_TASK_CLASSIFY ? rows->B : 0;
+        x.Q = x.O;
+        x.A = C;
+        if (ran_is_tied(w->c)) {
+                x.Q = x.O < RAN_LM_ROWS ? x.O : RAN_LM_ROWS;
+                x.A = ran_lm_first(w->c, C) + ran_tails(w->c, C);
+                x.Z = ran_lm_widest(w->c, C);
+        }
         for (size_t b = 0; b < rows->B; b++) {
-                size_t states = rows->docwin[b + 1] - rows->docwin[b] + 1;
+                size_t states = rows->key[b + 1] - rows->key[b];
 
                 x.Y = states > x.Y ? states : x.Y;
         }
         for (size_t i = 0; i < rows->m; i++) {
-                size_t tokens = rows->win[i + 1] - rows->win[i];
+                size_t tokens = ran_row(rows, i + 1) - ran_row(rows, i) - 1;
 
                 x.longest = tokens > x.longest ? tokens : x.longest;
         }
@@ -84,11 +93,12 @@ static float *cut(struct cutter *k, double floats)
 }
 
 #define LETTERS                                                                                   \
-        const double T = (double)x->T, R = (double)x->R, S = (double)x->S, B = (double)x->B,      \
-                     C = (double)x->C, m = (double)x->m, O = (double)x->O, P = (double)x->P,      \
+        const double T = (double)x->T, R = (double)x->R, S = (double)x->S, K = (double)x->K,      \
+                     B = (double)x->B, C = (double)x->C, m = (double)x->m, O = (double)x->O,      \
+                     P = (double)x->P, Q = (double)x->Q, A = (double)x->A, Z = (double)x->Z,      \
                      D = (double)w->D, E = (double)w->E, F = (double)w->F, U = (double)w->U;      \
-        (void)T, (void)R, (void)S, (void)B, (void)C, (void)m, (void)O, (void)P, (void)D, (void)E, \
-                (void)F, (void)U
+        (void)T, (void)R, (void)S, (void)K, (void)B, (void)C, (void)m, (void)O, (void)P, (void)Q, \
+                (void)A, (void)Z, (void)D, (void)E, (void)F, (void)U
 
 static void cut_chunk(struct ran_work *w, const struct extent *x, struct cutter *k,
                       struct ran_chunk *out)
@@ -199,6 +209,18 @@ static int grow_rotary(struct ran_work *w, size_t longest, struct ran_error *err
         return RAN_OK;
 }
 
+/* Room for what ran_encode will leave in the documents' carries. */
+static int reserve_carries(const struct ran_work *w, const struct ran_rows *rows,
+                           struct ran_error *err)
+{
+        for (size_t b = 0; b < rows->B; b++)
+                if (rows->carry[b] != NULL &&
+                    ran_carry_reserve(rows->carry[b], rows->key[b + 1] - rows->key[b],
+                                      w->training ? 0 : w->c->window, err) != RAN_OK)
+                        return RAN_ENOMEM;
+        return RAN_OK;
+}
+
 int ran_work_fit(struct ran_work *w, const struct ran_rows *rows, size_t C, struct ran_error *err)
 {
         struct cutter k = {0};
@@ -225,7 +247,7 @@ int ran_work_fit(struct ran_work *w, const struct ran_rows *rows, size_t C, stru
         }
         k = (struct cutter){.base = w->arena};
         lay_out(w, &x, &k);
-        return RAN_OK;
+        return reserve_carries(w, rows, err);
 }
 
 /* ---- life ----------------------------------------------------------------------------------- */

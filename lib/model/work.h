@@ -14,8 +14,8 @@
 #include "model/rows.h"
 
 /* Letters in sizes: T tokens and R rows of the largest chunk; L, m, B as in struct ran_rows;
- * S = m + B states; D, E; F = 3E + 2D (gated) or 3E: what one product makes of a normalised row:
- * q, k, v and value and gate of the output GLU. U = 2D if gated, else 0. */
+ * S = m + B states, K keys of the review; D, E; F = 3E + 2D (gated) or 3E: what one product makes
+ * of a normalised row: q, k, v and value and gate of the output GLU. U = 2D if gated, else 0. */
 
 /* X(field, floats): activations of a chunk. */
 #define RAN_CHUNK(X)                                                     \
@@ -48,8 +48,8 @@
         X(update_sum, m *D) /* what LN_upd reads */                                       \
         X(update_stat, m * 2)                                                             \
         X(kv_pre, S * 2 * D) /* key and value of each state for the review, before phi */ \
-        X(key, S *D)                                                                      \
-        X(value, S *D)
+        X(key, K *D)         /* carried ones among them */                                \
+        X(value, K *D)
 
 /* X(field, floats): adjoints, of the layer and chunk at work; only for training. */
 #define RAN_ADJOINTS(X)                                                          \
@@ -66,26 +66,30 @@
         X(dreview_sum, T *D)                                                     \
         X(dG, S *D) /* of all states of the layer at work */                     \
         X(dkv_pre, S * 2 * D)                                                    \
-        X(dkey, S *D)                                                            \
-        X(dvalue, S *D)                                                          \
+        X(dkey, K *D)                                                            \
+        X(dvalue, K *D)                                                          \
         X(dupdate_glu, S *U) /* row s: of the window that begins with state s */ \
         X(dfirst, B *D)                                                          \
         X(part, m * 6 * D) /* a window's share of norm gradients, summed in order afterwards */
 
-/* X(field, floats): the head; O: its outputs, documents or places; P: documents if it pools,
- * else none. The adjoints only for training. */
-#define RAN_HEAD(X)                                            \
-        X(last, P *D)     /* last cells */                     \
-        X(pooled, P *D)   /* v */                              \
-        X(head_pre, P *D) /* Linear_pool(v) before phi */      \
-        X(head_glu, P *U) /* value and gate of GLU_gpc */      \
-        X(head, O *D)     /* input of the last linear layer */ \
-        X(logits, O *C)
-#define RAN_HEAD_ADJOINTS(X) \
-        X(dpooled, P *D)     \
-        X(dhead_glu, P *U)   \
-        X(dhead, O *D)       \
-        X(dlogits, O *C)
+/* X(field, floats): the head; O: its outputs, documents or places; P: documents if it pools, else
+ * none. Q rows of A logits are made at a time: O and C, but for language models a block and the
+ * width of the first softmax; Z is that of the widest tail (lm.h). Adjoints only for training. */
+#define RAN_HEAD(X)                                                                       \
+        X(last, P *D)                   /* last cells */                                  \
+        X(pooled, P *D)                 /* v */                                           \
+        X(head_pre, P *D)               /* Linear_pool(v) before phi */                   \
+        X(head_glu, P *U)               /* value and gate of GLU_gpc */                   \
+        X(head, O *D)                   /* input of the last linear layer */              \
+        X(logits, Q *A)                 /* of language models: their adjoints in place */ \
+        X(tail, Q *Z)                   /* scores of a tail */                            \
+        X(tail_head, Z > 0 ? Q * D : 0) /* rows of head that look into it */
+#define RAN_HEAD_ADJOINTS(X)                     \
+        X(dpooled, P *D)                         \
+        X(dhead_glu, P *U)                       \
+        X(dhead, O *D)                           \
+        X(dlogits, ran_is_tied(w->c) ? 0 : O *C) \
+        X(dtail_head, Z > 0 ? Q * D : 0)
 
 struct ran_chunk {
 #define X(field, floats) float *field;

@@ -317,7 +317,11 @@ TEST(model_of_another_encoder_or_task_is_refused)
         d.metadata[2].text = "{\"task\":\"lm\"}";
         draft_write(&d);
         CHECK(ran_model_open(d.path, false, &err) == NULL && err.code == RAN_EINVAL &&
-              strstr(err.text, "lm") != NULL);
+              strstr(err.text, "causal") != NULL);
+        d.metadata[2].text = "{\"task\":\"lm\",\"mask\":\"causal\",\"min_window\":1}";
+        draft_write(&d);
+        CHECK(ran_model_open(d.path, false, &err) == NULL && err.code == RAN_EFORMAT &&
+              strstr(err.text, "lm.bias") != NULL);
         draft_release(&d);
 }
 

@@ -1,0 +1,312 @@
+/* lm.c - see lm.h. */
+#include "model/lm.h"
+#include "math/gemm.h"
+#include "math/simd.h"
+#include "model/encoder.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- groups of ids -------------------------------------------------------------------------- */
+
+/* Ids [from, end), told apart by one softmax. */
+struct group {
+        size_t from, end;
+};
+
+size_t ran_lm_first(const struct ran_config *c, size_t V)
+{
+        return c->shortlist > 0 && c->shortlist < V ? c->shortlist : V;
+}
+
+size_t ran_tails(const struct ran_config *c, size_t V)
+{
+        size_t tails = 0;
+
+        for (size_t from = ran_lm_first(c, V); from < V; tails++)
+                from = from > V / 4 ? V : 4 * from;
+        return tails;
+}
+
+/* Tail k < ran_tails. */
+static struct group tail_of(const struct ran_config *c, size_t V, size_t k)
+{
+        size_t from = c->shortlist << 2 * k;
+
+        return (struct group){from, from > V / 4 ? V : 4 * from};
+}
+
+size_t ran_lm_widest(const struct ran_config *c, size_t V)
+{
+        size_t widest = 0;
+
+        for (size_t k = 0; k < ran_tails(c, V); k++) {
+                struct group g = tail_of(c, V, k);
+
+                widest = g.end - g.from > widest ? g.end - g.from : widest;
+        }
+        return widest;
+}
+
+static const size_t NONE = SIZE_MAX;
+
+/* ---- a block of places ---------------------------------------------------------------------- */
+
+/* Places [at, at + n), and what is wanted of them. */
+struct block {
+        struct ran_work *w;
+        const struct ran_params *p;
+        struct ran_params *dp; /* NULL: no gradient */
+        size_t V, first, tails;
+        size_t at, n;
+        const uint32_t *gold;
+        const float *scale; /* with dp */
+        double nll[RAN_LM_ROWS];
+        float *logits; /* (places, V) or NULL */
+        /* a softmax at work: rows of `width` scores, and which place each belongs to */
+        float *score;
+        size_t rows, width;
+        size_t place[RAN_LM_ROWS]; /* from `at` */
+        size_t target[RAN_LM_ROWS];
+};
+
+/* Turns row r of scores into probabilities, or into the adjoint of the scores. */
+static void soften(void *arg, size_t r)
+{
+        struct block *k = arg;
+        float *score = k->score + r * k->width, target = 0, scale;
+        size_t i = k->place[r], at = k->target[r];
+        double log_sum;
+
+        if (at == NONE) { /* counts for nothing */
+                memset(score, 0, k->width * sizeof *score);
+                return;
+        }
+        target = score[at];
+        log_sum = ran_simd->softmax(score, 1.0f, k->width);
+        k->nll[i] += log_sum - (double)target;
+        if (k->dp == NULL)
+                return;
+        scale = k->scale[k->at + i];
+        score[at] -= 1.0f;
+        for (size_t j = 0; j < k->width; j++)
+                score[j] *= scale;
+}
+
+/* The entry of the first softmax that id belongs to. */
+static size_t entry_of(const struct block *k, size_t id)
+{
+        size_t tail = 0;
+
+        if (id < k->first)
+                return id;
+        while (id >= tail_of(k->w->c, k->V, tail).end)
+                tail++;
+        return k->first + tail;
+}
+
+static float *head_of(const struct block *k)
+{
+        return k->w->head.head + k->at * k->w->D;
+}
+
+/* The first softmax, over `first` ids and the tails. */
+static void first_scores(struct block *k)
+{
+        struct ran_work *w = k->w;
+        const struct ran_head_params *q = &k->p->head;
+        size_t D = w->D;
+
+        k->score = w->head.logits;
+        k->width = k->first + k->tails;
+        k->rows = k->n;
+        ran_linear(w->pool, k->score, k->width, head_of(k), D, k->p->embed, q->lm_b, k->n, D,
+                   k->first);
+        if (k->tails > 0)
+                ran_linear(w->pool, k->score + k->first, k->width, head_of(k), D, q->lm_tail_w,
+                           q->lm_tail_b, k->n, D, k->tails);
+}
+
+static void first_bwd(struct block *k)
+{
+        struct ran_work *w = k->w;
+        struct ran_head_params *dq = &k->dp->head;
+        size_t D = w->D;
+        float *dhead = w->head.dhead + k->at * D;
+
+        ran_linear_bwd(w->pool, dhead, D, false, k->dp->dembed, dq->lm_b, k->score, k->width,
+                       head_of(k), D, k->p->embed, k->n, D, k->first);
+        if (k->tails > 0)
+                ran_linear_bwd(w->pool, dhead, D, true, dq->lm_tail_w, dq->lm_tail_b,
+                               k->score + k->first, k->width, head_of(k), D, k->p->head.lm_tail_w,
+                               k->n, D, k->tails);
+}
+
+static void first(struct block *k)
+{
+        first_scores(k);
+        for (size_t i = 0; i < k->n; i++) {
+                uint32_t id = k->gold[k->at + i];
+
+                k->place[i] = i;
+                k->target[i] = id == RAN_NO_ID ? NONE : entry_of(k, id);
+        }
+        ran_parallel(k->w->pool, k->rows, soften, k);
+        if (k->dp != NULL)
+                first_bwd(k);
+}
+
+/* Scores of a tail's ids for k->rows rows of x. */
+static void tail_scores(struct block *k, struct group g, const float *x)
+{
+        struct ran_work *w = k->w;
+
+        k->score = w->head.tail;
+        k->width = g.end - g.from;
+        ran_linear(w->pool, k->score, k->width, x, w->D, k->p->embed + g.from * w->D,
+                   k->p->head.lm_b + g.from, k->rows, w->D, k->width);
+}
+
+static void tail_bwd(struct block *k, struct group g)
+{
+        struct ran_work *w = k->w;
+        size_t D = w->D;
+
+        ran_linear_bwd(w->pool, w->head.dtail_head, D, false, k->dp->dembed + g.from * D,
+                       k->dp->head.lm_b + g.from, k->score, k->width, w->head.tail_head, D,
+                       k->p->embed + g.from * D, k->rows, D, k->width);
+        for (size_t r = 0; r < k->rows; r++)
+                ran_simd->add(w->head.dhead + (k->at + k->place[r]) * D, w->head.dtail_head + r * D,
+                              D);
+}
+
+/* A tail's softmax, for the places that look into it. */
+static void tail(struct block *k, struct group g)
+{
+        struct ran_work *w = k->w;
+        size_t D = w->D;
+
+        k->rows = 0;
+        for (size_t i = 0; i < k->n; i++) {
+                uint32_t id = k->gold[k->at + i];
+
+                if (id == RAN_NO_ID || id < g.from || id >= g.end)
+                        continue;
+                memcpy(w->head.tail_head + k->rows * D, head_of(k) + i * D, D * sizeof(float));
+                k->place[k->rows] = i;
+                k->target[k->rows++] = id - g.from;
+        }
+        if (k->rows == 0)
+                return;
+        tail_scores(k, g, w->head.tail_head);
+        ran_parallel(w->pool, k->rows, soften, k);
+        if (k->dp != NULL)
+                tail_bwd(k, g);
+}
+
+/* ---- all scores, for those who ask ---------------------------------------------------------- */
+
+/* Log-probabilities of a group for all places of the block: its scores less their log-sum, plus
+ * what the first softmax says of it. */
+static void list(struct block *k, size_t from, size_t width, const double *of_tail)
+{
+        for (size_t i = 0; i < k->n; i++) {
+                float *score = k->score + i * k->width;
+                float *out = k->logits + (k->at + i) * k->V + from;
+                double log_sum;
+
+                memcpy(out, score, width * sizeof *out);
+                log_sum = ran_simd->softmax(score, 1.0f, k->width);
+                for (size_t j = 0; j < width; j++)
+                        out[j] = (float)((double)out[j] - log_sum + (of_tail ? of_tail[i] : 0));
+        }
+}
+
+static void list_adaptive(struct block *k)
+{
+        double tail_log[RAN_LM_ROWS];
+
+        for (size_t t = 0; t < k->tails; t++) {
+                struct group g = tail_of(k->w->c, k->V, t);
+
+                first_scores(k);
+                for (size_t i = 0; i < k->n; i++) {
+                        float *score = k->score + i * k->width, x = score[k->first + t];
+
+                        tail_log[i] = (double)x - ran_simd->softmax(score, 1.0f, k->width);
+                }
+                tail_scores(k, g, head_of(k));
+                list(k, g.from, k->width, tail_log);
+        }
+        first_scores(k);
+        list(k, 0, k->first, NULL);
+}
+
+static void list_logits(struct block *k)
+{
+        if (k->tails > 0) {
+                list_adaptive(k);
+                return;
+        }
+        first_scores(k);
+        memcpy(k->logits + k->at * k->V, k->score, k->n * k->V * sizeof *k->logits);
+}
+
+/* ---- all places ----------------------------------------------------------------------------- */
+
+static void run_block(struct block *k)
+{
+        memset(k->nll, 0, sizeof k->nll);
+        if (k->logits != NULL)
+                list_logits(k);
+        if (k->gold == NULL)
+                return;
+        first(k);
+        for (size_t t = 0; t < k->tails; t++)
+                tail(k, tail_of(k->w->c, k->V, t));
+}
+
+static struct block block_of(struct ran_work *w, const struct ran_params *p, size_t V)
+{
+        return (struct block){.w = w,
+                              .p = p,
+                              .V = V,
+                              .first = ran_lm_first(w->c, V),
+                              .tails = ran_tails(w->c, V)};
+}
+
+void ran_lm_score(struct ran_work *w, const struct ran_params *p, size_t V, const uint32_t *gold,
+                  float *nll, float *logits)
+{
+        struct block k = block_of(w, p, V);
+
+        k.gold = gold;
+        k.logits = logits;
+        ran_head_places(w);
+        for (; k.at < w->rows->places; k.at += k.n) {
+                k.n = w->rows->places - k.at < RAN_LM_ROWS ? w->rows->places - k.at : RAN_LM_ROWS;
+                run_block(&k);
+                for (size_t i = 0; i < k.n && nll != NULL; i++)
+                        nll[k.at + i] = (float)k.nll[i];
+        }
+}
+
+double ran_lm_loss(struct ran_work *w, const struct ran_params *p, struct ran_params *dp, size_t V,
+                   const uint32_t *gold, const float *scale)
+{
+        struct block k = block_of(w, p, V);
+        double loss = 0;
+
+        k.dp = dp;
+        k.gold = gold;
+        k.scale = scale;
+        ran_head_places(w);
+        for (; k.at < w->rows->places; k.at += k.n) {
+                k.n = w->rows->places - k.at < RAN_LM_ROWS ? w->rows->places - k.at : RAN_LM_ROWS;
+                run_block(&k);
+                for (size_t i = 0; i < k.n; i++)
+                        loss += (double)scale[k.at + i] * k.nll[i];
+        }
+        ran_head_places_bwd(w);
+        return loss;
+}

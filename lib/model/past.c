@@ -1,0 +1,275 @@
+/* past.c - what a language model has read, in memory and in a file.
+ *
+ * The file is a safetensors file: `cell` (N, D), `gates` (N, F), and for each layer l
+ * `key.{l}`, `value.{l}` (states, D) and `open.{l}` (1 + open, 3E), those without rows left out;
+ * see carry.h. The metadata say which model it belongs to.
+ */
+#include "model/model.h"
+#include "model/score.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FORMAT "ran-state"
+
+struct ran_past {
+        const struct ran_model *m;
+        struct ran_carry carry;
+        uint32_t last;
+};
+
+struct ran_past *ran_past_new(const struct ran_model *m, struct ran_error *err)
+{
+        struct ran_past *p = ran_alloc(1, sizeof *p, err);
+
+        if (p == NULL)
+                return NULL;
+        p->m = m;
+        p->last = RAN_NO_ID;
+        if (ran_carry_init(&p->carry, &m->config, err) == RAN_OK)
+                return p;
+        free(p);
+        return NULL;
+}
+
+void ran_past_free(struct ran_past *p)
+{
+        if (p != NULL)
+                ran_carry_release(&p->carry);
+        free(p);
+}
+
+void ran_past_clear(struct ran_past *p)
+{
+        ran_carry_clear(&p->carry);
+        p->last = RAN_NO_ID;
+}
+
+size_t ran_past_tokens(const struct ran_past *p)
+{
+        return p->carry.tokens;
+}
+
+uint32_t ran_past_last(const struct ran_past *p)
+{
+        return p->last;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static int check_task(const struct ran_model *m, int task, struct ran_error *err)
+{
+        static const char *const what[] = {"a classifier", "a tagger", "a language model (lm)",
+                                           "a masked language model (mlm)"};
+
+        if (m->config.task != task)
+                return ran_fail(err, RAN_EINVAL, "the model is %s, not %s", what[m->config.task],
+                                what[task]);
+        return RAN_OK;
+}
+
+static int check_gold(const struct ran_model *m, const uint32_t *gold, size_t n,
+                      struct ran_error *err)
+{
+        for (size_t i = 0; gold != NULL && i < n; i++)
+                if (gold[i] != RAN_NO_ID && ran_check_ids(m, gold + i, 1, err) != RAN_OK)
+                        return RAN_EINVAL;
+        return RAN_OK;
+}
+
+int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_past *past,
+                const uint32_t *ids, size_t n, size_t sources, const struct ran_lm_out *out,
+                struct ran_error *err)
+{
+        int rc;
+
+        if (check_task(m, RAN_TASK_LM, err) != RAN_OK || ran_check_ids(m, ids, n, err) != RAN_OK ||
+            check_gold(m, out->gold, n, err) != RAN_OK)
+                return RAN_EINVAL;
+        if (sources > n || (sources > 0 && m->config.mask != RAN_MASK_PREFIX))
+                return ran_fail(err, RAN_EINVAL, "the model does not tell a source from a target");
+        if (sources > 0 && past != NULL && past->carry.tokens > 0)
+                return ran_fail(err, RAN_EINVAL, "a source must be read at once, before all else");
+        rc = ran_score_lm(s, past != NULL ? &past->carry : NULL, ids, n, sources, out, err);
+        if (rc == RAN_OK && past != NULL)
+                past->last = ids[n - 1];
+        return rc;
+}
+
+int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
+                const uint32_t *places, size_t n, const uint32_t *gold, float *nll, float *logits,
+                struct ran_error *err)
+{
+        if (check_task(m, RAN_TASK_MLM, err) != RAN_OK || ran_check_ids(m, ids, L, err) != RAN_OK ||
+            check_gold(m, gold, n, err) != RAN_OK)
+                return RAN_EINVAL;
+        for (size_t i = 0; i < n; i++)
+                if (places[i] >= L || (i > 0 && places[i] <= places[i - 1]))
+                        return ran_fail(err, RAN_EINVAL, "masked token %zu is not one of the %zu",
+                                        i, L);
+        return ran_score_masked(s, ids, L, places, n, gold, nll, logits, err);
+}
+
+/* ---- the file ------------------------------------------------------------------------------- */
+
+/* The tensors of a state, in one order for reading and writing. */
+struct part {
+        char name[32];
+        float *data;
+        size_t rows, cols;
+};
+
+/* Calls fn for each tensor that has rows, until one fails. */
+static int each_part(const struct ran_carry *c,
+                     int (*fn)(void *arg, const struct part *part, struct ran_error *err),
+                     void *arg, struct ran_error *err)
+{
+        struct part part[5] = {{"cell", c->G, c->layers, c->D}, {"gates", c->pre, c->layers, c->F}};
+        int rc = fn(arg, &part[0], err);
+
+        if (rc == RAN_OK && c->open > 0)
+                rc = fn(arg, &part[1], err);
+        for (size_t l = 0; l < c->layers && rc == RAN_OK; l++) {
+                part[2] = (struct part){"", c->key[l], c->states, c->D};
+                part[3] = (struct part){"", c->value[l], c->states, c->D};
+                part[4] = (struct part){"", c->qkv[l], c->open > 0 ? 1 + c->open : 0, 3 * c->E};
+                snprintf(part[2].name, sizeof part[2].name, "key.%zu", l);
+                snprintf(part[3].name, sizeof part[3].name, "value.%zu", l);
+                snprintf(part[4].name, sizeof part[4].name, "open.%zu", l);
+                for (size_t i = 2; i < 5 && rc == RAN_OK; i++)
+                        if (part[i].rows > 0)
+                                rc = fn(arg, &part[i], err);
+        }
+        return rc;
+}
+
+struct listing {
+        struct part *part;
+        struct ran_tensor_source *source;
+        size_t n;
+};
+
+static int list(void *arg, const struct part *part, struct ran_error *err)
+{
+        struct listing *k = arg;
+
+        (void)err;
+        k->part[k->n] = *part;
+        k->source[k->n] = (struct ran_tensor_source){.name = k->part[k->n].name,
+                                                     .dtype = RAN_DTYPE_F32,
+                                                     .rank = 2,
+                                                     .shape = {part->rows, part->cols},
+                                                     .data = part->data};
+        k->n++;
+        return RAN_OK;
+}
+
+int ran_past_save(const struct ran_past *p, const char *path, struct ran_error *err)
+{
+        const struct ran_carry *c = &p->carry;
+        const char *digest = ran_model_metadata(p->m, "digest");
+        struct listing k = {.part = ran_alloc(2 + 3 * c->layers, sizeof *k.part, err),
+                            .source = ran_alloc(2 + 3 * c->layers, sizeof *k.source, err)};
+        char tokens[32], last[32];
+        struct ran_metadata_source meta[] = {{"format", FORMAT},
+                                             {"format_version", "1"},
+                                             {"model", digest},
+                                             {"tokens", tokens},
+                                             {"last", last}};
+        int rc = RAN_ENOMEM;
+
+        snprintf(tokens, sizeof tokens, "%zu", c->tokens);
+        snprintf(last, sizeof last, "%lu", (unsigned long)p->last);
+        if (k.part == NULL || k.source == NULL)
+                goto out;
+        if (digest == NULL)
+                rc = ran_fail(err, RAN_EINVAL,
+                              "the model file has no digest, by which a state names its model");
+        else if (c->tokens == 0)
+                rc = ran_fail(err, RAN_EINVAL, "nothing was read: there is no state to keep");
+        else if ((rc = each_part(c, list, &k, err)) == RAN_OK)
+                rc = ran_tensors_write(path, k.source, k.n, meta, sizeof meta / sizeof *meta, err);
+out:
+        free(k.part);
+        free(k.source);
+        return rc;
+}
+
+static int fill(void *arg, const struct part *part, struct ran_error *err)
+{
+        const struct ran_tensors *file = arg;
+        const struct ran_tensor *t = ran_tensors_find(file, part->name);
+
+        if (t == NULL || t->dtype != RAN_DTYPE_F32 || t->rank != 2 || t->shape[0] != part->rows ||
+            t->shape[1] != part->cols)
+                return ran_fail(err, RAN_EFORMAT, "no tensor %s of %zu by %zu", part->name,
+                                part->rows, part->cols);
+        if (ran_tensor_floats(file, t, part->data, err) != RAN_OK)
+                return err->code;
+        for (size_t i = 0; i < part->rows * part->cols; i++)
+                if (!isfinite(part->data[i]))
+                        return ran_fail(err, RAN_EFORMAT, "tensor %s holds what is no number",
+                                        part->name);
+        return RAN_OK;
+}
+
+static const char *metadata(const struct ran_tensors *t, const char *key)
+{
+        const struct ran_metadata *m = ran_tensors_metadata(t, key);
+
+        return m != NULL ? m->text : "";
+}
+
+static int parse(struct ran_past *p, const struct ran_tensors *t, struct ran_error *err)
+{
+        const char *digest = ran_model_metadata(p->m, "digest"), *number = metadata(t, "tokens");
+        struct ran_carry *c = &p->carry;
+        size_t last = 0, W = p->m->config.window;
+
+        if (strcmp(metadata(t, "format"), FORMAT) != 0)
+                return ran_fail(err, RAN_EFORMAT, "a safetensors file, but not a state of ran-lm");
+        if (strcmp(metadata(t, "format_version"), "1") != 0)
+                return ran_fail(err, RAN_EFORMAT, "state format version %s; this program reads 1",
+                                metadata(t, "format_version"));
+        if (digest == NULL || strcmp(metadata(t, "model"), digest) != 0)
+                return ran_fail(err, RAN_EINVAL, "the state of another model");
+        if (ran_tensors_verify(t, err) != RAN_OK)
+                return err->code;
+        if (!ran_parse_size(number, strlen(number), &c->tokens) || c->tokens == 0)
+                return ran_fail(err, RAN_EFORMAT, "it does not say how many tokens were read");
+        number = metadata(t, "last");
+        if (!ran_parse_size(number, strlen(number), &last) || last >= p->m->V)
+                return ran_fail(err, RAN_EFORMAT, "it does not say which token was the last");
+        p->last = (uint32_t)last;
+        c->states = c->tokens / W;
+        c->open = c->tokens % W;
+        if (c->states > t->size || c->open > t->size) /* before anything of that size is made */
+                return ran_fail(err, RAN_EFORMAT, "it is too small for %zu tokens", c->tokens);
+        if (ran_carry_reserve(c, c->states, c->open, err) != RAN_OK)
+                return err->code;
+        return each_part(c, fill, (void *)t, err);
+}
+
+struct ran_past *ran_past_load(const struct ran_model *m, const char *path, struct ran_error *err)
+{
+        struct ran_error why = {0};
+        struct ran_tensors t = {0};
+        struct ran_bytes file;
+        struct ran_past *p = ran_past_new(m, err);
+
+        if (p == NULL)
+                return NULL;
+        if (ran_bytes_open(&file, path, err) != RAN_OK) {
+                ran_past_free(p);
+                return NULL;
+        }
+        if (ran_tensors_read(&t, &file, &why) != RAN_OK || parse(p, &t, &why) != RAN_OK) {
+                ran_fail(err, why.code, "%s: %s", path, why.text);
+                ran_past_free(p);
+                p = NULL;
+        }
+        ran_tensors_release(&t);
+        ran_bytes_release(&file);
+        return p;
+}

@@ -1,0 +1,225 @@
+/* A document read in pieces gives what it gives when it is read at once: in pieces of any length
+ * when scored, in pieces of whole windows when trained; and what a model has read survives a file.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/encoder.h"
+#include "model/lm.h"
+#include "model/score.h"
+#include "test.h"
+#include "toy.h"
+
+enum { LONGEST = 60 };
+
+static struct ran_config lm_config(struct dice *dice)
+{
+        struct ran_config c = toy_random_config(dice);
+
+        c.task = RAN_TASK_LM;
+        c.mask = dice_coin(dice) ? RAN_MASK_CAUSAL : RAN_MASK_PREFIX;
+        c.min_window = 1;
+        c.shortlist = dice_coin(dice) ? 5 : 0;
+        return c;
+}
+
+static void random_ids(struct dice *dice, uint32_t *ids, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                ids[i] = (uint32_t)dice_size(dice, 0, TOY_V - 1);
+}
+
+/* Reads L tokens in pieces of up to `most`, the whole source in the first; logits (L, V). */
+static void read_in_pieces(const struct toy *t, struct dice *dice, const uint32_t *ids, size_t L,
+                           size_t sources, size_t most, float *logits, float *last)
+{
+        struct ran_error err = {0};
+        struct ran_state *s = ran_scorer_new(&t->c, &t->p, t->C, NULL, &err);
+        struct ran_carry carry;
+
+        CHECK_OK(ran_carry_init(&carry, &t->c, &err), err);
+        for (size_t at = 0, n; at < L; at += n) {
+                struct ran_lm_out out = {.logits = logits + at * t->V, .last = last};
+
+                n = dice_size(dice, 1, most);
+                n = at == 0 && n < sources ? sources : n;
+                n = n < L - at ? n : L - at;
+                CHECK_OK(ran_score_lm(s, &carry, ids + at, n, at == 0 ? sources : 0, &out, &err),
+                         err);
+                CHECK_SIZE(carry.tokens, at + n);
+                CHECK_SIZE(carry.states, (at + n) / t->c.window);
+                CHECK_SIZE(carry.open, (at + n) % t->c.window);
+        }
+        ran_carry_release(&carry);
+        ran_state_free(s);
+}
+
+TEST(reading_in_pieces_equals_reading_at_once)
+{
+        struct dice dice = {.key = ran_key(2, 7, 1, 8)};
+
+        for (size_t i = 0; i < 80; i++) {
+                struct ran_config c = lm_config(&dice);
+                size_t L = dice_size(&dice, 1, LONGEST), worst = 0;
+                size_t sources = c.mask == RAN_MASK_PREFIX ? dice_size(&dice, 0, L - 1) : 0;
+                uint32_t ids[LONGEST];
+                float whole[LONGEST * TOY_V], pieces[LONGEST * TOY_V], last[TOY_V];
+                struct ran_lm_out out = {.logits = whole};
+                struct ran_error err = {0};
+                struct ran_state *s;
+                struct toy t;
+
+                toy_init(&t, &c, i, 0.3);
+                random_ids(&dice, ids, L);
+                s = ran_scorer_new(&t.c, &t.p, t.C, NULL, &err);
+                CHECK_OK(ran_score_lm(s, NULL, ids, L, sources, &out, &err), err);
+                read_in_pieces(&t, &dice, ids, L, sources, dice_size(&dice, 1, 20), pieces, last);
+                for (size_t j = 0; j < L * t.V; j++)
+                        if (fabsf(whole[j] - pieces[j]) > fabsf(whole[worst] - pieces[worst]))
+                                worst = j;
+                if (!CHECK(fabsf(whole[worst] - pieces[worst]) < 1e-4f))
+                        printf("  %s, %zu tokens, %zu source: token %zu is off by %g\n",
+                               toy_name(&c), L, sources, worst / t.V,
+                               (double)fabsf(whole[worst] - pieces[worst]));
+                for (size_t v = 0; v < t.V; v++)
+                        CHECK_NEAR((double)last[v], (double)whole[(L - 1) * t.V + v], 1e-4);
+                ran_state_free(s);
+                toy_release(&t);
+        }
+}
+
+/* ---- training in pieces --------------------------------------------------------------------- */
+
+/* Output rows (n, D) of a piece, and the carry moved on. */
+static void encode_piece(struct ran_work *w, const struct toy *t, struct ran_rows *rows,
+                         const uint32_t *ids, size_t n, struct ran_carry *carry)
+{
+        struct ran_error err = {0};
+
+        ran_rows_clear(rows);
+        CHECK_OK(ran_rows_add_after(rows, &t->c, ids, n, 1, carry, &err), err);
+        for (uint32_t i = 0; i < n; i++)
+                CHECK_OK(ran_rows_places(rows, &i, 1, &err), err);
+        CHECK_OK(ran_work_fit(w, rows, t->C, &err), err);
+        ran_encode(w, &t->p);
+}
+
+TEST(training_in_pieces_sees_what_training_at_once_sees)
+{
+        struct dice dice = {.key = ran_key(2, 7, 1, 9)};
+
+        for (size_t i = 0; i < 40; i++) {
+                struct ran_config c = lm_config(&dice);
+                struct ran_rows rows = {0}, all = {0};
+                struct ran_error err = {0};
+                struct ran_carry carry;
+                struct ran_work whole, w;
+                uint32_t ids[LONGEST];
+                struct toy t;
+
+                c.mask = RAN_MASK_CAUSAL;
+                toy_init(&t, &c, i, 0.3);
+                random_ids(&dice, ids, LONGEST);
+                CHECK_OK(ran_work_init(&whole, &t.c, true, NULL, &err), err);
+                CHECK_OK(ran_work_init(&w, &t.c, true, NULL, &err), err);
+                CHECK_OK(ran_carry_init(&carry, &t.c, &err), err);
+                encode_piece(&whole, &t, &all, ids, LONGEST, NULL);
+                for (size_t at = 0, n; at < LONGEST; at += n) {
+                        float far = 0;
+
+                        n = c.window * dice_size(&dice, 1, 3);
+                        n = n < LONGEST - at ? n : LONGEST - at;
+                        encode_piece(&w, &t, &rows, ids + at, n, &carry);
+                        for (size_t j = 0; j < n * c.dim; j++)
+                                far = fmaxf(far, fabsf(w.x[c.layers][j] -
+                                                       whole.x[c.layers][at * c.dim + j]));
+                        CHECK_NEAR((double)far, 0, 1e-3);
+                }
+                ran_carry_release(&carry);
+                ran_work_release(&whole);
+                ran_work_release(&w);
+                ran_rows_release(&rows);
+                ran_rows_release(&all);
+                toy_release(&t);
+        }
+}
+
+/* The loss of a second piece, of which all but the weights is fixed. */
+static double piece_loss(struct ran_work *w, const struct toy *t, struct ran_rows *rows,
+                         const uint32_t *ids, const struct ran_carry *carry, struct ran_params *dp)
+{
+        struct ran_error err = {0};
+        struct ran_carry copy;
+        float scale[LONGEST], *packed = ran_alloc_floats(ran_carry_floats(carry), &err);
+        size_t n = LONGEST - carry->tokens - 1;
+        double loss;
+
+        ran_carry_pack(carry, packed);
+        CHECK_OK(ran_carry_init(&copy, &t->c, &err), err);
+        CHECK_OK(ran_carry_unpack(&copy, packed, carry->tokens, carry->states, &err), err);
+        encode_piece(w, t, rows, ids + carry->tokens, n, &copy);
+        for (size_t i = 0; i < n; i++)
+                scale[i] = 1.0f / (float)n;
+        loss = ran_lm_loss(w, &t->p, dp, t->V, ids + carry->tokens + 1, scale);
+        ran_carry_release(&copy);
+        free(packed);
+        return loss;
+}
+
+/* No gradient goes through what was carried, and all other gradients are right. */
+TEST(gradient_of_a_second_piece_takes_what_was_carried_as_given)
+{
+        struct dice dice = {.key = ran_key(2, 7, 1, 10)};
+
+        for (size_t i = 0; i < 12; i++) {
+                struct ran_config c = lm_config(&dice);
+                struct ran_rows rows = {0};
+                struct ran_error err = {0};
+                struct ran_params dp, none;
+                struct ran_carry carry;
+                struct ran_work w;
+                uint32_t ids[LONGEST];
+                struct toy t;
+                double error = 0, norm = 0;
+
+                c.mask = RAN_MASK_CAUSAL;
+                c.layers = dice_size(&dice, 1, 2);
+                toy_init(&t, &c, i, 0.3);
+                random_ids(&dice, ids, LONGEST);
+                CHECK_OK(ran_work_init(&w, &t.c, true, NULL, &err), err);
+                CHECK_OK(ran_carry_init(&carry, &t.c, &err), err);
+                CHECK_OK(ran_params_init(&dp, &t.c, t.C, &err), err);
+                CHECK_OK(ran_params_init(&none, &t.c, t.C, &err), err);
+                dp.dembed = ran_alloc_floats(t.V * c.dim, &err);
+                none.dembed = ran_alloc_floats(t.V * c.dim, &err);
+                encode_piece(&w, &t, &rows, ids, c.window * 2, &carry);
+                piece_loss(&w, &t, &rows, ids, &carry, &dp);
+                ran_encode_bwd(&w, &t.p, &dp);
+                for (size_t j = 0; j < t.layout.size; j += 1 + dice_size(&dice, 0, 20)) {
+                        const float step = 2e-3f;
+                        float was = t.p.block[j];
+                        double above, want;
+
+                        t.p.block[j] = was + step;
+                        above = piece_loss(&w, &t, &rows, ids, &carry, &none);
+                        t.p.block[j] = was - step;
+                        want = (above - piece_loss(&w, &t, &rows, ids, &carry, &none)) /
+                               (2 * (double)step);
+                        t.p.block[j] = was;
+                        error += (want - (double)dp.block[j]) * (want - (double)dp.block[j]);
+                        norm += want * want;
+                }
+                if (!CHECK(sqrt(error) < 0.02 * sqrt(norm) + 1e-4))
+                        printf("  %s: off by %g of %g\n", toy_name(&c), sqrt(error), sqrt(norm));
+                free(dp.dembed);
+                free(none.dembed);
+                ran_params_release(&dp);
+                ran_params_release(&none);
+                ran_carry_release(&carry);
+                ran_work_release(&w);
+                ran_rows_release(&rows);
+                toy_release(&t);
+        }
+}
