@@ -688,6 +688,7 @@ struct ran_dataset {
         uint32_t *labels;    /* all labels, one after another; ascending within a document */
         size_t *label_first; /* (B+1) where those of a document begin */
         uint32_t *places;    /* tagging, else NULL: as labels, the token of its document that each is of */
+        uint32_t *sources;   /* (B) language models, else NULL: leading ids that are source */
         float *weight;       /* (B) */
         char **names;        /* (C) label names, ordered by their bytes; shared with nobody */
         size_t C;
@@ -695,7 +696,7 @@ struct ran_dataset {
         char digest[65]; /* SHA-256 of what was read, in order: set by the caller */
         /* Where the arrays lie that grow with the documents and may be larger than memory. */
         struct {
-                struct ran_spool ids, first, labels, label_first, places, weight;
+                struct ran_spool ids, first, labels, label_first, places, sources, weight;
         } spool;
         size_t keep; /* bytes of each that stay in memory; 0: RAN_SPOOL_KEEP */
         /* While it is built. */
@@ -722,6 +723,10 @@ int ran_dataset_add(struct ran_dataset *d, const uint32_t *ids, size_t L, const 
 int ran_dataset_add_words(struct ran_dataset *d, const uint32_t *ids, size_t L,
                           const uint32_t *places, const uint32_t *tags, size_t n, double weight,
                           struct ran_error *err);
+/* Appends a document for a language model: it reads L - 1 ids, and predicts those from the second one
+ * on that are not among the first `sources`. RAN_EINVAL when there is none to predict. */
+int ran_dataset_add_text(struct ran_dataset *d, const uint32_t *ids, size_t L, size_t sources,
+                         double weight, struct ran_error *err);
 /* Orders the classes that turned up by the bytes of their names, and renumbers the labels. */
 int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err);
 /* Moves a share of the documents of d (finished) to dev (zeroed), both in order: about that share of
@@ -739,7 +744,7 @@ enum { RAN_WEIGHTS_NONE, RAN_WEIGHTS_BALANCED };
 /* Settings of training that can change its result; with ran_config they are the `training` of the
  * model file. */
 struct ran_train_settings {
-        size_t epochs, batch, patience, seed;
+        size_t epochs, batch, bptt, patience, seed;
         double learning_rate, min_learning_rate, warmup, weight_decay, clip;
         double beta1, beta2, epsilon;
         double dropout, embed_dropout, label_smoothing;

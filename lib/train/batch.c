@@ -21,7 +21,7 @@ int ran_batcher_init(struct ran_batcher *k, const struct ran_config *c, const st
         size_t size = layout.size;
         ran_layout_release(&layout);
         if (ran_tree_init(&k->tree, c, C, size, err) != RAN_OK)
-                return RAN_ENOMEM;
+                return err->code;
         if (pthread_mutex_init(&k->lock, NULL) != 0) {
                 ran_tree_release(&k->tree);
                 return ran_fail(err, RAN_ENOMEM, "no lock to be had");
@@ -80,11 +80,6 @@ int ran_batch_check(const struct ran_dataset *d, size_t V, struct ran_error *err
 
 /* ---- shards --------------------------------------------------------------------------------- */
 
-static size_t length(const struct ran_dataset *d, size_t b)
-{
-        return d->first[b + 1] - d->first[b];
-}
-
 /* What output i of a document (its class, or the tag of a word) weighs in the loss. With several
  * labels a document there is no one class that it belongs to. */
 static double weigh(const struct ran_batcher *k, size_t b, size_t i)
@@ -110,16 +105,17 @@ static double terms(const struct ran_batcher *k, size_t b)
         return sum;
 }
 
-static int cut(struct ran_batcher *k, const size_t *docs, size_t n, struct ran_error *err)
+static int cut(struct ran_batcher *k, const struct ran_piece *piece, size_t n,
+               struct ran_error *err)
 {
         size_t tokens = 0, target, held = 0;
 
-        k->docs = docs;
+        k->piece = piece;
         k->shards = 0;
         k->terms = 0;
         for (size_t i = 0; i < n; i++) {
-                tokens += length(k->data, docs[i]);
-                k->terms += terms(k, docs[i]);
+                tokens += piece[i].to - piece[i].from;
+                k->terms += terms(k, piece[i].document);
         }
         target = tokens / SHARDS_AT_LEAST;
         target = target < LEAST_TOKENS ? LEAST_TOKENS : target;
@@ -133,7 +129,7 @@ static int cut(struct ran_batcher *k, const size_t *docs, size_t n, struct ran_e
                 return RAN_ENOMEM;
         k->loss = loss;
         for (size_t i = 0; i < n; i++) {
-                size_t L = length(k->data, docs[i]);
+                size_t L = piece[i].to - piece[i].from;
 
                 if (i == 0 || held + L > target) {
                         shard[k->shards++] = i;
@@ -181,12 +177,11 @@ static int load(struct ran_batcher *k, struct ran_trainee *t, size_t shard, stru
 
         ran_rows_clear(&t->rows);
         for (size_t i = k->shard[shard]; i < k->shard[shard + 1]; i++) {
-                size_t b = k->docs[i];
+                const struct ran_piece *p = &k->piece[i];
+                size_t b = p->document, from = d->label_first[b];
 
-                size_t from = d->label_first[b];
-
-                if (ran_rows_add(&t->rows, k->c, d->ids + d->first[b], length(d, b), b, err) !=
-                            RAN_OK ||
+                if (ran_rows_add(&t->rows, k->c, d->ids + d->first[b] + p->from, p->to - p->from, b,
+                                 err) != RAN_OK ||
                     (d->places != NULL &&
                      ran_rows_places(&t->rows, d->places + from, d->label_first[b + 1] - from,
                                      err) != RAN_OK))
@@ -239,7 +234,8 @@ static double losses(struct ran_batcher *k, struct ran_trainee *t, size_t shard,
         double loss = 0;
 
         for (size_t i = k->shard[shard], r = 0; i < k->shard[shard + 1]; i++, r++)
-                loss += document_loss(k, t, k->docs[i], places ? t->rows.docplace[r] : r, g);
+                loss += document_loss(k, t, k->piece[i].document, places ? t->rows.docplace[r] : r,
+                                      g);
         return loss;
 }
 
@@ -274,10 +270,10 @@ static void run_shard(void *arg, size_t shard)
                 give_trainee(k, t);
 }
 
-int ran_batch_gradient(struct ran_batcher *k, const size_t *docs, size_t n, double *loss,
+int ran_batch_gradient(struct ran_batcher *k, const struct ran_piece *piece, size_t n, double *loss,
                        struct ran_grad **gradient, struct ran_error *err)
 {
-        if (cut(k, docs, n, err) != RAN_OK || ran_tree_begin(&k->tree, k->shards, err) != RAN_OK)
+        if (cut(k, piece, n, err) != RAN_OK || ran_tree_begin(&k->tree, k->shards, err) != RAN_OK)
                 return RAN_ENOMEM;
         if (!(k->terms > 0))
                 k->terms = 1; /* only documents of weight 0: no loss, no gradient */

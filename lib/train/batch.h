@@ -1,7 +1,7 @@
-/* batch.h - loss and gradient of a batch of documents, in shards.
+/* batch.h - loss and gradient of a batch of documents, or of pieces of them, in shards.
  *
- * A shard holds whole documents, some 2,048 tokens of them (fewer when the batch is small, so that
- * there is work for every core; a longer document is a shard of its own): a function of the batch
+ * A shard holds whole pieces, some 2,048 tokens of them (fewer when the batch is small, so that
+ * there is work for every core; a longer piece is a shard of its own): a function of the batch
  * alone. Each shard's gradient is computed by one thread with the help of idle ones, and they are
  * summed in the order of grad.h. The loss is divided by the terms of the whole batch.
  */
@@ -10,6 +10,7 @@
 
 #include "model/work.h"
 #include "train/grad.h"
+#include "train/plan.h"
 
 struct ran_trainee {
         struct ran_work work;
@@ -32,8 +33,8 @@ struct ran_batcher {
         pthread_mutex_t lock;
         struct ran_trainee *idle;
         /* the batch at work */
-        const size_t *docs;
-        size_t *shard; /* (shards + 1) first document of each, as an index into docs */
+        const struct ran_piece *piece;
+        size_t *shard; /* (shards + 1) first piece of each */
         size_t shards, shard_cap, loss_cap;
         double *loss; /* (shards) */
         double terms;
@@ -47,8 +48,8 @@ void ran_batcher_release(struct ran_batcher *k);
 int ran_batcher_balance(struct ran_batcher *k, struct ran_error *err);
 /* RAN_EINVAL where an id of d (may be NULL) is not below V. */
 int ran_batch_check(const struct ran_dataset *d, size_t V, struct ran_error *err);
-/* Mean loss of the documents docs[0..n) and its gradient, to be handed back with ran_tree_give. */
-int ran_batch_gradient(struct ran_batcher *k, const size_t *docs, size_t n, double *loss,
+/* Mean loss of the pieces piece[0..n) and its gradient, to be handed back with ran_tree_give. */
+int ran_batch_gradient(struct ran_batcher *k, const struct ran_piece *piece, size_t n, double *loss,
                        struct ran_grad **gradient, struct ran_error *err);
 
 #endif

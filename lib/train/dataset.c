@@ -203,6 +203,24 @@ int ran_dataset_add_words(struct ran_dataset *d, const uint32_t *ids, size_t L,
         return RAN_OK;
 }
 
+int ran_dataset_add_text(struct ran_dataset *d, const uint32_t *ids, size_t L, size_t sources,
+                         double weight, struct ran_error *err)
+{
+        uint32_t n = (uint32_t)sources;
+
+        if (L < 2 || sources >= L)
+                return ran_fail(err, RAN_EINVAL,
+                                "of %zu ids, %zu of them source, there is none to predict", L,
+                                sources);
+        if (sources > UINT32_MAX)
+                return ran_fail(err, RAN_EINVAL, "a source of %zu ids is too long", sources);
+        if (append(d, &d->spool.sources, &d->sources, d->B, &n, 1, err) != RAN_OK ||
+            append_document(d, ids, L, NULL, NULL, 0, err) != RAN_OK)
+                return err->code;
+        d->weight[d->B++] = (float)weight;
+        return RAN_OK;
+}
+
 /* ---- order of the classes ------------------------------------------------------------------- */
 
 struct ordered {
@@ -314,6 +332,8 @@ static int copy_document(struct ran_dataset *to, const struct ran_dataset *d, si
         size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
         double weight = (double)d->weight[b];
 
+        if (d->sources != NULL)
+                return ran_dataset_add_text(to, ids, L, d->sources[b], weight, err);
         if (d->places == NULL)
                 return ran_dataset_add(to, ids, L, d->labels + at, n, weight, err);
         return ran_dataset_add_words(to, ids, L, d->places + at, d->labels + at, n, weight, err);
@@ -340,6 +360,8 @@ static int move_held(struct ran_dataset *d, const bool *held, struct ran_dataset
                 memmove(d->labels + d->label_first[kept], d->labels + label_at,
                         n * sizeof *d->labels);
                 d->weight[kept] = d->weight[b];
+                if (d->sources != NULL)
+                        d->sources[kept] = d->sources[b];
                 kept++;
                 d->first[kept] = d->first[kept - 1] + L;
                 d->label_first[kept] = d->label_first[kept - 1] + n;
@@ -380,6 +402,7 @@ void ran_dataset_release(struct ran_dataset *d)
         ran_spool_release(&d->spool.labels);
         ran_spool_release(&d->spool.label_first);
         ran_spool_release(&d->spool.places);
+        ran_spool_release(&d->spool.sources);
         ran_spool_release(&d->spool.weight);
         *d = (struct ran_dataset){0};
 }

@@ -2,6 +2,7 @@
 #include "train/trainer.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* Arithmetic of one token in one layer, forward. What is done once a
  * window, not once a token, is left out. */
@@ -35,6 +36,25 @@ static int scratch(const struct ran_train_job *job, size_t longest, size_t C, do
         return rc;
 }
 
+/* Steps of a run, as the first epoch has them. */
+static int steps(const struct ran_train_job *job, size_t *n, struct ran_error *err)
+{
+        size_t B = job->train->B, *order = ran_alloc(B, sizeof *order, err);
+        struct ran_plan plan = {0};
+        int rc = RAN_ENOMEM;
+
+        if (order != NULL)
+                rc = ran_plan_init(&plan, job->config, job->train, ran_train_batch(job),
+                                   job->settings->bptt, err);
+        if (rc == RAN_OK) {
+                ran_plan_shuffle(order, B, job->settings->seed, 0);
+                *n = ran_plan_steps(&plan, order, B) * job->settings->epochs;
+        }
+        ran_plan_release(&plan);
+        free(order);
+        return rc;
+}
+
 int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimate *e,
                        struct ran_error *err)
 {
@@ -63,7 +83,8 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
         }
         if (d->B > 0 && (rc = scratch(job, longest, d->C, &work, err)) != RAN_OK)
                 return rc;
-        e->steps = ran_train_steps(job);
+        if ((rc = steps(job, &e->steps, err)) != RAN_OK)
+                return rc;
         /* weights, two moments and the best so far; gradients of the shards in flight; scratch;
          * data */
         e->bytes = (size_t)(4 * copies * (double)(e->parameters + e->embedding_parameters) +

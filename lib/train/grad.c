@@ -15,7 +15,7 @@ static void grad_free(struct ran_grad *g)
         free(g);
 }
 
-/* ---- sparse rows ---------------------------------------------------------------------------- */
+/* ---- rows of the embedding ------------------------------------------------------------------ */
 
 static int room(struct ran_grad *g, size_t n, size_t D, struct ran_error *err)
 {
@@ -48,8 +48,13 @@ static int by_id_and_place(const void *a, const void *b)
 int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const float *dx, size_t L, size_t D,
                    struct ran_error *err)
 {
-        struct place *place = ran_alloc(L, sizeof *place, err);
+        struct place *place;
 
+        for (size_t t = 0; t < L && g->p.dembed != NULL; t++)
+                ran_simd->add(g->p.dembed + ids[t] * D, dx + t * D, D);
+        if (g->p.dembed != NULL)
+                return RAN_OK;
+        place = ran_alloc(L, sizeof *place, err);
         g->n = 0;
         if (place == NULL || room(g, L, D, err) != RAN_OK) {
                 free(place);
@@ -105,6 +110,10 @@ static void add_rows(struct ran_tree *t, struct ran_grad *g, const struct ran_gr
 {
         struct ran_error err;
 
+        if (t->V > 0) {
+                ran_simd->add(g->rows, right->rows, g->n * t->D);
+                return;
+        }
         if (room(spare, g->n + right->n, t->D, &err) != RAN_OK) {
                 ran_tree_fail(t, &err);
                 return;
@@ -123,7 +132,15 @@ static void add_rows(struct ran_tree *t, struct ran_grad *g, const struct ran_gr
 int ran_tree_init(struct ran_tree *t, const struct ran_config *c, size_t C, size_t block,
                   struct ran_error *err)
 {
+        size_t rows;
+
         *t = (struct ran_tree){.c = c, .C = C, .D = c->dim, .size = block};
+        if (__builtin_mul_overflow(C, c->dim, &rows)) {
+                t->c = NULL;
+                return ran_fail(err, RAN_EINVAL, "so large a vocabulary cannot be");
+        }
+        if (ran_is_tied(c))
+                t->V = C;
         if (pthread_mutex_init(&t->lock, NULL) != 0)
                 return ran_fail(err, RAN_ENOMEM, "no lock to be had");
         return RAN_OK;
@@ -158,6 +175,20 @@ int ran_tree_begin(struct ran_tree *t, size_t shards, struct ran_error *err)
         return RAN_OK;
 }
 
+static struct ran_grad *grad_new(struct ran_tree *t)
+{
+        struct ran_grad *g = ran_alloc(1, sizeof *g, &t->error);
+
+        if (g != NULL && ran_params_init(&g->p, t->c, t->C, &t->error) == RAN_OK &&
+            (t->V == 0 || (g->rows = ran_alloc_floats(t->V * t->D, &t->error)) != NULL)) {
+                g->p.dembed = g->rows;
+                g->n = t->V;
+                return g;
+        }
+        grad_free(g);
+        return NULL;
+}
+
 struct ran_grad *ran_tree_take(struct ran_tree *t)
 {
         struct ran_grad *g;
@@ -167,17 +198,16 @@ struct ran_grad *ran_tree_take(struct ran_tree *t)
         if (g != NULL) {
                 t->free_list = g->next;
         } else {
-                g = ran_alloc(1, sizeof *g, &t->error);
-                if (g != NULL && ran_params_init(&g->p, t->c, t->C, &t->error) != RAN_OK) {
-                        free(g);
-                        g = NULL;
-                }
+                g = grad_new(t);
         }
         pthread_mutex_unlock(&t->lock);
         if (g == NULL)
                 return NULL;
         memset(g->p.block, 0, t->size * sizeof(float));
-        g->n = 0;
+        if (t->V > 0)
+                memset(g->rows, 0, t->V * t->D * sizeof(float));
+        else
+                g->n = 0;
         g->next = NULL;
         return g;
 }

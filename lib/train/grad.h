@@ -1,7 +1,8 @@
 /* grad.h - gradients of shards, and their sum in a fixed order.
  *
  * A gradient is a block of all tensors but the embedding, which is sparse: the rows of the ids that
- * occurred, in ascending order. Shards are summed in a balanced binary tree over their numbers,
+ * occurred, in ascending order. Where the output is tied to the embedding every row has a gradient:
+ * then it is dense. Shards are summed in a balanced binary tree over their numbers,
  *
  *     0   1   2   3   4          (0+1) (2+3) (4)          ((0+1)+(2+3)) (4)          all
  *
@@ -16,9 +17,9 @@
 #include <pthread.h>
 
 struct ran_grad {
-        struct ran_params p; /* p.block, zeroed when handed out */
-        uint32_t *ids;       /* (n) ascending */
-        float *rows;         /* (n, D) */
+        struct ran_params p; /* p.block, zeroed when handed out; p.dembed: rows, if dense */
+        uint32_t *ids;       /* (n) ascending; NULL if dense: 0, 1, ... */
+        float *rows;         /* (n, D); zeroed when handed out, if dense */
         size_t n, ids_cap, rows_cap;
         struct ran_grad *next; /* in the free list */
 };
@@ -32,6 +33,7 @@ struct ran_subtree {
 struct ran_tree {
         const struct ran_config *c;
         size_t C, D, size; /* of a block */
+        size_t V;          /* rows of a dense gradient; 0: they are sparse */
         pthread_mutex_t lock;
         struct ran_subtree *ready; /* (shards): by the first shard of each */
         size_t shards, ready_cap;
@@ -47,8 +49,8 @@ int ran_tree_begin(struct ran_tree *t, size_t shards, struct ran_error *err);
 /* A cleared gradient to add to; NULL: memory ran out (kept in t->error). Thread-safe, as are _add
  * and _fail. */
 struct ran_grad *ran_tree_take(struct ran_tree *t);
-/* Sets g's sparse rows from the adjoints dx (L, D) of the tokens: equal ids summed in their order.
- */
+/* Sets g's sparse rows from the adjoints dx (L, D) of the tokens, or adds them to its dense ones:
+ * equal ids summed in their order. */
 int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const float *dx, size_t L, size_t D,
                    struct ran_error *err);
 /* Keeps the first error for ran_tree_sum. */

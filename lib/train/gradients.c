@@ -54,27 +54,33 @@ out:
 static int dump(const struct ran_model *m, struct ran_batcher *k, size_t documents,
                 const char *output, struct ran_error *err)
 {
-        size_t D = m->config.dim, *docs = ran_alloc(documents, sizeof *docs, err);
+        size_t D = m->config.dim, *order = ran_alloc(documents, sizeof *order, err);
         float *embed = ran_alloc_floats(m->V * D, err);
         struct ran_layout layout = {0};
+        struct ran_plan plan = {0};
         struct ran_grad *g = NULL;
         double loss;
         int rc = RAN_ENOMEM;
 
-        if (docs == NULL || embed == NULL)
+        if (order == NULL || embed == NULL)
                 goto out;
         for (size_t b = 0; b < documents; b++)
-                docs[b] = b;
+                order[b] = b;
         if ((rc = ran_layout_init(&layout, &m->config, m->C, err)) != RAN_OK ||
-            (rc = ran_batch_gradient(k, docs, documents, &loss, &g, err)) != RAN_OK)
+            (rc = ran_plan_init(&plan, &m->config, k->data, documents, 0, err)) != RAN_OK)
                 goto out;
-        for (size_t i = 0; i < g->n; i++)
+        ran_plan_begin(&plan, order, documents);
+        ran_plan_next(&plan);
+        if ((rc = ran_batch_gradient(k, plan.piece, plan.n, &loss, &g, err)) != RAN_OK)
+                goto out;
+        for (size_t i = 0; i < g->n && g->p.dembed == NULL; i++)
                 memcpy(embed + g->ids[i] * D, g->rows + i * D, D * sizeof *embed);
-        rc = write(m, &layout, g, loss, embed, output, err);
+        rc = write(m, &layout, g, loss, g->p.dembed != NULL ? g->p.dembed : embed, output, err);
         ran_tree_give(&k->tree, g);
 out:
         ran_layout_release(&layout);
-        free(docs);
+        ran_plan_release(&plan);
+        free(order);
         free(embed);
         return rc;
 }

@@ -133,7 +133,7 @@ static void step_rows(void *arg, size_t i)
         size_t D = o->D, end = (i + 1) * ROWS < u->g->n ? (i + 1) * ROWS : u->g->n;
 
         for (size_t r = i * ROWS; r < end; r++) {
-                size_t id = u->g->ids[r], at = id * D;
+                size_t id = u->g->ids != NULL ? u->g->ids[r] : r, at = id * D;
 
                 step(u, u->embed + at, o->em + at, o->ev + at, u->g->rows + r * D, D,
                      exp(o->decay - o->met[id]));

@@ -25,7 +25,7 @@ static double now(void)
 
 static struct ran_train_report report_of(const struct ran_trainer *t, int event)
 {
-        double seconds = now() - t->started, step = t->at.epoch * (double)t->batches + t->at.batch;
+        double seconds = now() - t->started, step = (double)t->optimiser.step;
         double done = step - (double)t->from_step, left = (double)t->steps - step;
 
         return (struct ran_train_report){
@@ -151,42 +151,25 @@ static int tune(struct ran_trainer *t, struct ran_error *err)
 
 /* ---- steps ---------------------------------------------------------------------------------- */
 
-/* Fisher and Yates; draws keyed by the epoch. */
-static void shuffle(struct ran_trainer *t)
-{
-        uint64_t key = ran_key(t->s->seed, RAN_FOR_SHUFFLE, (uint64_t)t->at.epoch, 0);
-        size_t B = t->job->train->B;
-
-        for (size_t i = 0; i < B; i++)
-                t->order[i] = i;
-        for (size_t i = B; i > 1; i--) {
-                size_t j = (size_t)(ran_uniform(key, i) * (double)i), x = t->order[i - 1];
-
-                t->order[i - 1] = t->order[j];
-                t->order[j] = x;
-        }
-}
-
 static int diverged(const struct ran_trainer *t, double loss, struct ran_error *err)
 {
         return ran_fail(
                 err, RAN_EDIVERGED,
                 "training diverged in epoch %.0f, step %.0f: the %s is not finite (learning rate "
                 "%g); a lower --learning-rate or a smaller --clip may help",
-                t->at.epoch + 1, t->at.epoch * (double)t->batches + t->at.batch + 1,
+                t->at.epoch + 1, (double)t->optimiser.step + 1,
                 isfinite(loss) ? "gradient" : "loss", t->rate);
 }
 
 static int step(struct ran_trainer *t, struct ran_error *err)
 {
-        size_t from = (size_t)t->at.batch * t->batch, B = t->job->train->B;
-        size_t n = B - from < t->batch ? B - from : t->batch;
         struct ran_grad *g;
         double loss, scale = 1;
         int rc;
 
         t->batcher.noise.epoch = (uint64_t)t->at.epoch;
-        rc = ran_batch_gradient(&t->batcher, t->order + from, n, &loss, &g, err);
+        ran_plan_next(&t->plan);
+        rc = ran_batch_gradient(&t->batcher, t->plan.piece, t->plan.n, &loss, &g, err);
         if (rc != RAN_OK)
                 return rc;
         t->rate = ran_learning_rate(t->s, t->optimiser.step, t->steps);
@@ -199,9 +182,8 @@ static int step(struct ran_trainer *t, struct ran_error *err)
                 scale = t->s->clip / t->norm;
         ran_optimiser_step(&t->optimiser, t->p.block, t->embed, g, scale, t->rate);
         ran_tree_give(&t->batcher.tree, g);
-        for (size_t i = from; i < from + n; i++)
-                t->tokens +=
-                        t->job->train->first[t->order[i] + 1] - t->job->train->first[t->order[i]];
+        for (size_t i = 0; i < t->plan.n; i++)
+                t->tokens += t->plan.piece[i].to - t->plan.piece[i].from;
         t->at.loss = 0.98 * t->at.loss + 0.02 * loss;
         t->at.loss_weight = 0.98 * t->at.loss_weight + 0.02;
         t->at.batch++;
@@ -228,14 +210,14 @@ static int stop(struct ran_trainer *t, struct ran_error *err)
         if (save(t, err) != RAN_OK)
                 return err->code;
         return ran_fail(err, RAN_EINTR, "stopped in epoch %.0f, after step %.0f", t->at.epoch + 1,
-                        t->at.epoch * (double)t->batches + t->at.batch);
+                        (double)t->optimiser.step);
 }
 
 static int run_epoch(struct ran_trainer *t, struct ran_error *err)
 {
         int rc;
 
-        shuffle(t);
+        ran_trainer_begin_epoch(t);
         while (t->at.batch < (double)t->batches) {
                 struct ran_train_report r;
 
@@ -278,7 +260,7 @@ static int run(struct ran_trainer *t, struct ran_error *err)
         int rc = RAN_OK;
 
         t->started = t->saved = now();
-        t->from_step = (size_t)(t->at.epoch * (double)t->batches + t->at.batch);
+        t->from_step = t->optimiser.step;
         while (rc == RAN_OK && t->at.epoch < (double)t->s->epochs &&
                (!has_dev(t->job) || t->at.stale < (double)t->s->patience))
                 rc = run_epoch(t, err);

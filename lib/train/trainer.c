@@ -8,7 +8,7 @@
 
 /* ---- set up --------------------------------------------------------------------------------- */
 
-static size_t batch_size(const struct ran_train_job *job)
+size_t ran_train_batch(const struct ran_train_job *job)
 {
         size_t by_size = job->train->B / 100;
 
@@ -17,14 +17,15 @@ static size_t batch_size(const struct ran_train_job *job)
         return by_size < 4 ? 4 : by_size > 32 ? 32 : by_size;
 }
 
-size_t ran_train_steps(const struct ran_train_job *job)
+void ran_trainer_begin_epoch(struct ran_trainer *t)
 {
-        size_t batch = batch_size(job), steps;
+        size_t B = t->job->train->B, epoch = (size_t)t->at.epoch, done = (size_t)t->at.batch;
 
-        if (__builtin_mul_overflow((job->train->B + batch - 1) / batch, job->settings->epochs,
-                                   &steps))
-                return SIZE_MAX;
-        return steps;
+        ran_plan_shuffle(t->order, B, t->s->seed, epoch);
+        t->batches = ran_plan_steps(&t->plan, t->order, B);
+        t->steps = (size_t)t->optimiser.step - done + t->batches * (t->s->epochs - epoch);
+        while (done-- > 0 && ran_plan_next(&t->plan))
+                ;
 }
 
 /* Everything that can change the result, and nothing else: the same text means the same run. */
@@ -77,6 +78,8 @@ static int allocate(struct ran_trainer *t, struct ran_error *err)
                                         err);
         if (rc == RAN_OK)
                 rc = ran_batcher_init(&t->batcher, t->c, &t->p, t->C, job->train, job->pool, err);
+        if (rc == RAN_OK)
+                rc = ran_plan_init(&t->plan, t->c, job->train, t->batch, t->s->bptt, err);
         if (rc == RAN_OK && t->s->class_weights == RAN_WEIGHTS_BALANCED)
                 rc = ran_batcher_balance(&t->batcher, err);
         if (rc != RAN_OK)
@@ -95,6 +98,7 @@ static int allocate(struct ran_trainer *t, struct ran_error *err)
 
 int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, struct ran_error *err)
 {
+        size_t tokens;
         int rc;
 
         *t = (struct ran_trainer){.job = job,
@@ -108,11 +112,10 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                                 "%zu documents of %zu classes: there is nothing to learn",
                                 job->train->B, job->train->C);
         t->V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
-        t->batch = batch_size(job);
-        t->batches = (job->train->B + t->batch - 1) / t->batch;
+        t->batch = ran_train_batch(job);
         t->at.best = -INFINITY;
-        t->steps = ran_train_steps(job);
-        if (t->steps == SIZE_MAX || t->V > SIZE_MAX / 64 / t->D)
+        if (__builtin_mul_overflow(job->train->first[job->train->B], t->s->epochs, &tokens) ||
+            t->V > SIZE_MAX / 64 / t->D)
                 return ran_fail(err, RAN_EINVAL,
                                 "so many epochs or so large a vocabulary cannot be");
         rc = ran_config_check(t->c, err);
@@ -136,6 +139,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
 void ran_trainer_release(struct ran_trainer *t)
 {
         ran_batcher_release(&t->batcher);
+        ran_plan_release(&t->plan);
         ran_optimiser_release(&t->optimiser);
         ran_params_release(&t->p);
         ran_layout_release(&t->layout);
@@ -287,7 +291,22 @@ static bool sane(const struct ran_trainer *t)
                 if (isnan(x[i]))
                         return false;
         return t->at.epoch >= 0 && t->at.epoch <= (double)t->s->epochs && t->at.batch >= 0 &&
-               t->at.batch <= (double)t->batches && t->at.updates >= 0 && t->at.updates < 1e15;
+               t->at.batch <= t->at.updates && t->at.updates < 1e15;
+}
+
+/* Takes up the run where t->at says. */
+static int go_on(struct ran_trainer *t, struct ran_error *err)
+{
+        bool here = sane(t);
+
+        if (here) {
+                t->optimiser.step = (uint64_t)t->at.updates;
+                t->optimiser.decay = t->at.decay;
+                ran_trainer_begin_epoch(t);
+                here = t->at.batch <= (double)t->batches;
+        }
+        return here ? RAN_OK
+                    : ran_fail(err, RAN_EFORMAT, "the checkpoint's progress makes no sense");
 }
 
 int ran_checkpoint_read(struct ran_trainer *t, struct ran_error *err)
@@ -302,13 +321,11 @@ int ran_checkpoint_read(struct ran_trainer *t, struct ran_error *err)
         rc = same_run(t, m, err);
         for (size_t i = 0; i < n && rc == RAN_OK; i++)
                 rc = ran_model_read_extra(m, &x[i], err);
-        if (rc == RAN_OK && !sane(t))
-                rc = ran_fail(err, RAN_EFORMAT, "the checkpoint's progress makes no sense");
+        if (rc == RAN_OK)
+                rc = go_on(t, err);
         if (rc == RAN_OK) {
                 memcpy(t->p.block, m->params.block, t->layout.size * sizeof(float));
                 memcpy(t->embed, m->params.embed, t->V * t->D * sizeof(float));
-                t->optimiser.step = (uint64_t)t->at.updates;
-                t->optimiser.decay = t->at.decay;
         }
         ran_model_free(m);
         return rc;

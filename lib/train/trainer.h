@@ -36,11 +36,15 @@ struct ran_trainer {
         struct ran_batcher batcher;
         struct ran_progress at;
         size_t *order; /* (B) documents of this epoch */
-        size_t batch, batches, steps;
+        struct ran_plan plan;
+        size_t batch;          /* documents, or lanes, of a step */
+        size_t batches;        /* steps of this epoch */
+        size_t steps;          /* of the run, if every epoch to come has as many as this one */
         char *training;        /* metadata that says what is computed: same text, same run */
         float threshold;       /* several labels: tuned on the dev data, else 0.5 */
         double started, saved; /* clock */
-        size_t tokens, from_step;
+        size_t tokens;
+        uint64_t from_step;
         double rate, norm;
 };
 
@@ -48,8 +52,10 @@ struct ran_trainer {
 int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, struct ran_error *err);
 void ran_trainer_release(struct ran_trainer *t);
 
-/* Steps of a whole run; SIZE_MAX when there are too many to count. */
-size_t ran_train_steps(const struct ran_train_job *job);
+/* Documents of a step. */
+size_t ran_train_batch(const struct ran_train_job *job);
+/* Lays out the epoch that t->at stands in, and goes to where it stands there. */
+void ran_trainer_begin_epoch(struct ran_trainer *t);
 
 /* Writes job->checkpoint, and goes on from it. */
 int ran_checkpoint_write(struct ran_trainer *t, struct ran_error *err);

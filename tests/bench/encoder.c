@@ -129,10 +129,14 @@ static double train(const struct ran_config *c, const struct ran_params *p,
 {
         struct ran_batcher k;
         double rate[RUNS], loss;
+        struct ran_plan plan;
         size_t docs[256];
 
         for (size_t b = 0; b < d->B; b++)
                 docs[b] = b;
+        check(ran_plan_init(&plan, c, d, d->B, 0, err), err);
+        ran_plan_begin(&plan, docs, d->B);
+        ran_plan_next(&plan);
         check(ran_batcher_init(&k, c, p, d->C, d, pool, err), err);
         k.noise = (struct ran_noise){.seed = 1, .dropout = 0.1, .embed_dropout = 0.1};
         for (int r = -1; r < RUNS; r++) { /* the first run warms up */
@@ -141,13 +145,14 @@ static double train(const struct ran_config *c, const struct ran_params *p,
                 for (; now() - start < seconds; calls++) {
                         struct ran_grad *g;
 
-                        check(ran_batch_gradient(&k, docs, d->B, &loss, &g, err), err);
+                        check(ran_batch_gradient(&k, plan.piece, plan.n, &loss, &g, err), err);
                         ran_tree_give(&k.tree, g);
                 }
                 if (r >= 0)
                         rate[r] = calls / (now() - start);
         }
         ran_batcher_release(&k);
+        ran_plan_release(&plan);
         return median(rate);
 }
 

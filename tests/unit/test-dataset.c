@@ -273,3 +273,49 @@ TEST(the_choice_depends_on_the_seed_alone)
                 ran_dataset_release(&dev[i]);
         }
 }
+
+TEST(texts_of_a_language_model_keep_their_sources)
+{
+        struct ran_dataset d = {0}, dev = {0};
+        struct ran_error err = {0};
+        size_t held = 0;
+
+        for (uint32_t b = 0; b < 100; b++) {
+                uint32_t ids[] = {b, b, b, b, b};
+
+                REQUIRE(CHECK_OK(
+                        ran_dataset_add_text(&d, ids, 2 + b % 4, b % (2 + b % 4), 1 + b % 2, &err),
+                        err));
+        }
+        REQUIRE(CHECK_OK(ran_dataset_finish(&d, &err), err));
+        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.2, 1, &dev, &err), err));
+        CHECK(d.B == 80 && dev.B == 20);
+        for (const struct ran_dataset *s = &d; s != NULL; s = s == &d ? &dev : NULL)
+                for (size_t b = 0; b < s->B; b++) {
+                        uint32_t id = s->ids[s->first[b]];
+
+                        CHECK_SIZE(s->first[b + 1] - s->first[b], 2 + id % 4);
+                        CHECK_SIZE(s->sources[b], id % (2 + id % 4));
+                        CHECK(s->weight[b] == 1.0f + (float)(id % 2));
+                        held++;
+                }
+        CHECK_SIZE(held, 100);
+        ran_dataset_release(&d);
+        ran_dataset_release(&dev);
+}
+
+TEST(a_text_must_have_something_to_predict)
+{
+        const uint32_t ids[] = {5, 6, 7};
+        struct ran_dataset d = {0};
+        struct ran_error err = {0};
+
+        CHECK(ran_dataset_add_text(&d, ids, 1, 0, 1, &err) == RAN_EINVAL);
+        CHECK_STR(err.text, "of 1 ids, 0 of them source, there is none to predict");
+        CHECK(ran_dataset_add_text(&d, ids, 0, 0, 1, &err) == RAN_EINVAL);
+        CHECK(ran_dataset_add_text(&d, ids, 3, 3, 1, &err) == RAN_EINVAL);
+        CHECK_SIZE(d.B, 0);
+        CHECK_OK(ran_dataset_add_text(&d, ids, 3, 2, 1, &err), err);
+        CHECK_SIZE(d.B, 1);
+        ran_dataset_release(&d);
+}

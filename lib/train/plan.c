@@ -1,0 +1,106 @@
+/* plan.c - see plan.h. */
+#include "train/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int ran_plan_init(struct ran_plan *p, const struct ran_config *c, const struct ran_dataset *d,
+                  size_t lanes, size_t bptt, struct ran_error *err)
+{
+        *p = (struct ran_plan){.c = c, .d = d, .lanes = lanes < d->B ? lanes : d->B};
+        if (bptt > 0 && c->task != RAN_TASK_LM)
+                return ran_fail(err, RAN_EINVAL,
+                                "truncated back-propagation is for language models, whose tokens "
+                                "see none that come after them: bptt must be 0");
+        if (bptt > 0 && bptt > SIZE_MAX / c->window)
+                return ran_fail(err, RAN_EINVAL, "a piece of %zu windows cannot be", bptt);
+        p->span = bptt > 0 ? bptt * c->window : SIZE_MAX;
+        p->lane = ran_alloc(p->lanes, sizeof *p->lane, err);
+        p->piece = ran_alloc(p->lanes, sizeof *p->piece, err);
+        if (p->lane == NULL || p->piece == NULL) {
+                ran_plan_release(p);
+                return RAN_ENOMEM;
+        }
+        return RAN_OK;
+}
+
+void ran_plan_release(struct ran_plan *p)
+{
+        free(p->lane);
+        free(p->piece);
+        *p = (struct ran_plan){0};
+}
+
+size_t ran_plan_length(const struct ran_config *c, const struct ran_dataset *d, size_t b)
+{
+        return d->first[b + 1] - d->first[b] - (c->task == RAN_TASK_LM ? 1 : 0);
+}
+
+void ran_plan_begin(struct ran_plan *p, const size_t *order, size_t documents)
+{
+        p->order = order;
+        p->documents = documents;
+        p->begun = p->n = 0;
+        memset(p->lane, 0, p->lanes * sizeof *p->lane);
+}
+
+/* The source of a document lies within its first piece: its tokens see each other. */
+static size_t end_of(const struct ran_plan *p, size_t b, size_t from)
+{
+        size_t length = ran_plan_length(p->c, p->d, b), n = p->span;
+
+        if (from == 0 && p->d->sources != NULL && n < p->d->sources[b])
+                n = (p->d->sources[b] - 1) / n * n + n;
+        return n < length - from ? from + n : length;
+}
+
+/* What comes after the lane's last piece; one that ends at 0 if there is nothing left. */
+static struct ran_piece next_of(struct ran_plan *p, const struct ran_piece *last)
+{
+        struct ran_piece next = {0};
+
+        if (last->to > 0 && last->to < ran_plan_length(p->c, p->d, last->document))
+                next = (struct ran_piece){last->document, last->to, 0, last->number + 1};
+        else if (p->begun < p->documents)
+                next.document = p->order[p->begun++];
+        else
+                return next;
+        next.to = end_of(p, next.document, next.from);
+        return next;
+}
+
+bool ran_plan_next(struct ran_plan *p)
+{
+        p->n = 0;
+        for (size_t i = 0; i < p->lanes; i++) {
+                p->lane[i] = next_of(p, &p->lane[i]);
+                if (p->lane[i].to > 0)
+                        p->piece[p->n++] = p->lane[i];
+        }
+        return p->n > 0;
+}
+
+size_t ran_plan_steps(struct ran_plan *p, const size_t *order, size_t documents)
+{
+        size_t steps = 0;
+
+        ran_plan_begin(p, order, documents);
+        while (ran_plan_next(p))
+                steps++;
+        ran_plan_begin(p, order, documents);
+        return steps;
+}
+
+void ran_plan_shuffle(size_t *order, size_t documents, uint64_t seed, uint64_t epoch)
+{
+        uint64_t key = ran_key(seed, RAN_FOR_SHUFFLE, epoch, 0);
+
+        for (size_t i = 0; i < documents; i++)
+                order[i] = i;
+        for (size_t i = documents; i > 1; i--) {
+                size_t j = (size_t)(ran_uniform(key, i) * (double)i), x = order[i - 1];
+
+                order[i - 1] = order[j];
+                order[j] = x;
+        }
+}

@@ -1,0 +1,54 @@
+/* plan.h - which documents, or which pieces of them, each step of an epoch takes.
+ *
+ * A step has as many lanes as documents fit a batch. A lane takes one document after another, in
+ * the order of the epoch: whole, or under truncated back-propagation one piece a step.
+ *
+ *            step 1   step 2   step 3   step 4          order: A B C D E
+ *   lane 1   A 0-99   A 100-   C 0-99   C 100-199
+ *   lane 2   B 0-57   D 0-99   D 100-   E 0-80
+ *
+ * A piece ends where a window does, so that the state that it leaves is the one that the next piece
+ * begins with. Its gradient goes no further back, through the cell or through what the review sees.
+ */
+#ifndef RAN_TRAIN_PLAN_H
+#define RAN_TRAIN_PLAN_H
+
+#include "ran.h"
+
+/* Tokens [from, to) of what is read of a document. */
+struct ran_piece {
+        size_t document, from, to;
+        size_t number; /* of those of its document, from 0 */
+};
+
+struct ran_plan {
+        const struct ran_config *c;
+        const struct ran_dataset *d;
+        size_t lanes;
+        size_t span;         /* tokens of a piece */
+        const size_t *order; /* (documents) of the epoch; the caller's */
+        size_t documents, begun;
+        struct ran_piece *lane;  /* (lanes) what each had last */
+        struct ran_piece *piece; /* (n) of the step at hand */
+        size_t n;
+};
+
+/* bptt: windows of a piece; 0: documents are whole. Refuses what cannot be read in pieces. */
+int ran_plan_init(struct ran_plan *p, const struct ran_config *c, const struct ran_dataset *d,
+                  size_t lanes, size_t bptt, struct ran_error *err);
+void ran_plan_release(struct ran_plan *p);
+/* Begins an epoch of these documents. */
+void ran_plan_begin(struct ran_plan *p, const size_t *order, size_t documents);
+/* The pieces of the next step; false when the epoch is over. */
+bool ran_plan_next(struct ran_plan *p);
+/* Steps of an epoch; it is begun. */
+size_t ran_plan_steps(struct ran_plan *p, const size_t *order, size_t documents);
+
+/* Tokens of a document that a model reads: a language model predicts the last and does not read it.
+ */
+size_t ran_plan_length(const struct ran_config *c, const struct ran_dataset *d, size_t b);
+
+/* All documents in the order of an epoch: Fisher and Yates, draws keyed by the epoch. */
+void ran_plan_shuffle(size_t *order, size_t documents, uint64_t seed, uint64_t epoch);
+
+#endif
