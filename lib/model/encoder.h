@@ -4,6 +4,21 @@
 
 #include "model/work.h"
 
+/* A kind of encoder: what ran_work_fit, ran_encode and ran_encode_bwd do for it. */
+struct ran_encoder {
+        /* Sizes of w->rows in w->size, and tables that grow with them. */
+        int (*prepare)(struct ran_work *w, struct ran_error *err);
+        /* Its part of the arena, w->x[1] to w->x[N] among it. Called twice, the first time only to
+         * count. */
+        void (*lay_out)(struct ran_work *w, struct ran_cutter *k);
+        /* From w->x[0], the embedded tokens, to w->x[N]; and from w->dx and w->dlast back to w->dx.
+         */
+        void (*forward)(struct ran_work *w, const struct ran_params *p);
+        void (*backward)(struct ran_work *w, const struct ran_params *p, struct ran_params *dp);
+};
+extern const struct ran_encoder ran_recurrent;
+const struct ran_encoder *ran_encoder_of(const struct ran_config *c);
+
 /* Encodes w->rows (after ran_work_fit): leaves the output (L, D) in w->x[N] and all cells in
  * w->cells. Ids must be below V. */
 void ran_encode(struct ran_work *w, const struct ran_params *p);

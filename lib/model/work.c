@@ -1,5 +1,6 @@
 /* work.c - memory of a computation, laid out in one arena. See work.h. */
 #include "model/work.h"
+#include "model/encoder.h"
 #include "model/lm.h"
 #include "math/simd.h"
 
@@ -10,81 +11,27 @@
 
 enum { CHUNK_ROWS = 2048 };
 
-/* Sizes of a layout. As doubles when they are added up, so that nothing overflows unseen. */
-struct extent {
-        size_t T, R, L, m, B, S, K, C, Y, O, P, Q, A, Z, layers, acts, longest;
-};
-
-/* ---- chunks --------------------------------------------------------------------------------- */
-
-/* Cuts the windows into chunks of whole windows; fills w->chunk and the largest chunk's T and R. */
-static int cut_chunks(struct ran_work *w, const struct ran_rows *rows, struct extent *x,
-                      struct ran_error *err)
+/* Sizes that every encoder has. */
+static void measure(struct ran_work *w, const struct ran_rows *rows, size_t C)
 {
-        w->chunks = 0;
-        x->T = x->R = 0;
-        for (size_t from = 0, to; from < rows->m; from = to) {
-                size_t T, R;
+        const struct ran_config *c = w->c;
+        struct ran_extent *x = &w->size;
 
-                for (to = from + 1; to < rows->m; to++)
-                        if (ran_row(rows, to + 1) - ran_row(rows, from) > w->chunk_rows)
-                                break;
-                T = rows->win[to] - rows->win[from];
-                R = ran_row(rows, to) - ran_row(rows, from);
-                x->T = T > x->T ? T : x->T;
-                x->R = R > x->R ? R : x->R;
-                size_t *chunk =
-                        ran_grow(w->chunk, &w->chunk_cap, w->chunks + 2, sizeof *chunk, err);
-                if (chunk == NULL)
-                        return RAN_ENOMEM;
-                w->chunk = chunk;
-                w->chunk[w->chunks++] = from;
-                w->chunk[w->chunks] = to;
+        *x = (struct ran_extent){.L = rows->L, .m = rows->m, .B = rows->B, .C = C};
+        x->O = c->task == RAN_TASK_CLASSIFY ? rows->B : rows->places;
+        x->P = c->task == RAN_TASK_CLASSIFY ? rows->B : 0;
+        x->Q = x->O;
+        x->A = C;
+        if (ran_is_tied(c)) {
+                x->Q = x->O < RAN_LM_ROWS ? x->O : RAN_LM_ROWS;
+                x->A = ran_lm_first(c, C) + ran_tails(c, C);
+                x->Z = ran_lm_widest(c, C);
         }
-        return RAN_OK;
-}
-
-static struct extent measure(const struct ran_work *w, const struct ran_rows *rows, size_t C)
-{
-        struct extent x = {.L = rows->L,
-                           .m = rows->m,
-                           .B = rows->B,
-                           .S = rows->m + rows->B,
-                           .K = rows->B > 0 ? rows->key[rows->B] : 0,
-                           .C = C,
-                           .layers = w->c->layers};
-
-        x.O = w->c->task == RAN_TASK_CLASSIFY ? rows->B : rows->places;
-        x.P = w->c->task == RAN_TASK_CLASSIFY ? rows->B : 0;
-        x.Q = x.O;
-        x.A = C;
-        if (ran_is_tied(w->c)) {
-                x.Q = x.O < RAN_LM_ROWS ? x.O : RAN_LM_ROWS;
-                x.A = ran_lm_first(w->c, C) + ran_tails(w->c, C);
-                x.Z = ran_lm_widest(w->c, C);
-        }
-        for (size_t b = 0; b < rows->B; b++) {
-                size_t states = rows->key[b + 1] - rows->key[b];
-
-                x.Y = states > x.Y ? states : x.Y;
-        }
-        for (size_t i = 0; i < rows->m; i++) {
-                size_t tokens = ran_row(rows, i + 1) - ran_row(rows, i) - 1;
-
-                x.longest = tokens > x.longest ? tokens : x.longest;
-        }
-        return x;
 }
 
 /* ---- the arena ------------------------------------------------------------------------------ */
 
-/* Hands out floats in order, each run at a multiple of 64 bytes. base NULL: only counts. */
-struct cutter {
-        float *base;
-        double count;
-};
-
-static float *cut(struct cutter *k, double floats)
+float *ran_cut(struct ran_cutter *k, double floats)
 {
         float *at = k->base != NULL ? k->base + (size_t)k->count : NULL;
 
@@ -92,108 +39,46 @@ static float *cut(struct cutter *k, double floats)
         return at;
 }
 
-#define LETTERS                                                                                   \
-        const double T = (double)x->T, R = (double)x->R, S = (double)x->S, K = (double)x->K,      \
-                     B = (double)x->B, C = (double)x->C, m = (double)x->m, O = (double)x->O,      \
-                     P = (double)x->P, Q = (double)x->Q, A = (double)x->A, Z = (double)x->Z,      \
-                     D = (double)w->D, E = (double)w->E, F = (double)w->F, U = (double)w->U;      \
-        (void)T, (void)R, (void)S, (void)K, (void)B, (void)C, (void)m, (void)O, (void)P, (void)Q, \
-                (void)A, (void)Z, (void)D, (void)E, (void)F, (void)U
-
-static void cut_chunk(struct ran_work *w, const struct extent *x, struct cutter *k,
-                      struct ran_chunk *out)
+static void cut_head(struct ran_work *w, struct ran_cutter *k, struct ran_head *out)
 {
-        LETTERS;
-#define X(field, floats) out->field = cut(k, floats);
-        RAN_CHUNK(X)
-        (void)w;
-}
-
-static void cut_cells(struct ran_work *w, const struct extent *x, struct cutter *k,
-                      struct ran_cells *out)
-{
-        LETTERS;
-        RAN_CELLS(X)
-        (void)w;
-}
-
-static void cut_head(struct ran_work *w, const struct extent *x, struct cutter *k,
-                     struct ran_head *out)
-{
-        LETTERS;
-        RAN_HEAD(X)
+        RAN_LETTERS;
+        RAN_HEAD(RAN_CUT_FIELD)
         if (w->training) {
-                RAN_HEAD_ADJOINTS(X)
+                RAN_HEAD_ADJOINTS(RAN_CUT_FIELD)
         }
-        out->argmax = (uint32_t *)cut(k, P * D);
-}
-
-static void cut_adjoints(struct ran_work *w, const struct extent *x, struct cutter *k,
-                         struct ran_adjoints *out)
-{
-        LETTERS;
-        RAN_ADJOINTS(X)
-        (void)w;
-}
-#undef X
-
-/* Two score matrices of a window with its cell (attention.c), or the rows of a cell (scan.c). */
-static size_t lane_floats(const struct ran_work *w, size_t longest)
-{
-        return 2 * (longest + 1) * (longest + 1) + w->F + 2 * w->E + 6 * w->D;
+        out->argmax = (uint32_t *)ran_cut(k, P * D);
 }
 
 /* Everything in order; with k->base NULL the pointers it leaves are NULL and only the count is
  * of use. */
-static void lay_out(struct ran_work *w, const struct extent *x, struct cutter *k)
+static void lay_out(struct ran_work *w, struct ran_cutter *k)
 {
-        const double rows = (double)x->L * (double)w->D;
+        const double rows = (double)w->size.L * (double)w->D;
 
-        w->x[0] = cut(k, rows);
-        for (size_t l = 0; l < x->layers; l++) {
-                cut_cells(w, x, k, &w->cells[l]);
-                if (w->training) {
-                        w->y[l] = cut(k, rows);
-                        w->x[l + 1] = cut(k, rows);
-                } else {
-                        w->y[l] = w->x[l + 1] = w->x[0]; /* rows are read once: in place */
-                }
-                if (l < x->acts)
-                        cut_chunk(w, x, k, &w->acts[l]);
-                else
-                        w->acts[l] = w->acts[0];
-        }
-        cut_head(w, x, k, &w->head);
-        w->score = cut(k, (double)x->T * (double)x->Y);
+        w->x[0] = ran_cut(k, rows);
         if (w->training) {
-                cut_adjoints(w, x, k, &w->adj);
-                w->dscore = cut(k, (double)x->T * (double)x->Y);
-                w->dx = cut(k, rows);
-                w->dy = cut(k, rows);
-                w->dlast = cut(k, (double)x->B * (double)w->D);
+                w->dx = ran_cut(k, rows);
+                w->dlast = ran_cut(k, (double)w->size.B * (double)w->D);
         }
-        w->lane_floats = lane_floats(w, x->longest);
-        w->scratch = cut(k, (double)w->lanes * (double)w->lane_floats);
+        ran_encoder_of(w->c)->lay_out(w, k);
+        cut_head(w, k, &w->head);
 }
 
-static int extent_of(struct ran_work *w, const struct ran_rows *rows, size_t C, struct extent *x,
-                     struct ran_error *err)
+static int prepare(struct ran_work *w, const struct ran_rows *rows, size_t C, struct ran_error *err)
 {
-        *x = measure(w, rows, C);
-        if (cut_chunks(w, rows, x, err) != RAN_OK)
-                return RAN_ENOMEM;
-        /* Activations are kept for the backward pass when there is one chunk; see work.h. */
-        x->acts = w->training && w->chunks == 1 ? x->layers : 1;
-        return RAN_OK;
+        w->rows = rows;
+        measure(w, rows, C);
+        return ran_encoder_of(w->c)->prepare(w, err);
 }
 
-/* The table for windows of up to `longest` tokens. Angles in double: in
- * float32 a cosine is off by 1e-2 at position 10^6. */
-static int grow_rotary(struct ran_work *w, size_t longest, struct ran_error *err)
+/* Angles in double: in float32 a cosine is off by 1e-2 at position 10^6. */
+int ran_work_rotary(struct ran_work *w, size_t longest, struct ran_error *err)
 {
         size_t d = w->d;
-        float *table = ran_alloc_floats((longest + 1) * 2 * d, err);
 
+        if (w->rotary != NULL && longest <= w->longest)
+                return RAN_OK;
+        float *table = ran_alloc_floats((longest + 1) * 2 * d, err);
         if (table == NULL)
                 return RAN_ENOMEM;
         for (size_t r = 0; r <= longest; r++)
@@ -209,34 +94,18 @@ static int grow_rotary(struct ran_work *w, size_t longest, struct ran_error *err
         return RAN_OK;
 }
 
-/* Room for what ran_encode will leave in the documents' carries. */
-static int reserve_carries(const struct ran_work *w, const struct ran_rows *rows,
-                           struct ran_error *err)
-{
-        for (size_t b = 0; b < rows->B; b++)
-                if (rows->carry[b] != NULL &&
-                    ran_carry_reserve(rows->carry[b], rows->key[b + 1] - rows->key[b],
-                                      w->training ? 0 : w->c->window, err) != RAN_OK)
-                        return RAN_ENOMEM;
-        return RAN_OK;
-}
-
 int ran_work_fit(struct ran_work *w, const struct ran_rows *rows, size_t C, struct ran_error *err)
 {
-        struct cutter k = {0};
-        struct extent x;
+        struct ran_cutter k = {0};
 
-        if (extent_of(w, rows, C, &x, err) != RAN_OK)
+        if (prepare(w, rows, C, err) != RAN_OK)
                 return RAN_ENOMEM;
-        w->rows = rows;
-        lay_out(w, &x, &k);
+        lay_out(w, &k);
         if (k.count > (double)(SIZE_MAX / sizeof(float) / 2))
                 return ran_fail(err, RAN_ENOMEM,
                                 "%zu tokens at once need %.0f GB of memory: a smaller "
                                 "--dim, --heads or --head-dim needs less",
                                 rows->L, k.count * 4e-9);
-        if (x.longest > w->longest && grow_rotary(w, x.longest, err) != RAN_OK)
-                return RAN_ENOMEM;
         if ((size_t)k.count > w->arena_floats) {
                 free(w->arena);
                 w->arena_floats = 0;
@@ -245,9 +114,9 @@ int ran_work_fit(struct ran_work *w, const struct ran_rows *rows, size_t C, stru
                         return RAN_ENOMEM;
                 w->arena_floats = (size_t)k.count;
         }
-        k = (struct cutter){.base = w->arena};
-        lay_out(w, &x, &k);
-        return reserve_carries(w, rows, err);
+        k = (struct ran_cutter){.base = w->arena};
+        lay_out(w, &k);
+        return RAN_OK;
 }
 
 /* ---- life ----------------------------------------------------------------------------------- */
@@ -293,12 +162,11 @@ void ran_work_release(struct ran_work *w)
 
 double ran_work_bytes(struct ran_work *w, const struct ran_rows *rows, size_t C)
 {
-        struct cutter k = {0};
-        struct extent x;
+        struct ran_cutter k = {0};
 
-        if (extent_of(w, rows, C, &x, NULL) != RAN_OK)
+        if (prepare(w, rows, C, NULL) != RAN_OK)
                 return INFINITY;
-        lay_out(w, &x, &k);
+        lay_out(w, &k);
         return k.count * sizeof(float);
 }
 

@@ -91,6 +91,18 @@
         X(dlogits, ran_is_tied(w->c) ? 0 : O *C) \
         X(dtail_head, Z > 0 ? Q * D : 0)
 
+/* Sizes of a layout, by the letters above. */
+struct ran_extent {
+        size_t T, R, L, m, B, S, K, C, Y, O, P, Q, A, Z, longest;
+};
+
+/* Hands out floats in order, each run at a multiple of 64 bytes. base NULL: only counts. */
+struct ran_cutter {
+        float *base;
+        double count;
+};
+float *ran_cut(struct ran_cutter *k, double floats);
+
 struct ran_chunk {
 #define X(field, floats) float *field;
         RAN_CHUNK(X)
@@ -134,6 +146,7 @@ struct ran_work {
 
         /* Laid out by ran_work_fit for the rows at hand. */
         const struct ran_rows *rows;
+        struct ran_extent size;
         size_t *chunk; /* (chunks + 1) first window of each chunk */
         size_t chunks, chunk_cap;
         float **x, **y; /* (N+1), (N): (L, D) input of each layer and the output; before review */
@@ -160,6 +173,9 @@ int ran_work_fit(struct ran_work *w, const struct ran_rows *rows, size_t C, stru
  * than memory can address. */
 double ran_work_bytes(struct ran_work *w, const struct ran_rows *rows, size_t C);
 
+/* Makes w->rotary serve positions up to `longest`. */
+int ran_work_rotary(struct ran_work *w, size_t longest, struct ran_error *err);
+
 /* Runs fn for i in [from, to), windows or documents, shared out over the lanes; each call has a
  * lane's scratch to itself. Results must not depend on which. */
 void ran_each(struct ran_work *w, size_t from, size_t to,
@@ -174,6 +190,17 @@ enum {
         RAN_DROP_REVIEW,
         RAN_DROP_SITES
 };
+/* Fields of a list above, in a struct `out`: in scope w, k and the list's letters. */
+#define RAN_LETTERS                                                                               \
+        const struct ran_extent *x = &w->size;                                                    \
+        const double T = (double)x->T, R = (double)x->R, S = (double)x->S, K = (double)x->K,      \
+                     B = (double)x->B, C = (double)x->C, m = (double)x->m, O = (double)x->O,      \
+                     P = (double)x->P, Q = (double)x->Q, A = (double)x->A, Z = (double)x->Z,      \
+                     D = (double)w->D, E = (double)w->E, F = (double)w->F, U = (double)w->U;      \
+        (void)T, (void)R, (void)S, (void)K, (void)B, (void)C, (void)m, (void)O, (void)P, (void)Q, \
+                (void)A, (void)Z, (void)D, (void)E, (void)F, (void)U
+#define RAN_CUT_FIELD(field, floats) out->field = ran_cut(k, floats);
+
 /* Applies dropout, or its adjoint, to n values of document b that stand at position `at` of a site;
  * does nothing when scoring. */
 void ran_drop(const struct ran_work *w, size_t b, size_t layer, int site, double p, float *x,

@@ -1,0 +1,264 @@
+/* recurrent.c - the layers of a Recurrent Attention Network, chunk by chunk. See layer.h for the
+ * order of things. */
+#include "model/encoder.h"
+#include "model/layer.h"
+
+#include <string.h>
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+/* Cuts the windows into chunks of whole windows; fills w->chunk and the largest chunk's T and R. */
+static int cut_chunks(struct ran_work *w, struct ran_error *err)
+{
+        const struct ran_rows *rows = w->rows;
+        struct ran_extent *x = &w->size;
+
+        w->chunks = 0;
+        x->T = x->R = 0;
+        for (size_t from = 0, to; from < rows->m; from = to) {
+                size_t T, R;
+
+                for (to = from + 1; to < rows->m; to++)
+                        if (ran_row(rows, to + 1) - ran_row(rows, from) > w->chunk_rows)
+                                break;
+                T = rows->win[to] - rows->win[from];
+                R = ran_row(rows, to) - ran_row(rows, from);
+                x->T = T > x->T ? T : x->T;
+                x->R = R > x->R ? R : x->R;
+                size_t *chunk =
+                        ran_grow(w->chunk, &w->chunk_cap, w->chunks + 2, sizeof *chunk, err);
+                if (chunk == NULL)
+                        return RAN_ENOMEM;
+                w->chunk = chunk;
+                w->chunk[w->chunks++] = from;
+                w->chunk[w->chunks] = to;
+        }
+        return RAN_OK;
+}
+
+/* Room for what ran_encode will leave in the documents' carries. */
+static int reserve_carries(const struct ran_work *w, struct ran_error *err)
+{
+        const struct ran_rows *rows = w->rows;
+
+        for (size_t b = 0; b < rows->B; b++)
+                if (rows->carry[b] != NULL &&
+                    ran_carry_reserve(rows->carry[b], rows->key[b + 1] - rows->key[b],
+                                      w->training ? 0 : w->c->window, err) != RAN_OK)
+                        return RAN_ENOMEM;
+        return RAN_OK;
+}
+
+static int prepare(struct ran_work *w, struct ran_error *err)
+{
+        const struct ran_rows *rows = w->rows;
+        struct ran_extent *x = &w->size;
+
+        x->S = rows->m + rows->B;
+        x->K = rows->B > 0 ? rows->key[rows->B] : 0;
+        for (size_t b = 0; b < rows->B; b++) {
+                size_t states = rows->key[b + 1] - rows->key[b];
+
+                x->Y = states > x->Y ? states : x->Y;
+        }
+        for (size_t i = 0; i < rows->m; i++) {
+                size_t tokens = ran_row(rows, i + 1) - ran_row(rows, i) - 1;
+
+                x->longest = tokens > x->longest ? tokens : x->longest;
+        }
+        if (cut_chunks(w, err) != RAN_OK || ran_work_rotary(w, x->longest, err) != RAN_OK ||
+            reserve_carries(w, err) != RAN_OK)
+                return RAN_ENOMEM;
+        return RAN_OK;
+}
+
+static void cut_chunk(struct ran_work *w, struct ran_cutter *k, struct ran_chunk *out)
+{
+        RAN_LETTERS;
+        RAN_CHUNK(RAN_CUT_FIELD)
+}
+
+static void cut_cells(struct ran_work *w, struct ran_cutter *k, struct ran_cells *out)
+{
+        RAN_LETTERS;
+        RAN_CELLS(RAN_CUT_FIELD)
+}
+
+static void cut_adjoints(struct ran_work *w, struct ran_cutter *k, struct ran_adjoints *out)
+{
+        RAN_LETTERS;
+        RAN_ADJOINTS(RAN_CUT_FIELD)
+}
+
+static void lay_out(struct ran_work *w, struct ran_cutter *k)
+{
+        const double rows = (double)w->size.L * (double)w->D;
+        const double score = (double)w->size.T * (double)w->size.Y;
+        /* Activations are kept for the backward pass when there is one chunk; see work.h. */
+        const size_t layers = w->c->layers, acts = w->training && w->chunks == 1 ? layers : 1;
+        const size_t n = w->size.longest + 1;
+
+        for (size_t l = 0; l < layers; l++) {
+                cut_cells(w, k, &w->cells[l]);
+                if (w->training) {
+                        w->y[l] = ran_cut(k, rows);
+                        w->x[l + 1] = ran_cut(k, rows);
+                } else {
+                        w->y[l] = w->x[l + 1] = w->x[0]; /* rows are read once: in place */
+                }
+                if (l < acts)
+                        cut_chunk(w, k, &w->acts[l]);
+                else
+                        w->acts[l] = w->acts[0];
+        }
+        w->score = ran_cut(k, score);
+        if (w->training) {
+                cut_adjoints(w, k, &w->adj);
+                w->dscore = ran_cut(k, score);
+                w->dy = ran_cut(k, rows);
+        }
+        /* Two score matrices of a window with its cell (attention.c), or a cell's rows (scan.c). */
+        w->lane_floats = 2 * n * n + w->F + 2 * w->E + 6 * w->D;
+        w->scratch = ran_cut(k, (double)w->lanes * (double)w->lane_floats);
+}
+
+/* ---- what a document leaves for its next piece ----------------------------------------------- */
+
+/* Windows of a document that are complete, and will not change. */
+static size_t closed_windows(const struct ran_work *w, size_t b)
+{
+        const struct ran_rows *rows = w->rows;
+        size_t m = rows->docwin[b + 1] - rows->docwin[b];
+
+        return ran_stays_open(w, rows->docwin[b + 1] - 1) ? m - 1 : m;
+}
+
+/* A layer's cell, keys and values, once all its chunks are done; s is the last of them. Room was
+ * made by ran_work_fit. */
+static void keep(const struct ran_pass *s, size_t b)
+{
+        const struct ran_work *w = s->w;
+        const struct ran_rows *rows = w->rows;
+        struct ran_carry *carry = rows->carry[b];
+        size_t D = w->D, closed = closed_windows(w, b), earlier = ran_earlier(rows, b);
+        const float *key = s->cells->key + (rows->key[b] + earlier) * D;
+        const float *value = s->cells->value + (rows->key[b] + earlier) * D;
+        size_t last = rows->docwin[b + 1] - 1, r = ran_row(rows, last) - s->r0;
+
+        memcpy(carry->G + s->l * D, s->cells->G + (rows->docwin[b] + b + closed) * D,
+               D * sizeof(float));
+        if (w->c->review) {
+                memcpy(carry->key[s->l] + earlier * D, key, closed * D * sizeof(float));
+                memcpy(carry->value[s->l] + earlier * D, value, closed * D * sizeof(float));
+        } else { /* nobody asks for them, but they may be written to a file */
+                memset(carry->key[s->l] + earlier * D, 0, closed * D * sizeof(float));
+                memset(carry->value[s->l] + earlier * D, 0, closed * D * sizeof(float));
+        }
+        if (!ran_stays_open(w, last))
+                return;
+        memcpy(carry->qkv[s->l], s->act->qkv + r * 3 * w->E,
+               (ran_row(rows, last + 1) - ran_row(rows, last)) * 3 * w->E * sizeof(float));
+        memcpy(carry->pre + s->l * w->F, s->act->pre + r * w->F, w->F * sizeof(float));
+}
+
+static void advance(const struct ran_work *w, size_t b)
+{
+        const struct ran_rows *rows = w->rows;
+        struct ran_carry *carry = rows->carry[b];
+        size_t last = rows->docwin[b + 1] - 1;
+
+        carry->tokens += rows->doc[b + 1] - rows->doc[b];
+        carry->states += closed_windows(w, b);
+        carry->open =
+                ran_stays_open(w, last) ? ran_row(rows, last + 1) - ran_row(rows, last) - 1 : 0;
+}
+
+/* ---- forward -------------------------------------------------------------------------------- */
+
+static void encode_layer(struct ran_work *w, const struct ran_layer_params *p, size_t l)
+{
+        struct ran_pass s = ran_pass_of(w, p, NULL, l, 0);
+
+        /* Under a mask the last cell of the layer below has seen what this layer's first must not.
+         */
+        ran_first_cells(&s, l > 0 && w->c->mask == RAN_MASK_NONE ? &w->cells[l - 1] : NULL);
+        for (size_t chunk = 0; chunk < w->chunks; chunk++) {
+                s = ran_pass_of(w, p, NULL, l, chunk);
+                ran_window_project(&s);
+                ran_scan(&s);
+                ran_window_finish(&s);
+        }
+        ran_review_states(&s);
+        for (size_t chunk = 0; chunk < w->chunks; chunk++) {
+                s = ran_pass_of(w, p, NULL, l, chunk);
+                ran_review(&s);
+        }
+        for (size_t b = 0; b < w->rows->B; b++)
+                if (w->rows->carry[b] != NULL)
+                        keep(&s, b);
+}
+
+static void encode(struct ran_work *w, const struct ran_params *p)
+{
+        for (size_t l = 0; l < w->c->layers; l++)
+                encode_layer(w, &p->layer[l], l);
+        for (size_t b = 0; b < w->rows->B; b++)
+                if (w->rows->carry[b] != NULL)
+                        advance(w, b);
+}
+
+/* ---- backward ------------------------------------------------------------------------------- */
+
+static void clear_adjoints(struct ran_work *w)
+{
+        const struct ran_rows *rows = w->rows;
+        size_t D = w->D, keys = rows->key[rows->B] * D * sizeof(float);
+        struct ran_adjoints *j = &w->adj;
+
+        memset(j->dG, 0, (rows->m + rows->B) * D * sizeof(float));
+        memset(j->dkey, 0, keys);
+        memset(j->dvalue, 0, keys);
+        memset(j->dupdate_glu, 0, (rows->m + rows->B) * w->U * sizeof(float));
+        memset(j->part, 0, rows->m * 6 * D * sizeof(float));
+        for (size_t b = 0; b < rows->B; b++)
+                memcpy(j->dG + (rows->docwin[b + 1] + b) * D, w->dlast + b * D, D * sizeof(float));
+}
+
+static void encode_layer_bwd(struct ran_work *w, const struct ran_layer_params *p,
+                             struct ran_layer_params *dp, size_t l)
+{
+        struct ran_pass s;
+        bool kept = w->chunks == 1;
+
+        clear_adjoints(w);
+        for (size_t chunk = 0; chunk < w->chunks; chunk++) {
+                s = ran_pass_of(w, p, dp, l, chunk);
+                if (!kept)
+                        ran_review(&s);
+                ran_review_bwd(&s);
+        }
+        ran_review_states_bwd(&s);
+        for (size_t chunk = w->chunks; chunk-- > 0;) {
+                s = ran_pass_of(w, p, dp, l, chunk);
+                if (!kept) {
+                        s.known = true;
+                        ran_window_project(&s);
+                        ran_window_finish(&s);
+                }
+                ran_window_finish_bwd(&s);
+                ran_scan_bwd(&s);
+                ran_window_project_bwd(&s);
+        }
+        ran_scan_weights_bwd(&s);
+        ran_first_cells_bwd(&s);
+        if (w->c->mask != RAN_MASK_NONE)
+                memset(w->dlast, 0, w->rows->B * w->D * sizeof(float)); /* there was no such cell */
+}
+
+static void encode_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp)
+{
+        for (size_t l = w->c->layers; l-- > 0;)
+                encode_layer_bwd(w, &p->layer[l], &dp->layer[l], l);
+}
+
+const struct ran_encoder ran_recurrent = {prepare, lay_out, encode, encode_bwd};
