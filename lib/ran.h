@@ -419,6 +419,7 @@ enum { RAN_TASK_CLASSIFY, RAN_TASK_TAG, RAN_TASK_LM, RAN_TASK_MLM };
 enum { RAN_CELL_GATED, RAN_CELL_PLAIN };
 enum { RAN_MASK_NONE, RAN_MASK_CAUSAL, RAN_MASK_PREFIX };
 enum { RAN_POOL_MAX, RAN_POOL_MEAN };
+enum { RAN_CONTEXT_CONSTANT, RAN_CONTEXT_LEARNED, RAN_CONTEXT_RANDOM };
 
 /* What a model is, apart from its weights: the `config` of the model file and the options of
  * ran-train alike. V and C come from the tensors' shapes. */
@@ -430,7 +431,11 @@ struct ran_config {
         int pooling;
         bool multilabel; /* classify */
         bool crf;        /* tag */
-        size_t shortlist; /* lm, mlm: ids below it in the first softmax, see model/lm.h; 0: all */
+        size_t rank;         /* contextualizer: width u of the second-order attention */
+        int context;         /* contextualizer: the first context, RAN_CONTEXT_... */
+        bool position_scale; /* contextualizer */
+        size_t ffn_dim;      /* transformer */
+        size_t shortlist;    /* lm, mlm: ids below it in the first softmax, see model/lm.h; 0: all */
 };
 extern const struct ran_field ran_config_fields[];
 /* Checks what no single field can know (an even head_dim for rotary, sizes that overflow). */

@@ -14,7 +14,8 @@ struct walk {
         bool failed;
 };
 
-static float *take(struct walk *w, size_t layer, bool in_layer, const char *name, size_t rows,
+/* prefix: what stands before the number of a layer in its tensors' names; NULL: in no layer. */
+static float *take(struct walk *w, const char *prefix, size_t layer, const char *name, size_t rows,
                    size_t cols, enum ran_start start)
 {
         size_t offset = w->at, n;
@@ -43,51 +44,117 @@ static float *take(struct walk *w, size_t layer, bool in_layer, const char *name
                 spec += l->n++;
                 *spec = (struct ran_tensor_spec){
                         .rows = rows, .cols = cols, .offset = offset, .start = start};
-                if (in_layer)
-                        snprintf(spec->name, sizeof spec->name, "ran.%zu.%s", layer, name);
+                if (prefix != NULL)
+                        snprintf(spec->name, sizeof spec->name, "%s.%zu.%s", prefix, layer, name);
                 else
                         snprintf(spec->name, sizeof spec->name, "%s", name);
         }
         return w->block != NULL ? w->block + offset : NULL;
 }
 
+#define IN_SCOPE                                                                   \
+        const size_t D = c->dim, E = c->heads * c->head_dim;                       \
+        const size_t u = c->rank, f = c->ffn_dim;                                  \
+        const bool gated = c->cell == RAN_CELL_GATED, lm = ran_is_tied(c);         \
+        const bool classify = c->task == RAN_TASK_CLASSIFY;                        \
+        const bool tag = c->task == RAN_TASK_TAG;                                  \
+        const bool ran = c->encoder == RAN_ENCODER_RAN;                            \
+        const bool contextualizer = c->encoder == RAN_ENCODER_CONTEXTUALIZER;      \
+        const bool transformer = c->encoder == RAN_ENCODER_TRANSFORMER;            \
+        (void)D, (void)E, (void)u, (void)f, (void)gated, (void)lm, (void)classify; \
+        (void)tag, (void)ran, (void)contextualizer, (void)transformer
+
+#define TAKE(field, name, rows, cols, start, when) \
+        p->field = (when) ? take(w, prefix, l, name, rows, cols, RAN_START_##start) : NULL;
+
 static void walk_layer(struct walk *w, struct ran_layer_params *p, const struct ran_config *c,
                        size_t l)
 {
-        const size_t D = c->dim, E = c->heads * c->head_dim;
-        const bool gated = c->cell == RAN_CELL_GATED;
+        const char *prefix = "ran";
 
-#define X(field, name, rows, cols, start, when) \
-        p->field = (when) ? take(w, l, true, name, rows, cols, RAN_START_##start) : NULL;
-        RAN_LAYER_PARAMS(X)
-#undef X
+        IN_SCOPE;
+        RAN_LAYER_PARAMS(TAKE)
+}
+
+static void walk_step(struct walk *w, struct ran_step_params *p, const struct ran_config *c,
+                      size_t l)
+{
+        const char *prefix = "contextualizer";
+
+        IN_SCOPE;
+        RAN_STEP_PARAMS(TAKE)
+}
+
+static void walk_block(struct walk *w, struct ran_block_params *p, const struct ran_config *c,
+                       size_t l)
+{
+        const char *prefix = "transformer";
+
+        IN_SCOPE;
+        RAN_BLOCK_PARAMS(TAKE)
+}
+
+static void walk_encoder(struct walk *w, struct ran_encoder_params *p, const struct ran_config *c)
+{
+        const char *prefix = NULL;
+        const size_t l = 0;
+
+        IN_SCOPE;
+        RAN_ENCODER_PARAMS(TAKE)
 }
 
 static void walk_head(struct walk *w, struct ran_head_params *p, const struct ran_config *c,
                       size_t C)
 {
-        const size_t D = c->dim;
-        const bool gated = c->cell == RAN_CELL_GATED;
-        const bool classify = c->task == RAN_TASK_CLASSIFY, tag = c->task == RAN_TASK_TAG;
-        const bool lm = ran_is_tied(c);
+        const char *prefix = NULL;
+        const size_t l = 0;
 
-#define X(field, name, rows, cols, start, when) \
-        p->field = (when) ? take(w, 0, false, name, rows, cols, RAN_START_##start) : NULL;
-        RAN_HEAD_PARAMS(X)
-#undef X
+        IN_SCOPE;
+        RAN_HEAD_PARAMS(TAKE)
+}
+
+/* All tensors of a configuration, in the order of the block. */
+static void walk(struct walk *w, struct ran_params *p, const struct ran_config *c, size_t C)
+{
+        for (size_t l = 0; l < c->layers; l++) {
+                if (p->layer != NULL)
+                        walk_layer(w, &p->layer[l], c, l);
+                if (p->step != NULL)
+                        walk_step(w, &p->step[l], c, l);
+                if (p->blocks != NULL)
+                        walk_block(w, &p->blocks[l], c, l);
+        }
+        walk_encoder(w, &p->encoder, c);
+        walk_head(w, &p->head, c, C);
+}
+
+static int make_layers(struct ran_params *p, const struct ran_config *c, struct ran_error *err)
+{
+        *p = (struct ran_params){0};
+        switch (c->encoder) {
+        case RAN_ENCODER_CONTEXTUALIZER:
+                p->step = ran_alloc(c->layers, sizeof *p->step, err);
+                break;
+        case RAN_ENCODER_TRANSFORMER:
+                p->blocks = ran_alloc(c->layers, sizeof *p->blocks, err);
+                break;
+        default:
+                p->layer = ran_alloc(c->layers, sizeof *p->layer, err);
+        }
+        return p->step != NULL || p->blocks != NULL || p->layer != NULL ? RAN_OK : RAN_ENOMEM;
 }
 
 int ran_layout_init(struct ran_layout *l, const struct ran_config *c, size_t C,
                     struct ran_error *err)
 {
         struct walk w = {.layout = l, .err = err};
-        struct ran_layer_params layer;
-        struct ran_head_params head;
+        struct ran_params p;
 
         *l = (struct ran_layout){0};
-        for (size_t i = 0; i < c->layers; i++)
-                walk_layer(&w, &layer, c, i);
-        walk_head(&w, &head, c, C);
+        if (make_layers(&p, c, err) != RAN_OK)
+                return RAN_ENOMEM;
+        walk(&w, &p, c, C);
+        ran_params_release(&p);
         l->size = w.at;
         if (w.failed)
                 ran_layout_release(l);
@@ -109,16 +176,14 @@ int ran_params_init(struct ran_params *p, const struct ran_config *c, size_t C,
         *p = (struct ran_params){0};
         if (ran_layout_init(&layout, c, C, err) != RAN_OK)
                 return RAN_EINVAL;
-        w.block = p->block = ran_alloc_floats(layout.size, err);
-        p->layer = ran_alloc(c->layers, sizeof *p->layer, err);
+        if (make_layers(p, c, err) == RAN_OK)
+                w.block = p->block = ran_alloc_floats(layout.size, err);
         ran_layout_release(&layout);
-        if (p->block == NULL || p->layer == NULL) {
+        if (p->block == NULL) {
                 ran_params_release(p);
                 return RAN_ENOMEM;
         }
-        for (size_t i = 0; i < c->layers; i++)
-                walk_layer(&w, &p->layer[i], c, i);
-        walk_head(&w, &p->head, c, C);
+        walk(&w, p, c, C);
         return RAN_OK;
 }
 
@@ -126,6 +191,8 @@ void ran_params_release(struct ran_params *p)
 {
         free(p->block);
         free(p->layer);
+        free(p->step);
+        free(p->blocks);
         *p = (struct ran_params){0};
 }
 

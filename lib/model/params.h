@@ -71,30 +71,81 @@ struct ran_tensor_spec {
         X(review_norm_w, "review_norm.weight", 0, D, ONE, gated || !c->review)         \
         X(review_norm_b, "review_norm.bias", 0, D, ZERO, gated || !c->review)
 
+/* The same after "contextualizer.{k}.", of a step; u = rank in scope. */
+#define RAN_STEP_PARAMS(X)                        \
+        X(u_w, "u.weight", u, D, GLOROT, true)    \
+        X(v_w, "v.weight", u, D, GLOROT, true)    \
+        X(w_w, "w.weight", D, u, GLOROT, true)    \
+        X(w_b, "w.bias", 0, D, ZERO, true)        \
+        X(norm_w, "norm.weight", 0, D, ONE, true) \
+        X(norm_b, "norm.bias", 0, D, ZERO, true)
+
+/* The same after "transformer.{l}.", of a layer; f = ffn_dim in scope. */
+#define RAN_BLOCK_PARAMS(X)                                 \
+        X(attn_norm_w, "attn_norm.weight", 0, D, ONE, true) \
+        X(attn_norm_b, "attn_norm.bias", 0, D, ZERO, true)  \
+        X(q_w, "attn.q.weight", E, D, GLOROT, true)         \
+        X(k_w, "attn.k.weight", E, D, GLOROT, true)         \
+        X(v_w, "attn.v.weight", E, D, GLOROT, true)         \
+        X(q_b, "attn.q.bias", 0, E, ZERO, true)             \
+        X(k_b, "attn.k.bias", 0, E, ZERO, true)             \
+        X(v_b, "attn.v.bias", 0, E, ZERO, true)             \
+        X(out_w, "attn.out.weight", D, E, GLOROT, true)     \
+        X(out_b, "attn.out.bias", 0, D, ZERO, true)         \
+        X(ffn_norm_w, "ffn_norm.weight", 0, D, ONE, true)   \
+        X(ffn_norm_b, "ffn_norm.bias", 0, D, ZERO, true)    \
+        X(up_w, "ffn.up.weight", f, D, GLOROT, true)        \
+        X(up_b, "ffn.up.bias", 0, f, ZERO, true)            \
+        X(down_w, "ffn.down.weight", D, f, GLOROT, true)    \
+        X(down_b, "ffn.down.bias", 0, D, ZERO, true)
+
+/* What an encoder has once, with ran, contextualizer and transformer in scope: which it is. */
+#define RAN_ENCODER_PARAMS(X)                                              \
+        X(position, "contextualizer.position", 0, D, ZERO, contextualizer) \
+        X(context, "contextualizer.context", 0, D, NORMAL,                 \
+          contextualizer && c->context == RAN_CONTEXT_LEARNED)             \
+        X(norm_w, "transformer.norm.weight", 0, D, ONE, transformer)       \
+        X(norm_b, "transformer.norm.bias", 0, D, ZERO, transformer)
+
 /* X(field, name, rows, cols, start, present when), with C in scope too, and classify, tag, lm (mlm
  * too): the task. The classes of a language model are its vocabulary: there C = V. */
-#define RAN_HEAD_PARAMS(X)                                                                 \
-        X(pool_w, "classify.pool.weight", D, D, GLOROT, classify)                          \
-        X(pool_b, "classify.pool.bias", 0, D, ZERO, classify)                              \
-        X(gpc, "classify.gpc.weight", D, D, GLOROT, classify && !gated)                    \
-        X(gpc_value_w, "classify.gpc_glu.value.weight", D, D, GLOROT, classify &&gated)    \
-        X(gpc_gate_w, "classify.gpc_glu.gate.weight", D, D, GLOROT, classify &&gated)      \
-        X(gpc_value_b, "classify.gpc_glu.value.bias", 0, D, ZERO, classify &&gated)        \
-        X(gpc_gate_b, "classify.gpc_glu.gate.bias", 0, D, ZERO, classify &&gated)          \
-        X(out_w, "classify.out.weight", C, D, GLOROT, classify)                            \
-        X(out_b, "classify.out.bias", 0, C, ZERO, classify)                                \
-        X(tag_w, "tag.out.weight", C, D, GLOROT, tag)                                      \
-        X(tag_b, "tag.out.bias", 0, C, ZERO, tag)                                          \
-        X(crf_start, "crf.start", 0, C, ZERO, tag && c->crf)                               \
-        X(crf_end, "crf.end", 0, C, ZERO, tag && c->crf)                                   \
-        X(crf_transition, "crf.transition", C, C, ZERO, tag && c->crf)                     \
-        X(lm_b, "lm.bias", 0, C, ZERO, lm)                                                 \
-        X(lm_tail_w, "lm.tail.weight", ran_tails(c, C), D, GLOROT, lm && c->shortlist > 0) \
+#define RAN_HEAD_PARAMS(X)                                                                    \
+        X(pool_w, "classify.pool.weight", D, D, GLOROT, ran &&classify)                       \
+        X(pool_b, "classify.pool.bias", 0, D, ZERO, ran &&classify)                           \
+        X(gpc, "classify.gpc.weight", D, D, GLOROT, ran &&classify && !gated)                 \
+        X(gpc_value_w, "classify.gpc_glu.value.weight", D, D, GLOROT, ran &&classify &&gated) \
+        X(gpc_gate_w, "classify.gpc_glu.gate.weight", D, D, GLOROT, ran &&classify &&gated)   \
+        X(gpc_value_b, "classify.gpc_glu.value.bias", 0, D, ZERO, ran &&classify &&gated)     \
+        X(gpc_gate_b, "classify.gpc_glu.gate.bias", 0, D, ZERO, ran &&classify &&gated)       \
+        X(out_w, "classify.out.weight", C, D, GLOROT, classify)                               \
+        X(out_b, "classify.out.bias", 0, C, ZERO, classify)                                   \
+        X(tag_w, "tag.out.weight", C, D, GLOROT, tag)                                         \
+        X(tag_b, "tag.out.bias", 0, C, ZERO, tag)                                             \
+        X(crf_start, "crf.start", 0, C, ZERO, tag && c->crf)                                  \
+        X(crf_end, "crf.end", 0, C, ZERO, tag && c->crf)                                      \
+        X(crf_transition, "crf.transition", C, C, ZERO, tag && c->crf)                        \
+        X(lm_b, "lm.bias", 0, C, ZERO, lm)                                                    \
+        X(lm_tail_w, "lm.tail.weight", ran_tails(c, C), D, GLOROT, lm && c->shortlist > 0)    \
         X(lm_tail_b, "lm.tail.bias", 0, ran_tails(c, C), ZERO, lm && c->shortlist > 0)
 
 struct ran_layer_params {
 #define X(field, name, rows, cols, start, when) float *field;
         RAN_LAYER_PARAMS(X)
+#undef X
+};
+struct ran_step_params {
+#define X(field, name, rows, cols, start, when) float *field;
+        RAN_STEP_PARAMS(X)
+#undef X
+};
+struct ran_block_params {
+#define X(field, name, rows, cols, start, when) float *field;
+        RAN_BLOCK_PARAMS(X)
+#undef X
+};
+struct ran_encoder_params {
+#define X(field, name, rows, cols, start, when) float *field;
+        RAN_ENCODER_PARAMS(X)
 #undef X
 };
 struct ran_head_params {
@@ -107,7 +158,11 @@ struct ran_head_params {
  * embedding (V, D) lies apart: weights may be mapped from a file, gradients are sparse. */
 struct ran_params {
         float *block;
-        struct ran_layer_params *layer; /* (N) */
+        /* (N) of the encoder at hand; the others are NULL */
+        struct ran_layer_params *layer;
+        struct ran_step_params *step;
+        struct ran_block_params *blocks;
+        struct ran_encoder_params encoder;
         struct ran_head_params head;
         const float *embed;
         float *dembed; /* of a gradient where the output is tied to the embedding: (V, D); else NULL
