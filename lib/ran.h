@@ -392,6 +392,38 @@ int ran_tokenizer_encode_word(const struct ran_tokenizer *t, const char *word, s
 int ran_tokenizer_decode(const struct ran_tokenizer *t, const uint32_t *ids, size_t n,
                          struct ran_buf *out, struct ran_error *err);
 
+/* Rows of an embedding to begin training with. */
+struct ran_embedding {
+        size_t V, D;
+        float *rows;     /* (V, D) */
+        bool *given;     /* (V): the others begin by chance */
+        char digest[65]; /* SHA-256 of the file that they are from */
+};
+int ran_embedding_init(struct ran_embedding *e, size_t V, size_t D, struct ran_error *err); /* none */
+void ran_embedding_release(struct ran_embedding *e);
+
+/* A file of word vectors (text/vectors.c): those of GloVe, word2vec and fastText as text, and the
+ * binary ones of word2vec. It is opened before the vocabulary is known, so that a file of another
+ * kind or width is found out early, and then read once, so that it may be a pipe. dim: how many
+ * numbers a vector should have; 0: any. path must live on. */
+struct ran_vectors;
+struct ran_vectors *ran_vectors_open(const char *path, size_t dim, struct ran_error *err);
+void ran_vectors_free(struct ran_vectors *v);
+size_t ran_vectors_width(const struct ran_vectors *v);
+struct ran_vectors_report {
+        size_t rows, promised; /* in the file; by its header */
+        bool header;
+        bool cut;        /* the last line has no end */
+        size_t found;    /* pieces that have a vector */
+        size_t repeated; /* rows of a word that had one already: the first counts */
+        size_t not_utf8; /* words that no text can hold */
+};
+/* Fills the rows of those pieces that are a whole word of the file, as it stands or, if no row of the
+ * file is that, as the vocabulary normalises it ("Paris" for the piece "paris"): the first one of
+ * each kind. The row "<unk>" is that of [UNK]. */
+int ran_vectors_read(struct ran_vectors *v, const struct ran_tokenizer *t, struct ran_embedding *to,
+                     struct ran_vectors_report *report, struct ran_error *err);
+
 /* Counts words, to learn a vocabulary from them. ran_counter_words may run in many threads at once,
  * each with an encoding (for its scratch) and a buffer of its own: it appends the words of a text to
  * `words` in a form that ran_counter_add takes. ran_counter_add changes the counter: one thread, and

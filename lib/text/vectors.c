@@ -1,0 +1,537 @@
+/* vectors.c - files of word vectors.
+ *
+ *      GloVe                   word 0.418 0.24968 -0.41242           no header
+ *      word2vec, fastText      400000 300                            header: vectors, numbers in
+ * each word 0.418 0.24968 -0.41242_          a space at the end word2vec, binary        400000 300,
+ * a line feed, then for each word: word_ 300 floats (little-endian), and often a line feed
+ *
+ * The header is a hint: GloVe's leaves out its row <unk>, and is wrong about the numbers in two of
+ * its modes. A word may hold spaces (". . ." of GloVe 840B), so that a row is read from its end:
+ * the last D fields are numbers, what stands before them is the word. Fields end at the space and
+ * nowhere else: words of some files hold U+00A0 or U+0085. A file of many gigabytes goes through a
+ * buffer of a row; only the rows of words that the vocabulary has are kept.
+ */
+#include "text/tokenizer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { READ_BYTES = 1 << 20, LONGEST_ROW = 1 << 24, WIDEST = 1 << 16 };
+
+struct ran_vectors {
+        const char *path; /* the caller's */
+        int fd;
+        unsigned char *data;
+        size_t cap, begin, end; /* bytes that were read and not used yet */
+        bool ended, cut;        /* the file ended; it did so within a line */
+        struct ran_sha256 digest;
+        size_t width;
+        bool header, binary;
+        size_t promised; /* vectors that the header speaks of */
+        uint64_t row;    /* lines, or vectors of a binary file, taken so far */
+};
+
+/* ---- bytes ---------------------------------------------------------------------------------- */
+
+static int read_more(struct ran_vectors *v, struct ran_error *err)
+{
+        ssize_t n;
+
+        v->end -= v->begin;
+        if (v->end > 0 && v->begin > 0)
+                memmove(v->data, v->data + v->begin, v->end);
+        v->begin = 0;
+        unsigned char *grown = ran_grow(v->data, &v->cap, v->end + READ_BYTES, 1, err);
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        v->data = grown;
+        do
+                n = read(v->fd, v->data + v->end, READ_BYTES);
+        while (n < 0 && errno == EINTR);
+        if (n < 0)
+                return ran_fail(err, RAN_EIO, "cannot read %s: %s", v->path, strerror(errno));
+        ran_sha256_add(&v->digest, v->data + v->end, (size_t)n);
+        v->end += (size_t)n;
+        v->ended = n == 0;
+        return RAN_OK;
+}
+
+/* Until n bytes are there, or the file has ended. */
+static int need(struct ran_vectors *v, size_t n, struct ran_error *err)
+{
+        int code = RAN_OK;
+
+        while (code == RAN_OK && v->end - v->begin < n && !v->ended)
+                code = read_more(v, err);
+        return code;
+}
+
+struct line {
+        const char *text;
+        size_t n;     /* without what ends it, spaces among that */
+        size_t whole; /* bytes in the file; 0: there is none */
+};
+
+static bool ends_line(char c)
+{
+        return c == '\n' || c == '\r' || c == ' ';
+}
+
+/* The line that begins `from` bytes ahead. It is good until more is read. */
+static int look(struct ran_vectors *v, size_t from, struct line *line, struct ran_error *err)
+{
+        const unsigned char *feed = NULL;
+        size_t searched = from;
+
+        for (;;) {
+                size_t held = v->end - v->begin;
+                if (held > searched)
+                        feed = memchr(v->data + v->begin + searched, '\n', held - searched);
+                if (feed != NULL || v->ended)
+                        break;
+                if (held > from + LONGEST_ROW)
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "%s:%llu: the line is longer than any row of word vectors",
+                                        v->path, (unsigned long long)v->row + 1);
+                searched = held > from ? held : from;
+                if (read_more(v, err) != RAN_OK)
+                        return err->code;
+        }
+        size_t held = v->end - v->begin;
+        line->text = (const char *)v->data + v->begin + from;
+        line->whole = feed != NULL  ? (size_t)(feed - (v->data + v->begin)) - from + 1
+                      : held > from ? held - from
+                                    : 0;
+        v->cut = feed == NULL && line->whole > 0;
+        for (line->n = line->whole; line->n > 0 && ends_line(line->text[line->n - 1]); line->n--)
+                ;
+        return RAN_OK;
+}
+
+/* ---- fields --------------------------------------------------------------------------------- */
+
+/* Where the last field of the first n bytes begins. */
+static size_t last_field(const char *s, size_t n)
+{
+        const char *space = memrchr(s, ' ', n);
+
+        return space != NULL ? (size_t)(space - s) + 1 : 0;
+}
+
+/* Enough to tell a number of a row that nobody wants from "nan" and from a word. */
+static bool has_number_characters(const char *s, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if ((s[i] < '0' || s[i] > '9') && strchr("+-.eE", s[i]) == NULL)
+                        return false;
+        return n > 0;
+}
+
+/* "nan", "inf" and 1e999 are numbers, too: ones that are refused. "." and "-" are words. */
+static bool is_number(const char *s, size_t n)
+{
+        size_t sign = n > 0 && (*s == '-' || *s == '+');
+
+        s += sign;
+        n -= sign;
+        return (n > 0 && *s >= '0' && *s <= '9' && has_number_characters(s, n)) ||
+               (n >= 3 && (strncasecmp(s, "nan", 3) == 0 || strncasecmp(s, "inf", 3) == 0));
+}
+
+/* Fields at the end that are numbers; the first field is always the word. */
+static size_t count_numbers(const char *s, size_t n)
+{
+        size_t count = 0;
+
+        for (;;) {
+                size_t at = last_field(s, n);
+                if (at == 0 || !is_number(s + at, n - at))
+                        return count;
+                count++;
+                n = at - 1;
+        }
+}
+
+/* Exactly two whole numbers. */
+static bool read_header(const struct line *line, size_t *vectors, size_t *width)
+{
+        size_t at = last_field(line->text, line->n);
+
+        return at > 0 && ran_parse_size(line->text, at - 1, vectors) &&
+               ran_parse_size(line->text + at, line->n - at, width);
+}
+
+/* ---- what kind of file ---------------------------------------------------------------------- */
+
+static int refuse_foreign(const struct ran_vectors *v, struct ran_error *err)
+{
+        static const struct {
+                const char *magic, *what;
+        } foreign[] = {
+                {"\x1f\x8b", "compressed by gzip: decompress it first"},
+                {"PK\x03\x04", "a zip archive: unpack it first"},
+                {"BZh", "compressed by bzip2: decompress it first"},
+                {"\xfd"
+                 "7zXZ",
+                 "compressed by xz: decompress it first"},
+                {"\xba\x16\x4f\x2f",
+                 "a model of fastText (.bin): its vectors are in the file .vec"},
+        };
+
+        for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+                size_t n = strlen(foreign[i].magic);
+                if (v->end - v->begin >= n && memcmp(v->data + v->begin, foreign[i].magic, n) == 0)
+                        return ran_fail(err, RAN_EFORMAT, "%s is %s", v->path, foreign[i].what);
+        }
+        return RAN_OK;
+}
+
+/* Whether what comes next, floats of that many numbers a word, can be no text. */
+static bool looks_binary(const struct ran_vectors *v, size_t width)
+{
+        size_t held = v->end - v->begin, most = 64 + 4 * width, n = held < most ? held : most;
+        const char *s = (const char *)v->data + v->begin;
+
+        for (size_t i = 0; i < n; i++)
+                if ((unsigned char)s[i] < ' ' && strchr("\t\r\n", s[i]) == NULL)
+                        return true;
+        return ran_utf8_valid(s, n) + 4 <= n; /* the last character may be half there */
+}
+
+static int read_beginning(struct ran_vectors *v, size_t dim, struct ran_error *err)
+{
+        struct line line;
+        size_t width = 0;
+
+        if (need(v, 8, err) != RAN_OK || refuse_foreign(v, err) != RAN_OK)
+                return err->code;
+        if (v->end >= 3 && memcmp(v->data, "\xef\xbb\xbf", 3) == 0)
+                v->begin = 3;
+        if (look(v, 0, &line, err) != RAN_OK)
+                return err->code;
+        v->header = read_header(&line, &v->promised, &width);
+        /* The only ambiguity: a number may be the word of a vector of one number. */
+        if (v->header && dim == 1 && width != 1)
+                v->header = false;
+        if (v->header) {
+                v->begin += line.whole;
+                v->row = 1;
+                if (look(v, 0, &line, err) != RAN_OK)
+                        return err->code;
+        }
+        if (line.whole == 0)
+                return ran_fail(err, RAN_EFORMAT, "%s holds no word vectors", v->path);
+        v->width = count_numbers(line.text, line.n);
+        if (v->width == 0 && v->header && width <= WIDEST && looks_binary(v, width)) {
+                v->binary = true;
+                v->width = width;
+                v->row = 0;
+        }
+        if (v->width == 0 || v->width > WIDEST)
+                return ran_fail(err, RAN_EFORMAT,
+                                "%s:%llu: no word vectors: a row is a word and numbers, with a "
+                                "space between them",
+                                v->path, (unsigned long long)v->row + 1);
+        if (dim > 0 && v->width != dim)
+                return ran_fail(err, RAN_EINVAL, "%s: its vectors have %zu numbers each, not %zu",
+                                v->path, v->width, dim);
+        return RAN_OK;
+}
+
+struct ran_vectors *ran_vectors_open(const char *path, size_t dim, struct ran_error *err)
+{
+        struct ran_vectors *v = ran_alloc(1, sizeof *v, err);
+
+        if (v == NULL)
+                return NULL;
+        v->path = path;
+        ran_sha256_init(&v->digest);
+        v->fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (v->fd < 0)
+                ran_fail(err, RAN_EIO, "cannot open %s: %s", path, strerror(errno));
+        else if (read_beginning(v, dim, err) == RAN_OK)
+                return v;
+        ran_vectors_free(v);
+        return NULL;
+}
+
+void ran_vectors_free(struct ran_vectors *v)
+{
+        if (v == NULL)
+                return;
+        if (v->fd >= 0)
+                close(v->fd);
+        free(v->data);
+        free(v);
+}
+
+size_t ran_vectors_width(const struct ran_vectors *v)
+{
+        return v->width;
+}
+
+/* ---- rows to the embedding ------------------------------------------------------------------ */
+
+/* How well the row that an id has fits its piece. */
+enum { NOT_GIVEN, AS_NORMALISED, AS_IT_STANDS };
+
+struct filling {
+        const struct ran_tokenizer *t;
+        struct ran_embedding *to;
+        struct ran_vectors_report *report;
+        struct ran_encoding encoding;
+        unsigned char *fit; /* (V) */
+        float *row;         /* (width) */
+};
+
+/* The id of a word that is one piece, and how well it fits; RAN_NO_ID: none. */
+static int find_word(struct filling *f, const char *word, size_t n, uint32_t *id, unsigned *fit,
+                     struct ran_error *err)
+{
+        struct ran_encoding *e = &f->encoding;
+        size_t length;
+
+        *id = RAN_NO_ID;
+        if (n == 0)
+                return RAN_OK;
+        if (ran_utf8_valid(word, n) < n) {
+                f->report->not_utf8++;
+                return RAN_OK;
+        }
+        e->n = e->words = 0;
+        if (ran_tokenizer_encode_word(f->t, word, n, e, err) != RAN_OK)
+                return err->code;
+        if (e->n == 1 && e->ids[0] != f->t->unk) {
+                const char *piece = ran_tokenizer_piece(f->t, e->ids[0], &length);
+                *id = e->ids[0];
+                *fit = length == n && memcmp(piece, word, n) == 0 ? AS_IT_STANDS : AS_NORMALISED;
+        } else if (n == strlen("<unk>") && memcmp(word, "<unk>", n) == 0) {
+                *id = f->t->unk;
+                *fit = AS_IT_STANDS;
+        }
+        return RAN_OK;
+}
+
+/* Whether the row of a word is wanted: *id says for which piece. */
+static int choose(struct filling *f, const char *word, size_t n, uint32_t *id,
+                  struct ran_error *err)
+{
+        unsigned fit = NOT_GIVEN;
+
+        f->report->rows++;
+        if (find_word(f, word, n, id, &fit, err) != RAN_OK)
+                return err->code;
+        if (*id == RAN_NO_ID)
+                return RAN_OK;
+        if (fit > f->fit[*id]) {
+                f->report->found += f->fit[*id] == NOT_GIVEN;
+                f->fit[*id] = (unsigned char)fit;
+                return RAN_OK;
+        }
+        f->report->repeated += fit == AS_IT_STANDS;
+        *id = RAN_NO_ID;
+        return RAN_OK;
+}
+
+static void keep(struct filling *f, uint32_t id, size_t width)
+{
+        memcpy(f->to->rows + id * width, f->row, width * sizeof *f->row);
+        f->to->given[id] = true;
+}
+
+static int bad_number(const struct ran_vectors *v, const char *s, size_t n, struct ran_error *err)
+{
+        return ran_fail(err, RAN_EFORMAT,
+                        "%s:%llu: '%.*s' is no finite number (a word and %zu numbers are expected)",
+                        v->path, (unsigned long long)v->row, n < 40 ? (int)n : 40, s, v->width);
+}
+
+/* Reads the fields from the last one on; without `row` it only looks whether they are numbers.
+ * *word: length of what stands before them. */
+static int read_numbers(const struct ran_vectors *v, const struct line *line, float *row,
+                        size_t *word, struct ran_error *err)
+{
+        size_t n = line->n;
+
+        for (size_t i = v->width; i-- > 0;) {
+                size_t at = last_field(line->text, n);
+                const char *s = line->text + at;
+                double x = 0;
+
+                if (at == 0)
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "%s:%llu: %zu numbers, where the first row has %zu%s",
+                                        v->path, (unsigned long long)v->row,
+                                        count_numbers(line->text, line->n), v->width,
+                                        v->cut ? ": the file was cut off" : "");
+                if (row == NULL ? !has_number_characters(s, n - at)
+                                : !ran_parse_double(s, n - at, &x) || !isfinite((float)x))
+                        return bad_number(v, s, n - at, err);
+                if (row != NULL)
+                        row[i] = (float)x;
+                n = at - 1;
+        }
+        *word = n;
+        return RAN_OK;
+}
+
+static int take_line(struct ran_vectors *v, const struct line *line, struct filling *f,
+                     struct ran_error *err)
+{
+        uint32_t id;
+        size_t n;
+
+        if (read_numbers(v, line, NULL, &n, err) != RAN_OK ||
+            choose(f, line->text, n, &id, err) != RAN_OK)
+                return err->code;
+        if (id == RAN_NO_ID)
+                return RAN_OK;
+        if (read_numbers(v, line, f->row, &n, err) != RAN_OK)
+                return err->code;
+        keep(f, id, v->width);
+        return RAN_OK;
+}
+
+static int read_lines(struct ran_vectors *v, struct filling *f, struct ran_error *err)
+{
+        struct line line;
+
+        for (;;) {
+                if (look(v, 0, &line, err) != RAN_OK)
+                        return err->code;
+                if (line.whole == 0)
+                        return RAN_OK;
+                v->row++;
+                if (line.n > 0 && take_line(v, &line, f, err) != RAN_OK)
+                        return err->code;
+                f->report->cut = v->cut;
+                v->begin += line.whole;
+        }
+}
+
+static int cut_off(const struct ran_vectors *v, struct ran_error *err)
+{
+        return ran_fail(err, RAN_EFORMAT,
+                        "%s: the file was cut off: vector %llu is not whole, and %zu were promised",
+                        v->path, (unsigned long long)v->row, v->promised);
+}
+
+static float load_float(const unsigned char *p)
+{
+        uint32_t bits =
+                (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+        float x;
+
+        memcpy(&x, &bits, sizeof x);
+        return x;
+}
+
+/* Finds the space behind the word that comes next; *n: the length of the word. */
+static int find_space(struct ran_vectors *v, size_t *n, struct ran_error *err)
+{
+        const unsigned char *space = NULL;
+
+        for (size_t want = 256; space == NULL; want *= 2) {
+                if (need(v, want, err) != RAN_OK)
+                        return err->code;
+                space = memchr(v->data + v->begin, ' ', v->end - v->begin);
+                if (space == NULL && (v->ended || want > LONGEST_ROW))
+                        return cut_off(v, err);
+        }
+        *n = (size_t)(space - (v->data + v->begin));
+        return RAN_OK;
+}
+
+static int take_binary(struct ran_vectors *v, struct filling *f, struct ran_error *err)
+{
+        size_t n = 0, size = 4 * v->width;
+        uint32_t id;
+
+        if (find_space(v, &n, err) != RAN_OK || need(v, n + 1 + size, err) != RAN_OK)
+                return err->code;
+        const unsigned char *word = v->data + v->begin;
+        if (v->end - v->begin < n + 1 + size)
+                return cut_off(v, err);
+        for (size_t i = 0; i < v->width; i++) {
+                f->row[i] = load_float(word + n + 1 + 4 * i);
+                if (!isfinite(f->row[i]))
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "%s: vector %llu holds a number that is not finite",
+                                        v->path, (unsigned long long)v->row);
+        }
+        if (choose(f, (const char *)word, n, &id, err) != RAN_OK)
+                return err->code;
+        if (id != RAN_NO_ID)
+                keep(f, id, v->width);
+        v->begin += n + 1 + size;
+        return RAN_OK;
+}
+
+static int read_binary(struct ran_vectors *v, struct filling *f, struct ran_error *err)
+{
+        for (;;) {
+                if (need(v, 1, err) != RAN_OK)
+                        return err->code;
+                while (v->end > v->begin && v->data[v->begin] == '\n')
+                        v->begin++;
+                if (v->end == v->begin && v->ended)
+                        return RAN_OK;
+                if (v->end == v->begin)
+                        continue;
+                v->row++;
+                if (take_binary(v, f, err) != RAN_OK)
+                        return err->code;
+        }
+}
+
+int ran_vectors_read(struct ran_vectors *v, const struct ran_tokenizer *t, struct ran_embedding *to,
+                     struct ran_vectors_report *report, struct ran_error *err)
+{
+        size_t V = ran_tokenizer_size(t);
+        struct filling f = {.t = t, .to = to, .report = report};
+        int code = RAN_ENOMEM;
+
+        if (to->V != V || to->D != v->width)
+                return ran_fail(err, RAN_EINVAL,
+                                "%s: %zu numbers a word do not fit an embedding of %zu by %zu",
+                                v->path, v->width, to->V, to->D);
+        *report = (struct ran_vectors_report){.promised = v->promised, .header = v->header};
+        f.fit = ran_alloc(V, 1, err);
+        f.row = ran_alloc(v->width, sizeof *f.row, err);
+        if (f.fit != NULL && f.row != NULL)
+                code = v->binary ? read_binary(v, &f, err) : read_lines(v, &f, err);
+        if (code == RAN_OK && v->header && report->rows < v->promised && (v->binary || report->cut))
+                code = cut_off(v, err);
+        if (code == RAN_OK)
+                ran_sha256_hex(&v->digest, to->digest);
+        ran_encoding_release(&f.encoding);
+        free(f.fit);
+        free(f.row);
+        return code;
+}
+
+int ran_embedding_init(struct ran_embedding *e, size_t V, size_t D, struct ran_error *err)
+{
+        size_t n;
+
+        *e = (struct ran_embedding){.V = V, .D = D};
+        if (__builtin_mul_overflow(V, D, &n))
+                return ran_fail(err, RAN_EINVAL, "so large a vocabulary cannot be");
+        e->rows = ran_alloc_floats(n, err);
+        e->given = ran_alloc(V, sizeof *e->given, err);
+        if (e->rows != NULL && e->given != NULL)
+                return RAN_OK;
+        ran_embedding_release(e);
+        return RAN_ENOMEM;
+}
+
+void ran_embedding_release(struct ran_embedding *e)
+{
+        free(e->rows);
+        free(e->given);
+        *e = (struct ran_embedding){0};
+}
