@@ -1,0 +1,41 @@
+/* sparse.h - attention over a pattern, at the cost of its scores: one document, any mask of ran.h, no
+ * array of L x L, forward or backward.
+ *
+ *      a_i = sum over the keys j that query i sees of p_ij v_j,    p_i = softmax(similarity(q_i, k_j))
+ *
+ * Work is cut into blocks of queries, or of keys, of one head, which may be done in any order and by
+ * any thread; a block's results do not depend on the others. Keys that stand together are read as
+ * matrix products, single ones as the diagonals that they form with the queries of a block
+ * (mask.h). Scores are computed anew in the backward pass: of each row only its log-sum is kept.
+ */
+#ifndef RAN_MODEL_SPARSE_H
+#define RAN_MODEL_SPARSE_H
+
+#include "mask/mask.h"
+
+struct ran_sparse {
+        const struct ran_mask *mask; /* (h) of each head; its N is L */
+        int similarity;              /* RAN_SIMILARITY_... */
+        size_t L, h, d;
+        const float *qkv; /* (L, 3E): q, k, v, heads side by side, E = h d; q and k after rotary */
+        float *a;         /* (L, E) */
+        float *log_sum;   /* (L, h) of the exp of each row's scores: written forward, read backward */
+};
+
+enum { RAN_SPARSE_BLOCK = 64 }; /* queries or keys that the transformer hands to one call */
+/* Scratch of one call: a function of d and RAN_SPARSE_BLOCK. */
+size_t ran_sparse_floats(size_t d);
+
+/* a and log_sum of head `head` for the queries [i0, i1), at most RAN_SPARSE_BLOCK of them. */
+void ran_sparse_queries(const struct ran_sparse *x, size_t head, size_t i0, size_t i1,
+                        float *scratch);
+/* Adjoints, from da (L, E), into dqkv (L, 3E), overwritten: dq of a block of queries, and dk and dv of
+ * a block of keys. `delta` (L, h) is a_i . da_i of each head, which the first of them writes and the
+ * second reads: all queries come before all keys. */
+void ran_sparse_queries_bwd(float *dqkv, float *delta, const float *da, const struct ran_sparse *x,
+                            size_t head, size_t i0, size_t i1, float *scratch);
+void ran_sparse_keys_bwd(float *dqkv, const float *delta, const float *da,
+                         const struct ran_sparse *x, size_t head, size_t j0, size_t j1,
+                         float *scratch);
+
+#endif
