@@ -126,9 +126,13 @@ static int read_tokens(struct cmd_document *d, const char *line, const struct ra
                                         name);
                 d->text.len = 0;
                 int code = ran_json_decode(line, item, &d->text, err);
+                size_t first = d->encoding.n;
                 if (code == RAN_OK)
                         code = ran_tokenizer_encode_word(tokenizer, d->text.data, d->text.len,
                                                          &d->encoding, err);
+                if (code == RAN_OK && d->spelling > 0)
+                        code = ran_encoding_spell(&d->encoding, first, d->text.data, d->text.len,
+                                                  d->spelling, err);
                 if (code != RAN_OK)
                         return code;
         }
@@ -144,7 +148,11 @@ static int read_text(struct cmd_document *d, const char *line, const struct ran_
         int code = ran_json_decode(line, m->value, &d->text, err);
         if (code != RAN_OK)
                 return code;
-        return ran_tokenizer_encode(tokenizer, d->text.data, d->text.len, &d->encoding, err);
+        code = ran_tokenizer_encode(tokenizer, d->text.data, d->text.len, &d->encoding, err);
+        if (code == RAN_OK && d->spelling > 0)
+                code = ran_encoding_spell(&d->encoding, 0, d->text.data, d->text.len, d->spelling,
+                                          err);
+        return code;
 }
 
 /* ---- the document --------------------------------------------------------------------------- */
@@ -154,14 +162,19 @@ static int read_source(struct cmd_document *d, const struct ran_record *record,
 {
         const struct ran_member *encoding = find(record, "encoding"), *ids = find(record, "ids"),
                                 *tokens = find(record, "tokens"), *text = find(record, "text");
+        bool encoding_ok = !d->by_words && d->spelling == 0;
         int code;
 
-        if (d->by_words)
+        if (!encoding_ok)
                 encoding = NULL;
         d->from = encoding != NULL && tokenizer != NULL ? CMD_FROM_ENCODING
                   : ids != NULL                         ? CMD_FROM_IDS
                   : tokens != NULL                      ? CMD_FROM_TOKENS
                                                         : CMD_FROM_TEXT;
+        if (d->from == CMD_FROM_IDS && d->spelling > 0)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the model looks at the spelling of words, which \"ids\" do not "
+                                "have: \"tokens\" or \"text\" is needed");
         if (tokenizer == NULL && ids == NULL)
                 return ran_fail(err, RAN_EFORMAT,
                                 "no \"ids\": the model has no vocabulary, so it needs ids");
@@ -176,7 +189,7 @@ static int read_source(struct cmd_document *d, const struct ran_record *record,
         else
                 code = ran_fail(err, RAN_EFORMAT,
                                 "no document: one of %sids, tokens and text is needed",
-                                d->by_words ? "" : "encoding, ");
+                                encoding_ok ? "encoding, " : "");
         d->ids = d->encoding.ids;
         d->L = d->encoding.n;
         return code;
@@ -231,6 +244,7 @@ static int cut(struct cmd_document *d, const struct cmd_document_options *option
                 keep_ends(e->start, sizeof(*e->start), d->L, head, tail);
                 keep_ends(e->end, sizeof(*e->end), d->L, head, tail);
                 keep_ends(e->word, sizeof(*e->word), d->L, head, tail);
+                keep_ends(e->spelling, RAN_SPELLING * sizeof(*e->spelling), d->L, head, tail);
                 e->n = head + tail;
         }
         d->L = head + tail;
@@ -271,6 +285,17 @@ int cmd_document_read_member(struct cmd_document *d, const struct ran_record *re
         d->L = d->of = d->encoding.n;
         d->empty = code == RAN_OK && d->L == 0;
         return code;
+}
+
+struct ran_document cmd_document_of(const struct cmd_document *d)
+{
+        return (struct ran_document){
+                .ids = d->ids,
+                .L = d->L,
+                .spelling = d->spelling > 0 ? d->encoding.spelling : NULL,
+                .places = d->places,
+                .words = d->words,
+        };
 }
 
 void cmd_document_truncated(const struct cmd_document *d, struct ran_buf *out)

@@ -17,6 +17,7 @@ enum { CMD_FROM_ENCODING, CMD_FROM_IDS, CMD_FROM_TOKENS, CMD_FROM_TEXT };
 /* Zero-initialise; reused from record to record, one a thread. */
 struct cmd_document {
         bool by_words;       /* set by the caller: `places`, too */
+        size_t spelling;     /* set by the caller: buckets for that of words; 0: not wanted */
         const uint32_t *ids; /* (L) */
         size_t L;            /* at least 1 after a successful read */
         size_t of;           /* tokens before the cut; equal to L when nothing was cut */
@@ -40,7 +41,8 @@ void cmd_document_release(struct cmd_document *d);
  * token, and one that is too long under --truncate=error are RAN_EFORMAT. options may be NULL.
  *
  * By words: of ids each is a word; an encoding is passed over, because it does not say where words
- * begin; options must be NULL. */
+ * begin. With spelling it is passed over, too, and ids are RAN_EFORMAT, because neither says how
+ * words are spelled. */
 int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
                       const struct ran_tokenizer *tokenizer, size_t V,
                       const struct cmd_document_options *options, struct ran_error *err);
@@ -49,6 +51,8 @@ int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
 int cmd_document_read_member(struct cmd_document *d, const struct ran_record *record,
                              const char *name, const struct ran_tokenizer *tokenizer,
                              struct ran_error *err);
+/* What was read, for the library. */
+struct ran_document cmd_document_of(const struct cmd_document *d);
 /* Appends `,"truncated":{"kept":k,"of":n}` when the document was cut, else nothing. */
 void cmd_document_truncated(const struct cmd_document *d, struct ran_buf *out);
 

@@ -120,6 +120,7 @@ static void *make_scratch(void *arg, struct ran_error *err)
 
         if (s == NULL)
                 return NULL;
+        s->document.spelling = ran_model_config(c->model)->spelling;
         s->state = ran_state_new(c->model, c->pool, err);
         s->logits = ran_alloc_floats(c->C, err);
         s->p = ran_alloc_floats(c->C, err);
@@ -142,9 +143,9 @@ static int score(const struct classifier *c, struct scratch *s, const struct ran
         int code = cmd_document_read(&s->document, record, ran_model_tokenizer(m),
                                      ran_model_vocabulary(m), &document_options, err);
 
+        const struct ran_document document = cmd_document_of(&s->document);
         if (code == RAN_OK)
-                code = ran_classify(m, s->state, s->document.ids, s->document.L, s->logits,
-                                    s->embedding, err);
+                code = ran_classify(m, s->state, &document, s->logits, s->embedding, err);
         if (code == RAN_OK)
                 ran_probabilities(ran_model_config(m), s->logits, c->C, s->p);
         return code;

@@ -128,6 +128,7 @@ static void *make_scratch(void *arg, struct ran_error *err)
         if (s == NULL)
                 return NULL;
         s->document.by_words = true;
+        s->document.spelling = ran_model_config(t->model)->spelling;
         s->state = ran_state_new(t->model, t->pool, err);
         if (s->state == NULL) {
                 free_scratch(s);
@@ -168,9 +169,9 @@ static int tag_words(const struct tagger *t, struct scratch *s, const struct ran
 
         if (code == RAN_OK)
                 code = fit(s, d->words, t->C, err);
+        const struct ran_document document = cmd_document_of(d);
         if (code == RAN_OK)
-                code = ran_tag(m, s->state, d->ids, d->L, d->places, d->words, s->tags, s->score,
-                               s->logits, err);
+                code = ran_tag(m, s->state, &document, s->tags, s->score, s->logits, err);
         for (size_t i = 0; code == RAN_OK && t->tags != NULL && i < d->words; i++)
                 s->found[i] = t->tags[s->tags[i]];
         return code;

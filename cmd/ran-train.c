@@ -240,14 +240,25 @@ static void set_model_classes(struct session *s)
         }
 }
 
+/* All that is known of the documents are ids. */
+static void leave_spelling(struct session *s)
+{
+        if (config.spelling > 0 && s->train.set.B > 0)
+                cmd_note("the documents are ids, which are not spelled: --spelling 0");
+        config.spelling = s->source.spelling = 0;
+}
+
 static void read_training(struct session *s, char **files)
 {
+        s->source.spelling = config.spelling;
         if (s->source.tokenizer == NULL && s->model == NULL) {
                 s->tokenizer = train_data_learn(&s->train, &s->source, &vocabulary, files);
                 s->source.tokenizer = s->tokenizer;
                 s->learned = s->tokenizer != NULL;
                 if (s->learned)
                         s->source.V = ran_tokenizer_size(s->tokenizer);
+                else
+                        leave_spelling(s);
         } else {
                 train_data_read(&s->train, &s->source, files);
         }

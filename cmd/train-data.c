@@ -16,10 +16,10 @@ static const char *const tagged[] = {CMD_DOCUMENT_MEMBERS, CMD_TAG_MEMBERS, "wei
 /* ---- one line to a packed document, in any thread ------------------------------------------- */
 
 /* How a document travels from encode to take: this head, then n ends of names of labels or tags
- * (size_t), L ids and the places of words (uint32_t), and the names. */
+ * (size_t), L ids, the places of words and the spelling (uint32_t), and the names. */
 struct packed {
         double weight;
-        size_t n, L, places;
+        size_t n, L, places, spelling;
         bool several, numbers;
         struct ran_tag_census census;
 };
@@ -116,6 +116,8 @@ static void pack(const struct train_scratch *s, struct ran_buf *result)
                                     .n = labels->n,
                                     .L = document->L,
                                     .places = document->words,
+                                    .spelling =
+                                            document->spelling > 0 ? document->L * RAN_SPELLING : 0,
                                     .several = labels->several,
                                     .numbers = labels->numbers,
                                     .census = labels->census};
@@ -124,6 +126,7 @@ static void pack(const struct train_scratch *s, struct ran_buf *result)
         ran_buf_add(result, labels->end, labels->n * sizeof *labels->end);
         ran_buf_add(result, document->ids, document->L * sizeof *document->ids);
         ran_buf_add(result, document->places, document->words * sizeof *document->places);
+        ran_buf_add(result, document->encoding.spelling, head.spelling * sizeof(uint32_t));
         ran_buf_add(result, labels->names.data, labels->names.len);
 }
 
@@ -137,6 +140,7 @@ int train_encode(void *arg, void *scratch, const struct cmd_line *line, struct r
         if (train_read_labels(s, source->task, &line->record, err) != RAN_OK)
                 return err->code;
         s->document.by_words = source->task == RAN_TASK_TAG;
+        s->document.spelling = source->spelling;
         if (cmd_document_read(&s->document, &line->record, source->tokenizer, source->V, NULL,
                               err) != RAN_OK &&
             !s->document.empty)
@@ -244,11 +248,17 @@ static int add_document(struct train_reader *r, const struct packed *head, const
                         struct ran_error *err)
 {
         struct ran_dataset *set = &r->data->set;
+        const uint32_t *places = ids + head->L;
+        int code;
 
         if (r->source->task == RAN_TASK_TAG)
-                return ran_dataset_add_words(set, ids, head->L, ids + head->L, r->labels, head->n,
+                code = ran_dataset_add_words(set, ids, head->L, places, r->labels, head->n,
                                              head->weight, err);
-        return ran_dataset_add(set, ids, head->L, r->labels, head->n, head->weight, err);
+        else
+                code = ran_dataset_add(set, ids, head->L, r->labels, head->n, head->weight, err);
+        if (code == RAN_OK && head->spelling > 0)
+                code = ran_dataset_spell(set, places + head->places, err);
+        return code;
 }
 
 int train_take(void *arg, const struct cmd_line *line, const struct ran_buf *result,
@@ -262,7 +272,7 @@ int train_take(void *arg, const struct cmd_line *line, const struct ran_buf *res
 
         if (head->L == 0)
                 return refuse_empty(d, line, err);
-        const char *names = (const char *)(ids + head->L + head->places);
+        const char *names = (const char *)(ids + head->L + head->places + head->spelling);
         if ((r->source->task == RAN_TASK_TAG && note_tags(d, line, head, err) != RAN_OK) ||
             number_labels(r, line, end, names, head->n, err) != RAN_OK)
                 return err->code;

@@ -38,6 +38,7 @@ struct train_source {
         const struct ran_tokenizer *tokenizer; /* NULL: the documents are ids */
         size_t V;                              /* of which all are below this */
         size_t keep; /* bytes of each long array that stay in memory, see ran_spool */
+        size_t spelling; /* buckets for that of words; 0: not wanted */
 };
 
 /* Reads the files into d, whose set may hold classes already. Bad lines are listed on stderr and

@@ -186,12 +186,13 @@ static struct ran_tokenizer *learn(struct learner *l)
 struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_source *source,
                                        const struct ran_vocab_settings *settings, char **files)
 {
-        struct train_source with = *source;
+        struct train_source with = *source; /* ids have no spelling */
         struct learner l = {.reader = {.source = &with, .data = d}};
         struct cmd_loop loop = train_loop(source);
         struct ran_tokenizer *t = NULL;
         struct ran_error err = {0};
 
+        with.spelling = 0;
         l.counter = ran_counter_new(settings, &err);
         if (l.counter == NULL)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
@@ -210,6 +211,7 @@ struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_
                 t = learn(&l);
                 with.tokenizer = t;
                 with.V = ran_tokenizer_size(t);
+                with.spelling = source->spelling;
                 replay(&l);
         }
         ran_counter_free(l.counter);

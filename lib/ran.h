@@ -322,6 +322,8 @@ struct ran_encoding {
         size_t *word; /* which word (pre-token, or member of "tokens") the piece belongs to */
         size_t n, cap;
         size_t words;  /* words in all */
+        uint32_t *spelling; /* (n, RAN_SPELLING) once ran_encoding_spell was asked for it */
+        size_t spelling_cap;
         void *scratch; /* owned by the tokeniser between calls; freed by _release */
 };
 void ran_encoding_release(struct ran_encoding *e);
@@ -329,6 +331,15 @@ void ran_encoding_release(struct ran_encoding *e);
 enum ran_unit { RAN_UNIT_CODEPOINT, RAN_UNIT_BYTE, RAN_UNIT_UTF16 };
 int ran_encoding_convert(struct ran_encoding *e, size_t first, const char *text, size_t n,
                          enum ran_unit unit, struct ran_error *err);
+
+/* What the spelling of a word says, whatever the vocabulary knows of it: case, shape, prefixes and
+ * suffixes of up to four characters, each hashed to one of so many buckets (text/spelling.c). */
+enum { RAN_SPELLING = 10 };
+void ran_spelling(const char *word, size_t n, size_t buckets, uint32_t feature[RAN_SPELLING]);
+/* Fills e->spelling for the pieces [first, e->n), which are those of `text`: each has that of its
+ * word, as it is written there, before any normalisation. Before ran_encoding_convert. */
+int ran_encoding_spell(struct ran_encoding *e, size_t first, const char *text, size_t n,
+                       size_t buckets, struct ran_error *err);
 
 /* How text is cut into words and a vocabulary learned: `ran-tokenize learn` and ran-train offer the
  * same table. */
@@ -463,6 +474,7 @@ struct ran_config {
         int pooling;
         bool multilabel; /* classify */
         bool crf;        /* tag */
+        size_t spelling; /* rows of the table of spelling; 0: pieces alone */
         size_t rank;         /* contextualizer: width u of the second-order attention */
         int context;         /* contextualizer: the first context, RAN_CONTEXT_... */
         bool position_scale; /* contextualizer */
@@ -494,16 +506,25 @@ const float *ran_model_thresholds(const struct ran_model *m);
 struct ran_state;
 struct ran_state *ran_state_new(const struct ran_model *m, struct ran_pool *pool, struct ran_error *err);
 void ran_state_free(struct ran_state *s);
-/* One document of L >= 1 ids (each < V). logits (C); embedding (D), the input of the last linear
- * layer, or NULL. The result depends on the ids alone, bit for bit. */
-int ran_classify(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
+/* A document to be read. */
+struct ran_document {
+        const uint32_t *ids; /* (L), each < V; L >= 1 */
+        size_t L;
+        const uint32_t
+                *spelling; /* (L, RAN_SPELLING), for models that want it, of as many buckets */
+        /* For tagging: word i stands at token places[i] (ascending, < L). */
+        const uint32_t *places; /* (words) */
+        size_t words;
+};
+/* logits (C); embedding (D), the input of the last linear layer, or NULL. The result depends on the
+ * document alone, bit for bit. */
+int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
                  float *logits, float *embedding, struct ran_error *err);
-/* One document for tagging: n >= 1 words, word i at token places[i] (ascending, < L). tags (n): the
- * best sequence, which is a possible one in IOB2 if that is how the model's tags are named. score
- * (n): the probability of each tag, or NULL. logits (n, C), or NULL. */
-int ran_tag(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
-            const uint32_t *places, size_t n, uint32_t *tags, float *score, float *logits,
-            struct ran_error *err);
+/* tags (words, at least 1): the best sequence, which is a possible one in IOB2 if that is how the
+ * model's tags are named. score (words): the probability of each tag, or NULL. logits (words, C),
+ * or NULL. */
+int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
+            uint32_t *tags, float *score, float *logits, struct ran_error *err);
 /* What a language model has read so far, to read on from there (MODELS.md calls it the state to carry
  * on): per layer the cell, what the review keeps of all earlier ones, and the window that is open.
  * Reading on costs the new tokens alone. */
@@ -726,6 +747,7 @@ struct ran_dataset {
         size_t *label_first; /* (B+1) where those of a document begin */
         uint32_t *places;    /* tagging, else NULL: as labels, the token of its document that each is of */
         uint32_t *sources;   /* (B) language models, else NULL: leading ids that are source */
+        uint32_t *spelling;  /* or NULL: as ids, RAN_SPELLING each */
         float *weight;       /* (B) */
         char **names;        /* (C) label names, ordered by their bytes; shared with nobody */
         size_t C;
@@ -733,7 +755,7 @@ struct ran_dataset {
         char digest[65]; /* SHA-256 of what was read, in order: set by the caller */
         /* Where the arrays lie that grow with the documents and may be larger than memory. */
         struct {
-                struct ran_spool ids, first, labels, label_first, places, sources, weight;
+                struct ran_spool ids, first, labels, label_first, places, spelling, sources, weight;
         } spool;
         size_t keep; /* bytes of each that stay in memory; 0: RAN_SPOOL_KEEP */
         /* While it is built. */
@@ -764,6 +786,10 @@ int ran_dataset_add_words(struct ran_dataset *d, const uint32_t *ids, size_t L,
  * on that are not among the first `sources`. RAN_EINVAL when there is none to predict. */
 int ran_dataset_add_text(struct ran_dataset *d, const uint32_t *ids, size_t L, size_t sources,
                          double weight, struct ran_error *err);
+/* Gives the document that was added last its spelling (L, RAN_SPELLING): all documents, or none. */
+int ran_dataset_spell(struct ran_dataset *d, const uint32_t *spelling, struct ran_error *err);
+/* Document b, to be read; good until the next _add. */
+struct ran_document ran_dataset_document(const struct ran_dataset *d, size_t b);
 /* Orders the classes that turned up by the bytes of their names, and renumbers the labels. */
 int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err);
 /* Moves a share of the documents of d (finished) to dev (zeroed), both in order: about that share of

@@ -118,6 +118,15 @@ const struct ran_field ran_config_fields[] = {
          .type = RAN_FIELD_BOOL,
          AT(crf),
          .help = "tagging: score whole sequences of tags (a linear-chain CRF), not each by itself"},
+        {.name = "spelling",
+         .type = RAN_FIELD_SIZE,
+         AT(spelling),
+         .low = 0,
+         .high = 1 << 24,
+         .value = "N",
+         .initial = "0",
+         .help = "look at how words are spelled, too (case, shape, prefixes, suffixes): features "
+                 "hashed to a table of N rows; 0: no"},
         {.name = "shortlist",
          .type = RAN_FIELD_SIZE,
          AT(shortlist),
@@ -152,6 +161,10 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
                                 "under the mask '%s' a window must not depend on what follows it: "
                                 "min_window must be 1, not %zu",
                                 masks[c->mask], c->min_window);
+        if (c->spelling > 0 && (c->task == RAN_TASK_LM || c->task == RAN_TASK_MLM))
+                return ran_fail(err, RAN_EINVAL,
+                                "language models cannot look at the spelling of words that are to "
+                                "be found: spelling must be 0");
         if (c->rotary && c->head_dim % 2 != 0)
                 return ran_fail(err, RAN_EINVAL,
                                 "rotary positions turn pairs: head_dim must be even, "

@@ -1,5 +1,6 @@
 /* encoder.c - from ids to rows, whichever encoder works on them, and back. */
 #include "model/encoder.h"
+#include "math/simd.h"
 
 #include <string.h>
 
@@ -21,10 +22,24 @@ const struct ran_encoder *ran_encoder_of(const struct ran_config *c)
         return encoders[c->encoder];
 }
 
+/* A token is its piece and, where the model looks at it, the spelling of its word. */
+static void embed(struct ran_work *w, const struct ran_params *p)
+{
+        const struct ran_rows *rows = w->rows;
+        size_t D = w->D, features = p->spelling != NULL ? RAN_SPELLING : 0;
+
+        for (size_t t = 0; t < rows->L; t++) {
+                float *x = w->x[0] + t * D;
+
+                memcpy(x, p->embed + rows->ids[t] * D, D * sizeof(float));
+                for (size_t i = t * features; i < (t + 1) * features; i++)
+                        ran_simd->add(x, p->spelling + rows->spelling[i] * D, D);
+        }
+}
+
 void ran_encode(struct ran_work *w, const struct ran_params *p)
 {
-        for (size_t t = 0; t < w->rows->L; t++)
-                memcpy(w->x[0] + t * w->D, p->embed + w->rows->ids[t] * w->D, w->D * sizeof(float));
+        embed(w, p);
         drop_embedding(w, w->x[0]);
         ran_encoder_of(w->c)->forward(w, p);
 }

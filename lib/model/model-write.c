@@ -11,6 +11,12 @@ static void gather(struct ran_tensor_source *out, const struct ran_parts *p)
                                             .rank = 2,
                                             .shape = {p->V, p->config->dim},
                                             .data = p->embed};
+        if (p->config->spelling > 0)
+                *out++ = (struct ran_tensor_source){.name = "spelling.weight",
+                                                    .dtype = RAN_DTYPE_F32,
+                                                    .rank = 2,
+                                                    .shape = {p->config->spelling, p->config->dim},
+                                                    .data = p->spelling};
         for (size_t i = 0; i < p->layout->n; i++) {
                 const struct ran_tensor_spec *s = &p->layout->spec[i];
 
@@ -55,7 +61,9 @@ static void labels_json(struct ran_buf *out, const struct ran_parts *p)
 
 int ran_model_write(const char *path, const struct ran_parts *p, struct ran_error *err)
 {
-        size_t n = 1 + p->layout->n + p->extras + (p->tokenizer != NULL), m = 0;
+        size_t n =
+                1 + (p->config->spelling > 0) + p->layout->n + p->extras + (p->tokenizer != NULL);
+        size_t m = 0;
         struct ran_tensor_source *tensors = ran_alloc(n, sizeof *tensors, err);
         struct ran_metadata_source meta[5];
         struct ran_buf config = {0}, labels = {0};

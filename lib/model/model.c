@@ -81,9 +81,11 @@ static int check_tensor(const struct ran_model *m, const char *name, size_t rows
         return RAN_OK;
 }
 
-static bool is_known(const struct ran_layout *layout, const struct ran_tensor *t)
+static bool is_known(const struct ran_model *m, const struct ran_layout *layout,
+                     const struct ran_tensor *t)
 {
         static const char *const others[] = {"embed.weight", "tokenizer.json"};
+        const bool spelled = m->config.spelling > 0;
 
         if (t->name_n != strlen(t->name))
                 return false;
@@ -95,7 +97,7 @@ static bool is_known(const struct ran_layout *layout, const struct ran_tensor *t
         for (size_t i = 0; i < layout->n; i++)
                 if (strcmp(t->name, layout->spec[i].name) == 0)
                         return true;
-        return false;
+        return spelled && strcmp(t->name, "spelling.weight") == 0;
 }
 
 /* Every tensor that the configuration asks for, in its shape, and none that it does not know: a
@@ -105,11 +107,13 @@ static int check_tensors(const struct ran_model *m, const struct ran_layout *lay
 {
         int rc = check_tensor(m, "embed.weight", m->V, m->config.dim, err);
 
+        if (rc == RAN_OK && m->config.spelling > 0)
+                rc = check_tensor(m, "spelling.weight", m->config.spelling, m->config.dim, err);
         for (size_t i = 0; i < layout->n && rc == RAN_OK; i++)
                 rc = check_tensor(m, layout->spec[i].name, layout->spec[i].rows,
                                   layout->spec[i].cols, err);
         for (size_t i = 0; i < m->tensors.n && rc == RAN_OK; i++)
-                if (!is_known(layout, &m->tensors.tensor[i]))
+                if (!is_known(m, layout, &m->tensors.tensor[i]))
                         rc = ran_fail(err, RAN_EFORMAT,
                                       "tensor %s is not part of a model of this "
                                       "configuration: a newer version of ran may have written it",
@@ -119,24 +123,33 @@ static int check_tensors(const struct ran_model *m, const struct ran_layout *lay
 
 /* ---- contents ------------------------------------------------------------------------------- */
 
+/* A table of which a document needs few rows: as it lies in the file, if it can be used so. */
+static int read_table(struct ran_model *m, const char *name, const float **table, float **copy,
+                      struct ran_error *err)
+{
+        const struct ran_tensor *t = ran_tensors_find(&m->tensors, name);
+
+        *table = ran_tensor_in_place(&m->tensors, t);
+        if (*table != NULL)
+                return RAN_OK;
+        *table = *copy = ran_alloc_floats(t->elements, err);
+        return *copy != NULL ? ran_tensor_floats(&m->tensors, t, *copy, err) : RAN_ENOMEM;
+}
+
 static int read_weights(struct ran_model *m, const struct ran_layout *layout, struct ran_error *err)
 {
-        const struct ran_tensor *embed = ran_tensors_find(&m->tensors, "embed.weight");
+        struct ran_params *p = &m->params;
         int rc = ran_params_init(&m->params, &m->config, m->C, err);
 
         for (size_t i = 0; i < layout->n && rc == RAN_OK; i++)
                 rc = ran_tensor_floats(&m->tensors,
                                        ran_tensors_find(&m->tensors, layout->spec[i].name),
                                        m->params.block + layout->spec[i].offset, err);
-        if (rc != RAN_OK)
-                return rc;
-        m->params.embed = ran_tensor_in_place(&m->tensors, embed);
-        if (m->params.embed != NULL)
-                return RAN_OK;
-        m->params.embed = m->embed_copy = ran_alloc_floats(embed->elements, err);
-        if (m->embed_copy == NULL)
-                return RAN_ENOMEM;
-        return ran_tensor_floats(&m->tensors, embed, m->embed_copy, err);
+        if (rc == RAN_OK)
+                rc = read_table(m, "embed.weight", &p->embed, &m->embed_copy, err);
+        if (rc == RAN_OK && m->config.spelling > 0)
+                rc = read_table(m, "spelling.weight", &p->spelling, &m->spelling_copy, err);
+        return rc;
 }
 
 static int read_tokenizer(struct ran_model *m, struct ran_error *err)
@@ -293,6 +306,7 @@ void ran_model_free(struct ran_model *m)
                 return;
         ran_params_release(&m->params);
         free(m->embed_copy);
+        free(m->spelling_copy);
         ran_tokenizer_free(m->tokenizer);
         for (size_t c = 0; m->labels != NULL && c < m->C; c++)
                 free(m->labels[c]);

@@ -14,7 +14,7 @@ struct ran_model {
         struct ran_config config;
         size_t V, C;
         struct ran_params params; /* embed: in the mapped file, or embed_copy */
-        float *embed_copy;        /* where the file's cannot be used as it lies */
+        float *embed_copy, *spelling_copy; /* where the file's cannot be used as it lies */
         struct ran_bytes file;
         struct ran_tensors tensors;
         struct ran_tokenizer *tokenizer; /* or NULL */
@@ -25,6 +25,9 @@ struct ran_model {
 
 /* RAN_EINVAL when one of the ids is not in the vocabulary. */
 int ran_check_ids(const struct ran_model *m, const uint32_t *ids, size_t L, struct ran_error *err);
+/* The same of a document, and when the model wants a spelling that it does not have. */
+int ran_check_document(const struct ran_model *m, const struct ran_document *d,
+                       struct ran_error *err);
 
 /* Tensors that a checkpoint has beside those of a model: how the run stands, moments, best weights.
  * Their names begin with "train."; a reader that only scores passes them over. */
@@ -40,7 +43,7 @@ struct ran_extra {
 struct ran_parts {
         const struct ran_config *config;
         const struct ran_layout *layout;
-        const float *block, *embed;
+        const float *block, *embed, *spelling; /* spelling: if the configuration has it */
         size_t V, C;
         char *const *labels;                   /* (C) or NULL */
         const struct ran_tokenizer *tokenizer; /* or NULL */

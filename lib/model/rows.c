@@ -22,6 +22,7 @@ void ran_rows_release(struct ran_rows *rows)
         free(rows->docplace);
         free(rows->win);
         free(rows->windoc);
+        free(rows->spelling);
         *rows = (struct ran_rows){0};
 }
 
@@ -88,6 +89,17 @@ int ran_rows_add_after(struct ran_rows *rows, const struct ran_config *c, const 
         rows->doc[rows->B] = rows->win[rows->m] = rows->L;
         rows->docwin[rows->B] = rows->m;
         rows->docplace[rows->B] = rows->places;
+        return RAN_OK;
+}
+
+int ran_rows_spell(struct ran_rows *rows, const uint32_t *spelling, struct ran_error *err)
+{
+        size_t at = rows->doc[rows->B - 1] * RAN_SPELLING, end;
+
+        if (__builtin_mul_overflow(rows->L, RAN_SPELLING, &end))
+                return ran_fail(err, RAN_ENOMEM, "a document of %zu tokens is too long", rows->L);
+        ROOM(spelling, end);
+        memcpy(rows->spelling + at, spelling, (end - at) * sizeof *spelling);
         return RAN_OK;
 }
 

@@ -24,6 +24,7 @@
 struct ran_rows {
         size_t B, L, m;
         uint32_t *ids;    /* (L) */
+        uint32_t *spelling; /* (L, RAN_SPELLING), where the model wants it */
         size_t *doc;      /* (B+1) first token of each document */
         size_t *docwin;   /* (B+1) first window of each document */
         uint64_t *record; /* (B) what dropout is keyed by */
@@ -37,7 +38,7 @@ struct ran_rows {
         size_t *win;    /* (m+1) first token of each window */
         size_t *windoc; /* (m) document of each window */
         size_t ids_cap, carry_cap, key_cap, doc_cap, docwin_cap, record_cap, sources_cap, place_cap,
-                docplace_cap, win_cap, windoc_cap;
+                docplace_cap, win_cap, windoc_cap, spelling_cap;
 };
 
 void ran_rows_clear(struct ran_rows *rows);
@@ -51,6 +52,8 @@ int ran_rows_add(struct ran_rows *rows, const struct ran_config *c, const uint32
 int ran_rows_add_after(struct ran_rows *rows, const struct ran_config *c, const uint32_t *ids,
                        size_t n, uint64_t record, struct ran_carry *carry, struct ran_error *err);
 
+/* Gives the document that was added last its spelling (n, RAN_SPELLING). */
+int ran_rows_spell(struct ran_rows *rows, const uint32_t *spelling, struct ran_error *err);
 /* Gives the document that was added last its places: indices of its tokens, ascending. */
 int ran_rows_places(struct ran_rows *rows, const uint32_t *places, size_t n, struct ran_error *err);
 

@@ -55,14 +55,25 @@ void ran_state_free(struct ran_state *s)
         free(s);
 }
 
-int ran_score(struct ran_state *s, const uint32_t *ids, size_t L, float *logits, float *embedding,
+/* Lays out a document of which all was checked. */
+static int load(struct ran_state *s, const struct ran_document *d, struct ran_error *err)
+{
+        const struct ran_config *c = s->work.c;
+
+        ran_rows_clear(&s->rows);
+        if (ran_rows_add(&s->rows, c, d->ids, d->L, 0, err) != RAN_OK ||
+            (c->spelling > 0 && ran_rows_spell(&s->rows, d->spelling, err) != RAN_OK) ||
+            (d->words > 0 && ran_rows_places(&s->rows, d->places, d->words, err) != RAN_OK))
+                return RAN_ENOMEM;
+        return ran_work_fit(&s->work, &s->rows, s->C, err);
+}
+
+int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, float *embedding,
               struct ran_error *err)
 {
-        if (L == 0)
+        if (d->L == 0)
                 return ran_fail(err, RAN_EINVAL, "a document without tokens");
-        ran_rows_clear(&s->rows);
-        if (ran_rows_add(&s->rows, s->work.c, ids, L, 0, err) != RAN_OK ||
-            ran_work_fit(&s->work, &s->rows, s->C, err) != RAN_OK)
+        if (load(s, d, err) != RAN_OK)
                 return RAN_ENOMEM;
         ran_encode(&s->work, s->p);
         ran_head(&s->work, s->p, s->C);
@@ -72,12 +83,12 @@ int ran_score(struct ran_state *s, const uint32_t *ids, size_t L, float *logits,
         return RAN_OK;
 }
 
-int ran_score_words(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *places,
-                    size_t n, struct ran_tag_scratch *out, struct ran_error *err)
+int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ran_tag_scratch *out,
+                    struct ran_error *err)
 {
-        size_t room = ran_crf_scratch(n, s->C);
+        size_t n = d->words, room = ran_crf_scratch(n, s->C);
 
-        if (L == 0 || n == 0)
+        if (d->L == 0 || n == 0)
                 return ran_fail(err, RAN_EINVAL, "a document without words");
         double *chain = ran_grow(s->chain, &s->chain_cap, room, sizeof *chain, err);
         if (chain == NULL)
@@ -88,10 +99,7 @@ int ran_score_words(struct ran_state *s, const uint32_t *ids, size_t L, const ui
         if (marginals == NULL)
                 return RAN_ENOMEM;
         s->marginals = marginals;
-        ran_rows_clear(&s->rows);
-        if (ran_rows_add(&s->rows, s->work.c, ids, L, 0, err) != RAN_OK ||
-            ran_rows_places(&s->rows, places, n, err) != RAN_OK ||
-            ran_work_fit(&s->work, &s->rows, s->C, err) != RAN_OK)
+        if (load(s, d, err) != RAN_OK)
                 return RAN_ENOMEM;
         ran_encode(&s->work, s->p);
         ran_head(&s->work, s->p, s->C);
@@ -165,12 +173,31 @@ int ran_check_ids(const struct ran_model *m, const uint32_t *ids, size_t L, stru
         return RAN_OK;
 }
 
-int ran_classify(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
+int ran_check_document(const struct ran_model *m, const struct ran_document *d,
+                       struct ran_error *err)
+{
+        size_t features = m->config.spelling > 0 && d->spelling != NULL ? RAN_SPELLING : 0;
+
+        if (m->config.spelling > 0 && d->spelling == NULL)
+                return ran_fail(err, RAN_EINVAL,
+                                "the model looks at the spelling of words, which ids do not have: "
+                                "it needs tokens or text");
+        for (size_t i = 0; i < d->L * features; i++)
+                if (d->spelling[i] >= m->config.spelling)
+                        return ran_fail(err, RAN_EINVAL, "there is no bucket %u of spelling",
+                                        (unsigned)d->spelling[i]);
+        return ran_check_ids(m, d->ids, d->L, err);
+}
+
+int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
                  float *logits, float *embedding, struct ran_error *err)
 {
-        if (ran_check_ids(m, ids, L, err) != RAN_OK)
+        struct ran_document whole = *d;
+
+        whole.words = 0;
+        if (ran_check_document(m, d, err) != RAN_OK)
                 return RAN_EINVAL;
-        return ran_score(s, ids, L, logits, embedding, err);
+        return ran_score(s, &whole, logits, embedding, err);
 }
 
 void ran_probabilities(const struct ran_config *config, const float *logits, size_t C, float *p)

@@ -9,11 +9,11 @@
 struct ran_state *ran_scorer_new(const struct ran_config *c, const struct ran_params *p, size_t C,
                                  struct ran_pool *pool, struct ran_error *err);
 /* As ran_classify. */
-int ran_score(struct ran_state *s, const uint32_t *ids, size_t L, float *logits, float *embedding,
+int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, float *embedding,
               struct ran_error *err);
 
-/* Logits (n, C) of the words of a document at `places`, in the state's own memory, with room for
- * decoding them; good until the state is used again. */
+/* Logits (n, C) of the n words of a document, in the state's own memory, with room for decoding
+ * them; good until the state is used again. */
 struct ran_tag_scratch {
         const struct ran_params *p;
         const float *logits; /* (n, C) */
@@ -21,8 +21,8 @@ struct ran_tag_scratch {
         double *chain;    /* ran_crf_scratch(n, C) */
         float *marginals; /* (n, C) */
 };
-int ran_score_words(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *places,
-                    size_t n, struct ran_tag_scratch *out, struct ran_error *err);
+int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ran_tag_scratch *out,
+                    struct ran_error *err);
 
 /* As ran_lm_read and ran_lm_fill. carry: what the document goes on from, or NULL. */
 int ran_score_lm(struct ran_state *s, struct ran_carry *carry, const uint32_t *ids, size_t n,

@@ -59,12 +59,13 @@ void ran_tag_marginals(const struct ran_tag_scratch *k, size_t n)
         ran_crf_marginals(k->marginals, k->logits, &chain, n, k->C, k->chain);
 }
 
-int ran_score_tags(struct ran_state *s, const struct ran_tag_rules *rules, const uint32_t *ids,
-                   size_t L, const uint32_t *places, size_t n, uint32_t *tags, float *score,
-                   float *logits, struct ran_error *err)
+int ran_score_tags(struct ran_state *s, const struct ran_tag_rules *rules,
+                   const struct ran_document *d, uint32_t *tags, float *score, float *logits,
+                   struct ran_error *err)
 {
         struct ran_tag_scratch k;
-        int rc = ran_score_words(s, ids, L, places, n, &k, err);
+        size_t n = d->words;
+        int rc = ran_score_words(s, d, &k, err);
 
         if (rc != RAN_OK)
                 return rc;
@@ -79,14 +80,13 @@ int ran_score_tags(struct ran_state *s, const struct ran_tag_rules *rules, const
         return RAN_OK;
 }
 
-int ran_tag(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
-            const uint32_t *places, size_t n, uint32_t *tags, float *score, float *logits,
-            struct ran_error *err)
+int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
+            uint32_t *tags, float *score, float *logits, struct ran_error *err)
 {
-        if (ran_check_ids(m, ids, L, err) != RAN_OK)
+        if (ran_check_document(m, d, err) != RAN_OK)
                 return RAN_EINVAL;
-        for (size_t i = 0; i < n; i++)
-                if (places[i] >= L || (i > 0 && places[i] < places[i - 1]))
+        for (size_t i = 0; i < d->words; i++)
+                if (d->places[i] >= d->L || (i > 0 && d->places[i] < d->places[i - 1]))
                         return ran_fail(err, RAN_EINVAL, "word %zu does not stand at a token", i);
-        return ran_score_tags(s, &m->rules, ids, L, places, n, tags, score, logits, err);
+        return ran_score_tags(s, &m->rules, d, tags, score, logits, err);
 }

@@ -24,8 +24,8 @@ void ran_tag_marginals(const struct ran_tag_scratch *k, size_t n);
 struct ran_crf ran_chain_of(const struct ran_params *p);
 
 /* As ran_tag, under weights that need not come from a file. */
-int ran_score_tags(struct ran_state *s, const struct ran_tag_rules *rules, const uint32_t *ids,
-                   size_t L, const uint32_t *places, size_t n, uint32_t *tags, float *score,
-                   float *logits, struct ran_error *err);
+int ran_score_tags(struct ran_state *s, const struct ran_tag_rules *rules,
+                   const struct ran_document *d, uint32_t *tags, float *score, float *logits,
+                   struct ran_error *err);
 
 #endif

@@ -13,6 +13,7 @@ void ran_encoding_release(struct ran_encoding *e)
         free(e->start);
         free(e->end);
         free(e->word);
+        free(e->spelling);
         if (e->scratch != NULL)
                 word_scratch_release(e->scratch);
         free(e->scratch);

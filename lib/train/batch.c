@@ -10,12 +10,12 @@
 enum { SHARD_TOKENS = 2048, LEAST_TOKENS = 256, SHARDS_AT_LEAST = 4 };
 
 int ran_batcher_init(struct ran_batcher *k, const struct ran_config *c, const struct ran_params *p,
-                     size_t C, const struct ran_dataset *data, struct ran_pool *pool,
+                     size_t V, size_t C, const struct ran_dataset *data, struct ran_pool *pool,
                      struct ran_error *err)
 {
         struct ran_layout layout;
 
-        *k = (struct ran_batcher){.c = c, .p = p, .C = C, .data = data, .pool = pool};
+        *k = (struct ran_batcher){.c = c, .p = p, .V = V, .C = C, .data = data, .pool = pool};
         if (ran_layout_init(&layout, c, C, err) != RAN_OK)
                 return RAN_EINVAL;
         size_t size = layout.size;
@@ -66,9 +66,20 @@ int ran_batcher_balance(struct ran_batcher *k, struct ran_error *err)
         return RAN_OK;
 }
 
-int ran_batch_check(const struct ran_dataset *d, size_t V, struct ran_error *err)
+int ran_batch_check(const struct ran_dataset *d, const struct ran_config *c, size_t V,
+                    struct ran_error *err)
 {
         size_t tokens = d != NULL && d->B > 0 ? d->first[d->B] : 0;
+
+        if (tokens > 0 && c->spelling > 0 && d->spelling == NULL)
+                return ran_fail(err, RAN_EINVAL,
+                                "the spelling of words is wanted (spelling %zu), but the documents "
+                                "have none",
+                                c->spelling);
+        for (size_t i = 0; c->spelling > 0 && i < tokens * RAN_SPELLING; i++)
+                if (d->spelling[i] >= c->spelling)
+                        return ran_fail(err, RAN_EINVAL, "there is no bucket %u of spelling",
+                                        (unsigned)d->spelling[i]);
 
         for (size_t i = 0; i < tokens; i++)
                 if (d->ids[i] >= V)
@@ -182,6 +193,9 @@ static int load(struct ran_batcher *k, struct ran_trainee *t, size_t shard, stru
 
                 if (ran_rows_add(&t->rows, k->c, d->ids + d->first[b] + p->from, p->to - p->from, b,
                                  err) != RAN_OK ||
+                    (k->c->spelling > 0 &&
+                     ran_rows_spell(&t->rows, d->spelling + (d->first[b] + p->from) * RAN_SPELLING,
+                                    err) != RAN_OK) ||
                     (d->places != NULL &&
                      ran_rows_places(&t->rows, d->places + from, d->label_first[b + 1] - from,
                                      err) != RAN_OK))
@@ -250,7 +264,8 @@ static int differentiate(struct ran_batcher *k, struct ran_trainee *t, size_t sh
         k->loss[shard] = losses(k, t, shard, g);
         ran_head_bwd(&t->work, k->p, &g->p, k->C);
         ran_encode_bwd(&t->work, k->p, &g->p);
-        return ran_grad_embed(g, t->rows.ids, t->work.dx, t->rows.L, k->c->dim, err);
+        return ran_grad_embed(g, t->rows.ids, k->c->spelling > 0 ? t->rows.spelling : NULL, k->V,
+                              t->work.dx, t->rows.L, k->c->dim, err);
 }
 
 static void run_shard(void *arg, size_t shard)

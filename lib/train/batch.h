@@ -23,7 +23,7 @@ struct ran_trainee {
 struct ran_batcher {
         const struct ran_config *c;
         const struct ran_params *p; /* weights, which the caller may change between batches */
-        size_t C;
+        size_t V, C;
         const struct ran_dataset *data;
         double *class_weight; /* (C) or NULL: all 1 */
         struct ran_noise noise;
@@ -41,13 +41,15 @@ struct ran_batcher {
 };
 
 int ran_batcher_init(struct ran_batcher *k, const struct ran_config *c, const struct ran_params *p,
-                     size_t C, const struct ran_dataset *data, struct ran_pool *pool,
+                     size_t V, size_t C, const struct ran_dataset *data, struct ran_pool *pool,
                      struct ran_error *err);
 void ran_batcher_release(struct ran_batcher *k);
 /* Weights that make every class count the same: B / (C n_c). */
 int ran_batcher_balance(struct ran_batcher *k, struct ran_error *err);
-/* RAN_EINVAL where an id of d (may be NULL) is not below V. */
-int ran_batch_check(const struct ran_dataset *d, size_t V, struct ran_error *err);
+/* RAN_EINVAL where an id of d (may be NULL) is not below V, or its spelling is not as c wants it.
+ */
+int ran_batch_check(const struct ran_dataset *d, const struct ran_config *c, size_t V,
+                    struct ran_error *err);
 /* Mean loss of the pieces piece[0..n) and its gradient, to be handed back with ran_tree_give. */
 int ran_batch_gradient(struct ran_batcher *k, const struct ran_piece *piece, size_t n, double *loss,
                        struct ran_grad **gradient, struct ran_error *err);

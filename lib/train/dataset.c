@@ -221,6 +221,29 @@ int ran_dataset_add_text(struct ran_dataset *d, const uint32_t *ids, size_t L, s
         return RAN_OK;
 }
 
+int ran_dataset_spell(struct ran_dataset *d, const uint32_t *spelling, struct ran_error *err)
+{
+        size_t at = d->first[d->B - 1], end = d->first[d->B];
+
+        if (end > SIZE_MAX / RAN_SPELLING)
+                return ran_fail(err, RAN_ENOMEM, "the documents are larger than memory can be");
+        return append(d, &d->spool.spelling, &d->spelling, at * RAN_SPELLING, spelling,
+                      (end - at) * RAN_SPELLING, err);
+}
+
+struct ran_document ran_dataset_document(const struct ran_dataset *d, size_t b)
+{
+        size_t at = d->first[b], word = d->label_first[b];
+
+        return (struct ran_document){
+                .ids = d->ids + at,
+                .L = d->first[b + 1] - at,
+                .spelling = d->spelling != NULL ? d->spelling + at * RAN_SPELLING : NULL,
+                .places = d->places != NULL ? d->places + word : NULL,
+                .words = d->places != NULL ? d->label_first[b + 1] - word : 0,
+        };
+}
+
 /* ---- order of the classes ------------------------------------------------------------------- */
 
 struct ordered {
@@ -327,16 +350,21 @@ static int choose(const struct ran_dataset *d, double share, uint64_t seed, bool
 static int copy_document(struct ran_dataset *to, const struct ran_dataset *d, size_t b,
                          struct ran_error *err)
 {
-        const uint32_t *ids = d->ids + d->first[b];
-        size_t L = d->first[b + 1] - d->first[b];
+        const struct ran_document doc = ran_dataset_document(d, b);
         size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
         double weight = (double)d->weight[b];
+        int code;
 
         if (d->sources != NULL)
-                return ran_dataset_add_text(to, ids, L, d->sources[b], weight, err);
-        if (d->places == NULL)
-                return ran_dataset_add(to, ids, L, d->labels + at, n, weight, err);
-        return ran_dataset_add_words(to, ids, L, d->places + at, d->labels + at, n, weight, err);
+                code = ran_dataset_add_text(to, doc.ids, doc.L, d->sources[b], weight, err);
+        else if (d->places == NULL)
+                code = ran_dataset_add(to, doc.ids, doc.L, d->labels + at, n, weight, err);
+        else
+                code = ran_dataset_add_words(to, doc.ids, doc.L, doc.places, d->labels + at, n,
+                                             weight, err);
+        if (code == RAN_OK && doc.spelling != NULL)
+                code = ran_dataset_spell(to, doc.spelling, err);
+        return code;
 }
 
 /* Moves the documents marked to dev and closes the gaps that they leave. */
@@ -353,6 +381,10 @@ static int move_held(struct ran_dataset *d, const bool *held, struct ran_dataset
                                 return err->code;
                         continue;
                 }
+                if (d->spelling != NULL)
+                        memmove(d->spelling + d->first[kept] * RAN_SPELLING,
+                                d->spelling + at * RAN_SPELLING,
+                                L * RAN_SPELLING * sizeof *d->spelling);
                 if (d->places != NULL)
                         memmove(d->places + d->label_first[kept], d->places + label_at,
                                 n * sizeof *d->places);
@@ -403,6 +435,7 @@ void ran_dataset_release(struct ran_dataset *d)
         ran_spool_release(&d->spool.label_first);
         ran_spool_release(&d->spool.places);
         ran_spool_release(&d->spool.sources);
+        ran_spool_release(&d->spool.spelling);
         ran_spool_release(&d->spool.weight);
         *d = (struct ran_dataset){0};
 }

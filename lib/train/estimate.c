@@ -71,7 +71,7 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
         if (rc != RAN_OK)
                 return rc;
         *e = (struct ran_train_estimate){.parameters = layout.size,
-                                         .embedding_parameters = V * c->dim};
+                                         .embedding_parameters = (V + c->spelling) * c->dim};
         ran_layout_release(&layout);
         for (size_t b = 0; b < d->B; b++) {
                 double L = (double)(d->first[b + 1] - d->first[b]);

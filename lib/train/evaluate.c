@@ -57,9 +57,9 @@ static int sweep(struct sweep *k, struct ran_error *err)
 
 static int predict_one(struct sweep *k, struct ran_state *s, size_t b, struct ran_error *err)
 {
-        const struct ran_dataset *d = k->d;
+        const struct ran_document d = ran_dataset_document(k->d, b);
         float *p = k->probabilities + b * k->C;
-        int rc = ran_score(s, d->ids + d->first[b], d->first[b + 1] - d->first[b], p, NULL, err);
+        int rc = ran_score(s, &d, p, NULL, err);
 
         if (rc == RAN_OK)
                 ran_probabilities(k->c, p, k->C, p);
@@ -137,8 +137,8 @@ static int tag_one(struct sweep *k, struct ran_state *s, size_t b, struct ran_er
         const struct ran_dataset *d = k->d;
         size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
         struct ran_tag_scratch w;
-        int rc = ran_score_words(s, d->ids + d->first[b], d->first[b + 1] - d->first[b],
-                                 d->places + at, n, &w, err);
+        const struct ran_document document = ran_dataset_document(d, b);
+        int rc = ran_score_words(s, &document, &w, err);
 
         if (rc != RAN_OK)
                 return rc;

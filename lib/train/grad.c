@@ -45,32 +45,36 @@ static int by_id_and_place(const void *a, const void *b)
         return x->at < y->at ? -1 : x->at > y->at;
 }
 
-int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const float *dx, size_t L, size_t D,
-                   struct ran_error *err)
+int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const uint32_t *spelling, size_t V,
+                   const float *dx, size_t L, size_t D, struct ran_error *err)
 {
-        struct place *place;
+        size_t features = spelling != NULL ? RAN_SPELLING : 0, n = L * (1 + features);
+        struct place *place, *end;
 
         for (size_t t = 0; t < L && g->p.dembed != NULL; t++)
                 ran_simd->add(g->p.dembed + ids[t] * D, dx + t * D, D);
         if (g->p.dembed != NULL)
                 return RAN_OK;
-        place = ran_alloc(L, sizeof *place, err);
+        place = end = ran_alloc(n, sizeof *place, err);
         g->n = 0;
-        if (place == NULL || room(g, L, D, err) != RAN_OK) {
+        if (place == NULL || room(g, n, D, err) != RAN_OK) {
                 free(place);
                 return RAN_ENOMEM;
         }
-        for (size_t t = 0; t < L; t++)
-                place[t] = (struct place){ids[t], t};
-        qsort(place, L, sizeof *place, by_id_and_place);
         for (size_t t = 0; t < L; t++) {
-                const float *row = dx + place[t].at * D;
+                *end++ = (struct place){ids[t], t};
+                for (size_t i = t * features; i < (t + 1) * features; i++)
+                        *end++ = (struct place){(uint32_t)(V + spelling[i]), t};
+        }
+        qsort(place, n, sizeof *place, by_id_and_place);
+        for (size_t i = 0; i < n; i++) {
+                const float *row = dx + place[i].at * D;
 
-                if (g->n > 0 && g->ids[g->n - 1] == place[t].id) {
+                if (g->n > 0 && g->ids[g->n - 1] == place[i].id) {
                         ran_simd->add(g->rows + (g->n - 1) * D, row, D);
                         continue;
                 }
-                g->ids[g->n] = place[t].id;
+                g->ids[g->n] = place[i].id;
                 memcpy(g->rows + g->n++ * D, row, D * sizeof *row);
         }
         free(place);

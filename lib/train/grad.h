@@ -50,9 +50,10 @@ int ran_tree_begin(struct ran_tree *t, size_t shards, struct ran_error *err);
  * and _fail. */
 struct ran_grad *ran_tree_take(struct ran_tree *t);
 /* Sets g's sparse rows from the adjoints dx (L, D) of the tokens, or adds them to its dense ones:
- * equal ids summed in their order. */
-int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const float *dx, size_t L, size_t D,
-                   struct ran_error *err);
+ * equal ids summed in their order. spelling (L, RAN_SPELLING) or NULL: its rows are sparse and
+ * stand behind those of the V ids. */
+int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const uint32_t *spelling, size_t V,
+                   const float *dx, size_t L, size_t D, struct ran_error *err);
 /* Keeps the first error for ran_tree_sum. */
 void ran_tree_fail(struct ran_tree *t, const struct ran_error *err);
 /* Hands in the gradient of a shard; sums as far as neighbours are ready. */

@@ -16,8 +16,9 @@ static int write(const struct ran_model *m, const struct ran_layout *layout,
                  struct ran_error *err)
 {
         struct names k = {.name = ran_alloc(layout->n, sizeof *k.name, err),
-                          .source = ran_alloc(layout->n + 2, sizeof *k.source, err)};
+                          .source = ran_alloc(layout->n + 3, sizeof *k.source, err)};
         struct ran_metadata_source meta = {"format", "gradients"};
+        size_t n = layout->n, D = m->config.dim;
         int rc = RAN_ENOMEM;
 
         if (k.name == NULL || k.source == NULL)
@@ -37,14 +38,20 @@ static int write(const struct ran_model *m, const struct ran_layout *layout,
                         k.source[i].shape[1] = s->cols;
                 }
         }
-        k.source[layout->n] = (struct ran_tensor_source){.name = "grad.embed.weight",
-                                                         .dtype = RAN_DTYPE_F32,
-                                                         .rank = 2,
-                                                         .shape = {m->V, m->config.dim},
-                                                         .data = embed};
-        k.source[layout->n + 1] = (struct ran_tensor_source){
+        k.source[n++] = (struct ran_tensor_source){.name = "grad.embed.weight",
+                                                   .dtype = RAN_DTYPE_F32,
+                                                   .rank = 2,
+                                                   .shape = {m->V, D},
+                                                   .data = embed};
+        if (m->config.spelling > 0)
+                k.source[n++] = (struct ran_tensor_source){.name = "grad.spelling.weight",
+                                                           .dtype = RAN_DTYPE_F32,
+                                                           .rank = 2,
+                                                           .shape = {m->config.spelling, D},
+                                                           .data = embed + m->V * D};
+        k.source[n++] = (struct ran_tensor_source){
                 .name = "loss", .dtype = RAN_DTYPE_F64, .rank = 1, .shape = {1}, .data = &loss};
-        rc = ran_tensors_write(output, k.source, layout->n + 2, &meta, 1, err);
+        rc = ran_tensors_write(output, k.source, n, &meta, 1, err);
 out:
         free(k.name);
         free(k.source);
@@ -55,7 +62,7 @@ static int dump(const struct ran_model *m, struct ran_batcher *k, size_t documen
                 const char *output, struct ran_error *err)
 {
         size_t D = m->config.dim, *order = ran_alloc(documents, sizeof *order, err);
-        float *embed = ran_alloc_floats(m->V * D, err);
+        float *embed = ran_alloc_floats((m->V + m->config.spelling) * D, err);
         struct ran_layout layout = {0};
         struct ran_plan plan = {0};
         struct ran_grad *g = NULL;
@@ -94,10 +101,10 @@ int ran_dump_gradients(const char *model, const struct ran_dataset *data, size_t
 
         if (m == NULL)
                 return err->code;
-        rc = data->B > 0 && documents > 0 ? ran_batch_check(data, m->V, err)
+        rc = data->B > 0 && documents > 0 ? ran_batch_check(data, &m->config, m->V, err)
                                           : ran_fail(err, RAN_EINVAL, "gradients of no documents");
         if (rc == RAN_OK)
-                rc = ran_batcher_init(&k, &m->config, &m->params, m->C, data, pool, err);
+                rc = ran_batcher_init(&k, &m->config, &m->params, m->V, m->C, data, pool, err);
         if (rc == RAN_OK)
                 rc = dump(m, &k, documents < data->B ? documents : data->B, output, err);
         ran_batcher_release(&k);

@@ -81,7 +81,7 @@ static void keep_best(struct ran_trainer *t, double metric)
                 t->at.best_epoch = t->at.epoch;
                 t->at.stale = 0;
                 memcpy(t->best_block, t->p.block, t->layout.size * sizeof(float));
-                memcpy(t->best_embed, t->embed, t->V * t->D * sizeof(float));
+                memcpy(t->best_embed, t->embed, t->rows * t->D * sizeof(float));
         } else {
                 t->at.stale++;
         }
@@ -244,7 +244,7 @@ static int finish(struct ran_trainer *t, struct ran_error *err)
 
         if (has_dev(t->job)) {
                 memcpy(t->p.block, t->best_block, t->layout.size * sizeof(float));
-                memcpy(t->embed, t->best_embed, t->V * t->D * sizeof(float));
+                memcpy(t->embed, t->best_embed, t->rows * t->D * sizeof(float));
         }
         if ((rc = tune(t, err)) != RAN_OK || (rc = ran_trainer_write(t, err)) != RAN_OK)
                 return rc;

@@ -56,13 +56,19 @@ static int describe(struct ran_trainer *t, struct ran_error *err)
 
 static void start_weights(struct ran_trainer *t)
 {
-        struct ran_tensor_spec embed = {
+        const struct ran_tensor_spec embed = {
                 .name = "embed.weight", .rows = t->V, .cols = t->D, .start = RAN_START_UNIFORM};
+        const struct ran_tensor_spec spelling = {.name = "spelling.weight",
+                                                 .rows = t->c->spelling,
+                                                 .cols = t->D,
+                                                 .start = RAN_START_UNIFORM};
 
         for (size_t i = 0; i < t->layout.n; i++)
                 ran_tensor_start(t->p.block + t->layout.spec[i].offset, &t->layout.spec[i],
                                  t->s->seed);
         ran_tensor_start(t->embed, &embed, t->s->seed);
+        if (t->c->spelling > 0)
+                ran_tensor_start(t->embed + t->V * t->D, &spelling, t->s->seed);
 }
 
 static int allocate(struct ran_trainer *t, struct ran_error *err)
@@ -74,21 +80,24 @@ static int allocate(struct ran_trainer *t, struct ran_error *err)
         if (rc == RAN_OK)
                 rc = ran_params_init(&t->p, t->c, t->C, err);
         if (rc == RAN_OK)
-                rc = ran_optimiser_init(&t->optimiser, t->s, &t->layout, t->V, t->D, job->pool,
+                rc = ran_optimiser_init(&t->optimiser, t->s, &t->layout, t->rows, t->D, job->pool,
                                         err);
         if (rc == RAN_OK)
-                rc = ran_batcher_init(&t->batcher, t->c, &t->p, t->C, job->train, job->pool, err);
+                rc = ran_batcher_init(&t->batcher, t->c, &t->p, t->V, t->C, job->train, job->pool,
+                                      err);
         if (rc == RAN_OK)
                 rc = ran_plan_init(&t->plan, t->c, job->train, t->batch, t->s->bptt, err);
         if (rc == RAN_OK && t->s->class_weights == RAN_WEIGHTS_BALANCED)
                 rc = ran_batcher_balance(&t->batcher, err);
         if (rc != RAN_OK)
                 return rc;
-        t->p.embed = t->embed = ran_alloc_floats(t->V * t->D, err);
+        t->p.embed = t->embed = ran_alloc_floats(t->rows * t->D, err);
+        if (t->c->spelling > 0 && t->embed != NULL)
+                t->p.spelling = t->embed + t->V * t->D;
         t->order = ran_alloc(job->train->B, sizeof *t->order, err);
         if (dev) {
                 t->best_block = ran_alloc_floats(t->layout.size, err);
-                t->best_embed = ran_alloc_floats(t->V * t->D, err);
+                t->best_embed = ran_alloc_floats(t->rows * t->D, err);
         }
         if (t->embed == NULL || t->order == NULL ||
             (dev && (t->best_block == NULL || t->best_embed == NULL)))
@@ -112,17 +121,18 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                                 "%zu documents of %zu classes: there is nothing to learn",
                                 job->train->B, job->train->C);
         t->V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
+        t->rows = t->V + t->c->spelling;
         t->batch = ran_train_batch(job);
         t->at.best = -INFINITY;
         if (__builtin_mul_overflow(job->train->first[job->train->B], t->s->epochs, &tokens) ||
-            t->V > SIZE_MAX / 64 / t->D)
+            t->rows > SIZE_MAX / 64 / t->D)
                 return ran_fail(err, RAN_EINVAL,
                                 "so many epochs or so large a vocabulary cannot be");
         rc = ran_config_check(t->c, err);
         if (rc == RAN_OK)
-                rc = ran_batch_check(job->train, t->V, err);
+                rc = ran_batch_check(job->train, t->c, t->V, err);
         if (rc == RAN_OK)
-                rc = ran_batch_check(job->dev, t->V, err);
+                rc = ran_batch_check(job->dev, t->c, t->V, err);
         if (rc == RAN_OK)
                 rc = allocate(t, err);
         if (rc == RAN_OK)
@@ -159,6 +169,7 @@ static struct ran_parts parts_of(const struct ran_trainer *t)
                                   .layout = &t->layout,
                                   .block = t->p.block,
                                   .embed = t->embed,
+                                  .spelling = t->p.spelling,
                                   .V = t->V,
                                   .C = t->C,
                                   .labels = t->job->train->names,
@@ -170,7 +181,7 @@ enum { EXTRAS = 8 };
 /* What a checkpoint holds beside the weights; the same list writes and reads. */
 static size_t extras(struct ran_trainer *t, struct ran_extra *x)
 {
-        size_t n = 0, size = t->layout.size, VD = t->V * t->D;
+        size_t n = 0, size = t->layout.size, VD = t->rows * t->D;
 
         x[n++] = (struct ran_extra){"train.progress", RAN_DTYPE_F64, &t->at,
                                     sizeof t->at / sizeof(double)};
@@ -178,7 +189,7 @@ static size_t extras(struct ran_trainer *t, struct ran_extra *x)
         x[n++] = (struct ran_extra){"train.v", RAN_DTYPE_F32, t->optimiser.v, size};
         x[n++] = (struct ran_extra){"train.embed.m", RAN_DTYPE_F32, t->optimiser.em, VD};
         x[n++] = (struct ran_extra){"train.embed.v", RAN_DTYPE_F32, t->optimiser.ev, VD};
-        x[n++] = (struct ran_extra){"train.embed.met", RAN_DTYPE_F64, t->optimiser.met, t->V};
+        x[n++] = (struct ran_extra){"train.embed.met", RAN_DTYPE_F64, t->optimiser.met, t->rows};
         if (t->best_block != NULL) {
                 x[n++] = (struct ran_extra){"train.best", RAN_DTYPE_F32, t->best_block, size};
                 x[n++] = (struct ran_extra){"train.embed.best", RAN_DTYPE_F32, t->best_embed, VD};
@@ -326,6 +337,9 @@ int ran_checkpoint_read(struct ran_trainer *t, struct ran_error *err)
         if (rc == RAN_OK) {
                 memcpy(t->p.block, m->params.block, t->layout.size * sizeof(float));
                 memcpy(t->embed, m->params.embed, t->V * t->D * sizeof(float));
+                if (t->c->spelling > 0)
+                        memcpy(t->embed + t->V * t->D, m->params.spelling,
+                               t->c->spelling * t->D * sizeof(float));
         }
         ran_model_free(m);
         return rc;

@@ -28,9 +28,10 @@ struct ran_trainer {
         const struct ran_config *c;
         const struct ran_train_settings *s;
         size_t V, C, D;
+        size_t rows; /* of embed: V, and the table of spelling behind them */
         struct ran_layout layout;
-        struct ran_params p; /* weights at work; p.embed is `embed` */
-        float *embed;
+        struct ran_params p; /* weights at work; p.embed is `embed`, p.spelling what follows */
+        float *embed;        /* (rows, D) */
         float *best_block, *best_embed; /* NULL without dev data */
         struct ran_optimiser optimiser;
         struct ran_batcher batcher;

@@ -168,10 +168,11 @@ static void score_lane(void *arg, size_t lane)
         float logits[C];
         struct ran_error err = {0};
 
-        for (size_t b = lane; b < s->d->B; b += s->threads)
-                check(ran_score(s->state[lane], s->d->ids + s->d->first[b],
-                                s->d->first[b + 1] - s->d->first[b], logits, NULL, &err),
-                      &err);
+        for (size_t b = lane; b < s->d->B; b += s->threads) {
+                const struct ran_document d = ran_dataset_document(s->d, b);
+
+                check(ran_score(s->state[lane], &d, logits, NULL, &err), &err);
+        }
 }
 
 static double score(const struct ran_config *c, const struct ran_params *p,

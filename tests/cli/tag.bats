@@ -133,6 +133,29 @@ refused() {
 "the document has no tokens"' ]
 }
 
+@test "tag: names that were never seen are known by their spelling" {
+  shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 2 --no-dev --min-count 1'
+  awk 'BEGIN { for (i = 0; i < 90; i++) {
+    n = sprintf("%c%c%s", 65 + i % 26, 97 + (i * 7) % 26, i % 2 ? "ov" : "ez")
+    printf "{\"tokens\":[\"%s\",\"%c%cly\",\"saw\"],\"tags\":[\"B-PER\",\"O\",\"O\"]}\n", n, 97 + i % 26, 97 + (i * 3) % 26 } }' >spelled.jsonl
+  echo '{"tokens":["Zurkov","Mondez","zzyly"],"text":"Zurkov Mondez\tzzyly"}' >new.jsonl
+  ran-train tag -q $shape --epochs 20 --learning-rate 0.02 --spelling 500 -o spelled.ran spelled.jsonl
+  ran-train tag -q $shape --epochs 20 --learning-rate 0.02 --spelling 0 -o unspelled.ran spelled.jsonl
+  [ "$(ran-tag -m spelled.ran new.jsonl | jq -c .prediction.tags)" = '["B-PER","B-PER","O"]' ]
+  [ "$(ran-tag -m unspelled.ran new.jsonl | jq -c .prediction.tags)" != '["B-PER","B-PER","O"]' ]
+  jq -c 'del(.tokens)' new.jsonl | ran-tag -m spelled.ran |
+    jq -e '[.prediction.entities[].text] == ["Zurkov", "Mondez"]'
+  # The table has gradients, too.
+  ran-train tag --dump-gradients g -m spelled.ran spelled.jsonl
+  grep -q '"grad.spelling.weight"' g
+  # What has no spelling is refused, or trained on without.
+  run -1 --separate-stderr ran-tag -m spelled.ran - <<<'{"ids":[7,8]}'
+  [[ $output == *'the model looks at the spelling of words, which \"ids\" do not have'* ]]
+  run -0 --separate-stderr ran-train tag $shape --epochs 1 --spelling 500 -o ids.ran numbers.jsonl
+  [[ $stderr == *'the documents are ids, which are not spelled: --spelling 0'* ]]
+  ran-tag -m ids.ran numbers.jsonl >/dev/null
+}
+
 # ---- evaluation ----------------------------------------------------------------------------------
 
 @test "tag: --eval prints what conlleval prints, and the strict score" {

@@ -5,6 +5,19 @@
 #include "corpus.h"
 #include "test.h"
 
+/* As if each id were a word. */
+static void spell(struct ran_dataset *d, const uint32_t *ids, size_t L)
+{
+        struct ran_error err = {0};
+        uint32_t *spelling = ran_alloc(L * RAN_SPELLING, sizeof(*spelling), &err);
+
+        for (size_t i = 0; i < L * RAN_SPELLING; i++)
+                spelling[i] = (uint32_t)(ran_draw(ids[i / RAN_SPELLING], i % RAN_SPELLING) %
+                                         CORPUS_SPELLING);
+        CHECK_OK(ran_dataset_spell(d, spelling, &err), err);
+        free(spelling);
+}
+
 static void add(struct ran_dataset *d, struct dice *dice, size_t L, bool multilabel)
 {
         static const char *const names[CORPUS_C] = {"fall", "rise", "stay"};
@@ -23,6 +36,7 @@ static void add(struct ran_dataset *d, struct dice *dice, size_t L, bool multila
                 CHECK_OK(ran_dataset_label(d, names[c], strlen(names[c]), &labels[n++], &err), err);
         }
         CHECK_OK(ran_dataset_add(d, ids, L, labels, n, 1, &err), err);
+        spell(d, ids, L);
         free(ids);
 }
 

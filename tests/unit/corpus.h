@@ -5,10 +5,11 @@
 
 #include "dice.h"
 
-enum { CORPUS_V = 12, CORPUS_C = 3 };
+enum { CORPUS_V = 12, CORPUS_C = 3, CORPUS_SPELLING = 8 };
 
-/* B documents of shortest to longest tokens. With `multilabel` any number of the three occurs. The
- * seed says which; release with ran_dataset_release. */
+/* B documents of shortest to longest tokens, and their spelling for models that want it. With
+ * `multilabel` any number of the three occurs. The seed says which; release with
+ * ran_dataset_release. */
 void corpus_make(struct ran_dataset *d, size_t B, size_t shortest, size_t longest, bool multilabel,
                  uint64_t seed);
 

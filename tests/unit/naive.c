@@ -99,11 +99,13 @@ void naive_init(struct naive *n, const struct ran_config *c, const struct ran_la
 {
         *n = (struct naive){.c = c, .layout = layout, .V = V, .C = C};
         n->block = doubles(layout->size);
-        n->embed = doubles(V * c->dim);
+        n->embed = doubles((V + c->spelling) * c->dim);
         for (size_t i = 0; i < layout->size; i++)
                 n->block[i] = (double)p->block[i];
         for (size_t i = 0; i < V * c->dim; i++)
                 n->embed[i] = (double)p->embed[i];
+        for (size_t i = 0; i < c->spelling * c->dim; i++)
+                n->embed[V * c->dim + i] = (double)p->spelling[i];
         n->layer = calloc(c->layers, sizeof(*n->layer));
         n->head = calloc(1, sizeof(*n->head));
         if (n->layer == NULL || n->head == NULL)
@@ -423,12 +425,23 @@ static void layer(const struct naive *n, size_t l, double *x, double *last, size
         free(G);
 }
 
+/* x (D): the piece, and each feature of the spelling of its word. */
+static void embed(const struct naive *n, double *x, uint32_t id, size_t t)
+{
+        size_t D = n->c->dim, features = n->c->spelling > 0 ? RAN_SPELLING : 0;
+
+        memcpy(x, n->embed + id * D, D * sizeof(*x));
+        for (size_t i = t * features; i < (t + 1) * features; i++)
+                for (size_t d = 0; d < D; d++)
+                        x[d] += n->embed[(n->V + n->spelling[i]) * D + d];
+}
+
 void naive_encode(const struct naive *n, double *x, double *last, const uint32_t *ids, size_t L)
 {
         size_t D = n->c->dim;
 
         for (size_t t = 0; t < L; t++)
-                memcpy(x + t * D, n->embed + ids[t] * D, D * sizeof(*x));
+                embed(n, x + t * D, ids[t], t);
         drop(n, x, L * D, 0, 0, RAN_DROP_EMBED, n->noise.embed_dropout);
         memset(last, 0, D * sizeof(*last));
         for (size_t l = 0; l < n->c->layers; l++) {

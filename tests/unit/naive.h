@@ -14,7 +14,8 @@ struct naive {
         const struct ran_layout *layout;
         size_t V, C;
         double *block;             /* all parameters but the embedding, as the layout has them */
-        double *embed;             /* (V, D) */
+        double *embed;             /* (V, D), and (c->spelling, D) behind it */
+        const uint32_t *spelling;  /* of the document, where the model wants it */
         struct ran_noise noise;    /* dropout as in training; all zero: none */
         uint64_t record;           /* of the document: what dropout is keyed by */
         size_t sources;            /* of the document, under a prefix mask: tokens of the source */

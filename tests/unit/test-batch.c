@@ -34,7 +34,7 @@ TEST(grad_embed_sums_the_rows_of_equal_ids)
                         for (size_t i = 0; i < D; i++)
                                 want[ids[t] * D + i] += dx[t * D + i]; /* in this order */
                 }
-                CHECK_OK(ran_grad_embed(&g, ids, dx, L, D, &err), err);
+                CHECK_OK(ran_grad_embed(&g, ids, NULL, 0, dx, L, D, &err), err);
                 for (uint32_t id = 0; id < V; id++) {
                         if (!there[id])
                                 continue;
@@ -138,7 +138,7 @@ static void hand_in(const struct sums *s, struct ran_tree *tree, size_t shard)
         for (size_t i = 0; i < s->n[shard]; i++)
                 memcpy(dx + i * D, s->shard[shard] + s->block + s->ids[shard][i] * D,
                        D * sizeof(*dx));
-        ran_grad_embed(g, s->ids[shard], dx, s->n[shard], D, &err);
+        ran_grad_embed(g, s->ids[shard], NULL, 0, dx, s->n[shard], D, &err);
         ran_tree_add(tree, shard, g);
         free(dx);
 }
@@ -340,7 +340,8 @@ static void bench_init(struct bench *b, size_t threads, size_t longest)
         b->toy.C = CORPUS_C;
         b->pool = threads > 0 ? ran_pool_new(threads, &err) : NULL;
         shuffle(&dice, b->order, 64);
-        CHECK_OK(ran_batcher_init(&b->k, &b->toy.c, &b->toy.p, CORPUS_C, &b->data, b->pool, &err),
+        CHECK_OK(ran_batcher_init(&b->k, &b->toy.c, &b->toy.p, TOY_V, CORPUS_C, &b->data, b->pool,
+                                  &err),
                  err);
 }
 

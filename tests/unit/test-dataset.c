@@ -168,6 +168,17 @@ TEST(an_empty_set_can_be_read)
 
 enum { DOCUMENTS = 1000 };
 
+/* The spelling of a token is its id, and counts up from it. */
+static bool spell(struct ran_dataset *d, const uint32_t *ids, size_t L)
+{
+        uint32_t spelling[3 * RAN_SPELLING];
+        struct ran_error err = {0};
+
+        for (uint32_t i = 0; i < L * RAN_SPELLING; i++)
+                spelling[i] = ids[0] + i;
+        return CHECK_OK(ran_dataset_spell(d, spelling, &err), err);
+}
+
 /* Document b is b % 3 + 1 copies of id b; 600 "a", 390 "b", 10 "c", turn by turn. */
 static bool build(struct ran_dataset *d, bool multilabel)
 {
@@ -177,7 +188,8 @@ static bool build(struct ran_dataset *d, bool multilabel)
         for (uint32_t b = 0; b < DOCUMENTS; b++) {
                 uint32_t ids[] = {b, b, b};
                 const char *names = b % 100 == 0 ? "c" : b % 5 < 3 ? "a" : "b";
-                if (!CHECK_OK(add(d, ids, b % 3 + 1, names, &err), err))
+                if (!CHECK_OK(add(d, ids, b % 3 + 1, names, &err), err) ||
+                    !spell(d, ids, b % 3 + 1))
                         return false;
         }
         return CHECK_OK(ran_dataset_finish(d, &err), err);
@@ -212,6 +224,11 @@ TEST(every_document_is_on_one_side_and_whole)
                         REQUIRE(CHECK_SIZE(s->first[b + 1] - s->first[b], id % 3 + 1));
                         CHECK(s->ids[s->first[b + 1] - 1] == id);
                         CHECK_STR(label_of(s, b), label_of(&whole, id));
+                        const struct ran_document one = ran_dataset_document(s, b);
+                        CHECK(one.ids == s->ids + s->first[b] && one.words == 0);
+                        REQUIRE(CHECK_SIZE(one.L, id % 3 + 1));
+                        for (size_t i = 0; i < one.L * RAN_SPELLING; i++)
+                                CHECK_SIZE(one.spelling[i], id + i);
                 }
         }
         ran_dataset_release(&d);

@@ -25,11 +25,10 @@ TEST(predict_gives_what_scoring_gives)
         got = ran_alloc_floats(d.B * TOY_C, &err);
         s = ran_scorer_new(&t.c, &t.p, TOY_C, NULL, &err);
         for (size_t b = 0; b < d.B; b++) {
+                const struct ran_document one = ran_dataset_document(&d, b);
                 float *p = want + b * TOY_C;
 
-                CHECK_OK(ran_score(s, d.ids + d.first[b], d.first[b + 1] - d.first[b], p, NULL,
-                                   &err),
-                         err);
+                CHECK_OK(ran_score(s, &one, p, NULL, &err), err);
                 ran_probabilities(&t.c, p, TOY_C, p);
         }
         for (size_t i = 0; i < 4; i++) {

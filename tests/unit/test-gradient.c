@@ -50,6 +50,7 @@ static double naive_batch(struct naive *n, const struct batch *b)
 
                 n->record = b->rows.record[i];
                 n->sources = b->rows.sources[i];
+                n->spelling = toy_document(&b->rows, i).spelling;
                 naive_classify(n, logits, NULL, b->rows.ids + from, L);
                 sum += naive_loss(logits, TOY_C, b->gold[i], b->n_gold[i], n->c->multilabel,
                                   b->smoothing);
@@ -71,10 +72,16 @@ static double difference(struct naive *n, const struct batch *b, double *x)
         return (above - below) / (2 * step);
 }
 
-/* Of all parameters: those of the block, then the embedding. */
+/* Numbers of the embedding and of the table of spelling. */
+static size_t sparse(const struct toy *t)
+{
+        return (t->V + t->c.spelling) * t->c.dim;
+}
+
+/* Of all parameters: those of the block, then the embedding and the table of spelling. */
 static double *naive_gradient(const struct toy *t, const struct batch *b)
 {
-        size_t n = t->layout.size, VD = t->V * t->c.dim;
+        size_t n = t->layout.size, VD = sparse(t);
         double *g = doubles(n + VD);
         struct naive naive;
 
@@ -101,7 +108,7 @@ static float *gradient_with(struct ran_work *w, const struct toy *t, const struc
         size_t n = t->layout.size, D = t->c.dim;
         struct ran_error err = {0};
         struct ran_grad g = {0};
-        float *all = ran_alloc_floats(n + t->V * D + 1, &err);
+        float *all = ran_alloc_floats(n + sparse(t) + 1, &err);
         double loss = 0;
 
         w->noise = b->noise;
@@ -115,11 +122,13 @@ static float *gradient_with(struct ran_work *w, const struct toy *t, const struc
                                           b->smoothing, 1 / (double)b->rows.B);
         ran_head_bwd(w, &t->p, &g.p, t->C);
         ran_encode_bwd(w, &t->p, &g.p);
-        CHECK_OK(ran_grad_embed(&g, b->rows.ids, w->dx, b->rows.L, D, &err), err);
+        CHECK_OK(ran_grad_embed(&g, b->rows.ids, t->c.spelling > 0 ? b->rows.spelling : NULL, t->V,
+                                w->dx, b->rows.L, D, &err),
+                 err);
         memcpy(all, g.p.block, n * sizeof(*all));
         for (size_t i = 0; i < g.n; i++)
                 memcpy(all + n + g.ids[i] * D, g.rows + i * D, D * sizeof(*all));
-        all[n + t->V * D] = (float)loss;
+        all[n + sparse(t)] = (float)loss;
         ran_params_release(&g.p);
         free(g.ids);
         free(g.rows);
@@ -170,8 +179,8 @@ static bool near(const char *tensor, const float *got, const double *want, size_
 
 static bool check_gradient(const struct toy *t, const float *got, const double *want)
 {
-        size_t n = t->layout.size, VD = t->V * t->c.dim;
-        double all = length(want, n + VD);
+        size_t n = t->layout.size, VD = t->V * t->c.dim, SD = sparse(t) - VD;
+        double all = length(want, n + VD + SD);
         bool ok = CHECK(all > 1e-3);
 
         for (size_t i = 0; i < t->layout.n; i++) {
@@ -180,7 +189,8 @@ static bool check_gradient(const struct toy *t, const float *got, const double *
                 ok &= near(s->name, got + s->offset, want + s->offset,
                            (s->rows > 0 ? s->rows : 1) * s->cols, all);
         }
-        return ok & near("embed.weight", got + n, want + n, VD, all);
+        ok &= near("embed.weight", got + n, want + n, VD, all);
+        return ok & (SD == 0 || near("spelling.weight", got + n + VD, want + n + VD, SD, all));
 }
 
 /* The same batch in one chunk, in many, and with threads. */
@@ -194,8 +204,7 @@ static void check_ways(const struct toy *t, const struct batch *b)
         for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
                 float *got = gradient(t, b, ways[i]);
 
-                CHECK_NEAR((double)got[t->layout.size + t->V * t->c.dim], naive_batch(&naive, b),
-                           1e-4);
+                CHECK_NEAR((double)got[t->layout.size + sparse(t)], naive_batch(&naive, b), 1e-4);
                 if (!check_gradient(t, got, want))
                         printf("  %s; chunks of %zu\n", toy_name(&t->c), ways[i].chunk_rows);
                 free(got);
@@ -256,6 +265,8 @@ static void check_switches(int cell)
         check_config(c, none, 0);
         c = base, c.multilabel = true;
         check_config(c, none, 0);
+        c = base, c.spelling = 7;
+        check_config(c, none, 0);
 }
 
 TEST(gradient_of_a_gated_cell)
@@ -287,6 +298,8 @@ TEST(gradient_with_dropout_and_smoothing)
         check_config(c, noise, 0.1);
         c = small(), c.cell = RAN_CELL_PLAIN, c.multilabel = true;
         check_config(c, noise, 0.1);
+        c = small(), c.spelling = 5;
+        check_config(c, noise, 0);
         c = small(), c.residual = false, c.dim = 7; /* dropout counts across odd rows */
         check_config(c, noise, 0);
 }
@@ -373,7 +386,7 @@ TEST(gradient_of_rows_longer_than_a_vector)
 
 static bool same_bits(const struct toy *t, const float *a, const float *b)
 {
-        return memcmp(a, b, (t->layout.size + t->V * t->c.dim + 1) * sizeof(*a)) == 0;
+        return memcmp(a, b, (t->layout.size + sparse(t) + 1) * sizeof(*a)) == 0;
 }
 
 TEST(gradient_is_the_same_for_any_threads_and_in_used_scratch)

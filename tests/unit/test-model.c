@@ -72,6 +72,8 @@ static void draft_init(struct draft *d, struct ran_config c)
         toy_init(&d->toy, &c, 5, 0.3);
         d->path = test_path("draft.ran");
         add_tensor(d, "embed.weight", d->toy.V, c.dim, d->toy.embed);
+        if (c.spelling > 0)
+                add_tensor(d, "spelling.weight", c.spelling, c.dim, d->toy.p.spelling);
         for (size_t i = 0; i < d->toy.layout.n; i++) {
                 const struct ran_tensor_spec *s = &d->toy.layout.spec[i];
 
@@ -132,7 +134,9 @@ static bool draft_refused(const struct draft *d, const char *sentence)
 static void check_opens(const char *path, const struct toy *toy, struct ran_config c)
 {
         static const uint32_t ids[] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9};
-        const size_t L = sizeof(ids) / sizeof(*ids);
+        enum { L = sizeof(ids) / sizeof(*ids) };
+        static uint32_t spelling[L * RAN_SPELLING]; /* all in the first bucket */
+        const struct ran_document d = {ids, L, .spelling = spelling};
         float got[TOY_C], want[TOY_C], embedding[64], other[64];
         struct ran_error err = {0};
         struct ran_model *m = ran_model_open(path, true, &err);
@@ -140,8 +144,8 @@ static void check_opens(const char *path, const struct toy *toy, struct ran_conf
         struct ran_state *t = ran_scorer_new(&c, &toy->p, TOY_C, NULL, &err);
 
         if (test_check(s != NULL && t != NULL, err.text, __FILE__, __LINE__)) {
-                CHECK_OK(ran_classify(m, s, ids, L, got, embedding, &err), err);
-                CHECK_OK(ran_score(t, ids, L, want, other, &err), err);
+                CHECK_OK(ran_classify(m, s, &d, got, embedding, &err), err);
+                CHECK_OK(ran_score(t, &d, want, other, &err), err);
                 CHECK(memcmp(got, want, sizeof(got)) == 0);
                 CHECK(memcmp(embedding, other, c.dim * sizeof(float)) == 0);
         }
@@ -191,6 +195,26 @@ static void check_reshaped(struct draft *d, struct ran_tensor_source *t, size_t 
                 t->shape[0] = cols;
         draft_refused(d, was.name);
         *t = was;
+}
+
+TEST(model_that_looks_at_spelling_opens_with_its_table_alone)
+{
+        struct ran_config c = small();
+        struct draft d;
+
+        c.spelling = 30;
+        draft_init(&d, c);
+        draft_write(&d);
+        check_opens(d.path, &d.toy, d.toy.c);
+        check_reshaped(&d, &d.tensor[1], 2, 29, c.dim);
+        check_reshaped(&d, &d.tensor[1], 2, 30, c.dim + 1);
+        d.tensor[1] = d.tensor[--d.tensors];
+        draft_refused(&d, "spelling.weight");
+        draft_release(&d);
+        draft_init(&d, small());
+        add_tensor(&d, "spelling.weight", 30, c.dim, d.toy.p.block);
+        draft_refused(&d, "spelling.weight");
+        draft_release(&d);
 }
 
 /* V is read off the embedding, and C off the last bias: what does not fit that is another tensor.
@@ -556,11 +580,13 @@ TEST(model_written_is_read_back)
                 c.review = i < 2;
                 c.pooling = i % 2 == 0 ? RAN_POOL_MEAN : RAN_POOL_MAX;
                 c.multilabel = i == 3;
+                c.spelling = i == 1 ? 30 : 0;
                 toy_init(&t, &c, i, 0.3);
                 struct ran_parts parts = {.config = &t.c,
                                           .layout = &t.layout,
                                           .block = t.p.block,
                                           .embed = t.embed,
+                                          .spelling = t.p.spelling,
                                           .V = t.V,
                                           .C = t.C,
                                           .labels = labels,

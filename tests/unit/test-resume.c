@@ -43,6 +43,7 @@ TEST(resume_from_anywhere_gives_the_same_bytes)
         struct training t;
 
         training_init(&t, "resume", 40, false);
+        t.c.spelling = CORPUS_SPELLING;
         CHECK_OK(training_run(&t, 1, &err), err);
         CHECK(rename(t.output, whole) == 0);
         CHECK_SIZE(training_count(&t, RAN_REPORT_STEP), 12);

@@ -26,12 +26,12 @@ static void check_alone(size_t threads, struct ran_config c)
         for (size_t b = 0; b < DOCUMENTS; b++)
                 toy_add(&t, &rows, &dice, lengths[b], b);
         for (size_t b = 0; b < DOCUMENTS; b++) {
-                const uint32_t *ids = rows.ids + rows.doc[b];
+                const struct ran_document d = toy_document(&rows, b);
                 struct ran_state *fresh = ran_scorer_new(&t.c, &t.p, TOY_C, NULL, &err);
                 float alone[TOY_C], after[TOY_C];
 
-                CHECK_OK(ran_score(fresh, ids, lengths[b], alone, NULL, &err), err);
-                CHECK_OK(ran_score(used, ids, lengths[b], after, NULL, &err), err);
+                CHECK_OK(ran_score(fresh, &d, alone, NULL, &err), err);
+                CHECK_OK(ran_score(used, &d, after, NULL, &err), err);
                 CHECK(memcmp(alone, after, sizeof(alone)) == 0);
                 ran_state_free(fresh);
         }
@@ -52,6 +52,7 @@ TEST(score_depends_on_the_document_alone)
         c.cell = RAN_CELL_PLAIN;
         check_alone(2, c);
         c.review = false;
+        c.spelling = 9;
         check_alone(2, c);
 }
 
@@ -86,10 +87,15 @@ TEST(score_refuses_what_is_no_document)
         REQUIRE(m != NULL);
         s = ran_state_new(m, NULL, &err);
         REQUIRE(s != NULL);
-        CHECK_SIZE((size_t)ran_classify(m, s, ids, 0, logits, NULL, &err), RAN_EINVAL);
-        CHECK_SIZE((size_t)ran_classify(m, s, ids, 3, logits, NULL, &err), RAN_EINVAL);
+        CHECK_SIZE((size_t)ran_classify(m, s, &(struct ran_document){.ids = ids, .L = 0}, logits,
+                                        NULL, &err),
+                   RAN_EINVAL);
+        CHECK_SIZE((size_t)ran_classify(m, s, &(struct ran_document){.ids = ids, .L = 3}, logits,
+                                        NULL, &err),
+                   RAN_EINVAL);
         CHECK(strstr(err.text, "id 23 is not in the vocabulary of 23") != NULL);
-        CHECK_OK(ran_classify(m, s, ids, 2, logits, NULL, &err), err);
+        CHECK_OK(ran_classify(m, s, &(struct ran_document){.ids = ids, .L = 2}, logits, NULL, &err),
+                 err);
         ran_state_free(s);
         ran_model_free(m);
         toy_release(&t);

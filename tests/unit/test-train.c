@@ -27,11 +27,10 @@ static double exact(const char *model, const struct ran_dataset *d)
         for (size_t b = 0; b < d->B; b++) {
                 const uint32_t *gold = d->labels + d->label_first[b];
                 size_t n = d->label_first[b + 1] - d->label_first[b], wrong = 0;
+                const struct ran_document one = ran_dataset_document(d, b);
                 float x[CORPUS_C], p[CORPUS_C], top = 0;
 
-                CHECK_OK(ran_classify(m, s, d->ids + d->first[b], d->first[b + 1] - d->first[b], x,
-                                      NULL, &err),
-                         err);
+                CHECK_OK(ran_classify(m, s, &one, x, NULL, &err), err);
                 ran_probabilities(ran_model_config(m), x, CORPUS_C, p);
                 for (size_t c = 0; c < CORPUS_C; c++)
                         top = fmaxf(top, p[c]);
@@ -93,6 +92,7 @@ TEST(train_gives_the_same_bytes_for_any_threads)
 
         for (int multilabel = 0; multilabel <= 1; multilabel++) {
                 training_init(&t, "threads", 700, multilabel);
+                t.c.spelling = multilabel ? CORPUS_SPELLING : 0;
                 for (size_t i = 0; i < 3; i++) {
                         const size_t threads = (const size_t[]){1, 2, 7}[i];
 
@@ -223,6 +223,12 @@ TEST(train_refuses_what_cannot_be_trained)
         id = t.dev.ids[7], t.dev.ids[7] = UINT32_MAX;
         check_invalid(&t, "id 4294967295 is not in the vocabulary of 12");
         t.dev.ids[7] = id;
+        t.c.spelling = 3;
+        check_invalid(&t, "there is no bucket");
+        ran_spool_release(&t.train.spool.spelling);
+        t.train.spelling = NULL;
+        check_invalid(&t, "the documents have none");
+        t.c.spelling = 0;
         t.train.C = 1;
         check_invalid(&t, "nothing to learn");
         t.train.C = CORPUS_C;
@@ -316,8 +322,9 @@ static double log_loss(const char *model, const struct ran_dataset *d)
         double sum = 0;
 
         for (size_t b = 0; s != NULL && b < d->B; b++) {
-                ran_classify(m, s, d->ids + d->first[b], d->first[b + 1] - d->first[b], x, NULL,
-                             &err);
+                const struct ran_document one = ran_dataset_document(d, b);
+
+                ran_classify(m, s, &one, x, NULL, &err);
                 ran_probabilities(ran_model_config(m), x, CORPUS_C, p);
                 sum -= log((double)p[d->labels[b]]) / (double)d->B;
         }

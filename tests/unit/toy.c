@@ -53,9 +53,10 @@ void toy_init(struct toy *t, const struct ran_config *c, uint64_t seed, double d
         if (!CHECK_OK(ran_layout_init(&t->layout, &t->c, t->C, &err), err) ||
             !CHECK_OK(ran_params_init(&t->p, &t->c, t->C, &err), err))
                 abort();
-        t->embed = ran_alloc_floats(t->V * c->dim, &err);
+        t->embed = ran_alloc_floats((t->V + c->spelling) * c->dim, &err);
         t->p.embed = t->embed;
-        dice_floats(&dice, t->embed, t->V * c->dim, deviation);
+        t->p.spelling = c->spelling > 0 ? t->embed + t->V * c->dim : NULL;
+        dice_floats(&dice, t->embed, (t->V + c->spelling) * c->dim, deviation);
         dice_floats(&dice, t->p.block, t->layout.size, deviation);
         for (size_t i = 0; i < t->layout.n; i++) {
                 const struct ran_tensor_spec *s = &t->layout.spec[i];
@@ -77,15 +78,37 @@ const char *toy_name(const struct ran_config *c)
         static char text[256];
 
         snprintf(text, sizeof(text),
-                 "%s, D %zu, %zu layers, %zu heads of %zu, W %zu, min %zu%s%s%s, %s pool%s%s",
+                 "%s, D %zu, %zu layers, %zu heads of %zu, W %zu, min %zu%s%s%s, %s pool%s%s%s",
                  c->cell == RAN_CELL_GATED ? "gated" : "plain", c->dim, c->layers, c->heads,
                  c->head_dim, c->window, c->min_window, c->rotary ? ", rotary" : "",
                  c->residual ? ", residual" : "", c->review ? ", review" : "",
                  c->pooling == RAN_POOL_MAX ? "max" : "mean", c->multilabel ? ", labels" : "",
                  c->mask == RAN_MASK_NONE     ? ""
                  : c->mask == RAN_MASK_CAUSAL ? ", causal"
-                                              : ", prefix");
+                                              : ", prefix",
+                 c->spelling > 0 ? ", spelling" : "");
         return text;
+}
+
+static void toy_spell(const struct toy *t, struct ran_rows *rows, struct dice *d, size_t L)
+{
+        struct ran_error err = {0};
+        uint32_t *spelling = ran_alloc(L * RAN_SPELLING, sizeof(*spelling), &err);
+
+        for (size_t i = 0; i < L * RAN_SPELLING; i++)
+                spelling[i] = (uint32_t)dice_size(d, 0, t->c.spelling - 1);
+        CHECK_OK(ran_rows_spell(rows, spelling, &err), err);
+        free(spelling);
+}
+
+struct ran_document toy_document(const struct ran_rows *rows, size_t b)
+{
+        size_t at = rows->doc[b];
+
+        return (struct ran_document){
+                .ids = rows->ids + at,
+                .L = rows->doc[b + 1] - at,
+                .spelling = rows->spelling != NULL ? rows->spelling + at * RAN_SPELLING : NULL};
 }
 
 void toy_add(const struct toy *t, struct ran_rows *rows, struct dice *d, size_t L, uint64_t record)
@@ -98,5 +121,7 @@ void toy_add(const struct toy *t, struct ran_rows *rows, struct dice *d, size_t 
         CHECK_OK(ran_rows_add(rows, &t->c, ids, L, record, &err), err);
         if (t->c.mask == RAN_MASK_PREFIX)
                 rows->sources[rows->B - 1] = dice_size(d, 0, L);
+        if (t->c.spelling > 0)
+                toy_spell(t, rows, d, L);
         free(ids);
 }

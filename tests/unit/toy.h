@@ -16,7 +16,7 @@ struct toy {
         size_t V, C;
         struct ran_layout layout;
         struct ran_params p; /* p.embed is `embed` */
-        float *embed;
+        float *embed;        /* with the table of spelling behind it */
 };
 /* Weights of that deviation, scales around 1. */
 void toy_init(struct toy *t, const struct ran_config *c, uint64_t seed, double deviation);
@@ -29,5 +29,8 @@ enum { TOY_V = 23, TOY_C = 4 };
 /* Appends a document of L random ids, known as `record`; under a prefix mask its source is as long
  * as the dice say. */
 void toy_add(const struct toy *t, struct ran_rows *rows, struct dice *d, size_t L, uint64_t record);
+
+/* One of them. */
+struct ran_document toy_document(const struct ran_rows *rows, size_t b);
 
 #endif
