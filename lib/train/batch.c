@@ -1,6 +1,7 @@
 /* batch.c - see batch.h. */
 #include "train/batch.h"
 #include "model/encoder.h"
+#include "model/lm.h"
 #include "model/tagger.h"
 #include "train/loss.h"
 
@@ -40,6 +41,9 @@ void ran_batcher_release(struct ran_batcher *k)
                 ran_work_release(&t->work);
                 ran_rows_release(&t->rows);
                 free(t->chain);
+                free(t->gold);
+                free(t->scale);
+                free(t->place);
                 free(t);
         }
         ran_tree_release(&k->tree);
@@ -69,8 +73,14 @@ int ran_batcher_balance(struct ran_batcher *k, struct ran_error *err)
 int ran_batch_check(const struct ran_dataset *d, const struct ran_config *c, size_t V,
                     struct ran_error *err)
 {
-        size_t tokens = d != NULL && d->B > 0 ? d->first[d->B] : 0;
+        size_t B = d != NULL ? d->B : 0, tokens = B > 0 ? d->first[B] : 0;
 
+        if (B > 0 && (c->task == RAN_TASK_LM) != (d->sources != NULL))
+                return ran_fail(err, RAN_EINVAL, "the documents are for another task");
+        for (size_t b = 0; b < B && c->mask == RAN_MASK_CAUSAL; b++)
+                if (d->sources[b] > 0)
+                        return ran_fail(err, RAN_EINVAL,
+                                        "a document has a source: mask must be 'prefix'");
         if (tokens > 0 && c->spelling > 0 && d->spelling == NULL)
                 return ran_fail(err, RAN_EINVAL,
                                 "the spelling of words is wanted (spelling %zu), but the documents "
@@ -103,12 +113,23 @@ static double weigh(const struct ran_batcher *k, size_t b, size_t i)
         return weight;
 }
 
-/* Terms of the loss: a document, or a word. */
-static double terms(const struct ran_batcher *k, size_t b)
+/* The first token of a language model's piece whose next one is predicted. */
+static size_t predicts(const struct ran_batcher *k, const struct ran_piece *p)
 {
+        size_t from = ran_plan_predicts(k->data, p->document);
+
+        return from > p->from ? from : p->from;
+}
+
+/* Terms of the loss: a document, a word, or a predicted token. */
+static double terms(const struct ran_batcher *k, const struct ran_piece *piece)
+{
+        size_t b = piece->document;
         size_t words = k->data->label_first[b + 1] - k->data->label_first[b];
         double sum = 0;
 
+        if (k->c->task == RAN_TASK_LM)
+                return (double)k->data->weight[b] * (double)(piece->to - predicts(k, piece));
         if (k->c->task == RAN_TASK_CLASSIFY)
                 return weigh(k, b, 0);
         for (size_t i = 0; i < words; i++)
@@ -126,7 +147,7 @@ static int cut(struct ran_batcher *k, const struct ran_piece *piece, size_t n,
         k->terms = 0;
         for (size_t i = 0; i < n; i++) {
                 tokens += piece[i].to - piece[i].from;
-                k->terms += terms(k, piece[i].document);
+                k->terms += terms(k, &piece[i]);
         }
         target = tokens / SHARDS_AT_LEAST;
         target = target < LEAST_TOKENS ? LEAST_TOKENS : target;
@@ -181,36 +202,68 @@ static void give_trainee(struct ran_batcher *k, struct ran_trainee *t)
 
 /* ---- one shard ------------------------------------------------------------------------------ */
 
-static int load(struct ran_batcher *k, struct ran_trainee *t, size_t shard, struct ran_error *err)
+/* Grows one array of a trainee. */
+#define ROOM(array, want)                                                                       \
+        do {                                                                                    \
+                void *moved = ran_grow(t->array, &t->array##_cap, want, sizeof *t->array, err); \
+                if (moved == NULL)                                                              \
+                        return RAN_ENOMEM;                                                      \
+                t->array = moved;                                                               \
+        } while (0)
+
+/* A place for each token that predicts the one after it. */
+static int load_predicted(struct ran_batcher *k, struct ran_trainee *t, const struct ran_piece *p,
+                          struct ran_error *err)
 {
         const struct ran_dataset *d = k->data;
-        size_t most = 0;
+        size_t b = p->document, from = predicts(k, p), at = t->rows.places;
 
+        ROOM(place, p->to - from);
+        ROOM(gold, at + p->to - from);
+        ROOM(scale, at + p->to - from);
+        for (size_t i = from; i < p->to; i++, at++) {
+                t->place[i - from] = (uint32_t)(i - p->from);
+                t->gold[at] = d->ids[d->first[b] + i + 1];
+                t->scale[at] = (float)((double)d->weight[b] / k->terms);
+        }
+        if (p->from == 0)
+                t->rows.sources[t->rows.B - 1] = d->sources[b];
+        return ran_rows_places(&t->rows, t->place, p->to - from, err);
+}
+
+static int load_words(struct ran_batcher *k, struct ran_trainee *t, size_t b, struct ran_error *err)
+{
+        const struct ran_dataset *d = k->data;
+        size_t from = d->label_first[b], n = d->label_first[b + 1] - from;
+
+        if (k->c->crf)
+                ROOM(chain, ran_crf_scratch(n, k->C));
+        return ran_rows_places(&t->rows, d->places + from, n, err);
+}
+
+static int load_piece(struct ran_batcher *k, struct ran_trainee *t, const struct ran_piece *p,
+                      struct ran_error *err)
+{
+        const struct ran_dataset *d = k->data;
+        size_t b = p->document;
+        uint64_t record = b + (uint64_t)p->number * d->B; /* no two pieces drop out alike */
+
+        if (p->carry != NULL && p->from == 0)
+                ran_carry_clear(p->carry);
+        if (ran_rows_add_after(&t->rows, k->c, d->ids + d->first[b] + p->from, p->to - p->from,
+                               record, p->carry, err) != RAN_OK)
+                return err->code;
+        if (k->c->task == RAN_TASK_LM)
+                return load_predicted(k, t, p, err);
+        return k->c->task == RAN_TASK_TAG ? load_words(k, t, b, err) : RAN_OK;
+}
+
+static int load(struct ran_batcher *k, struct ran_trainee *t, size_t shard, struct ran_error *err)
+{
         ran_rows_clear(&t->rows);
-        for (size_t i = k->shard[shard]; i < k->shard[shard + 1]; i++) {
-                const struct ran_piece *p = &k->piece[i];
-                size_t b = p->document, from = d->label_first[b];
-
-                if (ran_rows_add(&t->rows, k->c, d->ids + d->first[b] + p->from, p->to - p->from, b,
-                                 err) != RAN_OK ||
-                    (k->c->spelling > 0 &&
-                     ran_rows_spell(&t->rows, d->spelling + (d->first[b] + p->from) * RAN_SPELLING,
-                                    err) != RAN_OK) ||
-                    (d->places != NULL &&
-                     ran_rows_places(&t->rows, d->places + from, d->label_first[b + 1] - from,
-                                     err) != RAN_OK))
-                        return RAN_ENOMEM;
-                if (d->label_first[b + 1] - from > most)
-                        most = d->label_first[b + 1] - from;
-        }
-        if (k->c->crf) {
-                double *chain = ran_grow(t->chain, &t->chain_cap, ran_crf_scratch(most, k->C),
-                                         sizeof *chain, err);
-
-                if (chain == NULL)
-                        return RAN_ENOMEM;
-                t->chain = chain;
-        }
+        for (size_t i = k->shard[shard]; i < k->shard[shard + 1]; i++)
+                if (load_piece(k, t, &k->piece[i], err) != RAN_OK)
+                        return err->code;
         return ran_work_fit(&t->work, &t->rows, k->C, err);
 }
 
@@ -257,12 +310,16 @@ static int differentiate(struct ran_batcher *k, struct ran_trainee *t, size_t sh
                          struct ran_grad *g, struct ran_error *err)
 {
         if (load(k, t, shard, err) != RAN_OK)
-                return RAN_ENOMEM;
+                return err->code;
         t->work.noise = k->noise;
         ran_encode(&t->work, k->p);
-        ran_head(&t->work, k->p, k->C);
-        k->loss[shard] = losses(k, t, shard, g);
-        ran_head_bwd(&t->work, k->p, &g->p, k->C);
+        if (ran_is_tied(k->c)) {
+                k->loss[shard] = ran_lm_loss(&t->work, k->p, &g->p, k->C, t->gold, t->scale);
+        } else {
+                ran_head(&t->work, k->p, k->C);
+                k->loss[shard] = losses(k, t, shard, g);
+                ran_head_bwd(&t->work, k->p, &g->p, k->C);
+        }
         ran_encode_bwd(&t->work, k->p, &g->p);
         return ran_grad_embed(g, t->rows.ids, k->c->spelling > 0 ? t->rows.spelling : NULL, k->V,
                               t->work.dx, t->rows.L, k->c->dim, err);

@@ -15,8 +15,11 @@
 struct ran_trainee {
         struct ran_work work;
         struct ran_rows rows;
-        double *chain; /* scratch of a chain of tags */
-        size_t chain_cap;
+        double *chain;   /* scratch of a chain of tags */
+        uint32_t *gold;  /* (places) language models: the token that each predicts */
+        float *scale;    /* (places) and what it weighs in the loss */
+        uint32_t *place; /* scratch: places of one piece */
+        size_t chain_cap, gold_cap, scale_cap, place_cap;
         struct ran_trainee *next;
 };
 
@@ -46,8 +49,8 @@ int ran_batcher_init(struct ran_batcher *k, const struct ran_config *c, const st
 void ran_batcher_release(struct ran_batcher *k);
 /* Weights that make every class count the same: B / (C n_c). */
 int ran_batcher_balance(struct ran_batcher *k, struct ran_error *err);
-/* RAN_EINVAL where an id of d (may be NULL) is not below V, or its spelling is not as c wants it.
- */
+/* RAN_EINVAL where d (may be NULL) is not for this task, an id of it is not below V, or its spelling
+ * is not as c wants it. */
 int ran_batch_check(const struct ran_dataset *d, const struct ran_config *c, size_t V,
                     struct ran_error *err);
 /* Mean loss of the pieces piece[0..n) and its gradient, to be handed back with ran_tree_give. */

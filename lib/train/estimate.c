@@ -1,5 +1,6 @@
 /* estimate.c - what a training run will cost, from sizes alone. */
 #include "train/trainer.h"
+#include "model/lm.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,21 +15,25 @@ static double flops_per_token(const struct ran_config *c, double m)
         return 2 * products + 4 * (W + 1) * E + (c->review ? 4 * m * D : 0);
 }
 
-/* Bytes of scratch for the longest document of the data beside a shard's worth of others. */
-static int scratch(const struct ran_train_job *job, size_t longest, size_t C, double *bytes,
-                   struct ran_error *err)
+/* Bytes of scratch for the longest piece of the data beside a shard's worth of others. */
+static int scratch(const struct ran_train_job *job, const struct ran_piece *longest, size_t C,
+                   double *bytes, struct ran_error *err)
 {
         const struct ran_dataset *d = job->train;
-        size_t L = d->first[longest + 1] - d->first[longest];
+        const uint32_t *ids = d->ids + d->first[longest->document] + longest->from;
+        struct ran_carry carry = {.states = longest->from / job->config->window};
+        size_t L = longest->to - longest->from;
         struct ran_rows rows = {0};
         struct ran_work w;
         int rc = ran_work_init(&w, job->config, true, job->pool, err);
 
         if (rc != RAN_OK)
                 return rc;
-        do
-                rc = ran_rows_add(&rows, job->config, d->ids + d->first[longest], L, 0, err);
-        while (rc == RAN_OK && rows.L + L <= 2048);
+        do {
+                rc = ran_rows_add_after(&rows, job->config, ids, L, 0, &carry, err);
+                for (uint32_t t = 0; t < L && rc == RAN_OK; t++)
+                        rc = ran_rows_places(&rows, &t, 1, err);
+        } while (rc == RAN_OK && rows.L + L <= 2048);
         if (rc == RAN_OK)
                 *bytes = ran_work_bytes(&w, &rows, C);
         ran_rows_release(&rows);
@@ -36,8 +41,16 @@ static int scratch(const struct ran_train_job *job, size_t longest, size_t C, do
         return rc;
 }
 
-/* Steps of a run, as the first epoch has them. */
-static int steps(const struct ran_train_job *job, size_t *n, struct ran_error *err)
+static bool longer(const struct ran_piece *a, const struct ran_piece *b)
+{
+        size_t x = a->to - a->from, y = b->to - b->from;
+
+        return x > y || (x == y && a->from > b->from); /* which looks back on more */
+}
+
+/* Steps of a run, as the first epoch has them, and the longest piece that one takes. */
+static int steps(const struct ran_train_job *job, size_t *n, struct ran_piece *longest,
+                 struct ran_error *err)
 {
         size_t B = job->train->B, *order = ran_alloc(B, sizeof *order, err);
         struct ran_plan plan = {0};
@@ -49,10 +62,21 @@ static int steps(const struct ran_train_job *job, size_t *n, struct ran_error *e
         if (rc == RAN_OK) {
                 ran_plan_shuffle(order, B, job->settings->seed, 0);
                 *n = ran_plan_steps(&plan, order, B) * job->settings->epochs;
+                while (ran_plan_next(&plan))
+                        for (size_t i = 0; i < plan.n; i++)
+                                if (longer(&plan.piece[i], longest))
+                                        *longest = plan.piece[i];
         }
         ran_plan_release(&plan);
         free(order);
         return rc;
+}
+
+/* Of one predicted token: products with all rows of the first softmax. */
+static double output_flops(const struct ran_config *c, size_t V)
+{
+        return ran_is_tied(c) ? 2 * (double)c->dim * (double)(ran_lm_first(c, V) + ran_tails(c, V))
+                              : 0;
 }
 
 int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimate *e,
@@ -61,34 +85,36 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
         const struct ran_dataset *d = job->train;
         const struct ran_config *c = job->config;
         size_t V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
-        size_t threads = job->pool != NULL ? ran_pool_threads(job->pool) : 1, longest = 0;
+        size_t threads = job->pool != NULL ? ran_pool_threads(job->pool) : 1;
+        size_t C = ran_is_tied(c) ? V : d->C;
+        struct ran_piece longest = {0};
         struct ran_layout layout;
-        double work = 0, copies = job->dev != NULL && job->dev->B > 0 ? 4 : 3;
+        double work = 0, shard, copies = job->dev != NULL && job->dev->B > 0 ? 4 : 3;
         int rc = ran_config_check(c, err);
 
         if (rc == RAN_OK)
-                rc = ran_layout_init(&layout, c, d->C, err);
+                rc = ran_layout_init(&layout, c, C, err);
         if (rc != RAN_OK)
                 return rc;
+        shard = (double)layout.size;
         *e = (struct ran_train_estimate){.parameters = layout.size,
                                          .embedding_parameters = (V + c->spelling) * c->dim};
         ran_layout_release(&layout);
         for (size_t b = 0; b < d->B; b++) {
-                double L = (double)(d->first[b + 1] - d->first[b]);
+                double L = (double)ran_plan_length(c, d, b), m = ceil(L / (double)c->window);
 
-                if (L > (double)(d->first[longest + 1] - d->first[longest]))
-                        longest = b;
                 e->flops +=
-                        3 * L * (double)c->layers * flops_per_token(c, ceil(L / (double)c->window));
+                        3 * L * ((double)c->layers * flops_per_token(c, m) + output_flops(c, V));
         }
-        if (d->B > 0 && (rc = scratch(job, longest, d->C, &work, err)) != RAN_OK)
+        if ((rc = steps(job, &e->steps, &longest, err)) != RAN_OK ||
+            (d->B > 0 && (rc = scratch(job, &longest, C, &work, err)) != RAN_OK))
                 return rc;
-        if ((rc = steps(job, &e->steps, err)) != RAN_OK)
-                return rc;
+        if (ran_is_tied(c)) /* gradients hold all of the embedding */
+                shard += (double)e->embedding_parameters;
         /* weights, two moments and the best so far; gradients of the shards in flight; scratch;
          * data */
         e->bytes = (size_t)(4 * copies * (double)(e->parameters + e->embedding_parameters) +
-                            4 * (double)(threads + 4) * (double)e->parameters +
-                            (double)threads * work + 4 * (double)d->first[d->B]);
+                            4 * (double)(threads + 4) * shard + (double)threads * work +
+                            4 * (double)d->first[d->B]);
         return RAN_OK;
 }

@@ -1,6 +1,7 @@
 /* evaluate.c - see evaluate.h. */
 #include "train/evaluate.h"
 #include "model/tagger.h"
+#include "train/plan.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -205,6 +206,52 @@ int ran_evaluate_tags(struct ran_rates *rates, const struct ran_config *c,
         ran_tag_rules_release(&rules);
         ran_conll_free(e);
         free(k.tags);
+        free(k.loss);
+        return rc;
+}
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+static int read_one(struct sweep *k, struct ran_state *s, size_t b, struct ran_error *err)
+{
+        const struct ran_dataset *d = k->d;
+        const uint32_t *ids = d->ids + d->first[b];
+        size_t n = ran_plan_length(k->c, d, b), first = ran_plan_predicts(d, b);
+        uint32_t *gold = ran_alloc(n, sizeof *gold, err);
+        float *nll = ran_alloc_floats(n, err);
+        const struct ran_lm_out out = {.gold = gold, .nll = nll};
+        int rc = RAN_ENOMEM;
+
+        for (size_t t = 0; t < n && gold != NULL; t++)
+                gold[t] = t < first ? RAN_NO_ID : ids[t + 1];
+        if (gold != NULL && nll != NULL)
+                rc = ran_score_lm(s, NULL, ids, n, d->sources[b], &out, err);
+        for (size_t t = first; t < n && rc == RAN_OK; t++)
+                k->loss[b] += (double)nll[t];
+        free(gold);
+        free(nll);
+        return rc;
+}
+
+int ran_evaluate_texts(struct ran_rates *rates, const struct ran_config *c,
+                       const struct ran_params *p, size_t V, const struct ran_dataset *d,
+                       struct ran_pool *pool, struct ran_error *err)
+{
+        double loss = 0, tokens = 0;
+        struct sweep k = {.c = c,
+                          .p = p,
+                          .C = V,
+                          .d = d,
+                          .pool = pool,
+                          .fn = read_one,
+                          .loss = ran_alloc(d->B, sizeof *k.loss, err)};
+        int rc = k.loss != NULL ? sweep(&k, err) : RAN_ENOMEM;
+
+        for (size_t b = 0; b < d->B && rc == RAN_OK; b++) {
+                loss += k.loss[b];
+                tokens += (double)(ran_plan_length(c, d, b) - ran_plan_predicts(d, b));
+        }
+        *rates = (struct ran_rates){.loss = loss / fmax(tokens, 1)};
         free(k.loss);
         return rc;
 }

@@ -4,6 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int add_carries(struct ran_plan *p, struct ran_error *err)
+{
+        p->carry = ran_alloc(p->lanes, sizeof *p->carry, err);
+        for (size_t i = 0; i < p->lanes && p->carry != NULL; i++)
+                if (ran_carry_init(&p->carry[i], p->c, err) != RAN_OK)
+                        return RAN_ENOMEM;
+        return p->carry != NULL ? RAN_OK : RAN_ENOMEM;
+}
+
 int ran_plan_init(struct ran_plan *p, const struct ran_config *c, const struct ran_dataset *d,
                   size_t lanes, size_t bptt, struct ran_error *err)
 {
@@ -17,7 +26,7 @@ int ran_plan_init(struct ran_plan *p, const struct ran_config *c, const struct r
         p->span = bptt > 0 ? bptt * c->window : SIZE_MAX;
         p->lane = ran_alloc(p->lanes, sizeof *p->lane, err);
         p->piece = ran_alloc(p->lanes, sizeof *p->piece, err);
-        if (p->lane == NULL || p->piece == NULL) {
+        if (p->lane == NULL || p->piece == NULL || (bptt > 0 && add_carries(p, err) != RAN_OK)) {
                 ran_plan_release(p);
                 return RAN_ENOMEM;
         }
@@ -26,6 +35,9 @@ int ran_plan_init(struct ran_plan *p, const struct ran_config *c, const struct r
 
 void ran_plan_release(struct ran_plan *p)
 {
+        for (size_t i = 0; i < p->lanes && p->carry != NULL; i++)
+                ran_carry_release(&p->carry[i]);
+        free(p->carry);
         free(p->lane);
         free(p->piece);
         *p = (struct ran_plan){0};
@@ -34,6 +46,11 @@ void ran_plan_release(struct ran_plan *p)
 size_t ran_plan_length(const struct ran_config *c, const struct ran_dataset *d, size_t b)
 {
         return d->first[b + 1] - d->first[b] - (c->task == RAN_TASK_LM ? 1 : 0);
+}
+
+size_t ran_plan_predicts(const struct ran_dataset *d, size_t b)
+{
+        return d->sources[b] > 0 ? d->sources[b] - 1 : 0;
 }
 
 void ran_plan_begin(struct ran_plan *p, const size_t *order, size_t documents)
@@ -54,13 +71,18 @@ static size_t end_of(const struct ran_plan *p, size_t b, size_t from)
         return n < length - from ? from + n : length;
 }
 
+static bool goes_on(const struct ran_plan *p, const struct ran_piece *last)
+{
+        return last->to > 0 && last->to < ran_plan_length(p->c, p->d, last->document);
+}
+
 /* What comes after the lane's last piece; one that ends at 0 if there is nothing left. */
 static struct ran_piece next_of(struct ran_plan *p, const struct ran_piece *last)
 {
         struct ran_piece next = {0};
 
-        if (last->to > 0 && last->to < ran_plan_length(p->c, p->d, last->document))
-                next = (struct ran_piece){last->document, last->to, 0, last->number + 1};
+        if (goes_on(p, last))
+                next = (struct ran_piece){last->document, last->to, 0, last->number + 1, NULL};
         else if (p->begun < p->documents)
                 next.document = p->order[p->begun++];
         else
@@ -74,6 +96,7 @@ bool ran_plan_next(struct ran_plan *p)
         p->n = 0;
         for (size_t i = 0; i < p->lanes; i++) {
                 p->lane[i] = next_of(p, &p->lane[i]);
+                p->lane[i].carry = p->carry != NULL ? &p->carry[i] : NULL;
                 if (p->lane[i].to > 0)
                         p->piece[p->n++] = p->lane[i];
         }
@@ -90,6 +113,54 @@ size_t ran_plan_steps(struct ran_plan *p, const size_t *order, size_t documents)
         ran_plan_begin(p, order, documents);
         return steps;
 }
+
+/* ---- what lanes go on from ------------------------------------------------------------------- */
+
+/* Of a document that goes on all windows are whole, and each has left a state. */
+static size_t states_of(const struct ran_plan *p, size_t lane)
+{
+        return p->lane[lane].to / p->c->window;
+}
+
+static size_t floats_of(const struct ran_plan *p, size_t lane)
+{
+        if (p->carry == NULL || !goes_on(p, &p->lane[lane]))
+                return 0;
+        return p->c->layers * p->c->dim * (1 + 2 * states_of(p, lane));
+}
+
+size_t ran_plan_floats(const struct ran_plan *p)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < p->lanes; i++)
+                n += floats_of(p, i);
+        return n;
+}
+
+void ran_plan_pack(const struct ran_plan *p, float *out)
+{
+        for (size_t i = 0; i < p->lanes; i++) {
+                if (floats_of(p, i) > 0)
+                        ran_carry_pack(&p->carry[i], out);
+                out += floats_of(p, i);
+        }
+}
+
+int ran_plan_unpack(struct ran_plan *p, const float *in, struct ran_error *err)
+{
+        for (size_t i = 0; i < p->lanes; i++) {
+                size_t n = floats_of(p, i);
+
+                if (n > 0 && ran_carry_unpack(&p->carry[i], in, p->lane[i].to, states_of(p, i),
+                                              err) != RAN_OK)
+                        return err->code;
+                in += n;
+        }
+        return RAN_OK;
+}
+
+/* ---- the order of an epoch ------------------------------------------------------------------- */
 
 void ran_plan_shuffle(size_t *order, size_t documents, uint64_t seed, uint64_t epoch)
 {

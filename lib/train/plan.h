@@ -13,12 +13,13 @@
 #ifndef RAN_TRAIN_PLAN_H
 #define RAN_TRAIN_PLAN_H
 
-#include "ran.h"
+#include "model/carry.h"
 
 /* Tokens [from, to) of what is read of a document. */
 struct ran_piece {
         size_t document, from, to;
-        size_t number; /* of those of its document, from 0 */
+        size_t number;           /* of those of its document, from 0 */
+        struct ran_carry *carry; /* what it goes on from, or begins; NULL: documents are whole */
 };
 
 struct ran_plan {
@@ -29,6 +30,7 @@ struct ran_plan {
         const size_t *order; /* (documents) of the epoch; the caller's */
         size_t documents, begun;
         struct ran_piece *lane;  /* (lanes) what each had last */
+        struct ran_carry *carry; /* (lanes); NULL: documents are whole */
         struct ran_piece *piece; /* (n) of the step at hand */
         size_t n;
 };
@@ -47,6 +49,16 @@ size_t ran_plan_steps(struct ran_plan *p, const size_t *order, size_t documents)
 /* Tokens of a document that a model reads: a language model predicts the last and does not read it.
  */
 size_t ran_plan_length(const struct ran_config *c, const struct ran_dataset *d, size_t b);
+
+/* The first token of a language model's document whose next one is predicted: all after it do, too.
+ */
+size_t ran_plan_predicts(const struct ran_dataset *d, size_t b);
+
+/* What the documents in the lanes go on from, as one run of floats: how many there are, for a
+ * checkpoint, and back from one, when the plan stands where it did. */
+size_t ran_plan_floats(const struct ran_plan *p);
+void ran_plan_pack(const struct ran_plan *p, float *out);
+int ran_plan_unpack(struct ran_plan *p, const float *in, struct ran_error *err);
 
 /* All documents in the order of an epoch: Fisher and Yates, draws keyed by the epoch. */
 void ran_plan_shuffle(size_t *order, size_t documents, uint64_t seed, uint64_t epoch);

@@ -98,6 +98,8 @@ static int judge(struct ran_trainer *t, struct ran_rates *r, struct ran_error *e
 
         if (t->c->task == RAN_TASK_TAG)
                 return ran_evaluate_tags(r, t->c, &t->p, dev, t->job->pool, err);
+        if (t->c->task == RAN_TASK_LM)
+                return ran_evaluate_texts(r, t->c, &t->p, t->V, dev, t->job->pool, err);
         e = ran_eval_new(t->C, (const char *const *)dev->names, t->c->multilabel, err);
         p = ran_alloc(dev->B * t->C, sizeof *p, err);
         if (e != NULL && p != NULL &&

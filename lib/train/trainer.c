@@ -105,6 +105,24 @@ static int allocate(struct ran_trainer *t, struct ran_error *err)
         return RAN_OK;
 }
 
+/* What only classes have. */
+static int check_settings(const struct ran_trainer *t, struct ran_error *err)
+{
+        const struct ran_train_settings *s = t->s;
+
+        if (!ran_is_tied(t->c))
+                return RAN_OK;
+        if (s->metric != RAN_METRIC_LOSS)
+                return ran_fail(err, RAN_EINVAL,
+                                "the best epoch of a language model is that of the lowest loss: "
+                                "metric must be 'loss'");
+        if (s->label_smoothing > 0 || s->class_weights != RAN_WEIGHTS_NONE)
+                return ran_fail(err, RAN_EINVAL,
+                                "a language model has no classes: label_smoothing must be 0 and "
+                                "class_weights 'none'");
+        return RAN_OK;
+}
+
 int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, struct ran_error *err)
 {
         size_t tokens;
@@ -116,12 +134,14 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                                   .C = job->train->C,
                                   .D = job->config->dim,
                                   .threshold = 0.5f};
-        if (job->train->B == 0 || job->train->C < 2)
-                return ran_fail(err, RAN_EINVAL,
-                                "%zu documents of %zu classes: there is nothing to learn",
-                                job->train->B, job->train->C);
         t->V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
         t->rows = t->V + t->c->spelling;
+        if (ran_is_tied(t->c))
+                t->C = t->V;
+        if (job->train->B == 0 || t->C < 2)
+                return ran_fail(err, RAN_EINVAL,
+                                "%zu documents of %zu %s: there is nothing to learn", job->train->B,
+                                t->C, ran_is_tied(t->c) ? "different ids" : "classes");
         t->batch = ran_train_batch(job);
         t->at.best = -INFINITY;
         if (__builtin_mul_overflow(job->train->first[job->train->B], t->s->epochs, &tokens) ||
@@ -129,6 +149,8 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                 return ran_fail(err, RAN_EINVAL,
                                 "so many epochs or so large a vocabulary cannot be");
         rc = ran_config_check(t->c, err);
+        if (rc == RAN_OK)
+                rc = check_settings(t, err);
         if (rc == RAN_OK)
                 rc = ran_batch_check(job->train, t->c, t->V, err);
         if (rc == RAN_OK)
@@ -172,11 +194,11 @@ static struct ran_parts parts_of(const struct ran_trainer *t)
                                   .spelling = t->p.spelling,
                                   .V = t->V,
                                   .C = t->C,
-                                  .labels = t->job->train->names,
+                                  .labels = ran_is_tied(t->c) ? NULL : t->job->train->names,
                                   .tokenizer = t->job->tokenizer};
 }
 
-enum { EXTRAS = 8 };
+enum { EXTRAS = 9 };
 
 /* What a checkpoint holds beside the weights; the same list writes and reads. */
 static size_t extras(struct ran_trainer *t, struct ran_extra *x)
@@ -195,6 +217,16 @@ static size_t extras(struct ran_trainer *t, struct ran_extra *x)
                 x[n++] = (struct ran_extra){"train.embed.best", RAN_DTYPE_F32, t->best_embed, VD};
         }
         return n;
+}
+
+/* And what the documents go on from that are not read to their end. NULL: memory ran out. */
+static float *carried(const struct ran_trainer *t, struct ran_extra *x, struct ran_error *err)
+{
+        size_t n = ran_plan_floats(&t->plan);
+        float *data = ran_alloc_floats(n, err);
+
+        *x = (struct ran_extra){"train.carry", RAN_DTYPE_F32, data, n};
+        return data;
 }
 
 /* A JSON object of the run's description and `more`. */
@@ -220,12 +252,22 @@ int ran_checkpoint_write(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_parts parts = parts_of(t);
         struct ran_extra x[EXTRAS];
+        float *carry;
+        int rc;
 
         t->at.updates = (double)t->optimiser.step;
         t->at.decay = t->optimiser.decay;
         parts.extra = x;
         parts.extras = extras(t, x);
-        return write_parts(t, t->job->checkpoint, &parts, "", err);
+        carry = carried(t, &x[parts.extras], err);
+        if (carry == NULL)
+                return RAN_ENOMEM;
+        ran_plan_pack(&t->plan, carry);
+        if (x[parts.extras].n > 0)
+                parts.extras++;
+        rc = write_parts(t, t->job->checkpoint, &parts, "", err);
+        free(carry);
+        return rc;
 }
 
 int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
@@ -305,6 +347,20 @@ static bool sane(const struct ran_trainer *t)
                t->at.batch <= t->at.updates && t->at.updates < 1e15;
 }
 
+static int read_carried(struct ran_trainer *t, const struct ran_model *m, struct ran_error *err)
+{
+        struct ran_extra x;
+        float *carry = carried(t, &x, err);
+        int rc = carry != NULL ? RAN_OK : RAN_ENOMEM;
+
+        if (rc == RAN_OK && x.n > 0)
+                rc = ran_model_read_extra(m, &x, err);
+        if (rc == RAN_OK)
+                rc = ran_plan_unpack(&t->plan, carry, err);
+        free(carry);
+        return rc;
+}
+
 /* Takes up the run where t->at says. */
 static int go_on(struct ran_trainer *t, struct ran_error *err)
 {
@@ -334,6 +390,8 @@ int ran_checkpoint_read(struct ran_trainer *t, struct ran_error *err)
                 rc = ran_model_read_extra(m, &x[i], err);
         if (rc == RAN_OK)
                 rc = go_on(t, err);
+        if (rc == RAN_OK)
+                rc = read_carried(t, m, err);
         if (rc == RAN_OK) {
                 memcpy(t->p.block, m->params.block, t->layout.size * sizeof(float));
                 memcpy(t->embed, m->params.embed, t->V * t->D * sizeof(float));
