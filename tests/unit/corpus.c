@@ -52,3 +52,32 @@ void corpus_make(struct ran_dataset *d, size_t B, size_t shortest, size_t longes
         CHECK_OK(ran_dataset_finish(d, &err), err);
         snprintf(d->digest, sizeof(d->digest), "%064llx", (unsigned long long)dice.at + seed);
 }
+
+static void add_text(struct ran_dataset *d, struct dice *dice, size_t L, bool sources)
+{
+        struct ran_error err = {0};
+        uint32_t *ids = ran_alloc(2 * L + 1, sizeof(*ids), &err);
+        uint32_t id = (uint32_t)dice_size(dice, 1, CORPUS_V - 1);
+
+        for (size_t t = 0; t < L; t++, id = id * 5 % (CORPUS_V - 1) + 1)
+                ids[t] = sources ? (uint32_t)dice_size(dice, 1, CORPUS_V - 1) : id;
+        ids[L] = 0;
+        memcpy(ids + L + 1, ids, L * sizeof(*ids));
+        CHECK_OK(
+                ran_dataset_add_text(d, ids, sources ? 2 * L + 1 : L, sources ? L + 1 : 0, 1, &err),
+                err);
+        free(ids);
+}
+
+void corpus_texts(struct ran_dataset *d, size_t B, size_t shortest, size_t longest, bool sources,
+                  uint64_t seed)
+{
+        struct dice dice = {.key = ran_key(seed, 7, 8, 9)};
+        struct ran_error err = {0};
+
+        *d = (struct ran_dataset){0};
+        for (size_t b = 0; b < B; b++)
+                add_text(d, &dice, dice_size(&dice, shortest, longest), sources);
+        CHECK_OK(ran_dataset_finish(d, &err), err);
+        snprintf(d->digest, sizeof(d->digest), "%064llx", (unsigned long long)dice.at + seed);
+}

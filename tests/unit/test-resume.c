@@ -61,6 +61,25 @@ TEST(resume_from_anywhere_gives_the_same_bytes)
         free(whole);
 }
 
+/* In the middle of documents: the checkpoint has what they go on from. */
+TEST(resume_between_pieces_gives_the_same_bytes)
+{
+        struct ran_error err = {0};
+        char *whole = test_path("pieces-whole.ran");
+        struct training t;
+
+        for (int mask = RAN_MASK_CAUSAL; mask <= RAN_MASK_PREFIX; mask++) {
+                training_init_texts(&t, "pieces", 60, mask, 1);
+                t.s.epochs = 2;
+                CHECK_OK(training_run(&t, 1, &err), err);
+                CHECK(rename(t.output, whole) == 0);
+                CHECK(training_count(&t, RAN_REPORT_STEP) > 2 * 4);
+                check_resume(&t, whole, t.reports);
+                training_release(&t);
+        }
+        free(whole);
+}
+
 /* Killed at a report, with checkpoints on the way: goes on from the last of them. */
 TEST(resume_after_a_kill_gives_the_same_bytes)
 {

@@ -63,6 +63,23 @@ void training_init(struct training *t, const char *name, size_t longest, bool mu
                                         .arg = t};
 }
 
+void training_init_texts(struct training *t, const char *name, size_t longest, int mask,
+                         size_t bptt)
+{
+        training_init(t, name, longest, false);
+        ran_dataset_release(&t->train);
+        ran_dataset_release(&t->dev);
+        corpus_texts(&t->train, 40, 2, longest, mask == RAN_MASK_PREFIX, 1);
+        corpus_texts(&t->dev, 15, 2, longest, mask == RAN_MASK_PREFIX, 2);
+        t->c.task = RAN_TASK_LM;
+        t->c.mask = mask;
+        t->c.window = 8;
+        t->c.min_window = 1;
+        t->s.metric = RAN_METRIC_LOSS;
+        t->s.label_smoothing = 0;
+        t->s.bptt = bptt;
+}
+
 void training_release(struct training *t)
 {
         ran_dataset_release(&t->train);

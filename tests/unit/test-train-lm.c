@@ -1,0 +1,379 @@
+/* Language models: losses and gradients of batches, whole or in pieces, and training from end to
+ * end. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "model/model.h"
+#include "test.h"
+#include "toy.h"
+#include "train/batch.h"
+#include "train/evaluate.h"
+#include "training.h"
+
+/* ---- batches -----------------------------------------------------------------------------------
+ */
+
+/* A model, texts, and what computes their gradients. */
+struct bench {
+        struct toy toy;
+        struct ran_dataset data;
+        struct ran_pool *pool;
+        struct ran_batcher k;
+        struct ran_plan plan;
+        size_t order[64];
+};
+
+enum { TEXTS = 20 };
+
+static void bench_init(struct bench *b, int mask, size_t longest, size_t lanes, size_t bptt,
+                       size_t threads)
+{
+        struct ran_config c = toy_config();
+        struct ran_error err = {0};
+        struct dice dice = {.key = 9};
+
+        c.task = RAN_TASK_LM;
+        c.mask = mask;
+        toy_init(&b->toy, &c, 21, 0.3);
+        corpus_texts(&b->data, TEXTS, 2, longest, mask == RAN_MASK_PREFIX, 5);
+        for (size_t i = 0; i < TEXTS; i++)
+                b->data.weight[i] = (float)dice_real(&dice, 0.1, 3);
+        b->pool = threads > 0 ? ran_pool_new(threads, &err) : NULL;
+        CHECK_OK(ran_batcher_init(&b->k, &b->toy.c, &b->toy.p, TOY_V, &b->data, b->pool, &err),
+                 err);
+        CHECK_OK(ran_plan_init(&b->plan, &b->toy.c, &b->data, lanes, bptt, &err), err);
+        ran_plan_shuffle(b->order, TEXTS, 1, 1);
+        ran_plan_begin(&b->plan, b->order, TEXTS);
+}
+
+static void bench_release(struct bench *b)
+{
+        ran_plan_release(&b->plan);
+        ran_batcher_release(&b->k);
+        ran_dataset_release(&b->data);
+        ran_pool_free(b->pool);
+        toy_release(&b->toy);
+}
+
+static size_t floats_of(const struct bench *b)
+{
+        return b->k.tree.size + TOY_V * b->toy.c.dim;
+}
+
+/* Block and embedding of the gradient of some pieces. Caller frees. */
+static float *gradient_of(struct bench *b, const struct ran_piece *piece, size_t n, double *loss)
+{
+        struct ran_error err = {0};
+        float *all = ran_alloc_floats(floats_of(b), &err);
+        struct ran_grad *g;
+
+        if (!CHECK_OK(ran_batch_gradient(&b->k, piece, n, loss, &g, &err), err))
+                return all;
+        memcpy(all, g->p.block, b->k.tree.size * sizeof(*all));
+        memcpy(all + b->k.tree.size, g->rows, TOY_V * b->toy.c.dim * sizeof(*all));
+        ran_tree_give(&b->k.tree, g);
+        return all;
+}
+
+static double weight_of(const struct bench *b, const struct ran_piece *p)
+{
+        size_t first = ran_plan_predicts(&b->data, p->document);
+
+        return (double)b->data.weight[p->document] *
+               (double)(p->to - (p->from > first ? p->from : first));
+}
+
+/* A batch is the mean over predicted tokens, each as in its document alone. */
+static void check_mean(int mask)
+{
+        struct bench b;
+        double loss, sum = 0, terms = 0, off = 0, *want;
+        float *all;
+
+        bench_init(&b, mask, 60, TEXTS, 0, 2);
+        want = calloc(floats_of(&b), sizeof(*want));
+        CHECK(ran_plan_next(&b.plan) && b.plan.n == TEXTS);
+        all = gradient_of(&b, b.plan.piece, TEXTS, &loss);
+        for (size_t i = 0; i < TEXTS; i++) {
+                double one, weight = weight_of(&b, &b.plan.piece[i]);
+                float *g = gradient_of(&b, &b.plan.piece[i], 1, &one);
+
+                terms += weight;
+                sum += weight * one;
+                for (size_t j = 0; j < floats_of(&b); j++)
+                        want[j] += weight * (double)g[j];
+                free(g);
+        }
+        for (size_t j = 0; j < floats_of(&b); j++)
+                off = fmax(off, fabs((double)all[j] - want[j] / terms));
+        CHECK_NEAR(loss, sum / terms, 1e-5);
+        CHECK_NEAR(off, 0, 1e-4);
+        free(all);
+        free(want);
+        bench_release(&b);
+}
+
+TEST(lm_batch_is_the_weighted_mean_of_its_tokens)
+{
+        check_mean(RAN_MASK_CAUSAL);
+        check_mean(RAN_MASK_PREFIX);
+}
+
+/* The state that a piece leaves is the one that the document has there: the losses of the pieces
+ * are those of whole documents, which are what evaluation says. */
+static void check_pieces(int mask, size_t lanes, size_t bptt)
+{
+        struct ran_error err = {0};
+        struct ran_rates rates;
+        struct bench b;
+        double sum = 0, terms = 0;
+
+        bench_init(&b, mask, 60, lanes, bptt, 0);
+        for (size_t i = 0; i < TEXTS; i++)
+                b.data.weight[i] = 1;
+        while (ran_plan_next(&b.plan)) {
+                double loss, weight = 0;
+
+                free(gradient_of(&b, b.plan.piece, b.plan.n, &loss));
+                for (size_t i = 0; i < b.plan.n; i++)
+                        weight += weight_of(&b, &b.plan.piece[i]);
+                sum += weight * loss;
+                terms += weight;
+        }
+        CHECK_OK(ran_evaluate_texts(&rates, &b.toy.c, &b.toy.p, TOY_V, &b.data, NULL, &err), err);
+        CHECK(rates.loss > 1);
+        CHECK_NEAR(sum / terms, rates.loss, 1e-5);
+        bench_release(&b);
+}
+
+TEST(lm_pieces_lose_what_whole_documents_lose)
+{
+        for (int mask = RAN_MASK_CAUSAL; mask <= RAN_MASK_PREFIX; mask++)
+                for (size_t lanes = 1; lanes <= TEXTS; lanes += 6)
+                        for (size_t bptt = 0; bptt <= 3; bptt++)
+                                check_pieces(mask, lanes, bptt);
+}
+
+/* Where all documents fit one piece nothing is truncated. */
+TEST(lm_pieces_that_hold_whole_documents_change_nothing)
+{
+        struct bench whole, pieces;
+        double a, b;
+
+        bench_init(&whole, RAN_MASK_CAUSAL, 60, 7, 0, 0);
+        bench_init(&pieces, RAN_MASK_CAUSAL, 60, 7, 12, 0);
+        while (ran_plan_next(&whole.plan)) {
+                float *x = gradient_of(&whole, whole.plan.piece, whole.plan.n, &a), *y;
+
+                CHECK(ran_plan_next(&pieces.plan));
+                y = gradient_of(&pieces, pieces.plan.piece, pieces.plan.n, &b);
+                CHECK(a == b && memcmp(x, y, floats_of(&whole) * sizeof(*x)) == 0);
+                free(x);
+                free(y);
+        }
+        bench_release(&whole);
+        bench_release(&pieces);
+}
+
+/* Dropout is another one in each piece of a document: the same tokens from the same state. */
+TEST(lm_pieces_drop_out_by_themselves)
+{
+        struct bench b;
+        struct ran_piece piece;
+        double loss[3];
+
+        bench_init(&b, RAN_MASK_CAUSAL, 60, 1, 0, 0);
+        b.k.noise = (struct ran_noise){1, 2, 0.3, 0.3};
+        CHECK(ran_plan_next(&b.plan));
+        piece = b.plan.piece[0];
+        for (size_t i = 0; i < 3; i++) {
+                piece.number = i % 2;
+                free(gradient_of(&b, &piece, 1, &loss[i]));
+        }
+        CHECK(loss[0] != loss[1] && loss[0] == loss[2]);
+        bench_release(&b);
+}
+
+TEST(lm_gradient_of_pieces_is_the_same_for_any_threads)
+{
+        float *want[64] = {0};
+
+        for (size_t i = 0; i < 4; i++) {
+                struct bench b;
+                double loss;
+                size_t step = 0;
+
+                bench_init(&b, RAN_MASK_PREFIX, 300, 6, 10, (const size_t[]){0, 1, 2, 7}[i]);
+                b.k.noise = (struct ran_noise){1, 2, 0.2, 0.3};
+                for (; step < 64 && ran_plan_next(&b.plan); step++) {
+                        float *g = gradient_of(&b, b.plan.piece, b.plan.n, &loss);
+
+                        if (want[step] == NULL)
+                                want[step] = g;
+                        CHECK(memcmp(g, want[step], floats_of(&b) * sizeof(*g)) == 0);
+                        if (g != want[step])
+                                free(g);
+                }
+                CHECK(step > 10);
+                bench_release(&b);
+        }
+        for (size_t step = 0; step < 64; step++)
+                free(want[step]);
+}
+
+/* ---- training ----------------------------------------------------------------------------------
+ */
+
+/* -log p of what is predicted, in the mean over all tokens of d. */
+static double loss_of(const char *model, const struct ran_dataset *d)
+{
+        struct ran_error err = {0};
+        struct ran_model *m = ran_model_open(model, true, &err);
+        struct ran_rates rates = {.loss = INFINITY};
+
+        if (test_check(m != NULL, err.text, __FILE__, __LINE__))
+                CHECK_OK(ran_evaluate_texts(&rates, &m->config, &m->params, m->V, d, NULL, &err),
+                         err);
+        ran_model_free(m);
+        return rates.loss;
+}
+
+static void check_learns(const char *name, int mask, size_t longest, size_t bptt, size_t epochs)
+{
+        struct ran_error err = {0};
+        struct training t;
+
+        training_init_texts(&t, name, longest, mask, bptt);
+        ran_dataset_release(&t.train);
+        corpus_texts(&t.train, 400, 2, longest, mask == RAN_MASK_PREFIX, 3);
+        t.c.dim = 24, t.c.head_dim = 12;
+        t.s.batch = 20;
+        t.s.epochs = t.s.patience = epochs;
+        t.s.dropout = t.s.embed_dropout = 0;
+        if (CHECK_OK(training_run(&t, 2, &err), err)) {
+                double loss = loss_of(t.output, &t.dev);
+
+                if (!CHECK(loss < 0.1))
+                        printf("  loss %g\n", loss);
+                CHECK_NEAR(loss, -t.report[t.reports - 1].best, 1e-9);
+        }
+        training_release(&t);
+}
+
+TEST(lm_learns_what_follows)
+{
+        check_learns("follows", RAN_MASK_CAUSAL, 30, 0, 6);
+        check_learns("follows", RAN_MASK_CAUSAL, 30, 1, 6);
+}
+
+TEST(lm_learns_to_copy_a_source)
+{
+        check_learns("copies", RAN_MASK_PREFIX, 4, 0, 30);
+}
+
+TEST(lm_gives_the_same_bytes_for_any_threads)
+{
+        struct ran_error err = {0};
+        char *first = test_path("lm-threads-1.ran");
+        struct training t;
+
+        for (int mask = RAN_MASK_CAUSAL; mask <= RAN_MASK_PREFIX; mask++) {
+                training_init_texts(&t, "lm-threads", 700, mask, 20);
+                for (size_t i = 0; i < 3; i++) {
+                        CHECK_OK(training_run(&t, (const size_t[]){1, 2, 7}[i], &err), err);
+                        if (i == 0)
+                                CHECK(rename(t.output, first) == 0);
+                        else
+                                CHECK(same_file(t.output, first));
+                }
+                training_release(&t);
+        }
+        free(first);
+}
+
+/* Steps of an epoch depend on its order; the last one ends where the reports said it would. */
+TEST(lm_reports_steps_and_the_rate_falls_to_the_end)
+{
+        struct ran_error err = {0};
+        size_t step = 0, tokens = 0;
+        double rate = 1;
+        struct training t;
+
+        training_init_texts(&t, "lm-reports", 100, RAN_MASK_CAUSAL, 1);
+        t.s.warmup = 0;
+        t.s.batch = 3;
+        CHECK_OK(training_run(&t, 1, &err), err);
+        for (size_t i = 0; i < t.reports; i++) {
+                const struct ran_train_report *r = &t.report[i];
+
+                if (r->event != RAN_REPORT_STEP)
+                        continue;
+                CHECK_SIZE(r->step, ++step);
+                CHECK(r->steps >= step && r->learning_rate < rate && r->tokens > tokens);
+                rate = r->learning_rate;
+                tokens = r->tokens;
+        }
+        CHECK_SIZE(tokens, 3 * (t.train.first[t.train.B] - t.train.B));
+        CHECK_SIZE(t.report[t.reports - 1].steps, step);
+        CHECK(step > 3 * 40 && rate < t.s.learning_rate / 50);
+        training_release(&t);
+}
+
+static void check_invalid(struct training *t, const char *sentence)
+{
+        struct ran_error err = {0};
+
+        CHECK_SIZE((size_t)training_run(t, 1, &err), RAN_EINVAL);
+        if (!CHECK(strstr(err.text, sentence) != NULL))
+                printf("  says: %s\n", err.text);
+        CHECK(!exists(t->output) && !exists(t->checkpoint));
+}
+
+TEST(lm_refuses_what_it_cannot_learn_from)
+{
+        struct training t;
+
+        training_init_texts(&t, "lm-refused", 20, RAN_MASK_CAUSAL, 0);
+        t.s.metric = RAN_METRIC_MICRO_F1;
+        check_invalid(&t, "metric must be 'loss'");
+        t.s.metric = RAN_METRIC_LOSS;
+        t.s.label_smoothing = 0.1;
+        check_invalid(&t, "a language model has no classes");
+        t.s.label_smoothing = 0;
+        t.s.class_weights = RAN_WEIGHTS_BALANCED;
+        check_invalid(&t, "a language model has no classes");
+        t.s.class_weights = RAN_WEIGHTS_NONE;
+        t.c.min_window = 2;
+        check_invalid(&t, "min_window must be 1");
+        t.c.min_window = 1;
+        t.train.sources[3] = 1;
+        check_invalid(&t, "mask must be 'prefix'");
+        t.train.sources[3] = 0;
+        t.c.task = RAN_TASK_CLASSIFY, t.c.mask = RAN_MASK_NONE;
+        t.train.C = 2;
+        check_invalid(&t, "another task");
+        t.train.C = 0;
+        training_release(&t);
+}
+
+TEST(lm_estimates_what_it_will_cost)
+{
+        struct ran_train_estimate e, pieces;
+        struct ran_error err = {0};
+        struct training t;
+
+        training_init_texts(&t, "lm-estimate", 3000, RAN_MASK_CAUSAL, 0);
+        CHECK_OK(ran_train_estimate(&t.job, &e, &err), err);
+        CHECK_SIZE(e.embedding_parameters, CORPUS_V * t.c.dim);
+        CHECK_SIZE(e.steps, 12);
+        t.s.bptt = 10;
+        CHECK_OK(ran_train_estimate(&t.job, &pieces, &err), err);
+        CHECK(pieces.steps > 12 && pieces.flops == e.flops);
+        CHECK_SIZE(pieces.parameters, e.parameters);
+        CHECK_OK(training_run(&t, 1, &err), err);
+        CHECK_SIZE(t.report[0].steps, pieces.steps);
+        training_release(&t);
+}
