@@ -90,7 +90,6 @@ int ran_batch_check(const struct ran_dataset *d, const struct ran_config *c, siz
                 if (d->spelling[i] >= c->spelling)
                         return ran_fail(err, RAN_EINVAL, "there is no bucket %u of spelling",
                                         (unsigned)d->spelling[i]);
-
         for (size_t i = 0; i < tokens; i++)
                 if (d->ids[i] >= V)
                         return ran_fail(err, RAN_EINVAL,
@@ -251,7 +250,10 @@ static int load_piece(struct ran_batcher *k, struct ran_trainee *t, const struct
         if (p->carry != NULL && p->from == 0)
                 ran_carry_clear(p->carry);
         if (ran_rows_add_after(&t->rows, k->c, d->ids + d->first[b] + p->from, p->to - p->from,
-                               record, p->carry, err) != RAN_OK)
+                               record, p->carry, err) != RAN_OK ||
+            (k->c->spelling > 0 &&
+             ran_rows_spell(&t->rows, d->spelling + (d->first[b] + p->from) * RAN_SPELLING, err) !=
+                     RAN_OK))
                 return err->code;
         if (k->c->task == RAN_TASK_LM)
                 return load_predicted(k, t, p, err);

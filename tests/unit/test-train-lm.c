@@ -42,7 +42,8 @@ static void bench_init(struct bench *b, int mask, size_t longest, size_t lanes, 
         for (size_t i = 0; i < TEXTS; i++)
                 b->data.weight[i] = (float)dice_real(&dice, 0.1, 3);
         b->pool = threads > 0 ? ran_pool_new(threads, &err) : NULL;
-        CHECK_OK(ran_batcher_init(&b->k, &b->toy.c, &b->toy.p, TOY_V, &b->data, b->pool, &err),
+        CHECK_OK(ran_batcher_init(&b->k, &b->toy.c, &b->toy.p, TOY_V, TOY_V, &b->data, b->pool,
+                                  &err),
                  err);
         CHECK_OK(ran_plan_init(&b->plan, &b->toy.c, &b->data, lanes, bptt, &err), err);
         ran_plan_shuffle(b->order, TEXTS, 1, 1);
