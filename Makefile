@@ -80,7 +80,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags $(BUILD)/packages
 	$(Q)$(compile)
 
 # Kernels gain from -O3, unless the user's CFLAGS say not to optimise.
-kernels := $(filter $(BUILD)/lib/math/% $(BUILD)/lib/model/%,$(lib_objects))
+kernels := $(filter $(BUILD)/lib/math/% $(BUILD)/lib/mask/% $(BUILD)/lib/model/%,$(lib_objects))
 $(kernels): OPTIMISE = $(if $(filter -O0 -Og,$(CFLAGS)),,-O3)
 
 $(BUILD)/lib/math/simd-%.o: lib/math/simd.c $(BUILD)/flags $(BUILD)/packages

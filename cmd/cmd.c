@@ -154,6 +154,48 @@ void cmd_write_file(const char *path, const struct ran_buf *bytes)
                 cmd_die(CMD_FAILED, "%s", err.text);
 }
 
+void cmd_sink_open(struct cmd_sink *s, const char *path)
+{
+        *s = (struct cmd_sink){.writer = path != NULL ? open_file(path) : NULL};
+}
+
+static void write_out(struct cmd_sink *s)
+{
+        if (s->buf.failed) {
+                cmd_sink_abort(s);
+                cmd_die(CMD_FAILED, "no memory for the output");
+        }
+        if (s->writer != NULL)
+                ran_writer_write(s->writer, s->buf.data, s->buf.len);
+        else
+                cmd_write(STDOUT_FILENO, "standard output", s->buf.data, s->buf.len);
+        s->buf.len = 0;
+}
+
+void cmd_sink_flush(struct cmd_sink *s)
+{
+        const size_t enough = 1 << 16;
+
+        if (s->buf.failed || s->buf.len >= enough)
+                write_out(s);
+}
+
+void cmd_sink_close(struct cmd_sink *s)
+{
+        struct ran_error err;
+
+        write_out(s);
+        ran_buf_release(&s->buf);
+        if (s->writer != NULL && ran_writer_commit(s->writer, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s", err.text);
+}
+
+void cmd_sink_abort(struct cmd_sink *s)
+{
+        ran_buf_release(&s->buf);
+        ran_writer_abort(s->writer);
+}
+
 int cmd_finish(int status)
 {
         bool failed = ferror(stdout) != 0;

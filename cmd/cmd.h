@@ -40,6 +40,16 @@ void cmd_check_writable(const char *path);
 void cmd_check_input(const char *output, const char *input);
 /* Writes a whole file at once, or to standard output where path is NULL; dies with 3 otherwise. */
 void cmd_write_file(const char *path, const struct ran_buf *bytes);
+/* Output that is written while it grows: append to buf and flush now and then, which writes only
+ * when there is enough of it. Dies with 3 when that fails; a file appears with _close. */
+struct cmd_sink {
+        struct ran_buf buf;
+        struct ran_writer *writer; /* NULL: standard output */
+};
+void cmd_sink_open(struct cmd_sink *s, const char *path); /* path NULL: standard output */
+void cmd_sink_flush(struct cmd_sink *s);
+void cmd_sink_close(struct cmd_sink *s);
+void cmd_sink_abort(struct cmd_sink *s); /* in place of _close: no file appears */
 /* Last thing in main: flushes stdout and returns status, or 3 with a message if stdout failed. */
 int cmd_finish(int status);
 

@@ -72,6 +72,7 @@ static const char *default_of(const struct ran_field *field)
         case RAN_FIELD_REAL:
                 return field->initial != NULL ? field->initial : "0";
         case RAN_FIELD_CHOICE:
+        case RAN_FIELD_CHOICES:
                 return field->initial != NULL ? field->initial : field->choices[0];
         default:
                 return field->initial;
@@ -83,7 +84,7 @@ static void add_explanation(struct ran_buf *out, const struct ran_field *field)
         const char *initial = default_of(field);
 
         ran_buf_str(out, field->help);
-        if (field->type == RAN_FIELD_CHOICE) {
+        if (field->choices != NULL) {
                 for (size_t i = 0; field->choices[i] != NULL; i++)
                         ran_buf_printf(out, "%s%s", i == 0 ? " (" : ", ", field->choices[i]);
                 ran_buf_printf(out, "; default: %s)", initial);

@@ -87,8 +87,9 @@ struct cmd_option_name cmd_option_name(const struct ran_field *field)
 const char *cmd_option_value(const struct ran_field *field)
 {
         static const char *const usual[] = {
-                [RAN_FIELD_SIZE] = "N",    [RAN_FIELD_REAL] = "X",    [RAN_FIELD_CHOICE] = "WORD",
-                [RAN_FIELD_TEXT] = "TEXT", [RAN_FIELD_LIST] = "TEXT",
+                [RAN_FIELD_SIZE] = "N",      [RAN_FIELD_REAL] = "X",
+                [RAN_FIELD_CHOICE] = "WORD", [RAN_FIELD_CHOICES] = "WORD",
+                [RAN_FIELD_TEXT] = "TEXT",   [RAN_FIELD_LIST] = "TEXT",
         };
 
         return field->value != NULL ? field->value : usual[field->type];

@@ -89,25 +89,75 @@ static int set_real(const struct ran_field *field, double *value, const char *te
         return RAN_OK;
 }
 
-static int set_choice(const struct ran_field *field, int *value, const char *text,
-                      struct ran_error *err)
+/* "must be one, two or three, not 'x'" */
+static int choice_refused(const struct ran_field *field, const char *text, size_t n,
+                          struct ran_error *err)
 {
         struct ran_buf names = {0};
 
         for (int i = 0; field->choices[i] != NULL; i++) {
-                if (strcmp(field->choices[i], text) == 0) {
-                        ran_buf_release(&names);
-                        *value = i;
-                        return RAN_OK;
-                }
                 ran_buf_str(&names, i == 0 ? "" : field->choices[i + 1] != NULL ? ", " : " or ");
                 ran_buf_str(&names, field->choices[i]);
         }
+        if (field->type == RAN_FIELD_CHOICES)
+                ran_buf_str(&names, ", or several with commas between");
         ran_buf_char(&names, '\0');
-        ran_fail(err, RAN_EINVAL, "%s must be %s, not '%s'", option_name(field).text,
-                 names.failed ? "another" : names.data, text);
+        ran_fail(err, RAN_EINVAL, "%s must be %s, not '%.*s'", option_name(field).text,
+                 names.failed ? "another" : names.data, n < 64 ? (int)n : 64, text);
         ran_buf_release(&names);
         return RAN_EINVAL;
+}
+
+static bool find_choice(const struct ran_field *field, const char *text, size_t n, int *choice)
+{
+        for (int i = 0; field->choices[i] != NULL; i++) {
+                if (strlen(field->choices[i]) == n && memcmp(field->choices[i], text, n) == 0) {
+                        *choice = i;
+                        return true;
+                }
+        }
+        return false;
+}
+
+static int set_choice(const struct ran_field *field, int *value, const char *text,
+                      struct ran_error *err)
+{
+        if (find_choice(field, text, strlen(text), value))
+                return RAN_OK;
+        return choice_refused(field, text, strlen(text), err);
+}
+
+static int add_choice(const struct ran_field *field, struct ran_choices *choices, const char *text,
+                      size_t n, struct ran_error *err)
+{
+        int choice;
+
+        if (!find_choice(field, text, n, &choice))
+                return choice_refused(field, text, n, err);
+        if (choices->n == RAN_CHOICES_MAX)
+                return ran_fail(err, RAN_EINVAL, "%s takes %d names at most",
+                                option_name(field).text, RAN_CHOICES_MAX);
+        choices->item[choices->n++] = (unsigned char)choice;
+        return RAN_OK;
+}
+
+static int set_choices(const struct ran_field *field, struct ran_choices *value, const char *text,
+                       struct ran_error *err)
+{
+        struct ran_choices choices = {0};
+
+        for (;; text++) {
+                size_t n = strcspn(text, ",");
+                int code = add_choice(field, &choices, text, n, err);
+
+                if (code != RAN_OK)
+                        return code;
+                text += n;
+                if (*text == '\0')
+                        break;
+        }
+        *value = choices;
+        return RAN_OK;
 }
 
 static char *copy_text(const char *text, struct ran_error *err)
@@ -158,6 +208,8 @@ int ran_field_set(const struct ran_field *field, void *base, const char *text,
                 return set_real(field, value, text, err);
         case RAN_FIELD_CHOICE:
                 return set_choice(field, value, text, err);
+        case RAN_FIELD_CHOICES:
+                return set_choices(field, value, text, err);
         case RAN_FIELD_TEXT:
                 return set_text(value, text, err);
         case RAN_FIELD_LIST:
@@ -172,9 +224,13 @@ int ran_field_set(const struct ran_field *field, void *base, const char *text,
 static void clear(const struct ran_field *field, void *base)
 {
         static const size_t size[] = {
-                [RAN_FIELD_BOOL] = sizeof(bool),   [RAN_FIELD_SIZE] = sizeof(size_t),
-                [RAN_FIELD_REAL] = sizeof(double), [RAN_FIELD_CHOICE] = sizeof(int),
-                [RAN_FIELD_TEXT] = sizeof(char *), [RAN_FIELD_LIST] = sizeof(struct ran_list),
+                [RAN_FIELD_BOOL] = sizeof(bool),
+                [RAN_FIELD_SIZE] = sizeof(size_t),
+                [RAN_FIELD_REAL] = sizeof(double),
+                [RAN_FIELD_CHOICE] = sizeof(int),
+                [RAN_FIELD_CHOICES] = sizeof(struct ran_choices),
+                [RAN_FIELD_TEXT] = sizeof(char *),
+                [RAN_FIELD_LIST] = sizeof(struct ran_list),
         };
 
         memset(place(field, base), 0, size[field->type]);
@@ -252,6 +308,31 @@ static int set_items(const struct ran_field *field, void *base, const cJSON *arr
         return RAN_OK;
 }
 
+/* "one", or ["one", "two"] */
+static int set_names(const struct ran_field *field, void *base, const cJSON *value,
+                     struct ran_error *err)
+{
+        static const char right[] = "a string or an array of strings";
+        struct ran_choices choices = {0};
+        const cJSON *item;
+
+        if (cJSON_IsString(value))
+                return ran_field_set(field, base, value->valuestring, err);
+        if (!cJSON_IsArray(value) || value->child == NULL)
+                return wrong_type(field, right, err);
+        cJSON_ArrayForEach(item, value)
+        {
+                if (!cJSON_IsString(item))
+                        return wrong_type(field, right, err);
+                int code = add_choice(field, &choices, item->valuestring, strlen(item->valuestring),
+                                      err);
+                if (code != RAN_OK)
+                        return code;
+        }
+        *(struct ran_choices *)place(field, base) = choices;
+        return RAN_OK;
+}
+
 static int set_json(const struct ran_field *field, void *base, const cJSON *value,
                     struct ran_error *err)
 {
@@ -270,6 +351,8 @@ static int set_json(const struct ran_field *field, void *base, const cJSON *valu
                 if (!cJSON_IsString(value))
                         return wrong_type(field, "a string", err);
                 return ran_field_set(field, base, value->valuestring, err);
+        case RAN_FIELD_CHOICES:
+                return set_names(field, base, value, err);
         case RAN_FIELD_LIST:
                 if (!cJSON_IsArray(value))
                         return wrong_type(field, "an array of strings", err);
@@ -385,6 +468,20 @@ static void add_list(struct ran_buf *out, const struct ran_list *list)
         ran_buf_char(out, ']');
 }
 
+static void add_names(struct ran_buf *out, const struct ran_field *field,
+                      const struct ran_choices *choices)
+{
+        if (choices->n != 1)
+                ran_buf_char(out, '[');
+        for (size_t i = 0; i < choices->n; i++) {
+                if (i > 0)
+                        ran_buf_char(out, ',');
+                add_string(out, field->choices[choices->item[i]]);
+        }
+        if (choices->n != 1)
+                ran_buf_char(out, ']');
+}
+
 static void add_value(struct ran_buf *out, const struct ran_field *field, const void *value)
 {
         switch (field->type) {
@@ -399,6 +496,9 @@ static void add_value(struct ran_buf *out, const struct ran_field *field, const 
                 break;
         case RAN_FIELD_CHOICE:
                 add_string(out, field->choices[*(const int *)value]);
+                break;
+        case RAN_FIELD_CHOICES:
+                add_names(out, field, value);
                 break;
         case RAN_FIELD_TEXT:
                 add_string(out, *(char *const *)value);

@@ -6,7 +6,6 @@
 static const char *const encoders[] = {"ran", "contextualizer", "transformer", NULL};
 static const char *const tasks[] = {"classify", "tag", "lm", "mlm", NULL};
 static const char *const cells[] = {"gated", "plain", NULL};
-static const char *const masks[] = {"none", "causal", "prefix", NULL};
 static const char *const poolings[] = {"max", "mean", NULL};
 
 #define AT(member) .offset = offsetof(struct ran_config, member)
@@ -84,7 +83,7 @@ const struct ran_field ran_config_fields[] = {
         {.name = "mask",
          .type = RAN_FIELD_CHOICE,
          AT(mask),
-         .choices = masks,
+         .choices = ran_mask_names,
          .value = "KIND",
          .initial = "none",
          .help = "what a token may see: none hides nothing"},
@@ -151,7 +150,7 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
                         err, RAN_EINVAL,
                         "only language models (lm) hide what follows: for '%s' mask must be "
                         "'none', not '%s'",
-                        tasks[c->task], masks[c->mask]);
+                        tasks[c->task], ran_mask_names[c->mask]);
         if (c->task == RAN_TASK_LM && c->mask == RAN_MASK_NONE)
                 return ran_fail(err, RAN_EINVAL,
                                 "a language model must not see what it predicts: mask must be "
@@ -160,7 +159,7 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
                 return ran_fail(err, RAN_EINVAL,
                                 "under the mask '%s' a window must not depend on what follows it: "
                                 "min_window must be 1, not %zu",
-                                masks[c->mask], c->min_window);
+                                ran_mask_names[c->mask], c->min_window);
         if (c->spelling > 0 && (c->task == RAN_TASK_LM || c->task == RAN_TASK_MLM))
                 return ran_fail(err, RAN_EINVAL,
                                 "language models cannot look at the spelling of words that are to "

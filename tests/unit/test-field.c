@@ -1,6 +1,7 @@
 /* Settings: from text, from JSON, to JSON. */
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -231,4 +232,74 @@ TEST(fields_parse_can_ignore_what_is_new)
         CHECK_OK(parse(&s, "{\"new\": [{}], \"seed\": 3, \"new\": 1}", true, &err), err);
         CHECK_SIZE(s.seed, 3);
         ran_fields_release(fields, &s);
+}
+
+/* ---- several choices ------------------------------------------------------------------------ */
+
+static const char *const kinds[] = {"full", "window", NULL};
+static const struct ran_field kind_fields[] = {
+        {.name = "kinds",
+         .type = RAN_FIELD_CHOICES,
+         .offset = 0,
+         .choices = kinds,
+         .initial = "full"},
+        {0},
+};
+
+/* NULL: the JSON is refused with that sentence. */
+static void check_choices(const char *json, const char *want, const char *sentence)
+{
+        struct ran_choices choices;
+        struct ran_error err = {0};
+        struct ran_buf b = {0};
+
+        REQUIRE(ran_fields_init(kind_fields, &choices, NULL) == RAN_OK);
+        int code = ran_fields_parse(kind_fields, &choices, json, strlen(json), false, &err);
+        CHECK_STR(code == RAN_OK ? NULL : err.text, sentence);
+        ran_fields_json(kind_fields, &choices, &b);
+        ran_buf_char(&b, '\0');
+        CHECK_STR(b.data, want != NULL ? want : "\"kinds\":\"full\"");
+        ran_buf_release(&b);
+}
+
+TEST(field_of_several_choices)
+{
+        const char *one =
+                "--kinds must be full or window, or several with commas between, not '%s'";
+        char sentence[128];
+
+        check_choices("{}", "\"kinds\":\"full\"", NULL);
+        check_choices("{\"kinds\":\"window\"}", "\"kinds\":\"window\"", NULL);
+        check_choices("{\"kinds\":\"window,full,full\"}",
+                      "\"kinds\":[\"window\",\"full\",\"full\"]", NULL);
+        check_choices("{\"kinds\":[\"full\",\"window\"]}", "\"kinds\":[\"full\",\"window\"]", NULL);
+        check_choices("{\"kinds\":[\"window\"]}", "\"kinds\":\"window\"", NULL);
+        snprintf(sentence, sizeof sentence, one, "");
+        check_choices("{\"kinds\":\"\"}", NULL, sentence);
+        check_choices("{\"kinds\":\"full,\"}", NULL, sentence);
+        check_choices("{\"kinds\":\",full\"}", NULL, sentence);
+        snprintf(sentence, sizeof sentence, one, "windo");
+        check_choices("{\"kinds\":\"full,windo,full\"}", NULL, sentence);
+        snprintf(sentence, sizeof sentence, one, "full,full");
+        check_choices("{\"kinds\":[\"full,full\"]}", NULL, sentence);
+        check_choices("{\"kinds\":[]}", NULL, "\"kinds\" must be a string or an array of strings");
+        check_choices("{\"kinds\":[1]}", NULL, "\"kinds\" must be a string or an array of strings");
+        check_choices("{\"kinds\":1}", NULL, "\"kinds\" must be a string or an array of strings");
+}
+
+TEST(field_of_too_many_choices)
+{
+        struct ran_choices choices;
+        struct ran_error err = {0};
+        char text[5 * (RAN_CHOICES_MAX + 1) + 1] = "";
+
+        REQUIRE(ran_fields_init(kind_fields, &choices, NULL) == RAN_OK);
+        for (size_t i = 0; i <= RAN_CHOICES_MAX; i++)
+                strcat(text, i < RAN_CHOICES_MAX ? "full," : "full");
+        CHECK(ran_field_set(kind_fields, &choices, text, &err) == RAN_EINVAL);
+        CHECK_STR(err.text, "--kinds takes 256 names at most");
+        CHECK_SIZE(choices.n, 1);
+        text[strlen(text) - 5] = '\0';
+        CHECK_OK(ran_field_set(kind_fields, &choices, text, &err), err);
+        CHECK_SIZE(choices.n, RAN_CHOICES_MAX);
 }

@@ -1,0 +1,125 @@
+/* mask.c - who sees whom: rows and columns of attention patterns.
+ *
+ * The patterns are those of Mukund and Easwarakumar, *Dispersed Hierarchical Attention Network for
+ * Machine Translation and Language Understanding on Long Documents with Linear Complexity*.
+ */
+#include "mask/mask.h"
+
+#include <math.h>
+
+const char *const ran_attention_names[] = {"full", "window", "dilated", "dispersed", NULL};
+const char *const ran_mask_names[] = {"none", "causal", "prefix", NULL};
+
+static size_t least(size_t a, size_t b)
+{
+        return a < b ? a : b;
+}
+
+static int check(int pattern, size_t window, size_t dilation, size_t N, size_t sources,
+                 struct ran_error *err)
+{
+        const size_t most = RAN_MASK_LENGTH;
+
+        if (N == 0)
+                return ran_fail(err, RAN_EINVAL, "there is no token to attend to");
+        if (N > most)
+                return ran_fail(err, RAN_EINVAL, "%zu tokens are more than a mask can have, %zu", N,
+                                most);
+        if (pattern != RAN_ATTENTION_FULL && (window == 0 || window > most))
+                return ran_fail(err, RAN_EINVAL, "a window has from 1 to %zu tokens, not %zu", most,
+                                window);
+        if (dilation > most)
+                return ran_fail(err, RAN_EINVAL, "a dilation is at most %zu, not %zu", most,
+                                dilation);
+        if (sources > N)
+                return ran_fail(err, RAN_EINVAL, "%zu of %zu tokens cannot be source tokens",
+                                sources, N);
+        return RAN_OK;
+}
+
+int ran_mask_init(struct ran_mask *m, int pattern, size_t window, size_t dilation, int mask,
+                  size_t N, size_t sources, struct ran_error *err)
+{
+        size_t half = window / 2;
+        int code = check(pattern, window, dilation, N, sources, err);
+
+        if (code != RAN_OK)
+                return code;
+        *m = (struct ran_mask){.N = N};
+        if (pattern == RAN_ATTENTION_FULL) {
+                m->near = N - 1;
+        } else if (pattern == RAN_ATTENTION_DILATED && dilation > 0) {
+                m->step = dilation + 1;
+                m->far = least(half, (N - 1) / m->step);
+        } else {
+                m->near = least(half, N - 1);
+        }
+        if (pattern == RAN_ATTENTION_DISPERSED) {
+                m->far = N; /* without end, as long as they are looked for */
+                m->far = ran_mask_far_within(m, N - 1);
+        }
+        m->sources = mask == RAN_MASK_NONE ? N : mask == RAN_MASK_PREFIX ? sources : 0;
+        return RAN_OK;
+}
+
+/* Dispersed: the largest k with k (k + 3) / 2 <= y, that is k <= (sqrt(8 y + 9) - 3) / 2. The root
+ * may be off by its last bit, which the two loops put right. */
+static size_t gaps_within(size_t y)
+{
+        size_t k = (size_t)((sqrt(8.0 * (double)y + 9.0) - 3.0) / 2.0);
+
+        while (k * (k + 3) / 2 > y)
+                k--;
+        while ((k + 1) * (k + 4) / 2 <= y)
+                k++;
+        return k;
+}
+
+size_t ran_mask_far_within(const struct ran_mask *m, size_t x)
+{
+        if (m->far == 0 || x <= m->near)
+                return 0;
+        return least(m->far, m->step > 0 ? x / m->step : gaps_within(x - m->near));
+}
+
+static struct ran_sight look(const struct ran_mask *m, size_t at, size_t before, size_t after)
+{
+        return (struct ran_sight){
+                .at = at,
+                .from = at - least(before, m->near),
+                .to = at + least(after, m->near) + 1,
+                .left = ran_mask_far_within(m, before),
+                .right = ran_mask_far_within(m, after),
+        };
+}
+
+struct ran_sight ran_mask_row(const struct ran_mask *m, size_t i)
+{
+        return look(m, i, i, ran_mask_ahead(m, i));
+}
+
+struct ran_sight ran_mask_column(const struct ran_mask *m, size_t j)
+{
+        return look(m, j, j < m->sources ? j : 0, m->N - 1 - j);
+}
+
+bool ran_sight_next(const struct ran_mask *m, const struct ran_sight *s, size_t *pos, size_t *from,
+                    size_t *to)
+{
+        size_t i = (*pos)++;
+
+        if (i < s->left) {
+                *from = s->at - ran_mask_far(m, s->left - i);
+        } else if (i == s->left) {
+                *from = s->from;
+                *to = s->to;
+                return true;
+        } else if (i <= s->left + s->right) {
+                *from = s->at + ran_mask_far(m, i - s->left);
+        } else {
+                *pos = i;
+                return false;
+        }
+        *to = *from + 1;
+        return true;
+}

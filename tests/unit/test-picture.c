@@ -1,0 +1,314 @@
+/* Pictures: read back by a reader of this test's own, pixel by pixel. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../cmd/picture.h"
+#include "dice.h"
+#include "test.h"
+
+/* ---- a PNG reader, as the specifications say, of all that the writer uses -------------------- */
+
+struct reader {
+        const unsigned char *s;
+        size_t n, at;
+        uint64_t bits;
+        unsigned count;
+        bool bad;
+};
+
+static uint32_t read_u32(const unsigned char *s)
+{
+        return (uint32_t)s[0] << 24 | (uint32_t)s[1] << 16 | (uint32_t)s[2] << 8 | s[3];
+}
+
+static uint32_t take_bits(struct reader *r, unsigned n)
+{
+        uint32_t bits = 0;
+
+        for (unsigned i = 0; i < n; i++) {
+                if (r->count == 0) {
+                        if (r->at == r->n) {
+                                r->bad = true;
+                                return 0;
+                        }
+                        r->bits = r->s[r->at++];
+                        r->count = 8;
+                }
+                bits |= (uint32_t)(r->bits & 1) << i;
+                r->bits >>= 1;
+                r->count--;
+        }
+        return bits;
+}
+
+static unsigned take_symbol(struct reader *r)
+{
+        unsigned code = 0;
+
+        for (unsigned n = 1; n <= 9; n++) {
+                code = code << 1 | take_bits(r, 1);
+                if (n == 7 && code < 24)
+                        return 256 + code;
+                if (n == 8 && code >= 0x30 && code < 0xc0)
+                        return code - 0x30;
+                if (n == 8 && code >= 0xc0 && code < 0xc8)
+                        return 280 + code - 0xc0;
+                if (n == 9 && code >= 0x190)
+                        return 144 + code - 0x190;
+        }
+        r->bad = true;
+        return 256;
+}
+
+static void inflate(struct reader *r, struct ran_buf *out)
+{
+        static const unsigned base[] = {3,  4,  5,  6,   7,   8,   9,   10,  11, 13,
+                                        15, 17, 19, 23,  27,  31,  35,  43,  51, 59,
+                                        67, 83, 99, 115, 131, 163, 195, 227, 258};
+        static const unsigned extra[] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2,
+                                         2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0};
+
+        CHECK_SIZE(take_bits(r, 3), 3); /* last block, fixed codes */
+        for (unsigned s; !r->bad && (s = take_symbol(r)) != 256;) {
+                if (s < 256) {
+                        ran_buf_char(out, (char)s);
+                        continue;
+                }
+                unsigned n = base[s - 257] + take_bits(r, extra[s - 257]);
+                r->bad |= take_bits(r, 5) != 0 || out->len == 0; /* distance 1 */
+                for (; n > 0 && !r->bad; n--)
+                        ran_buf_char(out, out->data[out->len - 1]);
+        }
+        r->count = 0;
+}
+
+static uint32_t check_sum(const unsigned char *s, size_t n)
+{
+        uint32_t crc = UINT32_MAX;
+
+        for (size_t i = 0; i < 8 * n; i++) {
+                uint32_t bit = (s[i / 8] >> i % 8 & 1) ^ (crc & 1);
+                crc = crc >> 1 ^ (bit ? 0xedb88320 : 0);
+        }
+        return ~crc;
+}
+
+/* The pixels of a PNG file. */
+static void read_png(const unsigned char *s, size_t n, size_t *width, size_t *height,
+                     struct ran_buf *pixels)
+{
+        struct ran_buf data = {0}, rows = {0};
+        uint32_t a = 1, b = 0;
+        size_t at = 8, chunks = 0;
+
+        REQUIRE(n > 8 && memcmp(s, "\x89PNG\r\n\x1a\n", 8) == 0);
+        for (; at + 12 <= n; chunks++) {
+                size_t length = read_u32(s + at);
+                REQUIRE(length <= n - at - 12);
+                CHECK_SIZE(read_u32(s + at + 8 + length), check_sum(s + at + 4, length + 4));
+                if (chunks == 0) {
+                        REQUIRE(memcmp(s + at + 4, "IHDR", 4) == 0 && length == 13);
+                        *width = read_u32(s + at + 8);
+                        *height = read_u32(s + at + 12);
+                        CHECK(memcmp(s + at + 16, "\x08\0\0\0", 5) == 0);
+                } else if (memcmp(s + at + 4, "IDAT", 4) == 0) {
+                        ran_buf_add(&data, s + at + 8, length);
+                } else {
+                        CHECK(memcmp(s + at + 4, "IEND", 4) == 0 && at + 12 == n);
+                }
+                at += 12 + length;
+        }
+        CHECK_SIZE(at, n);
+        struct reader r = {.s = (unsigned char *)data.data + 2, .n = data.len - 2};
+        CHECK(data.len > 6 && ((unsigned char)data.data[0] * 256 + data.data[1]) % 31 == 0);
+        inflate(&r, &rows);
+        CHECK(!r.bad);
+        for (size_t i = 0; i < rows.len; i++) {
+                a = (a + (unsigned char)rows.data[i]) % 65521;
+                b = (b + a) % 65521;
+        }
+        REQUIRE(r.at + 4 == r.n && rows.len == *height * (*width + 1));
+        CHECK_SIZE(read_u32(r.s + r.at), b << 16 | a);
+        for (size_t y = 0; y < *height; y++) {
+                CHECK_SIZE((unsigned char)rows.data[y * (*width + 1)], 2);
+                for (size_t x = 0; x < *width; x++) {
+                        char above = y > 0 ? pixels->data[(y - 1) * *width + x] : 0;
+                        ran_buf_char(pixels, (char)(rows.data[y * (*width + 1) + 1 + x] + above));
+                }
+        }
+        ran_buf_release(&data);
+        ran_buf_release(&rows);
+}
+
+/* ---- pictures ------------------------------------------------------------------------------- */
+
+/* What the pixel (x, y) should be, of panels of width w and height h cells, each `scale` pixels. */
+static unsigned wanted(const struct picture *p, size_t scale, size_t gap, size_t x, size_t y)
+{
+        size_t panel = x / (p->width * scale + gap), in = x % (p->width * scale + gap);
+
+        if (in >= p->width * scale)
+                return 255 - 96;
+        return 255 - p->shade[(panel * p->height + y / scale) * p->width + in / scale];
+}
+
+/* What picture_write writes, as a file's bytes. */
+static void write_picture(const struct picture *p, int format, size_t size, struct ran_buf *out)
+{
+        char *path = test_path("picture");
+        struct cmd_sink sink;
+        struct ran_error err = {0};
+        struct ran_bytes bytes;
+
+        cmd_sink_open(&sink, path);
+        CHECK_OK(picture_write(p, format, size, &sink, &err), err);
+        cmd_sink_close(&sink);
+        if (CHECK_OK(ran_bytes_open(&bytes, path, &err), err))
+                ran_buf_add(out, bytes.data, bytes.size);
+        ran_bytes_release(&bytes);
+        free(path);
+}
+
+static void check_png(const struct picture *p, size_t size, size_t scale)
+{
+        struct ran_buf file = {0}, pixels = {0};
+        size_t width = 0, height = 0, wrong = 0, gap = 1 + scale * p->width / 64;
+
+        write_picture(p, PICTURE_PNG, size, &file);
+        read_png((unsigned char *)file.data, file.len, &width, &height, &pixels);
+        CHECK_SIZE(width, p->panels * (p->width * scale + gap) - gap);
+        CHECK_SIZE(height, p->height * scale);
+        REQUIRE(pixels.len == width * height);
+        for (size_t i = 0; i < pixels.len; i++)
+                wrong += (unsigned char)pixels.data[i] !=
+                         wanted(p, scale, gap, i % width, i / width);
+        CHECK_SIZE(wrong, 0);
+        ran_buf_release(&file);
+        ran_buf_release(&pixels);
+}
+
+static struct picture random_picture(struct dice *dice, size_t panels, size_t width, size_t height)
+{
+        struct ran_error err = {0};
+        struct picture p;
+
+        CHECK_OK(picture_init(&p, panels, width, height, &err), err);
+        for (size_t i = 0, n = 0; i < panels * width * height; i++, n--) {
+                if (n == 0)
+                        n = dice_size(dice, 1, 9);
+                p.shade[i] =
+                        (unsigned char)(n > 1 && i > 0 ? p.shade[i - 1] : dice_size(dice, 0, 255));
+        }
+        return p;
+}
+
+TEST(picture_png)
+{
+        struct dice dice = {.key = 1};
+
+        for (size_t i = 0; i < 40; i++) {
+                size_t width = dice_size(&dice, 1, i < 39 ? 60 : 700),
+                       height = dice_size(&dice, 1, i < 39 ? width : 300);
+                struct picture p = random_picture(&dice, dice_size(&dice, 1, 3), width, height);
+
+                check_png(&p, 1, 1);
+                check_png(&p, 3 * width + dice_size(&dice, 0, width - 1), 3);
+                picture_release(&p);
+        }
+}
+
+/* Runs of every length up to more than a match can be. */
+TEST(picture_png_runs)
+{
+        struct ran_error err = {0};
+        struct picture p;
+
+        CHECK_OK(picture_init(&p, 1, 600, 300, &err), err);
+        for (size_t y = 0; y < 300; y++)
+                for (size_t x = 0; x < 600; x++)
+                        p.shade[y * 600 + x] = (unsigned char)(y * (x < 2 * y));
+        check_png(&p, 600, 1);
+        picture_release(&p);
+}
+
+TEST(picture_netpbm)
+{
+        struct dice dice = {.key = 2};
+        struct picture p = random_picture(&dice, 2, 5, 4);
+        struct ran_buf grey = {0}, black = {0};
+        static const char pgm[] = "P5\n21 8\n255\n", pbm[] = "P4\n21 8\n";
+
+        p.shade[0] = 0;
+        p.shade[1] = 1;
+        write_picture(&p, PICTURE_PGM, 11, &grey); /* a gap of 1 */
+        write_picture(&p, PICTURE_PBM, 11, &black);
+        REQUIRE(grey.len == strlen(pgm) + 21 * 8 && black.len == strlen(pbm) + 3 * 8);
+        CHECK(memcmp(grey.data, pgm, strlen(pgm)) == 0);
+        CHECK(memcmp(black.data, pbm, strlen(pbm)) == 0);
+        for (size_t i = 0; i < 21 * 8; i++) {
+                size_t x = i % 21, y = i / 21;
+                unsigned byte = (unsigned char)black.data[strlen(pbm) + y * 3 + x / 8];
+
+                CHECK_SIZE((unsigned char)grey.data[strlen(pgm) + i], wanted(&p, 2, 1, x, y));
+                CHECK_SIZE(byte >> (7 - x % 8) & 1, wanted(&p, 2, 1, x, y) != 255);
+        }
+        ran_buf_release(&grey);
+        ran_buf_release(&black);
+        picture_release(&p);
+}
+
+TEST(picture_shades)
+{
+        CHECK_SIZE(picture_shade(0, 100), 0);
+        CHECK_SIZE(picture_shade(1, UINT64_C(1000000000000000000)), 1);
+        CHECK_SIZE(picture_shade(36, 100), 153);
+        CHECK_SIZE(picture_shade(999999, 1000000), 254);
+        CHECK_SIZE(picture_shade(7, 7), 255);
+}
+
+TEST(picture_text)
+{
+        static const unsigned char shades[] = {0, 1, 37, 38, 218, 219, 254, 255};
+        struct ran_error err = {0};
+        struct ran_buf out = {0};
+        struct picture p;
+        char *names[] = {"a", "b"};
+
+        CHECK_OK(picture_init(&p, 2, 4, 1, &err), err);
+        memcpy(p.shade, shades, sizeof shades);
+        p.names = names;
+        write_picture(&p, PICTURE_TEXT, 4, &out);
+        ran_buf_char(&out, '\0');
+        CHECK_STR(out.data, "a\n.::-\n\nb\n%@@#\n");
+        ran_buf_release(&out);
+        picture_release(&p);
+}
+
+TEST(picture_svg)
+{
+        static const unsigned char shades[] = {0, 255, 255, 128, 128, 0};
+        struct ran_error err = {0};
+        struct ran_buf out = {0};
+        struct picture p;
+        char *names[] = {"a"};
+
+        CHECK_OK(picture_init(&p, 1, 3, 2, &err), err);
+        memcpy(p.shade, shades, sizeof shades);
+        p.names = names;
+        write_picture(&p, PICTURE_SVG, 30, &out);
+        ran_buf_char(&out, '\0');
+        CHECK_STR(out.data,
+                  "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"32\" height=\"42\" "
+                  "font-family=\"sans-serif\" font-size=\"14\">\n"
+                  "<text x=\"1\" y=\"14\">a</text>\n"
+                  "<g transform=\"translate(1 21) scale(10)\" shape-rendering=\"crispEdges\">\n"
+                  "<path fill-opacity=\"0.533\" d=\"M0 1h2v1h-2z\"/>\n"
+                  "<path fill-opacity=\"1\" d=\"M1 0h2v1h-2z\"/>\n"
+                  "</g>\n"
+                  "<rect x=\"1\" y=\"21\" width=\"30\" height=\"20\" fill=\"none\" "
+                  "stroke=\"#888\"/>\n"
+                  "</svg>\n");
+        ran_buf_release(&out);
+        picture_release(&p);
+}
