@@ -93,6 +93,10 @@ extern struct cmd_common cmd_common;
  * needs to release them. */
 int cmd_parse(const struct cmd_program *program, int argc, char **argv);
 
+/* Whether the command line or the configuration file set this field of the program ("min_window"),
+ * if only to its default. */
+bool cmd_was_set(const char *name);
+
 /* Programs with verbs: `ran-tokenize learn ...`. Calls main of the verb that argv[1] names with
  * argc-1, argv+1; serves --help and --version; ends with 2 without a known verb. Verbs end with a
  * name of NULL. */

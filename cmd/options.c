@@ -334,15 +334,44 @@ static int recognise(struct command_line *c)
 
 /* ---- applying them -------------------------------------------------------------------------- */
 
+/* Fields that somebody set, for as long as the program runs. */
+static struct {
+        const struct ran_field **field;
+        size_t n, cap;
+} was_set;
+
+static void note_set(const struct ran_field *field)
+{
+        struct ran_error err;
+        const struct ran_field **grown =
+                ran_grow(was_set.field, &was_set.cap, was_set.n + 1, sizeof(*grown), &err);
+
+        if (grown == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        was_set.field = grown;
+        was_set.field[was_set.n++] = field;
+}
+
+bool cmd_was_set(const char *name)
+{
+        for (size_t i = 0; i < was_set.n; i++) {
+                if (strcmp(was_set.field[i]->name, name) == 0)
+                        return true;
+        }
+        return false;
+}
+
 static void apply_settings(const struct command_line *c, bool common)
 {
         struct ran_error err;
 
         for (size_t i = 0; i < c->count; i++) {
                 const struct setting *s = &c->settings[i];
-                if ((s->base == &cmd_common) == common &&
-                    ran_field_set(s->field, s->base, s->text, &err) != RAN_OK)
+                if ((s->base == &cmd_common) != common)
+                        continue;
+                if (ran_field_set(s->field, s->base, s->text, &err) != RAN_OK)
                         cmd_usage("%s", err.text);
+                note_set(s->field);
         }
 }
 
@@ -371,7 +400,7 @@ static _Noreturn void refuse_setting(const struct cmd_program *program, const ch
 }
 
 /* A mistyped name would otherwise be a setting that silently stays as it is. */
-static void refuse_unknown(const struct cmd_program *program, const struct ran_record *config)
+static void check_names(const struct cmd_program *program, const struct ran_record *config)
 {
         for (size_t i = 0; i < config->count; i++) {
                 struct ran_span span = config->members[i].name;
@@ -384,6 +413,7 @@ static void refuse_unknown(const struct cmd_program *program, const struct ran_r
                 if (field->local)
                         cmd_usage("%s: \"%.*s\" can be given on the command line only",
                                   cmd_common.config, n, name);
+                note_set(field);
         }
 }
 
@@ -403,7 +433,7 @@ static void apply_config(const struct cmd_program *program)
         }
         if (ran_record_scan(&config, json, file.size, &err) != RAN_OK)
                 cmd_usage("%s: %s", cmd_common.config, err.text);
-        refuse_unknown(program, &config);
+        check_names(program, &config);
         ran_record_release(&config);
         ran_bytes_release(&file);
 }
@@ -460,6 +490,7 @@ int cmd_parse(const struct cmd_program *program, int argc, char **argv)
 
         keep_standard_streams();
         cmd_set_program(program->name);
+        was_set.n = 0;
         if (clash != NULL) {
                 cmd_warn("bug: two options are called --%s", cmd_option_name(clash).text);
                 abort();

@@ -5,6 +5,7 @@
 #include "train-data.h"
 #include "train-progress.h"
 #include "train-run.h"
+#include "train-start.h"
 #include "vocab.h"
 
 #include <stdlib.h>
@@ -16,6 +17,7 @@ enum { CHECK_JSON, CHECK_TEXT };
 
 struct file_options {
         char *output, *vocab, *dev;
+        struct train_start_options start;
         double dev_share;
         bool no_dev;
 };
@@ -41,6 +43,11 @@ static const struct ran_field file_fields[] = {
         {"vocab", 0, RAN_FIELD_TEXT, FILE_AT(vocab), .value = "FILE", .local = true,
          .help = "vocabulary (tokenizer.json or vocab.txt); without it one is learned from the "
                  "training data"},
+        {"vectors", 0, RAN_FIELD_TEXT, FILE_AT(start.vectors), .value = "FILE", .local = true,
+         .help = "word vectors that the embedding begins with: GloVe, word2vec or fastText; --dim "
+                 "is theirs"},
+        {"init", 0, RAN_FIELD_TEXT, FILE_AT(start.init), .value = "MODEL", .local = true,
+         .help = "a model whose vocabulary, embedding and encoder training begins with"},
         {"dev", 0, RAN_FIELD_TEXT, FILE_AT(dev), .value = "FILE", .local = true,
          .help = "development data: training stops when it gets no better on them, and the best "
                  "model is kept"},
@@ -142,7 +149,8 @@ static const size_t any_id = (size_t)UINT32_MAX;
 
 struct session {
         struct ran_pool *pool;
-        struct ran_model *model;         /* of --dump-gradients, else NULL */
+        struct ran_model *model; /* of --dump-gradients, else NULL */
+        struct train_start start;
         struct ran_tokenizer *tokenizer; /* of our own; NULL: the model's, or none */
         struct train_source source;
         struct train_data train, dev;
@@ -194,6 +202,11 @@ static void check_usage(void)
                 cmd_usage("--model is for --dump-gradients; where the model goes is -o FILE");
         if (dump && other.model == NULL)
                 cmd_usage("--dump-gradients needs a model: -m FILE");
+        if (dump && (file.start.init != NULL || file.start.vectors != NULL))
+                cmd_usage("--dump-gradients takes the weights of its model: leave out --init and "
+                          "--vectors");
+        if (settings.freeze && file.start.init == NULL && file.start.vectors == NULL)
+                cmd_usage("--freeze is for what --vectors or --init brings");
         if (dump && file.vocab != NULL)
                 cmd_usage("a model has its vocabulary with it: leave out --vocab");
         if (run.resume && run.overwrite_checkpoint)
@@ -212,11 +225,27 @@ static void open_model(struct session *s)
         s->source.V = ran_model_vocabulary(s->model);
 }
 
+/* The vocabulary that the embedding of --init belongs to. */
+static void take_vocabulary(struct session *s)
+{
+        const struct ran_tokenizer *t = ran_model_tokenizer(s->start.init);
+
+        if (s->tokenizer != NULL &&
+            (t == NULL || strcmp(ran_tokenizer_digest(t), ran_tokenizer_digest(s->tokenizer)) != 0))
+                cmd_usage("%s is not the vocabulary of %s: leave out --vocab", file.vocab,
+                          file.start.init);
+        s->source.tokenizer = t;
+        s->source.V = ran_model_vocabulary(s->start.init);
+}
+
 static void open_vocabulary(struct session *s)
 {
-        if (file.vocab == NULL)
+        if (file.vocab != NULL)
+                s->tokenizer = cmd_vocab_open(file.vocab);
+        if (s->start.init != NULL)
+                take_vocabulary(s);
+        if (s->tokenizer == NULL || s->start.init != NULL)
                 return;
-        s->tokenizer = cmd_vocab_open(file.vocab);
         s->source.tokenizer = s->tokenizer;
         s->source.V = ran_tokenizer_size(s->tokenizer);
 }
@@ -251,7 +280,7 @@ static void leave_spelling(struct session *s)
 static void read_training(struct session *s, char **files)
 {
         s->source.spelling = config.spelling;
-        if (s->source.tokenizer == NULL && s->model == NULL) {
+        if (s->source.tokenizer == NULL && s->model == NULL && s->start.init == NULL) {
                 s->tokenizer = train_data_learn(&s->train, &s->source, &vocabulary, files);
                 s->source.tokenizer = s->tokenizer;
                 s->learned = s->tokenizer != NULL;
@@ -321,6 +350,7 @@ static void release(struct session *s)
 {
         train_data_release(&s->train);
         train_data_release(&s->dev);
+        train_start_release(&s->start);
         ran_tokenizer_free(s->tokenizer);
         ran_model_free(s->model);
         ran_pool_free(s->pool);
@@ -398,6 +428,7 @@ static int train(struct session *s, const char *checkpoint)
 
         describe_data(s, &training);
         job.training = training.data;
+        train_start_job(&s->start, &job);
         int status = other.dry_run ? train_dry_run(&job) : train_run(&job, &run);
         ran_buf_release(&training);
         return status;
@@ -413,13 +444,17 @@ static int run_task(int task, const struct cmd_program *program, int argc, char 
         set_task(task);
         char **files = argv + cmd_parse(program, argc, argv);
         check_usage();
+        train_start_open(&s.start, &file.start, &config);
         check_config(task);
         for (char **input = files; *input != NULL; input++)
                 cmd_check_input(file.output, *input);
         cmd_check_input(file.output, file.dev);
         cmd_check_input(file.output, file.vocab);
+        cmd_check_input(file.output, file.start.init);
+        cmd_check_input(file.output, file.start.vectors);
         if (!other.check && !other.dry_run && other.dump_gradients == NULL)
                 checkpoint = train_run_prepare(&run, file.output);
+        cmd_check_input(checkpoint, file.start.init);
         s.pool = s.source.pool = cmd_pool();
         s.source.keep = run.data_memory << 20;
         open_model(&s);

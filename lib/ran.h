@@ -890,6 +890,8 @@ struct ran_train_settings {
         double learning_rate, min_learning_rate, warmup, weight_decay, clip;
         double beta1, beta2, epsilon;
         double dropout, embed_dropout, label_smoothing;
+        double init_rate; /* share of the learning rate, for what `init` of the job brings */
+        bool freeze;      /* the rows of the embedding that `vectors` or `init` bring stay */
         int schedule, metric, class_weights;
 };
 extern const struct ran_field ran_train_fields[];
@@ -914,6 +916,10 @@ struct ran_train_job {
         const struct ran_dataset *train, *dev; /* dev NULL or empty: the last epoch is kept */
         const struct ran_tokenizer *tokenizer; /* goes into the model; NULL: ids only, then V says how many */
         size_t V;
+        /* Where weights begin; NULL: by chance. init: tensors of the same name and shape, those of
+         * the head only where ran_train_keeps_head, and the embedding, which must fit. */
+        const struct ran_embedding *vectors;
+        const struct ran_model *init;
         const char *output;     /* model file; written when training is complete, never before */
         const char *checkpoint; /* output.ckpt */
         double checkpoint_seconds; /* how often to write it; also whenever the caller ends a run */
@@ -925,6 +931,8 @@ struct ran_train_job {
         void *arg;
 };
 int ran_train(const struct ran_train_job *job, struct ran_error *err);
+/* Whether the head of `init` serves, too: same encoder, task and classes. */
+bool ran_train_keeps_head(const struct ran_train_job *job);
 /* Loss and gradients of the first batch (the documents in order, no dropout, no shuffling) as a
  * safetensors file: "loss" (F64, 1) and "grad.NAME" for each tensor. Weights untouched. */
 int ran_dump_gradients(const char *model, const struct ran_dataset *data, size_t documents,

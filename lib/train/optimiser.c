@@ -18,10 +18,17 @@ int ran_optimiser_init(struct ran_optimiser *o, const struct ran_train_settings 
         o->em = ran_alloc_floats(V * D, err);
         o->ev = ran_alloc_floats(V * D, err);
         o->met = ran_alloc(V, sizeof *o->met, err);
-        if (o->m == NULL || o->v == NULL || o->em == NULL || o->ev == NULL || o->met == NULL) {
+        o->share = ran_alloc(layout->n, sizeof *o->share, err);
+        o->row_share = ran_alloc(V, sizeof *o->row_share, err);
+        if (o->m == NULL || o->v == NULL || o->em == NULL || o->ev == NULL || o->met == NULL ||
+            o->share == NULL || o->row_share == NULL) {
                 ran_optimiser_release(o);
                 return RAN_ENOMEM;
         }
+        for (size_t i = 0; i < layout->n; i++)
+                o->share[i] = 1;
+        for (size_t id = 0; id < V; id++)
+                o->row_share[id] = 1;
         return RAN_OK;
 }
 
@@ -32,6 +39,8 @@ void ran_optimiser_release(struct ran_optimiser *o)
         free(o->em);
         free(o->ev);
         free(o->met);
+        free(o->share);
+        free(o->row_share);
         *o = (struct ran_optimiser){0};
 }
 
@@ -94,6 +103,31 @@ double ran_grad_norm(const struct ran_optimiser *o, const struct ran_grad *g)
                     squares(o->pool, g->rows, g->n * o->D));
 }
 
+/* ---- what stays ----------------------------------------------------------------------------- */
+
+static size_t elements(const struct ran_tensor_spec *spec)
+{
+        return (spec->rows > 0 ? spec->rows : 1) * spec->cols;
+}
+
+/* The id of row r of a gradient. */
+static size_t id_of(const struct ran_grad *g, size_t r)
+{
+        return g->ids != NULL ? g->ids[r] : r;
+}
+
+void ran_optimiser_clear(const struct ran_optimiser *o, struct ran_grad *g)
+{
+        const struct ran_tensor_spec *spec = o->layout->spec;
+
+        for (size_t i = 0; i < o->layout->n; i++)
+                if (o->share[i] == 0)
+                        memset(g->p.block + spec[i].offset, 0, elements(&spec[i]) * sizeof(float));
+        for (size_t r = 0; r < g->n; r++)
+                if (o->row_share[id_of(g, r)] == 0)
+                        memset(g->rows + r * o->D, 0, o->D * sizeof(float));
+}
+
 /* ---- steps ---------------------------------------------------------------------------------- */
 
 struct update {
@@ -105,13 +139,13 @@ struct update {
 };
 
 static void step(const struct update *u, float *w, float *m, float *v, const float *g, size_t n,
-                 double keep)
+                 float share, double decay)
 {
         const struct ran_train_settings *s = u->o->s;
 
         ran_simd->adam(w, m, v, g, n, (float)u->gscale, (float)s->beta1, (float)s->beta2,
-                       (float)(u->rate * u->first), (float)u->second, (float)s->epsilon,
-                       (float)keep);
+                       (float)(u->rate * (double)share * u->first), (float)u->second,
+                       (float)s->epsilon, (float)exp((double)share * decay));
 }
 
 /* Decay is for matrices: a scale or a bias has no reason to be small. */
@@ -120,10 +154,10 @@ static void step_tensor(void *arg, size_t i)
         const struct update *u = arg;
         struct ran_optimiser *o = u->o;
         const struct ran_tensor_spec *spec = &o->layout->spec[i];
-        size_t at = spec->offset, n = (spec->rows > 0 ? spec->rows : 1) * spec->cols;
+        size_t at = spec->offset, n = elements(spec);
 
-        step(u, u->block + at, o->m + at, o->v + at, u->g->p.block + at, n,
-             spec->rows > 0 ? exp(u->decay) : 1.0);
+        step(u, u->block + at, o->m + at, o->v + at, u->g->p.block + at, n, o->share[i],
+             spec->rows > 0 ? u->decay : 0.0);
 }
 
 static void step_rows(void *arg, size_t i)
@@ -133,10 +167,10 @@ static void step_rows(void *arg, size_t i)
         size_t D = o->D, end = (i + 1) * ROWS < u->g->n ? (i + 1) * ROWS : u->g->n;
 
         for (size_t r = i * ROWS; r < end; r++) {
-                size_t id = u->g->ids != NULL ? u->g->ids[r] : r, at = id * D;
+                size_t id = id_of(u->g, r), at = id * D;
 
                 step(u, u->embed + at, o->em + at, o->ev + at, u->g->rows + r * D, D,
-                     exp(o->decay - o->met[id]));
+                     o->row_share[id], o->decay - o->met[id]);
                 o->met[id] = o->decay;
         }
 }
@@ -163,7 +197,7 @@ void ran_optimiser_step(struct ran_optimiser *o, float *block, float *embed,
 void ran_optimiser_settle(struct ran_optimiser *o, float *embed)
 {
         for (size_t id = 0; id < o->V; id++) {
-                float keep = (float)exp(o->decay - o->met[id]);
+                float keep = (float)exp((double)o->row_share[id] * (o->decay - o->met[id]));
 
                 for (size_t d = 0; d < o->D && keep != 1.0f; d++)
                         embed[id * o->D + d] *= keep;

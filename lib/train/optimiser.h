@@ -20,6 +20,9 @@ struct ran_optimiser {
         float *m, *v;   /* moments, blocks */
         float *em, *ev; /* (V, D) of the embedding */
         double *met;    /* (V) decay that a row has met */
+        /* The share of the learning rate, and of the decay, that a tensor of the layout (n) and a
+         * row of the embedding (V) have: 1, unless the caller says otherwise; 0: they stay. */
+        float *share, *row_share;
 };
 
 int ran_optimiser_init(struct ran_optimiser *o, const struct ran_train_settings *s,
@@ -30,6 +33,8 @@ void ran_optimiser_release(struct ran_optimiser *o);
 double ran_learning_rate(const struct ran_train_settings *s, uint64_t step, uint64_t steps);
 /* Norm of the whole gradient, summed in a fixed order. */
 double ran_grad_norm(const struct ran_optimiser *o, const struct ran_grad *g);
+/* Clears the gradient of what stays: before it is measured. */
+void ran_optimiser_clear(const struct ran_optimiser *o, struct ran_grad *g);
 /* One step on block and embed (V, D) along g, which is scaled by gscale. */
 void ran_optimiser_step(struct ran_optimiser *o, float *block, float *embed,
                         const struct ran_grad *g, double gscale, double rate);

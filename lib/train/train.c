@@ -174,6 +174,7 @@ static int step(struct ran_trainer *t, struct ran_error *err)
         rc = ran_batch_gradient(&t->batcher, t->plan.piece, t->plan.n, &loss, &g, err);
         if (rc != RAN_OK)
                 return rc;
+        ran_optimiser_clear(&t->optimiser, g);
         t->rate = ran_learning_rate(t->s, t->optimiser.step, t->steps);
         t->norm = ran_grad_norm(&t->optimiser, g);
         if (!isfinite(loss) || !isfinite(t->norm)) {

@@ -41,6 +41,7 @@ static int describe(struct ran_trainer *t, struct ran_error *err)
         if (job->dev != NULL && job->dev->B > 0)
                 ran_buf_printf(&out, ",\"dev\":{\"documents\":%zu,\"digest\":\"%s\"}", job->dev->B,
                                job->dev->digest);
+        ran_describe_start(job, &out);
         if (job->training != NULL && job->training[0] != '\0') {
                 ran_buf_char(&out, ',');
                 ran_buf_str(&out, job->training);
@@ -52,23 +53,6 @@ static int describe(struct ran_trainer *t, struct ran_error *err)
         }
         t->training = out.data;
         return RAN_OK;
-}
-
-static void start_weights(struct ran_trainer *t)
-{
-        const struct ran_tensor_spec embed = {
-                .name = "embed.weight", .rows = t->V, .cols = t->D, .start = RAN_START_UNIFORM};
-        const struct ran_tensor_spec spelling = {.name = "spelling.weight",
-                                                 .rows = t->c->spelling,
-                                                 .cols = t->D,
-                                                 .start = RAN_START_UNIFORM};
-
-        for (size_t i = 0; i < t->layout.n; i++)
-                ran_tensor_start(t->p.block + t->layout.spec[i].offset, &t->layout.spec[i],
-                                 t->s->seed);
-        ran_tensor_start(t->embed, &embed, t->s->seed);
-        if (t->c->spelling > 0)
-                ran_tensor_start(t->embed + t->V * t->D, &spelling, t->s->seed);
 }
 
 static int allocate(struct ran_trainer *t, struct ran_error *err)
@@ -158,10 +142,11 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         if (rc == RAN_OK)
                 rc = allocate(t, err);
         if (rc == RAN_OK)
+                rc = ran_trainer_start(t, err);
+        if (rc == RAN_OK)
                 rc = describe(t, err);
         if (rc != RAN_OK)
                 return rc;
-        start_weights(t);
         t->batcher.smoothing = t->s->label_smoothing;
         t->batcher.noise = (struct ran_noise){
                 .seed = t->s->seed, .dropout = t->s->dropout, .embed_dropout = t->s->embed_dropout};

@@ -222,6 +222,90 @@ TEST(optimiser_rows_that_never_occur_only_decay)
         bench_release(&b);
 }
 
+static void check_same(const struct bench *a, const struct bench *b, double tolerance)
+{
+        for (size_t i = 0; i < a->all; i++) {
+                bool block = i < a->block;
+
+                CHECK_NEAR((double)(block ? a->toy.p.block[i] : a->toy.embed[i - a->block]),
+                           (double)(block ? b->toy.p.block[i] : b->toy.embed[i - b->block]),
+                           tolerance);
+        }
+}
+
+/* A share of the rate is a lower rate, decay and all. */
+TEST(optimiser_tensors_and_rows_may_learn_at_a_share_of_the_rate)
+{
+        struct dice one = {.key = 6}, other = {.key = 6};
+        struct bench a, b;
+
+        bench_init(&a, toy_config(), NULL);
+        bench_init(&b, toy_config(), NULL);
+        for (size_t i = 0; i < a.toy.layout.n; i++)
+                a.o.share[i] = 0.25f;
+        for (size_t id = 0; id < a.toy.V; id++)
+                a.o.row_share[id] = 0.25f;
+        for (size_t i = 0; i < 10; i++) {
+                draw_gradient(&a, &one, i);
+                draw_gradient(&b, &other, i);
+                ran_optimiser_step(&a.o, a.toy.p.block, a.toy.embed, &a.g, 1, 0.04);
+                ran_optimiser_step(&b.o, b.toy.p.block, b.toy.embed, &b.g, 1, 0.01);
+        }
+        ran_optimiser_settle(&a.o, a.toy.embed);
+        ran_optimiser_settle(&b.o, b.toy.embed);
+        check_same(&a, &b, 1e-4); /* of a decay of 0.01 */
+        bench_release(&a);
+        bench_release(&b);
+}
+
+static void check_stays(bool dense)
+{
+        static const size_t still[] = {1, 4, TOY_V - 1};
+        struct dice dice = {.key = 7};
+        bool stays[TOY_V] = {false};
+        struct bench b;
+        size_t D, first;
+
+        bench_init(&b, toy_config(), NULL);
+        D = b.toy.c.dim;
+        for (size_t i = 0; i < 3; i++) {
+                stays[still[i]] = true;
+                b.o.row_share[still[i]] = 0;
+        }
+        b.o.share[0] = 0; /* the first tensor stays, too */
+        first = b.toy.layout.spec[1].offset;
+        for (size_t i = 0; i < 5; i++) {
+                uint32_t *ids = b.g.ids;
+                double sum = 0;
+
+                draw_gradient(&b, &dice, dense ? TOY_V : 6);
+                if (dense)
+                        b.g.ids = NULL;
+                ran_optimiser_clear(&b.o, &b.g);
+                for (size_t j = first; j < b.block; j++)
+                        sum += (double)b.g.p.block[j] * (double)b.g.p.block[j];
+                for (size_t j = 0; j < b.g.n * D; j++)
+                        sum += stays[j / D] ? 0 : (double)b.g.rows[j] * (double)b.g.rows[j];
+                CHECK_NEAR(ran_grad_norm(&b.o, &b.g) / sqrt(sum), 1, 1e-6);
+                ran_optimiser_step(&b.o, b.toy.p.block, b.toy.embed, &b.g, 1, 0.02);
+                b.g.ids = ids;
+        }
+        ran_optimiser_settle(&b.o, b.toy.embed);
+        for (size_t j = 0; j < b.block; j++) /* the twin has not moved */
+                CHECK(j >= first || (double)b.toy.p.block[j] == b.w[j]);
+        CHECK((double)b.toy.p.block[first] != b.w[first]);
+        for (size_t j = 0; j < TOY_V * D; j++)
+                CHECK(((double)b.toy.embed[j] == b.w[b.block + j]) == stays[j / D]);
+        bench_release(&b);
+}
+
+/* Neither steps nor decay, and no share in the norm that gradients are clipped by. */
+TEST(optimiser_what_has_no_share_stays_as_it_is)
+{
+        check_stays(false);
+        check_stays(true);
+}
+
 /* ---- threads -----------------------------------------------------------------------------------
  */
 

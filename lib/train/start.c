@@ -1,0 +1,156 @@
+/* start.c - where weights begin: by chance, as another model's, or as word vectors. */
+#include "model/model.h"
+#include "train/trainer.h"
+
+#include <string.h>
+
+static void start_by_chance(struct ran_trainer *t)
+{
+        const struct ran_tensor_spec embed = {
+                .name = "embed.weight", .rows = t->V, .cols = t->D, .start = RAN_START_UNIFORM};
+        const struct ran_tensor_spec spelling = {.name = "spelling.weight",
+                                                 .rows = t->c->spelling,
+                                                 .cols = t->D,
+                                                 .start = RAN_START_UNIFORM};
+
+        for (size_t i = 0; i < t->layout.n; i++)
+                ran_tensor_start(t->p.block + t->layout.spec[i].offset, &t->layout.spec[i],
+                                 t->s->seed);
+        ran_tensor_start(t->embed, &embed, t->s->seed);
+        if (t->c->spelling > 0)
+                ran_tensor_start(t->embed + t->V * t->D, &spelling, t->s->seed);
+}
+
+/* ---- another model -------------------------------------------------------------------------- */
+
+bool ran_train_keeps_head(const struct ran_train_job *job)
+{
+        const struct ran_config *c = job->config, *of = job->init != NULL ? &job->init->config : c;
+
+        if (job->init == NULL || of->encoder != c->encoder || of->task != c->task)
+                return false;
+        if (ran_is_tied(c))
+                return true; /* their classes are the vocabulary */
+        if (of->multilabel != c->multilabel || job->init->C != job->train->C)
+                return false;
+        for (size_t i = 0; i < job->train->C; i++)
+                if (strcmp(job->init->labels[i], job->train->names[i]) != 0)
+                        return false;
+        return true;
+}
+
+static bool is_of_head(const char *tensor)
+{
+        static const char *const heads[] = {"classify.", "tag.", "crf.", "lm."};
+
+        for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+                if (strncmp(tensor, heads[i], strlen(heads[i])) == 0)
+                        return true;
+        return false;
+}
+
+static const struct ran_tensor_spec *find(const struct ran_layout *layout,
+                                          const struct ran_tensor_spec *like)
+{
+        for (size_t i = 0; i < layout->n; i++)
+                if (strcmp(layout->spec[i].name, like->name) == 0)
+                        return layout->spec[i].rows == like->rows &&
+                                               layout->spec[i].cols == like->cols
+                                       ? &layout->spec[i]
+                                       : NULL;
+        return NULL;
+}
+
+/* Rows of the embedding, or of the table of spelling behind it. */
+static void take_rows(struct ran_trainer *t, size_t first, size_t n, const float *rows)
+{
+        memcpy(t->embed + first * t->D, rows, n * t->D * sizeof(float));
+        for (size_t r = first; r < first + n; r++)
+                t->optimiser.row_share[r] = (float)t->s->init_rate;
+}
+
+/* Every tensor of the same name and shape, which learns at its own rate then. */
+static void take_tensors(struct ran_trainer *t, const struct ran_layout *theirs)
+{
+        const struct ran_model *m = t->job->init;
+        bool head = ran_train_keeps_head(t->job);
+
+        for (size_t i = 0; i < t->layout.n; i++) {
+                const struct ran_tensor_spec *spec = &t->layout.spec[i], *from;
+                size_t n = (spec->rows > 0 ? spec->rows : 1) * spec->cols;
+
+                from = head || !is_of_head(spec->name) ? find(theirs, spec) : NULL;
+                if (from == NULL)
+                        continue;
+                memcpy(t->p.block + spec->offset, m->params.block + from->offset,
+                       n * sizeof(float));
+                t->optimiser.share[i] = t->s->init_rate;
+        }
+        take_rows(t, 0, t->V, m->params.embed);
+        if (t->c->spelling > 0 && t->c->spelling == m->config.spelling)
+                take_rows(t, t->V, t->c->spelling, m->params.spelling);
+}
+
+static int start_as_model(struct ran_trainer *t, struct ran_error *err)
+{
+        const struct ran_model *m = t->job->init;
+        struct ran_layout theirs;
+
+        if (m->V != t->V || m->config.dim != t->D)
+                return ran_fail(err, RAN_EINVAL,
+                                "the model to begin with has an embedding of %zu by %zu, not of "
+                                "%zu by %zu",
+                                m->V, m->config.dim, t->V, t->D);
+        if (ran_model_metadata(m, "digest") == NULL)
+                return ran_fail(err, RAN_EINVAL, "the model to begin with has no digest");
+        if (ran_layout_init(&theirs, &m->config, m->C, err) != RAN_OK)
+                return err->code;
+        take_tensors(t, &theirs);
+        ran_layout_release(&theirs);
+        return RAN_OK;
+}
+
+/* ---- word vectors --------------------------------------------------------------------------- */
+
+static int start_as_vectors(struct ran_trainer *t, struct ran_error *err)
+{
+        const struct ran_embedding *e = t->job->vectors;
+
+        if (e->V != t->V || e->D != t->D)
+                return ran_fail(err, RAN_EINVAL,
+                                "word vectors of %zu by %zu do not fit an embedding of %zu by %zu",
+                                e->V, e->D, t->V, t->D);
+        for (size_t id = 0; id < t->V; id++)
+                if (e->given[id])
+                        memcpy(t->embed + id * t->D, e->rows + id * t->D, t->D * sizeof(float));
+        return RAN_OK;
+}
+
+int ran_trainer_start(struct ran_trainer *t, struct ran_error *err)
+{
+        const struct ran_train_job *job = t->job;
+        int rc = RAN_OK;
+
+        if (t->s->freeze && job->vectors == NULL && job->init == NULL)
+                return ran_fail(err, RAN_EINVAL,
+                                "freeze keeps rows of the embedding as they were given, but none "
+                                "were");
+        start_by_chance(t);
+        if (job->init != NULL)
+                rc = start_as_model(t, err);
+        if (rc == RAN_OK && job->vectors != NULL)
+                rc = start_as_vectors(t, err);
+        for (size_t id = 0; id < t->V && t->s->freeze; id++)
+                if (job->init != NULL || job->vectors->given[id])
+                        t->optimiser.row_share[id] = 0;
+        return rc;
+}
+
+void ran_describe_start(const struct ran_train_job *job, struct ran_buf *out)
+{
+        if (job->init != NULL)
+                ran_buf_printf(out, ",\"init\":{\"digest\":\"%s\"}",
+                               ran_model_metadata(job->init, "digest"));
+        if (job->vectors != NULL)
+                ran_buf_printf(out, ",\"vectors\":{\"digest\":\"%s\"}", job->vectors->digest);
+}

@@ -1,0 +1,211 @@
+#!/usr/bin/env bats
+# ran-train --vectors and --init: what a training begins with, what is said of it, what is refused.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+  PATH=$RAN_BIN:$PATH
+  mkdir "$BATS_TEST_TMPDIR/work"
+  cd "$BATS_TEST_TMPDIR/work" || exit
+  documents 60 >train.jsonl
+}
+
+shape='--layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4 --epochs 2'
+
+# documents N: records of some words, whose label a word tells.
+documents() {
+  awk -v n="$1" 'BEGIN {
+    split("rain sun snow", sign); split("wet warm white", label)
+    for (i = 1; i <= n; i++) {
+      words = (i * 37) % 20 + 1; at = (i * 11) % words
+      printf "{\"id\": %d, \"text\": \"", i
+      for (w = 0; w < words; w++)
+        printf "%s%s", w ? " " : "", w == at ? sign[i % 3 + 1] : "word" (i * w) % 7
+      printf "\", \"label\": \"%s\"}\n", label[i % 3 + 1]
+    }
+  }'
+}
+
+# refused STATUS SENTENCE COMMAND...: ends with the status, says the sentence, prints nothing.
+refused() {
+  local status_wanted=$1 sentence=$2
+  shift 2
+  run "-$status_wanted" --separate-stderr "$@"
+  [ -z "$output" ]
+  [[ $stderr == *"$sentence"* ]] || { echo "said: $stderr"; false; }
+}
+
+# metadata MODEL KEY: a text of a model file.
+metadata() {
+  tail -c +9 "$1" | head -c "$(od -An -t u8 -N 8 "$1" | tr -d ' ')" | jq -r ".__metadata__.$2"
+}
+
+train() {
+  ran-train classify $shape "$@" train.jsonl
+}
+
+# ---- word vectors --------------------------------------------------------------------------------
+
+vectors() {
+  printf '%s\n' 'rain 0.5 1 -2 3e-1 0' 'Sun 0 0 0 0 1' '. . 9 9 9 9 9' 'fog 1 1 1 1 1' \
+    'word0 1 2 3 4 5' '<unk> 0 1 0 1 0' 'rain 8 8 8 8 8'
+}
+
+@test "vectors: the width is theirs, and how many pieces they have is said" {
+  vectors >v.txt
+  run -0 --separate-stderr train --vectors v.txt -o m.ran
+  [[ $stderr == *'4 of the 15 pieces of the vocabulary have one of the 7 vectors in v.txt'* ]]
+  [[ $stderr == *'v.txt: 1 rows repeat a word: the first one counts'* ]]
+  [ "$(metadata m.ran config | jq .dim)" = 5 ]
+  [ "$(metadata m.ran training | jq -r .vectors.digest)" = "$(sha256sum <v.txt | cut -d ' ' -f 1)" ]
+  run -0 --separate-stderr train --vectors <(vectors) --dim 5 -o p.ran # a pipe
+  cmp m.ran p.ran
+  train -q --dim 5 -o chance.ran
+  run ! cmp -s m.ran chance.ran
+  { echo 6 5; vectors | sed 's/$/ /'; } >header.txt # as GloVe counts them
+  run -0 --separate-stderr train --vectors header.txt -o h.ran
+  [[ $stderr != *'speaks of'* ]]
+  { echo 9 5; vectors; } >header.txt
+  run -0 --separate-stderr train --vectors header.txt -o h.ran
+  [[ $stderr == *'header.txt: its first line speaks of 9 vectors, but it has 7'* ]]
+  printf 'rain 1 2\n\xff 1 2\nsun 1 2' >cut.txt
+  run -0 --separate-stderr train --vectors cut.txt -o h.ran
+  [[ $stderr == *'the last line has no end'* && $stderr == *'1 words are not UTF-8'* ]]
+}
+
+@test "vectors: taggers have them, too; --freeze changes the model and goes into it" {
+  vectors >v.txt
+  jq -c '{tokens: (.text | split(" ")), tags: [.text | split(" ")[] | if . == "rain" then "B-X" else "O" end]}' \
+    train.jsonl >tags.jsonl
+  ran-train tag $shape -q --vectors v.txt -o t.ran tags.jsonl
+  ran-train tag $shape -q --vectors v.txt --freeze -o f.ran tags.jsonl
+  run ! cmp -s t.ran f.ran
+  [ "$(metadata f.ran training | jq .freeze)" = true ]
+  ran-tag -m f.ran tags.jsonl >/dev/null
+}
+
+@test "vectors: what is refused" {
+  vectors >v.txt
+  refused 2 'v.txt: its vectors have 5 numbers each, not 128, as --dim says' \
+    train --vectors v.txt --dim 128 -o m.ran
+  echo '{"dim": 6}' >c.json
+  refused 2 'not 6, as --dim says' train -c c.json --vectors v.txt -o m.ran
+  refused 3 'cannot open none.txt' train --vectors none.txt -o m.ran
+  head -c 65 v.txt >cut.txt
+  refused 3 'cut.txt:5: ' train --vectors cut.txt -o m.ran
+  gzip -k v.txt
+  refused 3 'v.txt.gz is compressed by gzip' train --vectors v.txt.gz -o m.ran
+  sed 's/rain/hail/; s/Sun/moon/; s/word/mot/; /unk/d' v.txt >foreign.txt
+  refused 3 'no piece of the vocabulary has a vector in foreign.txt' \
+    train --vectors foreign.txt -o m.ran
+  sed 's/-2/nan/' v.txt >nan.txt
+  refused 3 "nan.txt:1: 'nan' is no finite number" train --vectors nan.txt -o m.ran
+  refused 2 '--freeze is for what --vectors or --init brings' train --freeze -o m.ran
+  ran-tokenize learn -q -o v.json train.jsonl
+  ran-tokenize encode -q --vocab v.json train.jsonl | jq -c '{label: .label, ids: .encoding.ids}' >ids.jsonl
+  refused 3 'there are no words to look up' ran-train classify $shape --vectors v.txt -o m.ran ids.jsonl
+  ran-train classify $shape -q --vectors v.txt --vocab v.json -o m.ran ids.jsonl
+  cp v.txt w.txt
+  refused 2 'w.txt' train --vectors w.txt -o w.txt
+}
+
+# ---- another model -------------------------------------------------------------------------------
+
+@test "init: vocabulary, embedding, encoder and settings are the model's; the head only for the same labels" {
+  train -q --dim 12 -o base.ran
+  run -0 --separate-stderr train --init base.ran --epochs 3 -o same.ran
+  [[ $stderr == *'vocabulary, embedding and encoder are those of base.ran; the head is, too'* ]]
+  [[ $stderr != *'learned a vocabulary'* ]]
+  [ "$(metadata same.ran config | jq -c '[.dim, .layers, .window]')" = '[12,1,16]' ]
+  [ "$(metadata same.ran training | jq -r .init.digest)" = "$(metadata base.ran digest)" ]
+  sed 's/white/black/' train.jsonl >other.jsonl
+  run -0 --separate-stderr ran-train classify --epochs 2 --init base.ran -o other.ran other.jsonl
+  [[ $stderr == *'the head begins anew'* ]]
+  ran-classify -m other.ran other.jsonl >/dev/null
+  jq -c '{tokens: (.text | split(" ")), tags: [.text | split(" ")[] | if . == "rain" then "B-X" else "O" end]}' \
+    train.jsonl >tags.jsonl
+  run -0 --separate-stderr ran-train tag --epochs 2 --init base.ran -o t.ran tags.jsonl
+  [[ $stderr == *'the head begins anew'* ]]
+  ran-tag -m t.ran tags.jsonl >/dev/null
+}
+
+@test "init: with a rate of 0 and the same labels, the model stays what it was" {
+  train -q --dim 12 -o base.ran
+  train -q --init base.ran --init-rate 0 -o same.ran
+  ran-classify -m base.ran --logits train.jsonl >base.jsonl
+  ran-classify -m same.ran --logits train.jsonl >same.jsonl
+  cmp base.jsonl same.jsonl
+}
+
+@test "init: a setting of the encoder that differs is refused, one of the task is not" {
+  train -q --dim 12 --pooling mean -o base.ran
+  refused 2 'base.ran was made with {"dim":12}: leave that setting out, not {"dim":16}' \
+    train --init base.ran --dim 16 -o m.ran
+  refused 2 'base.ran was made with {"dim":12}' train --init base.ran --dim 128 -o m.ran # a default
+  refused 2 '{"rotary":true}' train --init base.ran --no-rotary -o m.ran
+  echo '{"dim": 16}' >c.json
+  refused 2 '{"dim":12}' train -c c.json --init base.ran -o m.ran
+  ran-train classify --epochs 2 -q --dim 12 --min-window 8 --init base.ran -o m.ran train.jsonl
+  [ "$(metadata m.ran config | jq -c '[.min_window, .pooling]')" = '[8,"mean"]' ]
+  ran-train classify --epochs 2 -q --pooling max --init base.ran -o m.ran train.jsonl
+  [ "$(metadata m.ran config | jq -c '[.min_window, .pooling]')" = '[4,"max"]' ]
+}
+
+@test "init: the vocabulary is the model's, and --vocab must be it" {
+  ran-tokenize learn -q -o v.json train.jsonl
+  sed 's/rain/hail/g' train.jsonl | ran-tokenize learn -q -o w.json
+  train -q --dim 12 --vocab v.json -o base.ran
+  train -q --init base.ran -o a.ran
+  train -q --init base.ran --vocab v.json -o b.ran
+  cmp a.ran b.ran
+  refused 2 'w.json is not the vocabulary of base.ran: leave out --vocab' \
+    train --init base.ran --vocab w.json -o m.ran
+  ran-tokenize encode -q --vocab v.json train.jsonl | jq -c '{label: .label, ids: .encoding.ids}' >ids.jsonl
+  ran-train classify $shape -q --dim 12 -o ids.ran ids.jsonl
+  ran-train classify --epochs 2 -q --init ids.ran -o m.ran ids.jsonl
+  refused 3 'cannot be used' train --init ids.ran -o m.ran
+  [[ $stderr == *'train.jsonl:1: no "ids": the model has no vocabulary'* ]]
+  refused 2 'v.json is not the vocabulary of ids.ran' train --init ids.ran --vocab v.json -o m.ran
+}
+
+@test "init: what is refused, and a checkpoint is not" {
+  train -q --dim 12 -o base.ran
+  vectors >v.txt
+  refused 2 'exclude each other' train --init base.ran --vectors v.txt -o m.ran
+  refused 2 'leave out --init and --vectors' \
+    ran-train classify --dump-gradients g --init base.ran -m base.ran train.jsonl
+  refused 3 'cannot open none.ran' train --init none.ran -o m.ran
+  cp base.ran broken.ran
+  printf 'x' | dd of=broken.ran bs=1 seek=$(($(stat -c %s base.ran) - 5)) conv=notrunc 2>/dev/null
+  refused 3 'does not match its digest' train --init broken.ran -o m.ran
+  refused 3 'v.txt' train --init v.txt -o m.ran
+  refused 2 'base.ran' train --init base.ran -o base.ran
+  cp base.ran c.ran.ckpt
+  train -q --init c.ran.ckpt -o m.ran
+  refused 2 'c.ran.ckpt' train --init c.ran.ckpt --overwrite-checkpoint -o c.ran
+}
+
+@test "init and vectors: a run that was interrupted goes on only with the same files" {
+  train -q --dim 12 -o base.ran
+  train -q --dim 12 --seed 2 -o base2.ran
+  vectors >v.txt
+  vectors | sed 's/0.5/0.6/' >w.txt
+  for with in '--init base.ran' '--vectors v.txt'; do
+    rm -f m.ran m.ran.ckpt log
+    ran-train classify $shape --epochs 400 --patience 400 -q --checkpoint-minutes 0 $with --log log \
+      -o m.ran train.jsonl 3>&- &
+    for ((i = 0; i < 500; i++)); do
+      grep -qs checkpoint log && break
+      sleep 0.02
+    done
+    kill -INT $!
+    status=0
+    wait $! || status=$?
+    [ $status -eq 130 ]
+    [ -e m.ran.ckpt ]
+    other=${with/base.ran/base2.ran}
+    other=${other/v.txt/w.txt}
+    refused 2 'other settings' ran-train classify $shape --epochs 400 --patience 400 $other --resume \
+      -o m.ran train.jsonl
+  done
+}
