@@ -4,17 +4,22 @@
 #include "cmd.h"
 
 static const struct {
-        const char *does, *program;
+        const char *does, *program, *use;
 } tasks[] = {
-        [RAN_TASK_CLASSIFY] = {"labels documents", "ran-classify"},
-        [RAN_TASK_TAG] = {"tags words", "ran-tag"},
-        [RAN_TASK_LM] = {"continues texts", "ran-lm"},
-        [RAN_TASK_MLM] = {"fills gaps in texts", "ran-lm"},
+        [RAN_TASK_CLASSIFY] = {"labels documents", "ran-classify", "ran-classify"},
+        [RAN_TASK_TAG] = {"tags words", "ran-tag", "ran-tag"},
+        [RAN_TASK_LM] = {"continues texts", "ran-lm", "ran-lm score"},
+        [RAN_TASK_MLM] = {"fills gaps in texts", "ran-lm", "ran-lm fill"},
 };
 
 const char *cmd_program_of_task(int task)
 {
         return tasks[task].program;
+}
+
+const char *cmd_use_of_task(int task)
+{
+        return tasks[task].use;
 }
 
 struct ran_model *cmd_model_open(const char *path, bool verify, int task)

@@ -1,6 +1,8 @@
-/* ran-train - trains a model from documents with labels, or with tags for their words. */
+/* ran-train - trains a model from documents with labels, or with tags for their words, or from
+ * texts alone. */
 #include "cmd.h"
 #include "model.h"
+#include "sequence.h"
 #include "train-check.h"
 #include "train-data.h"
 #include "train-progress.h"
@@ -100,12 +102,12 @@ static const struct ran_field other_fields[] = {
         {0},
 };
 
-/* The model's options come from the library; the default of "task" is the verb. */
-enum { MODEL_GROUP = 4 };
+/* Some defaults are the verb's: see set_defaults. */
+enum { TRAINING_GROUP = 2, MODEL_GROUP = 4 };
 static struct cmd_group groups[] = {
         {"Files", file_fields, &file},
         {"Reading", cmd_input_fields, &input},
-        {"Training", ran_train_fields, &settings},
+        [TRAINING_GROUP] = {"Training", NULL, &settings},
         {"The run", run_fields, &run},
         [MODEL_GROUP] = {"The model", NULL, &config},
         {"The vocabulary, where one is learned", ran_vocab_fields, &vocabulary},
@@ -129,6 +131,16 @@ static const struct cmd_program tag_program = {
         .summary = "Trains a tagger from JSON lines with \"tokens\" (or \"ids\") and as many "
                    "\"tags\": IOB2, or IOB1, IOBES and BILOU, which are converted. Documents are "
                    "read whole, whatever their length. Without files it reads standard input.",
+        .notes = notes,
+        .groups = groups,
+};
+static const struct cmd_program lm_program = {
+        .name = "ran-train lm",
+        .usage = USAGE,
+        .summary = "Trains a language model from JSON lines with \"text\" (or \"tokens\", "
+                   "\"ids\", \"encoding\"), or with \"source\" and \"target\": then it learns to "
+                   "answer a source. Texts are read whole, whatever their length. Without files it "
+                   "reads standard input.",
         .notes = notes,
         .groups = groups,
 };
@@ -157,22 +169,47 @@ struct session {
         bool has_dev, learned;
 };
 
-/* What the verb says, as the default of --task. */
-static void set_task(int task)
+/* A copy of the table with these defaults; it lasts as long as the program. */
+struct initial {
+        int task;
+        const char *name, *value;
+};
+static struct ran_field *with_defaults(const struct ran_field *table, int task,
+                                       const struct initial *initial, size_t n_initial)
 {
         size_t n = 0, size = sizeof(struct ran_field);
         struct ran_error err = {0};
 
-        while (ran_config_fields[n].name != NULL)
+        while (table[n].name != NULL)
                 n++;
-        struct ran_field *fields = ran_alloc(n + 1, size, &err); /* as long as the program runs */
+        struct ran_field *fields = ran_alloc(n + 1, size, &err);
         if (fields == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
-        memcpy(fields, ran_config_fields, n * size);
+        memcpy(fields, table, n * size);
         for (size_t i = 0; i < n; i++)
-                if (strcmp(fields[i].name, "task") == 0)
-                        fields[i].initial = fields[i].choices[task];
-        groups[MODEL_GROUP].fields = fields;
+                for (size_t k = 0; k < n_initial; k++)
+                        if (initial[k].task == task && strcmp(fields[i].name, initial[k].name) == 0)
+                                fields[i].initial = initial[k].value;
+        return fields;
+}
+
+/* Defaults that differ from those of the library. */
+static void set_defaults(int task)
+{
+        static const struct initial model[] = {
+                {RAN_TASK_TAG, "task", "tag"},
+                {RAN_TASK_LM, "task", "lm"},
+                {RAN_TASK_LM, "mask", "causal"},
+                {RAN_TASK_LM, "min_window", "1"},
+        };
+        static const struct initial training[] = {
+                {RAN_TASK_LM, "metric", "loss"},
+        };
+
+        groups[MODEL_GROUP].fields =
+                with_defaults(ran_config_fields, task, model, sizeof model / sizeof *model);
+        groups[TRAINING_GROUP].fields =
+                with_defaults(ran_train_fields, task, training, sizeof training / sizeof *training);
 }
 
 static void check_config(int task)
@@ -181,10 +218,14 @@ static void check_config(int task)
 
         if (config.task != task)
                 cmd_usage("the verb says what the task is: leave out --task");
-        if (task == RAN_TASK_TAG && config.cell == RAN_CELL_PLAIN && other.dump_gradients == NULL)
+        if (task != RAN_TASK_CLASSIFY && config.cell == RAN_CELL_PLAIN &&
+            other.dump_gradients == NULL)
                 cmd_usage("with --cell plain all tokens of a document of one window come out the "
-                          "same, so that its words cannot be tagged: use --cell gated");
-        if (ran_config_check(&config, &err) != RAN_OK)
+                          "same, so that %s: use --cell gated",
+                          task == RAN_TASK_TAG ? "its words cannot be tagged"
+                                               : "what follows them cannot be told");
+        if (ran_config_check(&config, &err) != RAN_OK ||
+            ran_train_settings_check(&settings, &config, &err) != RAN_OK)
                 cmd_usage("%s", err.text);
 }
 
@@ -250,6 +291,33 @@ static void open_vocabulary(struct session *s)
         s->source.V = ran_tokenizer_size(s->tokenizer);
 }
 
+/* A language model that the vocabulary will not do for is known before anything is read; whether
+ * [SEP] is needed may depend on the records. */
+static void check_vocabulary(const struct session *s)
+{
+        struct cmd_reserved reserved;
+        struct ran_error err = {0};
+
+        if (s->source.task == RAN_TASK_LM &&
+            cmd_reserved_find(&reserved, s->source.tokenizer, s->source.task, config.mask, &err) !=
+                    RAN_OK)
+                cmd_die(CMD_FAILED, "%s: %s", s->model != NULL ? other.model : file.vocab,
+                        err.text);
+}
+
+/* Records with a source and a target are learned under the mask prefix, whether it was asked for or
+ * not. A model that there is already has its mask. */
+static void choose_mask(struct session *s)
+{
+        if (s->source.task != RAN_TASK_LM || s->source.mask != RAN_MASK_NONE)
+                return;
+        if (s->train.paired.file != NULL) {
+                config.mask = RAN_MASK_PREFIX;
+                cmd_note("the records have a source and a target: --mask prefix");
+        }
+        s->source.mask = config.mask;
+}
+
 static void set_classes(struct ran_dataset *set, char *const *names, size_t C)
 {
         struct ran_error err = {0};
@@ -261,7 +329,7 @@ static void set_classes(struct ran_dataset *set, char *const *names, size_t C)
 /* Labels of the data are looked up among those of the model. */
 static void set_model_classes(struct session *s)
 {
-        size_t C = ran_model_classes(s->model);
+        size_t C = s->source.task != RAN_TASK_LM ? ran_model_classes(s->model) : 0;
 
         for (size_t c = 0; c < C; c++) {
                 char *name = (char *)ran_model_label(s->model, c);
@@ -280,6 +348,8 @@ static void leave_spelling(struct session *s)
 static void read_training(struct session *s, char **files)
 {
         s->source.spelling = config.spelling;
+        s->source.mask =
+                s->model != NULL || config.mask == RAN_MASK_PREFIX ? config.mask : RAN_MASK_NONE;
         if (s->source.tokenizer == NULL && s->model == NULL && s->start.init == NULL) {
                 s->tokenizer = train_data_learn(&s->train, &s->source, &vocabulary, files);
                 s->source.tokenizer = s->tokenizer;
@@ -291,6 +361,7 @@ static void read_training(struct session *s, char **files)
         } else {
                 train_data_read(&s->train, &s->source, files);
         }
+        choose_mask(s);
         if (s->train.set.multilabel && s->model != NULL && !config.multilabel)
                 cmd_die(CMD_FAILED,
                         "%s:%zu has \"labels\", but the model gives each document one label",
@@ -441,7 +512,7 @@ static int run_task(int task, const struct cmd_program *program, int argc, char 
         char *checkpoint = NULL;
         int status;
 
-        set_task(task);
+        set_defaults(task);
         char **files = argv + cmd_parse(program, argc, argv);
         check_usage();
         train_start_open(&s.start, &file.start, &config);
@@ -459,6 +530,7 @@ static int run_task(int task, const struct cmd_program *program, int argc, char 
         s.source.keep = run.data_memory << 20;
         open_model(&s);
         open_vocabulary(&s);
+        check_vocabulary(&s);
         if (other.dump_gradients != NULL)
                 set_model_classes(&s);
         read_training(&s, files);
@@ -492,19 +564,24 @@ static int tag(int argc, char **argv)
         return run_task(RAN_TASK_TAG, &tag_program, argc, argv);
 }
 
+static int lm(int argc, char **argv)
+{
+        return run_task(RAN_TASK_LM, &lm_program, argc, argv);
+}
+
 static int not_yet(int argc, char **argv)
 {
         (void)argc;
         cmd_die(CMD_USAGE,
-                "'%s' is not in this version of ran (%s); it trains classifiers and taggers: "
-                "ran-train classify, ran-train tag",
+                "'%s' is not in this version of ran (%s); it trains classifiers, taggers and "
+                "language models: ran-train classify, ran-train tag, ran-train lm",
                 argv[0], RAN_VERSION);
 }
 
 static const struct cmd_verb verbs[] = {
         {"classify", "a classifier of documents, with one label each or several", classify},
         {"tag", "a tagger of words, which finds names and the like", tag},
-        {"lm", "a language model (not in this version)", not_yet},
+        {"lm", "a language model, which scores texts and goes on with them", lm},
         {"mlm", "a model of masked words (not in this version)", not_yet},
         {0},
 };

@@ -54,6 +54,22 @@ static bool is_tagged(const struct ran_dataset *set)
         return set->places != NULL;
 }
 
+/* Texts for a language model have no labels. */
+static bool is_text(const struct ran_dataset *set)
+{
+        return set->sources != NULL;
+}
+
+static void find_mixed_texts(struct train_problems *p, const struct train_place *plain,
+                             const struct train_place *paired)
+{
+        if (plain->file != NULL && paired->file != NULL)
+                add_problem(p,
+                            "%s:%zu is one text but %s:%zu has a source and a target: a model "
+                            "learns from one kind",
+                            plain->file, plain->line, paired->file, paired->line);
+}
+
 static void find_useless_labels(struct train_problems *p, const struct ran_dataset *set)
 {
         double weight = 0;
@@ -62,7 +78,7 @@ static void find_useless_labels(struct train_problems *p, const struct ran_datas
                 weight += (double)set->weight[b];
         if (weight == 0)
                 add_problem(p, "the \"weight\" of every document is 0");
-        if (set->C == 0)
+        if (set->C == 0 && !is_text(set))
                 add_problem(p, "no document has a label");
         if (set->C == 1 && !set->multilabel)
                 add_problem(p, "all %s have the %s \"%s\": at least two different ones are needed",
@@ -83,23 +99,30 @@ static void find_bad_lines(struct train_problems *p, const struct cmd_counts *co
                             bad == 1 ? "it" : "them");
 }
 
+static const char *kind_of(const struct train_data *d)
+{
+        return d->task == RAN_TASK_LM ? "" : "labelled ";
+}
+
 void train_find_problems(struct train_problems *p, const struct train_data *train,
                          const struct train_data *dev, bool bad_ok)
 {
         if (!bad_ok)
                 find_bad_lines(p, &train->counts, "training");
         if (train->set.B == 0)
-                add_problem(p, "there is no labelled document to train on");
+                add_problem(p, "there is no %sdocument to train on", kind_of(train));
         else
                 find_useless_labels(p, &train->set);
         find_mixed(p, &train->one, &train->several);
+        find_mixed_texts(p, &train->plain, &train->paired);
         if (dev == NULL)
                 return;
         if (!bad_ok)
                 find_bad_lines(p, &dev->counts, "development");
         if (dev->set.B == 0)
-                add_problem(p, "there is no labelled document in the development data");
+                add_problem(p, "there is no %sdocument in the development data", kind_of(dev));
         find_mixed(p, &dev->one, &dev->several);
+        find_mixed_texts(p, &dev->plain, &dev->paired);
         if (train->several.file == NULL)
                 find_mixed(p, &train->one, &dev->several);
         else if (train->one.file == NULL)
@@ -211,6 +234,7 @@ struct summary {
         const struct train_data *data;
         size_t *label_count; /* (C) */
         size_t tokens, length[PERCENTILES], longer_window, longer_512;
+        size_t predicted; /* of texts: tokens that the loss is the mean over */
 };
 
 struct report {
@@ -236,7 +260,9 @@ static void summarise_lengths(struct summary *s, size_t window)
                 s->longer_window += length[b] > window;
                 s->longer_512 += length[b] > 512;
         }
-        s->tokens = set->first[set->B];
+        s->tokens = s->predicted = set->first[set->B];
+        for (size_t b = 0; is_text(set) && b < set->B; b++)
+                s->predicted -= set->sources[b] > 0 ? set->sources[b] : 1;
         qsort(length, set->B, sizeof *length, compare_sizes);
         for (size_t i = 0; i < PERCENTILES && set->B > 0; i++) { /* the nearest rank */
                 size_t rank = (size_t)ceil(percentile[i].share * (double)set->B);
@@ -316,6 +342,24 @@ static void json_pairs(struct ran_buf *b, const char *name, const struct places 
         ran_buf_str(b, "]}");
 }
 
+/* What is learned: labels, tags, or how many tokens of texts. */
+static void json_labels(struct ran_buf *b, const struct summary *s)
+{
+        const struct train_data *d = s->data;
+
+        if (d->task == RAN_TASK_LM) {
+                ran_buf_printf(b, ",\"predicted\":%zu,\"one_id\":%zu", s->predicted, d->lone);
+                return;
+        }
+        ran_buf_printf(b, ",\"%s\":{", is_tagged(&d->set) ? "tags" : "labels");
+        for (size_t c = 0; c < d->set.C; c++) {
+                ran_buf_str(b, c == 0 ? "" : ",");
+                ran_buf_json(b, d->set.names[c], strlen(d->set.names[c]));
+                ran_buf_printf(b, ":%zu", s->label_count[c]);
+        }
+        ran_buf_char(b, '}');
+}
+
 static void json_summary(struct ran_buf *b, const struct summary *s, size_t window)
 {
         const struct train_data *d = s->data;
@@ -327,13 +371,9 @@ static void json_summary(struct ran_buf *b, const struct summary *s, size_t wind
                 ran_buf_str(b, i == 0 ? "" : ",");
                 json_place(b, d->empty[i]);
         }
-        ran_buf_printf(b, "]},\"%s\":{", is_tagged(&d->set) ? "tags" : "labels");
-        for (size_t c = 0; c < d->set.C; c++) {
-                ran_buf_str(b, c == 0 ? "" : ",");
-                ran_buf_json(b, d->set.names[c], strlen(d->set.names[c]));
-                ran_buf_printf(b, ":%zu", s->label_count[c]);
-        }
-        ran_buf_str(b, "},\"length\":{");
+        ran_buf_str(b, "]}");
+        json_labels(b, s);
+        ran_buf_str(b, ",\"length\":{");
         for (size_t i = 0; i < PERCENTILES; i++)
                 ran_buf_printf(b, "%s\"%s\":%zu", i == 0 ? "" : ",", percentile[i].name,
                                s->length[i]);
@@ -405,6 +445,23 @@ static void text_label(struct ran_buf *b, const struct summary *s, size_t c)
         ran_buf_char(b, '\n');
 }
 
+static void text_labels(struct ran_buf *b, const struct summary *s)
+{
+        const struct train_data *d = s->data;
+
+        if (d->task == RAN_TASK_LM) {
+                ran_buf_printf(b, "  tokens to be predicted: %zu\n", s->predicted);
+                if (d->lone > 0)
+                        ran_buf_printf(b, "  left out, of one id: %zu\n", d->lone);
+                return;
+        }
+        if (is_tagged(&d->set))
+                ran_buf_printf(b, "  words: %zu\n", d->set.label_first[d->set.B]);
+        ran_buf_printf(b, "  %s: %zu\n", is_tagged(&d->set) ? "tags" : "labels", d->set.C);
+        for (size_t c = 0; c < d->set.C; c++)
+                text_label(b, s, c);
+}
+
 static void text_summary(struct ran_buf *b, const struct summary *s, size_t window)
 {
         const struct train_data *d = s->data;
@@ -412,11 +469,7 @@ static void text_summary(struct ran_buf *b, const struct summary *s, size_t wind
         ran_buf_printf(b, "documents %zu, tokens %zu, bad lines %zu, blank lines %zu\n", d->set.B,
                        s->tokens, d->counts.bad, d->counts.blank);
         text_empty(b, d);
-        if (is_tagged(&d->set))
-                ran_buf_printf(b, "  words: %zu\n", d->set.label_first[d->set.B]);
-        ran_buf_printf(b, "  %s: %zu\n", is_tagged(&d->set) ? "tags" : "labels", d->set.C);
-        for (size_t c = 0; c < d->set.C; c++)
-                text_label(b, s, c);
+        text_labels(b, s);
         ran_buf_str(b, "  tokens of a document:");
         for (size_t i = 0; i < PERCENTILES; i++)
                 ran_buf_printf(b, "%s %s %zu", i == 0 ? "" : ",", percentile[i].name, s->length[i]);

@@ -1,4 +1,4 @@
-/* train-data.c - reads documents with labels or tags into a data set.
+/* train-data.c - reads documents with labels or tags, or texts, into a data set.
  *
  * Every line goes through the record loop: `encode` runs in many threads and packs labels or
  * tags, weight and ids of a document into the result of the line, `take` unpacks them in the order
@@ -13,14 +13,16 @@
 static const char *const labelled[] = {CMD_DOCUMENT_MEMBERS, CMD_LABEL_MEMBERS, "weight", NULL};
 static const char *const tagged[] = {CMD_DOCUMENT_MEMBERS, CMD_TAG_MEMBERS, "weight", NULL};
 
+static const char *const texts[] = {CMD_SEQUENCE_MEMBERS, "weight", NULL};
+
 /* ---- one line to a packed document, in any thread ------------------------------------------- */
 
 /* How a document travels from encode to take: this head, then n ends of names of labels or tags
  * (size_t), L ids, the places of words and the spelling (uint32_t), and the names. */
 struct packed {
         double weight;
-        size_t n, L, places, spelling;
-        bool several, numbers;
+        size_t n, L, places, spelling, sources;
+        bool several, numbers, paired;
         struct ran_tag_census census;
 };
 
@@ -35,6 +37,7 @@ void train_scratch_release(struct train_scratch *s)
         cmd_document_release(&s->document);
         cmd_labels_release(&s->labels);
         cmd_words_release(&s->words);
+        cmd_sequence_release(&s->sequence);
 }
 
 static void scratch_free(void *scratch)
@@ -96,9 +99,15 @@ static int read_tags(struct cmd_labels *tags, const struct ran_record *record,
         return RAN_OK;
 }
 
-int train_read_labels(struct train_scratch *s, int task, const struct ran_record *record,
-                      struct ran_error *err)
+int train_read_labels(struct train_scratch *s, const struct train_source *source,
+                      const struct ran_record *record, struct ran_error *err)
 {
+        int task = source->task;
+
+        if (task == RAN_TASK_LM && train_text_kind(s, source, record, err) != RAN_OK)
+                return err->code;
+        if (task == RAN_TASK_LM)
+                return read_weight(record, &s->weight, err);
         if ((task == RAN_TASK_TAG ? read_tags : read_labels)(&s->labels, record, err) != RAN_OK)
                 return err->code;
         if (s->labels.names.len > 0 &&
@@ -130,6 +139,30 @@ static void pack(const struct train_scratch *s, struct ran_buf *result)
         ran_buf_add(result, labels->names.data, labels->names.len);
 }
 
+static void pack_text(const struct train_scratch *s, size_t L, struct ran_buf *result)
+{
+        const struct cmd_sequence *q = &s->sequence;
+        const struct packed head = {.weight = s->weight,
+                                    .L = L,
+                                    .sources = q->sources,
+                                    .paired = s->mask == RAN_MASK_PREFIX};
+
+        ran_buf_add(result, &head, sizeof head);
+        ran_buf_add(result, q->ids, L * sizeof *q->ids);
+}
+
+static int encode_text(struct train_scratch *s, const struct train_source *source,
+                       const struct ran_record *record, struct ran_buf *result,
+                       struct ran_error *err)
+{
+        int code = train_text_read(s, source, record, err);
+
+        if (code != RAN_OK && !s->sequence.document.empty)
+                return code;
+        pack_text(s, code == RAN_OK ? s->sequence.L : 0, result);
+        return RAN_OK;
+}
+
 /* A document without a token goes on to take, which notes where it is, with L = 0. */
 int train_encode(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
                  struct ran_error *err)
@@ -137,8 +170,10 @@ int train_encode(void *arg, void *scratch, const struct cmd_line *line, struct r
         const struct train_source *source = ((struct train_reader *)arg)->source;
         struct train_scratch *s = scratch;
 
-        if (train_read_labels(s, source->task, &line->record, err) != RAN_OK)
+        if (train_read_labels(s, source, &line->record, err) != RAN_OK)
                 return err->code;
+        if (source->task == RAN_TASK_LM)
+                return encode_text(s, source, &line->record, result, err);
         s->document.by_words = source->task == RAN_TASK_TAG;
         s->document.spelling = source->spelling;
         if (cmd_document_read(&s->document, &line->record, source->tokenizer, source->V, NULL,
@@ -158,12 +193,21 @@ struct train_place train_place_of(const struct cmd_line *line)
         return (struct train_place){standard_input ? "standard input" : line->file, line->number};
 }
 
-static void note_kind(struct train_data *d, const struct cmd_line *line, bool several)
+static void note(struct train_place *place, const struct cmd_line *line)
 {
-        struct train_place *place = several ? &d->several : &d->one;
-
         if (place->file == NULL)
                 *place = train_place_of(line);
+}
+
+static void note_kind(struct train_reader *r, const struct cmd_line *line,
+                      const struct packed *head)
+{
+        struct train_data *d = r->data;
+
+        if (r->source->task == RAN_TASK_LM)
+                note(head->paired ? &d->paired : &d->plain, line);
+        else
+                note(head->several ? &d->several : &d->one, line);
 }
 
 /* Classes are either all names or all numbers. */
@@ -177,13 +221,23 @@ static int note_tags(struct train_data *d, const struct cmd_line *line, const st
                 return ran_fail(err, RAN_EFORMAT, "the tags are %s, but %s at %s:%zu",
                                 head->numbers ? "numbers" : "names",
                                 head->numbers ? "names" : "numbers", other->file, other->line);
-        if (place->file == NULL)
-                *place = train_place_of(line);
+        note(place, line);
         d->census.opens += head->census.opens;
         d->census.needless += head->census.needless;
         d->census.unclosed += head->census.unclosed;
         d->census.iobes += head->census.iobes;
         d->census.bilou += head->census.bilou;
+        return RAN_OK;
+}
+
+/* No loss, and no line that anybody must mend. */
+static int leave_lone(struct train_data *d, const struct cmd_line *line)
+{
+        struct train_place place = train_place_of(line);
+
+        if (++d->lone <= TRAIN_LISTED)
+                cmd_warn("%s:%zu: after its one id there is none to predict: left out", place.file,
+                         place.line);
         return RAN_OK;
 }
 
@@ -251,7 +305,9 @@ static int add_document(struct train_reader *r, const struct packed *head, const
         const uint32_t *places = ids + head->L;
         int code;
 
-        if (r->source->task == RAN_TASK_TAG)
+        if (r->source->task == RAN_TASK_LM)
+                code = ran_dataset_add_text(set, ids, head->L, head->sources, head->weight, err);
+        else if (r->source->task == RAN_TASK_TAG)
                 code = ran_dataset_add_words(set, ids, head->L, places, r->labels, head->n,
                                              head->weight, err);
         else
@@ -272,6 +328,8 @@ int train_take(void *arg, const struct cmd_line *line, const struct ran_buf *res
 
         if (head->L == 0)
                 return refuse_empty(d, line, err);
+        if (head->L == 1 && r->source->task == RAN_TASK_LM)
+                return leave_lone(d, line);
         const char *names = (const char *)(ids + head->L + head->places + head->spelling);
         if ((r->source->task == RAN_TASK_TAG && note_tags(d, line, head, err) != RAN_OK) ||
             number_labels(r, line, end, names, head->n, err) != RAN_OK)
@@ -282,7 +340,7 @@ int train_take(void *arg, const struct cmd_line *line, const struct ran_buf *res
         d->place = place;
         if (add_document(r, head, ids, err) != RAN_OK)
                 return err->code;
-        note_kind(d, line, head->several);
+        note_kind(r, line, head);
         for (size_t t = 0; t < head->L; t++)
                 if (ids[t] >= d->V)
                         d->V = (size_t)ids[t] + 1;
@@ -318,6 +376,7 @@ void train_begin(struct train_reader *r)
 {
         struct train_data *d = r->data;
 
+        d->task = r->source->task;
         d->set.keep = d->place_spool.keep = d->empty_spool.keep = r->source->keep;
         ran_sha256_init(&r->digest);
 }
@@ -332,6 +391,8 @@ void train_finish(struct train_reader *r)
         d->set.multilabel = d->several.file != NULL;
         if (ran_dataset_finish(&d->set, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
+        if (d->lone > TRAIN_LISTED)
+                cmd_warn("... and %zu more documents of one id", d->lone - TRAIN_LISTED);
         if (d->unknown > TRAIN_LISTED)
                 cmd_warn("... and %zu more unknown %ss", d->unknown - TRAIN_LISTED,
                          label_word(r->source));
@@ -342,7 +403,9 @@ struct cmd_loop train_loop(const struct train_source *source)
 {
         return (struct cmd_loop){
                 .input = source->input,
-                .reads = source->task == RAN_TASK_TAG ? tagged : labelled,
+                .reads = source->task == RAN_TASK_TAG  ? tagged
+                         : source->task == RAN_TASK_LM ? texts
+                                                       : labelled,
                 .pool = source->pool,
                 .make_scratch = scratch_new,
                 .free_scratch = scratch_free,

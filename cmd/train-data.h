@@ -13,6 +13,7 @@ struct train_place {
 
 /* Zero-initialise. */
 struct train_data {
+        int task; /* of the source that it is read from */
         struct ran_dataset set;
         struct train_place *place; /* (B) of each document of the set, until it is split */
         struct cmd_counts counts;
@@ -23,6 +24,9 @@ struct train_data {
                 several; /* the first record with `label`, the first with `labels` */
         struct train_place named,
                 numbered; /* the first with tags that are names, the first with numbers */
+        struct train_place plain,
+                paired;               /* language models: the first text, the first with a source */
+        size_t lone;                  /* language models: documents of one id, left out */
         struct ran_tag_census census; /* of the tags, before they became IOB2 */
         size_t unknown;               /* labels that the given classes do not have */
         size_t V;                     /* 1 + the largest id */
@@ -32,12 +36,14 @@ void train_data_release(struct train_data *d);
 
 /* How documents become ids. */
 struct train_source {
-        int task; /* RAN_TASK_CLASSIFY: a record has labels; RAN_TASK_TAG: tags for its words */
+        int task; /* RAN_TASK_CLASSIFY: a record has labels; RAN_TASK_TAG: tags for its words;
+                     RAN_TASK_LM: a text, or a source and a target */
+        int mask; /* of a language model; RAN_MASK_NONE: as each record wants it */
         const struct cmd_input *input;
         struct ran_pool *pool;
         const struct ran_tokenizer *tokenizer; /* NULL: the documents are ids */
         size_t V;                              /* of which all are below this */
-        size_t keep; /* bytes of each long array that stay in memory, see ran_spool */
+        size_t keep;     /* bytes of each long array that stay in memory, see ran_spool */
         size_t spelling; /* buckets for that of words; 0: not wanted */
 };
 

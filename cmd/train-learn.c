@@ -71,7 +71,7 @@ static int count(void *arg, void *scratch, const struct cmd_line *line, struct r
                                 "\"encoding\" needs the vocabulary that it was made with: --vocab");
         if (find(&line->record, "ids") != NULL)
                 return train_encode(&l->reader, s, line, result, err);
-        if (train_read_labels(s, l->reader.source->task, &line->record, err) != RAN_OK)
+        if (train_read_labels(s, l->reader.source, &line->record, err) != RAN_OK)
                 return err->code;
         return cmd_words_read(&s->words, &line->record, l->counter, result, err);
 }

@@ -58,7 +58,14 @@ const char *train_amount(char text[32], double x)
 
 double train_progress_metric(const struct train_progress *p, double metric)
 {
+        if (p->texts)
+                return exp(-metric);
         return strcmp(p->metric, "loss") == 0 ? -metric : 100 * metric;
+}
+
+const char *train_progress_name(const struct train_progress *p)
+{
+        return p->texts ? "perplexity" : p->metric;
 }
 
 /* ---- lines for people ----------------------------------------------------------------------- */
@@ -67,7 +74,8 @@ static void add_dev(const struct train_progress *p, struct ran_buf *line)
 {
         const struct ran_train_report *d = &p->dev;
 
-        ran_buf_printf(line, "  dev %s %.2f", p->metric, train_progress_metric(p, d->metric));
+        ran_buf_printf(line, "  dev %s %.2f", train_progress_name(p),
+                       train_progress_metric(p, d->metric));
         if (d->improved)
                 ran_buf_str(line, " (the best)");
         else
@@ -157,9 +165,13 @@ static void make_entry(const struct train_progress *p, const struct ran_train_re
         if (r->event == RAN_REPORT_DEV) {
                 ran_buf_str(b, ",\"dev\":{\"loss\":");
                 ran_buf_double(b, r->loss);
-                add_number(b, "accuracy", r->accuracy);
-                add_number(b, "micro_f1", r->micro_f1);
-                add_number(b, "macro_f1", r->macro_f1);
+                if (p->texts) {
+                        add_number(b, "perplexity", exp(r->loss));
+                } else {
+                        add_number(b, "accuracy", r->accuracy);
+                        add_number(b, "micro_f1", r->micro_f1);
+                        add_number(b, "macro_f1", r->macro_f1);
+                }
                 ran_buf_printf(b, "},\"metric\":\"%s\",\"improved\":%s", p->metric,
                                r->improved ? "true" : "false");
                 add_number(b, "value", r->metric);

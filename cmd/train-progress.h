@@ -12,6 +12,7 @@ enum { TRAIN_PROGRESS_AUTO, TRAIN_PROGRESS_ALWAYS, TRAIN_PROGRESS_NEVER };
 struct train_progress {
         int when;           /* TRAIN_PROGRESS_... */
         const char *metric; /* name of the dev metric, as --metric has it */
+        bool texts;         /* of a language model: people read its loss as a perplexity */
         uint64_t seed;
         FILE *log; /* one JSON object a report; NULL: none */
         const char *log_name;
@@ -32,8 +33,10 @@ void train_progress_clear(struct train_progress *p);
 /* Closes the log; false when some of it could not be written (which has been said by then). */
 bool train_progress_end(struct train_progress *p);
 
-/* The dev metric as people read it: a loss as it is, all else in per cent. */
+/* The dev metric as people read it: a loss as it is or as a perplexity, all else in per cent; and
+ * its name. */
 double train_progress_metric(const struct train_progress *p, double metric);
+const char *train_progress_name(const struct train_progress *p);
 /* "0:12:40"; the buffer is large enough for any time. */
 const char *train_duration(char text[32], double seconds);
 /* "81.2k", "1.2M": three or four digits, for counts and rates. */

@@ -1,5 +1,5 @@
-/* train-reader.h - how a line becomes a document of a data set: what train-data.c and train-learn.c
- * know of each other, and nobody else.
+/* train-reader.h - how a line becomes a document of a data set: what train-data.c, train-text.c and
+ * train-learn.c know of each other, and nobody else.
  *
  * A line goes through train_encode, in any thread, which packs labels or tags, weight and ids into
  * the result of the line, and through train_take, in order, which unpacks them into the data set.
@@ -10,6 +10,7 @@
 #include "cmd.h"
 #include "document.h"
 #include "labels.h"
+#include "sequence.h"
 #include "train-data.h"
 #include "vocab.h"
 
@@ -26,15 +27,23 @@ struct train_reader {
 struct train_scratch {
         struct cmd_document document;
         struct cmd_labels labels;
-        struct cmd_words words; /* where a vocabulary is learned */
+        struct cmd_words words;       /* where a vocabulary is learned */
+        struct cmd_sequence sequence; /* of a language model, in place of document */
+        int mask;                     /* RAN_MASK_... that it is to be read with */
         double weight;
 };
 void train_scratch_release(struct train_scratch *s);
 
 /* Labels or tags, as the task is, and weight of a record into s; RAN_EFORMAT when there are none,
- * or not as many tags as words. */
-int train_read_labels(struct train_scratch *s, int task, const struct ran_record *record,
-                      struct ran_error *err);
+ * or not as many tags as words. For a language model, what kind of texts there are instead. */
+int train_read_labels(struct train_scratch *s, const struct train_source *source,
+                      const struct ran_record *record, struct ran_error *err);
+/* Sets s->mask as the texts of a record want it; RAN_EFORMAT for a source without a target, and
+ * the other way round. Then, once there is a vocabulary, reads them into s->sequence. */
+int train_text_kind(struct train_scratch *s, const struct train_source *source,
+                    const struct ran_record *record, struct ran_error *err);
+int train_text_read(struct train_scratch *s, const struct train_source *source,
+                    const struct ran_record *record, struct ran_error *err);
 int train_encode(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
                  struct ran_error *err);
 int train_take(void *arg, const struct cmd_line *line, const struct ran_buf *result,

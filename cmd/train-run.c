@@ -85,7 +85,7 @@ static void summarise(const struct ran_train_job *job, const struct train_progre
 
         if (last->best_epoch > 0)
                 cmd_note("best epoch %zu of %zu: dev %s %.2f", last->best_epoch, last->epoch,
-                         p->metric, train_progress_metric(p, last->best));
+                         train_progress_name(p), train_progress_metric(p, last->best));
         else
                 cmd_note("%zu epochs, loss %.4f; without development data the last epoch is kept",
                          last->epoch, last->loss);
@@ -95,7 +95,7 @@ static void summarise(const struct ran_train_job *job, const struct train_progre
         stat(job->output, &file);
         cmd_note("the model is %s (%sB); now use it:", job->output,
                  train_amount(size, (double)file.st_size));
-        cmd_note("    %s -m %s FILE.jsonl", cmd_program_of_task(job->config->task), job->output);
+        cmd_note("    %s -m %s FILE.jsonl", cmd_use_of_task(job->config->task), job->output);
 }
 
 /* ---- the run -------------------------------------------------------------------------------- */
@@ -131,6 +131,8 @@ int train_run(struct ran_train_job *job, const struct train_run_options *options
 {
         struct train_progress progress = {.when = options->progress,
                                           .metric = metric_name(job->settings->metric),
+                                          .texts = job->config->task == RAN_TASK_LM ||
+                                                   job->config->task == RAN_TASK_MLM,
                                           .seed = job->settings->seed,
                                           .log = options->log_file,
                                           .log_name = options->log};

@@ -68,7 +68,7 @@ int cmd_words_read(struct cmd_words *w, const struct ran_record *record,
         for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
                 const struct ran_member *m = ran_record_find(record, names[i], NULL);
                 bool pair = i >= 2; /* source goes with target; the others stand alone */
-                if (m == NULL || m->type == '0')
+                if (m == NULL || m->type == '0' || (w->pairs && !pair))
                         continue;
                 int code = read_member(w, names[i], record->line, m, counter, words, err);
                 if (code != RAN_OK)

@@ -9,6 +9,7 @@ struct ran_tokenizer *cmd_vocab_open(const char *path);
 
 /* Scratch for reading words, one a thread. Zero-initialise. */
 struct cmd_words {
+        bool pairs; /* set by the caller: those of source and target, whatever else there is */
         struct ran_encoding encoding;
         struct ran_buf text;
 };

@@ -895,6 +895,9 @@ struct ran_train_settings {
         int schedule, metric, class_weights;
 };
 extern const struct ran_field ran_train_fields[];
+/* Checks what no single setting can know: what the model is. */
+int ran_train_settings_check(const struct ran_train_settings *s, const struct ran_config *config,
+                             struct ran_error *err);
 
 struct ran_train_report {
         enum { RAN_REPORT_STEP, RAN_REPORT_DEV, RAN_REPORT_CHECKPOINT, RAN_REPORT_END } event;

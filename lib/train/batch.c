@@ -112,23 +112,17 @@ static double weigh(const struct ran_batcher *k, size_t b, size_t i)
         return weight;
 }
 
-/* The first token of a language model's piece whose next one is predicted. */
-static size_t predicts(const struct ran_batcher *k, const struct ran_piece *p)
-{
-        size_t from = ran_plan_predicts(k->data, p->document);
-
-        return from > p->from ? from : p->from;
-}
-
 /* Terms of the loss: a document, a word, or a predicted token. */
 static double terms(const struct ran_batcher *k, const struct ran_piece *piece)
 {
-        size_t b = piece->document;
+        size_t b = piece->document, from, to;
         size_t words = k->data->label_first[b + 1] - k->data->label_first[b];
         double sum = 0;
 
-        if (k->c->task == RAN_TASK_LM)
-                return (double)k->data->weight[b] * (double)(piece->to - predicts(k, piece));
+        if (k->c->task == RAN_TASK_LM) {
+                to = ran_plan_predicts(k->data, piece, &from);
+                return (double)k->data->weight[b] * (double)(to - from);
+        }
         if (k->c->task == RAN_TASK_CLASSIFY)
                 return weigh(k, b, 0);
         for (size_t i = 0; i < words; i++)
@@ -215,19 +209,20 @@ static int load_predicted(struct ran_batcher *k, struct ran_trainee *t, const st
                           struct ran_error *err)
 {
         const struct ran_dataset *d = k->data;
-        size_t b = p->document, from = predicts(k, p), at = t->rows.places;
+        size_t b = p->document, at = t->rows.places, from;
+        size_t to = ran_plan_predicts(d, p, &from);
 
-        ROOM(place, p->to - from);
-        ROOM(gold, at + p->to - from);
-        ROOM(scale, at + p->to - from);
-        for (size_t i = from; i < p->to; i++, at++) {
+        ROOM(place, to - from);
+        ROOM(gold, at + to - from);
+        ROOM(scale, at + to - from);
+        for (size_t i = from; i < to; i++, at++) {
                 t->place[i - from] = (uint32_t)(i - p->from);
                 t->gold[at] = d->ids[d->first[b] + i + 1];
                 t->scale[at] = (float)((double)d->weight[b] / k->terms);
         }
         if (p->from == 0)
                 t->rows.sources[t->rows.B - 1] = d->sources[b];
-        return ran_rows_places(&t->rows, t->place, p->to - from, err);
+        return ran_rows_places(&t->rows, t->place, to - from, err);
 }
 
 static int load_words(struct ran_batcher *k, struct ran_trainee *t, size_t b, struct ran_error *err)

@@ -93,6 +93,8 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
         int rc = ran_config_check(c, err);
 
         if (rc == RAN_OK)
+                rc = ran_train_settings_check(job->settings, c, err);
+        if (rc == RAN_OK)
                 rc = ran_layout_init(&layout, c, C, err);
         if (rc != RAN_OK)
                 return rc;
@@ -101,7 +103,7 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
                                          .embedding_parameters = (V + c->spelling) * c->dim};
         ran_layout_release(&layout);
         for (size_t b = 0; b < d->B; b++) {
-                double L = (double)ran_plan_length(c, d, b), m = ceil(L / (double)c->window);
+                double L = (double)(d->first[b + 1] - d->first[b]), m = ceil(L / (double)c->window);
 
                 e->flops +=
                         3 * L * ((double)c->layers * flops_per_token(c, m) + output_flops(c, V));

@@ -212,21 +212,27 @@ int ran_evaluate_tags(struct ran_rates *rates, const struct ran_config *c,
 
 /* ---- texts ---------------------------------------------------------------------------------- */
 
+static struct ran_piece whole(const struct ran_dataset *d, size_t b)
+{
+        return (struct ran_piece){.document = b, .to = d->first[b + 1] - d->first[b]};
+}
+
 static int read_one(struct sweep *k, struct ran_state *s, size_t b, struct ran_error *err)
 {
         const struct ran_dataset *d = k->d;
+        const struct ran_piece all = whole(d, b);
         const uint32_t *ids = d->ids + d->first[b];
-        size_t n = ran_plan_length(k->c, d, b), first = ran_plan_predicts(d, b);
-        uint32_t *gold = ran_alloc(n, sizeof *gold, err);
-        float *nll = ran_alloc_floats(n, err);
+        size_t from, to = ran_plan_predicts(d, &all, &from);
+        uint32_t *gold = ran_alloc(all.to, sizeof *gold, err);
+        float *nll = ran_alloc_floats(all.to, err);
         const struct ran_lm_out out = {.gold = gold, .nll = nll};
         int rc = RAN_ENOMEM;
 
-        for (size_t t = 0; t < n && gold != NULL; t++)
-                gold[t] = t < first ? RAN_NO_ID : ids[t + 1];
+        for (size_t t = 0; t < all.to && gold != NULL; t++)
+                gold[t] = t < from || t >= to ? RAN_NO_ID : ids[t + 1];
         if (gold != NULL && nll != NULL)
-                rc = ran_score_lm(s, NULL, ids, n, d->sources[b], &out, err);
-        for (size_t t = first; t < n && rc == RAN_OK; t++)
+                rc = ran_score_lm(s, NULL, ids, all.to, d->sources[b], &out, err);
+        for (size_t t = from; t < to && rc == RAN_OK; t++)
                 k->loss[b] += (double)nll[t];
         free(gold);
         free(nll);
@@ -248,8 +254,11 @@ int ran_evaluate_texts(struct ran_rates *rates, const struct ran_config *c,
         int rc = k.loss != NULL ? sweep(&k, err) : RAN_ENOMEM;
 
         for (size_t b = 0; b < d->B && rc == RAN_OK; b++) {
+                const struct ran_piece all = whole(d, b);
+                size_t from, to = ran_plan_predicts(d, &all, &from);
+
                 loss += k.loss[b];
-                tokens += (double)(ran_plan_length(c, d, b) - ran_plan_predicts(d, b));
+                tokens += (double)(to - from);
         }
         *rates = (struct ran_rates){.loss = loss / fmax(tokens, 1)};
         free(k.loss);

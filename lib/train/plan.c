@@ -17,10 +17,6 @@ int ran_plan_init(struct ran_plan *p, const struct ran_config *c, const struct r
                   size_t lanes, size_t bptt, struct ran_error *err)
 {
         *p = (struct ran_plan){.c = c, .d = d, .lanes = lanes < d->B ? lanes : d->B};
-        if (bptt > 0 && c->task != RAN_TASK_LM)
-                return ran_fail(err, RAN_EINVAL,
-                                "truncated back-propagation is for language models, whose tokens "
-                                "see none that come after them: bptt must be 0");
         if (bptt > 0 && bptt > SIZE_MAX / c->window)
                 return ran_fail(err, RAN_EINVAL, "a piece of %zu windows cannot be", bptt);
         p->span = bptt > 0 ? bptt * c->window : SIZE_MAX;
@@ -43,14 +39,17 @@ void ran_plan_release(struct ran_plan *p)
         *p = (struct ran_plan){0};
 }
 
-size_t ran_plan_length(const struct ran_config *c, const struct ran_dataset *d, size_t b)
+static size_t length(const struct ran_dataset *d, size_t b)
 {
-        return d->first[b + 1] - d->first[b] - (c->task == RAN_TASK_LM ? 1 : 0);
+        return d->first[b + 1] - d->first[b];
 }
 
-size_t ran_plan_predicts(const struct ran_dataset *d, size_t b)
+size_t ran_plan_predicts(const struct ran_dataset *d, const struct ran_piece *p, size_t *from)
 {
-        return d->sources[b] > 0 ? d->sources[b] - 1 : 0;
+        size_t sources = d->sources[p->document], last = length(d, p->document) - 1;
+
+        *from = sources > p->from + 1 ? sources - 1 : p->from;
+        return p->to < last ? p->to : last;
 }
 
 void ran_plan_begin(struct ran_plan *p, const size_t *order, size_t documents)
@@ -61,19 +60,20 @@ void ran_plan_begin(struct ran_plan *p, const size_t *order, size_t documents)
         memset(p->lane, 0, p->lanes * sizeof *p->lane);
 }
 
-/* The source of a document lies within its first piece: its tokens see each other. */
+/* The source of a document lies within its first piece: its tokens see each other. A last token
+ * alone, which predicts none, is no piece. */
 static size_t end_of(const struct ran_plan *p, size_t b, size_t from)
 {
-        size_t length = ran_plan_length(p->c, p->d, b), n = p->span;
+        size_t left = length(p->d, b) - from, n = p->span;
 
         if (from == 0 && p->d->sources != NULL && n < p->d->sources[b])
                 n = (p->d->sources[b] - 1) / n * n + n;
-        return n < length - from ? from + n : length;
+        return n < left - 1 ? from + n : from + left;
 }
 
 static bool goes_on(const struct ran_plan *p, const struct ran_piece *last)
 {
-        return last->to > 0 && last->to < ran_plan_length(p->c, p->d, last->document);
+        return last->to > 0 && last->to < length(p->d, last->document);
 }
 
 /* What comes after the lane's last piece; one that ends at 0 if there is nothing left. */

@@ -15,7 +15,7 @@
 
 #include "model/carry.h"
 
-/* Tokens [from, to) of what is read of a document. */
+/* Tokens [from, to) of a document. */
 struct ran_piece {
         size_t document, from, to;
         size_t number;           /* of those of its document, from 0 */
@@ -35,7 +35,7 @@ struct ran_plan {
         size_t n;
 };
 
-/* bptt: windows of a piece; 0: documents are whole. Refuses what cannot be read in pieces. */
+/* bptt: windows of a piece; 0: documents are whole. */
 int ran_plan_init(struct ran_plan *p, const struct ran_config *c, const struct ran_dataset *d,
                   size_t lanes, size_t bptt, struct ran_error *err);
 void ran_plan_release(struct ran_plan *p);
@@ -46,13 +46,10 @@ bool ran_plan_next(struct ran_plan *p);
 /* Steps of an epoch; it is begun. */
 size_t ran_plan_steps(struct ran_plan *p, const size_t *order, size_t documents);
 
-/* Tokens of a document that a model reads: a language model predicts the last and does not read it.
- */
-size_t ran_plan_length(const struct ran_config *c, const struct ran_dataset *d, size_t b);
-
-/* The first token of a language model's document whose next one is predicted: all after it do, too.
- */
-size_t ran_plan_predicts(const struct ran_dataset *d, size_t b);
+/* Tokens [*from, returned) of a piece of a language model's document: those whose next one is
+ * predicted, at least one. The last token of a document is read because the window that it stands
+ * in holds a token of the target, whatever else. */
+size_t ran_plan_predicts(const struct ran_dataset *d, const struct ran_piece *p, size_t *from);
 
 /* What the documents in the lanes go on from, as one run of floats: how many there are, for a
  * checkpoint, and back from one, when the plan stands where it did. */

@@ -174,3 +174,23 @@ const struct ran_field ran_train_fields[] = {
          .help = "seed of every random choice"},
         {0},
 };
+
+int ran_train_settings_check(const struct ran_train_settings *s, const struct ran_config *config,
+                             struct ran_error *err)
+{
+        bool texts = config->task == RAN_TASK_LM || config->task == RAN_TASK_MLM;
+
+        if (s->bptt > 0 && (config->task != RAN_TASK_LM || config->encoder != RAN_ENCODER_RAN))
+                return ran_fail(err, RAN_EINVAL,
+                                "truncated back-propagation is for language models (lm) with the "
+                                "encoder 'ran', which go on from a state: bptt must be 0");
+        if (texts && s->metric != RAN_METRIC_LOSS)
+                return ran_fail(err, RAN_EINVAL,
+                                "the best epoch of a language model is that of the lowest loss: "
+                                "metric must be 'loss'");
+        if (texts && (s->label_smoothing > 0 || s->class_weights != RAN_WEIGHTS_NONE))
+                return ran_fail(err, RAN_EINVAL,
+                                "a language model has no classes: label_smoothing must be 0 and "
+                                "class_weights 'none'");
+        return RAN_OK;
+}

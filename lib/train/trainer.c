@@ -89,24 +89,6 @@ static int allocate(struct ran_trainer *t, struct ran_error *err)
         return RAN_OK;
 }
 
-/* What only classes have. */
-static int check_settings(const struct ran_trainer *t, struct ran_error *err)
-{
-        const struct ran_train_settings *s = t->s;
-
-        if (!ran_is_tied(t->c))
-                return RAN_OK;
-        if (s->metric != RAN_METRIC_LOSS)
-                return ran_fail(err, RAN_EINVAL,
-                                "the best epoch of a language model is that of the lowest loss: "
-                                "metric must be 'loss'");
-        if (s->label_smoothing > 0 || s->class_weights != RAN_WEIGHTS_NONE)
-                return ran_fail(err, RAN_EINVAL,
-                                "a language model has no classes: label_smoothing must be 0 and "
-                                "class_weights 'none'");
-        return RAN_OK;
-}
-
 int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, struct ran_error *err)
 {
         size_t tokens;
@@ -134,7 +116,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                                 "so many epochs or so large a vocabulary cannot be");
         rc = ran_config_check(t->c, err);
         if (rc == RAN_OK)
-                rc = check_settings(t, err);
+                rc = ran_train_settings_check(t->s, t->c, err);
         if (rc == RAN_OK)
                 rc = ran_batch_check(job->train, t->c, t->V, err);
         if (rc == RAN_OK)

@@ -46,17 +46,30 @@ static void end(struct epoch *e)
         ran_dataset_release(&e->d);
 }
 
+/* Each token but the first, and but those of the source, is predicted from the one before it. */
+static void check_predicted(const struct epoch *e, const struct ran_piece *p, size_t length,
+                            size_t sources)
+{
+        size_t from, to = ran_plan_predicts(&e->d, p, &from), first = to;
+
+        for (size_t t = p->to; t-- > p->from;)
+                if (t + 1 < length && t + 1 >= sources)
+                        first = t;
+        CHECK(from < to && from == first && to == (p->to < length ? p->to : length - 1));
+}
+
 /* A piece that comes after `read` tokens of its document. */
 static void check_piece(const struct epoch *e, const struct ran_piece *p, size_t read,
                         size_t number, size_t span)
 {
-        size_t b = p->document, length = e->d.first[b + 1] - e->d.first[b] - 1;
+        size_t b = p->document, length = e->d.first[b + 1] - e->d.first[b];
         size_t sources = e->d.sources[b], most = span > sources ? span : sources + span - 1;
 
         CHECK(p->from == read && p->to > read && p->to <= length && p->number == number);
         CHECK(p->to == length || p->to % span == 0);
         CHECK(read > 0 || p->to >= sources);
-        CHECK(p->to - p->from <= (read == 0 ? most : span));
+        CHECK(p->to - p->from - (p->to == length) <= (read == 0 ? most : span));
+        check_predicted(e, p, length, sources);
 }
 
 /* Returns the steps. */
@@ -83,7 +96,7 @@ static size_t check_epoch(struct epoch *e, size_t lanes, size_t span)
                 }
         }
         for (size_t b = 0; b < e->n; b++)
-                CHECK_SIZE(read[b], e->d.first[b + 1] - e->d.first[b] - 1);
+                CHECK_SIZE(read[b], e->d.first[b + 1] - e->d.first[b]);
         return steps;
 }
 
@@ -115,22 +128,6 @@ TEST(plan_of_pieces_reads_every_document_once_and_in_order)
                                                    steps);
                                         end(&e);
                                 }
-}
-
-TEST(plan_in_pieces_is_for_language_models)
-{
-        struct ran_error err = {0};
-        struct epoch e;
-
-        begin(&e, RAN_MASK_CAUSAL, 3, 10, 2, 0);
-        ran_plan_release(&e.plan);
-        for (e.c.task = RAN_TASK_CLASSIFY; e.c.task <= RAN_TASK_MLM; e.c.task++) {
-                int code = ran_plan_init(&e.plan, &e.c, &e.d, 2, 1, &err);
-
-                CHECK_SIZE((size_t)code, e.c.task == RAN_TASK_LM ? RAN_OK : RAN_EINVAL);
-                ran_plan_release(&e.plan);
-        }
-        end(&e);
 }
 
 TEST(plan_shuffles_by_seed_and_epoch)

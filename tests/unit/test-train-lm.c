@@ -81,10 +81,9 @@ static float *gradient_of(struct bench *b, const struct ran_piece *piece, size_t
 
 static double weight_of(const struct bench *b, const struct ran_piece *p)
 {
-        size_t first = ran_plan_predicts(&b->data, p->document);
+        size_t from, to = ran_plan_predicts(&b->data, p, &from);
 
-        return (double)b->data.weight[p->document] *
-               (double)(p->to - (p->from > first ? p->from : first));
+        return (double)b->data.weight[p->document] * (double)(to - from);
 }
 
 /* A batch is the mean over predicted tokens, each as in its document alone. */
@@ -317,7 +316,7 @@ TEST(lm_reports_steps_and_the_rate_falls_to_the_end)
                 rate = r->learning_rate;
                 tokens = r->tokens;
         }
-        CHECK_SIZE(tokens, 3 * (t.train.first[t.train.B] - t.train.B));
+        CHECK_SIZE(tokens, 3 * t.train.first[t.train.B]);
         CHECK_SIZE(t.report[t.reports - 1].steps, step);
         CHECK(step > 3 * 40 && rate < t.s.learning_rate / 50);
         training_release(&t);
@@ -356,6 +355,8 @@ TEST(lm_refuses_what_it_cannot_learn_from)
         t.c.task = RAN_TASK_CLASSIFY, t.c.mask = RAN_MASK_NONE;
         t.train.C = 2;
         check_invalid(&t, "another task");
+        t.s.bptt = 1;
+        check_invalid(&t, "bptt must be 0");
         t.train.C = 0;
         training_release(&t);
 }
