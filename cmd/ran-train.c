@@ -100,14 +100,12 @@ static const struct ran_field other_fields[] = {
         {0},
 };
 
-/* The model's options come from the library; the default of "task" is the verb. */
-enum { MODEL_GROUP = 4 };
 static struct cmd_group groups[] = {
         {"Files", file_fields, &file},
         {"Reading", cmd_input_fields, &input},
         {"Training", ran_train_fields, &settings},
         {"The run", run_fields, &run},
-        [MODEL_GROUP] = {"The model", NULL, &config},
+        {"The model", ran_config_fields, &config},
         {"The vocabulary, where one is learned", ran_vocab_fields, &vocabulary},
         {"Instead of training", other_fields, &other},
         {0},
@@ -157,22 +155,36 @@ struct session {
         bool has_dev, learned;
 };
 
-/* What the verb says, as the default of --task. */
-static void set_task(int task)
-{
-        size_t n = 0, size = sizeof(struct ran_field);
-        struct ran_error err = {0};
+/* Defaults that a verb has of its own, wherever an option comes from. */
+struct preset {
+        const char *name, *initial;
+};
 
-        while (ran_config_fields[n].name != NULL)
+static size_t count_fields(const struct ran_field *fields)
+{
+        size_t n = 0;
+
+        while (fields[n].name != NULL)
                 n++;
-        struct ran_field *fields = ran_alloc(n + 1, size, &err); /* as long as the program runs */
+        return n;
+}
+
+/* Puts a table with other defaults in the place of a group's own, for as long as the program runs.
+ */
+static void preset_group(struct cmd_group *group, const struct preset *presets)
+{
+        size_t n = count_fields(group->fields);
+        struct ran_error err = {0};
+        struct ran_field *fields = ran_alloc(n + 1, sizeof *fields, &err);
+
         if (fields == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
-        memcpy(fields, ran_config_fields, n * size);
+        memcpy(fields, group->fields, n * sizeof *fields);
         for (size_t i = 0; i < n; i++)
-                if (strcmp(fields[i].name, "task") == 0)
-                        fields[i].initial = fields[i].choices[task];
-        groups[MODEL_GROUP].fields = fields;
+                for (const struct preset *p = presets; p->name != NULL; p++)
+                        if (strcmp(fields[i].name, p->name) == 0)
+                                fields[i].initial = p->initial;
+        group->fields = fields;
 }
 
 static void check_config(int task)
@@ -184,6 +196,10 @@ static void check_config(int task)
         if (task == RAN_TASK_TAG && config.cell == RAN_CELL_PLAIN && other.dump_gradients == NULL)
                 cmd_usage("with --cell plain all tokens of a document of one window come out the "
                           "same, so that its words cannot be tagged: use --cell gated");
+        if (task == RAN_TASK_TAG && config.crf &&
+            (settings.class_weights != RAN_WEIGHTS_NONE || settings.label_smoothing > 0))
+                cmd_usage("--class-weights and --label-smoothing are for tags that are learned one "
+                          "by one: give --no-crf, too");
         if (ran_config_check(&config, &err) != RAN_OK)
                 cmd_usage("%s", err.text);
 }
@@ -272,7 +288,7 @@ static void set_model_classes(struct session *s)
 /* All that is known of the documents are ids. */
 static void leave_spelling(struct session *s)
 {
-        if (config.spelling > 0 && s->train.set.B > 0)
+        if (config.spelling > 0)
                 cmd_note("the documents are ids, which are not spelled: --spelling 0");
         config.spelling = s->source.spelling = 0;
 }
@@ -280,6 +296,9 @@ static void leave_spelling(struct session *s)
 static void read_training(struct session *s, char **files)
 {
         s->source.spelling = config.spelling;
+        s->source.join = config.join_sentences;
+        if (s->start.init != NULL && s->source.tokenizer == NULL)
+                leave_spelling(s);
         if (s->source.tokenizer == NULL && s->model == NULL && s->start.init == NULL) {
                 s->tokenizer = train_data_learn(&s->train, &s->source, &vocabulary, files);
                 s->source.tokenizer = s->tokenizer;
@@ -385,10 +404,11 @@ static void choose_metric(const struct session *s)
         bool is_f1 =
                 settings.metric == RAN_METRIC_MICRO_F1 || settings.metric == RAN_METRIC_MACRO_F1;
 
-        if (s->train.numbered.file == NULL || !s->has_dev || !is_f1)
+        if (s->source.task != RAN_TASK_TAG || s->train.tagged[CMD_TAGS_SCHEME].file != NULL ||
+            !s->has_dev || !is_f1)
                 return;
         settings.metric = RAN_METRIC_ACCURACY;
-        cmd_note("tags that are numbers mark no entities: the best epoch is chosen by accuracy");
+        cmd_note("the tags mark no entities: the best epoch is chosen by accuracy");
 }
 
 /* Settings that the library does not know of and that can change the model. */
@@ -434,14 +454,16 @@ static int train(struct session *s, const char *checkpoint)
         return status;
 }
 
-static int run_task(int task, const struct cmd_program *program, int argc, char **argv)
+static int run_task(int task, const struct cmd_program *program, const struct preset *presets,
+                    int argc, char **argv)
 {
         struct session s = {.source = {.task = task, .input = &input, .V = any_id}};
         struct train_problems problems = {0};
         char *checkpoint = NULL;
         int status;
 
-        set_task(task);
+        for (struct cmd_group *g = groups; g->title != NULL; g++)
+                preset_group(g, presets);
         char **files = argv + cmd_parse(program, argc, argv);
         check_usage();
         train_start_open(&s.start, &file.start, &config);
@@ -484,12 +506,20 @@ static int run_task(int task, const struct cmd_program *program, int argc, char 
 
 static int classify(int argc, char **argv)
 {
-        return run_task(RAN_TASK_CLASSIFY, &classify_program, argc, argv);
+        static const struct preset presets[] = {{"task", "classify"}, {0}};
+
+        return run_task(RAN_TASK_CLASSIFY, &classify_program, presets, argc, argv);
 }
 
+/* What was best on the development data of CoNLL-2003, see share/recipes. */
 static int tag(int argc, char **argv)
 {
-        return run_task(RAN_TASK_TAG, &tag_program, argc, argv);
+        static const struct preset presets[] = {
+                {"task", "tag"},    {"crf", "true"},          {"spelling", "16384"},
+                {"dropout", "0.3"}, {"embed_dropout", "0.3"}, {0},
+        };
+
+        return run_task(RAN_TASK_TAG, &tag_program, presets, argc, argv);
 }
 
 static int not_yet(int argc, char **argv)

@@ -4,6 +4,7 @@
 #define CMD_TRAIN_DATA_H
 
 #include "cmd.h"
+#include "labels.h"
 #include "ran.h"
 
 struct train_place {
@@ -21,8 +22,7 @@ struct train_data {
         struct ran_spool place_spool, empty_spool; /* where the two lie */
         struct train_place one,
                 several; /* the first record with `label`, the first with `labels` */
-        struct train_place named,
-                numbered; /* the first with tags that are names, the first with numbers */
+        struct train_place tagged[CMD_TAG_KINDS]; /* the first record with tags of each kind */
         struct ran_tag_census census; /* of the tags, before they became IOB2 */
         size_t unknown;               /* labels that the given classes do not have */
         size_t V;                     /* 1 + the largest id */
@@ -38,6 +38,8 @@ struct train_source {
         const struct ran_tokenizer *tokenizer; /* NULL: the documents are ids */
         size_t V;                              /* of which all are below this */
         size_t keep; /* bytes of each long array that stay in memory, see ran_spool */
+        size_t join; /* tagging: sentences that are read as one document, at most; 0: each by itself
+                      */
         size_t spelling; /* buckets for that of words; 0: not wanted */
 };
 
