@@ -144,11 +144,23 @@ struct cmd_line {
         struct ran_record record;
 };
 
+/* One of the records that are worked on together. */
+struct cmd_item {
+        const struct cmd_line *line;
+        struct ran_buf *result;
+        struct ran_error *err;
+        int code; /* for work_all to set: what work would return */
+};
+
 /* What to do with each record.
  *
  * work runs in many threads at once, each with a scratch of its own, and fills result: a JSON value
  * for filters, any bytes for take. Either of them can fail: RAN_EFORMAT and RAN_EINVAL make the
  * line a bad record (the sentence is its message), all else ends the program with its status.
+ *
+ * work_all stands in the place of work where a record's answer depends on its neighbours: it gets
+ * as many as belong together, see doc.h, and `together` at most (0: each comes alone). The last of
+ * them then wait for the next record that does not belong to them, or for the end of the file.
  *
  * Filters leave take NULL: the record is written with the result as member `into`. Otherwise take
  * is called instead, in the order of the input, never twice at once (but not always by the same
@@ -163,6 +175,8 @@ struct cmd_loop {
         void (*free_scratch)(void *scratch);
         int (*work)(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
                     struct ran_error *err);
+        void (*work_all)(void *arg, void *scratch, struct cmd_item *items, size_t n);
+        size_t together;
         int (*take)(void *arg, const struct cmd_line *line, const struct ran_buf *result,
                     struct ran_error *err);
         void *arg;

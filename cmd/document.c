@@ -221,34 +221,42 @@ static void keep_ends(void *objects, size_t size, size_t n, size_t head, size_t 
                         tail * size);
 }
 
-static int cut(struct cmd_document *d, const struct cmd_document_options *options,
-               struct ran_error *err)
+/* What to keep of a document that may be too long. */
+static int choose_ends(struct cmd_document *d, const struct cmd_document_options *options,
+                       struct ran_error *err)
 {
-        size_t head = options->max_tokens, tail = 0;
-
+        d->of = d->head = d->L;
+        d->tail = 0;
+        if (options == NULL || options->max_tokens == 0 || d->L <= options->max_tokens)
+                return RAN_OK;
         if (options->truncate == CMD_TRUNCATE_ERROR)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the document has %zu tokens, more than the %zu "
                                 "of --max-tokens",
                                 d->L, options->max_tokens);
         if (options->truncate == CMD_TRUNCATE_TAIL)
-                tail = head;
+                d->tail = options->max_tokens;
         else if (options->truncate == CMD_TRUNCATE_HEAD_TAIL)
-                tail = head / 2;
-        head -= tail;
-        if (d->ids == d->given) {
-                keep_ends(d->given, sizeof(*d->given), d->L, head, tail);
-        } else {
-                struct ran_encoding *e = &d->encoding;
-                keep_ends(e->ids, sizeof(*e->ids), d->L, head, tail);
-                keep_ends(e->start, sizeof(*e->start), d->L, head, tail);
-                keep_ends(e->end, sizeof(*e->end), d->L, head, tail);
-                keep_ends(e->word, sizeof(*e->word), d->L, head, tail);
-                keep_ends(e->spelling, RAN_SPELLING * sizeof(*e->spelling), d->L, head, tail);
-                e->n = head + tail;
-        }
-        d->L = head + tail;
+                d->tail = options->max_tokens / 2;
+        d->head = options->max_tokens - d->tail;
         return RAN_OK;
+}
+
+static void cut(struct cmd_document *d)
+{
+        struct ran_encoding *e = &d->encoding;
+
+        if (d->ids == d->given) {
+                keep_ends(d->given, sizeof(*d->given), d->L, d->head, d->tail);
+        } else {
+                keep_ends(e->ids, sizeof(*e->ids), d->L, d->head, d->tail);
+                keep_ends(e->start, sizeof(*e->start), d->L, d->head, d->tail);
+                keep_ends(e->end, sizeof(*e->end), d->L, d->head, d->tail);
+                keep_ends(e->word, sizeof(*e->word), d->L, d->head, d->tail);
+                keep_ends(e->spelling, RAN_SPELLING * sizeof(*e->spelling), d->L, d->head, d->tail);
+                e->n = d->head + d->tail;
+        }
+        d->L = d->head + d->tail;
 }
 
 int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
@@ -262,11 +270,13 @@ int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
                 return code;
         if (d->empty)
                 return ran_fail(err, RAN_EFORMAT, "the document has no tokens");
-        d->of = d->L;
+        code = choose_ends(d, options, err);
+        if (code != RAN_OK)
+                return code;
         if (d->by_words)
                 return find_places(d, err);
-        if (options != NULL && options->max_tokens > 0 && d->L > options->max_tokens)
-                return cut(d, options, err);
+        if (d->head < d->L)
+                cut(d);
         return RAN_OK;
 }
 
@@ -300,6 +310,8 @@ struct ran_document cmd_document_of(const struct cmd_document *d)
 
 void cmd_document_truncated(const struct cmd_document *d, struct ran_buf *out)
 {
-        if (d->L < d->of)
-                ran_buf_printf(out, ",\"truncated\":{\"kept\":%zu,\"of\":%zu}", d->L, d->of);
+        size_t kept = d->by_words ? d->head + d->tail : d->L;
+
+        if (kept < d->of)
+                ran_buf_printf(out, ",\"truncated\":{\"kept\":%zu,\"of\":%zu}", kept, d->of);
 }

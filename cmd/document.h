@@ -21,6 +21,8 @@ struct cmd_document {
         const uint32_t *ids; /* (L) */
         size_t L;            /* at least 1 after a successful read */
         size_t of;           /* tokens before the cut; equal to L when nothing was cut */
+        size_t head, tail;   /* by words nothing is cut off: these are the tokens to be read, from
+                                both   ends, head + tail of them */
         int from;            /* the member that was read: CMD_FROM_... */
         uint32_t *places;    /* (words) the token that stands for each word: its first */
         size_t words, places_cap;
@@ -40,9 +42,9 @@ void cmd_document_release(struct cmd_document *d);
  * is below V. An encoding of another vocabulary, a record without any of them, one without a single
  * token, and one that is too long under --truncate=error are RAN_EFORMAT. options may be NULL.
  *
- * By words: of ids each is a word; an encoding is passed over, because it does not say where words
- * begin. With spelling it is passed over, too, and ids are RAN_EFORMAT, because neither says how
- * words are spelled. */
+ * By words: options say what head and tail are; of ids each is a word; an encoding is passed over,
+ * because it does not say where words begin. With spelling it is passed over, too, and ids are
+ * RAN_EFORMAT, because neither says how words are spelled. */
 int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
                       const struct ran_tokenizer *tokenizer, size_t V,
                       const struct cmd_document_options *options, struct ran_error *err);

@@ -75,8 +75,7 @@ int cmd_labels_read(struct cmd_labels *l, const struct ran_record *record, struc
 
 /* ---- tags ----------------------------------------------------------------------------------- */
 
-static int check_kind(struct cmd_labels *l, const char *line, struct ran_span array,
-                      struct ran_error *err)
+static size_t count_numbers(const char *line, struct ran_span array)
 {
         struct ran_span item;
         size_t pos = 0, numbers = 0;
@@ -84,30 +83,47 @@ static int check_kind(struct cmd_labels *l, const char *line, struct ran_span ar
 
         while (ran_json_next(line, array, &pos, NULL, &item, &type))
                 numbers += type == 'n';
-        l->numbers = numbers > 0;
-        if (l->numbers && numbers < l->n)
-                return ran_fail(err, RAN_EFORMAT,
-                                "some of the tags are numbers, and some are names");
-        return RAN_OK;
+        return numbers;
 }
 
-/* A tag of any scheme becomes one of IOB2 by another first letter. */
-static int convert(struct cmd_labels *l, struct ran_error *err)
+/* Takes the names apart, as far as they are tags of a scheme. */
+static int parse_names(struct cmd_labels *l, struct ran_error *err)
 {
         struct ran_tag *tags = ran_grow(l->tags, &l->tags_cap, l->n, sizeof(*tags), err);
+        size_t marked = 0, others = 0;
+        struct ran_error why;
 
         if (tags == NULL)
                 return RAN_ENOMEM;
         l->tags = tags;
         for (size_t i = 0, begin = 0; i < l->n; begin = l->end[i++]) {
-                int code = ran_tag_parse(&tags[i], l->names.data + begin, l->end[i] - begin, err);
-                if (code != RAN_OK)
-                        return code;
+                const char *name = l->names.data + begin;
+                if (ran_tag_parse(&tags[i], name, l->end[i] - begin, &why) != RAN_OK)
+                        others++;
+                else
+                        marked += tags[i].length > 0 ? 1 : 0;
         }
-        ran_tags_to_iob2(tags, l->n, &l->census);
-        for (size_t i = 0, begin = 0; i < l->n; begin = l->end[i++])
-                l->names.data[begin] = tags[i].part;
+        if (others > 0 && marked > 0) /* a slip among tags of a scheme */
+                return ran_fail(err, RAN_EFORMAT, "%s", why.text);
+        l->kind = others > 0 ? CMD_TAGS_NAMES : CMD_TAGS_OUTSIDE;
+        for (size_t i = 0; others == 0 && i < l->n; i++)
+                if (tags[i].part != 'O')
+                        l->kind = CMD_TAGS_SCHEME;
         return RAN_OK;
+}
+
+/* A tag of any scheme becomes one of IOB2 by another first letter. */
+static void convert(struct cmd_labels *l)
+{
+        ran_tags_to_iob2(l->tags, l->n, &l->census);
+        for (size_t i = 0, begin = 0; i < l->n; begin = l->end[i++])
+                l->names.data[begin] = l->tags[i].part;
+}
+
+bool cmd_tags_agree(enum cmd_tag_kind a, enum cmd_tag_kind b)
+{
+        return a == b || (a == CMD_TAGS_OUTSIDE && b != CMD_TAGS_NUMBERS) ||
+               (b == CMD_TAGS_OUTSIDE && a != CMD_TAGS_NUMBERS);
 }
 
 int cmd_tags_read(struct cmd_labels *l, const struct ran_record *record, struct ran_error *err)
@@ -115,13 +131,24 @@ int cmd_tags_read(struct cmd_labels *l, const struct ran_record *record, struct 
         const struct ran_member *m = ran_record_find(record, "tags", NULL);
 
         l->n = l->names.len = 0;
-        l->several = l->numbers = false;
+        l->several = false;
+        l->kind = CMD_TAGS_OUTSIDE;
         l->census = (struct ran_tag_census){0};
         l->present = m != NULL && m->type != '0';
         if (!l->present)
                 return RAN_OK;
         int code = add_labels(l, "tag", record->line, m, err);
-        if (code == RAN_OK)
-                code = check_kind(l, record->line, m->value, err);
-        return code == RAN_OK && !l->numbers ? convert(l, err) : code;
+        if (code != RAN_OK)
+                return code;
+        size_t numbers = count_numbers(record->line, m->value);
+        if (numbers > 0 && numbers < l->n)
+                return ran_fail(err, RAN_EFORMAT,
+                                "some of the tags are numbers, and some are names");
+        if (numbers > 0)
+                l->kind = CMD_TAGS_NUMBERS;
+        else
+                code = parse_names(l, err);
+        if (l->kind == CMD_TAGS_SCHEME)
+                convert(l);
+        return code;
 }

@@ -7,6 +7,15 @@
 /* The gold labels of a record: `label` (text, or a number, taken as it is written) or `labels` (a
  * list of them, perhaps empty). */
 #define CMD_LABEL_MEMBERS "label", "labels"
+/* What tags are like. In one data set they are either of schemes (and outside), or numbers, or
+ * anything else (and "O" among it). */
+enum cmd_tag_kind {
+        CMD_TAGS_SCHEME, /* IOB2 and its like */
+        CMD_TAGS_NAMES,  /* names that mark no entities: parts of speech, say */
+        CMD_TAGS_NUMBERS,
+        CMD_TAGS_OUTSIDE, /* nothing but "O" */
+        CMD_TAG_KINDS
+};
 struct cmd_labels {
         struct ran_buf names; /* decoded, one after another */
         size_t *end;          /* (n) where each ends in names */
@@ -14,8 +23,8 @@ struct cmd_labels {
         bool present; /* the record has one of the two members, not null */
         bool several; /* it is `labels` */
         /* Of tags. */
-        bool numbers;         /* they are numbers, and of no scheme */
-        struct ran_tag *tags; /* (n) else: the names once more, taken apart */
+        enum cmd_tag_kind kind;
+        struct ran_tag *tags; /* scratch */
         size_t tags_cap;
         struct ran_tag_census census;
 };
@@ -24,9 +33,12 @@ void cmd_labels_release(struct cmd_labels *l);
 int cmd_labels_read(struct cmd_labels *l, const struct ran_record *record, struct ran_error *err);
 
 /* The gold tags of a record: `tags`, one a word. Names of any scheme become IOB2, and the census is
- * of this record; numbers are taken as they are written. RAN_EFORMAT for a name that is no tag, and
- * for names beside numbers. */
+ * of this record; what is of no scheme is taken as it is written. RAN_EFORMAT for kinds that do not
+ * go together. */
 #define CMD_TAG_MEMBERS "tags"
 int cmd_tags_read(struct cmd_labels *l, const struct ran_record *record, struct ran_error *err);
+
+/* Whether tags of these kinds may be in one data set. */
+bool cmd_tags_agree(enum cmd_tag_kind a, enum cmd_tag_kind b);
 
 #endif

@@ -67,7 +67,7 @@ static int read_more(struct lines *l, struct ran_error *err)
 /* Reads until one line at least is whole, and on while that needs no waiting. */
 static int fill(struct lines *l, struct ran_error *err)
 {
-        size_t searched = 0;
+        size_t searched = l->kept;
         bool whole = false;
 
         l->end -= l->begin;
@@ -123,7 +123,7 @@ static int add_line(struct lines *l, const char *s, size_t n, struct ran_error *
 /* Makes a group of the lines that are held whole. */
 static int split(struct lines *l, struct ran_error *err)
 {
-        l->count = 0;
+        l->count = l->kept = 0;
         l->more = false;
         while (l->begin < l->end && !l->more) {
                 const char *s = l->data + l->begin;
@@ -150,4 +150,15 @@ int lines_next(struct lines *l, struct ran_error *err)
                         return code;
         } while (l->count == 0 && !l->ended);
         return RAN_OK;
+}
+
+void lines_keep(struct lines *l, size_t i)
+{
+        size_t begin = (size_t)(l->line[i].s - l->data);
+        size_t before = l->line[i].number - 1; /* lines in front of it */
+
+        l->blank -= l->number - before - (l->count - i);
+        l->number = before;
+        l->kept = l->begin - begin;
+        l->begin = begin;
 }

@@ -15,6 +15,7 @@ struct lines {
         const char *file;
         char *data; /* [begin, end) has been read and not been given out */
         size_t begin, end, cap;
+        size_t kept;            /* bytes from begin on that lines_keep took back */
         size_t number;          /* lines split off so far, blank ones too */
         size_t blank;           /* how many of them held white space only, and were skipped */
         bool ended;             /* there is no more to read */
@@ -29,6 +30,9 @@ int lines_open(struct lines *l, const char *file, struct ran_error *err);
  * that keep memory small; a line may be of any length. count is 0 at the end of the file. A byte
  * order mark at the very beginning is left out. */
 int lines_next(struct lines *l, struct ran_error *err);
+/* Takes back the lines of the group from the i-th on: the next group begins with them, and has more
+ * unless the file ends. Fewer than a group can have. */
+void lines_keep(struct lines *l, size_t i);
 void lines_close(struct lines *l);
 
 #endif

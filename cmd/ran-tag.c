@@ -4,25 +4,31 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "doc.h"
 #include "document.h"
 #include "labels.h"
 #include "model.h"
 #include "ran.h"
+#include "span-tags.h"
 #include "spans.h"
 #include "tag-conlleval.h"
 #include "tag-eval.h"
+#include "tag-words.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 
 static struct tag_options {
         char *model, *conll_out;
         bool verify, logits, eval, conlleval;
-        int eval_format;
+        int eval_format, offsets;
 } options;
+
+static struct cmd_document_options document_options;
 
 static struct cmd_input input;
 static struct cmd_output output;
 
+static const char *const unit_names[] = {"codepoint", "byte", "utf16", NULL};
 static const char *const eval_formats[] = {"text", "conlleval", "json", NULL};
 
 #define OPTION(member) offsetof(struct tag_options, member)
@@ -37,6 +43,8 @@ static const struct ran_field model_fields[] = {
 static const struct ran_field prediction_fields[] = {
         {"logits", 0, RAN_FIELD_BOOL, OPTION(logits), .initial = "false",
          .help = "add a number for each word and tag: what the tags are chosen by"},
+        {"offsets", 0, RAN_FIELD_CHOICE, OPTION(offsets), .choices = unit_names, .value = "UNIT",
+         .initial = "codepoint", .help = "what start and end of entities count in a text"},
         {0},
 };
 static const struct ran_field eval_fields[] = {
@@ -55,9 +63,13 @@ static const struct ran_field eval_fields[] = {
         {0},
 };
 static const struct cmd_group groups[] = {
-        {"Model", model_fields, &options},      {"Prediction", prediction_fields, &options},
-        {"Evaluation", eval_fields, &options},  {"Input", cmd_input_fields, &input},
-        {"Output", cmd_output_fields, &output}, {0},
+        {"Model", model_fields, &options},
+        {"Prediction", prediction_fields, &options},
+        {"Evaluation", eval_fields, &options},
+        {"Documents", cmd_document_fields, &document_options},
+        {"Input", cmd_input_fields, &input},
+        {"Output", cmd_output_fields, &output},
+        {0},
 };
 static const struct cmd_program program = {
         .name = "ran-tag",
@@ -73,135 +85,77 @@ static const struct cmd_program program = {
 
 /* ---- tagging -------------------------------------------------------------------------------- */
 
-struct tagger {
-        const struct ran_model *model;
-        struct ran_pool *pool;
-        size_t C;
-        struct ran_tag
-                *tags; /* (C) taken apart; NULL: they are of no scheme, and mark no entities */
+struct program_state {
+        struct tagger tagger;
         struct tag_eval eval; /* with --eval */
 };
 
 /* What one thread needs. */
 struct scratch {
-        struct ran_state *state;
-        struct cmd_document document;
-        size_t room; /* words that the arrays have room for */
-        uint32_t *tags;
-        float *score;
-        float *logits; /* (room, C), NULL unless asked for */
-        struct ran_tag *found;
-        struct ran_entity *entities;
-        struct ran_buf text; /* of an entity or a word */
+        struct tag_scratch *tags;
+        struct cmd_labels gold; /* of a record, with --eval */
+        struct ran_buf text;    /* of an entity */
 };
-
-static void free_words(struct scratch *s)
-{
-        free(s->tags);
-        free(s->score);
-        free(s->logits);
-        free(s->found);
-        free(s->entities);
-        s->tags = NULL;
-        s->score = s->logits = NULL;
-        s->found = NULL;
-        s->entities = NULL;
-        s->room = 0;
-}
 
 static void free_scratch(void *arg)
 {
         struct scratch *s = arg;
 
-        ran_state_free(s->state);
-        cmd_document_release(&s->document);
-        free_words(s);
+        if (s->tags != NULL)
+                tag_scratch_free(s->tags);
+        cmd_labels_release(&s->gold);
         ran_buf_release(&s->text);
         free(s);
 }
 
 static void *make_scratch(void *arg, struct ran_error *err)
 {
-        const struct tagger *t = arg;
+        const struct program_state *p = arg;
         struct scratch *s = ran_alloc(1, sizeof(*s), err);
 
         if (s == NULL)
                 return NULL;
-        s->document.by_words = true;
-        s->document.spelling = ran_model_config(t->model)->spelling;
-        s->state = ran_state_new(t->model, t->pool, err);
-        if (s->state == NULL) {
+        s->tags = tag_scratch_new(&p->tagger, err);
+        if (s->tags == NULL) {
                 free_scratch(s);
                 return NULL;
         }
         return s;
 }
 
-/* Makes room for the n words of a document; what the arrays held is of no use any more. */
-static int fit(struct scratch *s, size_t n, size_t C, struct ran_error *err)
-{
-        if (n <= s->room)
-                return RAN_OK;
-        free_words(s);
-        s->tags = ran_alloc(n, sizeof(*s->tags), err);
-        s->score = ran_alloc_floats(n, err);
-        s->found = ran_alloc(n, sizeof(*s->found), err);
-        s->entities = ran_alloc(n, sizeof(*s->entities), err);
-        if (options.logits)
-                s->logits = ran_alloc(n, C * sizeof(*s->logits), err);
-        if (s->tags == NULL || s->score == NULL || s->found == NULL || s->entities == NULL ||
-            (options.logits && s->logits == NULL)) {
-                free_words(s);
-                return RAN_ENOMEM;
-        }
-        s->room = n;
-        return RAN_OK;
-}
-
-/* Fills tags, score and logits of the scratch. */
-static int tag_words(const struct tagger *t, struct scratch *s, const struct ran_record *record,
-                     struct ran_error *err)
-{
-        const struct ran_model *m = t->model;
-        struct cmd_document *d = &s->document;
-        int code = cmd_document_read(d, record, ran_model_tokenizer(m), ran_model_vocabulary(m),
-                                     NULL, err);
-
-        if (code == RAN_OK)
-                code = fit(s, d->words, t->C, err);
-        const struct ran_document document = cmd_document_of(d);
-        if (code == RAN_OK)
-                code = ran_tag(m, s->state, &document, s->tags, s->score, s->logits, err);
-        for (size_t i = 0; code == RAN_OK && t->tags != NULL && i < d->words; i++)
-                s->found[i] = t->tags[s->tags[i]];
-        return code;
-}
-
 /* ---- predictions ---------------------------------------------------------------------------- */
 
-static void add_tags(struct ran_buf *out, const struct tagger *t, const struct scratch *s)
+/* null for a word that was not read. */
+static void add_tags(struct ran_buf *out, const struct tagger *t, const struct tag_scratch *s,
+                     const struct tag_record *r)
 {
         ran_buf_str(out, "\"tags\":[");
-        for (size_t i = 0; i < s->document.words; i++) {
-                const char *tag = ran_model_label(t->model, s->tags[i]);
+        for (size_t i = 0; i < r->words; i++) {
                 ran_buf_str(out, i == 0 ? "" : ",");
+                if (r->at[i] == TAG_NOT_READ) {
+                        ran_buf_str(out, "null");
+                        continue;
+                }
+                const char *tag = ran_model_label(t->model, s->tags[r->at[i]]);
                 ran_buf_json(out, tag, strlen(tag));
         }
         ran_buf_char(out, ']');
 }
 
 /* An entity is as probable as the least probable of its tags, at most. */
-static float entity_score(const struct scratch *s, const struct ran_entity *entity)
+static float entity_score(const struct tag_scratch *s, const struct tag_record *r,
+                          const struct ran_entity *entity)
 {
         float score = 1;
 
         for (size_t i = entity->start; i < entity->end; i++)
-                score = s->score[i] < score ? s->score[i] : score;
+                score = s->score[r->at[i]] < score ? s->score[r->at[i]] : score;
         return score;
 }
 
-static int add_entity(struct ran_buf *out, struct scratch *s, struct cmd_spans *spans,
-                      const struct ran_entity *entity, struct ran_error *err)
+static int add_entity(struct ran_buf *out, struct scratch *s, const struct tag_record *r,
+                      struct cmd_spans *spans, const struct ran_entity *entity,
+                      struct ran_error *err)
 {
         size_t start, end;
 
@@ -211,27 +165,27 @@ static int add_entity(struct ran_buf *out, struct scratch *s, struct cmd_spans *
                 return code;
         ran_buf_printf(out, "{\"start\":%zu,\"end\":%zu,\"label\":", start, end);
         ran_buf_json(out, entity->type, entity->length);
-        if (s->document.from != CMD_FROM_IDS) {
+        if (r->document.from != CMD_FROM_IDS) {
                 ran_buf_str(out, ",\"text\":");
                 ran_buf_json(out, s->text.data, s->text.len);
         }
         ran_buf_str(out, ",\"score\":");
-        ran_buf_float(out, entity_score(s, entity));
+        ran_buf_float(out, entity_score(s->tags, r, entity));
         ran_buf_char(out, '}');
         return RAN_OK;
 }
 
-static int add_entities(struct ran_buf *out, struct scratch *s, const struct ran_record *record,
-                        struct ran_error *err)
+static int add_entities(struct ran_buf *out, struct scratch *s, const struct tag_record *r,
+                        const struct ran_record *record, struct ran_error *err)
 {
-        size_t n = ran_tags_entities(s->found, s->document.words, s->entities);
+        size_t n = ran_tags_entities(r->found, r->words, r->entities);
         struct cmd_spans spans;
 
-        cmd_spans_begin(&spans, &s->document, record);
+        cmd_spans_begin(&spans, &r->document, record, (enum ran_unit)options.offsets);
         ran_buf_str(out, ",\"entities\":[");
         for (size_t i = 0; i < n; i++) {
                 ran_buf_str(out, i == 0 ? "" : ",");
-                int code = add_entity(out, s, &spans, &s->entities[i], err);
+                int code = add_entity(out, s, r, &spans, &r->entities[i], err);
                 if (code != RAN_OK)
                         return code;
         }
@@ -239,147 +193,131 @@ static int add_entities(struct ran_buf *out, struct scratch *s, const struct ran
         return RAN_OK;
 }
 
-static void add_logits(struct ran_buf *out, const struct scratch *s, size_t C)
+static void add_logits(struct ran_buf *out, const struct tag_scratch *s, const struct tag_record *r,
+                       size_t C)
 {
         ran_buf_str(out, ",\"logits\":[");
-        for (size_t i = 0; i < s->document.words; i++) {
+        for (size_t i = 0; i < r->words; i++) {
+                ran_buf_str(out, i == 0 ? "" : ",");
+                if (r->at[i] == TAG_NOT_READ) {
+                        ran_buf_str(out, "null");
+                        continue;
+                }
                 for (size_t c = 0; c < C; c++) {
-                        ran_buf_str(out, c > 0 ? "," : i > 0 ? ",[" : "[");
-                        ran_buf_float(out, s->logits[i * C + c]);
+                        ran_buf_char(out, c == 0 ? '[' : ',');
+                        ran_buf_float(out, s->logits[r->at[i] * C + c]);
                 }
                 ran_buf_char(out, ']');
         }
         ran_buf_char(out, ']');
 }
 
-static int predict(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *out,
-                   struct ran_error *err)
+static int add_prediction(const struct tagger *t, struct scratch *s, const struct tag_record *r,
+                          const struct cmd_item *item)
 {
-        const struct tagger *t = arg;
-        struct scratch *s = scratch;
-        int code = tag_words(t, s, &line->record, err);
+        struct ran_buf *out = item->result;
+        int code = RAN_OK;
 
-        if (code != RAN_OK)
-                return code;
         ran_buf_char(out, '{');
-        add_tags(out, t, s);
+        add_tags(out, t, s->tags, r);
         if (t->tags != NULL)
-                code = add_entities(out, s, &line->record, err);
+                code = add_entities(out, s, r, &item->line->record, item->err);
         if (options.logits)
-                add_logits(out, s, t->C);
+                add_logits(out, s->tags, r, t->C);
+        cmd_document_truncated(&r->document, out);
         ran_buf_char(out, '}');
         return code;
 }
 
-/* ---- evaluation ----------------------------------------------------------------------------- */
-
-/* The words of the document as fields, a line feed after each. */
-static int add_fields(struct ran_buf *out, struct scratch *s, const struct ran_record *record,
-                      struct ran_error *err)
+static void predict(void *arg, void *scratch, struct cmd_item *items, size_t n)
 {
-        struct cmd_spans spans;
-        size_t start, end;
-
-        cmd_spans_begin(&spans, &s->document, record);
-        for (size_t i = 0; i < s->document.words; i++) {
-                s->text.len = 0;
-                int code = cmd_spans_next(&spans, i, i + 1, &start, &end, &s->text, err);
-                if (code != RAN_OK)
-                        return code;
-                tag_eval_field(out, s->text.data, s->text.len);
-                ran_buf_char(out, '\n');
-        }
-        return RAN_OK;
-}
-
-/* For take: how many words there are, their tags, and with --conll-out the words; nothing for a
- * record without tags. */
-static int tag_tagged(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
-                      struct ran_error *err)
-{
+        const struct tagger *t = &((const struct program_state *)arg)->tagger;
         struct scratch *s = scratch;
 
-        if (!tag_eval_tagged(&line->record))
-                return RAN_OK;
-        int code = tag_words(arg, s, &line->record, err);
-        if (code != RAN_OK)
-                return code;
-        ran_buf_add(result, &s->document.words, sizeof(s->document.words));
-        ran_buf_add(result, s->tags, s->document.words * sizeof(*s->tags));
-        return options.conll_out != NULL ? add_fields(result, s, &line->record, err) : RAN_OK;
+        tag_words(t, s->tags, items, n);
+        for (size_t i = 0; i < n; i++)
+                if (items[i].code == RAN_OK)
+                        items[i].code = add_prediction(t, s, &s->tags->record[i], &items[i]);
+}
+
+/* ---- evaluation ----------------------------------------------------------------------------- */
+
+/* For take; nothing comes of a record without tags. */
+static void tag_tagged(void *arg, void *scratch, struct cmd_item *items, size_t n)
+{
+        const struct program_state *p = arg;
+        struct scratch *s = scratch;
+
+        tag_words(&p->tagger, s->tags, items, n);
+        for (size_t i = 0; i < n; i++)
+                if (items[i].code == RAN_OK && tag_eval_tagged(&items[i].line->record))
+                        items[i].code = tag_eval_pack(&p->eval, s->tags, &s->tags->record[i],
+                                                      &s->gold, &items[i]);
 }
 
 static int compare_tags(void *arg, const struct cmd_line *line, const struct ran_buf *result,
                         struct ran_error *err)
 {
-        struct tagger *t = arg;
-
-        if (result->len == 0) {
-                t->eval.skipped++;
-                return RAN_OK;
-        }
-        const size_t *n = (const size_t *)(const void *)result->data;
-        const uint32_t *tags = (const uint32_t *)(n + 1);
-        const struct tag_eval_words words = {tags, *n, (const char *)(tags + *n)};
-        return tag_eval_add(&t->eval, line, &words, err);
+        return tag_eval_add(&((struct program_state *)arg)->eval, line, result, err);
 }
 
-static void write_report(struct tagger *t)
+static void write_report(struct tag_eval *eval)
 {
         struct ran_buf report = {0};
 
-        tag_eval_report(&t->eval, options.eval_format, &report);
+        tag_eval_report(eval, options.eval_format, &report);
         if (options.conll_out != NULL)
-                cmd_write_file(options.conll_out, &t->eval.columns);
+                cmd_write_file(options.conll_out, &eval->columns);
         cmd_write_file(output.output, &report);
         ran_buf_release(&report);
 }
 
 /* ---- the program ---------------------------------------------------------------------------- */
 
-static const char *const reads[] = {"id", "ran_error", CMD_DOCUMENT_MEMBERS, CMD_TAG_MEMBERS, NULL};
+static const char *const reads[] = {
+        "id",           "ran_error", CMD_DOCUMENT_MEMBERS, CMD_TAG_MEMBERS, CMD_SPAN_MEMBERS,
+        CMD_DOC_MEMBER, NULL};
 
-static int evaluate(struct tagger *t, struct cmd_loop *loop, char **files)
+static int evaluate(struct program_state *p, struct cmd_loop *loop, char **files)
 {
+        struct tag_eval *eval = &p->eval;
         struct ran_error err;
 
-        if (t->tags == NULL)
-                cmd_die(CMD_FAILED, "%s: its tags are not of a scheme like IOB2: nothing to score",
-                        options.model);
         if (output.output != NULL)
                 cmd_check_writable(output.output);
         if (options.conll_out != NULL)
                 cmd_check_writable(options.conll_out);
-        if (tag_eval_init(&t->eval, t->model, t->tags, &err) != RAN_OK)
+        if (tag_eval_init(eval, p->tagger.model, p->tagger.tags, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
-        t->eval.with_columns = options.conll_out != NULL;
-        loop->work = tag_tagged;
+        eval->with_columns = options.conll_out != NULL;
+        loop->work_all = tag_tagged;
         loop->take = compare_tags;
         int status = cmd_records(loop, files, NULL);
-        if (t->eval.compared == 0)
+        if (eval->compared == 0)
                 cmd_die(CMD_FAILED, "no record has tags: there is nothing to compare with");
-        if (t->eval.skipped > 0)
-                cmd_note("%zu records have no tags and were left out", t->eval.skipped);
-        write_report(t);
-        tag_eval_release(&t->eval);
+        if (eval->skipped > 0)
+                cmd_note("%zu records have no tags and were left out", eval->skipped);
+        write_report(eval);
+        tag_eval_release(eval);
         return status;
 }
 
-static int run(struct tagger *t, char **files)
+static int run(struct program_state *p, char **files)
 {
         struct cmd_loop loop = {
                 .input = &input,
                 .output = &output,
                 .into = "prediction",
                 .reads = reads,
-                .pool = t->pool,
+                .pool = p->tagger.pool,
                 .make_scratch = make_scratch,
                 .free_scratch = free_scratch,
-                .work = predict,
-                .arg = t,
+                .work_all = predict,
+                .together = ran_model_config(p->tagger.model)->join_sentences,
+                .arg = p,
         };
 
-        return options.eval ? evaluate(t, &loop, files) : cmd_records(&loop, files, NULL);
+        return options.eval ? evaluate(p, &loop, files) : cmd_records(&loop, files, NULL);
 }
 
 static void check_usage(void)
@@ -420,16 +358,18 @@ int main(int argc, char **argv)
         if (options.conlleval)
                 return cmd_finish(tag_conlleval(argv + first));
         struct ran_model *model = cmd_model_open(options.model, options.verify, RAN_TASK_TAG);
-        struct tagger t = {
-                .model = model,
-                .pool = cmd_pool(),
-                .C = ran_model_classes(model),
-                .tags = parse_tags(model),
-        };
-        int status = run(&t, argv + first);
+        struct program_state p = {.tagger = {
+                                          .model = model,
+                                          .pool = cmd_pool(),
+                                          .C = ran_model_classes(model),
+                                          .tags = parse_tags(model),
+                                          .options = document_options,
+                                          .logits = options.logits,
+                                  }};
+        int status = run(&p, argv + first);
 
-        ran_pool_free(t.pool);
-        free(t.tags);
+        ran_pool_free(p.tagger.pool);
+        free(p.tagger.tags);
         ran_model_free(model);
         return cmd_finish(status);
 }

@@ -102,14 +102,12 @@ static const struct ran_field other_fields[] = {
         {0},
 };
 
-/* Some defaults are the verb's: see set_defaults. */
-enum { TRAINING_GROUP = 2, MODEL_GROUP = 4 };
 static struct cmd_group groups[] = {
         {"Files", file_fields, &file},
         {"Reading", cmd_input_fields, &input},
-        [TRAINING_GROUP] = {"Training", NULL, &settings},
+        {"Training", ran_train_fields, &settings},
         {"The run", run_fields, &run},
-        [MODEL_GROUP] = {"The model", NULL, &config},
+        {"The model", ran_config_fields, &config},
         {"The vocabulary, where one is learned", ran_vocab_fields, &vocabulary},
         {"Instead of training", other_fields, &other},
         {0},
@@ -169,47 +167,36 @@ struct session {
         bool has_dev, learned;
 };
 
-/* A copy of the table with these defaults; it lasts as long as the program. */
-struct initial {
-        int task;
-        const char *name, *value;
+/* Defaults that a verb has of its own, wherever an option comes from. */
+struct preset {
+        const char *name, *initial;
 };
-static struct ran_field *with_defaults(const struct ran_field *table, int task,
-                                       const struct initial *initial, size_t n_initial)
-{
-        size_t n = 0, size = sizeof(struct ran_field);
-        struct ran_error err = {0};
 
-        while (table[n].name != NULL)
+static size_t count_fields(const struct ran_field *fields)
+{
+        size_t n = 0;
+
+        while (fields[n].name != NULL)
                 n++;
-        struct ran_field *fields = ran_alloc(n + 1, size, &err);
-        if (fields == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        memcpy(fields, table, n * size);
-        for (size_t i = 0; i < n; i++)
-                for (size_t k = 0; k < n_initial; k++)
-                        if (initial[k].task == task && strcmp(fields[i].name, initial[k].name) == 0)
-                                fields[i].initial = initial[k].value;
-        return fields;
+        return n;
 }
 
-/* Defaults that differ from those of the library. */
-static void set_defaults(int task)
+/* Puts a table with other defaults in the place of a group's own, for as long as the program runs.
+ */
+static void preset_group(struct cmd_group *group, const struct preset *presets)
 {
-        static const struct initial model[] = {
-                {RAN_TASK_TAG, "task", "tag"},
-                {RAN_TASK_LM, "task", "lm"},
-                {RAN_TASK_LM, "mask", "causal"},
-                {RAN_TASK_LM, "min_window", "1"},
-        };
-        static const struct initial training[] = {
-                {RAN_TASK_LM, "metric", "loss"},
-        };
+        size_t n = count_fields(group->fields);
+        struct ran_error err = {0};
+        struct ran_field *fields = ran_alloc(n + 1, sizeof *fields, &err);
 
-        groups[MODEL_GROUP].fields =
-                with_defaults(ran_config_fields, task, model, sizeof model / sizeof *model);
-        groups[TRAINING_GROUP].fields =
-                with_defaults(ran_train_fields, task, training, sizeof training / sizeof *training);
+        if (fields == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        memcpy(fields, group->fields, n * sizeof *fields);
+        for (size_t i = 0; i < n; i++)
+                for (const struct preset *p = presets; p->name != NULL; p++)
+                        if (strcmp(fields[i].name, p->name) == 0)
+                                fields[i].initial = p->initial;
+        group->fields = fields;
 }
 
 static void check_config(int task)
@@ -224,6 +211,10 @@ static void check_config(int task)
                           "same, so that %s: use --cell gated",
                           task == RAN_TASK_TAG ? "its words cannot be tagged"
                                                : "what follows them cannot be told");
+        if (task == RAN_TASK_TAG && config.crf &&
+            (settings.class_weights != RAN_WEIGHTS_NONE || settings.label_smoothing > 0))
+                cmd_usage("--class-weights and --label-smoothing are for tags that are learned one "
+                          "by one: give --no-crf, too");
         if (ran_config_check(&config, &err) != RAN_OK ||
             ran_train_settings_check(&settings, &config, &err) != RAN_OK)
                 cmd_usage("%s", err.text);
@@ -340,7 +331,7 @@ static void set_model_classes(struct session *s)
 /* All that is known of the documents are ids. */
 static void leave_spelling(struct session *s)
 {
-        if (config.spelling > 0 && s->train.set.B > 0)
+        if (config.spelling > 0)
                 cmd_note("the documents are ids, which are not spelled: --spelling 0");
         config.spelling = s->source.spelling = 0;
 }
@@ -350,6 +341,9 @@ static void read_training(struct session *s, char **files)
         s->source.spelling = config.spelling;
         s->source.mask =
                 s->model != NULL || config.mask == RAN_MASK_PREFIX ? config.mask : RAN_MASK_NONE;
+        s->source.join = config.join_sentences;
+        if (s->start.init != NULL && s->source.tokenizer == NULL)
+                leave_spelling(s);
         if (s->source.tokenizer == NULL && s->model == NULL && s->start.init == NULL) {
                 s->tokenizer = train_data_learn(&s->train, &s->source, &vocabulary, files);
                 s->source.tokenizer = s->tokenizer;
@@ -456,10 +450,11 @@ static void choose_metric(const struct session *s)
         bool is_f1 =
                 settings.metric == RAN_METRIC_MICRO_F1 || settings.metric == RAN_METRIC_MACRO_F1;
 
-        if (s->train.numbered.file == NULL || !s->has_dev || !is_f1)
+        if (s->source.task != RAN_TASK_TAG || s->train.tagged[CMD_TAGS_SCHEME].file != NULL ||
+            !s->has_dev || !is_f1)
                 return;
         settings.metric = RAN_METRIC_ACCURACY;
-        cmd_note("tags that are numbers mark no entities: the best epoch is chosen by accuracy");
+        cmd_note("the tags mark no entities: the best epoch is chosen by accuracy");
 }
 
 /* Settings that the library does not know of and that can change the model. */
@@ -505,14 +500,16 @@ static int train(struct session *s, const char *checkpoint)
         return status;
 }
 
-static int run_task(int task, const struct cmd_program *program, int argc, char **argv)
+static int run_task(int task, const struct cmd_program *program, const struct preset *presets,
+                    int argc, char **argv)
 {
         struct session s = {.source = {.task = task, .input = &input, .V = any_id}};
         struct train_problems problems = {0};
         char *checkpoint = NULL;
         int status;
 
-        set_defaults(task);
+        for (struct cmd_group *g = groups; g->title != NULL; g++)
+                preset_group(g, presets);
         char **files = argv + cmd_parse(program, argc, argv);
         check_usage();
         train_start_open(&s.start, &file.start, &config);
@@ -556,17 +553,33 @@ static int run_task(int task, const struct cmd_program *program, int argc, char 
 
 static int classify(int argc, char **argv)
 {
-        return run_task(RAN_TASK_CLASSIFY, &classify_program, argc, argv);
+        static const struct preset presets[] = {{"task", "classify"}, {0}};
+
+        return run_task(RAN_TASK_CLASSIFY, &classify_program, presets, argc, argv);
 }
 
+/* What was best on the development data of CoNLL-2003, see share/recipes. */
 static int tag(int argc, char **argv)
 {
-        return run_task(RAN_TASK_TAG, &tag_program, argc, argv);
+        static const struct preset presets[] = {
+                {"task", "tag"},    {"crf", "true"},          {"spelling", "16384"},
+                {"dropout", "0.3"}, {"embed_dropout", "0.3"}, {0},
+        };
+
+        return run_task(RAN_TASK_TAG, &tag_program, presets, argc, argv);
 }
 
 static int lm(int argc, char **argv)
 {
-        return run_task(RAN_TASK_LM, &lm_program, argc, argv);
+        static const struct preset presets[] = {
+                {"task", "lm"},
+                {"mask", "causal"},
+                {"min_window", "1"}, /* a window must not depend on what follows */
+                {"metric", "loss"},
+                {0},
+        };
+
+        return run_task(RAN_TASK_LM, &lm_program, presets, argc, argv);
 }
 
 static int not_yet(int argc, char **argv)

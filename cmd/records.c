@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "doc.h"
 #include "emit.h"
 #include "import.h"
 #include "lines.h"
@@ -76,6 +77,7 @@ struct slot {
         struct ran_buf result;
         struct ran_error err;
         enum fate fate;
+        bool read; /* the record was scanned, and fate says how that went */
         bool done; /* under the lock */
 };
 
@@ -87,7 +89,11 @@ struct run {
 
         const struct lines *lines;
         struct slot *slots;
-        size_t slot_cap;
+        size_t slot_cap, count; /* of this group */
+        size_t *unit;           /* (units + 1) first slot of those that are worked on together */
+        size_t units, unit_cap;
+        struct cmd_item *items; /* (count) for work_all */
+        size_t item_cap;
 
         pthread_mutex_t scratch_lock;
         void **scratch; /* those that no thread is using */
@@ -169,26 +175,6 @@ static int check_members(const struct run *run, const struct ran_record *record,
         return RAN_OK;
 }
 
-static int do_work(struct run *run, struct slot *slot, struct ran_error *err)
-{
-        const struct cmd_loop *loop = run->loop;
-        void *scratch = NULL;
-
-        if (loop->work == NULL)
-                return RAN_OK;
-        if (loop->make_scratch != NULL) {
-                scratch = take_scratch(run, err);
-                if (scratch == NULL)
-                        return RAN_ENOMEM;
-        }
-        int code = loop->work(loop->arg, scratch, &slot->line, &slot->result, err);
-        if (scratch != NULL)
-                give_scratch(run, scratch);
-        if (code == RAN_OK && slot->result.failed)
-                code = ran_fail(err, RAN_ENOMEM, "no memory for the result of this record");
-        return code;
-}
-
 static enum fate fate_of(int code)
 {
         if (code == RAN_OK)
@@ -196,9 +182,10 @@ static enum fate fate_of(int code)
         return code == RAN_EFORMAT || code == RAN_EINVAL ? BAD : FATAL;
 }
 
-static void process(struct run *run, struct slot *slot)
+static void read_slot(struct run *run, struct slot *slot)
 {
         slot->result.len = 0;
+        slot->read = true;
         int code = read_record(run, slot, &slot->err);
         if (code == RAN_OK) {
                 const struct ran_member *error =
@@ -209,9 +196,66 @@ static void process(struct run *run, struct slot *slot)
                 }
                 code = check_members(run, &slot->line.record, &slot->err);
         }
-        if (code == RAN_OK)
-                code = do_work(run, slot, &slot->err);
         slot->fate = fate_of(code);
+}
+
+/* The good ones of the slots [from, to) as items; returns how many. */
+static size_t gather(struct run *run, size_t from, size_t to)
+{
+        struct cmd_item *items = run->items + from;
+        size_t n = 0;
+
+        for (size_t i = from; i < to; i++) {
+                struct slot *slot = &run->slots[i];
+                if (slot->fate == GOOD)
+                        items[n++] =
+                                (struct cmd_item){&slot->line, &slot->result, &slot->err, RAN_OK};
+        }
+        return n;
+}
+
+static void judge(struct slot *slot, int code)
+{
+        if (code == RAN_OK && slot->result.failed)
+                code = ran_fail(&slot->err, RAN_ENOMEM, "no memory for the result of this record");
+        slot->fate = fate_of(code);
+}
+
+static void work_on(struct run *run, void *scratch, size_t from, size_t to)
+{
+        const struct cmd_loop *loop = run->loop;
+        size_t n = gather(run, from, to);
+        struct cmd_item *items = run->items + from;
+
+        if (n > 0 && loop->work_all != NULL)
+                loop->work_all(loop->arg, scratch, items, n);
+        else if (n > 0 && loop->work != NULL)
+                items->code =
+                        loop->work(loop->arg, scratch, items->line, items->result, items->err);
+        for (size_t i = from; i < to; i++)
+                if (run->slots[i].fate == GOOD)
+                        judge(&run->slots[i], (items++)->code);
+}
+
+/* The slots [from, to), of which there is one unless there is work_all. */
+static void process(struct run *run, size_t from, size_t to)
+{
+        void *scratch = NULL;
+
+        for (size_t i = from; i < to; i++)
+                if (!run->slots[i].read)
+                        read_slot(run, &run->slots[i]);
+        if (run->loop->make_scratch != NULL) {
+                struct slot *first = &run->slots[from];
+                scratch = take_scratch(run, &first->err);
+                if (scratch == NULL) {
+                        first->fate = FATAL;
+                        return;
+                }
+        }
+        work_on(run, scratch, from, to);
+        if (scratch != NULL)
+                give_scratch(run, scratch);
 }
 
 /* ---- handing on, in order, under the lock -----------------------------------------------------
@@ -327,18 +371,19 @@ static void trim(struct slot *slot)
                 ran_record_release(&slot->line.record);
 }
 
-static void task(void *arg, size_t i)
+static void task(void *arg, size_t unit)
 {
         const size_t enough = 1 << 20; /* to be written in one piece */
         struct run *run = arg;
+        size_t from = run->unit[unit], to = run->unit[unit + 1];
 
         if (atomic_load(&run->ended))
                 return;
-        process(run, &run->slots[i]);
+        process(run, from, to);
         pthread_mutex_lock(&run->order);
-        run->slots[i].done = true;
-        while (run->next < run->lines->count && run->slots[run->next].done &&
-               !atomic_load(&run->ended)) {
+        for (size_t i = from; i < to; i++)
+                run->slots[i].done = true;
+        while (run->next < run->count && run->slots[run->next].done && !atomic_load(&run->ended)) {
                 struct slot *slot = &run->slots[run->next++];
                 hand_on(run, slot);
                 trim(slot);
@@ -369,9 +414,54 @@ static int fill_slots(struct run *run, struct ran_error *err)
                 line->number = l->line[i].number;
                 line->raw = l->line[i].s;
                 line->raw_length = l->line[i].n;
-                slots[i].done = false;
+                slots[i].read = slots[i].done = false;
         }
+        run->count = l->count;
+        struct cmd_item *items =
+                ran_grow(run->items, &run->item_cap, l->count, sizeof(*items), err);
+        if (items == NULL)
+                return RAN_ENOMEM;
+        run->items = items;
+        size_t *unit = ran_grow(run->unit, &run->unit_cap, l->count + 1, sizeof(*unit), err);
+        if (unit == NULL)
+                return RAN_ENOMEM;
+        run->unit = unit;
         return RAN_OK;
+}
+
+static void read_task(void *arg, size_t i)
+{
+        struct run *run = arg;
+
+        read_slot(run, &run->slots[i]);
+}
+
+/* Cuts the group into units. The last one is kept for the next group if more may belong to it; a
+ * line that cannot be used stays where it is, and what is around it together. */
+static void cut_units(struct run *run, struct lines *lines)
+{
+        size_t most = run->loop->together, n = 0;
+        bool last = lines->ended && !lines->more, good = false;
+        struct cmd_doc doc = {0};
+
+        if (most > 1)
+                ran_parallel(run->loop->pool, run->count, read_task, run);
+        for (size_t i = 0; i < run->count; i++) {
+                const struct slot *slot = &run->slots[i];
+                bool with_others = most > 1 && slot->fate != GOOD;
+                if (most > 1 && slot->fate == GOOD)
+                        with_others = cmd_doc_goes_on(&doc, lines->file, &slot->line.record, most);
+                if (i == 0 || !with_others)
+                        run->unit[n++] = i;
+                good = most > 1 && (slot->fate == GOOD || (good && with_others));
+        }
+        if (good && !last && cmd_doc_is_open(&doc, most)) {
+                run->count = run->unit[--n];
+                lines_keep(lines, run->count);
+        }
+        run->unit[n] = run->count;
+        run->units = n;
+        cmd_doc_release(&doc);
 }
 
 static void choose_format(struct run *run)
@@ -398,8 +488,9 @@ static int run_groups(struct run *run, struct lines *lines, struct ran_error *er
                 code = fill_slots(run, err);
                 if (code != RAN_OK)
                         return code;
+                cut_units(run, lines);
                 run->next = 0;
-                ran_parallel(run->loop->pool, lines->count, task, run);
+                ran_parallel(run->loop->pool, run->units, task, run);
         }
         return RAN_OK;
 }
@@ -453,6 +544,8 @@ static void release(struct run *run)
                 ran_buf_release(&run->slots[i].result);
         }
         free(run->slots);
+        free(run->unit);
+        free(run->items);
         while (run->scratch_count > 0)
                 run->loop->free_scratch(run->scratch[--run->scratch_count]);
         free(run->scratch);

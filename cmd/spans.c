@@ -2,9 +2,9 @@
 #include "spans.h"
 
 void cmd_spans_begin(struct cmd_spans *s, const struct cmd_document *document,
-                     const struct ran_record *record)
+                     const struct ran_record *record, enum ran_unit unit)
 {
-        *s = (struct cmd_spans){.document = document, .record = record};
+        *s = (struct cmd_spans){.document = document, .record = record, .unit = unit};
 }
 
 static void add_ids(const struct cmd_spans *s, size_t first, size_t last, struct ran_buf *text)
@@ -39,17 +39,28 @@ static void pass(struct cmd_spans *s, size_t point)
 {
         const struct ran_buf *text = &s->document->text;
 
-        for (; s->point < point && s->byte < text->len; s->point++)
+        for (; s->point < point && s->byte < text->len; s->point++) {
+                s->utf16 += (unsigned char)text->data[s->byte] >= 0xf0 ? 2 : 1;
                 do {
                         s->byte++;
                 } while (s->byte < text->len && (text->data[s->byte] & 0xc0) == 0x80);
+        }
 }
 
-static void add_text(struct cmd_spans *s, size_t start, size_t end, struct ran_buf *text)
+/* How many units were passed. */
+static size_t passed(const struct cmd_spans *s)
 {
-        pass(s, start);
+        return s->unit == RAN_UNIT_BYTE ? s->byte : s->unit == RAN_UNIT_UTF16 ? s->utf16 : s->point;
+}
+
+/* *start and *end come in code points, and leave in units. */
+static void add_text(struct cmd_spans *s, size_t *start, size_t *end, struct ran_buf *text)
+{
+        pass(s, *start);
         size_t begin = s->byte;
-        pass(s, end);
+        *start = passed(s);
+        pass(s, *end);
+        *end = passed(s);
         ran_buf_add(text, s->document->text.data + begin, s->byte - begin);
 }
 
@@ -69,7 +80,7 @@ int cmd_spans_next(struct cmd_spans *s, size_t first, size_t last, size_t *start
         } else {
                 *start = d->encoding.start[d->places[first]];
                 *end = d->encoding.end[(last < d->words ? d->places[last] : d->L) - 1];
-                add_text(s, *start, *end, text);
+                add_text(s, start, end, text);
         }
         return text->failed ? ran_fail(err, RAN_ENOMEM, "no memory for the text of a word")
                             : RAN_OK;

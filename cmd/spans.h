@@ -10,12 +10,14 @@ struct cmd_spans {
         const struct cmd_document *document;
         const struct ran_record *record;
         size_t word, pos;   /* of tokens: the next one, and where it stands in the array */
-        size_t point, byte; /* of text: code points and bytes that were passed */
+        /* Of text: the unit that is counted in, and how many of each were passed. */
+        enum ran_unit unit;
+        size_t point, byte, utf16;
 };
 void cmd_spans_begin(struct cmd_spans *s, const struct cmd_document *document,
-                     const struct ran_record *record);
+                     const struct ran_record *record, enum ran_unit unit);
 
-/* From the first word to before the last: *start and *end in code points of a text, else in words;
+/* From the first word to before the last: *start and *end in units of a text, else in words;
  * and appends what is written there (tokens and ids with a space between). first is never before
  * the last of the call before. */
 int cmd_spans_next(struct cmd_spans *s, size_t first, size_t last, size_t *start, size_t *end,

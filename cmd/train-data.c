@@ -5,13 +5,15 @@
  * of the input.
  */
 #include "train-reader.h"
+#include "span-tags.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const labelled[] = {CMD_DOCUMENT_MEMBERS, CMD_LABEL_MEMBERS, "weight", NULL};
-static const char *const tagged[] = {CMD_DOCUMENT_MEMBERS, CMD_TAG_MEMBERS, "weight", NULL};
+static const char *const tagged[] = {CMD_DOCUMENT_MEMBERS, CMD_TAG_MEMBERS, CMD_SPAN_MEMBERS,
+                                     CMD_DOC_MEMBER,       "weight",        NULL};
 
 static const char *const texts[] = {CMD_SEQUENCE_MEMBERS, "weight", NULL};
 
@@ -22,7 +24,8 @@ static const char *const texts[] = {CMD_SEQUENCE_MEMBERS, "weight", NULL};
 struct packed {
         double weight;
         size_t n, L, places, spelling, sources;
-        bool several, numbers, paired;
+        bool several, paired;
+        enum cmd_tag_kind kind;
         struct ran_tag_census census;
 };
 
@@ -71,11 +74,13 @@ static int read_labels(struct cmd_labels *labels, const struct ran_record *recor
         return RAN_OK;
 }
 
-/* The words are counted as they stand, so that this can be found out without a vocabulary. */
+/* The words are counted as they stand, so that this can be found out without a vocabulary. Nothing
+ * is present yet of a text with spans. */
 static int read_tags(struct cmd_labels *tags, const struct ran_record *record,
                      struct ran_error *err)
 {
         const struct ran_member *m = ran_record_find(record, "ids", NULL);
+        const struct ran_member *spans = ran_record_find(record, CMD_SPAN_MEMBERS, NULL);
         const char *name = "ids";
         struct ran_span item;
         size_t pos = 0, words = 0;
@@ -87,15 +92,28 @@ static int read_tags(struct cmd_labels *tags, const struct ran_record *record,
         }
         if (cmd_tags_read(tags, record, err) != RAN_OK)
                 return err->code;
+        if (!tags->present && spans != NULL && spans->type != '0')
+                return RAN_OK; /* to be read when it is known where words are */
         if (!tags->present)
-                return ran_fail(err, RAN_EFORMAT, "there are no \"tags\"");
+                return ran_fail(err, RAN_EFORMAT,
+                                "there are no \"tags\", and no \"spans\" of a \"text\"");
         if (m == NULL || m->type != 'a')
-                return ran_fail(err, RAN_EFORMAT, "the \"tags\" need an array of \"tokens\"");
+                return ran_fail(err, RAN_EFORMAT,
+                                "the \"tags\" need an array of \"tokens\"; for a \"text\", give "
+                                "\"spans\"");
         while (ran_json_next(record->line, m->value, &pos, NULL, &item, &type))
                 words++;
         if (words != tags->n)
                 return ran_fail(err, RAN_EFORMAT, "%zu \"%s\" but %zu \"tags\"", words, name,
                                 tags->n);
+        return RAN_OK;
+}
+
+static int refuse_nul(const struct cmd_labels *labels, int task, struct ran_error *err)
+{
+        if (labels->names.len > 0 && memchr(labels->names.data, '\0', labels->names.len) != NULL)
+                return ran_fail(err, RAN_EFORMAT, "a %s cannot hold U+0000",
+                                task == RAN_TASK_TAG ? "tag" : "label");
         return RAN_OK;
 }
 
@@ -108,13 +126,24 @@ int train_read_labels(struct train_scratch *s, const struct train_source *source
                 return err->code;
         if (task == RAN_TASK_LM)
                 return read_weight(record, &s->weight, err);
-        if ((task == RAN_TASK_TAG ? read_tags : read_labels)(&s->labels, record, err) != RAN_OK)
+        if ((task == RAN_TASK_TAG ? read_tags : read_labels)(&s->labels, record, err) != RAN_OK ||
+            refuse_nul(&s->labels, task, err) != RAN_OK)
                 return err->code;
-        if (s->labels.names.len > 0 &&
-            memchr(s->labels.names.data, '\0', s->labels.names.len) != NULL)
-                return ran_fail(err, RAN_EFORMAT, "a %s cannot hold U+0000",
-                                task == RAN_TASK_TAG ? "tag" : "label");
         return read_weight(record, &s->weight, err);
+}
+
+/* The document, and what of its tags could not be known without it. */
+static int read_document(struct train_scratch *s, const struct train_source *source,
+                         const struct ran_record *record, struct ran_error *err)
+{
+        s->document.by_words = source->task == RAN_TASK_TAG;
+        s->document.spelling = source->spelling;
+        int code = cmd_document_read(&s->document, record, source->tokenizer, source->V, NULL, err);
+        if (code != RAN_OK && s->document.empty)
+                return RAN_OK;
+        if (code == RAN_OK && source->task == RAN_TASK_TAG && !s->labels.present)
+                code = cmd_span_tags(&s->labels, &s->document, record, err);
+        return code == RAN_OK ? refuse_nul(&s->labels, source->task, err) : code;
 }
 
 static void pack(const struct train_scratch *s, struct ran_buf *result)
@@ -128,7 +157,7 @@ static void pack(const struct train_scratch *s, struct ran_buf *result)
                                     .spelling =
                                             document->spelling > 0 ? document->L * RAN_SPELLING : 0,
                                     .several = labels->several,
-                                    .numbers = labels->numbers,
+                                    .kind = labels->kind,
                                     .census = labels->census};
 
         ran_buf_add(result, &head, sizeof head);
@@ -174,11 +203,7 @@ int train_encode(void *arg, void *scratch, const struct cmd_line *line, struct r
                 return err->code;
         if (source->task == RAN_TASK_LM)
                 return encode_text(s, source, &line->record, result, err);
-        s->document.by_words = source->task == RAN_TASK_TAG;
-        s->document.spelling = source->spelling;
-        if (cmd_document_read(&s->document, &line->record, source->tokenizer, source->V, NULL,
-                              err) != RAN_OK &&
-            !s->document.empty)
+        if (read_document(s, source, &line->record, err) != RAN_OK)
                 return err->code;
         pack(s, result);
         return RAN_OK;
@@ -210,18 +235,26 @@ static void note_kind(struct train_reader *r, const struct cmd_line *line,
                 note(head->several ? &d->several : &d->one, line);
 }
 
-/* Classes are either all names or all numbers. */
+static const char *const kinds[CMD_TAG_KINDS] = {
+        [CMD_TAGS_SCHEME] = "of a scheme like IOB2",
+        [CMD_TAGS_NAMES] = "names of no scheme",
+        [CMD_TAGS_NUMBERS] = "numbers",
+        [CMD_TAGS_OUTSIDE] = "nothing but \"O\"",
+};
+
+/* Tags are of one kind throughout. */
 static int note_tags(struct train_data *d, const struct cmd_line *line, const struct packed *head,
                      struct ran_error *err)
 {
-        struct train_place *place = head->numbers ? &d->numbered : &d->named;
-        const struct train_place *other = head->numbers ? &d->named : &d->numbered;
+        struct train_place *place = &d->tagged[head->kind];
 
-        if (other->file != NULL)
-                return ran_fail(err, RAN_EFORMAT, "the tags are %s, but %s at %s:%zu",
-                                head->numbers ? "numbers" : "names",
-                                head->numbers ? "names" : "numbers", other->file, other->line);
-        note(place, line);
+        for (int kind = 0; kind < CMD_TAG_KINDS; kind++)
+                if (d->tagged[kind].file != NULL && !cmd_tags_agree(head->kind, kind))
+                        return ran_fail(err, RAN_EFORMAT, "the tags are %s, but %s at %s:%zu",
+                                        kinds[head->kind], kinds[kind], d->tagged[kind].file,
+                                        d->tagged[kind].line);
+        if (place->file == NULL)
+                *place = train_place_of(line);
         d->census.opens += head->census.opens;
         d->census.needless += head->census.needless;
         d->census.unclosed += head->census.unclosed;
@@ -298,23 +331,53 @@ static int number_labels(struct train_reader *r, const struct cmd_line *line, co
         return RAN_OK;
 }
 
-static int add_document(struct train_reader *r, const struct packed *head, const uint32_t *ids,
-                        struct ran_error *err)
+/* Whether the record is the next sentence of the document before it. */
+static bool goes_on(struct train_reader *r, const struct cmd_line *line)
+{
+        return cmd_doc_goes_on(&r->doc, line->file, &line->record, r->source->join) &&
+               r->data->set.B > 0;
+}
+
+static int add_words(struct train_reader *r, const struct cmd_line *line, const struct packed *head,
+                     const uint32_t *ids, struct ran_error *err)
 {
         struct ran_dataset *set = &r->data->set;
         const uint32_t *places = ids + head->L;
+
+        if (!goes_on(r, line))
+                return ran_dataset_add_words(set, ids, head->L, places, r->labels, head->n,
+                                             head->weight, err);
+        if (set->weight[set->B - 1] != (float)head->weight)
+                return ran_fail(err, RAN_EFORMAT,
+                                "its \"weight\" differs from that of the sentence before it, which "
+                                "has the same \"doc\"");
+        return ran_dataset_continue(set, ids, head->L, places, r->labels, head->n, err);
+}
+
+static int add_document(struct train_reader *r, const struct cmd_line *line,
+                        const struct packed *head, const uint32_t *ids, struct ran_error *err)
+{
+        struct train_data *d = r->data;
+        size_t before = d->set.B;
         int code;
 
         if (r->source->task == RAN_TASK_LM)
-                code = ran_dataset_add_text(set, ids, head->L, head->sources, head->weight, err);
+                code = ran_dataset_add_text(&d->set, ids, head->L, head->sources, head->weight,
+                                            err);
         else if (r->source->task == RAN_TASK_TAG)
-                code = ran_dataset_add_words(set, ids, head->L, places, r->labels, head->n,
-                                             head->weight, err);
+                code = add_words(r, line, head, ids, err);
         else
-                code = ran_dataset_add(set, ids, head->L, r->labels, head->n, head->weight, err);
+                code = ran_dataset_add(&d->set, ids, head->L, r->labels, head->n, head->weight,
+                                       err);
         if (code == RAN_OK && head->spelling > 0)
-                code = ran_dataset_spell(set, places + head->places, err);
-        return code;
+                code = ran_dataset_spell(&d->set, ids + head->L + head->places, head->L, err);
+        if (code != RAN_OK || d->set.B == before)
+                return code;
+        struct train_place *place = train_place_add(&d->place_spool, before, line, err);
+        if (place == NULL)
+                return err->code;
+        d->place = place;
+        return RAN_OK;
 }
 
 int train_take(void *arg, const struct cmd_line *line, const struct ran_buf *result,
@@ -334,11 +397,7 @@ int train_take(void *arg, const struct cmd_line *line, const struct ran_buf *res
         if ((r->source->task == RAN_TASK_TAG && note_tags(d, line, head, err) != RAN_OK) ||
             number_labels(r, line, end, names, head->n, err) != RAN_OK)
                 return err->code;
-        struct train_place *place = train_place_add(&d->place_spool, d->set.B, line, err);
-        if (place == NULL)
-                return err->code;
-        d->place = place;
-        if (add_document(r, head, ids, err) != RAN_OK)
+        if (add_document(r, line, head, ids, err) != RAN_OK)
                 return err->code;
         note_kind(r, line, head);
         for (size_t t = 0; t < head->L; t++)
@@ -354,22 +413,23 @@ int train_take(void *arg, const struct cmd_line *line, const struct ran_buf *res
 /* Tags of another scheme than IOB2 have been converted on the way. */
 static void tell_scheme(const struct train_data *d)
 {
+        const char *file = d->tagged[CMD_TAGS_SCHEME].file;
         struct ran_error err = {0};
         enum ran_tag_scheme scheme;
         size_t wrong;
 
-        if (d->named.file == NULL)
+        if (file == NULL)
                 return;
         if (ran_tag_census_scheme(&d->census, &scheme, &wrong, &err) != RAN_OK)
-                cmd_die(cmd_status_of(&err), "%s: %s", d->named.file, err.text);
+                cmd_die(cmd_status_of(&err), "%s: %s", file, err.text);
         if (scheme != RAN_TAGS_IOB2)
-                cmd_note("%s: the tags are %s, and are converted to IOB2", d->named.file,
+                cmd_note("%s: the tags are %s, and are converted to IOB2", file,
                          ran_tag_scheme_names[scheme]);
         if (wrong > 0)
                 cmd_warn(
                         "%s: %zu of the tags are not possible in %s where they stand, and are made "
                         "to fit",
-                        d->named.file, wrong, ran_tag_scheme_names[scheme]);
+                        file, wrong, ran_tag_scheme_names[scheme]);
 }
 
 void train_begin(struct train_reader *r)
@@ -387,6 +447,7 @@ void train_finish(struct train_reader *r)
         struct ran_error err = {0};
 
         free(r->labels);
+        cmd_doc_release(&r->doc);
         ran_sha256_hex(&r->digest, d->set.digest);
         d->set.multilabel = d->several.file != NULL;
         if (ran_dataset_finish(&d->set, &err) != RAN_OK)

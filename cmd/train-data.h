@@ -4,6 +4,7 @@
 #define CMD_TRAIN_DATA_H
 
 #include "cmd.h"
+#include "labels.h"
 #include "ran.h"
 
 struct train_place {
@@ -22,11 +23,10 @@ struct train_data {
         struct ran_spool place_spool, empty_spool; /* where the two lie */
         struct train_place one,
                 several; /* the first record with `label`, the first with `labels` */
-        struct train_place named,
-                numbered; /* the first with tags that are names, the first with numbers */
+        struct train_place tagged[CMD_TAG_KINDS]; /* the first record with tags of each kind */
         struct train_place plain,
-                paired;               /* language models: the first text, the first with a source */
-        size_t lone;                  /* language models: documents of one id, left out */
+                paired; /* language models: the first text, the first with a source */
+        size_t lone;    /* language models: documents of one id, left out */
         struct ran_tag_census census; /* of the tags, before they became IOB2 */
         size_t unknown;               /* labels that the given classes do not have */
         size_t V;                     /* 1 + the largest id */
@@ -43,7 +43,9 @@ struct train_source {
         struct ran_pool *pool;
         const struct ran_tokenizer *tokenizer; /* NULL: the documents are ids */
         size_t V;                              /* of which all are below this */
-        size_t keep;     /* bytes of each long array that stay in memory, see ran_spool */
+        size_t keep; /* bytes of each long array that stay in memory, see ran_spool */
+        size_t join; /* tagging: sentences that are read as one document, at most; 0: each by itself
+                      */
         size_t spelling; /* buckets for that of words; 0: not wanted */
 };
 

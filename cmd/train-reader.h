@@ -8,6 +8,7 @@
 #define CMD_TRAIN_READER_H
 
 #include "cmd.h"
+#include "doc.h"
 #include "document.h"
 #include "labels.h"
 #include "sequence.h"
@@ -21,6 +22,7 @@ struct train_reader {
         struct ran_sha256 digest;
         uint32_t *labels; /* scratch of train_take */
         size_t labels_cap;
+        struct cmd_doc doc; /* where sentences are joined */
 };
 
 /* What a thread needs to read a line. Zero-initialise. */

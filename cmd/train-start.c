@@ -53,8 +53,8 @@ static void take(const struct ran_field *field, struct ran_config *config,
 static void take_config(struct ran_config *config, const struct ran_config *from, const char *model)
 {
         static const char *const by_data[] = {"encoder", "task", "multilabel", NULL};
-        static const char *const of_task[] = {"mask",     "min_window", "pooling", "crf",
-                                              "spelling", "shortlist",  NULL};
+        static const char *const of_task[] = {"mask",     "min_window", "pooling",        "crf",
+                                              "spelling", "shortlist",  "join_sentences", NULL};
 
         if (!cmd_was_set("encoder"))
                 config->encoder = from->encoder;

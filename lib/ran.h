@@ -283,7 +283,8 @@ struct ran_tag {
         const char *type; /* not owned, no NUL at its end; empty for O, and for a bare "B" */
         size_t length;
 };
-/* RAN_EFORMAT when it is no tag of any scheme. tag->type points into text. */
+/* RAN_EFORMAT when it is no tag of any scheme (B and I may stand without hyphen and type).
+ * tag->type points into text. */
 int ran_tag_parse(struct ran_tag *tag, const char *text, size_t n, struct ran_error *err);
 
 enum ran_tag_scheme { RAN_TAGS_IOB2, RAN_TAGS_IOB1, RAN_TAGS_IOBES, RAN_TAGS_BILOU };
@@ -553,6 +554,8 @@ struct ran_config {
         int pooling;
         bool multilabel; /* classify */
         bool crf;        /* tag */
+        size_t join_sentences; /* tag: of one `doc`, read as a document, at most; 0: each by itself
+                                */
         size_t spelling; /* rows of the table of spelling; 0: pieces alone */
         size_t rank;         /* contextualizer: width u of the second-order attention */
         int context;         /* contextualizer: the first context, RAN_CONTEXT_... */
@@ -591,8 +594,11 @@ struct ran_document {
         size_t L;
         const uint32_t
                 *spelling; /* (L, RAN_SPELLING), for models that want it, of as many buckets */
-        /* For tagging: word i stands at token places[i] (ascending, < L). */
+        /* For tagging: word i stands at token places[i] (ascending, < L). Of a document that was
+         * put together of sentences, begins[i] says whether it is the first of one: tags go from
+         * word to word within a sentence only. NULL: it is one sentence. */
         const uint32_t *places; /* (words) */
+        const bool *begins;     /* (words) */
         size_t words;
 };
 /* logits (C); embedding (D), the input of the last linear layer, or NULL. The result depends on the
@@ -827,6 +833,7 @@ struct ran_dataset {
         uint32_t *places;    /* tagging, else NULL: as labels, the token of its document that each is of */
         uint32_t *sources;   /* (B) language models, else NULL: leading ids that are source */
         uint32_t *spelling;  /* or NULL: as ids, RAN_SPELLING each */
+        bool *begins;        /* as places: the word is the first of a sentence */
         float *weight;       /* (B) */
         char **names;        /* (C) label names, ordered by their bytes; shared with nobody */
         size_t C;
@@ -834,7 +841,8 @@ struct ran_dataset {
         char digest[65]; /* SHA-256 of what was read, in order: set by the caller */
         /* Where the arrays lie that grow with the documents and may be larger than memory. */
         struct {
-                struct ran_spool ids, first, labels, label_first, places, spelling, sources, weight;
+                struct ran_spool ids, first, labels, label_first, places, begins, spelling, sources,
+                        weight;
         } spool;
         size_t keep; /* bytes of each that stay in memory; 0: RAN_SPOOL_KEEP */
         /* While it is built. */
@@ -865,8 +873,18 @@ int ran_dataset_add_words(struct ran_dataset *d, const uint32_t *ids, size_t L,
  * on that are not among the first `sources`. RAN_EINVAL when there is none to predict. */
 int ran_dataset_add_text(struct ran_dataset *d, const uint32_t *ids, size_t L, size_t sources,
                          double weight, struct ran_error *err);
-/* Gives the document that was added last its spelling (L, RAN_SPELLING): all documents, or none. */
-int ran_dataset_spell(struct ran_dataset *d, const uint32_t *spelling, struct ran_error *err);
+/* Makes the document that was added last, for tagging, longer by a sentence. Its weight stays. */
+int ran_dataset_continue(struct ran_dataset *d, const uint32_t *ids, size_t L,
+                         const uint32_t *places, const uint32_t *tags, size_t n,
+                         struct ran_error *err);
+/* Gives the L tokens that were added last their spelling (L, RAN_SPELLING): all documents, or none.
+ */
+int ran_dataset_spell(struct ran_dataset *d, const uint32_t *spelling, size_t L,
+                      struct ran_error *err);
+/* Makes the document that was added last, for tagging, longer by a sentence. Its weight stays. */
+int ran_dataset_continue(struct ran_dataset *d, const uint32_t *ids, size_t L,
+                         const uint32_t *places, const uint32_t *tags, size_t n,
+                         struct ran_error *err);
 /* Document b, to be read; good until the next _add. */
 struct ran_document ran_dataset_document(const struct ran_dataset *d, size_t b);
 /* Orders the classes that turned up by the bytes of their names, and renumbers the labels. */

@@ -103,7 +103,8 @@ int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ra
                 return RAN_ENOMEM;
         ran_encode(&s->work, s->p);
         ran_head(&s->work, s->p, s->C);
-        *out = (struct ran_tag_scratch){s->p, s->work.head.logits, s->C, chain, marginals};
+        *out = (struct ran_tag_scratch){s->p,     s->work.head.logits, d->begins, s->C, chain,
+                                        marginals};
         return RAN_OK;
 }
 

@@ -17,6 +17,7 @@ int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, 
 struct ran_tag_scratch {
         const struct ran_params *p;
         const float *logits; /* (n, C) */
+        const bool *begins;  /* (n), or NULL: the document's */
         size_t C;
         double *chain;    /* ran_crf_scratch(n, C) */
         float *marginals; /* (n, C) */

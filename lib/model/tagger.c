@@ -42,21 +42,37 @@ struct ran_crf ran_chain_of(const struct ran_params *p)
         return (struct ran_crf){p->head.crf_start, p->head.crf_end, p->head.crf_transition};
 }
 
+size_t ran_sentence_end(const bool *begins, size_t from, size_t n)
+{
+        size_t end = from + 1;
+
+        while (end < n && (begins == NULL || !begins[end]))
+                end++;
+        return end;
+}
+
 void ran_tag_decode(const struct ran_tag_scratch *k, const struct ran_tag_rules *rules, size_t n,
                     uint32_t *tags)
 {
         const struct ran_crf chain = ran_chain_of(k->p);
         const struct ran_crf_rules allowed = {rules->start, rules->transition};
 
-        ran_crf_decode(tags, k->logits, &chain, rules->start != NULL ? &allowed : NULL, n, k->C,
-                       k->chain);
+        for (size_t from = 0, end; from < n; from = end) {
+                end = ran_sentence_end(k->begins, from, n);
+                ran_crf_decode(tags + from, k->logits + from * k->C, &chain,
+                               rules->start != NULL ? &allowed : NULL, end - from, k->C, k->chain);
+        }
 }
 
 void ran_tag_marginals(const struct ran_tag_scratch *k, size_t n)
 {
         const struct ran_crf chain = ran_chain_of(k->p);
 
-        ran_crf_marginals(k->marginals, k->logits, &chain, n, k->C, k->chain);
+        for (size_t from = 0, end; from < n; from = end) {
+                end = ran_sentence_end(k->begins, from, n);
+                ran_crf_marginals(k->marginals + from * k->C, k->logits + from * k->C, &chain,
+                                  end - from, k->C, k->chain);
+        }
 }
 
 int ran_score_tags(struct ran_state *s, const struct ran_tag_rules *rules,

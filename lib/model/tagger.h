@@ -15,10 +15,13 @@ int ran_tag_rules_init(struct ran_tag_rules *r, char *const *names, size_t C,
 void ran_tag_rules_release(struct ran_tag_rules *r);
 
 /* Of words that ran_score_words has read: the best tags (n) that the rules allow; and, into
- * k->marginals, the probability of each. Without a CRF the chain is one of zeros. */
+ * k->marginals, the probability of each. Each sentence is a chain of its own; without a CRF it is
+ * one of zeros. */
 void ran_tag_decode(const struct ran_tag_scratch *k, const struct ran_tag_rules *rules, size_t n,
                     uint32_t *tags);
 void ran_tag_marginals(const struct ran_tag_scratch *k, size_t n);
+/* The word behind the sentence that word `from` begins; begins: see struct ran_document. */
+size_t ran_sentence_end(const bool *begins, size_t from, size_t n);
 
 /* The chain of a tagger's parameters. */
 struct ran_crf ran_chain_of(const struct ran_params *p);

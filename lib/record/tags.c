@@ -19,8 +19,9 @@ int ran_tag_parse(struct ran_tag *tag, const char *text, size_t n, struct ran_er
                 *tag = outside;
                 return RAN_OK;
         }
-        /* No part is a NUL, which strchr would find. */
-        if (n == 0 || text[0] == '\0' || strchr("BIESLU", text[0]) == NULL ||
+        /* No part is a NUL, which strchr would find. E and S alone are of other schemes, too, where
+         * words are cut into characters. */
+        if (n == 0 || text[0] == '\0' || strchr(n == 1 ? "BI" : "BIESLU", text[0]) == NULL ||
             (n > 1 && text[1] != '-'))
                 return ran_fail(
                         err, RAN_EFORMAT,

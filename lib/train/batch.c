@@ -264,13 +264,32 @@ static int load(struct ran_batcher *k, struct ran_trainee *t, size_t shard, stru
         return ran_work_fit(&t->work, &t->rows, k->C, err);
 }
 
+/* Loss of the n words of a document from the label `at` on, each sentence a chain of its own, and
+ * the gradient by their logits. */
+static double chain_loss(struct ran_batcher *k, struct ran_trainee *t, size_t at, size_t n,
+                         const float *logits, float *dlogits, double weight, struct ran_grad *g)
+{
+        const struct ran_dataset *d = k->data;
+        const struct ran_crf chain = ran_chain_of(k->p);
+        const struct ran_crf_grad d_chain = {g->p.head.crf_start, g->p.head.crf_end,
+                                             g->p.head.crf_transition};
+        double loss = 0;
+
+        for (size_t from = 0, end; from < n; from = end) {
+                end = ran_sentence_end(d->begins + at, from, n);
+                loss += ran_crf_loss(dlogits + from * k->C, &d_chain, logits + from * k->C, &chain,
+                                     d->labels + at + from, end - from, k->C, weight, t->chain);
+        }
+        return loss;
+}
+
 /* Loss of a document whose first output is row r, and its gradient by the logits. */
 static double document_loss(struct ran_batcher *k, struct ran_trainee *t, size_t b, size_t r,
                             struct ran_grad *g)
 {
         const struct ran_dataset *d = k->data;
-        const uint32_t *gold = d->labels + d->label_first[b];
-        size_t n = d->label_first[b + 1] - d->label_first[b];
+        size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
+        const uint32_t *gold = d->labels + at;
         float *dlogits = t->work.head.dlogits + r * k->C;
         const float *logits = t->work.head.logits + r * k->C;
         double loss = 0;
@@ -278,14 +297,8 @@ static double document_loss(struct ran_batcher *k, struct ran_trainee *t, size_t
         if (k->c->task == RAN_TASK_CLASSIFY)
                 return ran_loss_classify(dlogits, logits, k->C, gold, n, k->c->multilabel,
                                          k->smoothing, weigh(k, b, 0) / k->terms);
-        if (k->c->crf) {
-                const struct ran_crf chain = ran_chain_of(k->p);
-                const struct ran_crf_grad d_chain = {g->p.head.crf_start, g->p.head.crf_end,
-                                                     g->p.head.crf_transition};
-
-                return ran_crf_loss(dlogits, &d_chain, logits, &chain, gold, n, k->C,
-                                    weigh(k, b, 0) / k->terms, t->chain);
-        }
+        if (k->c->crf)
+                return chain_loss(k, t, at, n, logits, dlogits, weigh(k, b, 0) / k->terms, g);
         for (size_t i = 0; i < n; i++)
                 loss += ran_loss_classify(dlogits + i * k->C, logits + i * k->C, k->C, gold + i, 1,
                                           false, k->smoothing, weigh(k, b, i) / k->terms);

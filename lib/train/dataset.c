@@ -161,21 +161,37 @@ static size_t sort_labels(uint32_t *labels, size_t n)
         return kept;
 }
 
+/* Adds the tokens and labels of a sentence, and with places a sentence that begins at its first
+ * word, behind `at` tokens and label_at labels; places count from `from`. */
+static int append_sentence(struct ran_dataset *d, size_t at, size_t label_at, size_t from,
+                           const uint32_t *ids, size_t L, const uint32_t *places,
+                           const uint32_t *labels, size_t n, struct ran_error *err)
+{
+        if (append(d, &d->spool.ids, &d->ids, at, ids, L, err) != RAN_OK ||
+            append(d, &d->spool.labels, &d->labels, label_at, labels, n, err) != RAN_OK)
+                return err->code;
+        if (places == NULL)
+                return RAN_OK;
+        if (append(d, &d->spool.places, &d->places, label_at, places, n, err) != RAN_OK ||
+            reserve(d, &d->spool.begins, &d->begins, label_at + n, sizeof *d->begins, err) !=
+                    RAN_OK)
+                return err->code;
+        for (size_t i = 0; i < n; i++) {
+                d->places[label_at + i] += (uint32_t)from;
+                d->begins[label_at + i] = i == 0;
+        }
+        return RAN_OK;
+}
+
 /* Room and values for a document's arrays but its weight and ends. places NULL: there are none. */
 static int append_document(struct ran_dataset *d, const uint32_t *ids, size_t L,
                            const uint32_t *places, const uint32_t *labels, size_t n,
                            struct ran_error *err)
 {
-        size_t at, label_at;
-
         if (reserve_document(d, err) != RAN_OK)
                 return err->code;
-        at = d->first[d->B];
-        label_at = d->label_first[d->B];
-        if (append(d, &d->spool.ids, &d->ids, at, ids, L, err) != RAN_OK ||
-            append(d, &d->spool.labels, &d->labels, label_at, labels, n, err) != RAN_OK ||
-            (places != NULL &&
-             append(d, &d->spool.places, &d->places, label_at, places, n, err) != RAN_OK))
+        size_t at = d->first[d->B], label_at = d->label_first[d->B];
+        if (append_sentence(d, at, label_at, 0, ids, L, places, labels, n, err) != RAN_OK)
                 return err->code;
         d->first[d->B + 1] = at + L;
         d->label_first[d->B + 1] = label_at + n;
@@ -221,14 +237,31 @@ int ran_dataset_add_text(struct ran_dataset *d, const uint32_t *ids, size_t L, s
         return RAN_OK;
 }
 
-int ran_dataset_spell(struct ran_dataset *d, const uint32_t *spelling, struct ran_error *err)
+int ran_dataset_continue(struct ran_dataset *d, const uint32_t *ids, size_t L,
+                         const uint32_t *places, const uint32_t *tags, size_t n,
+                         struct ran_error *err)
 {
-        size_t at = d->first[d->B - 1], end = d->first[d->B];
+        size_t at = d->first[d->B], label_at = d->label_first[d->B], from = at - d->first[d->B - 1];
+
+        if (L > UINT32_MAX - from)
+                return ran_fail(err, RAN_EINVAL, "a document of more than %zu tokens is too long",
+                                from);
+        if (append_sentence(d, at, label_at, from, ids, L, places, tags, n, err) != RAN_OK)
+                return err->code;
+        d->first[d->B] += L;
+        d->label_first[d->B] += n;
+        return RAN_OK;
+}
+
+int ran_dataset_spell(struct ran_dataset *d, const uint32_t *spelling, size_t L,
+                      struct ran_error *err)
+{
+        size_t end = d->first[d->B];
 
         if (end > SIZE_MAX / RAN_SPELLING)
                 return ran_fail(err, RAN_ENOMEM, "the documents are larger than memory can be");
-        return append(d, &d->spool.spelling, &d->spelling, at * RAN_SPELLING, spelling,
-                      (end - at) * RAN_SPELLING, err);
+        return append(d, &d->spool.spelling, &d->spelling, (end - L) * RAN_SPELLING, spelling,
+                      L * RAN_SPELLING, err);
 }
 
 struct ran_document ran_dataset_document(const struct ran_dataset *d, size_t b)
@@ -240,6 +273,7 @@ struct ran_document ran_dataset_document(const struct ran_dataset *d, size_t b)
                 .L = d->first[b + 1] - at,
                 .spelling = d->spelling != NULL ? d->spelling + at * RAN_SPELLING : NULL,
                 .places = d->places != NULL ? d->places + word : NULL,
+                .begins = d->places != NULL ? d->begins + word : NULL,
                 .words = d->places != NULL ? d->label_first[b + 1] - word : 0,
         };
 }
@@ -363,7 +397,9 @@ static int copy_document(struct ran_dataset *to, const struct ran_dataset *d, si
                 code = ran_dataset_add_words(to, doc.ids, doc.L, doc.places, d->labels + at, n,
                                              weight, err);
         if (code == RAN_OK && doc.spelling != NULL)
-                code = ran_dataset_spell(to, doc.spelling, err);
+                code = ran_dataset_spell(to, doc.spelling, doc.L, err);
+        if (code == RAN_OK && doc.begins != NULL)
+                memcpy(to->begins + to->label_first[to->B - 1], doc.begins, n * sizeof *doc.begins);
         return code;
 }
 
@@ -385,9 +421,12 @@ static int move_held(struct ran_dataset *d, const bool *held, struct ran_dataset
                         memmove(d->spelling + d->first[kept] * RAN_SPELLING,
                                 d->spelling + at * RAN_SPELLING,
                                 L * RAN_SPELLING * sizeof *d->spelling);
-                if (d->places != NULL)
+                if (d->places != NULL) {
                         memmove(d->places + d->label_first[kept], d->places + label_at,
                                 n * sizeof *d->places);
+                        memmove(d->begins + d->label_first[kept], d->begins + label_at,
+                                n * sizeof *d->begins);
+                }
                 memmove(d->ids + d->first[kept], d->ids + at, L * sizeof *d->ids);
                 memmove(d->labels + d->label_first[kept], d->labels + label_at,
                         n * sizeof *d->labels);
@@ -434,6 +473,7 @@ void ran_dataset_release(struct ran_dataset *d)
         ran_spool_release(&d->spool.labels);
         ran_spool_release(&d->spool.label_first);
         ran_spool_release(&d->spool.places);
+        ran_spool_release(&d->spool.begins);
         ran_spool_release(&d->spool.sources);
         ran_spool_release(&d->spool.spelling);
         ran_spool_release(&d->spool.weight);

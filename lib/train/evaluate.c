@@ -155,18 +155,17 @@ static int tag_one(struct sweep *k, struct ran_state *s, size_t b, struct ran_er
 static int count_tags(struct ran_conll *e, const struct ran_dataset *d, const uint32_t *tags,
                       struct ran_error *err)
 {
-        for (size_t b = 0; b < d->B; b++) {
-                for (size_t i = d->label_first[b]; i < d->label_first[b + 1]; i++) {
-                        const char *found = d->names[tags[i]], *gold = "?";
+        for (size_t i = 0; i < d->label_first[d->B]; i++) {
+                const char *found = d->names[tags[i]], *gold = "?";
 
-                        if (d->labels[i] != RAN_LABEL_UNKNOWN)
-                                gold = d->names[d->labels[i]];
-                        if (ran_conll_add_token(e, gold, strlen(gold), found, strlen(found), err) !=
-                            RAN_OK)
-                                return err->code;
-                }
-                ran_conll_end_sentence(e);
+                if (d->begins[i])
+                        ran_conll_end_sentence(e);
+                if (d->labels[i] != RAN_LABEL_UNKNOWN)
+                        gold = d->names[d->labels[i]];
+                if (ran_conll_add_token(e, gold, strlen(gold), found, strlen(found), err) != RAN_OK)
+                        return err->code;
         }
+        ran_conll_end_sentence(e);
         return RAN_OK;
 }
 

@@ -14,7 +14,7 @@ static void spell(struct ran_dataset *d, const uint32_t *ids, size_t L)
         for (size_t i = 0; i < L * RAN_SPELLING; i++)
                 spelling[i] = (uint32_t)(ran_draw(ids[i / RAN_SPELLING], i % RAN_SPELLING) %
                                          CORPUS_SPELLING);
-        CHECK_OK(ran_dataset_spell(d, spelling, &err), err);
+        CHECK_OK(ran_dataset_spell(d, spelling, L, &err), err);
         free(spelling);
 }
 

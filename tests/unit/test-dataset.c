@@ -176,7 +176,7 @@ static bool spell(struct ran_dataset *d, const uint32_t *ids, size_t L)
 
         for (uint32_t i = 0; i < L * RAN_SPELLING; i++)
                 spelling[i] = ids[0] + i;
-        return CHECK_OK(ran_dataset_spell(d, spelling, &err), err);
+        return CHECK_OK(ran_dataset_spell(d, spelling, L, &err), err);
 }
 
 /* Document b is b % 3 + 1 copies of id b; 600 "a", 390 "b", 10 "c", turn by turn. */

@@ -82,14 +82,16 @@ TEST(tag_is_a_part_and_a_type)
         check_parse("L-0", 3, 'L', "0");
         check_parse("U-\xc3\xa9", 4, 'U', "\xc3\xa9");
         check_parse("B", 1, 'B', "");
+        check_parse("I", 1, 'I', "");
         check_parse("I-", 2, 'I', "");
         check_parse("B-PER", 3, 'B', "P");
 }
 
 TEST(tag_of_no_scheme_is_refused)
 {
-        static const char *const bad[] = {"",     "o",    "b-PER", "PER",   "O-PER", "X-PER",
-                                          "BPER", "-PER", "OO",    "B PER", "[",     "0"};
+        static const char *const bad[] = {"",      "o",    "b-PER", "PER", "O-PER",
+                                          "X-PER", "BPER", "-PER",  "OO",  "B PER",
+                                          "[",     "0",    "E",     "S",   "M"};
         struct ran_tag tag;
         struct ran_error err = {0};
 

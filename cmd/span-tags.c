@@ -1,0 +1,247 @@
+/* span-tags.c - tags for the words of a text, from spans of its characters. */
+#include "span-tags.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONGEST_LABEL = 256 }; /* it is written out for each of its words */
+
+struct span {
+        size_t start, end;     /* code points */
+        struct ran_span label; /* in spans.labels */
+};
+
+struct spans {
+        struct span *at;
+        size_t n, cap;
+        struct ran_buf labels;
+        struct ran_record item; /* the span at hand */
+        size_t *owner;          /* (words) 1 + the span that each is of; 0: none */
+};
+
+static void release(struct spans *s)
+{
+        free(s->at);
+        free(s->owner);
+        ran_buf_release(&s->labels);
+        ran_record_release(&s->item);
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static int read_number(const struct spans *s, const char *name, size_t *out, struct ran_error *err)
+{
+        bool twice = false;
+        const struct ran_member *m = ran_record_find(&s->item, name, &twice);
+
+        if (m == NULL || twice || m->type != 'n' ||
+            !ran_parse_size(s->item.line + m->value.begin, m->value.end - m->value.begin, out))
+                return ran_fail(err, RAN_EFORMAT,
+                                "spans[%zu] needs one \"%s\", a whole number from 0 on", s->n,
+                                name);
+        return RAN_OK;
+}
+
+static int read_label(struct spans *s, struct ran_span *label, struct ran_error *err)
+{
+        bool twice = false;
+        const struct ran_member *m = ran_record_find(&s->item, "label", &twice);
+        int code = RAN_OK;
+
+        label->begin = s->labels.len;
+        if (m == NULL || twice || (m->type != 's' && m->type != 'n'))
+                return ran_fail(err, RAN_EFORMAT,
+                                "spans[%zu] needs one \"label\", a string or a number", s->n);
+        if (m->type == 's')
+                code = ran_json_decode(s->item.line, m->value, &s->labels, err);
+        else
+                ran_buf_add(&s->labels, s->item.line + m->value.begin,
+                            m->value.end - m->value.begin);
+        label->end = s->labels.len;
+        if (code == RAN_OK && label->end - label->begin > LONGEST_LABEL)
+                code = ran_fail(err, RAN_EFORMAT,
+                                "the \"label\" of spans[%zu] has %zu bytes, more than %d", s->n,
+                                label->end - label->begin, LONGEST_LABEL);
+        return code;
+}
+
+static int read_span(struct spans *s, const char *json, size_t n, struct ran_error *err)
+{
+        struct span *at = ran_grow(s->at, &s->cap, s->n + 1, sizeof(*at), err);
+
+        if (at == NULL)
+                return RAN_ENOMEM;
+        s->at = at;
+        at += s->n;
+        int code = ran_record_scan(&s->item, json, n, err);
+        if (code == RAN_OK)
+                code = read_number(s, "start", &at->start, err);
+        if (code == RAN_OK)
+                code = read_number(s, "end", &at->end, err);
+        if (code == RAN_OK)
+                code = read_label(s, &at->label, err);
+        s->n++;
+        return code;
+}
+
+static int read_spans(struct spans *s, const char *line, const struct ran_member *m,
+                      struct ran_error *err)
+{
+        struct ran_span item;
+        size_t pos = 0;
+        char type;
+
+        if (m->type != 'a')
+                return ran_fail(err, RAN_EFORMAT, "\"spans\" must be an array");
+        while (ran_json_next(line, m->value, &pos, NULL, &item, &type)) {
+                if (type != 'o')
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "spans[%zu] must be an object with start, end and label",
+                                        s->n);
+                int code = read_span(s, line + item.begin, item.end - item.begin, err);
+                if (code != RAN_OK)
+                        return code;
+        }
+        return RAN_OK;
+}
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+static size_t word_start(const struct cmd_document *d, size_t i)
+{
+        return d->encoding.start[d->places[i]];
+}
+
+static size_t word_end(const struct cmd_document *d, size_t i)
+{
+        return d->encoding.end[(i + 1 < d->words ? d->places[i + 1] : d->L) - 1];
+}
+
+/* The first word that ends after the character. */
+static size_t word_at(const struct cmd_document *d, size_t point)
+{
+        size_t low = 0, high = d->words;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+                if (word_end(d, middle) > point)
+                        high = middle;
+                else
+                        low = middle + 1;
+        }
+        return low;
+}
+
+static int off_borders(const struct spans *s, size_t i, const struct cmd_document *d, size_t first,
+                       size_t last, struct ran_error *err)
+{
+        return ran_fail(err, RAN_EFORMAT,
+                        "spans[%zu], %zu to %zu, does not fall on the borders of words: those "
+                        "here go from %zu to %zu",
+                        i, s->at[i].start, s->at[i].end, word_start(d, first), word_end(d, last));
+}
+
+/* Gives a span its words. */
+static int own(struct spans *s, size_t i, const struct cmd_document *d, size_t points,
+               struct ran_error *err)
+{
+        size_t start = s->at[i].start, end = s->at[i].end;
+
+        if (start >= end)
+                return ran_fail(err, RAN_EFORMAT, "spans[%zu], %zu to %zu, is empty", i, start,
+                                end);
+        if (end > points)
+                return ran_fail(err, RAN_EFORMAT,
+                                "spans[%zu], %zu to %zu, is out of range: the text has %zu "
+                                "characters",
+                                i, start, end, points);
+        size_t first = word_at(d, start), last = word_at(d, end - 1);
+        if (last == d->words) /* it ends in white space behind the last word */
+                last--;
+        if (first > last)
+                first = last;
+        if (word_start(d, first) != start || word_end(d, last) != end)
+                return off_borders(s, i, d, first, last, err);
+        for (size_t word = first; word <= last; word++) {
+                if (s->owner[word] > 0)
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "spans[%zu], %zu to %zu, overlaps spans[%zu]", i, start,
+                                        end, s->owner[word] - 1);
+                s->owner[word] = i + 1;
+        }
+        return RAN_OK;
+}
+
+static size_t count_points(const struct ran_buf *text)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < text->len; i++)
+                n += (text->data[i] & 0xc0) != 0x80;
+        return n;
+}
+
+/* ---- tags ----------------------------------------------------------------------------------- */
+
+static int add_tags(struct cmd_labels *l, const struct spans *s, size_t words,
+                    struct ran_error *err)
+{
+        size_t *end = ran_grow(l->end, &l->cap, words, sizeof(*end), err);
+
+        if (end == NULL)
+                return RAN_ENOMEM;
+        l->end = end;
+        for (size_t i = 0; i < words; i++) {
+                if (s->owner[i] == 0) {
+                        ran_buf_char(&l->names, 'O');
+                } else {
+                        struct ran_span label = s->at[s->owner[i] - 1].label;
+                        bool begins = i == 0 || s->owner[i] != s->owner[i - 1];
+                        ran_buf_str(&l->names, begins ? "B-" : "I-");
+                        ran_buf_add(&l->names, s->labels.data + label.begin,
+                                    label.end - label.begin);
+                }
+                l->end[l->n++] = l->names.len;
+        }
+        return l->names.failed ? ran_fail(err, RAN_ENOMEM, "no memory for the tags of a text")
+                               : RAN_OK;
+}
+
+static int tag_words(struct cmd_labels *l, struct spans *s, const struct cmd_document *d,
+                     struct ran_error *err)
+{
+        size_t points = count_points(&d->text);
+        int code = RAN_OK;
+
+        s->owner = ran_alloc(d->words, sizeof(*s->owner), err);
+        if (s->owner == NULL)
+                return RAN_ENOMEM;
+        for (size_t i = 0; i < s->n && code == RAN_OK; i++)
+                code = own(s, i, d, points, err);
+        l->n = l->names.len = 0;
+        l->present = true;
+        l->several = false;
+        l->kind = s->n > 0 ? CMD_TAGS_SCHEME : CMD_TAGS_OUTSIDE;
+        l->census = (struct ran_tag_census){0};
+        return code == RAN_OK ? add_tags(l, s, d->words, err) : code;
+}
+
+int cmd_span_tags(struct cmd_labels *l, const struct cmd_document *d,
+                  const struct ran_record *record, struct ran_error *err)
+{
+        const struct ran_member *m = ran_record_find(record, "spans", NULL);
+        struct spans s = {0};
+
+        l->present = m != NULL && m->type != '0';
+        if (!l->present)
+                return RAN_OK;
+        if (d->from != CMD_FROM_TEXT)
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"spans\" are of characters of a \"text\"; \"%s\" need \"tags\"",
+                                d->from == CMD_FROM_IDS ? "ids" : "tokens");
+        int code = read_spans(&s, record->line, m, err);
+        if (code == RAN_OK)
+                code = tag_words(l, &s, d, err);
+        release(&s);
+        return code;
+}

@@ -1,0 +1,17 @@
+/* span-tags.h - tags for the words of a text, from spans of its characters. */
+#ifndef CMD_SPAN_TAGS_H
+#define CMD_SPAN_TAGS_H
+
+#include "document.h"
+#include "labels.h"
+#include "ran.h"
+
+/* Of a document that was read by words and has some: what `spans` of its record, a list of
+ * {"start", "end", "label"} in code points, ends exclusive, says about them, as cmd_tags_read would
+ * give it in IOB2; nothing is present without that member. RAN_EFORMAT for spans that overlap, are
+ * out of range or do not begin and end where words do, and for a document that is no text. */
+#define CMD_SPAN_MEMBERS "spans"
+int cmd_span_tags(struct cmd_labels *l, const struct cmd_document *d,
+                  const struct ran_record *record, struct ran_error *err);
+
+#endif

@@ -1,0 +1,224 @@
+/* Taggers: sentences that are read as one document, each with a chain of tags of its own. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/tagger.h"
+#include "test.h"
+#include "toy.h"
+#include "train/batch.h"
+#include "train/evaluate.h"
+
+enum { SENTENCES = 5, LONGEST = 9, WORDS = SENTENCES * LONGEST };
+
+/* Sentences of random words, one or two tokens each, in one document; and the same apart. */
+struct fixture {
+        struct toy toy;
+        struct ran_dataset joined, apart;
+        size_t words[SENTENCES];
+};
+
+static void add_sentence(struct fixture *f, struct dice *dice, size_t i)
+{
+        uint32_t ids[2 * LONGEST], places[LONGEST], tags[LONGEST];
+        size_t n = dice_size(dice, 1, LONGEST), L = 0;
+        struct ran_error err = {0};
+
+        for (size_t w = 0; w < n; w++) {
+                places[w] = (uint32_t)L;
+                tags[w] = (uint32_t)dice_size(dice, 0, TOY_C - 1);
+                for (size_t k = dice_size(dice, 1, 2); k > 0; k--)
+                        ids[L++] = (uint32_t)dice_size(dice, 0, TOY_V - 1);
+        }
+        f->words[i] = n;
+        CHECK_OK(ran_dataset_add_words(&f->apart, ids, L, places, tags, n, 1, &err), err);
+        if (i == 0)
+                CHECK_OK(ran_dataset_add_words(&f->joined, ids, L, places, tags, n, 1, &err), err);
+        else
+                CHECK_OK(ran_dataset_continue(&f->joined, ids, L, places, tags, n, &err), err);
+}
+
+static void fixture_init(struct fixture *f, bool crf)
+{
+        static char *const names[TOY_C] = {"B-A", "B-B", "I-A", "O"};
+        struct ran_config c = toy_config();
+        struct dice dice = {.key = 5};
+        struct ran_error err = {0};
+
+        *f = (struct fixture){0};
+        c.task = RAN_TASK_TAG;
+        c.crf = crf;
+        toy_init(&f->toy, &c, 6, 0.4);
+        CHECK_OK(ran_dataset_set_classes(&f->joined, names, TOY_C, &err), err);
+        CHECK_OK(ran_dataset_set_classes(&f->apart, names, TOY_C, &err), err);
+        for (size_t i = 0; i < SENTENCES; i++)
+                add_sentence(f, &dice, i);
+        CHECK_OK(ran_dataset_finish(&f->joined, &err), err);
+        CHECK_OK(ran_dataset_finish(&f->apart, &err), err);
+}
+
+static void fixture_release(struct fixture *f)
+{
+        ran_dataset_release(&f->joined);
+        ran_dataset_release(&f->apart);
+        toy_release(&f->toy);
+}
+
+TEST(joined_sentences_are_one_document_of_the_same_words)
+{
+        struct fixture f;
+        size_t at = 0, token = 0;
+
+        fixture_init(&f, true);
+        CHECK_SIZE(f.joined.B, 1);
+        CHECK_SIZE(f.apart.B, SENTENCES);
+        for (size_t b = 0; b < SENTENCES; b++) {
+                const struct ran_document d = ran_dataset_document(&f.apart, b);
+
+                REQUIRE(CHECK_SIZE(d.words, f.words[b]));
+                CHECK(memcmp(f.joined.ids + token, d.ids, d.L * sizeof(*d.ids)) == 0);
+                for (size_t i = 0; i < d.words; i++, at++) {
+                        CHECK_SIZE(f.joined.labels[at], f.apart.labels[at]);
+                        CHECK_SIZE(f.joined.places[at], token + d.places[i]);
+                        CHECK(f.joined.begins[at] == (i == 0));
+                        CHECK(d.begins[i] == (i == 0));
+                }
+                token += d.L;
+        }
+        CHECK_SIZE(ran_dataset_document(&f.joined, 0).L, token);
+        CHECK_SIZE(ran_dataset_document(&f.joined, 0).words, at);
+        fixture_release(&f);
+}
+
+/* A document that is held out keeps its sentences. */
+TEST(split_keeps_sentences_together)
+{
+        struct ran_dataset d = {0}, dev = {0};
+        struct ran_error err = {0};
+        uint32_t tag;
+
+        CHECK_OK(ran_dataset_label(&d, "O", 1, &tag, &err), err);
+        for (uint32_t b = 0; b < 20; b++) {
+                CHECK_OK(ran_dataset_add_words(&d, &b, 1, (uint32_t[]){0}, &tag, 1, 1, &err), err);
+                for (uint32_t i = 0; i < b % 3; i++)
+                        CHECK_OK(ran_dataset_continue(&d, (uint32_t[]){b, b}, 2, (uint32_t[]){0, 1},
+                                                      (uint32_t[]){tag, tag}, 2, &err),
+                                 err);
+        }
+        CHECK_OK(ran_dataset_finish(&d, &err), err);
+        CHECK_OK(ran_dataset_split(&d, 0.3, 1, &dev, &err), err);
+        CHECK_SIZE(dev.B, 6);
+        for (size_t side = 0; side < 2; side++) {
+                const struct ran_dataset *s = side == 0 ? &d : &dev;
+
+                for (size_t b = 0; b < s->B; b++) {
+                        const struct ran_document one = ran_dataset_document(s, b);
+
+                        REQUIRE(CHECK_SIZE(one.words, 1 + 2 * (one.ids[0] % 3)));
+                        for (size_t i = 0; i < one.words; i++)
+                                CHECK(one.begins[i] == (i % 2 == 1 || i == 0) &&
+                                      one.places[i] == i);
+                }
+        }
+        ran_dataset_release(&d);
+        ran_dataset_release(&dev);
+}
+
+/* Loss and gradients of the chain by the logits of the whole document, sentence by sentence. */
+TEST(loss_of_joined_sentences_is_the_mean_over_their_chains)
+{
+        struct ran_error err = {0};
+        struct fixture f;
+        struct ran_tag_scratch k;
+        struct ran_batcher batcher;
+        struct ran_grad *g;
+        double loss, want = 0;
+        float start[TOY_C] = {0}, end[TOY_C] = {0}, transition[TOY_C * TOY_C] = {0};
+        float dlogits[WORDS * TOY_C];
+        const struct ran_crf_grad d = {start, end, transition};
+
+        fixture_init(&f, true);
+        const struct ran_document document = ran_dataset_document(&f.joined, 0);
+        const struct ran_crf chain = ran_chain_of(&f.toy.p);
+        struct ran_state *s = ran_scorer_new(&f.toy.c, &f.toy.p, TOY_C, NULL, &err);
+        CHECK_OK(ran_score_words(s, &document, &k, &err), err);
+        for (size_t b = 0, at = 0; b < SENTENCES; at += f.words[b++])
+                want += ran_crf_loss(dlogits, &d, k.logits + at * TOY_C, &chain,
+                                     f.joined.labels + at, f.words[b], TOY_C,
+                                     1 / (double)document.words, k.chain);
+        CHECK_OK(
+                ran_batcher_init(&batcher, &f.toy.c, &f.toy.p, TOY_V, TOY_C, &f.joined, NULL, &err),
+                err);
+        const struct ran_piece piece = {.document = 0, .from = 0, .to = document.L};
+        if (CHECK_OK(ran_batch_gradient(&batcher, &piece, 1, &loss, &g, &err), err)) {
+                CHECK_NEAR(loss, want, 1e-6);
+                for (size_t c = 0; c < TOY_C; c++) {
+                        CHECK_NEAR((double)g->p.head.crf_start[c], (double)start[c], 1e-6);
+                        CHECK_NEAR((double)g->p.head.crf_end[c], (double)end[c], 1e-6);
+                }
+                for (size_t c = 0; c < TOY_C * TOY_C; c++)
+                        CHECK_NEAR((double)g->p.head.crf_transition[c], (double)transition[c],
+                                   1e-6);
+                ran_tree_give(&batcher.tree, g);
+        }
+        ran_batcher_release(&batcher);
+        ran_state_free(s);
+        fixture_release(&f);
+}
+
+/* What is decoded, and how probable it is, sentence by sentence; with rules and without a CRF, too.
+ */
+TEST(tags_of_joined_sentences_are_chosen_by_sentence)
+{
+        for (int crf = 0; crf <= 1; crf++) {
+                struct ran_error err = {0};
+                struct fixture f;
+                struct ran_tag_rules rules;
+                struct ran_tag_scratch k;
+                uint32_t tags[WORDS], want[WORDS];
+                float score[WORDS], logits[WORDS * TOY_C], marginals[LONGEST * TOY_C];
+
+                fixture_init(&f, crf);
+                const struct ran_document document = ran_dataset_document(&f.joined, 0);
+                const struct ran_crf chain = ran_chain_of(&f.toy.p);
+                struct ran_state *s = ran_scorer_new(&f.toy.c, &f.toy.p, TOY_C, NULL, &err);
+                CHECK_OK(ran_tag_rules_init(&rules, f.joined.names, TOY_C, &err), err);
+                const struct ran_crf_rules allowed = {rules.start, rules.transition};
+                CHECK_OK(ran_score_tags(s, &rules, &document, tags, score, logits, &err), err);
+                CHECK_OK(ran_score_words(s, &document, &k, &err), err);
+                for (size_t b = 0, at = 0; b < SENTENCES; at += f.words[b++]) {
+                        size_t n = f.words[b];
+
+                        ran_crf_decode(want, logits + at * TOY_C, &chain, &allowed, n, TOY_C,
+                                       k.chain);
+                        ran_crf_marginals(marginals, logits + at * TOY_C, &chain, n, TOY_C,
+                                          k.chain);
+                        CHECK(memcmp(tags + at, want, n * sizeof(*want)) == 0);
+                        CHECK(strncmp(f.joined.names[tags[at]], "I-", 2) != 0);
+                        for (size_t i = 0; i < n; i++)
+                                CHECK(score[at + i] == marginals[i * TOY_C + want[i]]);
+                }
+                ran_tag_rules_release(&rules);
+                ran_state_free(s);
+                fixture_release(&f);
+        }
+}
+
+/* Where the logits are the same for each word, joined sentences score as they do apart: entities
+ * end with their sentence. */
+TEST(evaluation_ends_entities_with_their_sentences)
+{
+        struct ran_error err = {0};
+        struct ran_rates joined, apart;
+        struct fixture f;
+
+        fixture_init(&f, true);
+        /* biases alone */
+        memset(f.toy.p.head.tag_w, 0, TOY_C * f.toy.c.dim * sizeof(float));
+        CHECK_OK(ran_evaluate_tags(&joined, &f.toy.c, &f.toy.p, &f.joined, NULL, &err), err);
+        CHECK_OK(ran_evaluate_tags(&apart, &f.toy.c, &f.toy.p, &f.apart, NULL, &err), err);
+        CHECK_NEAR(joined.accuracy, apart.accuracy, 1e-12);
+        CHECK_NEAR(joined.micro_f1, apart.micro_f1, 1e-12);
+        CHECK_NEAR(joined.loss, apart.loss, 1e-6);
+        fixture_release(&f);
+}
