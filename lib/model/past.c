@@ -16,7 +16,7 @@
 struct ran_past {
         const struct ran_model *m;
         struct ran_carry carry;
-        uint32_t last;
+        uint32_t pending;
 };
 
 struct ran_past *ran_past_new(const struct ran_model *m, struct ran_error *err)
@@ -26,7 +26,7 @@ struct ran_past *ran_past_new(const struct ran_model *m, struct ran_error *err)
         if (p == NULL)
                 return NULL;
         p->m = m;
-        p->last = RAN_NO_ID;
+        p->pending = RAN_NO_ID;
         if (ran_carry_init(&p->carry, &m->config, err) == RAN_OK)
                 return p;
         free(p);
@@ -43,7 +43,7 @@ void ran_past_free(struct ran_past *p)
 void ran_past_clear(struct ran_past *p)
 {
         ran_carry_clear(&p->carry);
-        p->last = RAN_NO_ID;
+        p->pending = RAN_NO_ID;
 }
 
 size_t ran_past_tokens(const struct ran_past *p)
@@ -51,9 +51,14 @@ size_t ran_past_tokens(const struct ran_past *p)
         return p->carry.tokens;
 }
 
-uint32_t ran_past_last(const struct ran_past *p)
+uint32_t ran_past_pending(const struct ran_past *p)
 {
-        return p->last;
+        return p->pending;
+}
+
+void ran_past_set_pending(struct ran_past *p, uint32_t id)
+{
+        p->pending = id;
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -82,8 +87,6 @@ int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_past 
                 const uint32_t *ids, size_t n, size_t sources, const struct ran_lm_out *out,
                 struct ran_error *err)
 {
-        int rc;
-
         if (check_task(m, RAN_TASK_LM, err) != RAN_OK || ran_check_ids(m, ids, n, err) != RAN_OK ||
             check_gold(m, out->gold, n, err) != RAN_OK)
                 return RAN_EINVAL;
@@ -91,10 +94,7 @@ int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_past 
                 return ran_fail(err, RAN_EINVAL, "the model does not tell a source from a target");
         if (sources > 0 && past != NULL && past->carry.tokens > 0)
                 return ran_fail(err, RAN_EINVAL, "a source must be read at once, before all else");
-        rc = ran_score_lm(s, past != NULL ? &past->carry : NULL, ids, n, sources, out, err);
-        if (rc == RAN_OK && past != NULL)
-                past->last = ids[n - 1];
-        return rc;
+        return ran_score_lm(s, past != NULL ? &past->carry : NULL, ids, n, sources, out, err);
 }
 
 int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
@@ -171,22 +171,22 @@ int ran_past_save(const struct ran_past *p, const char *path, struct ran_error *
         const char *digest = ran_model_metadata(p->m, "digest");
         struct listing k = {.part = ran_alloc(2 + 3 * c->layers, sizeof *k.part, err),
                             .source = ran_alloc(2 + 3 * c->layers, sizeof *k.source, err)};
-        char tokens[32], last[32];
+        char tokens[32], pending[32];
         struct ran_metadata_source meta[] = {{"format", FORMAT},
                                              {"format_version", "1"},
                                              {"model", digest},
                                              {"tokens", tokens},
-                                             {"last", last}};
+                                             {"pending", pending}};
         int rc = RAN_ENOMEM;
 
         snprintf(tokens, sizeof tokens, "%zu", c->tokens);
-        snprintf(last, sizeof last, "%lu", (unsigned long)p->last);
+        snprintf(pending, sizeof pending, "%lu", (unsigned long)p->pending);
         if (k.part == NULL || k.source == NULL)
                 goto out;
         if (digest == NULL)
                 rc = ran_fail(err, RAN_EINVAL,
                               "the model file has no digest, by which a state names its model");
-        else if (c->tokens == 0)
+        else if (c->tokens == 0 && p->pending == RAN_NO_ID)
                 rc = ran_fail(err, RAN_EINVAL, "nothing was read: there is no state to keep");
         else if ((rc = each_part(c, list, &k, err)) == RAN_OK)
                 rc = ran_tensors_write(path, k.source, k.n, meta, sizeof meta / sizeof *meta, err);
@@ -225,7 +225,7 @@ static int parse(struct ran_past *p, const struct ran_tensors *t, struct ran_err
 {
         const char *digest = ran_model_metadata(p->m, "digest"), *number = metadata(t, "tokens");
         struct ran_carry *c = &p->carry;
-        size_t last = 0, W = p->m->config.window;
+        size_t pending = 0, W = p->m->config.window;
 
         if (strcmp(metadata(t, "format"), FORMAT) != 0)
                 return ran_fail(err, RAN_EFORMAT, "a safetensors file, but not a state of ran-lm");
@@ -236,12 +236,13 @@ static int parse(struct ran_past *p, const struct ran_tensors *t, struct ran_err
                 return ran_fail(err, RAN_EINVAL, "the state of another model");
         if (ran_tensors_verify(t, err) != RAN_OK)
                 return err->code;
-        if (!ran_parse_size(number, strlen(number), &c->tokens) || c->tokens == 0)
+        if (!ran_parse_size(number, strlen(number), &c->tokens))
                 return ran_fail(err, RAN_EFORMAT, "it does not say how many tokens were read");
-        number = metadata(t, "last");
-        if (!ran_parse_size(number, strlen(number), &last) || last >= p->m->V)
-                return ran_fail(err, RAN_EFORMAT, "it does not say which token was the last");
-        p->last = (uint32_t)last;
+        number = metadata(t, "pending");
+        if (!ran_parse_size(number, strlen(number), &pending) ||
+            (pending >= p->m->V && pending != RAN_NO_ID))
+                return ran_fail(err, RAN_EFORMAT, "it does not say which token comes next");
+        p->pending = (uint32_t)pending;
         c->states = c->tokens / W;
         c->open = c->tokens % W;
         if (c->states > t->size || c->open > t->size) /* before anything of that size is made */
