@@ -77,11 +77,28 @@ static bool is_half(const struct lm_text *t, size_t at)
 
 /* ---- tokens --------------------------------------------------------------------------------- */
 
-/* What the token adds to a text depends on the one before it: a space, or none. */
-static int append(struct lm_text *t, uint32_t id, struct ran_error *err)
+int lm_text_add_bytes(struct lm_text *t, const char *bytes, size_t n, struct ran_error *err)
 {
-        uint32_t pair[2] = {t->last, id};
-        bool alone = t->last == RAN_NO_ID;
+        ran_buf_add(&t->text, bytes, n);
+        if (t->text.failed)
+                return ran_fail(err, RAN_ENOMEM, "no memory for the text");
+        if (t->text.len == t->sure)
+                return RAN_OK;
+        size_t stop = find_stop(t, t->sure);
+        t->stopped = stop < t->text.len;
+        t->text.len = stop;
+        if (t->stopped)
+                lm_text_end(t);
+        while (t->sure < t->text.len && !may_stop(t, t->sure) && !is_half(t, t->sure))
+                t->sure++;
+        return RAN_OK;
+}
+
+/* What a token adds to a text depends on the one before it: a space, or none. */
+int lm_text_add(struct lm_text *t, uint32_t id, struct ran_error *err)
+{
+        const uint32_t pair[2] = {t->last, id};
+        const bool alone = t->last == RAN_NO_ID;
         size_t before = 0;
         int code = RAN_OK;
 
@@ -95,28 +112,8 @@ static int append(struct lm_text *t, uint32_t id, struct ran_error *err)
                                             err);
         if (code != RAN_OK)
                 return code;
-        if (t->scratch.len > before)
-                ran_buf_add(&t->text, t->scratch.data + before, t->scratch.len - before);
         t->last = id;
-        return t->text.failed ? ran_fail(err, RAN_ENOMEM, "no memory for the text") : RAN_OK;
-}
-
-int lm_text_add(struct lm_text *t, uint32_t id, struct ran_error *err)
-{
-        int code = append(t, id, err);
-
-        if (code != RAN_OK || t->text.len == t->sure)
-                return code;
-        size_t stop = find_stop(t, t->sure);
-        t->stopped = stop < t->text.len;
-        t->text.len = stop;
-        if (t->stopped) {
-                lm_text_end(t);
-                return RAN_OK;
-        }
-        while (t->sure < t->text.len && !may_stop(t, t->sure) && !is_half(t, t->sure))
-                t->sure++;
-        return RAN_OK;
+        return lm_text_add_bytes(t, t->scratch.data + before, t->scratch.len - before, err);
 }
 
 void lm_text_end(struct lm_text *t)

@@ -19,6 +19,8 @@ void lm_text_release(struct lm_text *t);
 void lm_text_begin(struct lm_text *t, const struct ran_tokenizer *tokenizer,
                    const struct ran_list *stops, uint32_t last);
 int lm_text_add(struct lm_text *t, uint32_t id, struct ran_error *err);
+/* The same for what a token stands for. */
+int lm_text_add_bytes(struct lm_text *t, const char *bytes, size_t n, struct ran_error *err);
 /* No more tokens come: all of the text is sure. */
 void lm_text_end(struct lm_text *t);
 /* Appends text from `from` on as far as it is sure, what is not UTF-8 as U+FFFD. Returns where it
