@@ -34,6 +34,9 @@ static struct ran_past *open_past(const struct lm *lm, const struct lm_options *
                         "%s: this model goes from a source to a target, and reads each source "
                         "whole: there is no state to go on from",
                         options->model);
+        if (ran_model_metadata(lm->model, "digest") == NULL)
+                cmd_die(CMD_FAILED, "%s: the model has no digest, by which a state names it",
+                        options->model);
         cmd_check_input(options->state_out, options->model);
         for (; *files != NULL; files++)
                 cmd_check_input(options->state_out, *files);

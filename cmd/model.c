@@ -8,8 +8,8 @@ static const struct {
 } tasks[] = {
         [RAN_TASK_CLASSIFY] = {"labels documents", "ran-classify"},
         [RAN_TASK_TAG] = {"tags words", "ran-tag"},
-        [RAN_TASK_LM] = {"continues texts", "ran-lm score"},
-        [RAN_TASK_MLM] = {"fills gaps in texts", "ran-lm fill"},
+        [RAN_TASK_LM] = {"continues texts", "ran-lm"},
+        [RAN_TASK_MLM] = {"fills gaps in texts", "ran-lm"},
 };
 
 const char *cmd_program_of_task(int task)

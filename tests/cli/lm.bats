@@ -302,6 +302,8 @@ dies() {
     [ -z "$output" ]
     [[ $stderr == 'ran-lm: '* ]]
   done
+  LC_ALL=C sed -E 's/"tokens":"[0-9]/"tokens":"9/' log.state >bad.state
+  dies 'ran-lm: bad.state:' score -m lm.ran --state-in bad.state texts.jsonl
   for n in 0 7 100 $((size / 2)) $((size - 1)); do
     head -c $n log.state >bad.state
     run -3 --separate-stderr ran-lm score -m lm.ran --state-in bad.state texts.jsonl
@@ -494,7 +496,7 @@ dies() {
     <(printf '{"text":"a b","label":"%s"}\n' x y)
   dies 'labels documents' score -m class.ran texts.jsonl
   dies 'labels documents' fill -m class.ran texts.jsonl
-  dies 'fills gaps in texts, a task of ran-lm fill' score -m gaps.ran texts.jsonl
+  dies 'fills gaps in texts, a task of ran-lm' score -m gaps.ran texts.jsonl
   dies 'fills gaps in texts' generate -m gaps.ran --prompt x
   dies 'continues texts' fill -m lm.ran texts.jsonl
   dies 'cannot open' score -m nowhere.ran texts.jsonl
