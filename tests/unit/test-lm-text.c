@@ -94,6 +94,10 @@ TEST(lm_text_holds_back_what_may_become_a_stop_string)
         lm_text_begin(&t, NULL, &stops, RAN_NO_ID);
         CHECK_STR(then(&t, "a mat, cat sat"), "a ");
         CHECK(t.stopped);
+        /* Then what stands before it is sure, whatever it looks like. */
+        lm_text_begin(&t, NULL, &stops, RAN_NO_ID);
+        CHECK_STR(then(&t, "a macat sat"), "a ma");
+        CHECK(t.stopped);
         /* A text that ends is sure. */
         lm_text_begin(&t, NULL, &stops, RAN_NO_ID);
         CHECK_STR(then(&t, "ma"), "");
