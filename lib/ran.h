@@ -618,10 +618,12 @@ struct ran_past *ran_past_new(const struct ran_model *m, struct ran_error *err);
 void ran_past_free(struct ran_past *p);
 void ran_past_clear(struct ran_past *p);
 size_t ran_past_tokens(const struct ran_past *p); /* read so far */
-/* The last id that was read; RAN_NO_ID: nothing was read. */
-uint32_t ran_past_last(const struct ran_past *p);
-/* Kept in a file: a safetensors file that names its model by digest. One of another model, and what is
- * damaged, is refused. The pending tokens that a caller has not read yet are not in it. */
+/* The token that the document stopped before: it is read first when the document goes on, because
+ * reading it tells what follows it. RAN_NO_ID: none. The caller's to set and to read. */
+uint32_t ran_past_pending(const struct ran_past *p);
+void ran_past_set_pending(struct ran_past *p, uint32_t id);
+/* Kept in a file, the pending token, too: a safetensors file that names its model by digest. One of
+ * another model, and what is damaged, is refused. */
 int ran_past_save(const struct ran_past *p, const char *path, struct ran_error *err);
 struct ran_past *ran_past_load(const struct ran_model *m, const char *path, struct ran_error *err);
 

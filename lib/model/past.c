@@ -2,7 +2,8 @@
  *
  * The file is a safetensors file: `cell` (N, D), `gates` (N, F), and for each layer l
  * `key.{l}`, `value.{l}` (states, D) and `open.{l}` (1 + open, 3E), those without rows left out;
- * see carry.h. The metadata say which model it belongs to.
+ * see carry.h. `pending` (1, 2) is a token that waits: two halves of its id, 16 bits each, because
+ * the digest guards tensors only. The metadata say which model it belongs to.
  */
 #include "model/model.h"
 #include "model/score.h"
@@ -16,7 +17,7 @@
 struct ran_past {
         const struct ran_model *m;
         struct ran_carry carry;
-        uint32_t last;
+        uint32_t pending;
 };
 
 struct ran_past *ran_past_new(const struct ran_model *m, struct ran_error *err)
@@ -26,7 +27,7 @@ struct ran_past *ran_past_new(const struct ran_model *m, struct ran_error *err)
         if (p == NULL)
                 return NULL;
         p->m = m;
-        p->last = RAN_NO_ID;
+        p->pending = RAN_NO_ID;
         if (ran_carry_init(&p->carry, &m->config, err) == RAN_OK)
                 return p;
         free(p);
@@ -43,7 +44,7 @@ void ran_past_free(struct ran_past *p)
 void ran_past_clear(struct ran_past *p)
 {
         ran_carry_clear(&p->carry);
-        p->last = RAN_NO_ID;
+        p->pending = RAN_NO_ID;
 }
 
 size_t ran_past_tokens(const struct ran_past *p)
@@ -51,9 +52,14 @@ size_t ran_past_tokens(const struct ran_past *p)
         return p->carry.tokens;
 }
 
-uint32_t ran_past_last(const struct ran_past *p)
+uint32_t ran_past_pending(const struct ran_past *p)
 {
-        return p->last;
+        return p->pending;
+}
+
+void ran_past_set_pending(struct ran_past *p, uint32_t id)
+{
+        p->pending = id;
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -82,8 +88,6 @@ int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_past 
                 const uint32_t *ids, size_t n, size_t sources, const struct ran_lm_out *out,
                 struct ran_error *err)
 {
-        int rc;
-
         if (check_task(m, RAN_TASK_LM, err) != RAN_OK || ran_check_ids(m, ids, n, err) != RAN_OK ||
             check_gold(m, out->gold, n, err) != RAN_OK)
                 return RAN_EINVAL;
@@ -91,10 +95,7 @@ int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_past 
                 return ran_fail(err, RAN_EINVAL, "the model does not tell a source from a target");
         if (sources > 0 && past != NULL && past->carry.tokens > 0)
                 return ran_fail(err, RAN_EINVAL, "a source must be read at once, before all else");
-        rc = ran_score_lm(s, past != NULL ? &past->carry : NULL, ids, n, sources, out, err);
-        if (rc == RAN_OK && past != NULL)
-                past->last = ids[n - 1];
-        return rc;
+        return ran_score_lm(s, past != NULL ? &past->carry : NULL, ids, n, sources, out, err);
 }
 
 int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
@@ -120,14 +121,18 @@ struct part {
         size_t rows, cols;
 };
 
-/* Calls fn for each tensor that has rows, until one fails. */
-static int each_part(const struct ran_carry *c,
+/* Calls fn for each tensor that has rows, until one fails. halves: of the pending token; NULL:
+ * none. */
+static int each_part(const struct ran_carry *c, float *halves,
                      int (*fn)(void *arg, const struct part *part, struct ran_error *err),
                      void *arg, struct ran_error *err)
 {
+        const struct part pending = {"pending", halves, 1, 2};
         struct part part[5] = {{"cell", c->G, c->layers, c->D}, {"gates", c->pre, c->layers, c->F}};
         int rc = fn(arg, &part[0], err);
 
+        if (rc == RAN_OK && halves != NULL)
+                rc = fn(arg, &pending, err);
         if (rc == RAN_OK && c->open > 0)
                 rc = fn(arg, &part[1], err);
         for (size_t l = 0; l < c->layers && rc == RAN_OK; l++) {
@@ -169,26 +174,24 @@ int ran_past_save(const struct ran_past *p, const char *path, struct ran_error *
 {
         const struct ran_carry *c = &p->carry;
         const char *digest = ran_model_metadata(p->m, "digest");
-        struct listing k = {.part = ran_alloc(2 + 3 * c->layers, sizeof *k.part, err),
-                            .source = ran_alloc(2 + 3 * c->layers, sizeof *k.source, err)};
-        char tokens[32], last[32];
-        struct ran_metadata_source meta[] = {{"format", FORMAT},
-                                             {"format_version", "1"},
-                                             {"model", digest},
-                                             {"tokens", tokens},
-                                             {"last", last}};
+        struct listing k = {.part = ran_alloc(3 + 3 * c->layers, sizeof *k.part, err),
+                            .source = ran_alloc(3 + 3 * c->layers, sizeof *k.source, err)};
+        float halves[2] = {(float)(p->pending >> 16), (float)(p->pending & 0xffff)};
+        char tokens[32];
+        struct ran_metadata_source meta[] = {
+                {"format", FORMAT}, {"format_version", "1"}, {"model", digest}, {"tokens", tokens}};
         int rc = RAN_ENOMEM;
 
         snprintf(tokens, sizeof tokens, "%zu", c->tokens);
-        snprintf(last, sizeof last, "%lu", (unsigned long)p->last);
         if (k.part == NULL || k.source == NULL)
                 goto out;
         if (digest == NULL)
                 rc = ran_fail(err, RAN_EINVAL,
                               "the model file has no digest, by which a state names its model");
-        else if (c->tokens == 0)
+        else if (c->tokens == 0 && p->pending == RAN_NO_ID)
                 rc = ran_fail(err, RAN_EINVAL, "nothing was read: there is no state to keep");
-        else if ((rc = each_part(c, list, &k, err)) == RAN_OK)
+        else if ((rc = each_part(c, p->pending != RAN_NO_ID ? halves : NULL, list, &k, err)) ==
+                 RAN_OK)
                 rc = ran_tensors_write(path, k.source, k.n, meta, sizeof meta / sizeof *meta, err);
 out:
         free(k.part);
@@ -221,11 +224,26 @@ static const char *metadata(const struct ran_tensors *t, const char *key)
         return m != NULL ? m->text : "";
 }
 
+/* The pending token of its halves. */
+static int join(struct ran_past *p, const float *halves, struct ran_error *err)
+{
+        uint32_t id = 0;
+
+        for (int i = 0; i < 2; i++) {
+                if (!(halves[i] >= 0 && halves[i] < 65536 && halves[i] == floorf(halves[i])))
+                        return ran_fail(err, RAN_EFORMAT, "its pending token is no token");
+                id = id << 16 | (uint32_t)halves[i];
+        }
+        p->pending = id;
+        return ran_check_ids(p->m, &id, 1, err);
+}
+
 static int parse(struct ran_past *p, const struct ran_tensors *t, struct ran_error *err)
 {
         const char *digest = ran_model_metadata(p->m, "digest"), *number = metadata(t, "tokens");
         struct ran_carry *c = &p->carry;
-        size_t last = 0, W = p->m->config.window;
+        size_t W = p->m->config.window;
+        float halves[2], *pending = ran_tensors_find(t, "pending") != NULL ? halves : NULL;
 
         if (strcmp(metadata(t, "format"), FORMAT) != 0)
                 return ran_fail(err, RAN_EFORMAT, "a safetensors file, but not a state of ran-lm");
@@ -236,19 +254,17 @@ static int parse(struct ran_past *p, const struct ran_tensors *t, struct ran_err
                 return ran_fail(err, RAN_EINVAL, "the state of another model");
         if (ran_tensors_verify(t, err) != RAN_OK)
                 return err->code;
-        if (!ran_parse_size(number, strlen(number), &c->tokens) || c->tokens == 0)
+        if (!ran_parse_size(number, strlen(number), &c->tokens))
                 return ran_fail(err, RAN_EFORMAT, "it does not say how many tokens were read");
-        number = metadata(t, "last");
-        if (!ran_parse_size(number, strlen(number), &last) || last >= p->m->V)
-                return ran_fail(err, RAN_EFORMAT, "it does not say which token was the last");
-        p->last = (uint32_t)last;
         c->states = c->tokens / W;
         c->open = c->tokens % W;
         if (c->states > t->size || c->open > t->size) /* before anything of that size is made */
                 return ran_fail(err, RAN_EFORMAT, "it is too small for %zu tokens", c->tokens);
         if (ran_carry_reserve(c, c->states, c->open, err) != RAN_OK)
                 return err->code;
-        return each_part(c, fill, (void *)t, err);
+        if (each_part(c, pending, fill, (void *)t, err) != RAN_OK)
+                return err->code;
+        return pending == NULL ? RAN_OK : join(p, halves, err);
 }
 
 struct ran_past *ran_past_load(const struct ran_model *m, const char *path, struct ran_error *err)

@@ -73,4 +73,4 @@ _ran() {
 }
 
 # Where there are no words, names of files are completed.
-complete -o default -F _ran ran-tokenize ran-train ran-classify ran-tag ran-attnmask
+complete -o default -F _ran ran-tokenize ran-train ran-classify ran-tag ran-lm ran-attnmask

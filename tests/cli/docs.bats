@@ -37,7 +37,8 @@ source_map() {
 }
 
 @test "docs: options that the README names are options" {
-  for command in 'ran-tokenize learn' 'ran-tokenize encode' 'ran-train classify' ran-classify ran-attnmask; do
+  for command in 'ran-tokenize learn' 'ran-tokenize encode' 'ran-train classify' ran-classify \
+    'ran-lm score' 'ran-lm generate' ran-attnmask; do
     $command --help
   done | grep -oE -- '--[][a-z-]+' | sed 's/\[no-\]//' | sort -u >known
   # Those of other programs.

@@ -121,7 +121,7 @@ offers() {
 }
 
 @test "completion: every option of --help is offered, with its no" {
-  for command in ran-classify ran-tag 'ran-train classify' 'ran-tokenize learn'; do
+  for command in ran-classify ran-tag 'ran-lm generate' 'ran-train classify' 'ran-tokenize learn'; do
     $command --help | sed -n 's/^  \(-., \|    \)\(--[^ ]*\).*/\2/p' >help
     [ -s help ]
     { sed 's/\[no-\]//' help; sed -n 's/\[no-\]/no-/p' help; } | sort >wanted

@@ -110,6 +110,24 @@ TEST(sample_top_p_keeps_the_fewest_that_are_together_so_probable)
         ran_sampler_release(&s);
 }
 
+TEST(sample_cuts_at_the_very_share_and_nowhere_without_one)
+{
+        const float equal[] = {3, 3, 3, 3}, steep[] = {0, -40, -41, -INFINITY};
+        struct ran_sampler s = {.temperature = 1, .top_p = 0.5};
+        struct ran_error err;
+        size_t count[4];
+        uint32_t id;
+
+        sweep(&s, equal, 4, 100, count);
+        check_counts("half of equals", count, (size_t[]){50, 50, 0, 0}, 4);
+        /* The draw by 0 is the least probable of those left. */
+        s.top_p = 1;
+        s.top_k = 4;
+        CHECK_OK(ran_sampler_draw(&s, steep, 4, 0, &id, &err), err);
+        CHECK_SIZE(id, 2);
+        ran_sampler_release(&s);
+}
+
 /* A nucleus as its definition has it: sort, add up. */
 struct ranked {
         double p;
