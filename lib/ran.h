@@ -210,8 +210,15 @@ struct ran_field {
         const char *help;
         bool local; /* says where and how to run, not what to compute: not in --print-config,
                        not accepted in --config (an output file, --jobs, --quiet) */
+        /* Another default as long as a CHOICE field before it in the table has that value. */
+        struct ran_exception {
+                const char *field, *value, *initial; /* field NULL: no exception */
+        } unless;
 };
 int ran_fields_init(const struct ran_field *fields, void *base, struct ran_error *err); /* defaults */
+/* The same for one field of the table; those before it have their values. */
+int ran_field_init(const struct ran_field *fields, const struct ran_field *field, void *base,
+                   struct ran_error *err);
 void ran_fields_release(const struct ran_field *fields, void *base);
 /* Sets one field from text; the sentence says what would be right. */
 int ran_field_set(const struct ran_field *field, void *base, const char *text, struct ran_error *err);
