@@ -356,10 +356,10 @@ int ran_encoding_spell(struct ran_encoding *e, size_t first, const char *text, s
 
 /* How text is cut into words and a vocabulary learned: `ran-tokenize learn` and ran-train offer the
  * same table. */
-enum { RAN_VOCAB_WORD, RAN_VOCAB_WORDPIECE };
+enum { RAN_VOCAB_WORD, RAN_VOCAB_WORDPIECE, RAN_VOCAB_BPE };
 enum { RAN_NORMALIZE_NONE, RAN_NORMALIZE_NFC, RAN_NORMALIZE_NFKC };
 enum { RAN_CLEAN_NONE, RAN_CLEAN_ALL, RAN_CLEAN_CC_CF };
-enum { RAN_SPLIT_PUNCTUATION, RAN_SPLIT_SPACES };
+enum { RAN_SPLIT_PUNCTUATION, RAN_SPLIT_SPACES, RAN_SPLIT_GPT2 };
 struct ran_vocab_settings {
         int vocab_type;         /* RAN_VOCAB_... */
         size_t vocab_size;      /* pieces at most, the reserved ones among them */

@@ -254,7 +254,7 @@ pieces() {
   echo '{"model":{"type":"Unigram"}}' >unigram.json
   run --separate-stderr ran-tokenize encode --vocab unigram.json corpus.jsonl
   [ "$status" -eq 3 ]
-  [ "$stderr" = "ran-tokenize: unigram.json: the model 'Unigram' is not supported (WordPiece and WordLevel are)" ]
+  [ "$stderr" = "ran-tokenize: unigram.json: the model 'Unigram' is not supported (WordLevel, WordPiece and BPE are)" ]
   echo '{"model":' >cut.json
   run --separate-stderr ran-tokenize encode --vocab cut.json corpus.jsonl
   [ "$status" -eq 3 ]
