@@ -105,7 +105,65 @@ static int cut_pieces(const struct ran_tokenizer *t, const struct word *word,
         return RAN_OK;
 }
 
-/* A piece covers each character that it has a byte of. */
+/* Bytes of the white space that a text begins with, or ends with. */
+static size_t leading_space(const char *text, size_t n)
+{
+        size_t pos = 0, length;
+
+        for (; pos < n && unicode_is_space(unicode_get(text + pos, n - pos, &length));
+             pos += length)
+                ;
+        return pos;
+}
+
+static size_t trailing_space(const char *text, size_t n)
+{
+        size_t end = n;
+
+        while (end > 0) {
+                size_t pos = end - 1, length;
+                while (pos > 0 && ((unsigned char)text[pos] & 0xc0) == 0x80)
+                        pos--;
+                if (!unicode_is_space(unicode_get(text + pos, end - pos, &length)))
+                        break;
+                end = pos;
+        }
+        return n - end;
+}
+
+/* A piece of bytes [begin, end) covers the characters [*from, *to), which it has a byte of each; of
+ * these, white space at its ends is left out. */
+static void trim(const struct word *word, size_t begin, size_t end, size_t *from, size_t *to)
+{
+        const unsigned char *s = (const unsigned char *)word->s;
+
+        if (s[begin] > ' ' && s[begin] < 0x80 && s[end - 1] > ' ' && s[end - 1] < 0x80)
+                return;
+        while ((s[begin] & 0xc0) == 0x80)
+                begin--;
+        while (end < word->n && (s[end] & 0xc0) == 0x80)
+                end++;
+        size_t lead = leading_space(word->s + begin, end - begin);
+        size_t trail = trailing_space(word->s + begin + lead, end - begin - lead);
+        *from += unicode_count(word->s + begin, lead);
+        *to -= unicode_count(word->s + end - trail, trail);
+}
+
+/* So the word " the" stands where "the" does, and white space alone stands nowhere: where the word
+ * goes on, or ends. */
+static int add_bytes(struct ran_encoding *e, const struct bpe_piece *piece, const struct word *word,
+                     size_t pos, size_t from, size_t to, struct ran_error *err)
+{
+        size_t start, end;
+
+        trim(word, pos, pos + piece->n, &from, &to);
+        if (from < to)
+                return add_extent(e, piece->id, word, from, to, err);
+        bool last = from == word->chars;
+        word_extent(word, from - last, from - last + 1, &start, &end);
+        return last ? add(e, piece->id, end, end, err) : add(e, piece->id, start, start, err);
+}
+
 static int cut_bytes(const struct ran_tokenizer *t, const struct word *word, struct ran_encoding *e,
                      struct ran_error *err)
 {
@@ -117,7 +175,7 @@ static int cut_bytes(const struct ran_tokenizer *t, const struct word *word, str
         for (size_t i = 0; i < count && code == RAN_OK; i++) {
                 bool inside = ((unsigned char)word->s[pos] & 0xc0) == 0x80;
                 size_t next = chars + unicode_count(word->s + pos, piece[i].n);
-                code = add_extent(e, piece[i].id, word, chars - inside, next, err);
+                code = add_bytes(e, &piece[i], word, pos, chars - inside, next, err);
                 pos += piece[i].n;
                 chars = next;
         }
@@ -150,32 +208,6 @@ struct found {
                 *token; /* NULL: there is none, begin and end are those of the text's end */
         size_t begin, end;
 };
-
-/* Bytes of the white space that a text begins with, or ends with. */
-static size_t leading_space(const char *text, size_t n)
-{
-        size_t pos = 0, length;
-
-        for (; pos < n && unicode_is_space(unicode_get(text + pos, n - pos, &length));
-             pos += length)
-                ;
-        return pos;
-}
-
-static size_t trailing_space(const char *text, size_t n)
-{
-        size_t end = n;
-
-        while (end > 0) {
-                size_t pos = end - 1, length;
-                while (pos > 0 && ((unsigned char)text[pos] & 0xc0) == 0x80)
-                        pos--;
-                if (!unicode_is_space(unicode_get(text + pos, end - pos, &length)))
-                        break;
-                end = pos;
-        }
-        return n - end;
-}
 
 /* The first added token in text. */
 static struct found find_added(const struct added_tokens *a, const char *text, size_t n)

@@ -147,8 +147,8 @@ static void write_added(const struct ran_tokenizer *t, struct ran_buf *out)
         ran_buf_char(out, ']');
 }
 
-/* The same object stands for the pre-tokenizer and the decoder, each of which reads a part of it.
- */
+/* The same object stands for pre-tokenizer, post-processor and decoder, each of which reads a part of
+ * it. */
 static void write_byte_level(struct ran_buf *out, bool lead, bool regex)
 {
         ran_buf_str(out, "{\"type\":\"ByteLevel\"");
@@ -167,6 +167,16 @@ static void write_pre_tokenizer(const struct text_rules *r, struct ran_buf *out)
                 ran_buf_printf(out, "{\"type\":\"%s\"}",
                                r->split == RAN_SPLIT_SPACES ? "WhitespaceSplit"
                                                             : "BertPreTokenizer");
+}
+
+/* It leaves the spaces at the ends of a piece out of its offsets, as encoding does here. */
+static void write_post_processor(const struct ran_tokenizer *t, struct ran_buf *out)
+{
+        ran_buf_str(out, ",\n\"post_processor\":");
+        if (t->type == TOKENIZER_BPE)
+                write_byte_level(out, t->rules.lead, true);
+        else
+                ran_buf_str(out, "null");
 }
 
 static void write_decoder(const struct ran_tokenizer *t, struct ran_buf *out)
@@ -253,7 +263,7 @@ int tokenizer_write(const struct ran_tokenizer *t, struct ran_buf *out, struct r
         write_added(t, out);
         write_normalizer(&t->rules.normal, out);
         write_pre_tokenizer(&t->rules, out);
-        ran_buf_str(out, ",\n\"post_processor\":null");
+        write_post_processor(t, out);
         write_decoder(t, out);
         write_model(t, out);
         ran_buf_str(out, "}\n");
