@@ -296,6 +296,11 @@ TEST(the_oldest_merge_comes_first)
                                              "a|c");
         CHECK_STR(pieces_of(t, "xcd"), "xcd"); /* older than what makes its part */
         ran_tokenizer_free(t);
+        t = with_merges("\"b c\",\"a b\",\"a bc\"");
+        REQUIRE(t != NULL);
+        CHECK_STR(pieces_of(t, "abc"), "abc"); /* a and b could be merged, but b is no more */
+        CHECK_STR(pieces_of(t, "abd"), "ab|d");
+        ran_tokenizer_free(t);
 }
 
 /* Merges the pair of the lowest rank, the one most to the left, until none is left. */
@@ -609,7 +614,11 @@ TEST(each_byte_that_text_may_hold_is_needed)
         refuse((struct parts){.without = 'a'}, "the vocabulary has no piece 'a' for the byte 0x61");
         refuse((struct parts){.without = ' '},
                "the vocabulary has no piece '\xc4\xa0' for the byte 0x20");
-        check_file((struct parts){.without = 0xff}, "b", "b[0,1)");
+        refuse((struct parts){.without = 0xf4},
+               "the vocabulary has no piece '\xc3\xb4' for the byte 0xf4");
+        static const int no_utf8[] = {0xc0, 0xc1, 0xf5, 0xff};
+        for (size_t i = 0; i < 4; i++)
+                check_file((struct parts){.without = no_utf8[i]}, "b", "b[0,1)");
 }
 
 TEST(bad_merges_are_refused)
