@@ -126,13 +126,10 @@ int tokenizer_find_bytes(struct ran_tokenizer *t, struct ran_error *err)
 /* With words of any kind a merge might spell out a reserved token. */
 static int check_merges(const struct ran_tokenizer *t, struct ran_error *err)
 {
-        size_t n;
-
         for (size_t i = 0; i < t->bpe.merges.n; i++) {
-                uint32_t id = t->bpe.joined[i];
-                if (id < t->least)
+                if (t->bpe.joined[i] < t->least)
                         return ran_fail(err, RAN_EFORMAT, "merge %zu makes the reserved token '%s'",
-                                        i + 1, strings_get(&t->pieces, id, &n));
+                                        i + 1, tokenizer_reserved[t->bpe.joined[i]]);
         }
         return RAN_OK;
 }

@@ -139,7 +139,8 @@ static struct ran_tokenizer *learn(size_t n)
  * more: members of the model, with a comma behind. */
 struct parts {
         const char *merges, *normalizer, *byte_level, *added, *more, *pre_tokenizer;
-        int without; /* this byte, > 0 */
+        int without;   /* this byte, > 0 */
+        bool reserved; /* the reserved pieces come first */
 };
 
 static void add_piece(struct ran_buf *vocab, size_t *id, const char *piece, size_t n)
@@ -155,6 +156,8 @@ static struct ran_tokenizer *load_parts(struct parts p)
         const char *merges = p.merges != NULL ? p.merges : "";
         size_t id = 0;
 
+        for (size_t i = 0; p.reserved && i < RAN_RESERVED; i++)
+                add_piece(&vocab, &id, tokenizer_reserved[i], strlen(tokenizer_reserved[i]));
         for (int byte = 0; byte < 256; byte++) {
                 char piece[4];
                 if (p.without == 0 || byte != p.without)
@@ -513,6 +516,9 @@ TEST(a_text_may_be_given_a_space)
         check_file(p, "ABC",
                    "\xc4\xa0"
                    "ab[0,2)|c[2,3)");
+        check_file(p, " ABC",
+                   "\xc4\xa0"
+                   "ab[1,3)|c[3,4)");
 }
 
 TEST(a_text_may_be_one_word)
@@ -642,6 +648,43 @@ TEST(bad_merges_are_refused)
                 "merge 3: 'a\xe6\x9d\xb1' is no row of bytes");
 }
 
+/* All of a text may be one word, and then merges could spell one out. */
+TEST(no_merge_makes_a_reserved_token)
+{
+        struct parts p = {.merges = "\"[ U\",\"N K\",\"[U NK\",[\"[UNK\",\"]\"]", .reserved = true};
+
+        refuse(p, "merge 4 makes the reserved token '[UNK]'");
+        p.merges = MERGES;
+        check_file(p, "ab", "ab[0,2)");
+}
+
+TEST(what_is_written_of_others_reads_back)
+{
+        static const char *const kinds[] = {"", ",\"add_prefix_space\":false",
+                                            ",\"use_regex\":false"};
+        static const char *const flags[] = {"", ",\"lstrip\":true", ",\"rstrip\":true"};
+        size_t n;
+
+        for (size_t i = 0; i < 9; i++) {
+                char added[100];
+                snprintf(added, sizeof(added),
+                         "{\"id\":300,\"content\":\"<m>\",\"special\":true%s}", flags[i / 3]);
+                struct ran_tokenizer *t = load_parts((struct parts){
+                        .merges = MERGES, .byte_level = kinds[i % 3], .added = added});
+                REQUIRE(t != NULL);
+                const char *json = ran_tokenizer_json(t, &n);
+                struct ran_tokenizer *again = ran_tokenizer_load(json, n, &err);
+                REQUIRE(again != NULL);
+                CHECK_STR(ran_tokenizer_digest(again), ran_tokenizer_digest(t));
+                CHECK(ran_tokenizer_notice(again) == NULL);
+                char *pieces = strdup(pieces_with_offsets(t, "ab <m> ab!"));
+                CHECK_STR(pieces_with_offsets(again, "ab <m> ab!"), pieces);
+                free(pieces);
+                ran_tokenizer_free(t);
+                ran_tokenizer_free(again);
+        }
+}
+
 /* ---- time ----------------------------------------------------------------------------------- */
 
 /* One word of a million bytes: of one letter, of random letters, of white space, of a script of
@@ -670,6 +713,31 @@ TEST(a_huge_word_takes_no_time)
                 ran_buf_release(&text);
         }
         CHECK((double)(clock() - begin) / CLOCKS_PER_SEC < 60);
+        ran_buf_release(&back);
+        ran_encoding_release(&e);
+        ran_tokenizer_free(t);
+}
+
+/* What is remembered of words stays small, and right. */
+TEST(words_without_number_are_forgotten)
+{
+        struct ran_tokenizer *t = learn(120);
+        struct ran_encoding e = {0};
+        struct ran_buf text = {0}, back = {0};
+
+        REQUIRE(t != NULL);
+        for (int i = 0; i < 100000; i++)
+                ran_buf_printf(&text, " %c%c%c%d", 'a' + i % 26, 'a' + i / 26 % 26,
+                               'a' + i / 676 % 26, i % 10);
+        for (int round = 0; round < 2; round++) {
+                CHECK_OK(ran_tokenizer_encode(t, text.data, text.len, &e, &err), err);
+                struct encoding_scratch *scratch = e.scratch;
+                CHECK(scratch->bpe.words.n <= 40000);
+                back.len = 0;
+                CHECK_OK(ran_tokenizer_decode(t, e.ids, e.n, &back, &err), err);
+                CHECK(back.len == text.len && memcmp(back.data, text.data, text.len) == 0);
+        }
+        ran_buf_release(&text);
         ran_buf_release(&back);
         ran_encoding_release(&e);
         ran_tokenizer_free(t);

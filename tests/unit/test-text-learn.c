@@ -239,6 +239,26 @@ TEST(byte_pairs_keep_case_and_white_space)
         check_pairs(&s, "Ab aB\n\n\nAb\taB\n\n\n", "\xc4\x8a\xc4\x8a|Ab|aB");
 }
 
+/* U+0000 is written as another character, so that it can be learned. */
+TEST(byte_pairs_may_hold_nul)
+{
+        struct ran_vocab_settings s = plain_settings(RAN_VOCAB_BPE, 1000, 2);
+        struct ran_counter *c = ran_counter_new(&s, &err);
+        struct ran_encoding e = {0};
+        struct ran_buf words = {0};
+
+        REQUIRE(c != NULL);
+        CHECK_OK(ran_counter_words(c, "\0\0\0", 3, &e, &words, &err), err);
+        CHECK_OK(ran_counter_add(c, words.data, words.len, &err), err);
+        struct ran_tokenizer *t = ran_counter_learn(c, &err);
+        REQUIRE(t != NULL);
+        CHECK_STR(all_pieces(t, RAN_RESERVED + 256), "\xc4\x80\xc4\x80");
+        ran_tokenizer_free(t);
+        ran_counter_free(c);
+        ran_encoding_release(&e);
+        ran_buf_release(&words);
+}
+
 TEST(byte_pairs_need_their_rules)
 {
         struct ran_vocab_settings s = plain_settings(RAN_VOCAB_BPE, 260, 2);
