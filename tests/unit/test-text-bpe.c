@@ -524,12 +524,13 @@ TEST(a_text_may_be_given_a_space)
 TEST(a_text_may_be_one_word)
 {
         struct parts p = {.merges = MERGES ",\"\xc4\xa0"
-                                           "ab !\"",
+                                           "ab !\",\"b \xc4\xa0\"",
                           .byte_level = ",\"add_prefix_space\":false,\"use_regex\":false"};
 
         check_file(p, "ab ab!",
                    "ab[0,2)|\xc4\xa0"
                    "ab![3,6)");
+        check_file(p, "b !", "b\xc4\xa0[0,1)|![2,3)");
         struct ran_tokenizer *t = load_parts(p);
         struct ran_encoding e = {0};
         REQUIRE(t != NULL);
@@ -545,7 +546,8 @@ TEST(added_tokens_have_white_space_of_their_own)
                           .added = "{\"id\":300,\"content\":\"<m>\",\"lstrip\":true,"
                                    "\"normalized\":false,\"special\":true},"
                                    "{\"id\":301,\"content\":\"<s>\",\"normalized\":true,"
-                                   "\"special\":true}"};
+                                   "\"special\":true},"
+                                   "{\"id\":302,\"content\":\"a\xe6\x9d\xb1\",\"special\":true}"};
         struct ran_tokenizer *t;
 
         check_file(p, "ab \n<m> ab<s> <s>",
@@ -560,11 +562,11 @@ TEST(added_tokens_have_white_space_of_their_own)
         p.normalizer = NULL;
         t = load_parts(p);
         REQUIRE(t != NULL);
-        const uint32_t ids[] = {300, 256, 301};
+        const uint32_t ids[] = {300, 256, 302, 301};
         struct ran_buf out = {0};
-        CHECK_OK(ran_tokenizer_decode(t, ids, 3, &out, &err), err);
+        CHECK_OK(ran_tokenizer_decode(t, ids, 4, &out, &err), err);
         ran_buf_char(&out, '\0');
-        CHECK_STR(out.data, "<m>ab<s>");
+        CHECK_STR(out.data, "<m>aba\xe6\x9d\xb1<s>"); /* the third is of no bytes but its own */
         ran_buf_release(&out);
         ran_tokenizer_free(t);
 }
@@ -670,15 +672,15 @@ TEST(what_is_written_of_others_reads_back)
                 snprintf(added, sizeof(added),
                          "{\"id\":300,\"content\":\"<m>\",\"special\":true%s}", flags[i / 3]);
                 struct ran_tokenizer *t = load_parts((struct parts){
-                        .merges = MERGES, .byte_level = kinds[i % 3], .added = added});
+                        .merges = MERGES ",\"! a\"", .byte_level = kinds[i % 3], .added = added});
                 REQUIRE(t != NULL);
                 const char *json = ran_tokenizer_json(t, &n);
                 struct ran_tokenizer *again = ran_tokenizer_load(json, n, &err);
                 REQUIRE(again != NULL);
                 CHECK_STR(ran_tokenizer_digest(again), ran_tokenizer_digest(t));
                 CHECK(ran_tokenizer_notice(again) == NULL);
-                char *pieces = strdup(pieces_with_offsets(t, "ab <m> ab!"));
-                CHECK_STR(pieces_with_offsets(again, "ab <m> ab!"), pieces);
+                char *pieces = strdup(pieces_with_offsets(t, "ab <m> ab!a!"));
+                CHECK_STR(pieces_with_offsets(again, "ab <m> ab!a!"), pieces);
                 free(pieces);
                 ran_tokenizer_free(t);
                 ran_tokenizer_free(again);
@@ -727,8 +729,8 @@ TEST(words_without_number_are_forgotten)
 
         REQUIRE(t != NULL);
         for (int i = 0; i < 100000; i++)
-                ran_buf_printf(&text, " %c%c%c%d", 'a' + i % 26, 'a' + i / 26 % 26,
-                               'a' + i / 676 % 26, i % 10);
+                ran_buf_printf(&text, " %c%c%c%c", 'a' + i % 26, 'a' + i / 26 % 26,
+                               'a' + i / 676 % 26, 'a' + i / 17576);
         for (int round = 0; round < 2; round++) {
                 CHECK_OK(ran_tokenizer_encode(t, text.data, text.len, &e, &err), err);
                 struct encoding_scratch *scratch = e.scratch;
