@@ -195,6 +195,30 @@ static int read_source(struct cmd_document *d, const struct ran_record *record,
         return code;
 }
 
+void cmd_document_word(const struct cmd_document *d, size_t i, size_t *start, size_t *end)
+{
+        const struct ran_encoding *e = &d->encoding;
+        size_t t = d->places[i];
+
+        *start = e->start[t];
+        while (t + 1 < d->L && e->word[t + 1] == e->word[t])
+                t++;
+        *end = e->end[t];
+}
+
+/* White space is a word to some vocabularies, but none that has a tag: no piece of it has a place.
+ */
+static bool is_blank(const struct cmd_document *d, size_t first)
+{
+        const struct ran_encoding *e = &d->encoding;
+
+        for (size_t t = first; t < d->L && e->word[t] == e->word[first]; t++) {
+                if (e->start[t] < e->end[t])
+                        return false;
+        }
+        return true;
+}
+
 static int find_places(struct cmd_document *d, struct ran_error *err)
 {
         const size_t *word = d->from == CMD_FROM_IDS ? NULL : d->encoding.word;
@@ -207,9 +231,12 @@ static int find_places(struct cmd_document *d, struct ran_error *err)
                 return RAN_ENOMEM;
         d->places = places;
         d->words = 0;
-        for (size_t t = 0; t < d->L; t++)
-                if (word == NULL || t == 0 || word[t] != word[t - 1])
+        for (size_t t = 0; t < d->L; t++) {
+                if (word != NULL && t > 0 && word[t] == word[t - 1])
+                        continue;
+                if (d->from != CMD_FROM_TEXT || !is_blank(d, t))
                         places[d->words++] = (uint32_t)t;
+        }
         return RAN_OK;
 }
 
@@ -265,7 +292,9 @@ int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
 {
         int code = read_source(d, record, tokenizer, V, err);
 
-        d->empty = code == RAN_OK && d->L == 0;
+        if (code == RAN_OK && d->by_words)
+                code = find_places(d, err);
+        d->empty = code == RAN_OK && (d->L == 0 || (d->by_words && d->words == 0));
         if (code != RAN_OK)
                 return code;
         if (d->empty)
@@ -274,7 +303,7 @@ int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
         if (code != RAN_OK)
                 return code;
         if (d->by_words)
-                return find_places(d, err);
+                return RAN_OK;
         if (d->head < d->L)
                 cut(d);
         return RAN_OK;

@@ -58,4 +58,7 @@ struct ran_document cmd_document_of(const struct cmd_document *d);
 /* Appends `,"truncated":{"kept":k,"of":n}` when the document was cut, else nothing. */
 void cmd_document_truncated(const struct cmd_document *d, struct ran_buf *out);
 
+/* Of a text that was read by words: the code points of word i. */
+void cmd_document_word(const struct cmd_document *d, size_t i, size_t *start, size_t *end);
+
 #endif

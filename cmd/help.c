@@ -60,36 +60,47 @@ static void add_spelling(struct ran_buf *out, const struct ran_field *field)
                 ran_buf_printf(out, " %s", cmd_option_value(field));
 }
 
-/* The default as a person would write it; NULL where there is none worth a word. */
-static const char *default_of(const struct ran_field *field)
+/* A default as a person would write it; NULL where there is none worth a word. */
+static const char *default_of(const struct ran_field *field, const char *initial)
 {
         switch (field->type) {
         case RAN_FIELD_BOOL:
                 if (!cmd_option_negates(field))
                         return NULL;
-                return field->initial != NULL && strcmp(field->initial, "true") == 0 ? "yes" : "no";
+                return initial != NULL && strcmp(initial, "true") == 0 ? "yes" : "no";
         case RAN_FIELD_SIZE:
         case RAN_FIELD_REAL:
-                return field->initial != NULL ? field->initial : "0";
+                return initial != NULL ? initial : "0";
         case RAN_FIELD_CHOICE:
         case RAN_FIELD_CHOICES:
-                return field->initial != NULL ? field->initial : field->choices[0];
+                return initial != NULL ? initial : field->choices[0];
         default:
-                return field->initial;
+                return initial;
         }
+}
+
+/* "default: nfc; bpe: none" */
+static void add_default(struct ran_buf *out, const struct ran_field *field)
+{
+        const struct ran_exception *unless = &field->unless;
+
+        ran_buf_printf(out, "default: %s", default_of(field, field->initial));
+        if (unless->field != NULL)
+                ran_buf_printf(out, "; %s: %s", unless->value, default_of(field, unless->initial));
 }
 
 static void add_explanation(struct ran_buf *out, const struct ran_field *field)
 {
-        const char *initial = default_of(field);
+        bool known = default_of(field, field->initial) != NULL;
 
         ran_buf_str(out, field->help);
-        if (field->choices != NULL) {
-                for (size_t i = 0; field->choices[i] != NULL; i++)
-                        ran_buf_printf(out, "%s%s", i == 0 ? " (" : ", ", field->choices[i]);
-                ran_buf_printf(out, "; default: %s)", initial);
-        } else if (initial != NULL) {
-                ran_buf_printf(out, " (default: %s)", initial);
+        ran_buf_str(out, known ? " (" : "");
+        for (size_t i = 0; field->choices != NULL && field->choices[i] != NULL; i++)
+                ran_buf_printf(out, "%s%s", field->choices[i],
+                               field->choices[i + 1] != NULL ? ", " : "; ");
+        if (known) {
+                add_default(out, field);
+                ran_buf_char(out, ')');
         }
         ran_buf_char(out, '\0');
 }

@@ -2,7 +2,7 @@
  *
  * A command line is read in two steps. First every option is recognised and paired with its text;
  * then they are applied: the common ones, the configuration file, all others. So an option beats
- * the file wherever it stands.
+ * the file wherever it stands. Defaults that depend on other fields come last.
  */
 #include "cmd.h"
 #include "program.h"
@@ -449,6 +449,19 @@ static void init_fields(const struct cmd_program *program)
         }
 }
 
+/* Gives the fields that nobody set the defaults that go with those that somebody set. */
+static void settle_fields(const struct cmd_program *program)
+{
+        struct ran_error err;
+
+        for (struct option o = {0}; next_option(program, &o);) {
+                const struct ran_field *table = cmd_group_at(program, o.group)->fields;
+                if (o.field->unless.field != NULL && !cmd_was_set(o.field->name) &&
+                    ran_field_init(table, o.field, o.base, &err) != RAN_OK)
+                        cmd_die(CMD_FAILED, "%s", err.text);
+        }
+}
+
 /* Ends the program with what --help and its like ask for. */
 static void answer(const struct cmd_program *program,
                    void (*write)(const struct cmd_program *program, struct ran_buf *out))
@@ -495,6 +508,7 @@ int cmd_parse(const struct cmd_program *program, int argc, char **argv)
                 cmd_warn("bug: two options are called --%s", cmd_option_name(clash).text);
                 abort();
         }
+        was_set.n = 0;
         init_fields(program);
         int first = recognise(&c);
         apply_settings(&c, true);
@@ -505,6 +519,7 @@ int cmd_parse(const struct cmd_program *program, int argc, char **argv)
         if (cmd_common.config != NULL)
                 apply_config(program);
         apply_settings(&c, false);
+        settle_fields(program);
         free(c.settings);
         if (cmd_common.print_config)
                 answer(program, cmd_print_config);

@@ -78,8 +78,9 @@ int cmd_spans_next(struct cmd_spans *s, size_t first, size_t last, size_t *start
         } else if (d->from == CMD_FROM_IDS) {
                 add_ids(s, first, last, text);
         } else {
-                *start = d->encoding.start[d->places[first]];
-                *end = d->encoding.end[(last < d->words ? d->places[last] : d->L) - 1];
+                size_t inner;
+                cmd_document_word(d, first, start, &inner);
+                cmd_document_word(d, last - 1, &inner, end);
                 add_text(s, start, end, text);
         }
         return text->failed ? ran_fail(err, RAN_ENOMEM, "no memory for the text of a word")

@@ -25,11 +25,15 @@ void cmd_words_release(struct cmd_words *w)
         ran_buf_release(&w->text);
 }
 
-static int read_string(struct cmd_words *w, const char *line, struct ran_span value,
+/* behind: another one comes before it, with a space between, as where ran_tokenizer_encode_word
+ * makes pieces of them. */
+static int read_string(struct cmd_words *w, const char *line, struct ran_span value, bool behind,
                        const struct ran_counter *counter, struct ran_buf *words,
                        struct ran_error *err)
 {
         w->text.len = 0;
+        if (behind)
+                ran_buf_char(&w->text, ' ');
         int code = ran_json_decode(line, value, &w->text, err);
         if (code != RAN_OK)
                 return code;
@@ -43,18 +47,20 @@ static int read_member(struct cmd_words *w, const char *name, const char *line,
 {
         struct ran_span item;
         size_t pos = 0;
+        bool behind = false;
         char type;
         int code = RAN_OK;
 
         if (m->type == 's')
-                return read_string(w, line, m->value, counter, words, err);
+                return read_string(w, line, m->value, false, counter, words, err);
         if (m->type != 'a')
                 return ran_fail(err, RAN_EFORMAT, "\"%s\" must be a string or an array of strings",
                                 name);
         while (code == RAN_OK && ran_json_next(line, m->value, &pos, NULL, &item, &type)) {
                 if (type != 's')
                         return ran_fail(err, RAN_EFORMAT, "\"%s\" must hold strings only", name);
-                code = read_string(w, line, item, counter, words, err);
+                code = read_string(w, line, item, behind, counter, words, err);
+                behind = true;
         }
         return code;
 }

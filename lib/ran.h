@@ -210,8 +210,15 @@ struct ran_field {
         const char *help;
         bool local; /* says where and how to run, not what to compute: not in --print-config,
                        not accepted in --config (an output file, --jobs, --quiet) */
+        /* Another default as long as a CHOICE field before it in the table has that value. */
+        struct ran_exception {
+                const char *field, *value, *initial; /* field NULL: no exception */
+        } unless;
 };
 int ran_fields_init(const struct ran_field *fields, void *base, struct ran_error *err); /* defaults */
+/* The same for one field of the table; those before it have their values. */
+int ran_field_init(const struct ran_field *fields, const struct ran_field *field, void *base,
+                   struct ran_error *err);
 void ran_fields_release(const struct ran_field *fields, void *base);
 /* Sets one field from text; the sentence says what would be right. */
 int ran_field_set(const struct ran_field *field, void *base, const char *text, struct ran_error *err);
@@ -350,10 +357,10 @@ int ran_encoding_spell(struct ran_encoding *e, size_t first, const char *text, s
 
 /* How text is cut into words and a vocabulary learned: `ran-tokenize learn` and ran-train offer the
  * same table. */
-enum { RAN_VOCAB_WORD, RAN_VOCAB_WORDPIECE };
+enum { RAN_VOCAB_WORD, RAN_VOCAB_WORDPIECE, RAN_VOCAB_BPE };
 enum { RAN_NORMALIZE_NONE, RAN_NORMALIZE_NFC, RAN_NORMALIZE_NFKC };
 enum { RAN_CLEAN_NONE, RAN_CLEAN_ALL, RAN_CLEAN_CC_CF };
-enum { RAN_SPLIT_PUNCTUATION, RAN_SPLIT_SPACES };
+enum { RAN_SPLIT_PUNCTUATION, RAN_SPLIT_SPACES, RAN_SPLIT_GPT2 };
 struct ran_vocab_settings {
         int vocab_type;         /* RAN_VOCAB_... */
         size_t vocab_size;      /* pieces at most, the reserved ones among them */

@@ -236,12 +236,33 @@ static void clear(const struct ran_field *field, void *base)
         memset(place(field, base), 0, size[field->type]);
 }
 
+/* Whether the field that an exception depends on has its value. */
+static bool holds(const struct ran_exception *unless, const struct ran_field *fields, void *base)
+{
+        if (unless->field == NULL)
+                return false;
+        const struct ran_field *f = fields;
+        while (strcmp(f->name, unless->field) != 0)
+                f++;
+        return strcmp(f->choices[*(const int *)place(f, base)], unless->value) == 0;
+}
+
+int ran_field_init(const struct ran_field *fields, const struct ran_field *field, void *base,
+                   struct ran_error *err)
+{
+        const struct ran_exception *unless = &field->unless;
+        const char *initial = holds(unless, fields, base) ? unless->initial : field->initial;
+
+        clear(field, base);
+        return initial != NULL ? ran_field_set(field, base, initial, err) : RAN_OK;
+}
+
 int ran_fields_init(const struct ran_field *fields, void *base, struct ran_error *err)
 {
         for (const struct ran_field *f = fields; f->name != NULL; f++)
                 clear(f, base);
         for (const struct ran_field *f = fields; f->name != NULL; f++) {
-                int code = f->initial != NULL ? ran_field_set(f, base, f->initial, err) : RAN_OK;
+                int code = ran_field_init(fields, f, base, err);
 
                 if (code != RAN_OK) {
                         ran_fields_release(fields, base);

@@ -56,26 +56,28 @@ void ran_counter_report(const struct ran_counter *c, struct ran_counter_report *
 /* ---- words of a text, one after another: their length in four bytes, then they -------------- */
 
 /* The end-of-line token is a piece of every vocabulary that has one: counting it would tell
- * nothing. Longer words are not learned, and JSON libraries do not agree on U+0000 in a piece. */
+ * nothing. Longer words are not learned, and JSON libraries do not agree on U+0000 in a piece,
+ * which byte pairs write as another character. */
 static bool counts(const struct ran_counter *c, const struct word *word)
 {
         const char *eol = c->settings.eol_token;
 
         if (eol != NULL && word->n == strlen(eol) && memcmp(word->s, eol, word->n) == 0)
                 return false;
-        return word->chars <= c->settings.max_word && memchr(word->s, 0, word->n) == NULL;
+        return word->chars <= c->settings.max_word &&
+               (c->settings.vocab_type == RAN_VOCAB_BPE || memchr(word->s, 0, word->n) == NULL);
 }
 
 int ran_counter_words(const struct ran_counter *c, const char *text, size_t n,
                       struct ran_encoding *e, struct ran_buf *words, struct ran_error *err)
 {
-        struct word_scratch *scratch = encoding_scratch(e, err);
+        struct encoding_scratch *scratch = encoding_scratch(e, err);
         struct words walk;
         struct word word;
 
         if (scratch == NULL)
                 return RAN_ENOMEM;
-        words_begin(&walk, &c->rules, scratch, text, n, 0);
+        words_begin(&walk, &c->rules, &scratch->words, text, n, 0);
         while (words_next(&walk, &word, err)) {
                 if (!counts(c, &word))
                         continue;
@@ -233,23 +235,36 @@ int learn_words(const struct ran_counter *c, struct ran_tokenizer *t, struct ran
 
 /* ---- a tokeniser ---------------------------------------------------------------------------- */
 
+static int learn_pieces(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
+{
+        switch (t->type) {
+        case TOKENIZER_WORD:
+                return learn_words(c, t, err);
+        case TOKENIZER_WORDPIECE:
+                return learn_wordpiece(c, t, err);
+        case TOKENIZER_BPE:
+                return learn_bpe(c, t, err);
+        }
+        return RAN_EINVAL; /* not reached: the switch is complete */
+}
+
 static int learn(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
 {
         const char *eol = c->settings.eol_token;
+        const char *unk = t->type == TOKENIZER_BPE ? NULL : tokenizer_reserved[RAN_UNK];
         int code = text_rules_set(&t->rules, &c->settings, err);
 
         t->attach = t->rules.split == RAN_SPLIT_PUNCTUATION;
         t->max_chars = c->settings.max_word;
-        if (code == RAN_OK)
+        if (code == RAN_OK && t->type == TOKENIZER_WORDPIECE)
                 code = tokenizer_set_prefix(t, TOKENIZER_PREFIX, err);
         if (code == RAN_OK)
                 code = tokenizer_add_reserved(t, err);
         if (code == RAN_OK && eol != NULL)
                 code = tokenizer_add(t, eol, strlen(eol), err);
         if (code == RAN_OK)
-                code = t->type == TOKENIZER_WORD ? learn_words(c, t, err)
-                                                 : learn_wordpiece(c, t, err);
-        return code == RAN_OK ? tokenizer_finish(t, tokenizer_reserved[RAN_UNK], err) : code;
+                code = learn_pieces(c, t, err);
+        return code == RAN_OK ? tokenizer_finish(t, unk, err) : code;
 }
 
 struct ran_tokenizer *ran_counter_learn(const struct ran_counter *c, struct ran_error *err)
@@ -258,8 +273,7 @@ struct ran_tokenizer *ran_counter_learn(const struct ran_counter *c, struct ran_
                 ran_fail(err, RAN_EINVAL, "there is no word to learn a vocabulary from");
                 return NULL;
         }
-        enum tokenizer_type type =
-                c->settings.vocab_type == RAN_VOCAB_WORD ? TOKENIZER_WORD : TOKENIZER_WORDPIECE;
+        enum tokenizer_type type = (enum tokenizer_type)c->settings.vocab_type;
         struct ran_tokenizer *t = tokenizer_new(type, err);
         if (t != NULL && learn(c, t, err) != RAN_OK) {
                 ran_tokenizer_free(t);

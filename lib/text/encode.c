@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text/gpt2.h"
 #include "text/tokenizer.h"
 #include "text/unicode.h"
 
@@ -14,9 +15,12 @@ void ran_encoding_release(struct ran_encoding *e)
         free(e->end);
         free(e->word);
         free(e->spelling);
-        if (e->scratch != NULL)
-                word_scratch_release(e->scratch);
-        free(e->scratch);
+        struct encoding_scratch *scratch = e->scratch;
+        if (scratch != NULL) {
+                word_scratch_release(&scratch->words);
+                bpe_scratch_release(&scratch->bpe);
+        }
+        free(scratch);
         *e = (struct ran_encoding){0};
 }
 
@@ -58,10 +62,10 @@ static int add(struct ran_encoding *e, uint32_t id, size_t start, size_t end, st
         return RAN_OK;
 }
 
-struct word_scratch *encoding_scratch(struct ran_encoding *e, struct ran_error *err)
+struct encoding_scratch *encoding_scratch(struct ran_encoding *e, struct ran_error *err)
 {
         if (e->scratch == NULL)
-                e->scratch = ran_alloc(1, sizeof(struct word_scratch), err);
+                e->scratch = ran_alloc(1, sizeof(struct encoding_scratch), err);
         return e->scratch;
 }
 
@@ -101,9 +105,88 @@ static int cut_pieces(const struct ran_tokenizer *t, const struct word *word,
         return RAN_OK;
 }
 
+/* Bytes of the white space that a text begins with, or ends with. */
+static size_t leading_space(const char *text, size_t n)
+{
+        size_t pos = 0, length;
+
+        for (; pos < n && unicode_is_space(unicode_get(text + pos, n - pos, &length));
+             pos += length)
+                ;
+        return pos;
+}
+
+static size_t trailing_space(const char *text, size_t n)
+{
+        size_t end = n;
+
+        while (end > 0) {
+                size_t pos = end - 1, length;
+                while (pos > 0 && ((unsigned char)text[pos] & 0xc0) == 0x80)
+                        pos--;
+                if (!unicode_is_space(unicode_get(text + pos, end - pos, &length)))
+                        break;
+                end = pos;
+        }
+        return n - end;
+}
+
+/* A piece of bytes [begin, end) covers the characters [*from, *to), which it has a byte of each; of
+ * these, white space at its ends is left out. */
+static void trim(const struct word *word, size_t begin, size_t end, size_t *from, size_t *to)
+{
+        const unsigned char *s = (const unsigned char *)word->s;
+
+        if (s[begin] > ' ' && s[begin] < 0x80 && s[end - 1] > ' ' && s[end - 1] < 0x80)
+                return;
+        while ((s[begin] & 0xc0) == 0x80)
+                begin--;
+        while (end < word->n && (s[end] & 0xc0) == 0x80)
+                end++;
+        size_t lead = leading_space(word->s + begin, end - begin);
+        size_t trail = trailing_space(word->s + begin + lead, end - begin - lead);
+        *from += unicode_count(word->s + begin, lead);
+        *to -= unicode_count(word->s + end - trail, trail);
+}
+
+/* So the word " the" stands where "the" does, and white space alone stands nowhere: where the word
+ * goes on, or ends. */
+static int add_bytes(struct ran_encoding *e, const struct bpe_piece *piece, const struct word *word,
+                     size_t pos, size_t from, size_t to, struct ran_error *err)
+{
+        size_t start, end;
+
+        trim(word, pos, pos + piece->n, &from, &to);
+        if (from < to)
+                return add_extent(e, piece->id, word, from, to, err);
+        bool last = from == word->chars;
+        word_extent(word, from - last, from - last + 1, &start, &end);
+        return last ? add(e, piece->id, end, end, err) : add(e, piece->id, start, start, err);
+}
+
+static int cut_bytes(const struct ran_tokenizer *t, const struct word *word, struct ran_encoding *e,
+                     struct ran_error *err)
+{
+        struct encoding_scratch *scratch = e->scratch;
+        const struct bpe_piece *piece;
+        size_t count, pos = 0, chars = 0;
+        int code = bpe_cut(&t->bpe, word->s, word->n, &scratch->bpe, &piece, &count, err);
+
+        for (size_t i = 0; i < count && code == RAN_OK; i++) {
+                bool inside = ((unsigned char)word->s[pos] & 0xc0) == 0x80;
+                size_t next = chars + unicode_count(word->s + pos, piece[i].n);
+                code = add_bytes(e, &piece[i], word, pos, chars - inside, next, err);
+                pos += piece[i].n;
+                chars = next;
+        }
+        return code;
+}
+
 static int cut(const struct ran_tokenizer *t, const struct word *word, struct ran_encoding *e,
                struct ran_error *err)
 {
+        if (t->type == TOKENIZER_BPE)
+                return cut_bytes(t, word, e, err);
         uint32_t id = strings_find(&t->pieces, strings_hash(STRINGS_HASH_START, word->s, word->n),
                                    "", 0, word->s, word->n);
         bool pieces = t->type == TOKENIZER_WORDPIECE;
@@ -119,21 +202,31 @@ static int cut(const struct ran_tokenizer *t, const struct word *word, struct ra
 
 /* ---- texts to words ------------------------------------------------------------------------- */
 
-/* The first added token in text, at *length bytes; n when there is none. */
-static size_t find_added(const struct added_tokens *a, const char *text, size_t n, uint32_t *index,
-                         size_t *length)
+/* An added token in a text: bytes [begin, end), white space that is its own included. */
+struct found {
+        const struct added_token
+                *token; /* NULL: there is none, begin and end are those of the text's end */
+        size_t begin, end;
+};
+
+/* The first added token in text. */
+static struct found find_added(const struct added_tokens *a, const char *text, size_t n)
 {
-        if (a->content.n == 0)
-                return n;
-        for (size_t pos = 0; pos < n; pos++) {
+        for (size_t pos = 0; a->content.n > 0 && pos < n; pos++) {
                 if (!a->first[(unsigned char)text[pos]])
                         continue;
-                *index = strings_longest(&a->content, 0, STRINGS_HASH_START, "", 0, text + pos,
-                                         n - pos, a->longest, length);
-                if (*index != STRINGS_NONE)
-                        return pos;
+                size_t length;
+                uint32_t i = strings_longest(&a->content, 0, STRINGS_HASH_START, "", 0, text + pos,
+                                             n - pos, a->longest, &length);
+                if (i == STRINGS_NONE)
+                        continue;
+                const struct added_token *token = &a->token[i];
+                size_t end = pos + length;
+                return (struct found){
+                        token, pos - (token->left ? trailing_space(text, pos) : 0),
+                        end + (token->right ? leading_space(text + end, n - end) : 0)};
         }
-        return n;
+        return (struct found){NULL, n, n};
 }
 
 /* Encodes the words of a text without added tokens. *points grows by its code points. numbered:
@@ -141,10 +234,12 @@ static size_t find_added(const struct added_tokens *a, const char *text, size_t 
 static int encode_plain(const struct ran_tokenizer *t, const char *text, size_t n, bool numbered,
                         size_t *points, struct ran_encoding *e, struct ran_error *err)
 {
+        struct encoding_scratch *scratch = e->scratch;
         struct words words;
         struct word word;
 
-        words_begin(&words, &t->rules, e->scratch, text, n, *points);
+        words_begin(&words, &t->rules, &scratch->words, text, n, *points);
+        words.lead |= !numbered && e->words > 0;
         while (words_next(&words, &word, err)) {
                 int code = cut(t, &word, e, err);
                 if (code != RAN_OK)
@@ -158,26 +253,27 @@ static int encode_plain(const struct ran_tokenizer *t, const char *text, size_t 
 static int encode(const struct ran_tokenizer *t, const char *text, size_t n, bool numbered,
                   size_t *points, struct ran_encoding *e, struct ran_error *err)
 {
+        struct encoding_scratch *scratch = encoding_scratch(e, err);
+        int code = RAN_OK;
+
+        if (scratch == NULL)
+                return RAN_ENOMEM;
+        bpe_scratch_use(&scratch->bpe, t->digest);
         *points = 0;
-        for (size_t pos = 0; pos < n;) {
-                uint32_t index = 0;
-                size_t length = 0;
-                size_t plain = find_added(&t->added, text + pos, n - pos, &index, &length);
-                int code = encode_plain(t, text + pos, plain, numbered, points, e, err);
-                if (code != RAN_OK)
-                        return code;
-                pos += plain;
-                if (pos == n)
-                        break;
-                size_t end = *points + unicode_count(text + pos, length);
-                code = add(e, t->added.id[index], *points, end, err);
-                if (code != RAN_OK)
-                        return code;
-                e->words += numbered;
-                *points = end;
-                pos += length;
+        for (size_t pos = 0; pos < n && code == RAN_OK;) {
+                struct found found = find_added(&t->added, text + pos, n - pos);
+                if (found.begin > 0)
+                        code = encode_plain(t, text + pos, found.begin, numbered, points, e, err);
+                if (code == RAN_OK && found.token != NULL) {
+                        size_t end = *points + unicode_count(text + pos + found.begin,
+                                                             found.end - found.begin);
+                        code = add(e, found.token->id, *points, end, err);
+                        e->words += numbered;
+                        *points = end;
+                }
+                pos += found.end;
         }
-        return RAN_OK;
+        return code;
 }
 
 int ran_tokenizer_encode(const struct ran_tokenizer *t, const char *text, size_t n,
@@ -186,8 +282,6 @@ int ran_tokenizer_encode(const struct ran_tokenizer *t, const char *text, size_t
         size_t points;
 
         e->n = e->words = 0;
-        if (encoding_scratch(e, err) == NULL)
-                return RAN_ENOMEM;
         return encode(t, text, n, true, &points, e, err);
 }
 
@@ -195,12 +289,11 @@ int ran_tokenizer_encode_word(const struct ran_tokenizer *t, const char *word, s
                               struct ran_encoding *e, struct ran_error *err)
 {
         size_t before = e->n, points;
-
-        if (encoding_scratch(e, err) == NULL)
-                return RAN_ENOMEM;
         int code = encode(t, word, n, false, &points, e, err);
+
+        /* Nothing is left of it; to byte pairs, it is then what stands before a word. */
         if (code == RAN_OK && e->n == before)
-                code = add(e, t->unk, 0, points, err);
+                code = add(e, t->type == TOKENIZER_BPE ? t->bpe.byte[' '] : t->unk, 0, points, err);
         if (code == RAN_OK)
                 e->words++;
         return code;
@@ -242,6 +335,11 @@ int ran_tokenizer_decode(const struct ran_tokenizer *t, const uint32_t *ids, siz
                         return ran_fail(err, RAN_EFORMAT,
                                         "id %u stands for no piece of this vocabulary (%zu pieces)",
                                         (unsigned)ids[i], t->pieces.n);
+                if (t->type == TOKENIZER_BPE) {
+                        if (!gpt2_bytes(piece, length, out))
+                                ran_buf_add(out, piece, length); /* an added token, as it is */
+                        continue;
+                }
                 if (eol != NULL && length == strlen(eol) && memcmp(piece, eol, length) == 0) {
                         ran_buf_char(out, '\n');
                         begin = true;

@@ -9,40 +9,38 @@
 
 /* ---- members -------------------------------------------------------------------------------- */
 
-static const cJSON *member(const cJSON *object, const char *name)
+const cJSON *hf_member(const cJSON *object, const char *name)
 {
         return cJSON_GetObjectItemCaseSensitive(object, name);
 }
 
-static const char *text_of(const cJSON *object, const char *name)
+const char *hf_text(const cJSON *object, const char *name)
 {
-        return cJSON_GetStringValue(member(object, name));
+        return cJSON_GetStringValue(hf_member(object, name));
 }
 
-/* The text of member "type", or a word for what is there instead. */
-static const char *type_of(const cJSON *object)
+const char *hf_type(const cJSON *object)
 {
-        const char *type = text_of(object, "type");
+        const char *type = hf_text(object, "type");
 
         if (type != NULL)
                 return type;
         return object == NULL || cJSON_IsNull(object) ? "null" : "(without a type)";
 }
 
-static bool is_null(const cJSON *item)
+bool hf_is_null(const cJSON *item)
 {
         return item == NULL || cJSON_IsNull(item);
 }
 
-static int read_bool(const cJSON *object, const char *name, bool absent, bool *value,
-                     struct ran_error *err)
+int hf_bool(const cJSON *object, const char *name, bool absent, bool *value, struct ran_error *err)
 {
-        const cJSON *item = member(object, name);
+        const cJSON *item = hf_member(object, name);
 
-        if (!is_null(item) && !cJSON_IsBool(item))
+        if (!hf_is_null(item) && !cJSON_IsBool(item))
                 return ran_fail(err, RAN_EFORMAT, "'%s' of %s must be true or false", name,
-                                type_of(object));
-        *value = is_null(item) ? absent : cJSON_IsTrue(item);
+                                hf_type(object));
+        *value = hf_is_null(item) ? absent : cJSON_IsTrue(item);
         return RAN_OK;
 }
 
@@ -62,14 +60,14 @@ static bool read_number(const cJSON *item, double limit, size_t *value)
 static int read_bert(struct normalizer *z, const cJSON *object, struct ran_error *err)
 {
         bool clean, cjk, lower, strip;
-        int code = read_bool(object, "clean_text", true, &clean, err);
+        int code = hf_bool(object, "clean_text", true, &clean, err);
 
         if (code == RAN_OK)
-                code = read_bool(object, "handle_chinese_chars", true, &cjk, err);
+                code = hf_bool(object, "handle_chinese_chars", true, &cjk, err);
         if (code == RAN_OK)
-                code = read_bool(object, "lowercase", true, &lower, err);
+                code = hf_bool(object, "lowercase", true, &lower, err);
         if (code == RAN_OK) /* null: as lowercase */
-                code = read_bool(object, "strip_accents", lower, &strip, err);
+                code = hf_bool(object, "strip_accents", lower, &strip, err);
         if (code == RAN_OK && clean)
                 code = normalizer_add(z, NORMAL_CLEAN, err);
         if (code == RAN_OK && cjk)
@@ -93,9 +91,9 @@ static bool is_spaced_word(const char *s)
 
 static int read_replace(struct normalizer *z, const cJSON *object, struct ran_error *err)
 {
-        const cJSON *pattern = member(object, "pattern");
-        const char *string = text_of(pattern, "String"), *regex = text_of(pattern, "Regex");
-        const char *content = text_of(object, "content");
+        const cJSON *pattern = hf_member(object, "pattern");
+        const char *string = hf_text(pattern, "String"), *regex = hf_text(pattern, "Regex");
+        const char *content = hf_text(object, "content");
 
         if (regex != NULL && strcmp(regex, HF_CC_CF_PATTERN) == 0 && content != NULL &&
             content[0] == '\0')
@@ -113,7 +111,7 @@ static int read_replace(struct normalizer *z, const cJSON *object, struct ran_er
 
 static int read_step(struct normalizer *z, const cJSON *object, struct ran_error *err)
 {
-        const char *type = type_of(object);
+        const char *type = hf_type(object);
 
         if (strcmp(type, "BertNormalizer") == 0)
                 return read_bert(z, object, err);
@@ -132,12 +130,12 @@ static int read_step(struct normalizer *z, const cJSON *object, struct ran_error
 
 static int read_normalizer(struct normalizer *z, const cJSON *object, struct ran_error *err)
 {
-        if (is_null(object))
+        if (hf_is_null(object))
                 return RAN_OK;
-        if (strcmp(type_of(object), "Sequence") != 0)
+        if (strcmp(hf_type(object), "Sequence") != 0)
                 return read_step(z, object, err);
 
-        const cJSON *steps = member(object, "normalizers"), *step;
+        const cJSON *steps = hf_member(object, "normalizers"), *step;
         if (!cJSON_IsArray(steps))
                 return ran_fail(err, RAN_EFORMAT,
                                 "the normalizer Sequence has no list 'normalizers'");
@@ -150,10 +148,30 @@ static int read_normalizer(struct normalizer *z, const cJSON *object, struct ran
         return RAN_OK;
 }
 
-static int read_pre_tokenizer(struct text_rules *r, const cJSON *object, struct ran_error *err)
+static int read_byte_level(struct text_rules *r, const cJSON *object, struct ran_error *err)
 {
-        const char *type = type_of(object);
+        bool regex;
+        int code = hf_bool(object, "add_prefix_space", true, &r->lead, err);
 
+        if (code == RAN_OK)
+                code = hf_bool(object, "use_regex", true, &regex, err);
+        if (code == RAN_OK)
+                r->split = regex ? RAN_SPLIT_GPT2 : SPLIT_NOWHERE;
+        return code;
+}
+
+static int read_pre_tokenizer(struct text_rules *r, const cJSON *object, bool bytes,
+                              struct ran_error *err)
+{
+        const char *type = hf_type(object);
+
+        if (bytes && strcmp(type, "ByteLevel") == 0)
+                return read_byte_level(r, object, err);
+        if (bytes)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the pre_tokenizer '%s' is not supported for the model BPE "
+                                "(ByteLevel is)",
+                                type);
         if (strcmp(type, "BertPreTokenizer") == 0)
                 r->split = RAN_SPLIT_PUNCTUATION;
         else if (strcmp(type, "WhitespaceSplit") == 0)
@@ -168,13 +186,17 @@ static int read_pre_tokenizer(struct text_rules *r, const cJSON *object, struct 
 
 static int read_decoder(struct ran_tokenizer *t, const cJSON *object, struct ran_error *err)
 {
-        if (is_null(object))
+        const char *wanted = t->type == TOKENIZER_BPE ? "ByteLevel" : "WordPiece";
+
+        if (hf_is_null(object))
                 return RAN_OK;
-        if (strcmp(type_of(object), "WordPiece") != 0)
+        if (strcmp(hf_type(object), wanted) != 0)
                 return ran_fail(err, RAN_EFORMAT,
-                                "the decoder '%s' is not supported (WordPiece and null are)",
-                                type_of(object));
-        return read_bool(object, "cleanup", true, &t->attach, err);
+                                "the decoder '%s' is not supported (%s and null are)",
+                                hf_type(object), wanted);
+        if (t->type == TOKENIZER_BPE)
+                return RAN_OK;
+        return hf_bool(object, "cleanup", true, &t->attach, err);
 }
 
 /* ---- pieces --------------------------------------------------------------------------------- */
@@ -234,10 +256,10 @@ static int collect(struct entries *all, const cJSON *vocab, const cJSON *added,
         }
         cJSON_ArrayForEach(item, added)
         {
-                const char *content = text_of(item, "content");
+                const char *content = hf_text(item, "content");
                 if (content == NULL || content[0] == '\0')
                         return ran_fail(err, RAN_EFORMAT, "an added token has no content");
-                code = add_entry(all, most, content, member(item, "id"), item, err);
+                code = add_entry(all, most, content, hf_member(item, "id"), item, err);
                 if (code != RAN_OK)
                         return code;
         }
@@ -248,20 +270,27 @@ static int collect(struct entries *all, const cJSON *vocab, const cJSON *added,
 
 static int add_added(struct ran_tokenizer *t, const struct entry *e, struct ran_error *err)
 {
-        bool special, normalized, single;
-        int code = read_bool(e->added, "special", false, &special, err);
+        struct added_token token = {.id = (uint32_t)e->id};
+        bool normalized, single;
+        int code = hf_bool(e->added, "special", false, &token.special, err);
 
         if (code == RAN_OK)
-                code = read_bool(e->added, "normalized", !special, &normalized, err);
+                code = hf_bool(e->added, "normalized", !token.special, &normalized, err);
         if (code == RAN_OK)
-                code = read_bool(e->added, "single_word", false, &single, err);
+                code = hf_bool(e->added, "single_word", false, &single, err);
+        if (code == RAN_OK)
+                code = hf_bool(e->added, "lstrip", false, &token.left, err);
+        if (code == RAN_OK)
+                code = hf_bool(e->added, "rstrip", false, &token.right, err);
         if (code != RAN_OK)
                 return code;
+        if (t->rules.normal.n == 0)
+                normalized = false; /* normalised text is the text itself */
         if (normalized || single)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the added token '%.80s' is \"%s\": true, which is not supported",
                                 e->piece, normalized ? "normalized" : "single_word");
-        return tokenizer_add_special(t, (uint32_t)e->id, special, err);
+        return tokenizer_add_special(t, &token, err);
 }
 
 /* A piece may be given twice: in the vocabulary, and as an added token of the same id. */
@@ -309,19 +338,21 @@ static int read_pieces(struct ran_tokenizer *t, const cJSON *vocab, const cJSON 
 
 static int read_wordpiece(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err)
 {
-        const cJSON *most = member(model, "max_input_chars_per_word");
-        const char *prefix = text_of(model, "continuing_subword_prefix");
+        const cJSON *most = hf_member(model, "max_input_chars_per_word");
+        const char *prefix = hf_text(model, "continuing_subword_prefix");
 
         t->max_chars = 100;
-        if (!is_null(most) && !read_number(most, UINT32_MAX, &t->max_chars))
+        if (!hf_is_null(most) && !read_number(most, UINT32_MAX, &t->max_chars))
                 return ran_fail(err, RAN_EFORMAT, "'max_input_chars_per_word' is no whole number");
         return tokenizer_set_prefix(t, prefix != NULL ? prefix : TOKENIZER_PREFIX, err);
 }
 
 static int set_notice(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)
 {
-        const cJSON *truncation = member(document, "truncation");
-        bool cuts = !is_null(truncation), adds = !is_null(member(document, "post_processor"));
+        const cJSON *truncation = hf_member(document, "truncation");
+        const cJSON *processor = hf_member(document, "post_processor");
+        bool cuts = !hf_is_null(truncation);
+        bool adds = !hf_is_null(processor) && strcmp(hf_type(processor), "ByteLevel") != 0;
         struct ran_buf text = {0};
 
         if (!cuts && !adds)
@@ -330,7 +361,7 @@ static int set_notice(struct ran_tokenizer *t, const cJSON *document, struct ran
                 ran_buf_printf(&text,
                                "its truncation to %.0f tokens is ignored: documents are "
                                "never cut%s",
-                               cJSON_GetNumberValue(member(truncation, "max_length")),
+                               cJSON_GetNumberValue(hf_member(truncation, "max_length")),
                                adds ? "; " : "");
         if (adds)
                 ran_buf_str(&text, "its post_processor is ignored: no tokens are added to a text");
@@ -343,42 +374,59 @@ static int set_notice(struct ran_tokenizer *t, const cJSON *document, struct ran
 
 static int read_document(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)
 {
-        const cJSON *model = member(document, "model");
-        const char *unk = text_of(model, "unk_token");
-        int code = read_normalizer(&t->rules.normal, member(document, "normalizer"), err);
+        const cJSON *model = hf_member(document, "model");
+        const char *unk = hf_text(model, "unk_token");
+        bool bpe = t->type == TOKENIZER_BPE;
+        int code = read_normalizer(&t->rules.normal, hf_member(document, "normalizer"), err);
 
         if (code == RAN_OK)
-                code = read_pre_tokenizer(&t->rules, member(document, "pre_tokenizer"), err);
+                code = read_pre_tokenizer(&t->rules, hf_member(document, "pre_tokenizer"), bpe,
+                                          err);
         if (code == RAN_OK)
-                code = read_decoder(t, member(document, "decoder"), err);
+                code = read_decoder(t, hf_member(document, "decoder"), err);
         if (code == RAN_OK && t->type == TOKENIZER_WORDPIECE)
                 code = read_wordpiece(t, model, err);
         if (code == RAN_OK)
-                code = read_pieces(t, member(model, "vocab"), member(document, "added_tokens"),
-                                   err);
+                code = read_pieces(t, hf_member(model, "vocab"),
+                                   hf_member(document, "added_tokens"), err);
+        if (code == RAN_OK && bpe)
+                code = hf_read_bpe(t, model, err);
         if (code == RAN_OK)
                 code = set_notice(t, document, err);
-        if (code == RAN_OK)
-                code = tokenizer_finish(t, unk != NULL ? unk : tokenizer_reserved[RAN_UNK], err);
-        return code;
+        if (code == RAN_OK && unk == NULL && !bpe)
+                unk = tokenizer_reserved[RAN_UNK];
+        return code == RAN_OK ? tokenizer_finish(t, unk, err) : code;
+}
+
+/* One of enum tokenizer_type, or -1. Early files of byte pairs, like that of GPT-2 itself, do not
+ * name their type. */
+static int find_type(const cJSON *model)
+{
+        if (hf_member(model, "type") == NULL && hf_member(model, "merges") != NULL)
+                return TOKENIZER_BPE;
+        for (int i = 0; hf_model_types[i] != NULL; i++) {
+                if (strcmp(hf_type(model), hf_model_types[i]) == 0)
+                        return i;
+        }
+        return -1;
 }
 
 static struct ran_tokenizer *from_document(const cJSON *document, struct ran_error *err)
 {
-        const cJSON *model = member(document, "model");
-        const char *type = type_of(model);
-        bool word = strcmp(type, "WordLevel") == 0;
+        const cJSON *model = hf_member(document, "model");
+        int type = find_type(model);
 
         if (!cJSON_IsObject(model)) {
                 ran_fail(err, RAN_EFORMAT, "this is no tokenizer.json: it has no object 'model'");
                 return NULL;
         }
-        if (!word && strcmp(type, "WordPiece") != 0) {
+        if (type < 0) {
                 ran_fail(err, RAN_EFORMAT,
-                         "the model '%s' is not supported (WordPiece and WordLevel are)", type);
+                         "the model '%s' is not supported (WordLevel, WordPiece and BPE are)",
+                         hf_type(model));
                 return NULL;
         }
-        struct ran_tokenizer *t = tokenizer_new(word ? TOKENIZER_WORD : TOKENIZER_WORDPIECE, err);
+        struct ran_tokenizer *t = tokenizer_new((enum tokenizer_type)type, err);
         if (t != NULL && read_document(t, document, err) != RAN_OK) {
                 ran_tokenizer_free(t);
                 t = NULL;

@@ -16,6 +16,11 @@ const struct hf_plain_step hf_plain_steps[] = {
         {NULL, 0},
 };
 
+const char *const hf_model_types[] = {[TOKENIZER_WORD] = "WordLevel",
+                                      [TOKENIZER_WORDPIECE] = "WordPiece",
+                                      [TOKENIZER_BPE] = "BPE",
+                                      NULL};
+
 static void write_text(struct ran_buf *out, const char *s)
 {
         ran_buf_json(out, s, strlen(s));
@@ -128,22 +133,59 @@ static void write_added(const struct ran_tokenizer *t, struct ran_buf *out)
         for (size_t i = 0; i < t->added.content.n; i++) {
                 size_t n;
                 const char *content = strings_get(&t->added.content, (uint32_t)i, &n);
+                const struct added_token *token = &t->added.token[i];
                 ran_buf_printf(out, "%s\n{\"id\":%u,\"content\":", i > 0 ? "," : "",
-                               (unsigned)t->added.id[i]);
+                               (unsigned)token->id);
                 ran_buf_json(out, content, n);
                 write_bool(out, "single_word", false);
-                write_bool(out, "lstrip", false);
-                write_bool(out, "rstrip", false);
+                write_bool(out, "lstrip", token->left);
+                write_bool(out, "rstrip", token->right);
                 write_bool(out, "normalized", false);
-                write_bool(out, "special", t->added.special[i]);
+                write_bool(out, "special", token->special);
                 ran_buf_char(out, '}');
         }
         ran_buf_char(out, ']');
 }
 
+/* The same object stands for pre-tokenizer, post-processor and decoder, each of which reads a part of
+ * it. */
+static void write_byte_level(struct ran_buf *out, bool lead, bool regex)
+{
+        ran_buf_str(out, "{\"type\":\"ByteLevel\"");
+        write_bool(out, "add_prefix_space", lead);
+        write_bool(out, "trim_offsets", true);
+        write_bool(out, "use_regex", regex);
+        ran_buf_char(out, '}');
+}
+
+static void write_pre_tokenizer(const struct text_rules *r, struct ran_buf *out)
+{
+        ran_buf_str(out, ",\n\"pre_tokenizer\":");
+        if (r->split >= RAN_SPLIT_GPT2)
+                write_byte_level(out, r->lead, r->split == RAN_SPLIT_GPT2);
+        else
+                ran_buf_printf(out, "{\"type\":\"%s\"}",
+                               r->split == RAN_SPLIT_SPACES ? "WhitespaceSplit"
+                                                            : "BertPreTokenizer");
+}
+
+/* It leaves the spaces at the ends of a piece out of its offsets, as encoding does here. */
+static void write_post_processor(const struct ran_tokenizer *t, struct ran_buf *out)
+{
+        ran_buf_str(out, ",\n\"post_processor\":");
+        if (t->type == TOKENIZER_BPE)
+                write_byte_level(out, t->rules.lead, true);
+        else
+                ran_buf_str(out, "null");
+}
+
 static void write_decoder(const struct ran_tokenizer *t, struct ran_buf *out)
 {
         ran_buf_str(out, ",\n\"decoder\":");
+        if (t->type == TOKENIZER_BPE) {
+                write_byte_level(out, t->rules.lead, true);
+                return;
+        }
         if (t->type == TOKENIZER_WORD && !t->attach) {
                 ran_buf_str(out, "null");
                 return;
@@ -154,14 +196,46 @@ static void write_decoder(const struct ran_tokenizer *t, struct ran_buf *out)
         ran_buf_char(out, '}');
 }
 
+/* No piece that is merged has a space. */
+static void write_merges(const struct ran_tokenizer *t, struct ran_buf *out)
+{
+        struct ran_buf text = {0};
+
+        ran_buf_str(out, ",\"merges\":[");
+        for (size_t i = 0; i < t->bpe.merges.n; i++) {
+                const struct piece_pair *pair = &t->bpe.merges.at[i];
+                size_t n;
+                text.len = 0;
+                const char *piece = strings_get(&t->pieces, pair->a, &n);
+                ran_buf_add(&text, piece, n);
+                ran_buf_char(&text, ' ');
+                piece = strings_get(&t->pieces, pair->b, &n);
+                ran_buf_add(&text, piece, n);
+                out->failed |= text.failed;
+                if (text.failed)
+                        break;
+                ran_buf_str(out, i > 0 ? ",\n" : "\n");
+                ran_buf_json(out, text.data, text.len);
+        }
+        ran_buf_str(out, "\n]");
+        ran_buf_release(&text);
+}
+
 static void write_model(const struct ran_tokenizer *t, struct ran_buf *out)
 {
         size_t n;
         const char *unk = ran_tokenizer_piece(t, t->unk, &n), *between = "\n";
 
-        ran_buf_printf(out, ",\n\"model\":{\"type\":\"%s\",\"unk_token\":",
-                       t->type == TOKENIZER_WORDPIECE ? "WordPiece" : "WordLevel");
-        ran_buf_json(out, unk, n);
+        ran_buf_printf(out,
+                       ",\n\"model\":{\"type\":\"%s\",\"unk_token\":", hf_model_types[t->type]);
+        if (unk != NULL)
+                ran_buf_json(out, unk, n);
+        else
+                ran_buf_str(out, "null");
+        if (t->type == TOKENIZER_BPE)
+                ran_buf_str(out, ",\"dropout\":null,\"continuing_subword_prefix\":null,"
+                                 "\"end_of_word_suffix\":null,\"fuse_unk\":false,"
+                                 "\"byte_fallback\":false,\"ignore_merges\":false");
         if (t->type == TOKENIZER_WORDPIECE) {
                 ran_buf_str(out, ",\"continuing_subword_prefix\":");
                 write_text(out, t->prefix);
@@ -177,19 +251,19 @@ static void write_model(const struct ran_tokenizer *t, struct ran_buf *out)
                 ran_buf_printf(out, ":%zu", id);
                 between = ",\n";
         }
-        ran_buf_str(out, "\n}}");
+        ran_buf_str(out, "\n}");
+        if (t->type == TOKENIZER_BPE)
+                write_merges(t, out);
+        ran_buf_char(out, '}');
 }
 
 int tokenizer_write(const struct ran_tokenizer *t, struct ran_buf *out, struct ran_error *err)
 {
-        const char *splitter =
-                t->rules.split == RAN_SPLIT_SPACES ? "WhitespaceSplit" : "BertPreTokenizer";
-
         ran_buf_str(out, "{\"version\":\"1.0\",\"truncation\":null,\"padding\":null");
         write_added(t, out);
         write_normalizer(&t->rules.normal, out);
-        ran_buf_printf(out, ",\n\"pre_tokenizer\":{\"type\":\"%s\"},\n\"post_processor\":null",
-                       splitter);
+        write_pre_tokenizer(&t->rules, out);
+        write_post_processor(t, out);
         write_decoder(t, out);
         write_model(t, out);
         ran_buf_str(out, "}\n");

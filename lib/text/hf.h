@@ -2,7 +2,12 @@
 #ifndef RAN_TEXT_HF_H
 #define RAN_TEXT_HF_H
 
+#include <cjson/cJSON.h>
+
 #include "text/normal.h"
+#include "text/tokenizer.h"
+
+extern const char *const hf_model_types[]; /* by enum tokenizer_type, NULL at the end */
 
 /* Normalizers of one name and no parameters. */
 struct hf_plain_step {
@@ -14,5 +19,16 @@ extern const struct hf_plain_step hf_plain_steps[]; /* type NULL at the end */
 /* The original BERT removes control characters of two categories only. Hugging Face has no option
  * for that, but can replace what a regular expression finds. This is the one that is understood. */
 #define HF_CC_CF_PATTERN "[[\\p{Cc}\\p{Cf}\\x{FFFD}]&&[^\\t\\n\\r]]"
+
+/* Members of an object, which may be NULL: NULL when it is not there, or no text. */
+const cJSON *hf_member(const cJSON *object, const char *name);
+const char *hf_text(const cJSON *object, const char *name);
+/* The text of member "type", or a word for what is there instead. */
+const char *hf_type(const cJSON *object);
+bool hf_is_null(const cJSON *item); /* or not there */
+int hf_bool(const cJSON *object, const char *name, bool absent, bool *value, struct ran_error *err);
+
+/* What only the model BPE has; its pieces are there. */
+int hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err);
 
 #endif

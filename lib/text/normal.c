@@ -53,7 +53,8 @@ static void push(struct glyphs *g, int32_t c, const struct glyph *from)
 static int read_text(const char *text, size_t n, struct glyphs *out, struct ran_error *err)
 {
         if (n >= UINT32_MAX)
-                return ran_fail(err, RAN_EINVAL, "%zu bytes without white space are too many", n);
+                return ran_fail(err, RAN_EINVAL, "%zu bytes are too many to be normalised at once",
+                                n);
 
         out->n = 0;
         if (reserve(out, n, err) != RAN_OK)

@@ -5,10 +5,10 @@
 
 #include "text/words.h"
 
-static const char *const types[] = {"word", "wordpiece", NULL};
+static const char *const types[] = {"word", "wordpiece", "bpe", NULL};
 static const char *const forms[] = {"none", "nfc", "nfkc", NULL};
 static const char *const cleanings[] = {"none", "all", "cc-cf", NULL};
-static const char *const splits[] = {"punctuation", "spaces", NULL};
+static const char *const splits[] = {"punctuation", "spaces", "gpt2", NULL};
 
 #define AT(member) offsetof(struct ran_vocab_settings, member)
 
@@ -19,7 +19,7 @@ const struct ran_field ran_vocab_fields[] = {
          .choices = types,
          .initial = "word",
          .help = "word: the most frequent words; wordpiece: words and pieces of words, so that "
-                 "hardly any text is unknown"},
+                 "hardly any text is unknown; bpe: bytes and what they join to, so that none is"},
         {.name = "vocab_size",
          .type = RAN_FIELD_SIZE,
          .offset = AT(vocab_size),
@@ -35,7 +35,7 @@ const struct ran_field ran_vocab_fields[] = {
          .high = INFINITY,
          .value = "N",
          .initial = "2",
-         .help = "leave out words (wordpiece: joins) that occur less often"},
+         .help = "leave out words (wordpiece, bpe: joins) that occur less often"},
         {.name = "limit_alphabet",
          .type = RAN_FIELD_SIZE,
          .offset = AT(limit_alphabet),
@@ -65,11 +65,13 @@ const struct ran_field ran_vocab_fields[] = {
          .offset = AT(normalize),
          .choices = forms,
          .initial = "nfc",
+         .unless = {"vocab_type", "bpe", "none"},
          .help = "Unicode normalisation form; nfkc also folds ligatures, full-width letters, ..."},
         {.name = "lowercase",
          .type = RAN_FIELD_BOOL,
          .offset = AT(lowercase),
          .initial = "true",
+         .unless = {"vocab_type", "bpe", "false"},
          .help = "make letters lower case"},
         {.name = "strip_accents",
          .type = RAN_FIELD_BOOL,
@@ -81,20 +83,24 @@ const struct ran_field ran_vocab_fields[] = {
          .offset = AT(clean),
          .choices = cleanings,
          .initial = "all",
+         .unless = {"vocab_type", "bpe", "none"},
          .help = "control characters to remove: all, with those for private use, as Hugging Face; "
                  "cc-cf: these two categories, as the original BERT"},
         {.name = "cjk",
          .type = RAN_FIELD_BOOL,
          .offset = AT(cjk),
          .initial = "true",
+         .unless = {"vocab_type", "bpe", "false"},
          .help = "make each CJK ideograph a word of its own"},
         {.name = "split_at",
          .type = RAN_FIELD_CHOICE,
          .offset = AT(split_at),
          .choices = splits,
          .initial = "punctuation",
+         .unless = {"vocab_type", "bpe", "gpt2"},
          .help = "punctuation: words end at white space, and a punctuation mark is a word, as in "
-                 "BERT; spaces: at white space only, for text that is tokenised already"},
+                 "BERT; spaces: at white space only, for text that is tokenised already; gpt2: "
+                 "white space belongs to words, bpe only"},
         {.name = "eol_token",
          .type = RAN_FIELD_TEXT,
          .offset = AT(eol_token),
@@ -147,9 +153,32 @@ static int check_eol(const struct text_rules *r, struct ran_error *err)
                 eol);
 }
 
+/* What no single field can know. */
+static int check_settings(const struct ran_vocab_settings *s, struct ran_error *err)
+{
+        bool bpe = s->vocab_type == RAN_VOCAB_BPE;
+
+        if (bpe != (s->split_at == RAN_SPLIT_GPT2))
+                return ran_fail(err, RAN_EINVAL,
+                                "--vocab-type bpe needs --split-at gpt2, and no other type can "
+                                "have it");
+        if (bpe && s->eol_token != NULL)
+                return ran_fail(err, RAN_EINVAL,
+                                "--vocab-type bpe keeps each line feed as it is: leave out "
+                                "--eol-token");
+        if (bpe && s->vocab_size < RAN_RESERVED + 256)
+                return ran_fail(err, RAN_EINVAL,
+                                "--vocab-type bpe has a piece for each byte beside the reserved "
+                                "ones: --vocab-size must be %d or more, not %zu",
+                                RAN_RESERVED + 256, s->vocab_size);
+        return RAN_OK;
+}
+
 int text_rules_set(struct text_rules *r, const struct ran_vocab_settings *settings,
                    struct ran_error *err)
 {
+        if (check_settings(settings, err) != RAN_OK)
+                return RAN_EINVAL;
         r->split = settings->split_at;
         add_steps(&r->normal, settings);
         if (settings->eol_token != NULL) {

@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <utf8proc.h>
+
+#include "text/gpt2.h"
+#include "text/unicode.h"
 
 const char *const tokenizer_reserved[RAN_RESERVED] = {
         [RAN_UNK] = "[UNK]",     [RAN_MASK] = "[MASK]", [RAN_SEP] = "[SEP]",
@@ -21,19 +23,6 @@ struct ran_tokenizer *tokenizer_new(enum tokenizer_type type, struct ran_error *
         return t;
 }
 
-static bool is_utf8(const char *s, size_t n)
-{
-        for (size_t pos = 0; pos < n;) {
-                utf8proc_int32_t c;
-                utf8proc_ssize_t length = utf8proc_iterate((const utf8proc_uint8_t *)s + pos,
-                                                           (utf8proc_ssize_t)(n - pos), &c);
-                if (length <= 0)
-                        return false;
-                pos += (size_t)length;
-        }
-        return true;
-}
-
 int tokenizer_add(struct ran_tokenizer *t, const char *piece, size_t n, struct ran_error *err)
 {
         uint32_t id;
@@ -42,7 +31,7 @@ int tokenizer_add(struct ran_tokenizer *t, const char *piece, size_t n, struct r
                 id = strings_skip(&t->pieces, err);
                 return id != STRINGS_NONE ? RAN_OK : RAN_ENOMEM;
         }
-        if (!is_utf8(piece, n))
+        if (!unicode_valid(piece, n))
                 return ran_fail(err, RAN_EFORMAT, "piece %zu is not valid UTF-8", t->pieces.n);
         if (ran_tokenizer_find(t, piece, n, &id))
                 return ran_fail(err, RAN_EFORMAT, "the piece '%.*s' is there twice, as %u and %zu",
@@ -60,25 +49,21 @@ int tokenizer_add_reserved(struct ran_tokenizer *t, struct ran_error *err)
         return code;
 }
 
-int tokenizer_add_special(struct ran_tokenizer *t, uint32_t id, bool special, struct ran_error *err)
+int tokenizer_add_special(struct ran_tokenizer *t, const struct added_token *token,
+                          struct ran_error *err)
 {
         struct added_tokens *a = &t->added;
         size_t length, n = a->content.n;
-        const char *content = strings_get(&t->pieces, id, &length);
+        const char *content = strings_get(&t->pieces, token->id, &length);
 
-        uint32_t *ids = ran_grow(a->id, &a->id_cap, n + 1, sizeof(*ids), err);
-        if (ids == NULL)
+        struct added_token *grown = ran_grow(a->token, &a->cap, n + 1, sizeof(*grown), err);
+        if (grown == NULL)
                 return RAN_ENOMEM;
-        a->id = ids;
-        bool *specials = ran_grow(a->special, &a->special_cap, n + 1, sizeof(*specials), err);
-        if (specials == NULL)
-                return RAN_ENOMEM;
-        a->special = specials;
+        a->token = grown;
         if (strings_add(&a->content, strings_hash(STRINGS_HASH_START, content, length), content,
                         length, err) == STRINGS_NONE)
                 return RAN_ENOMEM;
-        a->id[n] = id;
-        a->special[n] = special;
+        a->token[n] = *token;
         a->first[(unsigned char)content[0]] = true;
         if (length > a->longest)
                 a->longest = length;
@@ -123,15 +108,44 @@ static bool begins_with_reserved(const struct ran_tokenizer *t)
         return true;
 }
 
+int tokenizer_find_bytes(struct ran_tokenizer *t, struct ran_error *err)
+{
+        for (int i = 0; i < 256; i++) {
+                unsigned char byte = (unsigned char)i;
+                char piece[4];
+                size_t n = unicode_put(piece, gpt2_char(byte));
+                t->bpe.byte[i] = BPE_NONE;
+                if (!ran_tokenizer_find(t, piece, n, &t->bpe.byte[i]) && gpt2_byte_occurs(byte))
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "the vocabulary has no piece '%.*s' for the byte 0x%02x",
+                                        (int)n, piece, byte);
+        }
+        return RAN_OK;
+}
+
+/* With words of any kind a merge might spell out a reserved token. */
+static int check_merges(const struct ran_tokenizer *t, struct ran_error *err)
+{
+        for (size_t i = 0; i < t->bpe.merges.n; i++) {
+                if (t->bpe.joined[i] < t->least)
+                        return ran_fail(err, RAN_EFORMAT, "merge %zu makes the reserved token '%s'",
+                                        i + 1, tokenizer_reserved[t->bpe.joined[i]]);
+        }
+        return RAN_OK;
+}
+
 int tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_error *err)
 {
-        if (!ran_tokenizer_find(t, unk, strlen(unk), &t->unk))
+        t->unk = RAN_NO_ID;
+        if (unk != NULL && !ran_tokenizer_find(t, unk, strlen(unk), &t->unk))
                 return ran_fail(err, RAN_EFORMAT,
                                 "the vocabulary has no piece '%s' for unknown words", unk);
         t->least = begins_with_reserved(t) ? RAN_RESERVED : 0;
         if (t->type == TOKENIZER_WORDPIECE)
                 t->longest = longest_piece(t);
-        int code = text_rules_prepare(&t->rules, err);
+        int code = check_merges(t, err);
+        if (code == RAN_OK)
+                code = text_rules_prepare(&t->rules, err);
         if (code == RAN_OK)
                 code = tokenizer_write(t, &t->json, err);
         if (code != RAN_OK)
@@ -150,9 +164,9 @@ void ran_tokenizer_free(struct ran_tokenizer *t)
         text_rules_release(&t->rules);
         strings_release(&t->pieces);
         strings_release(&t->added.content);
-        free(t->added.id);
-        free(t->added.special);
+        free(t->added.token);
         free(t->prefix);
+        bpe_release(&t->bpe);
         free(t->notice);
         ran_buf_release(&t->json);
         free(t);

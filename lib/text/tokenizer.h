@@ -4,12 +4,17 @@
 #define RAN_TEXT_TOKENIZER_H
 
 #include "ran.h"
+#include "text/bpe.h"
 #include "text/strings.h"
 #include "text/words.h"
 
 enum tokenizer_type {
-        TOKENIZER_WORD,      /* WordLevel: a word is a piece, or unknown */
-        TOKENIZER_WORDPIECE, /* WordPiece: the longest piece that fits, again and again */
+        /* WordLevel: a word is a piece, or unknown */
+        TOKENIZER_WORD = RAN_VOCAB_WORD,
+        /* WordPiece: the longest piece that fits, again and again */
+        TOKENIZER_WORDPIECE = RAN_VOCAB_WORDPIECE,
+        /* BPE: bytes, joined by rank */
+        TOKENIZER_BPE = RAN_VOCAB_BPE,
 };
 
 #define TOKENIZER_PREFIX "##" /* of pieces that go on with a word, in vocabularies made here */
@@ -17,11 +22,15 @@ enum tokenizer_type {
 extern const char *const tokenizer_reserved[RAN_RESERVED];
 
 /* Tokens that are found in a text before anything else is done to it: those of an imported file. */
+struct added_token {
+        uint32_t id;
+        bool special;
+        bool left, right; /* white space before or behind it is its own */
+};
 struct added_tokens {
         struct strings content;
-        uint32_t *id; /* (content.n) */
-        bool *special;
-        size_t id_cap, special_cap;
+        struct added_token *token; /* (content.n) */
+        size_t cap;
         bool first[256]; /* bytes that one begins with */
         size_t longest;  /* in bytes */
 };
@@ -30,8 +39,8 @@ struct ran_tokenizer {
         enum tokenizer_type type;
         struct text_rules rules;
         struct strings pieces; /* their numbers are the ids; an id without a piece is empty */
-        uint32_t unk;
-        uint32_t least; /* smaller ids are reserved: no text becomes one */
+        uint32_t unk;          /* BPE: may be RAN_NO_ID, no text needs it */
+        uint32_t least;        /* smaller ids are reserved: no text becomes one */
         struct added_tokens added;
         bool attach; /* decoding puts no space before "." and the like */
 
@@ -41,6 +50,8 @@ struct ran_tokenizer {
         size_t prefix_n;
         size_t max_chars; /* a longer word is unknown */
         size_t longest;   /* bytes of text that one piece can stand for */
+
+        struct bpe bpe; /* BPE only */
 
         char *notice;
         struct ran_buf json;
@@ -54,14 +65,21 @@ int tokenizer_add(struct ran_tokenizer *t, const char *piece, size_t n, struct r
 /* Adds the reserved tokens, in their order, as the first pieces. */
 int tokenizer_add_reserved(struct ran_tokenizer *t, struct ran_error *err);
 /* Makes a piece a token of its own wherever it stands in a text. */
-int tokenizer_add_special(struct ran_tokenizer *t, uint32_t id, bool special,
+int tokenizer_add_special(struct ran_tokenizer *t, const struct added_token *token,
                           struct ran_error *err);
 int tokenizer_set_prefix(struct ran_tokenizer *t, const char *prefix, struct ran_error *err);
-/* Last: the rules and all pieces are there. Derives everything else. RAN_EFORMAT without `unk`. */
+/* BPE: all pieces are there; notes those of single bytes. RAN_EFORMAT when one is missing. */
+int tokenizer_find_bytes(struct ran_tokenizer *t, struct ran_error *err);
+/* Last: the rules and all pieces are there. Derives everything else. RAN_EFORMAT without the piece
+ * `unk`, which may be NULL for BPE. */
 int tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_error *err);
 
 /* The scratch of an encoding, made when first asked for; NULL without memory. */
-struct word_scratch *encoding_scratch(struct ran_encoding *e, struct ran_error *err);
+struct encoding_scratch {
+        struct word_scratch words;
+        struct bpe_scratch bpe;
+};
+struct encoding_scratch *encoding_scratch(struct ran_encoding *e, struct ran_error *err);
 
 /* hf-write.c: t as tokenizer.json. hf-read.c and vocab-txt.c: the two kinds of files. */
 int tokenizer_write(const struct ran_tokenizer *t, struct ran_buf *out, struct ran_error *err);

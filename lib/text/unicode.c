@@ -3,6 +3,8 @@
 
 #include <utf8proc.h>
 
+#include "base/utf8.h"
+
 bool unicode_is_space(int32_t c)
 {
         if (c < 0x80)
@@ -85,6 +87,25 @@ unsigned unicode_combining_class(int32_t c)
 size_t unicode_put(char *s, int32_t c)
 {
         return (size_t)utf8proc_encode_char(c, (utf8proc_uint8_t *)s);
+}
+
+int32_t unicode_get(const char *s, size_t n, size_t *length)
+{
+        utf8proc_int32_t c;
+        utf8proc_ssize_t taken =
+                utf8proc_iterate((const utf8proc_uint8_t *)s, (utf8proc_ssize_t)n, &c);
+
+        *length = taken > 0 ? (size_t)taken : 1;
+        return taken > 0 ? c : -1;
+}
+
+bool unicode_valid(const char *s, size_t n)
+{
+        size_t length = 1;
+
+        for (size_t pos = 0; pos < n && length > 0; pos += length)
+                length = utf8_sequence((const unsigned char *)s + pos, n - pos);
+        return length > 0;
 }
 
 size_t unicode_length(const char *s, size_t n)

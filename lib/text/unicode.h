@@ -25,6 +25,9 @@ unsigned unicode_combining_class(int32_t c);
 
 /* Appends c as UTF-8 at s (4 bytes of room); returns how many bytes it took. */
 size_t unicode_put(char *s, int32_t c);
+bool unicode_valid(const char *s, size_t n); /* is it well-formed UTF-8? */
+/* The first character of n > 0 bytes, and its length; -1 and 1 when they do not begin with one. */
+int32_t unicode_get(const char *s, size_t n, size_t *length);
 /* Bytes of the first character of well-formed UTF-8; n > 0. */
 size_t unicode_length(const char *s, size_t n);
 /* Code points of well-formed UTF-8. */

@@ -31,11 +31,12 @@ static int mark_special(struct ran_tokenizer *t, struct ran_error *err)
         int code = RAN_OK;
 
         for (size_t id = 0; id < t->pieces.n && code == RAN_OK; id++) {
+                const struct added_token token = {.id = (uint32_t)id, .special = true};
                 size_t n;
                 const char *piece = ran_tokenizer_piece(t, (uint32_t)id, &n);
                 for (size_t i = 0; piece != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
                         if (n == strlen(names[i]) && memcmp(piece, names[i], n) == 0)
-                                code = tokenizer_add_special(t, (uint32_t)id, true, err);
+                                code = tokenizer_add_special(t, &token, err);
                 }
         }
         return code;

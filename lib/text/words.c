@@ -1,10 +1,12 @@
-/* words.c - walking through the words of a text, by tables or by steps. */
+/* words.c - walking through the words of a text, by tables or by steps; or with all of its bytes.
+ */
 #include "text/words.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <utf8proc.h>
 
+#include "text/gpt2.h"
 #include "text/unicode.h"
 
 enum byte_class {
@@ -90,9 +92,8 @@ static bool normalise_stretch(struct words *w, size_t begin, struct ran_error *e
         return w->code == RAN_OK;
 }
 
-/* Writes glyphs [begin, end) as the bytes of a word. */
-static bool put_word(struct words *w, size_t begin, size_t end, struct word *word,
-                     struct ran_error *err)
+/* Writes glyphs [begin, end) as n bytes of UTF-8. */
+static bool put_glyphs(struct words *w, size_t begin, size_t end, size_t *n, struct ran_error *err)
 {
         struct word_scratch *scratch = w->scratch;
         size_t most = (end - begin) * 4; /* no overflow: glyphs are larger */
@@ -103,10 +104,9 @@ static bool put_word(struct words *w, size_t begin, size_t end, struct word *wor
                 return false;
         }
         scratch->bytes = bytes;
-        size_t n = 0;
+        *n = 0;
         for (size_t i = begin; i < end; i++)
-                n += unicode_put(bytes + n, scratch->glyphs.at[i].c);
-        *word = (struct word){bytes, n, end - begin, w->first, scratch->glyphs.at + begin};
+                *n += unicode_put(bytes + *n, scratch->glyphs.at[i].c);
         return true;
 }
 
@@ -126,7 +126,14 @@ static bool next_of_stretch(struct words *w, struct word *word, bool *found, str
                 i++;
         w->glyph = i;
         *found = i > begin;
-        return !*found || put_word(w, begin, i, word, err);
+        if (!*found)
+                return true;
+        size_t n;
+        if (!put_glyphs(w, begin, i, &n, err))
+                return false;
+        *word = (struct word){w->scratch->bytes, n, i - begin, w->first,
+                              w->scratch->glyphs.at + begin};
+        return true;
 }
 
 /* ---- the short way: ASCII ------------------------------------------------------------------- */
@@ -154,6 +161,74 @@ static bool next_short(struct words *w, struct word *word)
         return true;
 }
 
+/* ---- all of a text, for byte pairs ---------------------------------------------------------- */
+
+/* A space in front that shares the place of the first character. */
+static int add_lead(struct glyphs *g, struct ran_error *err)
+{
+        if (g->n > 0 && g->at[0].c == ' ')
+                return RAN_OK;
+        struct glyph *at = ran_grow(g->at, &g->cap, g->n + 1, sizeof(*at), err);
+        if (at == NULL)
+                return RAN_ENOMEM;
+        g->at = at;
+        memmove(at + 1, at, g->n * sizeof(*at));
+        at[0] = g->n > 0 ? (struct glyph){' ', at[1].begin, at[1].end} : (struct glyph){' ', 0, 0};
+        g->n++;
+        return RAN_OK;
+}
+
+/* What the words are cut from: the text, or all of it normalised. */
+static bool make_whole(struct words *w, struct ran_error *err)
+{
+        struct glyphs *glyphs = &w->scratch->glyphs;
+        size_t points;
+
+        w->whole = true;
+        if (w->rules->normal.n == 0 && (!w->lead || (w->n > 0 && w->text[0] == ' ')))
+                return true;
+        w->code = normalizer_apply(&w->rules->normal, w->text, w->n, glyphs, &w->scratch->spare,
+                                   &points, err);
+        if (w->code == RAN_OK && w->lead)
+                w->code = add_lead(glyphs, err);
+        if (w->code != RAN_OK || !put_glyphs(w, 0, glyphs->n, &w->n, err))
+                return false;
+        w->text = w->scratch->bytes;
+        w->first = w->points;
+        w->glyphs_end = glyphs->n;
+        w->points += points;
+        return true;
+}
+
+static bool next_of_whole(struct words *w, struct word *word, struct ran_error *err)
+{
+        if (!w->whole && !make_whole(w, err))
+                return false;
+        if (w->pos == w->n)
+                return false;
+        const char *s = w->text + w->pos;
+        size_t left = w->n - w->pos, chars = 0, n = 0;
+        if (w->rules->split == RAN_SPLIT_GPT2) {
+                n = gpt2_word(s, left, &chars);
+        } else if (unicode_valid(s, left)) {
+                n = left;
+                chars = unicode_count(s, left);
+        }
+        if (n == 0) {
+                w->code = ran_fail(err, RAN_EFORMAT, "the text is not valid UTF-8");
+                return false;
+        }
+        w->pos += n;
+        if (w->glyphs_end > 0) {
+                *word = (struct word){s, n, chars, w->first, w->scratch->glyphs.at + w->glyph};
+                w->glyph += chars;
+        } else {
+                *word = (struct word){s, n, chars, w->points, NULL};
+                w->points += chars;
+        }
+        return true;
+}
+
 void words_begin(struct words *w, const struct text_rules *rules, struct word_scratch *scratch,
                  const char *text, size_t n, size_t points)
 {
@@ -165,11 +240,15 @@ void words_begin(struct words *w, const struct text_rules *rules, struct word_sc
         w->points = points;
         w->glyph = w->glyphs_end = 0;
         w->first = 0;
+        w->lead = rules->lead;
+        w->whole = false;
         w->code = RAN_OK;
 }
 
 bool words_next(struct words *w, struct word *word, struct ran_error *err)
 {
+        if (w->rules->split >= RAN_SPLIT_GPT2)
+                return next_of_whole(w, word, err);
         for (;;) {
                 if (w->glyph < w->glyphs_end) {
                         bool found;

@@ -4,7 +4,10 @@
  * tables of 256 entries; every other stretch, up to the next white space, goes through the steps of
  * normal.h. The tables are made by sending each byte through those steps, so the two ways cannot
  * disagree. They may part in front of any ASCII character: no normalisation joins one with what
- * stands before it. */
+ * stands before it.
+ *
+ * For byte pairs nothing of a text is lost: its words are those of GPT-2, which have the white
+ * space (gpt2.h), or all of it is one word. Then the text is not normalised at all, or at once. */
 #ifndef RAN_TEXT_WORDS_H
 #define RAN_TEXT_WORDS_H
 
@@ -16,10 +19,13 @@ enum {
         WORDS_STRETCH = 4096, /* a longer stretch may end without white space, to bound memory */
 };
 
-/* How text is cut into words. Fill normal and split, then call text_rules_prepare. */
+enum { SPLIT_NOWHERE = RAN_SPLIT_GPT2 + 1 }; /* of files only; no setting */
+
+/* How text is cut into words. Fill normal, split and lead, then call text_rules_prepare. */
 struct text_rules {
         struct normalizer normal;
-        int split; /* RAN_SPLIT_... */
+        int split; /* RAN_SPLIT_... or SPLIT_NOWHERE */
+        bool lead; /* a text that does not begin with a space is given one */
         unsigned char class[256];
         char fold[256]; /* the byte that a byte becomes */
         bool cjk;       /* ideographs stand alone */
@@ -61,6 +67,8 @@ struct words {
         size_t glyph;      /* next one of scratch->glyphs, */
         size_t glyphs_end; /* of so many, */
         size_t first;      /* which count from this code point */
+        bool lead;         /* as in rules; may be set after words_begin */
+        bool whole;        /* splitting as GPT-2: the text has been made ready */
         int code;          /* RAN_OK, or why the walk ended early */
         char buffer[WORDS_SHORT];
 };

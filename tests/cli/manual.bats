@@ -72,7 +72,12 @@ entry() {
     while read -r name value; do
       entry "$name" <page >entry
       [ -s entry ] || { echo "$program.1 lacks --$name of $verb" >&2; false; }
-      [ "$value" = - ] || grep -qiE "default.* $value\b|\b$value, the default" entry ||
+      # "nfc; bpe: none": the default, and that for bpe.
+      first=${value%%; *} other=${value#"$first"}
+      pattern="default.* $first\b|\b$first, the default"
+      [ -z "$other" ] || pattern="default.* $first\b.*${other//[;:]/.*}\b"
+      tr -s '\n ' ' ' <entry >entry.line
+      [ "$value" = - ] || grep -qiE "$pattern" entry.line ||
         { echo "$program.1: the default of --$name is $value, not:" >&2; cat entry >&2; false; }
     done <options
     cut -d ' ' -f 1 options >>"known.$program"

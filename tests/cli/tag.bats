@@ -100,6 +100,22 @@ refused() {
     '[["logits","tags"],["0","2","1"],[3,3,3]]' ]
 }
 
+@test "tag: a vocabulary of bytes has white space in its words, entities have not" {
+  ran-train tag -q --vocab-type bpe --vocab-size 300 --dim 16 --layers 1 --heads 2 --head-dim 8 \
+    --window 16 --min-window 2 --no-dev --epochs 20 --learning-rate 0.02 -o bytes.ran names.jsonl
+  printf '%s\n' '{"tokens":["Ann","Lee","met","Bo","in","Rome","."]}' \
+    '{"text":"Ann Lee met Bo in Rome."}' '{"text":"\n Ann Lee met\n\n\nBo in\tRome ."}' \
+    '{"text":" \n"}' >input.jsonl
+  run -1 --separate-stderr ran-tag -m bytes.ran input.jsonl
+  [ "$(jq -c .prediction.tags <<<"${lines[0]}")" = '["B-PER","I-PER","O","B-PER","O","B-LOC","O"]' ]
+  for i in 1 2; do
+    [ "$(jq -c '[.prediction.entities[].text]' <<<"${lines[i]}")" = '["Ann Lee","Bo","Rome"]' ]
+    jq -e '.text as $text | .prediction.entities | all($text[.start:.end] == .text)' <<<"${lines[i]}"
+    [ "$(jq '.prediction.tags | length' <<<"${lines[i]}")" = 7 ]
+  done
+  [ "$(jq -r .ran_error.message <<<"${lines[3]}")" = 'the document has no tokens' ]
+}
+
 @test "tag: no sequence comes out that is impossible" {
   awk 'BEGIN { srand(3); for (i = 0; i < 60; i++) { line = ""
     for (j = 0; j < 12; j++) line = line (j ? "," : "") "\"" substr("abc", int(rand() * 3) + 1, 1) int(rand() * 13) "\""

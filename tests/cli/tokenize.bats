@@ -130,6 +130,44 @@ pieces() {
   [ "$status" -eq 3 ]
 }
 
+@test "learn: byte pairs, a tokenizer.json of the kind of GPT-2's" {
+  run --separate-stderr ran-tokenize learn --vocab-type bpe --min-count 2 -o vocab.json corpus.jsonl
+  [ "$status" -eq 0 ]
+  # Words: The, " rain" 2, a comma, " the", the, " sun", an exclamation mark.
+  [ "$stderr" = 'ran-tokenize: 8 words, 7 of them different; a vocabulary of 267 pieces' ]
+  [ "$(jq -c '.model.vocab | keys_unsorted[:6] + keys_unsorted[261:]' vocab.json)" = \
+    '["[UNK]","[MASK]","[SEP]","[START]","[END]","!","he","ai","rai","the","Ġrai","Ġrain"]' ]
+  [ "$(jq -c '[.model | .type, .unk_token, .ignore_merges, .byte_fallback, .merges]' vocab.json)" = \
+    '["BPE",null,false,false,["h e","a i","r ai","t he","Ġ rai","Ġrai n"]]' ]
+  [ "$(jq -c '[.normalizer, .added_tokens, .pre_tokenizer, .decoder.type]' vocab.json)" = \
+    '[null,[],{"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true,"use_regex":true},"ByteLevel"]' ]
+}
+
+@test "learn: byte pairs have defaults of their own, and keep what is asked for" {
+  print() { ran-tokenize learn "$@" --print-config | jq -c '[.normalize, .lowercase, .clean, .cjk, .split_at]'; }
+  [ "$(print --vocab-type bpe)" = '["none",false,"none",false,"gpt2"]' ]
+  [ "$(print --lowercase --vocab-type bpe --normalize nfkc)" = '["nfkc",true,"none",false,"gpt2"]' ]
+  [ "$(print --vocab-type wordpiece)" = '["nfc",true,"all",true,"punctuation"]' ]
+  echo '{"vocab_type":"bpe","lowercase":true}' >settings.json
+  [ "$(print -c settings.json)" = '["none",true,"none",false,"gpt2"]' ]
+  [ "$(print -c settings.json --vocab-type word)" = '["nfc",true,"all",true,"punctuation"]' ]
+  run --separate-stderr ran-tokenize learn --vocab-type bpe --split-at spaces -o v.json corpus.jsonl
+  [ "$status" -eq 2 ]
+  [ "${stderr_lines[0]}" = 'ran-tokenize: --vocab-type bpe needs --split-at gpt2, and no other type can have it' ]
+  [ ! -e v.json ]
+}
+
+@test "learn: tokens are the words of a text with a space between them" {
+  echo '{"tokens":["The","rain",",","the","rain"]}' >tokens.jsonl
+  echo '{"text":"The rain , the rain"}' >text.jsonl
+  ran-tokenize learn -q --vocab-type bpe --min-count 1 -o tokens.json tokens.jsonl
+  ran-tokenize learn -q --vocab-type bpe --min-count 1 -o text.json text.jsonl
+  cmp tokens.json text.json
+  ran-tokenize encode --vocab text.json tokens.jsonl | jq -c .encoding.ids >of-tokens
+  ran-tokenize encode --vocab text.json text.jsonl | jq -c .encoding.ids >of-text
+  cmp of-tokens of-text
+}
+
 # ---- import --------------------------------------------------------------------------------------
 
 @test "import: a vocab.txt becomes a tokenizer.json" {
@@ -254,7 +292,7 @@ pieces() {
   echo '{"model":{"type":"Unigram"}}' >unigram.json
   run --separate-stderr ran-tokenize encode --vocab unigram.json corpus.jsonl
   [ "$status" -eq 3 ]
-  [ "$stderr" = "ran-tokenize: unigram.json: the model 'Unigram' is not supported (WordPiece and WordLevel are)" ]
+  [ "$stderr" = "ran-tokenize: unigram.json: the model 'Unigram' is not supported (WordLevel, WordPiece and BPE are)" ]
   echo '{"model":' >cut.json
   run --separate-stderr ran-tokenize encode --vocab cut.json corpus.jsonl
   [ "$status" -eq 3 ]
@@ -315,6 +353,25 @@ ids must be whole numbers, not "a"
 no ids: one of encoding and ids is needed
 "encoding" was made with another vocabulary than the model'\''s
 the document has no tokens' ]
+}
+
+@test "decode of encode gives every byte of a text back with byte pairs" {
+  # Every code point from U+0000 to U+04FF; lines of white space; a word without end.
+  jq -cn '{text: ([range(1280)] | implode)}, {text: " \t\r\n\n  x  \n"}, {text: "😀é👩‍🔬 \ud834\udd1e\uffff"},
+    {text: "it'\''s"}, {text: ("ab" * 20000)}' >plain.jsonl
+  ran-tokenize learn -q --vocab-type bpe -o vocab.json corpus.jsonl plain.jsonl
+  ran-tokenize encode --vocab vocab.json --drop text plain.jsonl |
+    ran-tokenize decode --vocab vocab.json --drop encoding | jq -j .text >decoded
+  jq -j .text plain.jsonl | cmp - decoded
+  [ "$(wc -c <decoded)" -gt 40000 ]
+}
+
+@test "decode: ids that cut a character in two" {
+  ran-tokenize learn -q --vocab-type bpe --vocab-size 261 -o vocab.json corpus.jsonl
+  echo '{"text":"aé"}' | ran-tokenize encode --vocab vocab.json |
+    jq -c '{ids: .encoding.ids[:2]}, {ids: .encoding.ids[1:]}, {ids: [.encoding.ids[2], 0]}' |
+    ran-tokenize decode --vocab vocab.json | jq -r .text >decoded
+  [ "$(cat decoded)" = $'a\xef\xbf\xbd\né\n\xef\xbf\xbd[UNK]' ]
 }
 
 @test "decode of encode gives the words back" {

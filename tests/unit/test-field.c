@@ -112,6 +112,40 @@ TEST(field_set_from_text)
         CHECK(s.title == NULL && s.drop.item == NULL);
 }
 
+/* A default may depend on a choice before it, and only as long as nothing else is said. */
+TEST(fields_default_with_an_exception)
+{
+        static const struct ran_field table[] = {
+                {.name = "mask", .type = RAN_FIELD_CHOICE, AT(mask), .choices = masks},
+                {.name = "min_window",
+                 .type = RAN_FIELD_SIZE,
+                 AT(window),
+                 .high = 9,
+                 .initial = "7",
+                 .unless = {"mask", "prefix", "1"}},
+                {.name = "title",
+                 .type = RAN_FIELD_TEXT,
+                 AT(title),
+                 .initial = "t",
+                 .unless = {"mask", "none", NULL}},
+                {0},
+        };
+        static const size_t window[] = {7, 7, 1};
+        struct ran_error err = {0};
+        struct settings s;
+
+        CHECK_OK(ran_fields_init(table, &s, &err), err);
+        CHECK_SIZE(s.window, 7);
+        CHECK_STR(s.title, NULL);
+        for (s.mask = 0; s.mask < 3; s.mask++) {
+                CHECK_OK(ran_field_init(table, &table[1], &s, &err), err);
+                CHECK_SIZE(s.window, window[s.mask]);
+                CHECK_OK(ran_field_init(table, &table[2], &s, &err), err);
+                CHECK_STR(s.title, s.mask == 0 ? NULL : "t");
+                ran_fields_release(table, &s);
+        }
+}
+
 static void refused(const char *name, const char *text, const char *sentence)
 {
         struct ran_error err = {0};

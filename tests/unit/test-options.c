@@ -10,7 +10,7 @@
 
 static struct settings {
         char *model;
-        size_t top, topics;
+        size_t top, topics, steps;
         double threshold;
         bool logits, review, wide;
         int mode;
@@ -31,6 +31,8 @@ static const struct ran_field fields[] = {
         {"review", 0, RAN_FIELD_BOOL, SETTING(review), .initial = "true", .help = "x"},
         {"wide", 'w', RAN_FIELD_BOOL, SETTING(wide), .help = "y", .local = true},
         {"mode", 0, RAN_FIELD_CHOICE, SETTING(mode), .choices = modes, .help = "z"},
+        {"steps", 0, RAN_FIELD_SIZE, SETTING(steps), 0, 100, .initial = "1", .help = "s",
+         .unless = {"mode", "slow", "9"}},
         {"drop", 0, RAN_FIELD_LIST, SETTING(drop), .value = "NAME", .help = "zz"},
         {0},
 };
@@ -255,6 +257,34 @@ TEST(options_come_before_the_configuration)
         free(path);
 }
 
+/* Wherever the option stands that a default depends on, and never against what was said. */
+TEST(options_may_change_the_defaults_of_others)
+{
+        char line[300], *slow = config("{\"mode\":\"slow\"}");
+        int first, argc;
+
+        parse("--mode slow", &first, &argc);
+        CHECK_SIZE(settings.steps, 9);
+        parse("--steps 1 --mode slow", &first, &argc);
+        CHECK_SIZE(settings.steps, 1);
+        parse("--mode slow --mode fast", &first, &argc);
+        CHECK_SIZE(settings.steps, 1);
+        REQUIRE(slow != NULL);
+        snprintf(line, sizeof(line), "-c %s", slow);
+        parse(line, &first, &argc);
+        CHECK_SIZE(settings.steps, 9);
+        snprintf(line, sizeof(line), "--mode fast -c %s", slow);
+        parse(line, &first, &argc);
+        CHECK_SIZE(settings.steps, 1);
+        free(slow);
+        char *steps = config("{\"steps\":5}");
+        REQUIRE(steps != NULL);
+        snprintf(line, sizeof(line), "-c %s --mode slow", steps);
+        parse(line, &first, &argc);
+        CHECK_SIZE(settings.steps, 5);
+        free(steps);
+}
+
 TEST(options_refuse_a_bad_configuration)
 {
         static const char *const cases[][2] = {
@@ -291,7 +321,7 @@ TEST(options_print_a_configuration_that_can_be_read)
                    CMD_OK);
         CHECK_STR(said, "{\n  \"top\":5,\n  \"topics_per_page\":0,\n  \"threshold\":0.1,\n"
                         "  \"logits\":false,\n  \"review\":false,\n  \"mode\":\"slow\",\n"
-                        "  \"drop\":[\"x\"]\n}\n");
+                        "  \"steps\":9,\n  \"drop\":[\"x\"]\n}\n");
         first = strdup(said);
         REQUIRE(first != NULL);
         CHECK_SIZE((size_t)parse_config(first, "--print-config", &said), CMD_OK);
@@ -314,6 +344,7 @@ TEST(options_help_shows_every_option_and_default)
         CHECK(strstr(help, "\n      --[no-]review        x (default: yes)\n") != NULL);
         CHECK(strstr(help, "\n  -w, --wide               y\n") != NULL);
         CHECK(strstr(help, "\n      --mode WORD          z (fast, slow; default: fast)\n") != NULL);
+        CHECK(strstr(help, "\n      --steps N            s (default: 1; slow: 9)\n") != NULL);
         for (char *line = strtok(help, "\n"); line != NULL; line = strtok(NULL, "\n"))
                 CHECK(strlen(line) <= 80);
 }

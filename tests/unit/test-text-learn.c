@@ -1,5 +1,5 @@
-/* Learning vocabularies: counting, forgetting, words by frequency, and word pieces against a naive
- * learner that counts all pairs anew before each join. */
+/* Learning vocabularies: counting, forgetting, words by frequency, and word pieces and byte pairs
+ * against a naive learner that counts all pairs anew before each join. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,9 +11,8 @@ static struct ran_error err;
 
 static struct ran_vocab_settings plain_settings(int type, size_t size, size_t min_count)
 {
-        struct ran_vocab_settings s = default_settings();
+        struct ran_vocab_settings s = type_settings(type);
 
-        s.vocab_type = type;
         s.vocab_size = size;
         s.min_count = min_count;
         return s;
@@ -201,6 +200,88 @@ TEST(the_alphabet_is_limited)
         check_learned(&s, "ab ab ab ac", "a|##b");
 }
 
+/* ---- byte pairs ------------------------------------------------------------------------------ */
+
+static void check_pairs(const struct ran_vocab_settings *s, const char *text, const char *pieces)
+{
+        struct ran_tokenizer *t = learn_from(s, (const char *[]){text, NULL}, &err);
+
+        REQUIRE(t != NULL);
+        CHECK_STR(all_pieces(t, RAN_RESERVED + 256), pieces);
+        ran_tokenizer_free(t);
+}
+
+TEST(byte_pairs_are_joined_by_frequency)
+{
+        struct ran_vocab_settings s = plain_settings(RAN_VOCAB_BPE, 1000, 2);
+        const char *text = "low low low lower lower new new new new";
+
+        /* Words: low, " low" 2, " lower" 2, " new" 4. Pairs: w-e is in no word but lower, 2; l-o
+         * and o-w 5, of which l-o is older, and G-l (the space) 4, G-n, n-e, e-w 4. */
+        check_pairs(&s, text, "lo|low|ew|new|\xc4\xa0low|\xc4\xa0new|er|\xc4\xa0lower");
+        s.min_count = 5;
+        check_pairs(&s, text, "lo|low");
+        s.min_count = 1;
+        s.vocab_size = RAN_RESERVED + 256 + 1;
+        check_pairs(&s, text, "lo");
+        s.vocab_size--;
+        check_pairs(&s, text, "");
+        s.vocab_size = 1000;
+        s.max_word = 4;
+        check_pairs(&s, text, "ew|new|\xc4\xa0new|lo|low|\xc4\xa0low");
+}
+
+/* Words: Ab, " aB", two line feeds, one, Ab, a tab, aB, three line feeds. */
+TEST(byte_pairs_keep_case_and_white_space)
+{
+        struct ran_vocab_settings s = plain_settings(RAN_VOCAB_BPE, 1000, 2);
+
+        check_pairs(&s, "Ab aB\n\n\nAb\taB\n\n\n", "\xc4\x8a\xc4\x8a|Ab|aB");
+}
+
+/* U+0000 is written as another character, so that it can be learned. */
+TEST(byte_pairs_may_hold_nul)
+{
+        struct ran_vocab_settings s = plain_settings(RAN_VOCAB_BPE, 1000, 2);
+        struct ran_counter *c = ran_counter_new(&s, &err);
+        struct ran_encoding e = {0};
+        struct ran_buf words = {0};
+
+        REQUIRE(c != NULL);
+        CHECK_OK(ran_counter_words(c, "\0\0\0", 3, &e, &words, &err), err);
+        CHECK_OK(ran_counter_add(c, words.data, words.len, &err), err);
+        struct ran_tokenizer *t = ran_counter_learn(c, &err);
+        REQUIRE(t != NULL);
+        CHECK_STR(all_pieces(t, RAN_RESERVED + 256), "\xc4\x80\xc4\x80");
+        ran_tokenizer_free(t);
+        ran_counter_free(c);
+        ran_encoding_release(&e);
+        ran_buf_release(&words);
+}
+
+TEST(byte_pairs_need_their_rules)
+{
+        struct ran_vocab_settings s = plain_settings(RAN_VOCAB_BPE, 260, 2);
+
+        CHECK(ran_counter_new(&s, &err) == NULL && err.code == RAN_EINVAL);
+        CHECK_STR(err.text, "--vocab-type bpe has a piece for each byte beside the reserved ones: "
+                            "--vocab-size must be 261 or more, not 260");
+        s = plain_settings(RAN_VOCAB_BPE, 300, 2);
+        s.eol_token = (char *)"<eos>";
+        CHECK(ran_counter_new(&s, &err) == NULL && err.code == RAN_EINVAL);
+        CHECK_STR(err.text,
+                  "--vocab-type bpe keeps each line feed as it is: leave out --eol-token");
+        for (int type = RAN_VOCAB_WORD; type <= RAN_VOCAB_BPE; type++) {
+                s = plain_settings(type, 300, 2);
+                s.split_at = type == RAN_VOCAB_BPE ? RAN_SPLIT_SPACES : RAN_SPLIT_GPT2;
+                CHECK(ran_counter_new(&s, &err) == NULL && err.code == RAN_EINVAL);
+                CHECK_STR(err.text, "--vocab-type bpe needs --split-at gpt2, and no other type "
+                                    "can have it");
+        }
+}
+
+/* ---- a naive learner ------------------------------------------------------------------------- */
+
 /* The naive learner works on text: pieces of a word are separated by spaces. */
 struct naive_word {
         char pieces[256];
@@ -209,6 +290,7 @@ struct naive_word {
 struct naive {
         struct naive_word word[64];
         size_t n;
+        const char *prefix;  /* of pieces that go on with a word */
         char piece[512][64]; /* the vocabulary */
         size_t pieces;
 };
@@ -272,7 +354,7 @@ static void naive_join(struct naive *v, size_t a, size_t b)
         char joined[128];
         size_t row[256];
 
-        snprintf(joined, sizeof(joined), "%s%s", v->piece[a], v->piece[b] + 2);
+        snprintf(joined, sizeof(joined), "%s%s", v->piece[a], v->piece[b] + strlen(v->prefix));
         size_t id = naive_add(v, joined);
         for (size_t i = 0; i < v->n; i++) {
                 struct naive_word *w = &v->word[i];
@@ -288,10 +370,8 @@ static void naive_join(struct naive *v, size_t a, size_t b)
 }
 
 /* Letters a to d, which are ASCII and so in the order of their bytes. */
-static void naive_learn(struct naive *v, size_t size, size_t min_count)
+static void naive_alphabet(struct naive *v)
 {
-        size_t a, b;
-
         for (int goes_on = 0; goes_on <= 1; goes_on++) {
                 for (char c = 'a'; c <= 'd'; c++) {
                         char piece[4] = {'#', '#', c, '\0'}, *form = piece + (goes_on ? 0 : 2);
@@ -304,11 +384,18 @@ static void naive_learn(struct naive *v, size_t size, size_t min_count)
                                 naive_add(v, form);
                 }
         }
+}
+
+static void naive_learn(struct naive *v, size_t size, size_t min_count)
+{
+        size_t a = 0, b = 0;
+
         while (v->pieces < size && naive_best(v, &a, &b) >= min_count)
                 naive_join(v, a, b);
 }
 
-/* A random corpus over few letters, so that pairs overlap, repeat and make the same pieces. */
+/* A random corpus over few letters, so that pairs overlap, repeat and make the same pieces. No word
+ * of byte pairs has white space but those that are it. */
 static void random_corpus(struct naive *v, struct ran_buf *text, uint64_t trial)
 {
         uint64_t key = ran_key(7, 99, trial, 0), at = 0;
@@ -320,24 +407,39 @@ static void random_corpus(struct naive *v, struct ran_buf *text, uint64_t trial)
                 char word[16] = "", *to = w->pieces;
                 for (size_t i = 0; i < length; i++) {
                         word[i] = (char)('a' + ran_draw(key, at++) % letters);
-                        to += sprintf(to, i > 0 ? " ##%c" : "%c", word[i]);
+                        to += sprintf(to, "%s%s%c", i > 0 ? " " : "", i > 0 ? v->prefix : "",
+                                      word[i]);
                 }
                 w->count = 1 + ran_draw(key, at++) % 5;
                 for (size_t i = 0; i < w->count; i++)
-                        ran_buf_printf(text, "%s ", word);
+                        ran_buf_printf(text, "%s\n", word);
         }
         ran_buf_char(text, '\0');
 }
 
-TEST(word_pieces_are_those_of_a_naive_learner)
+static void check_naive(int type, const char *prefix, size_t size, uint64_t trials)
 {
-        for (uint64_t trial = 0; trial < 60; trial++) {
+        struct ran_tokenizer *bytes = NULL;
+
+        if (type == RAN_VOCAB_BPE) {
+                struct ran_vocab_settings s = plain_settings(type, RAN_RESERVED + 256, 1);
+                bytes = learn_from(&s, (const char *[]){"a", NULL}, &err);
+                REQUIRE(bytes != NULL);
+        }
+        for (uint64_t trial = 0; trial < trials; trial++) {
                 struct naive *v = calloc(1, sizeof(*v));
                 struct ran_buf text = {0}, want = {0};
                 REQUIRE(v != NULL);
+                v->prefix = prefix;
                 random_corpus(v, &text, trial);
-                struct ran_vocab_settings s =
-                        plain_settings(RAN_VOCAB_WORDPIECE, 60, 1 + trial % 3);
+                struct ran_vocab_settings s = plain_settings(type, size, 1 + trial % 3);
+                if (bytes == NULL)
+                        naive_alphabet(v);
+                for (uint32_t id = RAN_RESERVED; bytes != NULL && id < RAN_RESERVED + 256; id++) {
+                        size_t n;
+                        const char *piece = ran_tokenizer_piece(bytes, id, &n);
+                        memcpy(v->piece[v->pieces++], piece, n);
+                }
                 naive_learn(v, s.vocab_size - RAN_RESERVED, s.min_count);
                 for (size_t i = 0; i < v->pieces; i++)
                         ran_buf_printf(&want, "%s%s", i > 0 ? "|" : "", v->piece[i]);
@@ -347,6 +449,17 @@ TEST(word_pieces_are_those_of_a_naive_learner)
                 ran_buf_release(&want);
                 free(v);
         }
+        ran_tokenizer_free(bytes);
+}
+
+TEST(word_pieces_are_those_of_a_naive_learner)
+{
+        check_naive(RAN_VOCAB_WORDPIECE, "##", 60, 60);
+}
+
+TEST(byte_pairs_are_those_of_a_naive_learner)
+{
+        check_naive(RAN_VOCAB_BPE, "", RAN_RESERVED + 256 + 40, 20);
 }
 
 /* Each letter that was seen is a piece where it was seen, so that all of the corpus can be spelt.

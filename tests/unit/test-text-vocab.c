@@ -108,7 +108,14 @@ TEST(added_tokens_are_found_in_text)
         REQUIRE(t != NULL);
         CHECK_SIZE(ran_tokenizer_size(t), 8);
         CHECK(ran_tokenizer_piece(t, 5, &n) == NULL); /* a gap */
-        CHECK_STR(pieces_of(t, "a[x]b [x]ya[x"), "a|[x]|b|[x]y|?");
+        CHECK_STR(pieces_with_offsets(t, "a[x]b \t[x][x]ya[x"),
+                  "a[0,1)|[x][1,4)|b[4,5)|[x][5,10)|[x]y[10,14)|?[14,17)");
+        ran_tokenizer_free(t);
+        /* "normalized" makes no difference where nothing is normalised */
+        p.added = "{\"id\":3,\"content\":\"[x]\",\"normalized\":true,\"rstrip\":true}";
+        t = load_parts(p);
+        REQUIRE(t != NULL);
+        CHECK_STR(pieces_with_offsets(t, "[x]\xe3\x80\x80 a [x] "), "[x][0,5)|a[5,6)|[x][7,11)");
         ran_tokenizer_free(t);
 }
 
@@ -132,7 +139,7 @@ TEST(what_is_ignored_is_said)
 TEST(the_unknown_parts_are_refused_by_name)
 {
         refuse((struct parts){.model = "{\"type\":\"Unigram\"}"},
-               "the model 'Unigram' is not supported (WordPiece and WordLevel are)");
+               "the model 'Unigram' is not supported (WordLevel, WordPiece and BPE are)");
         refuse((struct parts){.model = "[]"},
                "this is no tokenizer.json: it has no object 'model'");
         refuse((struct parts){.normalizer = "{\"type\":\"Prepend\"}"},
@@ -150,7 +157,8 @@ TEST(the_unknown_parts_are_refused_by_name)
                "are)");
         refuse((struct parts){.decoder = "{\"type\":\"ByteLevel\"}"},
                "the decoder 'ByteLevel' is not supported (WordPiece and null are)");
-        refuse((struct parts){.added = "{\"id\":3,\"content\":\"[x]\"}"},
+        refuse((struct parts){.added = "{\"id\":3,\"content\":\"[x]\"}",
+                              .normalizer = "{\"type\":\"NFC\"}"},
                "the added token '[x]' is \"normalized\": true, which is not supported");
 }
 

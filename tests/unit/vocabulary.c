@@ -21,6 +21,19 @@ struct ran_vocab_settings default_settings(void)
         return settings;
 }
 
+struct ran_vocab_settings type_settings(int vocab_type)
+{
+        struct ran_vocab_settings settings = default_settings();
+
+        settings.vocab_type = vocab_type;
+        for (const struct ran_field *f = ran_vocab_fields; f->name != NULL; f++) {
+                if (f->unless.field != NULL &&
+                    ran_field_init(ran_vocab_fields, f, &settings, NULL) != RAN_OK)
+                        abort();
+        }
+        return settings;
+}
+
 struct ran_tokenizer *learn_from(const struct ran_vocab_settings *settings,
                                  const char *const *texts, struct ran_error *err)
 {

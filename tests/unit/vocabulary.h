@@ -7,6 +7,9 @@
 /* The defaults of the option table. */
 struct ran_vocab_settings default_settings(void);
 
+/* Those of a type of vocabulary. */
+struct ran_vocab_settings type_settings(int vocab_type);
+
 /* A vocabulary learned from texts, NULL at the end; NULL with *err filled on failure. */
 struct ran_tokenizer *learn_from(const struct ran_vocab_settings *settings,
                                  const char *const *texts, struct ran_error *err);

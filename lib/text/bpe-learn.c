@@ -1,0 +1,31 @@
+/* bpe-learn.c - learning byte pairs: 256 bytes, and what they join to. */
+#include "text/counter.h"
+#include "text/gpt2.h"
+#include "text/unicode.h"
+
+static size_t spell(const struct ran_tokenizer *t, const char *word, size_t n, uint32_t *row)
+{
+        for (size_t i = 0; i < n; i++)
+                row[i] = t->bpe.byte[(unsigned char)word[i]];
+        return n;
+}
+
+/* A piece for each byte, in the order of the characters that they are written as. */
+static int add_bytes(struct ran_tokenizer *t, struct ran_error *err)
+{
+        int code = RAN_OK;
+
+        for (int32_t c = 0; c < 0x200 && code == RAN_OK; c++) {
+                char piece[4];
+                if (gpt2_byte(c) >= 0)
+                        code = tokenizer_add(t, piece, unicode_put(piece, c), err);
+        }
+        return code == RAN_OK ? tokenizer_find_bytes(t, err) : code;
+}
+
+int learn_bpe(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
+{
+        int code = add_bytes(t, err);
+
+        return code == RAN_OK ? learn_joins(c, t, spell, err) : code;
+}

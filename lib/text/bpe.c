@@ -1,0 +1,218 @@
+/* bpe.c - cutting words into byte pairs.
+ *
+ * The bytes of a word are a list, in which two symbols become one in constant time. What could be
+ * merged waits in a queue, the oldest merge first and of one merge the place further left. A merge
+ * changes its neighbours, so what is in the queue may be out of date by the time it comes out; it
+ * is looked at again then. A merge leaves one symbol less and brings two new pairs at most: the
+ * queue takes at most three entries a byte.
+ */
+#include "text/bpe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+        KNOWN_LENGTH = 64,   /* bytes of a word that is kept */
+        KNOWN_WORDS = 32768, /* kept at most */
+};
+
+struct bpe_symbol {
+        uint32_t id, n;      /* n = 0: it went into the one before it */
+        uint32_t prev, next; /* BPE_NONE at the ends */
+};
+
+void bpe_release(struct bpe *b)
+{
+        pairs_release(&b->merges);
+        free(b->joined);
+        *b = (struct bpe){0};
+}
+
+int bpe_add_merge(struct bpe *b, uint32_t left, uint32_t right, uint32_t joined,
+                  struct ran_error *err)
+{
+        size_t n = b->merges.n;
+        uint32_t *grown = ran_grow(b->joined, &b->joined_cap, n + 1, sizeof(*grown), err);
+
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        b->joined = grown;
+        if (pairs_add(&b->merges, left, right, err) == PAIRS_NONE)
+                return RAN_ENOMEM;
+        if (b->merges.n == n)
+                return ran_fail(err, RAN_EFORMAT, "two pieces are merged twice");
+        grown[n] = joined;
+        return RAN_OK;
+}
+
+void bpe_scratch_release(struct bpe_scratch *s)
+{
+        free(s->symbol);
+        free(s->queue);
+        free(s->piece);
+        strings_release(&s->words);
+        free(s->end);
+        free(s->known);
+        *s = (struct bpe_scratch){0};
+}
+
+void bpe_scratch_use(struct bpe_scratch *s, const char *digest)
+{
+        if (strcmp(s->vocab, digest) == 0)
+                return;
+        strings_release(&s->words);
+        memcpy(s->vocab, digest, sizeof(s->vocab));
+}
+
+/* ---- the queue: a heap of ranks and places -------------------------------------------------- */
+
+static void push(struct bpe_scratch *s, uint64_t entry)
+{
+        size_t at = s->queue_n++;
+
+        for (; at > 0 && entry < s->queue[(at - 1) / 2]; at = (at - 1) / 2)
+                s->queue[at] = s->queue[(at - 1) / 2];
+        s->queue[at] = entry;
+}
+
+static uint64_t pop(struct bpe_scratch *s)
+{
+        uint64_t first = s->queue[0], entry = s->queue[--s->queue_n];
+        size_t at = 0;
+
+        for (size_t child; (child = 2 * at + 1) < s->queue_n; at = child) {
+                if (child + 1 < s->queue_n && s->queue[child + 1] < s->queue[child])
+                        child++;
+                if (entry <= s->queue[child])
+                        break;
+                s->queue[at] = s->queue[child];
+        }
+        s->queue[at] = entry;
+        return first;
+}
+
+/* ---- merging -------------------------------------------------------------------------------- */
+
+/* The merge of the symbol at `at` and the next one, or PAIRS_NONE. */
+static uint32_t merge_at(const struct bpe *b, const struct bpe_scratch *s, uint32_t at)
+{
+        const struct bpe_symbol *symbol = &s->symbol[at];
+
+        if (symbol->next == BPE_NONE)
+                return PAIRS_NONE;
+        return pairs_find(&b->merges, symbol->id, s->symbol[symbol->next].id);
+}
+
+static void offer(const struct bpe *b, struct bpe_scratch *s, uint32_t at)
+{
+        uint32_t rank = merge_at(b, s, at);
+
+        if (rank != PAIRS_NONE)
+                push(s, (uint64_t)rank << 32 | at);
+}
+
+/* Makes one symbol of that at `at` and the next one. */
+static void merge(const struct bpe *b, struct bpe_scratch *s, uint32_t at, uint32_t id)
+{
+        struct bpe_symbol *left = &s->symbol[at], *right = &s->symbol[left->next];
+
+        left->id = id;
+        left->n += right->n;
+        right->n = 0;
+        left->next = right->next;
+        if (left->next != BPE_NONE)
+                s->symbol[left->next].prev = at;
+        if (left->prev != BPE_NONE)
+                offer(b, s, left->prev);
+        offer(b, s, at);
+}
+
+static int reserve(struct bpe_scratch *s, size_t n, struct ran_error *err)
+{
+        if (n > UINT32_MAX / 3)
+                return ran_fail(err, RAN_EINVAL, "a word of %zu bytes is too long", n);
+        struct bpe_symbol *symbol = ran_grow(s->symbol, &s->symbol_cap, n, sizeof(*symbol), err);
+        if (symbol == NULL)
+                return RAN_ENOMEM;
+        s->symbol = symbol;
+        uint64_t *queue = ran_grow(s->queue, &s->queue_cap, 3 * n, sizeof(*queue), err);
+        if (queue == NULL)
+                return RAN_ENOMEM;
+        s->queue = queue;
+        struct bpe_piece *piece = ran_grow(s->piece, &s->piece_cap, n, sizeof(*piece), err);
+        if (piece == NULL)
+                return RAN_ENOMEM;
+        s->piece = piece;
+        return RAN_OK;
+}
+
+/* Cuts a word into s->piece; returns how many. Room has been reserved. */
+static size_t merge_all(const struct bpe *b, const char *word, size_t n, struct bpe_scratch *s)
+{
+        size_t count = 0;
+
+        for (uint32_t i = 0; i < n; i++)
+                s->symbol[i] =
+                        (struct bpe_symbol){b->byte[(unsigned char)word[i]], 1, i - 1, i + 1};
+        s->symbol[n - 1].next = BPE_NONE;
+        s->queue_n = 0;
+        for (uint32_t i = 0; i < n; i++)
+                offer(b, s, i);
+        while (s->queue_n > 0) {
+                uint64_t entry = pop(s);
+                uint32_t at = (uint32_t)entry, wanted = b->joined[entry >> 32];
+                uint32_t rank = s->symbol[at].n > 0 ? merge_at(b, s, at) : PAIRS_NONE;
+                /* Other symbols may stand there by now. As in the library of Hugging Face, they
+                 * are merged at once if they make the same piece. */
+                if (rank != PAIRS_NONE && b->joined[rank] == wanted)
+                        merge(b, s, at, wanted);
+        }
+        for (uint32_t i = 0; i != BPE_NONE; i = s->symbol[i].next)
+                s->piece[count++] = (struct bpe_piece){s->symbol[i].id, s->symbol[i].n};
+        return count;
+}
+
+/* ---- words that come again ------------------------------------------------------------------ */
+
+static int keep(struct bpe_scratch *s, uint64_t hash, const char *word, size_t n, size_t count,
+                struct ran_error *err)
+{
+        if (s->words.n == KNOWN_WORDS)
+                strings_release(&s->words);
+        size_t i = s->words.n, begin = i > 0 ? s->end[i - 1] : 0;
+        size_t *end = ran_grow(s->end, &s->end_cap, i + 1, sizeof(*end), err);
+        if (end == NULL)
+                return RAN_ENOMEM;
+        s->end = end;
+        struct bpe_piece *known =
+                ran_grow(s->known, &s->known_cap, begin + count, sizeof(*known), err);
+        if (known == NULL)
+                return RAN_ENOMEM;
+        s->known = known;
+        if (strings_add(&s->words, hash, word, n, err) == STRINGS_NONE)
+                return RAN_ENOMEM;
+        memcpy(known + begin, s->piece, count * sizeof(*known));
+        end[i] = begin + count;
+        return RAN_OK;
+}
+
+int bpe_cut(const struct bpe *b, const char *word, size_t n, struct bpe_scratch *s,
+            const struct bpe_piece **pieces, size_t *count, struct ran_error *err)
+{
+        bool is_short = n <= KNOWN_LENGTH;
+        uint64_t hash = is_short ? strings_hash(STRINGS_HASH_START, word, n) : 0;
+        uint32_t i = is_short ? strings_find(&s->words, hash, "", 0, word, n) : STRINGS_NONE;
+
+        if (i != STRINGS_NONE) {
+                size_t begin = i > 0 ? s->end[i - 1] : 0;
+                *pieces = s->known + begin;
+                *count = s->end[i] - begin;
+                return RAN_OK;
+        }
+        int code = reserve(s, n, err);
+        if (code != RAN_OK)
+                return code;
+        *count = merge_all(b, word, n, s);
+        *pieces = s->piece;
+        return is_short ? keep(s, hash, word, n, *count, err) : RAN_OK;
+}

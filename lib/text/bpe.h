@@ -1,0 +1,49 @@
+/* bpe.h - byte pairs: a word is a row of bytes, of which two neighbours become one piece as long as
+ * some make one; those first whose merge is the oldest. */
+#ifndef RAN_TEXT_BPE_H
+#define RAN_TEXT_BPE_H
+
+#include "text/pairs.h"
+#include "text/strings.h"
+
+struct bpe {
+        uint32_t byte[256];  /* the piece of each; BPE_NONE for those that no UTF-8 holds */
+        struct pairs merges; /* in order of rank */
+        uint32_t *joined;    /* (merges.n) the piece that each makes */
+        size_t joined_cap;
+};
+#define BPE_NONE UINT32_MAX
+
+void bpe_release(struct bpe *b);
+/* The next merge. RAN_EFORMAT when the pair has one. */
+int bpe_add_merge(struct bpe *b, uint32_t left, uint32_t right, uint32_t joined,
+                  struct ran_error *err);
+
+/* A piece of a word: so many bytes of it. */
+struct bpe_piece {
+        uint32_t id, n;
+};
+
+/* Memory for cutting words, and the words that were cut lately. Zero-initialise. */
+struct bpe_scratch {
+        struct bpe_symbol *symbol;
+        uint64_t *queue;
+        struct bpe_piece *piece;
+        size_t symbol_cap, queue_cap, queue_n, piece_cap;
+
+        char vocab[65];       /* digest of the vocabulary that the words below were cut by */
+        struct strings words; /* forgotten when there are many */
+        size_t *end;          /* (words.n) where the pieces of each end in `known` */
+        struct bpe_piece *known;
+        size_t end_cap, known_cap;
+};
+void bpe_scratch_release(struct bpe_scratch *s);
+/* Before words are cut by a vocabulary. */
+void bpe_scratch_use(struct bpe_scratch *s, const char *digest);
+
+/* The pieces of a word, n > 0 bytes of UTF-8: *pieces, of *count, valid until the next call. Time
+ * is that of sorting n numbers. */
+int bpe_cut(const struct bpe *b, const char *word, size_t n, struct bpe_scratch *s,
+            const struct bpe_piece **pieces, size_t *count, struct ran_error *err);
+
+#endif

@@ -1,0 +1,148 @@
+/* gpt2.c - words and bytes, as GPT-2 has them. */
+#include "text/gpt2.h"
+
+#include <string.h>
+#include <utf8proc.h>
+
+#include "text/unicode.h"
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+enum kind { KIND_BAD, KIND_SPACE, KIND_LETTER, KIND_NUMBER, KIND_OTHER };
+
+static enum kind kind_of_ascii(unsigned char c)
+{
+        if ((unsigned char)((c | 0x20) - 'a') < 26)
+                return KIND_LETTER;
+        if ((unsigned char)(c - '0') < 10)
+                return KIND_NUMBER;
+        return unicode_is_space(c) ? KIND_SPACE : KIND_OTHER;
+}
+
+static enum kind kind_of(int32_t c)
+{
+        utf8proc_category_t category = utf8proc_category(c);
+
+        if (unicode_is_space(c))
+                return KIND_SPACE;
+        if (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO)
+                return KIND_LETTER;
+        if (category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO)
+                return KIND_NUMBER;
+        return KIND_OTHER;
+}
+
+/* The kind of the first character, and its length. */
+static enum kind first_kind(const char *s, size_t n, size_t *length)
+{
+        *length = 1;
+        if ((unsigned char)s[0] < 0x80)
+                return kind_of_ascii((unsigned char)s[0]);
+        int32_t c = unicode_get(s, n, length);
+        return c >= 0 ? kind_of(c) : KIND_BAD;
+}
+
+/* 's 't 're 've 'm 'll 'd: its length, or 0. */
+static size_t contraction(const char *s, size_t n)
+{
+        static const char *const ends[] = {"s", "t", "re", "ve", "m", "ll", "d"};
+
+        for (size_t i = 0; s[0] == '\'' && i < sizeof(ends) / sizeof(ends[0]); i++) {
+                size_t length = strlen(ends[i]);
+                if (n > length && memcmp(s + 1, ends[i], length) == 0)
+                        return 1 + length;
+        }
+        return 0;
+}
+
+/* The regular expression of GPT-2,
+ *      's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
+ * is: a contraction; else letters, numbers, or characters that are neither nor white space, with a
+ * space before them if there is one; else white space, of which the last one is left to the word
+ * behind it, unless it is the only one. */
+size_t gpt2_word(const char *text, size_t n, size_t *chars)
+{
+        size_t length, next, last = 0, pos = contraction(text, n);
+
+        if (pos > 0) {
+                *chars = pos;
+                return pos;
+        }
+        enum kind kind = first_kind(text, n, &length);
+        *chars = 1;
+        pos = length;
+        if (text[0] == ' ' && n > 1) {
+                enum kind second = first_kind(text + 1, n - 1, &next);
+                if (second != KIND_SPACE && second != KIND_BAD) {
+                        kind = second;
+                        pos += next;
+                        ++*chars;
+                }
+        }
+        if (kind == KIND_BAD)
+                return 0;
+        for (; pos < n && first_kind(text + pos, n - pos, &next) == kind; pos += next) {
+                last = pos;
+                ++*chars;
+        }
+        if (kind == KIND_SPACE && last > 0 && pos < n) {
+                pos = last;
+                --*chars;
+        }
+        return pos;
+}
+
+/* ---- bytes ---------------------------------------------------------------------------------- */
+
+/* Bytes that are visible characters of Latin-1 stand for themselves; the others, in their order,
+ * are U+0100 and up. */
+static bool is_visible(int c)
+{
+        return (c > ' ' && c < 0x7f) || (c > 0xa0 && c <= 0xff && c != 0xad);
+}
+
+enum { HIDDEN_LOW = 0x21, HIDDEN_HIGH = 0x22, HIDDEN = HIDDEN_LOW + HIDDEN_HIGH + 1 };
+
+/* Those hidden below '!', those from DEL to U+00A0, and the soft hyphen. */
+int32_t gpt2_char(unsigned char byte)
+{
+        if (is_visible(byte))
+                return byte;
+        if (byte < HIDDEN_LOW)
+                return 0x100 + byte;
+        return byte == 0xad ? 0x100 + HIDDEN - 1 : 0x100 + HIDDEN_LOW + (byte - 0x7f);
+}
+
+int gpt2_byte(int32_t c)
+{
+        if (c < 0x100)
+                return is_visible(c) ? (int)c : -1;
+        c -= 0x100;
+        if (c >= HIDDEN)
+                return -1;
+        if (c < HIDDEN_LOW)
+                return (int)c;
+        return c == HIDDEN - 1 ? 0xad : 0x7f + (int)c - HIDDEN_LOW;
+}
+
+bool gpt2_bytes(const char *piece, size_t n, struct ran_buf *out)
+{
+        size_t before = out != NULL ? out->len : 0;
+
+        for (size_t pos = 0, length; pos < n; pos += length) {
+                int byte = gpt2_byte(unicode_get(piece + pos, n - pos, &length));
+                if (byte < 0) {
+                        if (out != NULL)
+                                out->len = before;
+                        return false;
+                }
+                if (out != NULL)
+                        ran_buf_char(out, (char)byte);
+        }
+        return true;
+}
+
+bool gpt2_byte_occurs(unsigned char byte)
+{
+        return byte != 0xc0 && byte != 0xc1 && byte < 0xf5;
+}

@@ -1,0 +1,21 @@
+/* gpt2.h - what GPT-2 does to text before its pieces are joined: it cuts it into words, and writes
+ * each byte as a character that can be seen. Vocabularies of byte pairs are written in these. */
+#ifndef RAN_TEXT_GPT2_H
+#define RAN_TEXT_GPT2_H
+
+#include "ran.h"
+
+/* The first word of a text of n > 0 bytes: its length in bytes, and in characters. All words
+ * together are the text. 0 when it does not begin with well-formed UTF-8. */
+size_t gpt2_word(const char *text, size_t n, size_t *chars);
+
+/* The character of a byte, and the byte of a character; -1 when it is that of none. */
+int32_t gpt2_char(unsigned char byte);
+int gpt2_byte(int32_t c);
+/* Appends the bytes that a piece, of well-formed UTF-8, stands for to out, which may be NULL;
+ * false, and nothing is appended, when one of its characters is that of no byte. */
+bool gpt2_bytes(const char *piece, size_t n, struct ran_buf *out);
+/* Whether well-formed UTF-8 can hold the byte. */
+bool gpt2_byte_occurs(unsigned char byte);
+
+#endif

@@ -1,0 +1,110 @@
+/* hf-bpe.c - what a tokenizer.json of byte pairs has besides: merges, and switches that would
+ * change them. */
+#include <cjson/cJSON.h>
+#include <string.h>
+
+#include "text/gpt2.h"
+#include "text/hf.h"
+
+/* What would make other pieces of a word, and has no part in GPT-2's kind of byte pairs. */
+static int check_bpe(const cJSON *model, struct ran_error *err)
+{
+        static const char *const switches[] = {"byte_fallback", "ignore_merges"};
+        static const char *const texts[] = {"continuing_subword_prefix", "end_of_word_suffix"};
+        const cJSON *dropout = hf_member(model, "dropout");
+
+        for (size_t i = 0; i < 2; i++) {
+                bool on;
+                int code = hf_bool(model, switches[i], false, &on, err);
+                if (code != RAN_OK)
+                        return code;
+                if (on)
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "\"%s\": true of the model BPE is not supported",
+                                        switches[i]);
+        }
+        for (size_t i = 0; i < 2; i++) {
+                const char *text = hf_text(model, texts[i]);
+                if (text != NULL ? text[0] != '\0' : !hf_is_null(hf_member(model, texts[i])))
+                        return ran_fail(err, RAN_EFORMAT, "'%s' of the model BPE is not supported",
+                                        texts[i]);
+        }
+        if (!hf_is_null(dropout) && !(cJSON_IsNumber(dropout) && dropout->valuedouble == 0))
+                return ran_fail(err, RAN_EFORMAT,
+                                "'dropout' of the model BPE is not supported: the same text "
+                                "would have different pieces");
+        return RAN_OK;
+}
+
+/* The two pieces of a merge: a list of them, or a text with a space between. */
+static bool find_halves(const cJSON *item, const char **left, size_t *left_n, const char **right)
+{
+        const char *text = cJSON_GetStringValue(item);
+
+        if (text == NULL) {
+                *left = cJSON_GetStringValue(cJSON_GetArrayItem(item, 0));
+                *right = cJSON_GetStringValue(cJSON_GetArrayItem(item, 1));
+                *left_n = *left != NULL ? strlen(*left) : 0;
+                return *left != NULL && *right != NULL && cJSON_GetArraySize(item) == 2;
+        }
+        *left = text;
+        *left_n = strcspn(text, " ");
+        *right = text + *left_n + 1;
+        return text[*left_n] == ' ' && strchr(*right, ' ') == NULL;
+}
+
+static int add_merge(struct ran_tokenizer *t, const cJSON *item, struct ran_buf *joined,
+                     struct ran_error *err)
+{
+        const char *left, *right;
+        size_t left_n;
+        uint32_t a, b, id;
+
+        if (!find_halves(item, &left, &left_n, &right))
+                return ran_fail(err, RAN_EFORMAT, "two pieces are needed");
+        joined->len = 0;
+        ran_buf_add(joined, left, left_n);
+        ran_buf_str(joined, right);
+        ran_buf_char(joined, '\0');
+        if (joined->failed)
+                return ran_fail(err, RAN_ENOMEM, "out of memory");
+        if (!ran_tokenizer_find(t, left, left_n, &a) ||
+            !ran_tokenizer_find(t, right, strlen(right), &b) ||
+            !ran_tokenizer_find(t, joined->data, joined->len - 1, &id))
+                return ran_fail(err, RAN_EFORMAT,
+                                "'%.*s' and '%.80s', or what they make, are not in the vocabulary",
+                                left_n < 80 ? (int)left_n : 80, left, right);
+        if (!gpt2_bytes(joined->data, joined->len - 1, NULL))
+                return ran_fail(err, RAN_EFORMAT, "'%.80s' is no row of bytes", joined->data);
+        return bpe_add_merge(&t->bpe, a, b, id, err);
+}
+
+static int read_merges(struct ran_tokenizer *t, const cJSON *merges, struct ran_error *err)
+{
+        struct ran_buf joined = {0};
+        struct ran_error why;
+        const cJSON *item;
+        int code = RAN_OK;
+
+        if (!cJSON_IsArray(merges))
+                return ran_fail(err, RAN_EFORMAT, "the model BPE has no list 'merges'");
+        cJSON_ArrayForEach(item, merges)
+        {
+                if (code != RAN_OK)
+                        break;
+                code = add_merge(t, item, &joined, &why);
+                if (code != RAN_OK)
+                        ran_fail(err, code, "merge %zu: %s", t->bpe.merges.n + 1, why.text);
+        }
+        ran_buf_release(&joined);
+        return code;
+}
+
+int hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err)
+{
+        int code = check_bpe(model, err);
+
+        if (code == RAN_OK)
+                code = tokenizer_find_bytes(t, err);
+        return code == RAN_OK ? read_merges(t, hf_member(model, "merges"), err) : code;
+}

@@ -1,0 +1,66 @@
+/* pairs.c - numbered pairs in a hash table. */
+#include "text/pairs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_SLOTS = 1024 };
+
+void pairs_release(struct pairs *p)
+{
+        free(p->at);
+        free(p->slot);
+        *p = (struct pairs){0};
+}
+
+/* Where the pair is, or would be. */
+static size_t slot_of(const struct pairs *p, uint32_t a, uint32_t b)
+{
+        uint64_t hash = ((uint64_t)a << 32 | b) * UINT64_C(0x9e3779b97f4a7c15);
+        size_t i = (size_t)(hash >> 20) & (p->slots - 1);
+
+        while (p->slot[i] != PAIRS_NONE && (p->at[p->slot[i]].a != a || p->at[p->slot[i]].b != b))
+                i = (i + 1) & (p->slots - 1);
+        return i;
+}
+
+static int grow_slots(struct pairs *p, struct ran_error *err)
+{
+        size_t slots = p->slots != 0 ? p->slots * 2 : FIRST_SLOTS;
+        uint32_t *slot = ran_alloc(slots, sizeof(*slot), err);
+
+        if (slot == NULL)
+                return RAN_ENOMEM;
+        memset(slot, 0xff, slots * sizeof(*slot));
+        free(p->slot);
+        p->slot = slot;
+        p->slots = slots;
+        for (size_t i = 0; i < p->n; i++)
+                slot[slot_of(p, p->at[i].a, p->at[i].b)] = (uint32_t)i;
+        return RAN_OK;
+}
+
+uint32_t pairs_find(const struct pairs *p, uint32_t a, uint32_t b)
+{
+        return p->slots > 0 ? p->slot[slot_of(p, a, b)] : PAIRS_NONE;
+}
+
+uint32_t pairs_add(struct pairs *p, uint32_t a, uint32_t b, struct ran_error *err)
+{
+        if (p->n >= p->slots / 2 && grow_slots(p, err) != RAN_OK)
+                return PAIRS_NONE;
+        size_t i = slot_of(p, a, b);
+        if (p->slot[i] != PAIRS_NONE)
+                return p->slot[i];
+        if (p->n >= PAIRS_NONE) {
+                ran_fail(err, RAN_ENOMEM, "more than %zu pairs of pieces", p->n);
+                return PAIRS_NONE;
+        }
+        struct piece_pair *at = ran_grow(p->at, &p->cap, p->n + 1, sizeof(*at), err);
+        if (at == NULL)
+                return PAIRS_NONE;
+        p->at = at;
+        at[p->n] = (struct piece_pair){a, b};
+        p->slot[i] = (uint32_t)p->n;
+        return (uint32_t)p->n++;
+}
