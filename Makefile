@@ -148,7 +148,7 @@ $(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/fuzz-%.o $(library)
 	@echo '  LINK  $@'
 	$(Q)$(link) -fsanitize=fuzzer
 .PHONY: fuzz run-fuzzers
-fuzz: ## feed random bytes to the readers of records and model files (FUZZ_SECONDS=30)
+fuzz: ## feed random bytes to the readers of records, vectors and model files (FUZZ_SECONDS=30)
 	@share/setup build dev
 	@$(MAKE) --no-print-directory run-fuzzers BUILD=$(BUILD)/fuzz CC=clang \
 	  CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all'

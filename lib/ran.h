@@ -917,6 +917,7 @@ struct ran_train_settings {
         double learning_rate, min_learning_rate, warmup, weight_decay, clip;
         double beta1, beta2, epsilon;
         double dropout, embed_dropout, label_smoothing;
+        double vectors_rms; /* root mean square that `vectors` of the job are scaled to; 0: as is */
         double init_rate; /* share of the learning rate, for what `init` of the job brings */
         bool freeze;      /* the rows of the embedding that `vectors` or `init` bring stay */
         int schedule, metric, class_weights;

@@ -79,6 +79,20 @@ static double output_flops(const struct ran_config *c, size_t V)
                               : 0;
 }
 
+/* What of the data, and of vectors to begin with, lies in memory and not in files. */
+static double data_bytes(const struct ran_train_job *job, double embedding)
+{
+        const struct ran_dataset *d = job->train;
+        const struct ran_spool *const spools[] = {
+                &d->spool.ids,    &d->spool.first,    &d->spool.labels,  &d->spool.label_first,
+                &d->spool.places, &d->spool.spelling, &d->spool.sources, &d->spool.weight};
+        double bytes = job->vectors != NULL ? 4 * embedding : 0;
+
+        for (size_t i = 0; i < sizeof spools / sizeof *spools; i++)
+                bytes += spools[i]->mapped ? 0 : (double)spools[i]->room;
+        return bytes;
+}
+
 int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimate *e,
                        struct ran_error *err)
 {
@@ -117,6 +131,6 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
          * data */
         e->bytes = (size_t)(4 * copies * (double)(e->parameters + e->embedding_parameters) +
                             4 * (double)(threads + 4) * shard + (double)threads * work +
-                            4 * (double)d->first[d->B]);
+                            data_bytes(job, (double)e->embedding_parameters));
         return RAN_OK;
 }

@@ -2,6 +2,7 @@
 #include "model/model.h"
 #include "train/trainer.h"
 
+#include <math.h>
 #include <string.h>
 
 static void start_by_chance(struct ran_trainer *t)
@@ -112,17 +113,37 @@ static int start_as_model(struct ran_trainer *t, struct ran_error *err)
 
 /* ---- word vectors --------------------------------------------------------------------------- */
 
+/* Vectors of words have numbers around 0.5, ten times as large as those that an embedding begins
+ * with, and the steps of Adam are of one size: it would take long to move them. What the layers
+ * make of a row does not depend on its length, because they normalise it first. */
+static double scale_of(const struct ran_embedding *e, double rms)
+{
+        double squares = 0, n = 0;
+
+        for (size_t id = 0; id < e->V && rms > 0; id++) {
+                const float *row = e->rows + id * e->D;
+
+                if (!e->given[id])
+                        continue;
+                for (size_t d = 0; d < e->D; d++)
+                        squares += (double)row[d] * (double)row[d];
+                n += (double)e->D;
+        }
+        return squares > 0 ? rms / sqrt(squares / n) : 1;
+}
+
 static int start_as_vectors(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_embedding *e = t->job->vectors;
+        double scale = scale_of(e, t->s->vectors_rms);
 
         if (e->V != t->V || e->D != t->D)
                 return ran_fail(err, RAN_EINVAL,
                                 "word vectors of %zu by %zu do not fit an embedding of %zu by %zu",
                                 e->V, e->D, t->V, t->D);
         for (size_t id = 0; id < t->V; id++)
-                if (e->given[id])
-                        memcpy(t->embed + id * t->D, e->rows + id * t->D, t->D * sizeof(float));
+                for (size_t i = id * t->D; e->given[id] && i < (id + 1) * t->D; i++)
+                        t->embed[i] = (float)(scale * (double)e->rows[i]);
         return RAN_OK;
 }
 

@@ -1,4 +1,5 @@
 /* Where weights begin: as word vectors, as another model, and what stays of that. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -70,6 +71,7 @@ TEST(start_as_vectors_where_they_are_given)
         struct training t;
 
         training_init(&t, "vectors", 20, false);
+        t.s.vectors_rms = 0;
         make_vectors(&e, t.c.dim);
         stand_still(&t);
         chance = train(&t);
@@ -87,6 +89,38 @@ TEST(start_as_vectors_where_they_are_given)
         training_release(&t);
 }
 
+/* All by one factor. */
+TEST(start_as_vectors_of_another_size_of_numbers)
+{
+        struct ran_embedding e;
+        struct ran_model *m;
+        struct training t;
+        double squares = 0, factor;
+
+        training_init(&t, "scale", 20, false);
+        make_vectors(&e, t.c.dim);
+        stand_still(&t);
+        t.s.vectors_rms = 0.25;
+        t.job.vectors = &e;
+        m = train(&t);
+        REQUIRE(m != NULL);
+        for (size_t i = 0; i < CORPUS_V * e.D; i++)
+                if (e.given[i / e.D])
+                        squares += pow((double)e.rows[i], 2) / (double)(CORPUS_V / 3 * e.D);
+        factor = 0.25 / sqrt(squares);
+        for (size_t i = 0; i < CORPUS_V * e.D; i++)
+                if (e.given[i / e.D])
+                        CHECK_NEAR((double)m->params.embed[i], factor * (double)e.rows[i], 1e-6);
+        ran_model_free(m);
+        memset(e.rows, 0, CORPUS_V * e.D * sizeof(float)); /* of which there is no factor */
+        m = train(&t);
+        REQUIRE(m != NULL);
+        CHECK(m->params.embed[0] == 0);
+        ran_model_free(m);
+        ran_embedding_release(&e);
+        training_release(&t);
+}
+
 TEST(start_freezes_rows_that_were_given_and_no_others)
 {
         struct ran_embedding e;
@@ -94,6 +128,7 @@ TEST(start_freezes_rows_that_were_given_and_no_others)
         struct training t;
 
         training_init(&t, "freeze", 20, false);
+        t.s.vectors_rms = 0;
         make_vectors(&e, t.c.dim);
         t.job.vectors = &e;
         m = train(&t);

@@ -424,6 +424,10 @@ TEST(train_estimates_what_it_will_cost)
         ran_dataset_release(&t.train);
         corpus_make(&t.train, 40, 1, 2000, false, 1);
         CHECK_OK(ran_train_estimate(&t.job, &longer, &err), err);
+        t.train.spool.ids.mapped = true; /* in a file, as it were */
+        CHECK_OK(ran_train_estimate(&t.job, &idle, &err), err);
+        CHECK_SIZE(longer.bytes - idle.bytes, t.train.spool.ids.room);
+        t.train.spool.ids.mapped = false;
         CHECK(longer.bytes > e.bytes && longer.flops > 10 * e.flops);
         CHECK_SIZE(longer.parameters, e.parameters);
         ran_dataset_release(&t.train);
