@@ -74,7 +74,8 @@ entry() {
       [ -s entry ] || { echo "$program.1 lacks --$name of $verb" >&2; false; }
       # "nfc; bpe: none": the default, and that for bpe.
       first=${value%%; *} other=${value#"$first"}
-      pattern="default.* $first\b|\b$first, the default"
+      first=${first//[\[\]]/.} # brackets are part of no pattern
+      pattern="default.* $first($|\W)|(^|\W)$first, the default"
       [ -z "$other" ] || pattern="default.* $first\b.*${other//[;:]/.*}\b"
       tr -s '\n ' ' ' <entry >entry.line
       [ "$value" = - ] || grep -qiE "$pattern" entry.line ||
