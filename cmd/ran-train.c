@@ -142,6 +142,16 @@ static const struct cmd_program lm_program = {
         .notes = notes,
         .groups = groups,
 };
+static const struct cmd_program mlm_program = {
+        .name = "ran-train mlm",
+        .usage = USAGE,
+        .summary = "Trains a model of masked words from JSON lines with \"text\" (or \"tokens\", "
+                   "\"ids\"), for ran-lm fill, and for trainings that begin with it (--init): 15 % "
+                   "of the words, whole ones, are hidden and to be found. Texts are read whole, "
+                   "whatever their length. Without files it reads standard input.",
+        .notes = notes,
+        .groups = groups,
+};
 static const struct cmd_program classify_program = {
         .name = "ran-train classify",
         .usage = USAGE,
@@ -289,7 +299,7 @@ static void check_vocabulary(const struct session *s)
         struct cmd_reserved reserved;
         struct ran_error err = {0};
 
-        if (s->source.task == RAN_TASK_LM &&
+        if ((s->source.task == RAN_TASK_LM || s->source.task == RAN_TASK_MLM) &&
             cmd_reserved_find(&reserved, s->source.tokenizer, s->source.task, config.mask, &err) !=
                     RAN_OK)
                 cmd_die(CMD_FAILED, "%s: %s", s->model != NULL ? other.model : file.vocab,
@@ -320,7 +330,8 @@ static void set_classes(struct ran_dataset *set, char *const *names, size_t C)
 /* Labels of the data are looked up among those of the model. */
 static void set_model_classes(struct session *s)
 {
-        size_t C = s->source.task != RAN_TASK_LM ? ran_model_classes(s->model) : 0;
+        bool texts = s->source.task == RAN_TASK_LM || s->source.task == RAN_TASK_MLM;
+        size_t C = texts ? 0 : ran_model_classes(s->model);
 
         for (size_t c = 0; c < C; c++) {
                 char *name = (char *)ran_model_label(s->model, c);
@@ -572,30 +583,26 @@ static int tag(int argc, char **argv)
 static int lm(int argc, char **argv)
 {
         static const struct preset presets[] = {
-                {"task", "lm"},
-                {"mask", "causal"},
+                {"task", "lm"},      {"mask", "causal"},
                 {"min_window", "1"}, /* a window must not depend on what follows */
-                {"metric", "loss"},
-                {0},
+                {"metric", "loss"},  {0},
         };
 
         return run_task(RAN_TASK_LM, &lm_program, presets, argc, argv);
 }
 
-static int not_yet(int argc, char **argv)
+static int mlm(int argc, char **argv)
 {
-        (void)argc;
-        cmd_die(CMD_USAGE,
-                "'%s' is not in this version of ran (%s); it trains classifiers, taggers and "
-                "language models: ran-train classify, ran-train tag, ran-train lm",
-                argv[0], RAN_VERSION);
+        static const struct preset presets[] = {{"task", "mlm"}, {"metric", "loss"}, {0}};
+
+        return run_task(RAN_TASK_MLM, &mlm_program, presets, argc, argv);
 }
 
 static const struct cmd_verb verbs[] = {
         {"classify", "a classifier of documents, with one label each or several", classify},
         {"tag", "a tagger of words, which finds names and the like", tag},
         {"lm", "a language model, which scores texts and goes on with them", lm},
-        {"mlm", "a model of masked words (not in this version)", not_yet},
+        {"mlm", "a model that fills gaps in texts, to begin other trainings with", mlm},
         {0},
 };
 

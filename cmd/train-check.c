@@ -78,7 +78,7 @@ static void find_useless_labels(struct train_problems *p, const struct ran_datas
                 weight += (double)set->weight[b];
         if (weight == 0)
                 add_problem(p, "the \"weight\" of every document is 0");
-        if (set->C == 0 && !is_text(set))
+        if (set->C == 0 && !is_text(set) && !is_tagged(set))
                 add_problem(p, "no document has a label");
         if (set->C == 1 && !set->multilabel)
                 add_problem(p, "all %s have the %s \"%s\": at least two different ones are needed",
@@ -101,7 +101,7 @@ static void find_bad_lines(struct train_problems *p, const struct cmd_counts *co
 
 static const char *kind_of(const struct train_data *d)
 {
-        return d->task == RAN_TASK_LM ? "" : "labelled ";
+        return d->task == RAN_TASK_LM || d->task == RAN_TASK_MLM ? "" : "labelled ";
 }
 
 void train_find_problems(struct train_problems *p, const struct train_data *train,
@@ -351,6 +351,10 @@ static void json_labels(struct ran_buf *b, const struct summary *s)
                 ran_buf_printf(b, ",\"predicted\":%zu,\"one_id\":%zu", s->predicted, d->lone);
                 return;
         }
+        if (d->task == RAN_TASK_MLM) {
+                ran_buf_printf(b, ",\"words\":%zu", d->set.label_first[d->set.B]);
+                return;
+        }
         ran_buf_printf(b, ",\"%s\":{", is_tagged(&d->set) ? "tags" : "labels");
         for (size_t c = 0; c < d->set.C; c++) {
                 ran_buf_str(b, c == 0 ? "" : ",");
@@ -457,6 +461,8 @@ static void text_labels(struct ran_buf *b, const struct summary *s)
         }
         if (is_tagged(&d->set))
                 ran_buf_printf(b, "  words: %zu\n", d->set.label_first[d->set.B]);
+        if (d->task == RAN_TASK_MLM)
+                return;
         ran_buf_printf(b, "  %s: %zu\n", is_tagged(&d->set) ? "tags" : "labels", d->set.C);
         for (size_t c = 0; c < d->set.C; c++)
                 text_label(b, s, c);

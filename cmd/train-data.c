@@ -15,6 +15,8 @@ static const char *const labelled[] = {CMD_DOCUMENT_MEMBERS, CMD_LABEL_MEMBERS, 
 static const char *const tagged[] = {CMD_DOCUMENT_MEMBERS, CMD_TAG_MEMBERS, CMD_SPAN_MEMBERS,
                                      CMD_DOC_MEMBER,       "weight",        NULL};
 
+static const char *const gapped[] = {CMD_DOCUMENT_MEMBERS, "masked_at", "masked_ids", "weight",
+                                     NULL};
 static const char *const texts[] = {CMD_SEQUENCE_MEMBERS, "weight", NULL};
 
 /* ---- one line to a packed document, in any thread ------------------------------------------- */
@@ -23,7 +25,7 @@ static const char *const texts[] = {CMD_SEQUENCE_MEMBERS, "weight", NULL};
  * (size_t), L ids, the places of words and the spelling (uint32_t), and the names. */
 struct packed {
         double weight;
-        size_t n, L, places, spelling, sources;
+        size_t n, L, places, spelling, sources, golds;
         bool several, paired;
         enum cmd_tag_kind kind;
         struct ran_tag_census census;
@@ -41,6 +43,8 @@ void train_scratch_release(struct train_scratch *s)
         cmd_labels_release(&s->labels);
         cmd_words_release(&s->words);
         cmd_sequence_release(&s->sequence);
+        free(s->gap);
+        free(s->gold);
 }
 
 static void scratch_free(void *scratch)
@@ -124,7 +128,7 @@ int train_read_labels(struct train_scratch *s, const struct train_source *source
 
         if (task == RAN_TASK_LM && train_text_kind(s, source, record, err) != RAN_OK)
                 return err->code;
-        if (task == RAN_TASK_LM)
+        if (task == RAN_TASK_LM || task == RAN_TASK_MLM)
                 return read_weight(record, &s->weight, err);
         if ((task == RAN_TASK_TAG ? read_tags : read_labels)(&s->labels, record, err) != RAN_OK ||
             refuse_nul(&s->labels, task, err) != RAN_OK)
@@ -136,11 +140,13 @@ int train_read_labels(struct train_scratch *s, const struct train_source *source
 static int read_document(struct train_scratch *s, const struct train_source *source,
                          const struct ran_record *record, struct ran_error *err)
 {
-        s->document.by_words = source->task == RAN_TASK_TAG;
+        s->document.by_words = source->task == RAN_TASK_TAG || source->task == RAN_TASK_MLM;
         s->document.spelling = source->spelling;
         int code = cmd_document_read(&s->document, record, source->tokenizer, source->V, NULL, err);
         if (code != RAN_OK && s->document.empty)
                 return RAN_OK;
+        if (code == RAN_OK && source->task == RAN_TASK_MLM)
+                return train_gaps_read(s, source, record, err);
         if (code == RAN_OK && source->task == RAN_TASK_TAG && !s->labels.present)
                 code = cmd_span_tags(&s->labels, &s->document, record, err);
         return code == RAN_OK ? refuse_nul(&s->labels, source->task, err) : code;
@@ -153,7 +159,8 @@ static void pack(const struct train_scratch *s, struct ran_buf *result)
         const struct packed head = {.weight = s->weight,
                                     .n = labels->n,
                                     .L = document->L,
-                                    .places = document->words,
+                                    .places = s->gaps > 0 ? s->gaps : document->words,
+                                    .golds = s->gaps,
                                     .spelling =
                                             document->spelling > 0 ? document->L * RAN_SPELLING : 0,
                                     .several = labels->several,
@@ -163,8 +170,10 @@ static void pack(const struct train_scratch *s, struct ran_buf *result)
         ran_buf_add(result, &head, sizeof head);
         ran_buf_add(result, labels->end, labels->n * sizeof *labels->end);
         ran_buf_add(result, document->ids, document->L * sizeof *document->ids);
-        ran_buf_add(result, document->places, document->words * sizeof *document->places);
+        ran_buf_add(result, s->gaps > 0 ? s->gap : document->places,
+                    head.places * sizeof *document->places);
         ran_buf_add(result, document->encoding.spelling, head.spelling * sizeof(uint32_t));
+        ran_buf_add(result, s->gold, s->gaps * sizeof *s->gold);
         ran_buf_add(result, labels->names.data, labels->names.len);
 }
 
@@ -354,6 +363,30 @@ static int add_words(struct train_reader *r, const struct cmd_line *line, const 
         return ran_dataset_continue(set, ids, head->L, places, r->labels, head->n, err);
 }
 
+/* Words that may be masked, or the gaps that the record has. */
+static int add_gaps(struct train_reader *r, const struct packed *head, const uint32_t *ids,
+                    struct ran_error *err)
+{
+        struct ran_dataset *set = &r->data->set;
+        const uint32_t *places = ids + head->L, *golds = places + head->places + head->spelling;
+
+        if (set->B > 0 && set->given != (head->golds > 0))
+                return ran_fail(err, RAN_EFORMAT,
+                                "some records have \"masked_at\" and some have not");
+        set->given = head->golds > 0;
+        uint32_t *labels = ran_grow(r->labels, &r->labels_cap, head->places, sizeof *labels, err);
+        if (labels == NULL)
+                return RAN_ENOMEM;
+        r->labels = labels;
+        for (size_t i = 0; i < head->places; i++) {
+                labels[i] = head->golds > 0 ? golds[i] : 0;
+                if (labels[i] >= r->data->V)
+                        r->data->V = (size_t)labels[i] + 1;
+        }
+        return ran_dataset_add_words(set, ids, head->L, places, labels, head->places, head->weight,
+                                     err);
+}
+
 static int add_document(struct train_reader *r, const struct cmd_line *line,
                         const struct packed *head, const uint32_t *ids, struct ran_error *err)
 {
@@ -366,6 +399,8 @@ static int add_document(struct train_reader *r, const struct cmd_line *line,
                                             err);
         else if (r->source->task == RAN_TASK_TAG)
                 code = add_words(r, line, head, ids, err);
+        else if (r->source->task == RAN_TASK_MLM)
+                code = add_gaps(r, head, ids, err);
         else
                 code = ran_dataset_add(&d->set, ids, head->L, r->labels, head->n, head->weight,
                                        err);
@@ -393,7 +428,8 @@ int train_take(void *arg, const struct cmd_line *line, const struct ran_buf *res
                 return refuse_empty(d, line, err);
         if (head->L == 1 && r->source->task == RAN_TASK_LM)
                 return leave_lone(d, line);
-        const char *names = (const char *)(ids + head->L + head->places + head->spelling);
+        const char *names =
+                (const char *)(ids + head->L + head->places + head->spelling + head->golds);
         if ((r->source->task == RAN_TASK_TAG && note_tags(d, line, head, err) != RAN_OK) ||
             number_labels(r, line, end, names, head->n, err) != RAN_OK)
                 return err->code;
@@ -439,6 +475,9 @@ void train_begin(struct train_reader *r)
         d->task = r->source->task;
         d->set.keep = d->place_spool.keep = d->empty_spool.keep = r->source->keep;
         ran_sha256_init(&r->digest);
+        struct ran_error err = {0};
+        if (d->task == RAN_TASK_MLM && ran_dataset_set_classes(&d->set, NULL, 0, &err) != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
 }
 
 void train_finish(struct train_reader *r)
@@ -464,9 +503,10 @@ struct cmd_loop train_loop(const struct train_source *source)
 {
         return (struct cmd_loop){
                 .input = source->input,
-                .reads = source->task == RAN_TASK_TAG  ? tagged
-                         : source->task == RAN_TASK_LM ? texts
-                                                       : labelled,
+                .reads = source->task == RAN_TASK_TAG   ? tagged
+                         : source->task == RAN_TASK_LM  ? texts
+                         : source->task == RAN_TASK_MLM ? gapped
+                                                        : labelled,
                 .pool = source->pool,
                 .make_scratch = scratch_new,
                 .free_scratch = scratch_free,

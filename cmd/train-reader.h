@@ -32,6 +32,8 @@ struct train_scratch {
         struct cmd_words words;       /* where a vocabulary is learned */
         struct cmd_sequence sequence; /* of a language model, in place of document */
         int mask;                     /* RAN_MASK_... that it is to be read with */
+        uint32_t *gap, *gold;         /* (gaps) of mlm: where ids have gaps, and what stood there */
+        size_t gaps, gap_cap, gold_cap;
         double weight;
 };
 void train_scratch_release(struct train_scratch *s);
@@ -45,6 +47,9 @@ int train_read_labels(struct train_scratch *s, const struct train_source *source
 int train_text_kind(struct train_scratch *s, const struct train_source *source,
                     const struct ran_record *record, struct ran_error *err);
 int train_text_read(struct train_scratch *s, const struct train_source *source,
+                    const struct ran_record *record, struct ran_error *err);
+/* The gaps that a record of ids has of its own, `masked_at` and `masked_ids`; none: s->gaps is 0. */
+int train_gaps_read(struct train_scratch *s, const struct train_source *source,
                     const struct ran_record *record, struct ran_error *err);
 int train_encode(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
                  struct ran_error *err);

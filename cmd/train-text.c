@@ -1,4 +1,4 @@
-/* train-text.c - which texts of a record a language model learns from, and their ids. */
+/* train-text.c - which texts of a record a language model learns from, and their ids and gaps. */
 #include "train-reader.h"
 
 static bool has(const struct ran_record *record, const char *name)
@@ -53,5 +53,58 @@ int train_text_read(struct train_scratch *s, const struct train_source *source,
         if (q->L > 1 && q->first >= q->L)
                 return ran_fail(err, RAN_EFORMAT,
                                 "all of the ids are source: there is no target to learn");
+        return RAN_OK;
+}
+
+/* ---- gaps ----------------------------------------------------------------------------------- */
+
+/* Appends to *list, ascending and below `limit` if so wanted, or says what is wrong. */
+static int read_numbers(uint32_t **list, size_t *cap, size_t *n, const struct ran_record *record,
+                        const struct ran_member *m, const char *name, size_t limit, bool ascending,
+                        struct ran_error *err)
+{
+        struct ran_span item;
+        size_t pos = 0, x;
+        char type;
+        bool good = m->type == 'a';
+
+        *n = 0;
+        while (good && ran_json_next(record->line, m->value, &pos, NULL, &item, &type)) {
+                good = type == 'n' &&
+                       ran_parse_size(record->line + item.begin, item.end - item.begin, &x) &&
+                       x < limit && !(ascending && *n > 0 && x <= (*list)[*n - 1]);
+                uint32_t *grown = ran_grow(*list, cap, *n + 1, sizeof *grown, err);
+                if (grown == NULL)
+                        return RAN_ENOMEM;
+                *list = grown;
+                if (good)
+                        grown[(*n)++] = (uint32_t)x;
+        }
+        return good ? RAN_OK
+                    : ran_fail(err, RAN_EFORMAT, "\"%s\" must be an array of numbers below %zu%s",
+                               name, limit, ascending ? ", in ascending order" : "");
+}
+
+int train_gaps_read(struct train_scratch *s, const struct train_source *source,
+                    const struct ran_record *record, struct ran_error *err)
+{
+        const struct ran_member *at = ran_record_find(record, "masked_at", NULL);
+        const struct ran_member *ids = ran_record_find(record, "masked_ids", NULL);
+        size_t golds;
+
+        s->gaps = 0;
+        if (s->document.from != CMD_FROM_IDS || at == NULL || at->type == '0')
+                return RAN_OK;
+        if (ids == NULL)
+                return ran_fail(err, RAN_EFORMAT, "there is \"masked_at\", but no \"masked_ids\"");
+        if (read_numbers(&s->gap, &s->gap_cap, &s->gaps, record, at, "masked_at", s->document.L,
+                         true, err) != RAN_OK ||
+            read_numbers(&s->gold, &s->gold_cap, &golds, record, ids, "masked_ids", source->V,
+                         false, err) != RAN_OK)
+                return err->code;
+        if (golds != s->gaps || golds == 0)
+                return ran_fail(err, RAN_EFORMAT,
+                                "%zu places in \"masked_at\", but %zu ids in \"masked_ids\"",
+                                s->gaps, golds);
         return RAN_OK;
 }

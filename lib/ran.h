@@ -839,7 +839,8 @@ struct ran_dataset {
         size_t *first;       /* (B+1) where each begins in ids */
         uint32_t *labels;    /* all labels, one after another; ascending within a document */
         size_t *label_first; /* (B+1) where those of a document begin */
-        uint32_t *places;    /* tagging, else NULL: as labels, the token of its document that each is of */
+        uint32_t *places;    /* tagging, else NULL: as labels, the token of its document that each is of;
+                              * mlm: the first token of each word, all labels being 0 */
         uint32_t *sources;   /* (B) language models, else NULL: leading ids that are source */
         uint32_t *spelling;  /* or NULL: as ids, RAN_SPELLING each */
         bool *begins;        /* as places: the word is the first of a sentence */
@@ -847,6 +848,7 @@ struct ran_dataset {
         char **names;        /* (C) label names, ordered by their bytes; shared with nobody */
         size_t C;
         bool multilabel; /* records hold "labels": set by the caller */
+        bool given;      /* mlm: places are gaps, and labels what stood there: set by the caller */
         char digest[65]; /* SHA-256 of what was read, in order: set by the caller */
         /* Where the arrays lie that grow with the documents and may be larger than memory. */
         struct {

@@ -44,6 +44,7 @@ void ran_batcher_release(struct ran_batcher *k)
                 free(t->gold);
                 free(t->scale);
                 free(t->place);
+                ran_gaps_release(&t->gaps);
                 free(t);
         }
         ran_tree_release(&k->tree);
@@ -77,6 +78,8 @@ int ran_batch_check(const struct ran_dataset *d, const struct ran_config *c, siz
 
         if (B > 0 && (c->task == RAN_TASK_LM) != (d->sources != NULL))
                 return ran_fail(err, RAN_EINVAL, "the documents are for another task");
+        if (B > 0 && c->task == RAN_TASK_MLM && d->places == NULL)
+                return ran_fail(err, RAN_EINVAL, "the documents do not say where words begin");
         for (size_t b = 0; b < B && c->mask == RAN_MASK_CAUSAL; b++)
                 if (d->sources[b] > 0)
                         return ran_fail(err, RAN_EINVAL,
@@ -90,6 +93,11 @@ int ran_batch_check(const struct ran_dataset *d, const struct ran_config *c, siz
                 if (d->spelling[i] >= c->spelling)
                         return ran_fail(err, RAN_EINVAL, "there is no bucket %u of spelling",
                                         (unsigned)d->spelling[i]);
+        for (size_t i = 0; B > 0 && d->given && i < d->label_first[B]; i++)
+                if (d->labels[i] >= V)
+                        return ran_fail(err, RAN_EINVAL,
+                                        "id %u is not in the vocabulary of %zu pieces",
+                                        (unsigned)d->labels[i], V);
         for (size_t i = 0; i < tokens; i++)
                 if (d->ids[i] >= V)
                         return ran_fail(err, RAN_EINVAL,
@@ -123,6 +131,9 @@ static double terms(const struct ran_batcher *k, const struct ran_piece *piece)
                 to = ran_plan_predicts(k->data, piece, &from);
                 return (double)k->data->weight[b] * (double)(to - from);
         }
+        if (k->c->task == RAN_TASK_MLM)
+                return (double)k->data->weight[b] *
+                       (double)ran_gaps_count(k->data, b, k->noise.seed, k->noise.epoch);
         if (k->c->task == RAN_TASK_CLASSIFY)
                 return weigh(k, b, 0);
         for (size_t i = 0; i < words; i++)
@@ -225,6 +236,20 @@ static int load_predicted(struct ran_batcher *k, struct ran_trainee *t, const st
         return ran_rows_places(&t->rows, t->place, to - from, err);
 }
 
+/* A place for each token that is to be found. */
+static int load_gaps(struct ran_batcher *k, struct ran_trainee *t, size_t b, struct ran_error *err)
+{
+        const struct ran_gaps *g = &t->gaps;
+        size_t at = t->rows.places;
+
+        ROOM(gold, at + g->n);
+        ROOM(scale, at + g->n);
+        memcpy(t->gold + at, g->gold, g->n * sizeof *g->gold);
+        for (size_t i = 0; i < g->n; i++)
+                t->scale[at + i] = (float)((double)k->data->weight[b] / k->terms);
+        return ran_rows_places(&t->rows, g->place, g->n, err);
+}
+
 static int load_words(struct ran_batcher *k, struct ran_trainee *t, size_t b, struct ran_error *err)
 {
         const struct ran_dataset *d = k->data;
@@ -240,18 +265,27 @@ static int load_piece(struct ran_batcher *k, struct ran_trainee *t, const struct
 {
         const struct ran_dataset *d = k->data;
         size_t b = p->document;
+        const uint32_t *ids = d->ids + d->first[b] + p->from;
         uint64_t record = b + (uint64_t)p->number * d->B; /* no two pieces drop out alike */
 
         if (p->carry != NULL && p->from == 0)
                 ran_carry_clear(p->carry);
-        if (ran_rows_add_after(&t->rows, k->c, d->ids + d->first[b] + p->from, p->to - p->from,
-                               record, p->carry, err) != RAN_OK ||
+        if (k->c->task == RAN_TASK_MLM) {
+                if (ran_gaps_make(&t->gaps, d, b, k->mask, k->C, k->noise.seed, k->noise.epoch,
+                                  err) != RAN_OK)
+                        return RAN_ENOMEM;
+                ids = t->gaps.ids;
+        }
+        if (ran_rows_add_after(&t->rows, k->c, ids, p->to - p->from, record, p->carry, err) !=
+                    RAN_OK ||
             (k->c->spelling > 0 &&
              ran_rows_spell(&t->rows, d->spelling + (d->first[b] + p->from) * RAN_SPELLING, err) !=
                      RAN_OK))
                 return err->code;
         if (k->c->task == RAN_TASK_LM)
                 return load_predicted(k, t, p, err);
+        if (k->c->task == RAN_TASK_MLM)
+                return load_gaps(k, t, b, err);
         return k->c->task == RAN_TASK_TAG ? load_words(k, t, b, err) : RAN_OK;
 }
 

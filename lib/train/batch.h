@@ -10,6 +10,7 @@
 
 #include "model/work.h"
 #include "train/grad.h"
+#include "train/gaps.h"
 #include "train/plan.h"
 
 struct ran_trainee {
@@ -19,6 +20,7 @@ struct ran_trainee {
         uint32_t *gold;  /* (places) language models: the token that each predicts */
         float *scale;    /* (places) and what it weighs in the loss */
         uint32_t *place; /* scratch: places of one piece */
+        struct ran_gaps gaps;
         size_t chain_cap, gold_cap, scale_cap, place_cap;
         struct ran_trainee *next;
 };
@@ -31,6 +33,7 @@ struct ran_batcher {
         double *class_weight; /* (C) or NULL: all 1 */
         struct ran_noise noise;
         double smoothing;
+        uint32_t mask; /* mlm: the piece that stands for a gap */
         struct ran_pool *pool;
         struct ran_tree tree;
         pthread_mutex_t lock;

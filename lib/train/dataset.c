@@ -449,6 +449,7 @@ int ran_dataset_split(struct ran_dataset *d, double share, uint64_t seed, struct
         if (held == NULL)
                 return RAN_ENOMEM;
         dev->multilabel = d->multilabel;
+        dev->given = d->given;
         dev->keep = d->keep;
         memcpy(dev->digest, d->digest, sizeof dev->digest);
         int code = choose(d, share, seed, held, err);

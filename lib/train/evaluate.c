@@ -1,5 +1,6 @@
 /* evaluate.c - see evaluate.h. */
 #include "train/evaluate.h"
+#include "train/gaps.h"
 #include "model/tagger.h"
 #include "train/plan.h"
 
@@ -26,6 +27,7 @@ struct sweep {
         atomic_size_t next;
         pthread_mutex_t lock;
         struct ran_error err;
+        uint32_t mask; /* mlm */
 };
 
 static void sweep_lane(void *arg, size_t lane)
@@ -238,9 +240,40 @@ static int read_one(struct sweep *k, struct ran_state *s, size_t b, struct ran_e
         return rc;
 }
 
+static int fill_one(struct sweep *k, struct ran_state *s, size_t b, struct ran_error *err)
+{
+        const struct ran_dataset *d = k->d;
+        struct ran_gaps gaps = {0};
+        float *nll = NULL;
+        int rc = ran_gaps_make(&gaps, d, b, k->mask, k->C, 0, 0, err);
+
+        if (rc == RAN_OK && (nll = ran_alloc_floats(gaps.n, err)) == NULL)
+                rc = RAN_ENOMEM;
+        if (rc == RAN_OK)
+                rc = ran_score_masked(s, gaps.ids, d->first[b + 1] - d->first[b], gaps.place,
+                                      gaps.n, gaps.gold, nll, NULL, err);
+        for (size_t i = 0; i < gaps.n && rc == RAN_OK; i++)
+                k->loss[b] += (double)nll[i];
+        free(nll);
+        ran_gaps_release(&gaps);
+        return rc;
+}
+
+/* Tokens of a document that are to be told. */
+static size_t outputs(const struct ran_config *c, const struct ran_dataset *d, size_t b)
+{
+        const struct ran_piece all = whole(d, b);
+        size_t from, to;
+
+        if (c->task == RAN_TASK_MLM)
+                return ran_gaps_count(d, b, 0, 0);
+        to = ran_plan_predicts(d, &all, &from);
+        return to - from;
+}
+
 int ran_evaluate_texts(struct ran_rates *rates, const struct ran_config *c,
                        const struct ran_params *p, size_t V, const struct ran_dataset *d,
-                       struct ran_pool *pool, struct ran_error *err)
+                       uint32_t mask, struct ran_pool *pool, struct ran_error *err)
 {
         double loss = 0, tokens = 0;
         struct sweep k = {.c = c,
@@ -248,16 +281,14 @@ int ran_evaluate_texts(struct ran_rates *rates, const struct ran_config *c,
                           .C = V,
                           .d = d,
                           .pool = pool,
-                          .fn = read_one,
+                          .mask = mask,
+                          .fn = c->task == RAN_TASK_MLM ? fill_one : read_one,
                           .loss = ran_alloc(d->B, sizeof *k.loss, err)};
         int rc = k.loss != NULL ? sweep(&k, err) : RAN_ENOMEM;
 
         for (size_t b = 0; b < d->B && rc == RAN_OK; b++) {
-                const struct ran_piece all = whole(d, b);
-                size_t from, to = ran_plan_predicts(d, &all, &from);
-
                 loss += k.loss[b];
-                tokens += (double)(to - from);
+                tokens += (double)outputs(c, d, b);
         }
         *rates = (struct ran_rates){.loss = loss / fmax(tokens, 1)};
         free(k.loss);

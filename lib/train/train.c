@@ -98,8 +98,9 @@ static int judge(struct ran_trainer *t, struct ran_rates *r, struct ran_error *e
 
         if (t->c->task == RAN_TASK_TAG)
                 return ran_evaluate_tags(r, t->c, &t->p, dev, t->job->pool, err);
-        if (t->c->task == RAN_TASK_LM)
-                return ran_evaluate_texts(r, t->c, &t->p, t->V, dev, t->job->pool, err);
+        if (ran_is_tied(t->c))
+                return ran_evaluate_texts(r, t->c, &t->p, t->V, dev, t->batcher.mask, t->job->pool,
+                                          err);
         e = ran_eval_new(t->C, (const char *const *)dev->names, t->c->multilabel, err);
         p = ran_alloc(dev->B * t->C, sizeof *p, err);
         if (e != NULL && p != NULL &&
@@ -169,7 +170,7 @@ static int step(struct ran_trainer *t, struct ran_error *err)
         double loss, scale = 1;
         int rc;
 
-        t->batcher.noise.epoch = (uint64_t)t->at.epoch;
+        t->batcher.noise.epoch = (uint64_t)t->at.epoch + ran_is_tied(t->c); /* 0: of dev data */
         ran_plan_next(&t->plan);
         rc = ran_batch_gradient(&t->batcher, t->plan.piece, t->plan.n, &loss, &g, err);
         if (rc != RAN_OK)

@@ -129,6 +129,12 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                 rc = describe(t, err);
         if (rc != RAN_OK)
                 return rc;
+        t->batcher.mask = RAN_MASK;
+        if (t->c->task == RAN_TASK_MLM && job->tokenizer != NULL &&
+            !ran_tokenizer_find(job->tokenizer, "[MASK]", 6, &t->batcher.mask))
+                return ran_fail(err, RAN_EINVAL,
+                                "the vocabulary has no piece [MASK], which a model that fills gaps "
+                                "in texts needs");
         t->batcher.smoothing = t->s->label_smoothing;
         t->batcher.noise = (struct ran_noise){
                 .seed = t->s->seed, .dropout = t->s->dropout, .embed_dropout = t->s->embed_dropout};

@@ -474,7 +474,7 @@ END
 @test "train: verbs and options that make no sense together" {
   refused 2 'a verb comes first: classify' ran-train
   refused 2 "unknown verb 'sort'" ran-train sort
-  refused 2 'not in this version' ran-train mlm -o m.ran
+  refused 2 '-o FILE' ran-train mlm
   refused 2 '-o FILE' ran-train classify
   refused 2 '-o FILE' ran-train classify -o -
   refused 2 'exclude each other' ran-train classify --check --dry-run

@@ -143,7 +143,7 @@ static void check_pieces(int mask, size_t lanes, size_t bptt)
                 sum += weight * loss;
                 terms += weight;
         }
-        CHECK_OK(ran_evaluate_texts(&rates, &b.toy.c, &b.toy.p, TOY_V, &b.data, NULL, &err), err);
+        CHECK_OK(ran_evaluate_texts(&rates, &b.toy.c, &b.toy.p, TOY_V, &b.data, RAN_MASK, NULL, &err), err);
         CHECK(rates.loss > 1);
         CHECK_NEAR(sum / terms, rates.loss, 1e-5);
         bench_release(&b);
@@ -235,7 +235,7 @@ static double loss_of(const char *model, const struct ran_dataset *d)
         struct ran_rates rates = {.loss = INFINITY};
 
         if (test_check(m != NULL, err.text, __FILE__, __LINE__))
-                CHECK_OK(ran_evaluate_texts(&rates, &m->config, &m->params, m->V, d, NULL, &err),
+                CHECK_OK(ran_evaluate_texts(&rates, &m->config, &m->params, m->V, d, RAN_MASK, NULL, &err),
                          err);
         ran_model_free(m);
         return rates.loss;

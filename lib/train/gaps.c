@@ -1,0 +1,117 @@
+/* gaps.c - see gaps.h. */
+#include "train/gaps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Words of a document: word i is the tokens [place[i], place[i + 1]). */
+struct words {
+        const uint32_t *place;
+        size_t n, L;
+        uint64_t key;
+        size_t always; /* masked if no word is drawn */
+        bool none;     /* none is */
+};
+
+static const double masked = 0.15, as_mask = 0.8, as_other = 0.1;
+
+/* Positions of draws: one of a word, two of a token. */
+static double draw_word(const struct words *w, size_t i)
+{
+        return ran_uniform(w->key, 3 * i);
+}
+
+static struct words words_of(const struct ran_dataset *d, size_t b, uint64_t seed, uint64_t epoch)
+{
+        size_t at = d->label_first[b];
+        struct words w = {.place = d->places + at,
+                          .n = d->label_first[b + 1] - at,
+                          .L = d->first[b + 1] - d->first[b],
+                          .key = ran_key(seed, RAN_FOR_MASKING, epoch, b),
+                          .none = true};
+
+        for (size_t i = 0; i < w.n; i++) {
+                if (draw_word(&w, i) < masked)
+                        w.none = false;
+                if (draw_word(&w, i) < draw_word(&w, w.always))
+                        w.always = i;
+        }
+        return w;
+}
+
+static bool is_masked(const struct words *w, size_t i)
+{
+        return w->none ? i == w->always : draw_word(w, i) < masked;
+}
+
+static size_t word_end(const struct words *w, size_t i)
+{
+        return i + 1 < w->n ? w->place[i + 1] : w->L;
+}
+
+size_t ran_gaps_count(const struct ran_dataset *d, size_t b, uint64_t seed, uint64_t epoch)
+{
+        struct words w = words_of(d, b, seed, epoch);
+        size_t count = 0;
+
+        if (d->given)
+                return w.n;
+        for (size_t i = 0; i < w.n; i++)
+                if (is_masked(&w, i))
+                        count += word_end(&w, i) - w.place[i];
+        return count;
+}
+
+/* What stands at a token of a masked word. */
+static uint32_t replace(const struct words *w, size_t t, uint32_t id, uint32_t mask, size_t V)
+{
+        double how = ran_uniform(w->key, 3 * t + 1);
+        size_t from = V > RAN_RESERVED ? RAN_RESERVED : 0;
+
+        if (how < as_mask)
+                return mask;
+        if (how >= as_mask + as_other)
+                return id;
+        return (uint32_t)(from + (size_t)(ran_uniform(w->key, 3 * t + 2) * (double)(V - from)));
+}
+
+int ran_gaps_make(struct ran_gaps *g, const struct ran_dataset *d, size_t b, uint32_t mask,
+                  size_t V, uint64_t seed, uint64_t epoch, struct ran_error *err)
+{
+        const uint32_t *ids = d->ids + d->first[b], *labels = d->labels + d->label_first[b];
+        struct words w = words_of(d, b, seed, epoch);
+        uint32_t *all = ran_grow(g->ids, &g->ids_cap, w.L, sizeof *all, err), *place, *gold;
+
+        if (all == NULL)
+                return RAN_ENOMEM;
+        g->ids = all;
+        place = ran_grow(g->place, &g->place_cap, w.L, sizeof *place, err);
+        if (place == NULL)
+                return RAN_ENOMEM;
+        g->place = place;
+        gold = ran_grow(g->gold, &g->gold_cap, w.L, sizeof *gold, err);
+        if (gold == NULL)
+                return RAN_ENOMEM;
+        g->gold = gold;
+        memcpy(all, ids, w.L * sizeof *ids);
+        g->n = d->given ? w.n : 0;
+        for (size_t i = 0; i < g->n; i++) {
+                place[i] = w.place[i];
+                gold[i] = labels[i];
+        }
+        for (size_t i = 0; i < w.n && !d->given; i++)
+                for (size_t t = w.place[i]; is_masked(&w, i) && t < word_end(&w, i); t++) {
+                        all[t] = replace(&w, t, ids[t], mask, V);
+                        place[g->n] = (uint32_t)t;
+                        gold[g->n++] = ids[t];
+                }
+        return RAN_OK;
+}
+
+void ran_gaps_release(struct ran_gaps *g)
+{
+        free(g->ids);
+        free(g->place);
+        free(g->gold);
+        *g = (struct ran_gaps){0};
+}

@@ -1,0 +1,29 @@
+/* gaps.h - what a masked language model is trained on: documents with gaps.
+ *
+ * 15 % of the words of a document, at least one, are masked, all pieces of a word together. Of
+ * their pieces 80 % become [MASK], 10 % another piece by chance, and 10 % stay as they are (Devlin
+ * et al., NAACL 2019): what stood there is to be found. Which ones is a function of (seed, epoch,
+ * document, position), so that each epoch has gaps of its own; development data have those of epoch
+ * 0.
+ */
+#ifndef RAN_TRAIN_GAPS_H
+#define RAN_TRAIN_GAPS_H
+
+#include "ran.h"
+
+struct ran_gaps {
+        uint32_t *ids;   /* (L) of the document with its gaps */
+        uint32_t *place; /* (n) tokens that are to be found, ascending */
+        uint32_t *gold;  /* (n) what stood there */
+        size_t n;
+        size_t ids_cap, place_cap, gold_cap;
+};
+/* Zero-initialise; V pieces, of which `mask` stands for a gap. A dataset with `given` gaps says
+ * itself which they are. */
+int ran_gaps_make(struct ran_gaps *g, const struct ran_dataset *d, size_t b, uint32_t mask,
+                  size_t V, uint64_t seed, uint64_t epoch, struct ran_error *err);
+void ran_gaps_release(struct ran_gaps *g);
+/* How many tokens of document b that is. */
+size_t ran_gaps_count(const struct ran_dataset *d, size_t b, uint64_t seed, uint64_t epoch);
+
+#endif
