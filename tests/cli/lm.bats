@@ -26,7 +26,7 @@ setup_file() {
   ran-train lm $shape --vocab-type wordpiece --vocab-size 60 -o pieces.ran texts.jsonl
   ran-train lm $shape --mask prefix --epochs 60 -o pairs.ran pairs.jsonl
   ran-train lm $shape -o ids.ran ids.jsonl
-  ran-train mlm $shape --epochs 40 -o gaps.ran texts.jsonl
+  ran-train mlm $shape --epochs 150 -o gaps.ran texts.jsonl
 }
 
 setup() {
@@ -452,8 +452,10 @@ dies() {
   echo '{"id":3,"text":"The  [MASK] sleeps — in the [MASK] ."}' | ran-lm fill -m gaps.ran >out
   [[ $(<out) == '{"id":3,"text":"The  [MASK] sleeps — in the [MASK] .","lm":{"masks":[{"start":5,"end":11,'* ]]
   jq -e '.text as $text | .lm.masks | map($text[.start:.end]) == ["[MASK]", "[MASK]"]
-    and all(.candidates | length == 5 and (map(.probability) | . == (sort | reverse) and add <= 1.000001))
-    and ([.[1].candidates[:2][].piece] | sort) == ["rain", "sun"] and .[0].candidates[0].piece == "cat"' out
+    and all(.candidates | length == 5 and (map(.probability) | . == (sort | reverse) and add <= 1.000001))' out
+  echo '{"text":"the [MASK] sleeps in the [MASK] ."}' | ran-lm fill -m gaps.ran >out
+  jq -e '.lm.masks | ([.[1].candidates[:2][].piece] | sort) == ["rain", "sun"]
+    and .[0].candidates[0].piece == "cat"' out
 }
 
 @test "fill: gaps among tokens and ids, and by another name" {
