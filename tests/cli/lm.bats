@@ -1,11 +1,13 @@
 #!/usr/bin/env bats
-# ran-lm: likelihoods that add up, texts that go on, documents in pieces, gaps, and what is refused.
+# ran-lm: likelihoods that add up, texts that go on, documents in pieces, and what is refused.
+# Gaps are in fill.bats.
 
 bats_require_minimum_version 1.5.0
+load lm.bash
 
-# lm.ran goes on with texts, in windows of 5 tokens; pairs.ran goes from sources to targets; gaps.ran
-# fills gaps; ids.ran is lm.ran for bare ids; other.ran is one more like lm.ran; lines.ran has a token
-# for the end of a line, pieces.ran cuts words into pieces.
+# lm.ran goes on with texts, in windows of 5 tokens; pairs.ran goes from sources to targets; ids.ran is
+# lm.ran for bare ids; other.ran is one more like lm.ran; lines.ran has a token for the end of a line,
+# pieces.ran cuts words into pieces.
 setup_file() {
   PATH=${RAN_BIN:-$PWD/build}:$PATH
   cd "$BATS_FILE_TMPDIR"
@@ -26,38 +28,12 @@ setup_file() {
   ran-train lm $shape --vocab-type wordpiece --vocab-size 60 -o pieces.ran texts.jsonl
   ran-train lm $shape --mask prefix --epochs 60 -o pairs.ran pairs.jsonl
   ran-train lm $shape -o ids.ran ids.jsonl
-  ran-train mlm $shape --epochs 150 -o gaps.ran texts.jsonl
 }
 
 setup() {
   PATH=${RAN_BIN:-$PWD/build}:$PATH
   cd "$BATS_TEST_TMPDIR"
   ln -s "$BATS_FILE_TMPDIR"/*.ran "$BATS_FILE_TMPDIR"/*.jsonl .
-}
-
-# near: whether the numbers on standard input, two a line, are the same within 1e-4; some are needed.
-near() {
-  awk '{ d = $1 - $2; if (d > 1e-4 || d < -1e-4 || $1 == "null" || NF != 2) { print "off:", $0; bad = 1 } }
-    END { exit bad || NR == 0 }'
-}
-
-# refused INPUT WORDS ARGUMENT...: ran-lm ARGUMENT... makes of INPUT an error record whose message has
-# WORDS, and ends with 1.
-refused() {
-  local input=$1 words=$2
-  shift 2
-  printf '%s\n' "$input" >bad.jsonl
-  run -1 --separate-stderr ran-lm "$@" bad.jsonl
-  [[ $(jq -r .ran_error.message <<<"$output") == *"$words"* ]] || { echo "$output" >&2; false; }
-}
-
-# dies WORDS ARGUMENT...: ran-lm ARGUMENT... ends with 3, a message that has WORDS, and no output.
-dies() {
-  local words=$1
-  shift
-  run -3 --separate-stderr ran-lm "$@"
-  [ -z "$output" ]
-  [[ $stderr == *"$words"* ]] || { echo "$stderr" >&2; false; }
 }
 
 # ---- score ---------------------------------------------------------------------------------------
@@ -446,52 +422,6 @@ dies() {
   [[ $stderr == *'score, generate or fill'* ]]
 }
 
-# ---- fill ----------------------------------------------------------------------------------------
-
-@test "fill: candidates for each gap of a text" {
-  echo '{"id":3,"text":"The  [MASK] sleeps — in the [MASK] ."}' | ran-lm fill -m gaps.ran >out
-  [[ $(<out) == '{"id":3,"text":"The  [MASK] sleeps — in the [MASK] .","lm":{"masks":[{"start":5,"end":11,'* ]]
-  jq -e '.text as $text | .lm.masks | map($text[.start:.end]) == ["[MASK]", "[MASK]"]
-    and all(.candidates | length == 5 and (map(.probability) | . == (sort | reverse) and add <= 1.000001))' out
-  echo '{"text":"the [MASK] sleeps in the [MASK] ."}' | ran-lm fill -m gaps.ran >out
-  jq -e '.lm.masks | ([.[1].candidates[:2][].piece] | sort) == ["rain", "sun"]
-    and .[0].candidates[0].piece == "cat"' out
-}
-
-@test "fill: gaps among tokens and ids, and by another name" {
-  echo '{"tokens":["the","[MASK]","sleeps"]}' | ran-lm fill -m gaps.ran --top 2 >tokens.out
-  jq -e '.lm.masks | length == 1 and .[0].start == 1 and .[0].end == 2 and (.[0].candidates | length) == 2' tokens.out
-  echo '{"text":"the___sleeps"}' | ran-lm fill -m gaps.ran --top 2 --mask-token ___ |
-    jq -c '.lm.masks[].candidates' >named
-  jq -c '.lm.masks[].candidates' tokens.out | cmp - named
-  ids=$(echo '{"text":"the cat sleeps"}' | ran-tokenize encode -m gaps.ran | jq -c '.encoding.ids')
-  echo "{\"ids\":$ids}" | jq -c '.ids[1] = 1' | ran-lm fill -m gaps.ran --top 2 |
-    jq -c '.lm.masks[].candidates' | cmp - named
-  # Places may be listed: then what stands there is read as it is.
-  echo "{\"ids\":$ids,\"masked_at\":[0,2]}" | ran-lm fill -m gaps.ran | jq -e '[.lm.masks[].start] == [0, 2]'
-}
-
-@test "fill: probabilities are made of the logits, and reserved tokens are no candidates" {
-  echo '{"text":"[MASK] cat [MASK]"}' | ran-lm fill -m gaps.ran --logits --top 1000000000 >out
-  jq -r '.lm | [.logits, .masks] | transpose[] | (.[0] | map(exp)) as $e | ($e | add) as $sum
-    | [.[1].candidates[].probability, ($e[5:] | sort | reverse | map(. / $sum))[]] | .[:length / 2] as $p
-    | .[length / 2:] as $q | [$p, $q] | transpose[] | @tsv' out | near
-  jq -e 'all(.lm.masks[].candidates[].piece; startswith("[") | not)
-    and (.lm.masks[0].candidates | length) == (.lm.logits[0] | length) - 5' out
-}
-
-@test "fill: what is refused" {
-  refused '{"text":"no gap"}' 'there is no gap to fill: write [MASK]' fill -m gaps.ran
-  refused '{"ids":[7,8]}' 'there is no gap to fill' fill -m gaps.ran
-  refused '{"ids":[7,8],"masked_at":[2]}' '"masked_at" must be an array of places' fill -m gaps.ran
-  refused '{"ids":[7,8],"masked_at":[1,0]}' '"masked_at" must be' fill -m gaps.ran
-  refused '{"ids":[7,8],"masked_at":1}' '"masked_at" must be' fill -m gaps.ran
-  refused '{"ids":[1,8000]}' 'not in the vocabulary' fill -m gaps.ran
-  refused '{"tokens":["a",3]}' 'must be an array of strings' fill -m gaps.ran
-  refused '{"label":"x"}' 'no document' fill -m gaps.ran
-  run -2 --separate-stderr ran-lm fill -m gaps.ran --mask-token= texts.jsonl
-}
-
 # ---- what is refused -----------------------------------------------------------------------------
 
 @test "lm: models of other tasks" {
@@ -499,8 +429,6 @@ dies() {
     <(printf '{"text":"a b","label":"%s"}\n' x y)
   dies 'labels documents' score -m class.ran texts.jsonl
   dies 'labels documents' fill -m class.ran texts.jsonl
-  dies 'fills gaps in texts, a task of ran-lm' score -m gaps.ran texts.jsonl
-  dies 'fills gaps in texts' generate -m gaps.ran --prompt x
   dies 'continues texts' fill -m lm.ran texts.jsonl
   dies 'cannot open' score -m nowhere.ran texts.jsonl
 }
@@ -530,11 +458,9 @@ dies() {
 }
 
 @test "lm: a vocabulary without the tokens that the task needs" {
-  for piece in '[START]:lm' '[END]:lm' '[SEP]:pairs' '[MASK]:gaps'; do
+  for piece in '[START]:lm' '[END]:lm' '[SEP]:pairs'; do
     name=${piece%:*}
-    verb=score
-    [ "$name" != '[MASK]' ] || verb=fill
     LC_ALL=C sed "s/\\[${name:1:2}\\([A-Z]*\\]\\)/[${name:1:1}x\\1/g" "${piece#*:}.ran" >odd.ran
-    dies "has no piece $name" $verb -m odd.ran texts.jsonl
+    dies "has no piece $name" score -m odd.ran texts.jsonl
   done
 }
