@@ -59,7 +59,7 @@ struct scorer {
 struct scratch {
         struct ran_state *state;
         struct cmd_sequence sequence;
-        size_t read; /* tokens of it that the model read */
+        size_t read; /* tokens of it that the model read, but for [END] */
         uint32_t *gold;
         float *nll, *logits; /* (read), (read, V): only if asked for */
         size_t gold_cap, nll_cap, logits_cap;
@@ -116,13 +116,14 @@ static int fit(struct scratch *s, size_t n, size_t V, struct ran_error *err)
         return RAN_OK;
 }
 
-/* The last token has nothing to predict, and is read for its logits only. While a document goes on
- * it is read when the next piece is there. */
+/* The last token has nothing to predict, and is read for its logits only; or, behind a source,
+ * because its window then holds more than the source, which decides who sees that. While a document
+ * goes on it is read when the next piece is there. */
 static size_t tokens_to_read(const struct lm *lm, const struct cmd_sequence *q)
 {
-        bool all = options.logits && !q->ended && lm->past == NULL;
+        bool logits = options.logits && !q->ended;
 
-        return all ? q->L : q->L - 1;
+        return lm->past == NULL && (logits || q->sources > 0) ? q->L : q->L - 1;
 }
 
 /* Reads the record and fills gold, nll and logits: of token t, what it says about token t + 1. */
@@ -137,7 +138,7 @@ static int score(struct lm *lm, struct scratch *s, const struct ran_record *reco
         if (code != RAN_OK)
                 return code;
         size_t n = tokens_to_read(lm, q);
-        s->read = n;
+        s->read = q->ended ? q->L - 1 : n;
         code = fit(s, n, lm->V, err);
         if (code != RAN_OK)
                 return code;

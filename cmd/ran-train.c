@@ -296,18 +296,20 @@ static void open_vocabulary(struct session *s)
  * [SEP] is needed may depend on the records. */
 static void check_vocabulary(const struct session *s)
 {
+        const char *name = other.model != NULL       ? other.model
+                           : file.start.init != NULL ? file.start.init
+                                                     : file.vocab;
         struct cmd_reserved reserved;
         struct ran_error err = {0};
 
         if ((s->source.task == RAN_TASK_LM || s->source.task == RAN_TASK_MLM) &&
             cmd_reserved_find(&reserved, s->source.tokenizer, s->source.task, config.mask, &err) !=
                     RAN_OK)
-                cmd_die(CMD_FAILED, "%s: %s", s->model != NULL ? other.model : file.vocab,
-                        err.text);
+                cmd_die(CMD_FAILED, "%s: %s", name, err.text);
 }
 
-/* Records with a source and a target are learned under the mask prefix, whether it was asked for or
- * not. A model that there is already has its mask. */
+/* Records with a source and a target are learned under the mask prefix. A model that there is has
+ * its mask already. */
 static void choose_mask(struct session *s)
 {
         if (s->source.task != RAN_TASK_LM || s->source.mask != RAN_MASK_NONE)
@@ -350,8 +352,8 @@ static void leave_spelling(struct session *s)
 static void read_training(struct session *s, char **files)
 {
         s->source.spelling = config.spelling;
-        s->source.mask =
-                s->model != NULL || config.mask == RAN_MASK_PREFIX ? config.mask : RAN_MASK_NONE;
+        if (s->model != NULL || cmd_was_set("mask") || config.mask == RAN_MASK_PREFIX)
+                s->source.mask = config.mask;
         s->source.join = config.join_sentences;
         if (s->start.init != NULL && s->source.tokenizer == NULL)
                 leave_spelling(s);

@@ -39,10 +39,11 @@ task() {
 
 # logits CASE: within 1e-4 of the largest of each document.
 logits() {
-  [ "$(task "$1")" != lm ] || return 0 # lm.bats
+  local command
+  command=ran-$(task "$1")
   numbers "$cases/$1/expected.safetensors" | grep '^out\.' >want
-  "ran-$(task "$1")" -m "$cases/$1/model.safetensors" --logits "$cases/$1/input.jsonl" |
-    jq -r '[.prediction.logits] | flatten | "out.\(input_line_number - 1) \(.[])"' >got
+  ${command/%lm/lm score} -m "$cases/$1/model.safetensors" --logits "$cases/$1/input.jsonl" |
+    jq -r '[(.prediction // .lm).logits] | flatten | "out.\(input_line_number - 1) \(.[])"' >got
   [ -s want ]
   [ "$(cut -d ' ' -f 1 want)" = "$(cut -d ' ' -f 1 got)" ]
   paste -d ' ' want got | awk -v what="$1" '
@@ -87,6 +88,15 @@ each_case() {
 
 @test "reference: loss and gradients of all cases" {
   each_case gradients
+}
+
+@test "reference: the loss of language models is what ran-lm score says" {
+  for name in ran-lm ran-seq2seq; do
+    want=$(numbers "$cases/$name/expected.safetensors" | sed -n 's/^loss //p')
+    ran-lm score -m "$cases/$name/model.safetensors" "$cases/$name/input.jsonl" |
+      jq -se --argjson want "$want" '((map(.lm.nll) | add) / (map(.lm.tokens) | add)) as $got
+        | ($got - $want | fabs) < 1e-5 * $want'
+  done
 }
 
 @test "reference: the same by each set of instructions" {

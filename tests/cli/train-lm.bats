@@ -229,6 +229,8 @@ config() {
     ran-train lm $shape --dev pairs.jsonl -o m.ran texts.jsonl
   refused 3 'texts.jsonl:1: there is neither "source" nor "target"' \
     ran-train lm $shape --dev texts.jsonl -o m.ran pairs.jsonl
+  refused 3 'pairs.jsonl:1: a "source" is for a model with the mask prefix' \
+    ran-train lm $shape --mask causal -o m.ran pairs.jsonl
   ran-train lm $shape -q --epochs 1 -o m.ran texts.jsonl
   refused 3 'a "source" is for a model with the mask prefix' \
     ran-train lm --dump-gradients g -m m.ran pairs.jsonl
