@@ -31,6 +31,8 @@ struct ran_batcher {
         double *class_weight; /* (C) or NULL: all 1 */
         struct ran_noise noise;
         double smoothing;
+        double word_dropout; /* share of the ids that become `unknown` */
+        uint32_t unknown;
         struct ran_pool *pool;
         struct ran_tree tree;
         pthread_mutex_t lock;
