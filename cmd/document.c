@@ -187,9 +187,10 @@ static int read_source(struct cmd_document *d, const struct ran_record *record,
         else if (text != NULL)
                 code = read_text(d, record->line, text, "text", tokenizer, err);
         else
-                code = ran_fail(err, RAN_EFORMAT,
-                                "no document: one of %sids, tokens and text is needed",
-                                encoding_ok ? "encoding, " : "");
+                code = ran_fail(err, RAN_EFORMAT, "no document: one of %stokens and text is needed",
+                                encoding_ok        ? "encoding, ids, "
+                                : d->spelling == 0 ? "ids, "
+                                                   : "");
         d->ids = d->encoding.ids;
         d->L = d->encoding.n;
         return code;

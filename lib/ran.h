@@ -113,6 +113,7 @@ enum ran_purpose {
         RAN_FOR_MASKING,
         RAN_FOR_SAMPLING,
         RAN_FOR_CONTEXT,
+        RAN_FOR_WORDS, /* dropout of whole words */
 };
 uint64_t ran_key(uint64_t seed, uint64_t purpose, uint64_t epoch, uint64_t record);
 uint64_t ran_draw(uint64_t key, uint64_t position);  /* 64 uniform bits */
@@ -403,6 +404,8 @@ size_t ran_tokenizer_size(const struct ran_tokenizer *t); /* V: one more than th
 const char *ran_tokenizer_piece(const struct ran_tokenizer *t, uint32_t id, size_t *n);
 /* The id of a piece, special and reserved ones too; false when there is none. */
 bool ran_tokenizer_find(const struct ran_tokenizer *t, const char *piece, size_t n, uint32_t *id);
+/* The id that stands for what is not in the vocabulary. */
+uint32_t ran_tokenizer_unknown(const struct ran_tokenizer *t);
 /* Encodes UTF-8 text, replacing what e held. */
 int ran_tokenizer_encode(const struct ran_tokenizer *t, const char *text, size_t n,
                          struct ran_encoding *e, struct ran_error *err);
@@ -918,7 +921,7 @@ struct ran_train_settings {
         size_t epochs, batch, bptt, patience, seed;
         double learning_rate, min_learning_rate, warmup, weight_decay, clip;
         double beta1, beta2, epsilon;
-        double dropout, embed_dropout, label_smoothing;
+        double dropout, embed_dropout, word_dropout, label_smoothing;
         double vectors_rms; /* root mean square that `vectors` of the job are scaled to; 0: as is */
         double init_rate; /* share of the learning rate, for what `init` of the job brings */
         bool freeze;      /* the rows of the embedding that `vectors` or `init` bring stay */

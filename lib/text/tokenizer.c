@@ -222,6 +222,11 @@ const char *ran_tokenizer_piece(const struct ran_tokenizer *t, uint32_t id, size
         return *n > 0 ? piece : NULL;
 }
 
+uint32_t ran_tokenizer_unknown(const struct ran_tokenizer *t)
+{
+        return t->unk;
+}
+
 bool ran_tokenizer_find(const struct ran_tokenizer *t, const char *piece, size_t n, uint32_t *id)
 {
         uint32_t found = strings_find(&t->pieces, strings_hash(STRINGS_HASH_START, piece, n), "", 0,

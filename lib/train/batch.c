@@ -260,6 +260,17 @@ static int load_words(struct ran_batcher *k, struct ran_trainee *t, size_t b, st
         return ran_rows_places(&t->rows, d->places + from, n, err);
 }
 
+/* Makes some ids of the piece that was added last unknown. */
+static void drop_words(struct ran_batcher *k, struct ran_rows *rows, uint64_t record)
+{
+        uint64_t key = ran_key(k->noise.seed, RAN_FOR_WORDS, k->noise.epoch, record);
+        size_t at = rows->doc[rows->B - 1];
+
+        for (size_t i = at; k->word_dropout > 0 && i < rows->L; i++)
+                if (ran_uniform(key, i - at) < k->word_dropout)
+                        rows->ids[i] = k->unknown;
+}
+
 static int load_piece(struct ran_batcher *k, struct ran_trainee *t, const struct ran_piece *p,
                       struct ran_error *err)
 {
@@ -282,6 +293,7 @@ static int load_piece(struct ran_batcher *k, struct ran_trainee *t, const struct
              ran_rows_spell(&t->rows, d->spelling + (d->first[b] + p->from) * RAN_SPELLING, err) !=
                      RAN_OK))
                 return err->code;
+        drop_words(k, &t->rows, record);
         if (k->c->task == RAN_TASK_LM)
                 return load_predicted(k, t, p, err);
         if (k->c->task == RAN_TASK_MLM)

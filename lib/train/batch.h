@@ -34,6 +34,8 @@ struct ran_batcher {
         struct ran_noise noise;
         double smoothing;
         uint32_t mask; /* mlm: the piece that stands for a gap */
+        double word_dropout; /* share of the ids that become `unknown` */
+        uint32_t unknown;
         struct ran_pool *pool;
         struct ran_tree tree;
         pthread_mutex_t lock;

@@ -114,6 +114,9 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
             t->rows > SIZE_MAX / 64 / t->D)
                 return ran_fail(err, RAN_EINVAL,
                                 "so many epochs or so large a vocabulary cannot be");
+        if (t->s->word_dropout > 0 && job->tokenizer == NULL)
+                return ran_fail(err, RAN_EINVAL,
+                                "word_dropout needs a vocabulary, which says what unknown is");
         rc = ran_config_check(t->c, err);
         if (rc == RAN_OK)
                 rc = ran_train_settings_check(t->s, t->c, err);
@@ -136,6 +139,8 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                                 "the vocabulary has no piece [MASK], which a model that fills gaps "
                                 "in texts needs");
         t->batcher.smoothing = t->s->label_smoothing;
+        t->batcher.word_dropout = t->s->word_dropout;
+        t->batcher.unknown = job->tokenizer != NULL ? ran_tokenizer_unknown(job->tokenizer) : 0;
         t->batcher.noise = (struct ran_noise){
                 .seed = t->s->seed, .dropout = t->s->dropout, .embed_dropout = t->s->embed_dropout};
         return RAN_OK;

@@ -33,6 +33,22 @@ classifies() {
   run --separate-stderr ran-classify -m one.ran "$@" <input.jsonl
 }
 
+@test "classify: spelling helps where the words are unknown" {
+  awk 'BEGIN { for (i = 0; i < 80; i++) { up = i % 2
+    w = sprintf("%c%c%c", 97 + i % 26, 97 + (i * 7) % 26, 97 + (i * 11) % 26)
+    printf "{\"text\":\"%s a\",\"label\":\"%s\"}\n", up ? toupper(w) : w, up ? "loud" : "calm" } }' >spelled.jsonl
+  shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 8 --min-window 2 --epochs 12 --no-dev --learning-rate 0.02'
+  ran-train classify -q $shape --spelling 100 -o spelled.ran spelled.jsonl
+  printf '%s\n' '{"text":"QXJ a"}' '{"text":"qxj a"}' '{"tokens":["QXJ","a"]}' '{"tokens":["qxj","a"]}' >new.jsonl
+  [ "$(ran-classify -m spelled.ran new.jsonl | jq -r .prediction.label | tr '\n' ' ')" = 'loud calm loud calm ' ]
+  # An encoding does not say how words are spelled; with the text beside it that one is read.
+  ran-classify -m spelled.ran --max-tokens 1 --truncate=head new.jsonl | jq -se 'all(.prediction.truncated.kept == 1)'
+  run -1 --separate-stderr ran-classify -m spelled.ran - <<<'{"ids":[5]}'
+  [[ $stderr == *'the model looks at the spelling of words, which "ids" do not have'* ]]
+  run -1 --separate-stderr ran-classify -m spelled.ran - <<<'{"encoding":{"vocab":"x","ids":[5]}}'
+  [[ $stderr == *'no document: one of tokens and text is needed'* ]]
+}
+
 # ---- predictions ---------------------------------------------------------------------------------
 
 @test "classify: the most probable label, and how probable it is" {

@@ -144,7 +144,7 @@ refused() {
   [ "$(jq -c '.ran_error.message // .prediction.tags' <<<"$output")" = \
 '"the document has no tokens"
 ["B-PER"]
-"no document: one of ids, tokens and text is needed"
+"no document: one of tokens and text is needed"
 "\"tokens\" must be an array of strings"
 "the document has no tokens"' ]
 }
