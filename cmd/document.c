@@ -206,8 +206,7 @@ void cmd_document_word(const struct cmd_document *d, size_t i, size_t *start, si
         *end = e->end[t];
 }
 
-/* White space is a word to some vocabularies, but none that has a tag: no piece of it has a place.
- */
+/* White space is a word to some vocabularies, but none that has a tag: it has no place. */
 static bool is_blank(const struct cmd_document *d, size_t first)
 {
         const struct ran_encoding *e = &d->encoding;
