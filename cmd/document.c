@@ -109,6 +109,20 @@ static int read_encoding(struct cmd_document *d, const char *line, const struct 
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
+/* What else is wanted of the pieces from `first` on, which are those of d->text. */
+static int look_at_text(struct cmd_document *d, size_t first, struct ran_error *err)
+{
+        const struct ran_buf *text = &d->text;
+        int code = RAN_OK;
+
+        if (d->spelling > 0)
+                code = ran_encoding_spell(&d->encoding, first, text->data, text->len, d->spelling,
+                                          err);
+        return code == RAN_OK ? ran_encoding_convert(&d->encoding, first, text->data, text->len,
+                                                     d->unit, err)
+                              : code;
+}
+
 static int read_tokens(struct cmd_document *d, const char *line, const struct ran_member *m,
                        const char *name, const struct ran_tokenizer *tokenizer,
                        struct ran_error *err)
@@ -130,9 +144,8 @@ static int read_tokens(struct cmd_document *d, const char *line, const struct ra
                 if (code == RAN_OK)
                         code = ran_tokenizer_encode_word(tokenizer, d->text.data, d->text.len,
                                                          &d->encoding, err);
-                if (code == RAN_OK && d->spelling > 0)
-                        code = ran_encoding_spell(&d->encoding, first, d->text.data, d->text.len,
-                                                  d->spelling, err);
+                if (code == RAN_OK)
+                        code = look_at_text(d, first, err);
                 if (code != RAN_OK)
                         return code;
         }
@@ -149,10 +162,43 @@ static int read_text(struct cmd_document *d, const char *line, const struct ran_
         if (code != RAN_OK)
                 return code;
         code = ran_tokenizer_encode(tokenizer, d->text.data, d->text.len, &d->encoding, err);
-        if (code == RAN_OK && d->spelling > 0)
-                code = ran_encoding_spell(&d->encoding, 0, d->text.data, d->text.len, d->spelling,
-                                          err);
+        return code == RAN_OK ? look_at_text(d, 0, err) : code;
+}
+
+static int read_words(struct cmd_document *d, const char *line, const struct ran_member *m,
+                      const char *name, bool list, const struct ran_tokenizer *tokenizer,
+                      struct ran_error *err)
+{
+        int code = (list ? read_tokens : read_text)(d, line, m, name, tokenizer, err);
+
+        d->from = list ? CMD_FROM_TOKENS : CMD_FROM_TEXT;
+        d->ids = d->encoding.ids;
+        d->L = d->of = d->encoding.n;
+        d->empty = code == RAN_OK && d->L == 0;
         return code;
+}
+
+int cmd_document_read_words(struct cmd_document *d, const struct ran_record *record,
+                            const struct ran_tokenizer *tokenizer, struct ran_error *err)
+{
+        const struct ran_member *tokens = find(record, "tokens"), *text = find(record, "text");
+
+        if (tokens != NULL)
+                return read_words(d, record->line, tokens, "tokens", true, tokenizer, err);
+        if (text != NULL)
+                return read_words(d, record->line, text, "text", false, tokenizer, err);
+        return ran_fail(err, RAN_EFORMAT, "no text: one of tokens and text is needed");
+}
+
+int cmd_document_read_member(struct cmd_document *d, const struct ran_record *record,
+                             const char *name, const struct ran_tokenizer *tokenizer,
+                             struct ran_error *err)
+{
+        const struct ran_member *m = find(record, name);
+
+        if (m == NULL)
+                return ran_fail(err, RAN_EFORMAT, "there is no \"%s\"", name);
+        return read_words(d, record->line, m, name, m->type == 'a', tokenizer, err);
 }
 
 /* ---- the document --------------------------------------------------------------------------- */
@@ -163,7 +209,6 @@ static int read_source(struct cmd_document *d, const struct ran_record *record,
         const struct ran_member *encoding = find(record, "encoding"), *ids = find(record, "ids"),
                                 *tokens = find(record, "tokens"), *text = find(record, "text");
         bool encoding_ok = !d->by_words && d->spelling == 0;
-        int code;
 
         if (!encoding_ok)
                 encoding = NULL;
@@ -182,18 +227,12 @@ static int read_source(struct cmd_document *d, const struct ran_record *record,
                 return read_encoding(d, record->line, encoding, tokenizer, V, err);
         if (d->from == CMD_FROM_IDS)
                 return read_ids(d, record->line, ids->value, ids->type, V, err);
-        if (tokens != NULL)
-                code = read_tokens(d, record->line, tokens, "tokens", tokenizer, err);
-        else if (text != NULL)
-                code = read_text(d, record->line, text, "text", tokenizer, err);
-        else
-                code = ran_fail(err, RAN_EFORMAT, "no document: one of %stokens and text is needed",
+        if (tokens == NULL && text == NULL)
+                return ran_fail(err, RAN_EFORMAT, "no document: one of %stokens and text is needed",
                                 encoding_ok        ? "encoding, ids, "
                                 : d->spelling == 0 ? "ids, "
                                                    : "");
-        d->ids = d->encoding.ids;
-        d->L = d->encoding.n;
-        return code;
+        return cmd_document_read_words(d, record, tokenizer, err);
 }
 
 void cmd_document_word(const struct cmd_document *d, size_t i, size_t *start, size_t *end)
@@ -207,8 +246,7 @@ void cmd_document_word(const struct cmd_document *d, size_t i, size_t *start, si
         *end = e->end[t];
 }
 
-/* White space is a word to some vocabularies, but none that has a tag: no piece of it has a place.
- */
+/* White space is a word to some vocabularies, but none that has a tag: it has no place. */
 static bool is_blank(const struct cmd_document *d, size_t first)
 {
         const struct ran_encoding *e = &d->encoding;
@@ -308,23 +346,6 @@ int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
         if (d->head < d->L)
                 cut(d);
         return RAN_OK;
-}
-
-int cmd_document_read_member(struct cmd_document *d, const struct ran_record *record,
-                             const char *name, const struct ran_tokenizer *tokenizer,
-                             struct ran_error *err)
-{
-        const struct ran_member *m = find(record, name);
-
-        if (m == NULL)
-                return ran_fail(err, RAN_EFORMAT, "there is no \"%s\"", name);
-        d->from = m->type == 'a' ? CMD_FROM_TOKENS : CMD_FROM_TEXT;
-        int code = (m->type == 'a' ? read_tokens : read_text)(d, record->line, m, name, tokenizer,
-                                                              err);
-        d->ids = d->encoding.ids;
-        d->L = d->of = d->encoding.n;
-        d->empty = code == RAN_OK && d->L == 0;
-        return code;
 }
 
 struct ran_document cmd_document_of(const struct cmd_document *d)

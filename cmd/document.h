@@ -18,6 +18,7 @@ enum { CMD_FROM_ENCODING, CMD_FROM_IDS, CMD_FROM_TOKENS, CMD_FROM_TEXT };
 struct cmd_document {
         bool by_words;       /* set by the caller: `places`, too */
         size_t spelling;     /* set by the caller: buckets for that of words; 0: not wanted */
+        int unit;            /* set by the caller: what offsets count, RAN_UNIT_... */
         const uint32_t *ids; /* (L) */
         size_t L;            /* at least 1 after a successful read */
         size_t of;           /* tokens before the cut; equal to L when nothing was cut */
@@ -48,6 +49,9 @@ void cmd_document_release(struct cmd_document *d);
 int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
                       const struct ran_tokenizer *tokenizer, size_t V,
                       const struct cmd_document_options *options, struct ran_error *err);
+/* The same for tokens, else text, whatever else there is; the document may have no token at all. */
+int cmd_document_read_words(struct cmd_document *d, const struct ran_record *record,
+                            const struct ran_tokenizer *tokenizer, struct ran_error *err);
 /* The same for the member of this name, a string or a list of words, which may have no token at
  * all. A record without it is RAN_EFORMAT. */
 int cmd_document_read_member(struct cmd_document *d, const struct ran_record *record,

@@ -28,7 +28,6 @@ static struct cmd_document_options document_options;
 static struct cmd_input input;
 static struct cmd_output output;
 
-static const char *const unit_names[] = {"codepoint", "byte", "utf16", NULL};
 static const char *const eval_formats[] = {"text", "conlleval", "json", NULL};
 
 #define OPTION(member) offsetof(struct tag_options, member)
@@ -43,7 +42,7 @@ static const struct ran_field model_fields[] = {
 static const struct ran_field prediction_fields[] = {
         {"logits", 0, RAN_FIELD_BOOL, OPTION(logits), .initial = "false",
          .help = "add a number for each word and tag: what the tags are chosen by"},
-        {"offsets", 0, RAN_FIELD_CHOICE, OPTION(offsets), .choices = unit_names, .value = "UNIT",
+        {"offsets", 0, RAN_FIELD_CHOICE, OPTION(offsets), .choices = ran_unit_names, .value = "UNIT",
          .initial = "codepoint", .help = "what start and end of entities count in a text"},
         {0},
 };

@@ -109,12 +109,18 @@ static int read_spans(struct spans *s, const char *line, const struct ran_member
 
 static size_t word_start(const struct cmd_document *d, size_t i)
 {
-        return d->encoding.start[d->places[i]];
+        size_t start, end;
+
+        cmd_document_word(d, i, &start, &end);
+        return start;
 }
 
 static size_t word_end(const struct cmd_document *d, size_t i)
 {
-        return d->encoding.end[(i + 1 < d->words ? d->places[i + 1] : d->L) - 1];
+        size_t start, end;
+
+        cmd_document_word(d, i, &start, &end);
+        return end;
 }
 
 /* The first word that ends after the character. */

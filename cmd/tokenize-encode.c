@@ -21,8 +21,8 @@ static const struct ran_field vocab_fields[] = {
          .type = RAN_FIELD_TEXT,
          .offset = offsetof(struct task, vocab),
          .value = "FILE",
-         .help = "the vocabulary: a tokenizer.json (WordPiece or WordLevel), or a vocab.txt of "
-                 "BERT",
+         .help = "the vocabulary: a tokenizer.json (WordLevel, WordPiece or BPE), or a vocab.txt "
+                 "of BERT",
          .local = true},
         {.name = "model",
          .letter = 'm',
@@ -33,6 +33,26 @@ static const struct ran_field vocab_fields[] = {
          .local = true},
         {.name = NULL},
 };
+
+struct scratch {
+        struct cmd_document document;
+        struct ran_buf text;
+};
+
+static void *make_scratch(void *arg, struct ran_error *err)
+{
+        (void)arg;
+        return ran_alloc(1, sizeof(struct scratch), err);
+}
+
+static void free_scratch(void *scratch)
+{
+        struct scratch *s = scratch;
+
+        cmd_document_release(&s->document);
+        ran_buf_release(&s->text);
+        free(s);
+}
 
 static struct ran_model *open_model(const char *path)
 {
@@ -67,60 +87,15 @@ static int run(struct task *task, struct cmd_loop *loop, char **files)
 
 /* ---- encode --------------------------------------------------------------------------------- */
 
-static const char *const unit_names[] = {"codepoint", "byte", "utf16", NULL};
-
 static const struct ran_field encode_fields[] = {
         {.name = "offsets",
          .type = RAN_FIELD_CHOICE,
          .offset = offsetof(struct task, unit),
-         .choices = unit_names,
+         .choices = ran_unit_names,
          .initial = "codepoint",
          .help = "what the offsets count"},
         {.name = NULL},
 };
-
-static int encode_tokens(struct cmd_words *w, const struct task *c, const char *line,
-                         const struct ran_member *m, struct ran_error *err)
-{
-        struct ran_encoding *e = &w->encoding;
-        struct ran_span item;
-        size_t pos = 0;
-        char type;
-        int code = RAN_OK;
-
-        if (m->type != 'a')
-                return ran_fail(err, RAN_EFORMAT, "\"tokens\" must be an array of strings");
-        while (code == RAN_OK && ran_json_next(line, m->value, &pos, NULL, &item, &type)) {
-                size_t before = e->n;
-                if (type != 's')
-                        return ran_fail(err, RAN_EFORMAT, "\"tokens\" must be an array of strings");
-                w->text.len = 0;
-                code = ran_json_decode(line, item, &w->text, err);
-                if (code == RAN_OK)
-                        code = ran_tokenizer_encode_word(c->tokenizer, w->text.data, w->text.len, e,
-                                                         err);
-                if (code == RAN_OK)
-                        code = ran_encoding_convert(e, before, w->text.data, w->text.len, c->unit,
-                                                    err);
-        }
-        return code;
-}
-
-static int encode_text(struct cmd_words *w, const struct task *c, const char *line,
-                       const struct ran_member *m, struct ran_error *err)
-{
-        if (m->type != 's')
-                return ran_fail(err, RAN_EFORMAT, "\"text\" must be a string");
-        w->text.len = 0;
-        int code = ran_json_decode(line, m->value, &w->text, err);
-        if (code == RAN_OK)
-                code = ran_tokenizer_encode(c->tokenizer, w->text.data, w->text.len, &w->encoding,
-                                            err);
-        if (code == RAN_OK)
-                code = ran_encoding_convert(&w->encoding, 0, w->text.data, w->text.len, c->unit,
-                                            err);
-        return code;
-}
 
 /* printf is too slow for four numbers a word. */
 static void add_number(struct ran_buf *out, size_t x)
@@ -173,39 +148,18 @@ static void write_encoding(const struct task *c, const struct ran_encoding *e, b
         ran_buf_str(out, "]}");
 }
 
-static void *make_words(void *arg, struct ran_error *err)
-{
-        (void)arg;
-        return ran_alloc(1, sizeof(struct cmd_words), err);
-}
-
-static void free_words(void *scratch)
-{
-        cmd_words_release(scratch);
-        free(scratch);
-}
-
 static int encode_record(void *arg, void *scratch, const struct cmd_line *line,
                          struct ran_buf *result, struct ran_error *err)
 {
         const struct task *c = arg;
-        struct cmd_words *w = scratch;
-        const struct ran_member *tokens = ran_record_find(&line->record, "tokens", NULL);
-        const struct ran_member *text = ran_record_find(&line->record, "text", NULL);
-        bool words = tokens != NULL && tokens->type != '0';
-        int code;
+        struct cmd_document *d = &((struct scratch *)scratch)->document;
 
-        w->encoding.n = w->encoding.words = 0;
-        if (words)
-                code = encode_tokens(w, c, line->record.line, tokens, err);
-        else if (text != NULL && text->type != '0')
-                code = encode_text(w, c, line->record.line, text, err);
-        else
-                code = ran_fail(err, RAN_EFORMAT, "no text: one of tokens and text is needed");
-        if (code == RAN_OK && w->encoding.n == 0)
+        d->unit = c->unit;
+        int code = cmd_document_read_words(d, &line->record, c->tokenizer, err);
+        if (code == RAN_OK && d->empty)
                 code = ran_fail(err, RAN_EFORMAT, "the document has no tokens");
         if (code == RAN_OK)
-                write_encoding(c, &w->encoding, words, result);
+                write_encoding(c, &d->encoding, d->from == CMD_FROM_TOKENS, result);
         return code;
 }
 
@@ -231,8 +185,8 @@ int tokenize_encode(int argc, char **argv)
         struct cmd_loop loop = {
                 .into = "encoding",
                 .reads = reads,
-                .make_scratch = make_words,
-                .free_scratch = free_words,
+                .make_scratch = make_scratch,
+                .free_scratch = free_scratch,
                 .work = encode_record,
         };
         int first = cmd_parse(&program, argc, argv);
@@ -242,31 +196,11 @@ int tokenize_encode(int argc, char **argv)
 
 /* ---- decode --------------------------------------------------------------------------------- */
 
-struct decode_scratch {
-        struct cmd_document document;
-        struct ran_buf text;
-};
-
-static void *make_decode_scratch(void *arg, struct ran_error *err)
-{
-        (void)arg;
-        return ran_alloc(1, sizeof(struct decode_scratch), err);
-}
-
-static void free_decode_scratch(void *scratch)
-{
-        struct decode_scratch *s = scratch;
-
-        cmd_document_release(&s->document);
-        ran_buf_release(&s->text);
-        free(s);
-}
-
 static int decode_record(void *arg, void *scratch, const struct cmd_line *line,
                          struct ran_buf *result, struct ran_error *err)
 {
         const struct task *c = arg;
-        struct decode_scratch *s = scratch;
+        struct scratch *s = scratch;
 
         if (ran_record_find(&line->record, "encoding", NULL) == NULL &&
             ran_record_find(&line->record, "ids", NULL) == NULL)
@@ -302,8 +236,8 @@ int tokenize_decode(int argc, char **argv)
         struct cmd_loop loop = {
                 .into = "text",
                 .reads = reads,
-                .make_scratch = make_decode_scratch,
-                .free_scratch = free_decode_scratch,
+                .make_scratch = make_scratch,
+                .free_scratch = free_scratch,
                 .work = decode_record,
         };
         int first = cmd_parse(&program, argc, argv);

@@ -186,7 +186,6 @@ struct import {
 
 static const char *const letters_names[] = {"auto", "lower", "keep", NULL};
 static const char *const accents_names[] = {"auto", "strip", "keep", NULL};
-static const char *const clean_names[] = {"none", "all", "cc-cf", NULL};
 
 #define IMPORT(member) offsetof(struct import, member)
 
@@ -206,7 +205,7 @@ static const struct ran_field import_fields[] = {
         {.name = "clean",
          .type = RAN_FIELD_CHOICE,
          .offset = IMPORT(clean),
-         .choices = clean_names,
+         .choices = ran_clean_names,
          .initial = "all",
          .help = "control characters to remove: all, with those for private use, as Hugging Face; "
                  "cc-cf: these two categories, as the original BERT"},

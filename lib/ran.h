@@ -344,6 +344,7 @@ struct ran_encoding {
 void ran_encoding_release(struct ran_encoding *e);
 /* Turns the offsets of pieces [first, e->n), which count code points of `text`, into other units. */
 enum ran_unit { RAN_UNIT_CODEPOINT, RAN_UNIT_BYTE, RAN_UNIT_UTF16 };
+extern const char *const ran_unit_names[]; /* "codepoint" ..., NULL at the end */
 int ran_encoding_convert(struct ran_encoding *e, size_t first, const char *text, size_t n,
                          enum ran_unit unit, struct ran_error *err);
 
@@ -377,6 +378,7 @@ struct ran_vocab_settings {
         char *eol_token;        /* the word that a line feed becomes; NULL: white space */
 };
 extern const struct ran_field ran_vocab_fields[];
+extern const char *const ran_clean_names[]; /* "none" ..., NULL at the end */
 
 /* A tokeniser is immutable once loaded and may be shared by threads. Loads a Hugging Face
  * tokenizer.json or, when the first character is no '{', a BERT vocab.txt: a piece a line, taken as

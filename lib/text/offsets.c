@@ -3,6 +3,8 @@
 
 #include "ran.h"
 
+const char *const ran_unit_names[] = {"codepoint", "byte", "utf16", NULL};
+
 /* Units that the character with this first byte takes. */
 static size_t units(unsigned char first, enum ran_unit unit)
 {

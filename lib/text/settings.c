@@ -7,7 +7,7 @@
 
 static const char *const types[] = {"word", "wordpiece", "bpe", NULL};
 static const char *const forms[] = {"none", "nfc", "nfkc", NULL};
-static const char *const cleanings[] = {"none", "all", "cc-cf", NULL};
+const char *const ran_clean_names[] = {"none", "all", "cc-cf", NULL};
 static const char *const splits[] = {"punctuation", "spaces", "gpt2", NULL};
 
 #define AT(member) offsetof(struct ran_vocab_settings, member)
@@ -81,7 +81,7 @@ const struct ran_field ran_vocab_fields[] = {
         {.name = "clean",
          .type = RAN_FIELD_CHOICE,
          .offset = AT(clean),
-         .choices = cleanings,
+         .choices = ran_clean_names,
          .initial = "all",
          .unless = {"vocab_type", "bpe", "none"},
          .help = "control characters to remove: all, with those for private use, as Hugging Face; "

@@ -1,5 +1,4 @@
-/* words.c - walking through the words of a text, by tables or by steps; or with all of its bytes.
- */
+/* words.c - walking through the words of a text, by tables or by steps; or with all its bytes. */
 #include "text/words.h"
 
 #include <stdlib.h>

@@ -235,6 +235,14 @@ refused() {
     jq -e '.n == 1 and .n_skipped == 1 and .strict.gold == 0'
 }
 
+@test "tag: spans of a text whose vocabulary has white space in its words" {
+  for i in 1 2 3; do
+    echo '{"text":"Ann Lee\n\nwent to  Rome.","spans":[{"start":0,"end":7,"label":"PER"},{"start":18,"end":22,"label":"LOC"}]}'
+  done >spans.jsonl
+  ran-train tag --check --vocab-type bpe --vocab-size 300 spans.jsonl 2>/dev/null |
+    jq -e '.tags == {"B-LOC": 3, "B-PER": 3, "I-PER": 3, "O": 9} and .bad_lines == 0'
+}
+
 @test "tag: spans that are no words of the text are listed before training starts" {
   cat >bad.jsonl <<'EOF'
 {"text":"Ann Lee went","spans":[{"start":0,"end":7,"label":"PER"}]}
