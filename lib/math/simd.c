@@ -379,6 +379,18 @@ static float dot(const float *x, const float *y, size_t n)
         return sum(s);
 }
 
+static void mul(float *y, const float *a, const float *b, size_t n)
+{
+        EACH(i, k, n)
+        put(y + i, get(a + i, k) * get(b + i, k), k);
+}
+
+static void mul_add(float *y, const float *a, const float *b, size_t n)
+{
+        EACH(i, k, n)
+        put(y + i, FMA(get(a + i, k), get(b + i, k), get(y + i, k)), k);
+}
+
 static void bias(float *x, size_t ld, const float *b, size_t N, size_t O)
 {
         for (size_t r = 0; r < N; r++)
@@ -601,6 +613,8 @@ const struct ran_simd JOIN(ran_simd_, RAN_SIMD) = {
         .add = add,
         .axpy = axpy,
         .dot = dot,
+        .mul = mul,
+        .mul_add = mul_add,
         .dropout = dropout,
         .adam = adam,
 };

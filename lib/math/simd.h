@@ -56,10 +56,12 @@ struct ran_simd {
         void (*rotary)(float *x, size_t ld, const float *table, float sign, size_t N, size_t h,
                        size_t d);
 
-        /* y += x;  y += a x;  dot product */
+        /* y += x;  y += a x;  dot product;  y = a b and y += a b, each by each: y may be a or b */
         void (*add)(float *y, const float *x, size_t n);
         void (*axpy)(float *y, float a, const float *x, size_t n);
         float (*dot)(const float *x, const float *y, size_t n);
+        void (*mul)(float *y, const float *a, const float *b, size_t n);
+        void (*mul_add)(float *y, const float *a, const float *b, size_t n);
 
         /* Zeroes element i with probability p where 16 bits of the draw at position at + i say so,
          * scales the others by 1/(1-p). The adjoint is the same call on the gradient. */

@@ -6,6 +6,7 @@
 static const char *const encoders[] = {"ran", "contextualizer", "transformer", NULL};
 static const char *const tasks[] = {"classify", "tag", "lm", "mlm", NULL};
 static const char *const cells[] = {"gated", "plain", NULL};
+static const char *const contexts[] = {"constant", "learned", "random", NULL};
 static const char *const poolings[] = {"max", "mean", NULL};
 
 #define AT(member) .offset = offsetof(struct ran_config, member)
@@ -17,7 +18,7 @@ const struct ran_field ran_config_fields[] = {
          .choices = encoders,
          .value = "KIND",
          .initial = "ran",
-         .help = "encoder: ran"},
+         .help = "encoder: ran, or the lighter contextualizer, which can classify only"},
         {.name = "task",
          .type = RAN_FIELD_CHOICE,
          AT(task),
@@ -40,7 +41,7 @@ const struct ran_field ran_config_fields[] = {
          .high = 1024,
          .value = "N",
          .initial = "2",
-         .help = "layers"},
+         .help = "layers, or steps of a contextualizer"},
         {.name = "heads",
          .type = RAN_FIELD_SIZE,
          AT(heads),
@@ -135,6 +136,26 @@ const struct ran_field ran_config_fields[] = {
          .initial = "0",
          .help = "look at how words are spelled, too (case, shape, prefixes, suffixes): features "
                  "hashed to a table of N rows; 0: no"},
+        {.name = "rank",
+         .type = RAN_FIELD_SIZE,
+         AT(rank),
+         .low = 1,
+         .high = 65536,
+         .value = "N",
+         .initial = "256",
+         .help = "contextualizer: rank u of the attention that a context pays"},
+        {.name = "context",
+         .type = RAN_FIELD_CHOICE,
+         AT(context),
+         .choices = contexts,
+         .value = "KIND",
+         .initial = "constant",
+         .help = "contextualizer: the first context; constant is 1"},
+        {.name = "position_scale",
+         .type = RAN_FIELD_BOOL,
+         AT(position_scale),
+         .initial = "true",
+         .help = "contextualizer: weights of positions are 1 on average, rather than sum to 1"},
         {.name = "shortlist",
          .type = RAN_FIELD_SIZE,
          AT(shortlist),
@@ -149,11 +170,16 @@ const struct ran_field ran_config_fields[] = {
 
 int ran_config_check(const struct ran_config *c, struct ran_error *err)
 {
-        if (c->encoder != RAN_ENCODER_RAN)
+        if (c->encoder == RAN_ENCODER_TRANSFORMER)
                 return ran_fail(err, RAN_EINVAL,
                                 "encoder '%s' is not in this version of ran (%s); "
-                                "it knows 'ran'",
+                                "it knows 'ran' and 'contextualizer'",
                                 encoders[c->encoder], RAN_VERSION);
+        if (c->encoder == RAN_ENCODER_CONTEXTUALIZER && c->task != RAN_TASK_CLASSIFY)
+                return ran_fail(err, RAN_EINVAL,
+                                "a contextualizer makes one vector of a document and none of a "
+                                "token: it can classify, but for '%s' the encoder must be 'ran'",
+                                tasks[c->task]);
         if (c->task != RAN_TASK_LM && c->mask != RAN_MASK_NONE)
                 return ran_fail(
                         err, RAN_EINVAL,
@@ -173,7 +199,7 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
                 return ran_fail(err, RAN_EINVAL,
                                 "language models cannot look at the spelling of words that are to "
                                 "be found: spelling must be 0");
-        if (c->rotary && c->head_dim % 2 != 0)
+        if (c->encoder == RAN_ENCODER_RAN && c->rotary && c->head_dim % 2 != 0)
                 return ran_fail(err, RAN_EINVAL,
                                 "rotary positions turn pairs: head_dim must be even, "
                                 "not %zu (or rotary off)",

@@ -12,11 +12,14 @@ struct ran_encoder {
          * count. */
         void (*lay_out)(struct ran_work *w, struct ran_cutter *k);
         /* From w->x[0], the embedded tokens, to w->x[N]; and from w->dx and w->dlast back to w->dx.
-         */
+         * The Contextualizer has no rows of tokens: its w->x[N] (B, D) are the contexts, their
+         * adjoint is w->dlast. */
         void (*forward)(struct ran_work *w, const struct ran_params *p);
         void (*backward)(struct ran_work *w, const struct ran_params *p, struct ran_params *dp);
+        /* Of memory that it has outside the arena; NULL: none. */
+        void (*release)(struct ran_work *w);
 };
-extern const struct ran_encoder ran_recurrent;
+extern const struct ran_encoder ran_recurrent, ran_contextualizer;
 const struct ran_encoder *ran_encoder_of(const struct ran_config *c);
 
 /* Encodes w->rows (after ran_work_fit): leaves the output (L, D) in w->x[N] and all cells in

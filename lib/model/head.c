@@ -6,6 +6,8 @@
  *   gated:  h = SiLU(Linear_pool(v)) + GLU_gpc(G)
  *   logits = Linear_cls(h)
  *
+ * where h is the last context of a Contextualizer, as it is.
+ *
  * tag: a linear layer at the first piece of every word. Language models: lm.c.
  */
 #include "math/gemm.h"
@@ -52,7 +54,8 @@ static void drop_head(struct ran_work *w, float *h)
                 ran_drop(w, b, 0, RAN_DROP_HEAD, w->noise.dropout, h + b * w->D, w->D, 0);
 }
 
-static void classify(struct ran_work *w, const struct ran_params *p, size_t C)
+/* h of the pooled tokens and the last cells. */
+static void read_tokens(struct ran_work *w, const struct ran_params *p)
 {
         const struct ran_head_params *q = &p->head;
         const struct ran_rows *rows = w->rows;
@@ -79,8 +82,24 @@ static void classify(struct ran_work *w, const struct ran_params *p, size_t C)
         } else {
                 ran_gemm(h->head, D, h->last, D, 1, q->gpc, 1, D, B, D, D, true);
         }
+}
+
+static bool has_contexts(const struct ran_work *w)
+{
+        return w->c->encoder == RAN_ENCODER_CONTEXTUALIZER;
+}
+
+static void classify(struct ran_work *w, const struct ran_params *p, size_t C)
+{
+        struct ran_head *h = &w->head;
+        size_t D = w->D, B = w->rows->B;
+
+        if (has_contexts(w))
+                memcpy(h->head, w->x[w->c->layers], B * D * sizeof(float));
+        else
+                read_tokens(w, p);
         drop_head(w, h->head);
-        ran_linear(w->pool, h->logits, C, h->head, D, q->out_w, q->out_b, B, D, C);
+        ran_linear(w->pool, h->logits, C, h->head, D, p->head.out_w, p->head.out_b, B, D, C);
 }
 
 static void pool_bwd(struct ran_work *w, size_t b)
@@ -99,17 +118,13 @@ static void pool_bwd(struct ran_work *w, size_t b)
                         ran_simd->axpy(dx + t * D, 1.0f / (float)n, dv, D);
 }
 
-static void classify_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp,
-                         size_t C)
+static void read_tokens_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp)
 {
         const struct ran_head_params *q = &p->head;
         struct ran_head_params *dq = &dp->head;
         struct ran_head *h = &w->head;
         size_t D = w->D, B = w->rows->B;
 
-        ran_linear_bwd(w->pool, h->dhead, D, false, dq->out_w, dq->out_b, h->dlogits, C, h->head, D,
-                       q->out_w, B, D, C);
-        drop_head(w, h->dhead);
         if (w->U > 0) {
                 for (size_t b = 0; b < B; b++) {
                         const float *glu = h->head_glu + b * 2 * D;
@@ -128,6 +143,21 @@ static void classify_bwd(struct ran_work *w, const struct ran_params *p, struct 
                        h->pooled, D, q->pool_w, B, D, D);
         for (size_t b = 0; b < B; b++)
                 pool_bwd(w, b);
+}
+
+static void classify_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp,
+                         size_t C)
+{
+        struct ran_head *h = &w->head;
+        size_t D = w->D, B = w->rows->B;
+
+        ran_linear_bwd(w->pool, h->dhead, D, false, dp->head.out_w, dp->head.out_b, h->dlogits, C,
+                       h->head, D, p->head.out_w, B, D, C);
+        drop_head(w, h->dhead);
+        if (has_contexts(w))
+                memcpy(w->dlast, h->dhead, B * D * sizeof(float));
+        else
+                read_tokens_bwd(w, p, dp);
 }
 
 /* ---- outputs at places

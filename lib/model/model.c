@@ -3,6 +3,7 @@
 #include "model/model.h"
 
 #include <cjson/cJSON.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -214,12 +215,10 @@ static int read_labels(struct ran_model *m, struct ran_error *err)
 }
 
 /* `thresholds` of the training metadata: (C) numbers from 0 to 1. */
-static int read_thresholds(struct ran_model *m, struct ran_error *err)
+static int read_thresholds(struct ran_model *m, const cJSON *training, struct ran_error *err)
 {
-        size_t n = 0, c = 0;
-        const char *text = metadata(m, "training", &n);
-        cJSON *training = text != NULL ? cJSON_ParseWithLength(text, n) : NULL, *x;
-        const cJSON *list = cJSON_GetObjectItemCaseSensitive(training, "thresholds");
+        const cJSON *list = cJSON_GetObjectItemCaseSensitive(training, "thresholds"), *x;
+        size_t c = 0;
         int rc = RAN_OK;
 
         m->thresholds = ran_alloc(m->C, sizeof *m->thresholds, err);
@@ -239,6 +238,33 @@ static int read_thresholds(struct ran_model *m, struct ran_error *err)
                               "the thresholds in the model file are not a list of %zu "
                               "numbers from 0 to 1",
                               m->C);
+        return rc;
+}
+
+/* `seed` of the training metadata; 0 if it is not there. */
+static int read_seed(struct ran_model *m, const cJSON *training, struct ran_error *err)
+{
+        const cJSON *seed = cJSON_GetObjectItemCaseSensitive(training, "seed");
+
+        if (seed == NULL)
+                return RAN_OK;
+        if (!cJSON_IsNumber(seed) || !(seed->valuedouble >= 0) || !(seed->valuedouble <= 0x1p53) ||
+            seed->valuedouble != floor(seed->valuedouble))
+                return ran_fail(err, RAN_EFORMAT,
+                                "the seed in the model file is not a whole number");
+        m->params.seed = (uint64_t)seed->valuedouble;
+        return RAN_OK;
+}
+
+static int read_training(struct ran_model *m, struct ran_error *err)
+{
+        size_t n = 0;
+        const char *text = metadata(m, "training", &n);
+        cJSON *training = text != NULL ? cJSON_ParseWithLength(text, n) : NULL;
+        int rc = read_thresholds(m, training, err);
+
+        if (rc == RAN_OK)
+                rc = read_seed(m, training, err);
         cJSON_Delete(training);
         return rc;
 }
@@ -274,7 +300,7 @@ static int open_checked(struct ran_model *m, bool verify, struct ran_error *err)
         if (rc == RAN_OK && !ran_is_tied(&m->config))
                 rc = read_labels(m, err);
         if (rc == RAN_OK && !ran_is_tied(&m->config))
-                rc = read_thresholds(m, err);
+                rc = read_training(m, err);
         if (rc == RAN_OK && m->config.task == RAN_TASK_TAG)
                 rc = ran_tag_rules_init(&m->rules, m->labels, m->C, err);
         ran_layout_release(&layout);

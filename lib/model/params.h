@@ -165,6 +165,7 @@ struct ran_params {
         struct ran_encoder_params encoder;
         struct ran_head_params head;
         const float *embed;
+        uint64_t seed; /* of the training: what a random first context is keyed by */
         const float *spelling; /* (c->spelling, D), apart like the embedding; NULL: none */
         float *dembed; /* of a gradient where the output is tied to the embedding: (V, D); else NULL
                         */

@@ -261,4 +261,4 @@ static void encode_bwd(struct ran_work *w, const struct ran_params *p, struct ra
                 encode_layer_bwd(w, &p->layer[l], &dp->layer[l], l);
 }
 
-const struct ran_encoder ran_recurrent = {prepare, lay_out, encode, encode_bwd};
+const struct ran_encoder ran_recurrent = {prepare, lay_out, encode, encode_bwd, NULL};

@@ -19,7 +19,8 @@ static void measure(struct ran_work *w, const struct ran_rows *rows, size_t C)
 
         *x = (struct ran_extent){.L = rows->L, .m = rows->m, .B = rows->B, .C = C};
         x->O = c->task == RAN_TASK_CLASSIFY ? rows->B : rows->places;
-        x->P = c->task == RAN_TASK_CLASSIFY ? rows->B : 0;
+        x->P = c->task == RAN_TASK_CLASSIFY && c->encoder != RAN_ENCODER_CONTEXTUALIZER ? rows->B
+                                                                                        : 0;
         x->Q = x->O;
         x->A = C;
         if (ran_is_tied(c)) {
@@ -150,6 +151,8 @@ int ran_work_init(struct ran_work *w, const struct ran_config *c, bool training,
 
 void ran_work_release(struct ran_work *w)
 {
+        if (w->c != NULL && ran_encoder_of(w->c)->release != NULL)
+                ran_encoder_of(w->c)->release(w);
         free(w->x);
         free(w->y);
         free(w->cells);

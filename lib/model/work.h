@@ -149,6 +149,7 @@ struct ran_work {
         struct ran_extent size;
         size_t *chunk; /* (chunks + 1) first window of each chunk */
         size_t chunks, chunk_cap;
+        struct ran_steps *steps; /* a Contextualizer's own, see contextualizer.c */
         float **x, **y; /* (N+1), (N): (L, D) input of each layer and the output; before review */
         struct ran_cells *cells; /* (N) */
         struct ran_chunk *acts;  /* (N): one for all, unless training in one chunk */

@@ -5,14 +5,25 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Arithmetic of one token in one layer, forward. What is done once a
- * window, not once a token, is left out. */
+/* Arithmetic of one token in one layer of a RAN, forward. What is done once a window, not once a
+ * token, is left out. */
 static double flops_per_token(const struct ran_config *c, double m)
 {
         double D = (double)c->dim, E = (double)(c->heads * c->head_dim), W = (double)c->window;
         double products = c->cell == RAN_CELL_GATED ? 4 * D * E + 6 * D * D : 4 * D * E + D * D;
 
         return 2 * products + 4 * (W + 1) * E + (c->review ? 4 * m * D : 0);
+}
+
+/* Arithmetic of a document of L tokens, forward. See contextualizer.c for why its length matters so
+ * little. */
+static double flops_per_document(const struct ran_config *c, double L)
+{
+        double D = (double)c->dim, N = (double)c->layers, u = (double)c->rank;
+
+        if (c->encoder != RAN_ENCODER_CONTEXTUALIZER)
+                return L * N * flops_per_token(c, ceil(L / (double)c->window));
+        return L > D ? 2 * D * D * (L + N * u) : 4 * L * D * N * u;
 }
 
 /* Bytes of scratch for the longest piece of the data beside a shard's worth of others. */
@@ -117,10 +128,9 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
                                          .embedding_parameters = (V + c->spelling) * c->dim};
         ran_layout_release(&layout);
         for (size_t b = 0; b < d->B; b++) {
-                double L = (double)(d->first[b + 1] - d->first[b]), m = ceil(L / (double)c->window);
+                double L = (double)(d->first[b + 1] - d->first[b]);
 
-                e->flops +=
-                        3 * L * ((double)c->layers * flops_per_token(c, m) + output_flops(c, V));
+                e->flops += 3 * (flops_per_document(c, L) + L * output_flops(c, V));
         }
         if ((rc = steps(job, &e->steps, &longest, err)) != RAN_OK ||
             (d->B > 0 && (rc = scratch(job, &longest, C, &work, err)) != RAN_OK))

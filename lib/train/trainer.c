@@ -75,6 +75,7 @@ static int allocate(struct ran_trainer *t, struct ran_error *err)
                 rc = ran_batcher_balance(&t->batcher, err);
         if (rc != RAN_OK)
                 return rc;
+        t->p.seed = t->s->seed;
         t->p.embed = t->embed = ran_alloc_floats(t->rows * t->D, err);
         if (t->c->spelling > 0 && t->embed != NULL)
                 t->p.spelling = t->embed + t->V * t->D;

@@ -80,7 +80,8 @@ source_map() {
   done >train.jsonl
   command -v mandoc >/dev/null || skip 'no mandoc'
   mandoc -T ascii -O width=200 "$root/man/ran-model.5" | sed 's/.\x08//g' >page
-  for options in '--cell gated' '--cell plain' '--no-review'; do
+  for options in '--cell gated' '--cell plain' '--no-review' \
+    '--encoder contextualizer --context learned'; do
     ran-train classify -q --epochs 1 --dim 8 --heads 1 --head-dim 8 --layers 1 $options \
       -o model.ran train.jsonl
     tail -c +9 model.ran | head -c "$(od -A n -t u8 -N 8 model.ran | tr -d ' ')" >header
@@ -88,7 +89,7 @@ source_map() {
     jq -r '.__metadata__ | keys[], (.config | fromjson | keys[])' header >members
     while read -r name; do
       # ran.0.attn.q.weight stands in the table as "ran.l.attn.q, .k, .v"
-      name=$(echo "$name" | sed 's/^ran\.0\./ran.l./; s/\.\(weight\|bias\)$//')
+      name=$(echo "$name" | sed 's/^ran\.0\./ran.l./; s/^contextualizer\.0\./contextualizer.k./; s/\.\(weight\|bias\)$//')
       grep -qF -e " $name" page || grep -F -e " ${name%.*}." page | grep -q ", \\.${name##*.}[, ]" ||
         { echo "ran-model.5 lacks $name" >&2; false; }
     done <tensors

@@ -19,16 +19,26 @@ setup_file() {
       printf "\", \"label\": \"%s\"}\n", i % 2 ? "odd" : "even"
     }
   }' >all.jsonl
-  ran-train classify -q --dim 128 --layers 2 --epochs 1 --no-dev -o m.ran all.jsonl
+  for encoder in ran contextualizer; do
+    ran-train classify -q --encoder $encoder --dim 128 --layers 2 --epochs 1 --no-dev -o $encoder.ran \
+      all.jsonl
+  done
 }
 
 # scores FILE [option...]: every number of each record's result
 scores() {
-  ran-classify -m m.ran --only --probs --logits --embed "$@"
+  ran-classify -m "$encoder.ran" --only --probs --logits --embed "$@"
 }
 
 # Each document of all.jsonl alone, and in three orders of all of them.
 check_alone() {
+  local encoder
+  for encoder in ran contextualizer; do
+    check_encoder
+  done
+}
+
+check_encoder() {
   local id
   scores all.jsonl -j 1 >first
   scores all.jsonl -j 3 | cmp - first

@@ -79,7 +79,7 @@ each_case() {
     "$1" "$name"
     cases_seen=$((cases_seen + 1))
   done
-  [ "$cases_seen" -eq 13 ]
+  [ "$cases_seen" -eq 17 ]
 }
 
 @test "reference: logits of all cases" {
@@ -108,6 +108,8 @@ each_case() {
     gradients ran-gated
     logits ran-plain
     gradients ran-plain
+    logits contextualizer
+    gradients contextualizer
     unset RAN_ISA
   done
 }

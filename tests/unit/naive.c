@@ -15,7 +15,7 @@ struct pair {
         size_t O, I;
 };
 
-/* "name.weight" and "name.bias". */
+/* "name.weight" and "name.bias", or "name" as it is. */
 static struct pair pair_of(const struct naive *n, const char *name)
 {
         struct pair p = {0};
@@ -26,6 +26,8 @@ static struct pair pair_of(const struct naive *n, const char *name)
 
                 if (strncmp(s->name, name, length) != 0)
                         continue;
+                if (s->name[length] == '\0')
+                        p.w = n->block + s->offset;
                 if (strcmp(s->name + length, ".bias") == 0)
                         p.b = n->block + s->offset;
                 if (strcmp(s->name + length, ".weight") == 0)
@@ -97,7 +99,7 @@ static struct naive_head head_of(const struct naive *n)
 void naive_init(struct naive *n, const struct ran_config *c, const struct ran_layout *layout,
                 const struct ran_params *p, size_t V, size_t C)
 {
-        *n = (struct naive){.c = c, .layout = layout, .V = V, .C = C};
+        *n = (struct naive){.c = c, .layout = layout, .V = V, .C = C, .seed = p->seed};
         n->block = doubles(layout->size);
         n->embed = doubles((V + c->spelling) * c->dim);
         for (size_t i = 0; i < layout->size; i++)
@@ -436,19 +438,102 @@ static void embed(const struct naive *n, double *x, uint32_t id, size_t t)
                         x[d] += n->embed[(n->V + n->spelling[i]) * D + d];
 }
 
-void naive_encode(const struct naive *n, double *x, double *last, const uint32_t *ids, size_t L)
+static void read_tokens(const struct naive *n, double *x, const uint32_t *ids, size_t L)
 {
         size_t D = n->c->dim;
 
         for (size_t t = 0; t < L; t++)
                 embed(n, x + t * D, ids[t], t);
         drop(n, x, L * D, 0, 0, RAN_DROP_EMBED, n->noise.embed_dropout);
+}
+
+void naive_encode(const struct naive *n, double *x, double *last, const uint32_t *ids, size_t L)
+{
+        size_t D = n->c->dim;
+
+        read_tokens(n, x, ids, L);
         memset(last, 0, D * sizeof(*last));
         for (size_t l = 0; l < n->c->layers; l++) {
                 if (n->c->mask != RAN_MASK_NONE) /* it has seen the future */
                         memset(last, 0, D * sizeof(*last));
                 layer(n, l, x, last, L);
         }
+}
+
+/* ---- a Contextualizer --------------------------------------------------------------------------
+ */
+
+static struct pair in_step(const struct naive *n, size_t l, const char *name)
+{
+        char whole[96];
+
+        snprintf(whole, sizeof(whole), "contextualizer.%zu.%s", l, name);
+        return pair_of(n, whole);
+}
+
+/* x (L, D): each column by the softmax of its position weight over 1 ... L. */
+static void weigh_positions(const struct naive *n, double *x, const double *position, size_t L)
+{
+        size_t D = n->c->dim;
+        double *p = doubles(L);
+
+        for (size_t j = 0; j < D; j++) {
+                for (size_t t = 0; t < L; t++)
+                        p[t] = (double)(t + 1) * position[j];
+                softmax(p, L);
+                for (size_t t = 0; t < L; t++)
+                        x[t * D + j] *= p[t] * (n->c->position_scale ? (double)L : 1);
+        }
+        free(p);
+}
+
+static void first_context(const struct naive *n, double *c)
+{
+        uint64_t key = ran_key(n->seed, RAN_FOR_CONTEXT, n->noise.epoch, n->record);
+        const struct pair learned = pair_of(n, "contextualizer.context");
+
+        for (size_t d = 0; d < n->c->dim; d++)
+                c[d] = n->c->context == RAN_CONTEXT_LEARNED  ? learned.w[d]
+                       : n->c->context == RAN_CONTEXT_RANDOM ? 2 * ran_uniform(key, d) - 1
+                                                             : 1;
+}
+
+static void step(const struct naive *n, size_t l, double *c, const double *x, size_t L)
+{
+        size_t D = n->c->dim, u = n->c->rank;
+        const struct pair norms = in_step(n, l, "norm");
+        double *z = doubles(D), *alpha = doubles(D), *vc = doubles(u), *mixed = doubles(u);
+
+        linear(n, vc, c, in_step(n, l, "v"), 1, false);
+        for (size_t t = 0; t < L; t++) {
+                linear(n, mixed, x + t * D, in_step(n, l, "u"), 1, false);
+                for (size_t r = 0; r < u; r++)
+                        mixed[r] *= vc[r];
+                linear(n, alpha, mixed, in_step(n, l, "w"), 1, false);
+                for (size_t d = 0; d < D; d++)
+                        z[d] += alpha[d] * x[t * D + d];
+        }
+        norm(n, z, &norms, 1);
+        drop(n, z, D, 0, l, RAN_DROP_ATTENTION, n->noise.dropout);
+        for (size_t d = 0; d < D; d++)
+                c[d] += z[d];
+        free(z);
+        free(alpha);
+        free(vc);
+        free(mixed);
+}
+
+/* c (D): the last context. */
+static void read_context(const struct naive *n, double *c, const uint32_t *ids, size_t L)
+{
+        double *x = doubles(L * n->c->dim);
+
+        read_tokens(n, x, ids, L);
+        weigh_positions(n, x, pair_of(n, "contextualizer.position").w, L);
+        first_context(n, c);
+        for (size_t l = 0; l < n->c->layers; l++)
+                step(n, l, c, x, L);
+        free(x);
 }
 
 /* ---- the head ----------------------------------------------------------------------------------
@@ -469,15 +554,15 @@ static void pool(const struct naive *n, double *v, const double *x, size_t L)
         }
 }
 
-void naive_classify(const struct naive *n, double *logits, double *head, const uint32_t *ids,
-                    size_t L)
+/* (10) */
+static void read_cells(const struct naive *n, double *sum, const uint32_t *ids, size_t L)
 {
         size_t D = n->c->dim;
-        double *x = doubles(L * D), *last = doubles(D), *v = doubles(D), *sum = doubles(D);
+        double *x = doubles(L * D), *last = doubles(D), *v = doubles(D);
 
         naive_encode(n, x, last, ids, L);
         pool(n, v, x, L);
-        linear(n, sum, v, n->head->pool, 1, true); /* (10) */
+        linear(n, sum, v, n->head->pool, 1, true);
         if (gated(n)) {
                 add_glu(n, sum, last, n->head->gpc_glu, 1);
         } else {
@@ -485,13 +570,25 @@ void naive_classify(const struct naive *n, double *logits, double *head, const u
                 for (size_t i = 0; i < D; i++)
                         sum[i] += v[i];
         }
+        free(x);
+        free(last);
+        free(v);
+}
+
+void naive_classify(const struct naive *n, double *logits, double *head, const uint32_t *ids,
+                    size_t L)
+{
+        size_t D = n->c->dim;
+        double *sum = doubles(D);
+
+        if (n->c->encoder == RAN_ENCODER_CONTEXTUALIZER)
+                read_context(n, sum, ids, L);
+        else
+                read_cells(n, sum, ids, L);
         drop(n, sum, D, 0, 0, RAN_DROP_HEAD, n->noise.dropout);
         linear(n, logits, sum, n->head->out, 1, false); /* (11) */
         if (head != NULL)
                 memcpy(head, sum, D * sizeof(*head));
-        free(x);
-        free(last);
-        free(v);
         free(sum);
 }
 

@@ -1,5 +1,6 @@
 /* naive.h - the classifier as the equations of lib/model/layer.h and head.c stand there: one
- * document, in double, one window after another, cell and tokens together. What lib/model must equal.
+ * document, in double, one window after another, cell and tokens together; and that of
+ * contextualizer.c, token by token. What lib/model must equal.
  *
  * Parameters are found by the names that they have in a model file. Nothing is shared with
  * lib/model but the list of these names and the definition of a random number. */
@@ -16,6 +17,7 @@ struct naive {
         double *block;             /* all parameters but the embedding, as the layout has them */
         double *embed;             /* (V, D), and (c->spelling, D) behind it */
         const uint32_t *spelling;  /* of the document, where the model wants it */
+        uint64_t seed;             /* of random first contexts */
         struct ran_noise noise;    /* dropout as in training; all zero: none */
         uint64_t record;           /* of the document: what dropout is keyed by */
         size_t sources;            /* of the document, under a prefix mask: tokens of the source */
@@ -29,7 +31,8 @@ void naive_release(struct naive *n);
 
 /* x (L, D): the encoder's output; last (D): the last cell of the last layer. */
 void naive_encode(const struct naive *n, double *x, double *last, const uint32_t *ids, size_t L);
-/* logits (C); head (D): the input of the last linear layer, or NULL. */
+/* logits (C); head (D): the input of the last linear layer, or NULL. A random first context is that
+ * of training. */
 void naive_classify(const struct naive *n, double *logits, double *head, const uint32_t *ids,
                     size_t L);
 /* Cross-entropy, with label smoothing: a share of the target that all classes divide among

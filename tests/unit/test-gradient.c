@@ -288,6 +288,27 @@ TEST(gradient_under_masks)
                         check_config(c, none, 0);
 }
 
+/* Documents of 1 and 4 tokens are short, that of 11 is long. */
+TEST(gradient_of_a_contextualizer)
+{
+        const struct ran_noise noise = {3, 4, 0.3, 0.2};
+        struct ran_config c = small();
+
+        c.encoder = RAN_ENCODER_CONTEXTUALIZER;
+        c.rank = 5;
+        for (c.context = RAN_CONTEXT_CONSTANT; c.context <= RAN_CONTEXT_RANDOM; c.context++) {
+                c.layers = 2;
+                check_config(c, none, 0);
+                c.position_scale = !c.position_scale;
+                check_config(c, noise, 0.1);
+                c.layers = 1;
+                c.multilabel = !c.multilabel;
+                check_config(c, none, 0);
+        }
+        c = small(), c.encoder = RAN_ENCODER_CONTEXTUALIZER, c.rank = 1, c.dim = 20;
+        check_config(c, noise, 0);
+}
+
 TEST(gradient_with_dropout_and_smoothing)
 {
         const struct ran_noise noise = {3, 4, 0.3, 0.2};
@@ -350,35 +371,58 @@ static void check_directions(struct naive *n, const struct batch *b, struct dice
         free(direction);
 }
 
+/* A document of L tokens; a Contextualizer's weights of positions are multiplied by `position`. */
+static void check_all_directions(const struct ran_config *c, size_t L, double deviation,
+                                 float position)
+{
+        struct dice dice = {.key = 2};
+        struct batch b = {0};
+        struct naive n;
+        struct toy t;
+        float *g;
+
+        toy_init(&t, c, 12, deviation);
+        for (size_t d = 0; d < c->dim && t.p.encoder.position != NULL; d++)
+                t.p.encoder.position[d] *= position;
+        batch_add(&b, &t, &dice, L);
+        g = gradient(&t, &b, (struct way){.chunk_rows = 12});
+        naive_init(&n, &t.c, &t.layout, &t.p, t.V, t.C);
+        for (size_t i = 0; i < t.layout.n; i++) {
+                const struct ran_tensor_spec *s = &t.layout.spec[i];
+
+                check_directions(&n, &b, &dice, s->name, n.block + s->offset, g + s->offset,
+                                 (s->rows > 0 ? s->rows : 1) * s->cols);
+        }
+        check_directions(&n, &b, &dice, "embed.weight", n.embed, g + t.layout.size, t.V * c->dim);
+        naive_release(&n);
+        ran_rows_release(&b.rows);
+        toy_release(&t);
+        free(g);
+}
+
 TEST(gradient_of_rows_longer_than_a_vector)
 {
         struct ran_config c = toy_config();
-        struct dice dice = {.key = 2};
 
         c.dim = 37, c.heads = 3, c.head_dim = 22, c.window = 9;
-        for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PLAIN; c.cell++) {
-                struct batch b = {0};
-                struct naive n;
-                struct toy t;
-                float *g;
+        for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PLAIN; c.cell++)
+                check_all_directions(&c, 20, 0.2, 1);
+        c.encoder = RAN_ENCODER_CONTEXTUALIZER, c.context = RAN_CONTEXT_LEARNED, c.rank = 45;
+        check_all_directions(&c, 20, 0.2, 1);
+        check_all_directions(&c, 38, 0.2, 1);
+}
 
-                toy_init(&t, &c, 12, 0.2);
-                batch_add(&b, &t, &dice, 20);
-                g = gradient(&t, &b, (struct way){.chunk_rows = 12});
-                naive_init(&n, &t.c, &t.layout, &t.p, t.V, t.C);
-                for (size_t i = 0; i < t.layout.n; i++) {
-                        const struct ran_tensor_spec *s = &t.layout.spec[i];
+/* Shares of a long document; positions that leave it a few tokens, and ones that leave it many. */
+TEST(gradient_of_a_contextualizer_of_many_chunks)
+{
+        struct ran_config c = toy_config();
 
-                        check_directions(&n, &b, &dice, s->name, n.block + s->offset, g + s->offset,
-                                         (s->rows > 0 ? s->rows : 1) * s->cols);
-                }
-                check_directions(&n, &b, &dice, "embed.weight", n.embed, g + t.layout.size,
-                                 t.V * c.dim);
-                naive_release(&n);
-                ran_rows_release(&b.rows);
-                toy_release(&t);
-                free(g);
-        }
+        c.encoder = RAN_ENCODER_CONTEXTUALIZER;
+        check_all_directions(&c, 500, 0.3, 1);
+        check_all_directions(&c, 500, 0.3, 0.01f);
+        check_all_directions(&c, 500, 0.3, 1e-25f);
+        c.position_scale = false;
+        check_all_directions(&c, 500, 0.3, 1);
 }
 
 /* ---- the same bits -----------------------------------------------------------------------------
@@ -389,9 +433,8 @@ static bool same_bits(const struct toy *t, const float *a, const float *b)
         return memcmp(a, b, (t->layout.size + sparse(t) + 1) * sizeof(*a)) == 0;
 }
 
-TEST(gradient_is_the_same_for_any_threads_and_in_used_scratch)
+static void check_same(struct ran_config c)
 {
-        struct ran_config c = toy_config();
         struct batch b = {.noise = {7, 8, 0.1, 0.1}}, other = {0};
         struct dice dice = {.key = 3};
         struct ran_error err = {0};
@@ -419,6 +462,17 @@ TEST(gradient_is_the_same_for_any_threads_and_in_used_scratch)
         ran_rows_release(&b.rows);
         ran_rows_release(&other.rows);
         toy_release(&t);
+}
+
+TEST(gradient_is_the_same_for_any_threads_and_in_used_scratch)
+{
+        struct ran_config c = toy_config();
+
+        check_same(c);
+        c.encoder = RAN_ENCODER_CONTEXTUALIZER;
+        check_same(c);
+        c.dim = 300;
+        check_same(c);
 }
 
 /* ---- losses ------------------------------------------------------------------------------------

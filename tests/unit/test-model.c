@@ -410,6 +410,29 @@ TEST(model_with_bad_thresholds_is_refused)
         draft_release(&d);
 }
 
+/* What random first contexts are keyed by. */
+TEST(model_with_a_bad_seed_is_refused)
+{
+        static const char *const bad[] = {"{\"seed\":-1}", "{\"seed\":0.5}", "{\"seed\":1e300}",
+                                          "{\"seed\":\"7\"}"};
+        struct ran_error err = {0};
+        struct ran_model *m;
+        struct draft d;
+
+        draft_init(&d, small());
+        add_metadata(&d, "training", NULL);
+        for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+                d.metadata[3].text = bad[i];
+                draft_refused(&d, "the seed in the model file is not a whole number");
+        }
+        d.metadata[3].text = "{\"seed\":77}";
+        draft_write(&d);
+        m = ran_model_open(d.path, false, &err);
+        CHECK(m != NULL && m->params.seed == 77);
+        ran_model_free(m);
+        draft_release(&d);
+}
+
 /* The tokenizer is a tensor of bytes, with as many pieces as the embedding has rows. */
 TEST(model_with_another_tokenizer_than_its_embedding_is_refused)
 {

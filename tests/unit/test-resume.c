@@ -58,6 +58,14 @@ TEST(resume_from_anywhere_gives_the_same_bytes)
         CHECK_SIZE(t.reports, 13);
         check_resume(&t, whole, t.reports);
         training_release(&t);
+
+        training_init(&t, "resume", 40, false);
+        t.c.encoder = RAN_ENCODER_CONTEXTUALIZER;
+        t.c.context = RAN_CONTEXT_RANDOM; /* other numbers in each epoch */
+        CHECK_OK(training_run(&t, 1, &err), err);
+        CHECK(rename(t.output, whole) == 0);
+        check_resume(&t, whole, t.reports);
+        training_release(&t);
         free(whole);
 }
 

@@ -72,7 +72,8 @@ TEST(score_refuses_what_is_no_document)
                                       .heads = 1,
                                       .head_dim = 2,
                                       .window = 3,
-                                      .min_window = 1},
+                                      .min_window = 1,
+                                      .rank = 1},
                  9, 0.3);
         CHECK_OK(ran_model_write(path,
                                  &(struct ran_parts){.config = &t.c,

@@ -48,6 +48,39 @@ static double twin_axpy(struct element e)
         return e.a - 1.75 * e.b;
 }
 
+static void run_mul(const struct ran_simd *k, float *a, const float *b, const float *c, size_t n)
+{
+        k->mul(a, b, c, n);
+}
+
+static double twin_mul(struct element e)
+{
+        return e.b * e.c;
+}
+
+static void run_mul_in_place(const struct ran_simd *k, float *a, const float *b, const float *c,
+                             size_t n)
+{
+        (void)c;
+        k->mul(a, a, b, n);
+}
+
+static double twin_mul_in_place(struct element e)
+{
+        return e.a * e.b;
+}
+
+static void run_mul_add(const struct ran_simd *k, float *a, const float *b, const float *c,
+                        size_t n)
+{
+        k->mul_add(a, b, c, n);
+}
+
+static double twin_mul_add(struct element e)
+{
+        return e.a + e.b * e.c;
+}
+
 static void run_silu(const struct ran_simd *k, float *a, const float *b, const float *c, size_t n)
 {
         (void)c;
@@ -146,6 +179,9 @@ static double twin_glu_bwd_gate(struct element e)
 static const struct elementwise elementwise[] = {
         {"add", run_add, twin_add},
         {"axpy", run_axpy, twin_axpy},
+        {"mul", run_mul, twin_mul},
+        {"mul in place", run_mul_in_place, twin_mul_in_place},
+        {"mul_add", run_mul_add, twin_mul_add},
         {"silu", run_silu, twin_silu},
         {"silu in place", run_silu_in_place, twin_silu_in_place},
         {"silu_bwd", run_silu_bwd, twin_silu_bwd},

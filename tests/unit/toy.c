@@ -15,7 +15,9 @@ struct ran_config toy_config(void)
                                    .min_window = 1,
                                    .rotary = true,
                                    .residual = true,
-                                   .review = true};
+                                   .review = true,
+                                   .rank = 9,
+                                   .position_scale = true};
 }
 
 struct ran_config toy_random_config(struct dice *d)
@@ -34,6 +36,19 @@ struct ran_config toy_random_config(struct dice *d)
         c.review = dice_coin(d);
         c.mask = (int)dice_size(d, RAN_MASK_NONE, RAN_MASK_PREFIX);
         c.pooling = dice_coin(d) ? RAN_POOL_MAX : RAN_POOL_MEAN;
+        return c;
+}
+
+struct ran_config toy_contextualizer(struct dice *d)
+{
+        struct ran_config c = toy_config();
+
+        c.encoder = RAN_ENCODER_CONTEXTUALIZER;
+        c.dim = dice_size(d, 2, 40);
+        c.layers = dice_size(d, 1, 3);
+        c.rank = dice_size(d, 1, 50);
+        c.context = (int)dice_size(d, RAN_CONTEXT_CONSTANT, RAN_CONTEXT_RANDOM);
+        c.position_scale = dice_coin(d);
         return c;
 }
 
@@ -75,8 +90,15 @@ void toy_release(struct toy *t)
 
 const char *toy_name(const struct ran_config *c)
 {
+        static const char *const contexts[] = {"constant", "learned", "random"};
         static char text[256];
 
+        if (c->encoder == RAN_ENCODER_CONTEXTUALIZER) {
+                snprintf(text, sizeof(text), "contextualizer, D %zu, %zu steps, rank %zu, %s%s",
+                         c->dim, c->layers, c->rank, contexts[c->context],
+                         c->position_scale ? ", scaled" : "");
+                return text;
+        }
         snprintf(text, sizeof(text),
                  "%s, D %zu, %zu layers, %zu heads of %zu, W %zu, min %zu%s%s%s, %s pool%s%s%s",
                  c->cell == RAN_CELL_GATED ? "gated" : "plain", c->dim, c->layers, c->heads,
