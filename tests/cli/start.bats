@@ -141,6 +141,10 @@ vectors() {
   ran-lm score -m lm.ran train.jsonl >lm.jsonl
   ran-lm score -m more.ran train.jsonl >more.jsonl
   cmp lm.jsonl more.jsonl
+  ran-train mlm $small -q --dim 12 -o mlm.ran train.jsonl
+  run -0 --separate-stderr ran-train classify --epochs 1 --init mlm.ran -o f.ran train.jsonl
+  [[ $stderr == *'those of mlm.ran; the head begins anew'* ]]
+  ran-train mlm -q --epochs 1 --init mlm.ran -o g.ran train.jsonl
   run -0 --separate-stderr ran-train lm --epochs 1 --init c.ran -o anew.ran train.jsonl
   [[ $stderr == *'those of c.ran; the head begins anew'* ]]
   [ "$(metadata anew.ran config | jq -c '[.mask, .min_window]')" = '["causal",1]' ]
