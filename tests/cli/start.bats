@@ -129,6 +129,30 @@ vectors() {
   ran-tag -m t.ran tags.jsonl >/dev/null
 }
 
+@test "init: from a language model to a classifier, on to a language model, and with vectors" {
+  small='--layers 1 --heads 2 --head-dim 8 --window 16 --epochs 1'
+  ran-train lm $small -q --dim 12 -o lm.ran train.jsonl
+  run -0 --separate-stderr ran-train classify --epochs 1 --init lm.ran -o c.ran train.jsonl
+  [[ $stderr == *'those of lm.ran; the head begins anew'* ]]
+  [ "$(metadata c.ran config | jq -c '[.mask, .min_window, .dim]')" = '["none",16,12]' ]
+  ran-classify -m c.ran train.jsonl >/dev/null
+  run -0 --separate-stderr ran-train lm --epochs 1 --init lm.ran --init-rate 0 -o more.ran train.jsonl
+  [[ $stderr == *'those of lm.ran; the head is, too'* ]]
+  ran-lm score -m lm.ran train.jsonl >lm.jsonl
+  ran-lm score -m more.ran train.jsonl >more.jsonl
+  cmp lm.jsonl more.jsonl
+  ran-train mlm $small -q --dim 12 -o mlm.ran train.jsonl
+  run -0 --separate-stderr ran-train classify --epochs 1 --init mlm.ran -o f.ran train.jsonl
+  [[ $stderr == *'those of mlm.ran; the head begins anew'* ]]
+  ran-train mlm -q --epochs 1 --init mlm.ran -o g.ran train.jsonl
+  run -0 --separate-stderr ran-train lm --epochs 1 --init c.ran -o anew.ran train.jsonl
+  [[ $stderr == *'those of c.ran; the head begins anew'* ]]
+  [ "$(metadata anew.ran config | jq -c '[.mask, .min_window]')" = '["causal",1]' ]
+  vectors >v.txt
+  ran-train lm $small -q --vectors v.txt --freeze -o v.ran train.jsonl
+  ran-lm score -m v.ran train.jsonl >/dev/null
+}
+
 @test "init: with a rate of 0 and the same labels, the model stays what it was" {
   train -q --dim 12 -o base.ran
   train -q --init base.ran --init-rate 0 -o same.ran
