@@ -423,6 +423,41 @@ static void silu_bwd(float *dx, const float *x, const float *dy, size_t n)
         }
 }
 
+/* Phi(x), given e = exp(-x^2 / 2): erf by 7.1.26 of Abramowitz and Stegun, for |x|, and its symmetry.
+ */
+static inline vf vnormal(vf x, vf e)
+{
+        vf a = max(x, -x), t = 1.0f / FMA(a, splat(0.3275911f * 0.70710678f), splat(1.0f));
+        vf p = splat(1.061405429f), half;
+
+        p = FMA(p, t, splat(-1.453152027f));
+        p = FMA(p, t, splat(1.421413741f));
+        p = FMA(p, t, splat(-0.284496736f));
+        p = FMA(p, t, splat(0.254829592f));
+        half = 0.5f - 0.5f * p * t * e; /* Phi(|x|) - 1/2, which takes the sign of x */
+        return 0.5f + (vf)((vi)half | ((vi)x & (vi)splat(-0.0f)));
+}
+
+static void gelu(float *y, const float *x, size_t n)
+{
+        EACH(i, k, n)
+        {
+                vf v = get(x + i, k);
+
+                put(y + i, v * vnormal(v, vexp(-0.5f * v * v)), k);
+        }
+}
+
+static void gelu_bwd(float *dx, const float *x, const float *dy, size_t n)
+{
+        EACH(i, k, n)
+        {
+                vf v = get(x + i, k), e = vexp(-0.5f * v * v);
+
+                put(dx + i, get(dy + i, k) * (vnormal(v, e) + 0.39894228f * v * e), k);
+        }
+}
+
 static void glu_add(float *y, const float *value, const float *gate, size_t n)
 {
         EACH(i, k, n)
@@ -603,6 +638,8 @@ const struct ran_simd JOIN(ran_simd_, RAN_SIMD) = {
         .bias_bwd = bias_bwd,
         .silu = silu,
         .silu_bwd = silu_bwd,
+        .gelu = gelu,
+        .gelu_bwd = gelu_bwd,
         .glu_add = glu_add,
         .glu_bwd = glu_bwd,
         .norm = norm,

@@ -31,6 +31,10 @@ struct ran_simd {
         /* y = x sigmoid(x), n elements; y may be x.   dx = dy silu'(x); dx may be dy. */
         void (*silu)(float *y, const float *x, size_t n);
         void (*silu_bwd)(float *dx, const float *x, const float *dy, size_t n);
+        /* y = x Phi(x), Phi the normal distribution function (the exact GELU, erf within 3e-7);
+         * dx = dy (Phi(x) + x phi(x)). y may be x, dx may be dy. */
+        void (*gelu)(float *y, const float *x, size_t n);
+        void (*gelu_bwd)(float *dx, const float *x, const float *dy, size_t n);
         /* y += value sigmoid(gate).   Adjoint: dvalue, dgate overwritten. */
         void (*glu_add)(float *y, const float *value, const float *gate, size_t n);
         void (*glu_bwd)(float *dvalue, float *dgate, const float *dy, const float *value,

@@ -6,7 +6,8 @@
 
 int ran_carry_init(struct ran_carry *c, const struct ran_config *config, struct ran_error *err)
 {
-        size_t N = config->layers, D = config->dim, E = config->heads * config->head_dim;
+        size_t N = config->layers, E = config->heads * config->head_dim;
+        size_t D = config->encoder == RAN_ENCODER_TRANSFORMER ? E : config->dim;
 
         *c = (struct ran_carry){
                 .layers = N,

@@ -10,9 +10,11 @@
 
 #include "ran.h"
 
-/* One a document. Per layer the cell G and the review's keys and values of all states before it. */
+/* One a document. Per layer the cell G and the review's keys and values of all states before it. A
+ * Transformer has no cell: its states are its tokens, with the keys and values of all heads. */
 struct ran_carry {
-        size_t layers, D, E, F;
+        size_t layers, E, F;
+        size_t D; /* width of G, key and value; of a Transformer E */
         size_t tokens;        /* read so far; 0: nothing, and all below is unused */
         size_t states;        /* earlier states: those before the cell, which is one more */
         size_t open;          /* tokens of the open window */

@@ -18,6 +18,7 @@ const struct ran_encoder *ran_encoder_of(const struct ran_config *c)
         static const struct ran_encoder *const encoders[] = {
                 [RAN_ENCODER_RAN] = &ran_recurrent,
                 [RAN_ENCODER_CONTEXTUALIZER] = &ran_contextualizer,
+                [RAN_ENCODER_TRANSFORMER] = &ran_transformer,
         };
 
         return encoders[c->encoder];

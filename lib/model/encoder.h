@@ -19,7 +19,7 @@ struct ran_encoder {
         /* Of memory that it has outside the arena; NULL: none. */
         void (*release)(struct ran_work *w);
 };
-extern const struct ran_encoder ran_recurrent, ran_contextualizer;
+extern const struct ran_encoder ran_recurrent, ran_contextualizer, ran_transformer;
 const struct ran_encoder *ran_encoder_of(const struct ran_config *c);
 
 /* Encodes w->rows (after ran_work_fit): leaves the output (L, D) in w->x[N] and all cells in

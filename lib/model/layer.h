@@ -37,7 +37,6 @@
 
 #include "model/work.h"
 
-#define RAN_LN_EPS 1e-5
 #define RAN_SN_EPS 1e-7
 
 /* A layer at work. */

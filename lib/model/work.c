@@ -142,7 +142,9 @@ int ran_work_init(struct ran_work *w, const struct ran_config *c, bool training,
         w->y = ran_alloc(N, sizeof *w->y, err);
         w->cells = ran_alloc(N, sizeof *w->cells, err);
         w->acts = ran_alloc(N, sizeof *w->acts, err);
-        if (w->x == NULL || w->y == NULL || w->cells == NULL || w->acts == NULL) {
+        w->block_acts = ran_alloc(N, sizeof *w->block_acts, err);
+        if (w->x == NULL || w->y == NULL || w->cells == NULL || w->acts == NULL ||
+            w->block_acts == NULL) {
                 ran_work_release(w);
                 return RAN_ENOMEM;
         }
@@ -157,6 +159,9 @@ void ran_work_release(struct ran_work *w)
         free(w->y);
         free(w->cells);
         free(w->acts);
+        free(w->block_acts);
+        free(w->mask);
+        free(w->task);
         free(w->rotary);
         free(w->chunk);
         free(w->arena);

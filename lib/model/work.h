@@ -10,8 +10,11 @@
 #ifndef RAN_MODEL_WORK_H
 #define RAN_MODEL_WORK_H
 
+#include "mask/mask.h"
 #include "model/params.h"
 #include "model/rows.h"
+
+#define RAN_LN_EPS 1e-5
 
 /* Letters in sizes: T tokens and R rows of the largest chunk; L, m, B as in struct ran_rows;
  * S = m + B states, K keys of the review; D, E; F = 3E + 2D (gated) or 3E: what one product makes
@@ -72,6 +75,28 @@
         X(dfirst, B *D)                                                          \
         X(part, m * 6 * D) /* a window's share of norm gradients, summed in order afterwards */
 
+/* X(field, floats): activations of a Transformer layer, or of a chunk of its rows; K rows of q, k and
+ * v: those of carried tokens, too; h heads, f = ffn_dim; `kept` rows: L if all is kept. */
+#define RAN_BLOCK_ACTS(X)                        \
+        X(z_stat, L * 2)                         \
+        X(qkv, K * 3 * E) /* after rotary */     \
+        X(a, K * E)                              \
+        X(log_sum, K * h)                        \
+        X(mid, w->training ? L * D : 0)          \
+        X(mid_stat, L * 2)                       \
+        X(up, kept * f)  /* before GELU */       \
+        X(z, T * D)      /* of a chunk: LN(x) */ \
+        X(bent, T * f)   /* GELU */              \
+        X(o, T * D)
+#define RAN_BLOCK_ADJOINTS(X)                    \
+        X(dqkv, K * 3 * E)                       \
+        X(da, K * E)                             \
+        X(delta, K * h)                          \
+        X(dup, T * f)                            \
+        X(dz, T * D)                             \
+        X(d_o, T * D)                            \
+        X(part, parts * 2 * D)
+
 /* X(field, floats): the head; O: its outputs, documents or places; P: documents if it pools, else
  * none. Q rows of A logits are made at a time: O and C, but for language models a block and the
  * width of the first softmax; Z is that of the widest tail (lm.h). Adjoints only for training. */
@@ -119,6 +144,17 @@ struct ran_adjoints {
 #undef X
 };
 
+struct ran_block_acts {
+#define X(field, floats) float *field;
+        RAN_BLOCK_ACTS(X)
+#undef X
+};
+struct ran_block_adjoints {
+#define X(field, floats) float *field;
+        RAN_BLOCK_ADJOINTS(X)
+#undef X
+};
+
 struct ran_head {
 #define X(field, floats) float *field;
         RAN_HEAD(X)
@@ -156,6 +192,14 @@ struct ran_work {
         struct ran_adjoints adj;
         float *dx, *dy; /* (L, D) adjoints between layers */
         float *dlast;   /* (B, D) adjoint of each document's last cell */
+        /* Transformer */
+        struct ran_block_acts *block_acts; /* (N) */
+        struct ran_block_adjoints block_adj;
+        struct ran_mask *mask; /* (B, h) */
+        size_t *task;          /* (B+1) first task of attention of each document */
+        size_t mask_cap, task_cap;
+        float *unnormed, *last_stat; /* (L, D), (L, 2): what the last norm reads */
+        const struct ran_encoder_params *last_norm;
         struct ran_head head;
         float *score, *dscore; /* (T, Y): review of one document's tokens in a chunk */
         float *scratch;        /* (lanes, lane_floats) */
@@ -189,16 +233,17 @@ enum {
         RAN_DROP_INPUT,
         RAN_DROP_ATTENTION,
         RAN_DROP_REVIEW,
+        RAN_DROP_FEED,
         RAN_DROP_SITES
 };
 /* Fields of a list above, in a struct `out`: in scope w, k and the list's letters. */
 #define RAN_LETTERS                                                                               \
         const struct ran_extent *x = &w->size;                                                    \
-        const double T = (double)x->T, R = (double)x->R, S = (double)x->S, K = (double)x->K,      \
+        const double L = (double)x->L, T = (double)x->T, R = (double)x->R, S = (double)x->S, K = (double)x->K,      \
                      B = (double)x->B, C = (double)x->C, m = (double)x->m, O = (double)x->O,      \
                      P = (double)x->P, Q = (double)x->Q, A = (double)x->A, Z = (double)x->Z,      \
                      D = (double)w->D, E = (double)w->E, F = (double)w->F, U = (double)w->U;      \
-        (void)T, (void)R, (void)S, (void)K, (void)B, (void)C, (void)m, (void)O, (void)P, (void)Q, \
+        (void)L, (void)T, (void)R, (void)S, (void)K, (void)B, (void)C, (void)m, (void)O, (void)P, (void)Q, \
                 (void)A, (void)Z, (void)D, (void)E, (void)F, (void)U
 #define RAN_CUT_FIELD(field, floats) out->field = ran_cut(k, floats);
 

@@ -132,6 +132,33 @@ static double twin_silu_bwd_in_place(struct element e)
         return e.a * silu_slope(e.b);
 }
 
+static double normal_below(double x)
+{
+        return 0.5 * erfc(-x / sqrt(2));
+}
+
+static void run_gelu(const struct ran_simd *k, float *a, const float *b, const float *c, size_t n)
+{
+        (void)c;
+        k->gelu(a, b, n);
+}
+
+static double twin_gelu(struct element e)
+{
+        return e.b * normal_below(e.b);
+}
+
+static void run_gelu_bwd(const struct ran_simd *k, float *a, const float *b, const float *c,
+                         size_t n)
+{
+        k->gelu_bwd(a, b, c, n);
+}
+
+static double twin_gelu_bwd(struct element e)
+{
+        return e.c * (normal_below(e.b) + e.b * exp(-e.b * e.b / 2) / sqrt(2 * 3.141592653589793));
+}
+
 static void run_glu_add(const struct ran_simd *k, float *a, const float *b, const float *c,
                         size_t n)
 {
@@ -186,6 +213,8 @@ static const struct elementwise elementwise[] = {
         {"silu in place", run_silu_in_place, twin_silu_in_place},
         {"silu_bwd", run_silu_bwd, twin_silu_bwd},
         {"silu_bwd in place", run_silu_bwd_in_place, twin_silu_bwd_in_place},
+        {"gelu", run_gelu, twin_gelu},
+        {"gelu_bwd", run_gelu_bwd, twin_gelu_bwd},
         {"glu_add", run_glu_add, twin_glu_add},
         {"glu_bwd, dvalue", run_glu_bwd_value, twin_glu_bwd_value},
         {"glu_bwd, dgate", run_glu_bwd_gate, twin_glu_bwd_gate},

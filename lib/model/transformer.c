@@ -1,0 +1,692 @@
+/* transformer.c - a Transformer whose attention keeps to a pattern, so that its cost follows the
+ * number of scores:
+ *
+ *      x += Linear_out(Attn(LN(x)))                rotary on q and k at absolute positions
+ *      x += Linear_down(GELU(Linear_up(LN(x))))    N times, then LN at the end
+ *
+ * (pre-norm; Mukund and Easwarakumar for the patterns, see sparse.h.) Rows of all documents go
+ * through the products together, a chunk at a time; attention goes document by document.
+ *
+ * A document that goes on (carry.h) finds the keys and values of its earlier tokens in its carry, as
+ * `states` of width E; its queries are those of the new tokens alone.
+ */
+#include "math/gemm.h"
+#include "math/simd.h"
+#include "model/encoder.h"
+#include "model/sparse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Tokens in a chunk, rows in a task of one thread, and tokens up to which all is kept for the
+ * backward pass. */
+enum { CHUNK = 2048, BLOCK = 256, KEEP = 4096 };
+
+/* A layer at work on the tokens [t0, t0 + T). */
+struct pass {
+        struct ran_work *w;
+        struct ran_block_acts *act;
+        const struct ran_block_params *p;
+        struct ran_block_params *dp;
+        size_t l, t0, T;
+        float *up;       /* (T, f) before GELU: of the layer where kept, else of the chunk */
+        const float *x;  /* (L, D) what the layer reads */
+        float *out;      /* (L, D) and leaves */
+};
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+/* First row of q, k and v of document b, of its carried tokens first; and of its new ones. */
+static size_t first_row(const struct ran_rows *rows, size_t b)
+{
+        /* a document has one key a window more than carried ones */
+        return rows->doc[b] + rows->key[b] - (rows->docwin[b] + b);
+}
+
+static size_t new_row(const struct ran_rows *rows, size_t b)
+{
+        return first_row(rows, b) + ran_earlier(rows, b);
+}
+
+/* The document that token t belongs to. */
+static size_t document_of(const struct ran_rows *rows, size_t t)
+{
+        size_t low = 0, high = rows->B;
+
+        while (high - low > 1) {
+                size_t b = low + (high - low) / 2;
+
+                if (rows->doc[b] <= t)
+                        low = b;
+                else
+                        high = b;
+        }
+        return low;
+}
+
+/* Calls fn for each run of the pass's tokens whose rows stand together: (first token, row, n). */
+static void each_run(struct pass *s, void (*fn)(struct pass *s, size_t t, size_t row, size_t n))
+{
+        const struct ran_rows *rows = s->w->rows;
+        size_t end = s->t0 + s->T;
+
+        for (size_t t = s->t0, to; t < end; t = to) {
+                size_t b = document_of(rows, t), row = new_row(rows, b) + t - rows->doc[b];
+
+                while (b + 1 < rows->B && rows->doc[b + 1] < end && ran_earlier(rows, b + 1) == 0)
+                        b++;
+                to = rows->doc[b + 1] < end ? rows->doc[b + 1] : end;
+                fn(s, t, row, to - t);
+        }
+}
+
+/* Dropout, or its adjoint, on rows x of the pass's tokens. */
+static void drop(const struct pass *s, int site, float *x)
+{
+        const struct ran_work *w = s->w;
+        const struct ran_rows *rows = w->rows;
+        size_t end = s->t0 + s->T;
+
+        if (!w->training || !(w->noise.dropout > 0))
+                return;
+        for (size_t t = s->t0, to; t < end; t = to) {
+                size_t b = document_of(rows, t);
+
+                to = rows->doc[b + 1] < end ? rows->doc[b + 1] : end;
+                ran_drop(w, b, s->l, site, w->noise.dropout, x + (t - s->t0) * w->D,
+                         (to - t) * w->D, (t - rows->doc[b]) * w->D);
+        }
+}
+
+/* fn for blocks of the pass's rows, numbered from 0. */
+struct task {
+        struct pass *s;
+        void (*fn)(struct pass *s, size_t block, size_t from, size_t n);
+};
+
+static void run_task(void *arg, size_t i)
+{
+        struct task *k = arg;
+        size_t from = i * BLOCK, n = k->s->T - from < BLOCK ? k->s->T - from : BLOCK;
+
+        k->fn(k->s, i, from, n);
+}
+
+static size_t blocks(size_t n)
+{
+        return (n + BLOCK - 1) / BLOCK;
+}
+
+static void each_block(struct pass *s,
+                       void (*fn)(struct pass *s, size_t block, size_t from, size_t n))
+{
+        struct task k = {s, fn};
+
+        ran_parallel(s->w->pool, blocks(s->T), run_task, &k);
+}
+
+/* Adds the shares that the blocks have of a norm's gradients, in order. */
+static void sum_parts(struct pass *s, float *dw, float *db)
+{
+        size_t D = s->w->D;
+
+        for (size_t i = 0; i < blocks(s->T); i++) {
+                float *part = s->w->block_adj.part + i * 2 * D;
+
+                ran_simd->add(dw, part, D);
+                ran_simd->add(db, part + D, D);
+        }
+}
+
+static float *clear_part(struct pass *s, size_t block)
+{
+        float *part = s->w->block_adj.part + block * 2 * s->w->D;
+
+        return memset(part, 0, 2 * s->w->D * sizeof *part);
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+static bool keeps(const struct ran_work *w)
+{
+        return w->training && w->size.L <= KEEP;
+}
+
+/* The pattern of a head. */
+static int pattern_of(const struct ran_config *c, size_t head)
+{
+        return c->attention.item[c->attention.n > 1 ? head : 0];
+}
+
+static int make_masks(struct ran_work *w, struct ran_error *err)
+{
+        const struct ran_config *c = w->c;
+        const struct ran_rows *rows = w->rows;
+        struct ran_mask *mask =
+                ran_grow(w->mask, &w->mask_cap, rows->B * w->h, sizeof *mask, err);
+
+        if (mask == NULL)
+                return RAN_ENOMEM;
+        w->mask = mask;
+        for (size_t b = 0; b < rows->B; b++) {
+                size_t n = rows->doc[b + 1] - rows->doc[b] + ran_earlier(rows, b);
+
+                for (size_t j = 0; j < w->h; j++, mask++)
+                        if (ran_mask_init(mask, pattern_of(c, j), c->window, c->dilation, c->mask,
+                                          n, rows->sources[b], err) != RAN_OK)
+                                return err->code;
+        }
+        return RAN_OK;
+}
+
+/* Tasks of attention: a block of queries or keys of one head of one document. */
+static int count_tasks(struct ran_work *w, struct ran_error *err)
+{
+        const struct ran_rows *rows = w->rows;
+        size_t *task = ran_grow(w->task, &w->task_cap, rows->B + 1, sizeof *task, err);
+
+        if (task == NULL)
+                return RAN_ENOMEM;
+        w->task = task;
+        task[0] = 0;
+        for (size_t b = 0; b < rows->B; b++) {
+                size_t n = rows->doc[b + 1] - rows->doc[b];
+
+                task[b + 1] =
+                        task[b] + w->h * ((n + RAN_SPARSE_BLOCK - 1) / RAN_SPARSE_BLOCK);
+        }
+        return RAN_OK;
+}
+
+static int prepare(struct ran_work *w, struct ran_error *err)
+{
+        const struct ran_rows *rows = w->rows;
+        struct ran_extent *x = &w->size;
+        size_t longest = 0;
+
+        for (size_t b = 0; b < rows->B; b++) {
+                size_t n = rows->doc[b + 1] - rows->doc[b], all = n + ran_earlier(rows, b);
+
+                longest = all > longest ? all : longest;
+                if (rows->carry[b] != NULL &&
+                    ran_carry_reserve(rows->carry[b], all, 0, err) != RAN_OK)
+                        return RAN_ENOMEM;
+        }
+        x->T = rows->L < CHUNK ? rows->L : CHUNK;
+        x->K = rows->B > 0 ? first_row(rows, rows->B - 1) + ran_earlier(rows, rows->B - 1) +
+                                     rows->doc[rows->B] - rows->doc[rows->B - 1]
+                           : 0;
+        if (make_masks(w, err) != RAN_OK || count_tasks(w, err) != RAN_OK ||
+            ran_work_rotary(w, longest, err) != RAN_OK)
+                return err != NULL ? err->code : RAN_ENOMEM;
+        return RAN_OK;
+}
+
+static void cut_acts(struct ran_work *w, struct ran_cutter *k, struct ran_block_acts *out)
+{
+        const double h = (double)w->h, f = (double)w->c->ffn_dim;
+        const double kept = keeps(w) ? (double)w->size.L : (double)w->size.T;
+
+        RAN_LETTERS;
+        RAN_BLOCK_ACTS(RAN_CUT_FIELD)
+}
+
+static void cut_adjoints(struct ran_work *w, struct ran_cutter *k, struct ran_block_adjoints *out)
+{
+        const double h = (double)w->h, f = (double)w->c->ffn_dim;
+        const double parts = (double)blocks(w->size.T);
+
+        RAN_LETTERS;
+        RAN_BLOCK_ADJOINTS(RAN_CUT_FIELD)
+}
+
+static void lay_out(struct ran_work *w, struct ran_cutter *k)
+{
+        const double rows = (double)w->size.L * (double)w->D;
+        const size_t layers = w->c->layers;
+
+        for (size_t l = 0; l < layers; l++) {
+                w->x[l + 1] = w->training ? ran_cut(k, rows) : w->x[0];
+                if (l == 0 || keeps(w))
+                        cut_acts(w, k, &w->block_acts[l]);
+                else
+                        w->block_acts[l] = w->block_acts[0];
+        }
+        /* what the last norm reads */
+        w->unnormed = w->training ? ran_cut(k, rows) : w->x[0];
+        w->last_stat = ran_cut(k, (double)w->size.L * 2);
+        if (w->training)
+                cut_adjoints(w, k, &w->block_adj);
+        w->lane_floats = ran_sparse_floats(w->d);
+        w->scratch = ran_cut(k, (double)w->lanes * (double)w->lane_floats);
+}
+
+/* ---- attention ------------------------------------------------------------------------------ */
+
+/* One document's attention in a layer. */
+static struct ran_sparse sparse_of(const struct pass *s, size_t b)
+{
+        const struct ran_work *w = s->w;
+        const struct ran_rows *rows = w->rows;
+        size_t row = first_row(rows, b);
+
+        return (struct ran_sparse){.mask = w->mask + b * w->h,
+                                   .similarity = w->c->similarity,
+                                   .L = rows->doc[b + 1] - rows->doc[b] + ran_earlier(rows, b),
+                                   .h = w->h,
+                                   .d = w->d,
+                                   .qkv = s->act->qkv + row * 3 * w->E,
+                                   .a = s->act->a + row * w->E,
+                                   .log_sum = s->act->log_sum + row * w->h};
+}
+
+/* Which document, head and rows a task is about. */
+static size_t locate(const struct ran_work *w, size_t task, size_t *head, size_t *from, size_t *to)
+{
+        const struct ran_rows *rows = w->rows;
+        size_t low = 0, high = rows->B, n;
+
+        while (high - low > 1) {
+                size_t b = low + (high - low) / 2;
+
+                if (w->task[b] <= task)
+                        low = b;
+                else
+                        high = b;
+        }
+        task -= w->task[low];
+        n = ran_earlier(rows, low) + rows->doc[low + 1] - rows->doc[low];
+        *head = task % w->h;
+        *from = ran_earlier(rows, low) + task / w->h * RAN_SPARSE_BLOCK;
+        *to = *from + RAN_SPARSE_BLOCK < n ? *from + RAN_SPARSE_BLOCK : n;
+        return low;
+}
+
+static void attend(void *arg, size_t task, float *scratch)
+{
+        struct pass *s = arg;
+        size_t head, from, to, b = locate(s->w, task, &head, &from, &to);
+        struct ran_sparse x = sparse_of(s, b);
+
+        ran_sparse_queries(&x, head, from, to, scratch);
+}
+
+static void attend_queries_bwd(void *arg, size_t task, float *scratch)
+{
+        struct pass *s = arg;
+        struct ran_work *w = s->w;
+        size_t head, from, to, b = locate(w, task, &head, &from, &to);
+        size_t row = first_row(w->rows, b);
+        struct ran_sparse x = sparse_of(s, b);
+
+        ran_sparse_queries_bwd(w->block_adj.dqkv + row * 3 * w->E, w->block_adj.delta + row * w->h,
+                               w->block_adj.da + row * w->E, &x, head, from, to, scratch);
+}
+
+static void attend_keys_bwd(void *arg, size_t task, float *scratch)
+{
+        struct pass *s = arg;
+        struct ran_work *w = s->w;
+        size_t head, from, to, b = locate(w, task, &head, &from, &to);
+        size_t row = first_row(w->rows, b);
+        struct ran_sparse x = sparse_of(s, b);
+
+        ran_sparse_keys_bwd(w->block_adj.dqkv + row * 3 * w->E, w->block_adj.delta + row * w->h,
+                            w->block_adj.da + row * w->E, &x, head, from, to, scratch);
+}
+
+/* Rotates q and k of a run of tokens forth or, their adjoints, back. */
+static void rotate(const struct ran_work *w, float *qkv, size_t t, size_t n, float sign)
+{
+        const struct ran_rows *rows = w->rows;
+        size_t ld = 3 * w->E;
+
+        for (size_t end = t + n, to; w->c->rotary && t < end; qkv += (to - t) * ld, t = to) {
+                size_t b = document_of(rows, t);
+                size_t position = ran_earlier(rows, b) + t - rows->doc[b];
+
+                to = rows->doc[b + 1] < end ? rows->doc[b + 1] : end;
+                ran_simd->rotary(qkv, ld, w->rotary + position * 2 * w->d, sign, to - t, 2 * w->h,
+                                 w->d);
+        }
+}
+
+/* Keys and values of a document's earlier tokens, and back to its carry, new ones too. */
+static void recall(struct pass *s, size_t b)
+{
+        const struct ran_work *w = s->w;
+        const struct ran_carry *carry = w->rows->carry[b];
+        float *row = s->act->qkv + first_row(w->rows, b) * 3 * w->E;
+
+        for (size_t i = 0; i < ran_earlier(w->rows, b); i++, row += 3 * w->E) {
+                memcpy(row + w->E, carry->key[s->l] + i * w->E, w->E * sizeof *row);
+                memcpy(row + 2 * w->E, carry->value[s->l] + i * w->E, w->E * sizeof *row);
+        }
+}
+
+static void keep(struct pass *s, size_t b)
+{
+        const struct ran_work *w = s->w;
+        const struct ran_rows *rows = w->rows;
+        struct ran_carry *carry = rows->carry[b];
+        const float *row = s->act->qkv + new_row(rows, b) * 3 * w->E;
+        size_t from = ran_earlier(rows, b), to = from + rows->doc[b + 1] - rows->doc[b];
+
+        for (size_t i = from; i < to; i++, row += 3 * w->E) {
+                memcpy(carry->key[s->l] + i * w->E, row + w->E, w->E * sizeof *row);
+                memcpy(carry->value[s->l] + i * w->E, row + 2 * w->E, w->E * sizeof *row);
+        }
+}
+
+/* ---- forward -------------------------------------------------------------------------------- */
+
+static void norm_input(struct pass *s, size_t block, size_t from, size_t n)
+{
+        const struct ran_work *w = s->w;
+
+        (void)block;
+        ran_simd->norm(w->block_acts[0].z + from * w->D, w->D, s->act->z_stat + (s->t0 + from) * 2,
+                       s->x + (s->t0 + from) * w->D, w->D, s->p->attn_norm_w, s->p->attn_norm_b,
+                       RAN_LN_EPS, n, w->D);
+}
+
+static void project_run(struct pass *s, size_t t, size_t row, size_t n)
+{
+        struct ran_work *w = s->w;
+        float *qkv = s->act->qkv + row * 3 * w->E;
+
+        ran_linear(w->pool, qkv, 3 * w->E, w->block_acts[0].z + (t - s->t0) * w->D, w->D,
+                   s->p->q_w, s->p->q_b, n, w->D, 3 * w->E);
+        rotate(w, qkv, t, n, 1.0f);
+}
+
+static void output_run(struct pass *s, size_t t, size_t row, size_t n)
+{
+        struct ran_work *w = s->w;
+
+        ran_linear(w->pool, w->block_acts[0].o + (t - s->t0) * w->D, w->D,
+                   s->act->a + row * w->E, w->E, s->p->out_w, s->p->out_b, n, w->E, w->D);
+}
+
+/* mid = x + o, and its norm */
+static void add_attention(struct pass *s, size_t block, size_t from, size_t n)
+{
+        const struct ran_work *w = s->w;
+        size_t D = w->D, at = (s->t0 + from) * D;
+        float *mid = s->act->mid + at;
+
+        (void)block;
+        if (mid != s->x + at)
+                memcpy(mid, s->x + at, n * D * sizeof *mid);
+        ran_simd->add(mid, w->block_acts[0].o + from * D, n * D);
+}
+
+static void norm_mid(struct pass *s, size_t block, size_t from, size_t n)
+{
+        const struct ran_work *w = s->w;
+
+        (void)block;
+        ran_simd->norm(w->block_acts[0].z + from * w->D, w->D,
+                       s->act->mid_stat + (s->t0 + from) * 2, s->act->mid + (s->t0 + from) * w->D,
+                       w->D, s->p->ffn_norm_w, s->p->ffn_norm_b, RAN_LN_EPS, n, w->D);
+}
+
+static void bend(struct pass *s, size_t block, size_t from, size_t n)
+{
+        size_t f = s->w->c->ffn_dim;
+
+        (void)block;
+        ran_simd->gelu(s->w->block_acts[0].bent + from * f, s->up + from * f, n * f);
+}
+
+/* LN(mid), Linear_up and GELU of the chunk. */
+static void feed_up(struct pass *s)
+{
+        struct ran_work *w = s->w;
+        size_t f = w->c->ffn_dim;
+
+        each_block(s, norm_mid);
+        ran_linear(w->pool, s->up, f, w->block_acts[0].z, w->D, s->p->up_w, s->p->up_b, s->T, w->D,
+                   f);
+        each_block(s, bend);
+}
+
+static void add_feed(struct pass *s, size_t block, size_t from, size_t n)
+{
+        const struct ran_work *w = s->w;
+        size_t D = w->D, at = (s->t0 + from) * D;
+        float *out = s->out + at;
+
+        (void)block;
+        if (out != s->act->mid + at)
+                memcpy(out, s->act->mid + at, n * D * sizeof *out);
+        ran_simd->add(out, w->block_acts[0].o + from * D, n * D);
+}
+
+static struct pass pass_of(struct ran_work *w, const struct ran_params *p, struct ran_params *dp,
+                           size_t l, size_t t0)
+{
+        size_t left = w->rows->L - t0;
+        struct ran_block_acts *act = &w->block_acts[l];
+
+        return (struct pass){
+                .w = w,
+                .act = act,
+                .p = &p->blocks[l],
+                .dp = dp != NULL ? &dp->blocks[l] : NULL,
+                .l = l,
+                .t0 = t0,
+                .T = left < CHUNK ? left : CHUNK,
+                .up = act->up + (keeps(w) ? t0 * w->c->ffn_dim : 0),
+                .x = w->x[l],
+                .out = l + 1 < w->c->layers ? w->x[l + 1] : w->unnormed,
+        };
+}
+
+/* Attention of a layer and its residual: from x to mid. */
+static void attention(struct ran_work *w, const struct ran_params *p, size_t l)
+{
+        struct pass s = pass_of(w, p, NULL, l, 0);
+
+        for (size_t b = 0; b < w->rows->B; b++)
+                recall(&s, b);
+        for (size_t t0 = 0; t0 < w->rows->L; t0 += CHUNK) {
+                s = pass_of(w, p, NULL, l, t0);
+                each_block(&s, norm_input);
+                each_run(&s, project_run);
+        }
+        ran_each(w, 0, w->task[w->rows->B], attend, &s);
+        for (size_t t0 = 0; t0 < w->rows->L; t0 += CHUNK) {
+                s = pass_of(w, p, NULL, l, t0);
+                each_run(&s, output_run);
+                drop(&s, RAN_DROP_ATTENTION, w->block_acts[0].o);
+                each_block(&s, add_attention);
+        }
+}
+
+static void feed(struct ran_work *w, const struct ran_params *p, size_t l)
+{
+        for (size_t t0 = 0; t0 < w->rows->L; t0 += CHUNK) {
+                struct pass s = pass_of(w, p, NULL, l, t0);
+
+                feed_up(&s);
+                ran_linear(w->pool, w->block_acts[0].o, w->D, w->block_acts[0].bent,
+                           w->c->ffn_dim, s.p->down_w, s.p->down_b, s.T, w->c->ffn_dim, w->D);
+                drop(&s, RAN_DROP_FEED, w->block_acts[0].o);
+                each_block(&s, add_feed);
+        }
+}
+
+static void norm_last(struct pass *s, size_t block, size_t from, size_t n)
+{
+        const struct ran_work *w = s->w;
+        size_t t = s->t0 + from;
+
+        (void)block;
+        ran_simd->norm(w->x[w->c->layers] + t * w->D, w->D, w->last_stat + t * 2,
+                       w->unnormed + t * w->D, w->D, w->last_norm->norm_w, w->last_norm->norm_b,
+                       RAN_LN_EPS, n, w->D);
+}
+
+static void forward(struct ran_work *w, const struct ran_params *p)
+{
+        const struct ran_rows *rows = w->rows;
+
+        w->last_norm = &p->encoder;
+        for (size_t l = 0; l < w->c->layers; l++) {
+                struct pass s = pass_of(w, p, NULL, l, 0);
+
+                attention(w, p, l);
+                for (size_t b = 0; b < rows->B; b++)
+                        if (rows->carry[b] != NULL)
+                                keep(&s, b);
+                feed(w, p, l);
+        }
+        for (size_t t0 = 0; t0 < rows->L; t0 += CHUNK) {
+                struct pass s = pass_of(w, p, NULL, 0, t0);
+
+                each_block(&s, norm_last);
+        }
+        for (size_t b = 0; b < rows->B; b++)
+                if (rows->carry[b] != NULL) {
+                        rows->carry[b]->tokens += rows->doc[b + 1] - rows->doc[b];
+                        rows->carry[b]->states = rows->carry[b]->tokens;
+                }
+}
+
+/* ---- backward ------------------------------------------------------------------------------- */
+
+static void norm_last_bwd(struct pass *s, size_t block, size_t from, size_t n)
+{
+        const struct ran_work *w = s->w;
+        float *part = clear_part(s, block);
+        size_t t = s->t0 + from, D = w->D;
+
+        ran_simd->norm_bwd(w->dx + t * D, D, part, part + D, w->dx + t * D, D, w->unnormed + t * D,
+                           D, w->last_stat + t * 2, w->last_norm->norm_w, n, D);
+}
+
+static void bend_bwd(struct pass *s, size_t block, size_t from, size_t n)
+{
+        size_t f = s->w->c->ffn_dim;
+        float *dup = s->w->block_adj.dup + from * f;
+
+        (void)block;
+        ran_simd->gelu_bwd(dup, s->up + from * f, dup, n * f);
+}
+
+/* dx += the adjoint of a norm, of the rows that it read */
+static void add_norm_bwd(struct pass *s, size_t block, size_t from, size_t n, const float *x,
+                         const float *stat, const float *weight)
+{
+        const struct ran_work *w = s->w;
+        float *dz = w->block_adj.dz + from * w->D, *part = clear_part(s, block);
+        size_t D = w->D, t = s->t0 + from;
+
+        ran_simd->norm_bwd(dz, D, part, part + D, dz, D, x + t * D, D, stat + t * 2, weight, n, D);
+        ran_simd->add(w->dx + t * D, dz, n * D);
+}
+
+static void norm_mid_bwd(struct pass *s, size_t block, size_t from, size_t n)
+{
+        add_norm_bwd(s, block, from, n, s->act->mid, s->act->mid_stat, s->p->ffn_norm_w);
+}
+
+static void norm_input_bwd(struct pass *s, size_t block, size_t from, size_t n)
+{
+        add_norm_bwd(s, block, from, n, s->x, s->act->z_stat, s->p->attn_norm_w);
+}
+
+/* The adjoint of the chunk's rows, after dropout: what the residual adds to. */
+static float *dropped(struct pass *s, int site)
+{
+        struct ran_work *w = s->w;
+
+        memcpy(w->block_adj.d_o, w->dx + s->t0 * w->D, s->T * w->D * sizeof(float));
+        drop(s, site, w->block_adj.d_o);
+        return w->block_adj.d_o;
+}
+
+static void feed_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp,
+                     size_t l)
+{
+        size_t D = w->D, f = w->c->ffn_dim;
+
+        for (size_t t0 = 0; t0 < w->rows->L; t0 += CHUNK) {
+                struct pass s = pass_of(w, p, dp, l, t0);
+                const float *d_o = dropped(&s, RAN_DROP_FEED);
+
+                if (!keeps(w)) {
+                        feed_up(&s);
+                } else {
+                        each_block(&s, norm_mid);
+                        each_block(&s, bend);
+                }
+                ran_linear_bwd(w->pool, w->block_adj.dup, f, false, s.dp->down_w, s.dp->down_b, d_o,
+                               D, w->block_acts[0].bent, f, s.p->down_w, s.T, f, D);
+                each_block(&s, bend_bwd);
+                ran_linear_bwd(w->pool, w->block_adj.dz, D, false, s.dp->up_w, s.dp->up_b,
+                               w->block_adj.dup, f, w->block_acts[0].z, D, s.p->up_w, s.T, D, f);
+                each_block(&s, norm_mid_bwd);
+                sum_parts(&s, s.dp->ffn_norm_w, s.dp->ffn_norm_b);
+        }
+}
+
+static void output_run_bwd(struct pass *s, size_t t, size_t row, size_t n)
+{
+        struct ran_work *w = s->w;
+
+        ran_linear_bwd(w->pool, w->block_adj.da + row * w->E, w->E, false, s->dp->out_w,
+                       s->dp->out_b, w->block_adj.d_o + (t - s->t0) * w->D, w->D,
+                       s->act->a + row * w->E, w->E, s->p->out_w, n, w->E, w->D);
+}
+
+static void project_run_bwd(struct pass *s, size_t t, size_t row, size_t n)
+{
+        struct ran_work *w = s->w;
+        float *dqkv = w->block_adj.dqkv + row * 3 * w->E;
+
+        rotate(w, dqkv, t, n, -1.0f);
+        ran_linear_bwd(w->pool, w->block_adj.dz + (t - s->t0) * w->D, w->D, false, s->dp->q_w,
+                       s->dp->q_b, dqkv, 3 * w->E, w->block_acts[0].z + (t - s->t0) * w->D, w->D,
+                       s->p->q_w, n, w->D, 3 * w->E);
+}
+
+static void attention_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp,
+                          size_t l)
+{
+        struct pass s = pass_of(w, p, dp, l, 0);
+
+        for (size_t t0 = 0; t0 < w->rows->L; t0 += CHUNK) {
+                s = pass_of(w, p, dp, l, t0);
+                dropped(&s, RAN_DROP_ATTENTION);
+                each_run(&s, output_run_bwd);
+        }
+        ran_each(w, 0, w->task[w->rows->B], attend_queries_bwd, &s);
+        ran_each(w, 0, w->task[w->rows->B], attend_keys_bwd, &s);
+        for (size_t t0 = 0; t0 < w->rows->L; t0 += CHUNK) {
+                s = pass_of(w, p, dp, l, t0);
+                each_block(&s, norm_input);
+                each_run(&s, project_run_bwd);
+                each_block(&s, norm_input_bwd);
+                sum_parts(&s, s.dp->attn_norm_w, s.dp->attn_norm_b);
+        }
+}
+
+static void backward(struct ran_work *w, const struct ran_params *p, struct ran_params *dp)
+{
+        for (size_t t0 = 0; t0 < w->rows->L; t0 += CHUNK) {
+                struct pass s = pass_of(w, p, dp, 0, t0);
+
+                each_block(&s, norm_last_bwd);
+                sum_parts(&s, dp->encoder.norm_w, dp->encoder.norm_b);
+        }
+        for (size_t l = w->c->layers; l-- > 0;) {
+                if (!keeps(w))
+                        attention(w, p, l);
+                feed_bwd(w, p, dp, l);
+                attention_bwd(w, p, dp, l);
+        }
+}
+
+const struct ran_encoder ran_transformer = {prepare, lay_out, forward, backward};
