@@ -5,8 +5,8 @@
  *
  * Work is cut into blocks of queries, or of keys, of one head, which may be done in any order and by
  * any thread; a block's results do not depend on the others. Keys that stand together are read as
- * matrix products, single ones as the diagonals that they form with the queries of a block
- * (mask.h). Scores are computed anew in the backward pass: of each row only its log-sum is kept.
+ * matrix products, single ones as the diagonals that they form with the queries of a block (mask.h).
+ * Scores are computed anew in the backward pass: of each row only its log-sum is kept.
  */
 #ifndef RAN_MODEL_SPARSE_H
 #define RAN_MODEL_SPARSE_H
@@ -19,18 +19,28 @@ struct ran_sparse {
         size_t L, h, d;
         const float *qkv; /* (L, 3E): q, k, v, heads side by side, E = h d; q and k after rotary */
         float *a;         /* (L, E) */
-        float *log_sum;   /* (L, h) of the exp of each row's scores: written forward, read backward */
+        float *log_sum;   /* (h, L) of the exp of each row's scores: written forward, read backward */
+        /* qkv and da by heads, (3h, L, d) and (h, L, d), see ran_sparse_pack; or NULL. They make no
+         * other result: single keys are read several times faster in a long text, whose rows of all
+         * heads lie far apart. */
+        const float *packed, *packed_da;
 };
 
-enum { RAN_SPARSE_BLOCK = 64 }; /* queries or keys that the transformer hands to one call */
-/* Scratch of one call: a function of d and RAN_SPARSE_BLOCK. */
+/* Of rows (L, heads d) those of [i0, i1) by heads: out (heads, L, d). */
+void ran_sparse_pack(float *out, const float *rows, size_t L, size_t heads, size_t d, size_t i0,
+                     size_t i1);
+
+/* Queries or keys of one call at most. Blocks should begin at multiples of it: then a result depends
+ * on the document alone, to the last bit. */
+enum { RAN_SPARSE_BLOCK = 1024 };
+/* Scratch of one call. */
 size_t ran_sparse_floats(size_t d);
 
-/* a and log_sum of head `head` for the queries [i0, i1), at most RAN_SPARSE_BLOCK of them. */
+/* a and log_sum of head `head` for the queries [i0, i1). */
 void ran_sparse_queries(const struct ran_sparse *x, size_t head, size_t i0, size_t i1,
                         float *scratch);
-/* Adjoints, from da (L, E), into dqkv (L, 3E), overwritten: dq of a block of queries, and dk and dv of
- * a block of keys. `delta` (L, h) is a_i . da_i of each head, which the first of them writes and the
+/* Adjoints, from da (L, E), into dqkv (L, 3E), overwritten: dq of a block of queries, and dk and dv
+ * of a block of keys. delta (h, L) is a_i . da_i of each head, which the first of them writes and the
  * second reads: all queries come before all keys. */
 void ran_sparse_queries_bwd(float *dqkv, float *delta, const float *da, const struct ran_sparse *x,
                             size_t head, size_t i0, size_t i1, float *scratch);

@@ -291,6 +291,163 @@ TEST(rows_softmax_bears_huge_scores)
         kernels_each(check_huge_scores);
 }
 
+/* ---- rows that belong together -----------------------------------------------------------------
+ */
+
+static double sign(double x)
+{
+        return (x > 0) - (x < 0);
+}
+
+/* alike, and pull_apart, for N rows of d, some of which are equal. */
+static void check_alike_of(const struct ran_simd *k, struct dice *dice, int how, size_t N, size_t d)
+{
+        size_t ldx = d + N % 3, ldy = d + N % 5;
+        struct vector x = vector_random(dice, (N - 1) * ldx + d, 1);
+        struct vector y = vector_random(dice, (N - 1) * ldy + d, 1);
+        struct vector p = vector_random(dice, N, 1), alike = vector_new(N);
+        struct vector to = vector_random(dice, (N - 1) * ldy + d, 1);
+        double *want = doubles(N), *pulled = doubles(to.n);
+
+        for (size_t i = 0; i < N; i += 3)
+                memcpy(y.x + i * ldy, x.x + i * ldx, d * sizeof *y.x);
+        for (size_t i = 0; i < to.n; i++)
+                pulled[i] = (double)to.x[i];
+        for (size_t i = 0; i < N * d; i++) {
+                double a = (double)x.x[i / d * ldx + i % d], b = (double)y.x[i / d * ldy + i % d];
+                double off = a - b;
+
+                want[i / d] += how == RAN_ALIKE_DOT       ? a * b
+                               : how == RAN_ALIKE_SQUARES ? off * off
+                                                          : fabs(off);
+                pulled[i / d * ldy + i % d] +=
+                        (double)p.x[i / d] * (how == RAN_ALIKE_SQUARES ? off : sign(off));
+        }
+        k->alike(how, alike.x, x.x, ldx, y.x, ldy, N, d);
+        vector_near(k, "alike", &alike, want, 1e-5, 1e-5);
+        if (how != RAN_ALIKE_DOT) {
+                k->pull_apart(how, to.x, ldy, p.x, x.x, ldx, y.x, ldy, N, d);
+                vector_near(k, "pull_apart", &to, pulled, 1e-6, 1e-6);
+        }
+        vector_free(&x);
+        vector_free(&y);
+        vector_free(&p);
+        vector_free(&alike);
+        vector_free(&to);
+        free(want);
+        free(pulled);
+}
+
+static void check_pull_of(const struct ran_simd *k, struct dice *dice, size_t lines, size_t N,
+                          size_t d)
+{
+        size_t ldx = d + N % 3, ldy = d + N % 5, ldp = N + lines % 2;
+        struct vector x = vector_random(dice, (lines + N - 2) * ldx + d, 1);
+        struct vector p = vector_random(dice, (lines - 1) * ldp + N, 1);
+        struct vector y = vector_random(dice, (N - 1) * ldy + d, 1);
+        double *want = doubles(y.n);
+        const float *row[8];
+
+        for (size_t i = 0; i < y.n; i++)
+                want[i] = (double)y.x[i];
+        for (size_t l = 0; l < lines; l++) {
+                row[l] = x.x + (lines - 1 - l) * ldx;
+                for (size_t i = 0; i < N * d; i++)
+                        want[i / d * ldy + i % d] +=
+                                (double)p.x[l * ldp + i / d] * (double)row[l][i / d * ldx + i % d];
+        }
+        k->pull(y.x, ldy, p.x, ldp, row, ldx, lines, N, d);
+        vector_near(k, "pull", &y, want, 1e-5, 1e-6);
+        vector_free(&x);
+        vector_free(&p);
+        vector_free(&y);
+        free(want);
+}
+
+static void check_alike(const struct ran_simd *k)
+{
+        struct dice dice = {.key = 8};
+
+        for (int how = 0; how < 3; how++) {
+                for (size_t N = 1; N < 40; N++)
+                        check_alike_of(k, &dice, how, N, 1 + N % 7);
+                for (size_t d = 1; d < KERNEL_SIZES; d++)
+                        check_alike_of(k, &dice, how, 5 + d % 30, d);
+        }
+        for (size_t d = 1; d < 3 * KERNEL_SIZES; d++)
+                check_pull_of(k, &dice, 1 + d % 8, 1 + d % 9, d);
+}
+
+TEST(rows_alike_and_pull_equal_their_twins)
+{
+        kernels_each(check_alike);
+}
+
+/* Three lines, one after another, make a softmax of three numbers of each element. */
+static void check_soften_of(const struct ran_simd *k, struct dice *dice, size_t n, double size)
+{
+        const float scale = 0.3f;
+        struct vector x[3], top = vector_new(n), sum = vector_new(n), dp, log_sum, delta;
+        double *want = doubles(n), *sums = doubles(n), *grad = doubles(n);
+
+        for (size_t i = 0; i < n; i++) {
+                top.x[i] = -INFINITY;
+                sum.x[i] = 0;
+        }
+        for (size_t l = 0; l < 3; l++) {
+                x[l] = vector_random(dice, n, size);
+                k->raise(top.x, x[l].x, n);
+        }
+        for (size_t i = 0; i < n; i++)
+                want[i] = fmax(fmax((double)x[0].x[i], (double)x[1].x[i]), (double)x[2].x[i]);
+        vector_near(k, "raise", &top, want, 0, 0);
+        for (size_t l = 0; l < 3; l++) {
+                for (size_t i = 0; i < n; i++) {
+                        want[i] = exp(fmax(((double)x[l].x[i] - (double)top.x[i]) * (double)scale,
+                                           -87.3));
+                        sums[i] += want[i];
+                }
+                k->soften(x[l].x, sum.x, top.x, scale, n);
+                vector_near(k, "soften", &x[l], want, 0, 2e-6 * (1 + size));
+        }
+        vector_near(k, "soften, its sum", &sum, sums, 0, 2e-6 * (1 + size));
+        dp = vector_random(dice, n, 1);
+        log_sum = vector_random(dice, n, 1);
+        delta = vector_random(dice, n, 1);
+        for (size_t i = 0; i < n; i++) {
+                want[i] = exp((double)scale * (double)x[0].x[i] - (double)log_sum.x[i]);
+                grad[i] = want[i] * ((double)dp.x[i] - (double)delta.x[i]);
+        }
+        k->soften_bwd(x[0].x, dp.x, log_sum.x, delta.x, scale, n);
+        vector_near(k, "soften_bwd, p", &x[0], want, 0, 1e-5);
+        vector_near(k, "soften_bwd", &dp, grad, 1e-6, 1e-5);
+        for (size_t l = 0; l < 3; l++)
+                vector_free(&x[l]);
+        vector_free(&top);
+        vector_free(&sum);
+        vector_free(&dp);
+        vector_free(&log_sum);
+        vector_free(&delta);
+        free(want);
+        free(sums);
+        free(grad);
+}
+
+static void check_soften(const struct ran_simd *k)
+{
+        struct dice dice = {.key = 9};
+
+        for (size_t i = 0; i < KERNEL_SIZES; i++) {
+                check_soften_of(k, &dice, kernel_size(i), 1);
+                check_soften_of(k, &dice, kernel_size(i), 100);
+        }
+}
+
+TEST(rows_soften_and_its_adjoint_equal_their_twins)
+{
+        kernels_each(check_soften);
+}
+
 /* ---- rotary ------------------------------------------------------------------------------------
  */
 

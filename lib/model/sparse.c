@@ -1,0 +1,614 @@
+/* sparse.c - attention over a pattern: blocks of queries, or of keys, against lines of scores.
+ *
+ * A block has centres: its queries, or in the second half of the backward pass its keys. The
+ * others, which they see or which see them, come as lines: the scores of some of the centres, one
+ * beside the other, each with its own. There are two kinds of lines.
+ *
+ *      band       all with the same other token: rows of a tile, which is one matrix product
+ *      diagonal   each with the token at the same distance: rows that belong together one by one
+ *
+ * A softmax over lines runs element by element: largest score so far (`top`), sum and weighted
+ * values of each centre, brought up to date line after line. Nothing here knows which kind it has
+ * before it.
+ *
+ * Runs of keys are read as bands, unless they are so short that most of a tile would be hidden, or
+ * the similarity is no product: then they are diagonals, too.
+ */
+#include "model/sparse.h"
+#include "math/gemm.h"
+#include "math/simd.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+        BLOCK = RAN_SPARSE_BLOCK,
+        STRIPE = 256,   /* centres that lines are read for at a time, at most */
+        SHORT = 64,     /* the same, where runs are short: of a tile not much is hidden then */
+        LINES = 128,    /* of a tile */
+        DIAGONALS = 32, /* read before the softmax goes on */
+        NARROW = 64     /* runs that reach no further are diagonals */
+};
+
+/* What a block works with. Rows are given by token; x.y makes a score, u.w the adjoint of a weight.
+ */
+struct block {
+        const struct ran_sparse *s;
+        const struct ran_mask *m;
+        bool keys;      /* the centres are keys */
+        size_t from, n; /* the centres */
+        const float *x, *y, *u, *w;
+        size_t ld, ldu, ldw;          /* of x and y, u, w */
+        const float *log_sum, *delta; /* by query */
+        /* Scratch. */
+        float *score, *dscore; /* (LINES, STRIPE) */
+        float *raw;            /* the same: similarities that their adjoint needs */
+        float *acc, *acc_w;    /* (BLOCK, d) */
+        float *top, *sum;      /* (BLOCK) */
+        float *length;         /* (BLOCK) of the centres' x, for cosine */
+        float *self;           /* (BLOCK) what the adjoint takes of the centre itself */
+        float *other;          /* (STRIPE) length of the others' y, for cosine */
+        float *row0, *row1;    /* (STRIPE) */
+};
+
+size_t ran_sparse_floats(size_t d)
+{
+        return 3 * (size_t)LINES * STRIPE + 2 * BLOCK * d + 4 * BLOCK + 3 * STRIPE;
+}
+
+static size_t least(size_t a, size_t b)
+{
+        return a < b ? a : b;
+}
+
+static size_t most(size_t a, size_t b)
+{
+        return a > b ? a : b;
+}
+
+static struct block block_of(const struct ran_sparse *s, size_t head, size_t from, size_t to,
+                             float *scratch)
+{
+        struct block b = {.s = s, .m = &s->mask[head], .from = from, .n = to - from};
+        const struct {
+                float **row;
+                size_t n;
+        } parts[] = {{&b.score, LINES * STRIPE},
+                     {&b.dscore, LINES * STRIPE},
+                     {&b.raw, LINES * STRIPE},
+                     {&b.acc, BLOCK * s->d},
+                     {&b.acc_w, BLOCK * s->d},
+                     {&b.top, BLOCK},
+                     {&b.sum, BLOCK},
+                     {&b.length, BLOCK},
+                     {&b.self, BLOCK},
+                     {&b.other, STRIPE},
+                     {&b.row0, STRIPE},
+                     {&b.row1, STRIPE}};
+
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; scratch += parts[i++].n)
+                *parts[i].row = scratch;
+        memset(b.acc, 0, b.n * s->d * sizeof *b.acc);
+        memset(b.acc_w, 0, b.n * s->d * sizeof *b.acc_w);
+        return b;
+}
+
+/* ---- similarity ----------------------------------------------------------------------------- */
+
+/* A score is `scale` times what score_line leaves. */
+static float scale_of(const struct ran_sparse *s)
+{
+        switch (s->similarity) {
+        case RAN_SIMILARITY_COSINE:
+                return sqrtf((float)s->d);
+        case RAN_SIMILARITY_EUCLIDEAN:
+                return 1.0f;
+        default:
+                return (float)(1.0 / sqrt((double)s->d));
+        }
+}
+
+static int how_of(const struct ran_sparse *s)
+{
+        switch (s->similarity) {
+        case RAN_SIMILARITY_EUCLIDEAN:
+                return RAN_ALIKE_SQUARES;
+        case RAN_SIMILARITY_MANHATTAN:
+                return RAN_ALIKE_SIZES;
+        default:
+                return RAN_ALIKE_DOT;
+        }
+}
+
+/* Lengths of n rows. */
+static void lengths(float *out, const float *x, size_t ld, size_t n, size_t d)
+{
+        ran_simd->alike(RAN_ALIKE_DOT, out, x, ld, x, ld, n, d);
+        for (size_t i = 0; i < n; i++)
+                out[i] = sqrtf(out[i]);
+}
+
+/* From what alike found to a similarity without its scale; x, y: the lengths, for cosine. */
+static void bend(const struct ran_sparse *s, float *score, const float *x, const float *y, size_t n)
+{
+        if (s->similarity == RAN_SIMILARITY_COSINE)
+                for (size_t i = 0; i < n; i++)
+                        score[i] /= x[i] * y[i] + 1e-8f;
+        else if (s->similarity == RAN_SIMILARITY_EUCLIDEAN)
+                for (size_t i = 0; i < n; i++)
+                        score[i] = -sqrtf(score[i] + 1e-8f);
+        else if (s->similarity == RAN_SIMILARITY_MANHATTAN)
+                for (size_t i = 0; i < n; i++)
+                        score[i] = -score[i];
+}
+
+/* Adjoint: from that of a similarity to what `pull` takes; for cosine there is more to it, which
+ * `self` takes of the centres. raw: the similarities. */
+static void bend_bwd(const struct ran_sparse *s, float *dscore, float *self, const float *raw,
+                     const float *x, const float *y, size_t n)
+{
+        if (s->similarity == RAN_SIMILARITY_COSINE)
+                for (size_t i = 0; i < n; i++) {
+                        dscore[i] /= x[i] * y[i] + 1e-8f;
+                        self[i] += x[i] > 0 ? dscore[i] * raw[i] * y[i] / x[i] : 0;
+                }
+        else if (s->similarity == RAN_SIMILARITY_EUCLIDEAN)
+                for (size_t i = 0; i < n; i++)
+                        dscore[i] /= -raw[i];
+}
+
+static bool keeps_raw(const struct ran_sparse *s)
+{
+        return s->similarity == RAN_SIMILARITY_COSINE || s->similarity == RAN_SIMILARITY_EUCLIDEAN;
+}
+
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+/* Those of the block's centres that a line has: [from, to), counted from the block's first; and the
+ * other token of the first of them. */
+struct line {
+        size_t from, to, other;
+};
+
+/* Whether runs of keys go by bands. */
+static bool has_bands(const struct block *b)
+{
+        return b->m->near >= NARROW && how_of(b->s) == RAN_ALIKE_DOT;
+}
+
+/* Others that are neighbours of centre t. */
+static struct line run_of(const struct block *b, size_t t)
+{
+        const struct ran_mask *m = b->m;
+        size_t before = b->keys && t >= m->sources ? 0 : t;
+        size_t after = b->keys ? m->N - 1 - t : ran_mask_ahead(m, t);
+
+        return (struct line){t - least(before, m->near), t + least(after, m->near) + 1, t};
+}
+
+/* Centres of the block that have `other` as a neighbour: who sees it, or whom it sees. */
+static struct line line_of(const struct block *b, size_t other)
+{
+        struct block mirror = {.m = b->m, .keys = !b->keys};
+        struct line l = run_of(&mirror, other);
+
+        l.from = most(l.from, b->from) - b->from;
+        l.to = least(most(l.to, b->from) - b->from, b->n);
+        return l;
+}
+
+/* The diagonals on from the pos-th that have centres of the block on them: DIAGONALS of them, or as
+ * many as there are left. Those to the left first: neighbours read nearly the same rows. */
+static size_t next_diagonals(const struct block *b, size_t *pos, struct line *line)
+{
+        const struct ran_mask *m = b->m;
+        size_t first = has_bands(b) ? m->near + 1 : 0, end = b->from + b->n, lines = 0;
+        size_t distances = m->near + m->far + 1 - first;
+
+        for (; lines < DIAGONALS && *pos < 2 * distances; (*pos)++) {
+                bool right = *pos >= distances;
+                size_t k = *pos % distances + first;
+                size_t distance = k <= m->near ? k : ran_mask_far(m, k - m->near);
+                /* the centres that have another token there, which goes with them */
+                size_t seen = b->keys ? m->N : m->sources;
+                size_t from = right ? b->from : most(b->from, distance);
+                size_t to = right     ? least(end, seen > distance ? seen - distance : 0)
+                            : b->keys ? least(end, m->sources)
+                                      : end;
+
+                if (distance == 0)
+                        to = right ? from : end; /* the token itself, once */
+                if (from < to)
+                        line[lines++] = (struct line){from - b->from, to - b->from,
+                                                      right ? from + distance : from - distance};
+        }
+        return lines;
+}
+
+/* What there is of diagonals for the n centres from `first` on. */
+static size_t cut_diagonals(struct line *part, const struct line *line, size_t lines, size_t first,
+                            size_t n)
+{
+        size_t parts = 0;
+
+        for (size_t k = 0; k < lines; k++) {
+                size_t from = most(line[k].from, first), to = least(line[k].to, first + n);
+
+                if (from < to)
+                        part[parts++] =
+                                (struct line){from, to, line[k].other + (from - line[k].from)};
+        }
+        return parts;
+}
+
+/* Centres of a stripe of diagonals: all rows that belong to them, and that the next diagonal
+ * largely shares, stay in the first-level cache. The backward pass has rows of two more kinds. */
+static size_t stripe_of_diagonals(const struct block *b)
+{
+        const size_t floats = b->u == NULL ? 4096 : 2048;
+
+        return most(16, least(STRIPE, floats / b->s->d));
+}
+
+/* acc += the rows of x that go with each centre, weighted by the lines of p; as many lines at once
+ * as have the same centres. */
+static void pull_lines(float *acc, size_t d, const float *p, const struct line *line, size_t lines,
+                       size_t first, const float *x, size_t ld)
+{
+        for (size_t k = 0, same; k < lines; k += same, p += same * STRIPE) {
+                size_t from = line[k].from, to = line[k].to;
+                const float *row[DIAGONALS];
+
+                for (same = 0;
+                     k + same < lines && line[k + same].from == from && line[k + same].to == to;
+                     same++)
+                        row[same] = x + line[k + same].other * ld;
+                ran_simd->pull(acc + from * d, d, p + from - first, STRIPE, row, ld, same,
+                               to - from, d);
+        }
+}
+
+/* ---- forward -------------------------------------------------------------------------------- */
+
+/* The softmax of the n centres from `first` on goes on by `lines` lines. */
+static void go_on(struct block *b, const struct line *line, size_t lines, size_t first, size_t n)
+{
+        size_t d = b->s->d;
+        float scale = scale_of(b->s), *top = b->top + first, *sum = b->sum + first,
+              *acc = b->acc + first * d, *before = b->row0, *unused = b->row1;
+
+        memcpy(before, top, n * sizeof *top);
+        for (size_t k = 0; k < lines; k++) {
+                size_t at = line[k].from - first;
+
+                ran_simd->raise(top + at, b->score + k * STRIPE + at, line[k].to - line[k].from);
+        }
+        memset(unused, 0, n * sizeof *unused);
+        ran_simd->soften(before, unused, top, scale, n);
+        for (size_t i = 0; i < n; i++)
+                if (before[i] != 1.0f) {
+                        sum[i] *= before[i];
+                        for (size_t c = 0; c < d; c++)
+                                acc[i * d + c] *= before[i];
+                }
+        for (size_t k = 0; k < lines; k++) {
+                size_t at = line[k].from - first;
+
+                ran_simd->soften(b->score + k * STRIPE + at, sum + at, top + at, scale,
+                                 line[k].to - line[k].from);
+        }
+}
+
+/* The similarities of a diagonal. */
+static void score_diagonal(struct block *b, float *score, const struct line *l)
+{
+        const struct ran_sparse *s = b->s;
+        const float *y = b->y + l->other * b->ld;
+        size_t n = l->to - l->from;
+
+        ran_simd->alike(how_of(s), score, b->x + (b->from + l->from) * b->ld, b->ld, y, b->ld, n,
+                        s->d);
+        if (s->similarity == RAN_SIMILARITY_COSINE)
+                lengths(b->other, y, b->ld, n, s->d);
+        bend(s, score, b->length + l->from, b->other, n);
+}
+
+/* Calls fn with each stripe of all diagonals, some of them at a time. */
+static void each_diagonal(struct block *b, void (*fn)(struct block *b, const struct line *line,
+                                                      size_t lines, size_t first, size_t n))
+{
+        struct line line[DIAGONALS], part[DIAGONALS];
+        size_t pos = 0, lines, stripe = stripe_of_diagonals(b);
+
+        while ((lines = next_diagonals(b, &pos, line)) > 0)
+                for (size_t first = 0; first < b->n; first += stripe) {
+                        size_t n = least(stripe, b->n - first);
+                        size_t parts = cut_diagonals(part, line, lines, first, n);
+
+                        if (parts > 0)
+                                fn(b, part, parts, first, n);
+                }
+}
+
+static void read_diagonals(struct block *b, const struct line *line, size_t lines, size_t first,
+                           size_t n)
+{
+        for (size_t k = 0; k < lines; k++)
+                score_diagonal(b, b->score + k * STRIPE + line[k].from - first, &line[k]);
+        go_on(b, line, lines, first, n);
+        pull_lines(b->acc, b->s->d, b->score, line, lines, first, b->w, b->ldw);
+}
+
+/* row (n) = x */
+static const float *fill(float *row, float x, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                row[i] = x;
+        return row;
+}
+
+/* Similarities of the others [t, t + lines) with the n centres from `first` on: a line each. */
+static void score_tile(struct block *b, size_t t, size_t lines, size_t first, size_t n)
+{
+        const struct ran_sparse *s = b->s;
+
+        ran_gemm(b->score, STRIPE, b->y + t * b->ld, b->ld, 1, b->x + (b->from + first) * b->ld, 1,
+                 b->ld, lines, n, s->d, false);
+        if (s->similarity != RAN_SIMILARITY_COSINE)
+                return;
+        lengths(b->other, b->y + t * b->ld, b->ld, lines, s->d);
+        for (size_t k = 0; k < lines; k++)
+                bend(s, b->score + k * STRIPE, b->length + first, fill(b->row0, b->other[k], n), n);
+}
+
+/* What lies outside the lines is hidden. */
+static void clear_outside(float *score, const struct line *line, size_t lines, size_t first,
+                          size_t n)
+{
+        for (size_t k = 0; k < lines; k++, score += STRIPE) {
+                size_t from = line[k].from - first, to = line[k].to - first;
+
+                memset(score, 0, from * sizeof *score);
+                memset(score + to, 0, (n - to) * sizeof *score);
+        }
+}
+
+/* The lines of a tile, cut to the n centres from `first` on. */
+static void lines_of(const struct block *b, struct line *line, size_t t, size_t lines, size_t first,
+                     size_t n)
+{
+        for (size_t k = 0; k < lines; k++) {
+                struct line l = line_of(b, t + k);
+
+                l.from = least(most(l.from, first), first + n);
+                l.to = most(least(l.to, first + n), l.from);
+                line[k] = l;
+        }
+}
+
+/* Centres of a stripe of tiles. */
+static size_t stripe_of_tiles(const struct block *b)
+{
+        return b->m->near < 3 * SHORT ? SHORT : STRIPE;
+}
+
+/* Calls fn with each tile of the bands. */
+static void each_tile(struct block *b,
+                      void (*fn)(struct block *b, size_t t, size_t lines, size_t first, size_t n))
+{
+        for (size_t first = 0, n; first < b->n; first += n) {
+                n = least(stripe_of_tiles(b), b->n - first);
+                /* runs begin and end in the order of their centres */
+                size_t end = run_of(b, b->from + first + n - 1).to;
+
+                for (size_t t = run_of(b, b->from + first).from; t < end; t += LINES)
+                        fn(b, t, least(LINES, end - t), first, n);
+        }
+}
+
+static void read_tile(struct block *b, size_t t, size_t lines, size_t first, size_t n)
+{
+        size_t d = b->s->d;
+        struct line line[LINES];
+
+        score_tile(b, t, lines, first, n);
+        lines_of(b, line, t, lines, first, n);
+        go_on(b, line, lines, first, n);
+        clear_outside(b->score, line, lines, first, n);
+        ran_gemm(b->acc + first * d, d, b->score, 1, STRIPE, b->w + t * b->ldw, b->ldw, 1, n, d,
+                 lines, true);
+}
+
+/* Rows of q, k and v of a head (part 0, 1 and 2), or of da, and how far apart they are. */
+static const float *rows_of(const struct ran_sparse *s, size_t head, size_t part, size_t *ld)
+{
+        *ld = s->packed != NULL ? s->d : 3 * s->h * s->d;
+        return s->packed != NULL ? s->packed + (part * s->h + head) * s->L * s->d
+                                 : s->qkv + (part * s->h + head) * s->d;
+}
+
+static const float *rows_of_da(const struct ran_sparse *s, const float *da, size_t head, size_t *ld)
+{
+        *ld = s->packed_da != NULL ? s->d : s->h * s->d;
+        return s->packed_da != NULL ? s->packed_da + head * s->L * s->d : da + head * s->d;
+}
+
+void ran_sparse_pack(float *out, const float *rows, size_t L, size_t heads, size_t d, size_t i0,
+                     size_t i1)
+{
+        for (size_t i = i0; i < i1; i++)
+                for (size_t j = 0; j < heads; j++)
+                        memcpy(out + (j * L + i) * d, rows + (i * heads + j) * d, d * sizeof *out);
+}
+
+void ran_sparse_queries(const struct ran_sparse *x, size_t head, size_t i0, size_t i1,
+                        float *scratch)
+{
+        size_t d = x->d, E = x->h * d;
+        struct block b = block_of(x, head, i0, i1, scratch);
+        float scale = scale_of(x);
+
+        b.x = rows_of(x, head, 0, &b.ld);
+        b.y = rows_of(x, head, 1, &b.ld);
+        b.w = rows_of(x, head, 2, &b.ldw);
+        for (size_t i = 0; i < b.n; i++) {
+                b.top[i] = -FLT_MAX;
+                b.sum[i] = 0;
+        }
+        if (x->similarity == RAN_SIMILARITY_COSINE)
+                lengths(b.length, b.x + i0 * b.ld, b.ld, b.n, d);
+        if (has_bands(&b))
+                each_tile(&b, read_tile);
+        each_diagonal(&b, read_diagonals);
+        for (size_t i = 0; i < b.n; i++) {
+                float *a = x->a + (i0 + i) * E + head * d;
+
+                x->log_sum[head * x->L + i0 + i] =
+                        (float)((double)scale * (double)b.top[i] + log((double)b.sum[i]));
+                for (size_t c = 0; c < d; c++)
+                        a[c] = b.acc[i * d + c] / b.sum[i];
+        }
+}
+
+/* ---- backward ------------------------------------------------------------------------------- */
+
+/* With p = exp(score - log_sum) and dp = da.v: dscore = p (dp - delta). In place, for n centres of
+ * a line from centre `at` on; other: of the first of them; band: of all of them. */
+static void soften_bwd(struct block *b, float *score, float *dscore, size_t at, size_t other,
+                       bool band, size_t n)
+{
+        const float *log_sum = b->log_sum + (b->keys ? other : b->from + at);
+        const float *delta = b->delta + (b->keys ? other : b->from + at);
+
+        if (b->keys && band) {
+                log_sum = fill(b->row0, *log_sum, n);
+                delta = fill(b->row1, *delta, n);
+        }
+        ran_simd->soften_bwd(score, dscore, log_sum, delta, scale_of(b->s), n);
+}
+
+/* Score and dscore of a diagonal, from their first centre on. */
+static void diagonal_bwd(struct block *b, const struct line *l, float *score, float *dscore)
+{
+        const struct ran_sparse *s = b->s;
+        size_t n = l->to - l->from;
+
+        score_diagonal(b, score, l);
+        if (keeps_raw(s))
+                memcpy(b->raw, score, n * sizeof *b->raw);
+        ran_simd->alike(RAN_ALIKE_DOT, dscore, b->u + (b->from + l->from) * b->ldu, b->ldu,
+                        b->w + l->other * b->ldw, b->ldw, n, s->d);
+        soften_bwd(b, score, dscore, l->from, l->other, false, n);
+        bend_bwd(s, dscore, b->self + l->from, b->raw, b->length + l->from, b->other, n);
+}
+
+static void diagonals_bwd(struct block *b, const struct line *line, size_t lines, size_t first,
+                          size_t n)
+{
+        const size_t d = b->s->d;
+        const int how = how_of(b->s);
+
+        (void)n;
+        for (size_t k = 0; k < lines; k++) {
+                struct line l = line[k];
+                size_t in = k * STRIPE + l.from - first;
+
+                diagonal_bwd(b, &l, b->score + in, b->dscore + in);
+                if (how != RAN_ALIKE_DOT)
+                        ran_simd->pull_apart(
+                                how, b->acc + l.from * d, d, b->dscore + in, b->y + l.other * b->ld,
+                                b->ld, b->x + (b->from + l.from) * b->ld, b->ld, l.to - l.from, d);
+        }
+        if (how == RAN_ALIKE_DOT)
+                pull_lines(b->acc, d, b->dscore, line, lines, first, b->y, b->ld);
+        if (b->keys)
+                pull_lines(b->acc_w, d, b->score, line, lines, first, b->w, b->ldw);
+}
+
+static void tile_bwd(struct block *b, size_t t, size_t lines, size_t first, size_t n)
+{
+        const struct ran_sparse *s = b->s;
+        size_t d = s->d;
+        struct line line[LINES];
+
+        score_tile(b, t, lines, first, n);
+        lines_of(b, line, t, lines, first, n);
+        if (keeps_raw(s))
+                memcpy(b->raw, b->score, LINES * STRIPE * sizeof *b->raw);
+        ran_gemm(b->dscore, STRIPE, b->w + t * b->ldw, b->ldw, 1, b->u + (b->from + first) * b->ldu,
+                 1, b->ldu, lines, n, d, false);
+        for (size_t k = 0; k < lines; k++) {
+                size_t at = line[k].from, m = line[k].to - at, in = k * STRIPE + at - first;
+
+                soften_bwd(b, b->score + in, b->dscore + in, at, t + k, true, m);
+                bend_bwd(s, b->dscore + in, b->self + at, b->raw + in, b->length + at,
+                         keeps_raw(s) ? fill(b->row0, b->other[k], m) : NULL, m);
+        }
+        clear_outside(b->dscore, line, lines, first, n);
+        ran_gemm(b->acc + first * d, d, b->dscore, 1, STRIPE, b->y + t * b->ld, b->ld, 1, n, d,
+                 lines, true);
+        if (!b->keys)
+                return;
+        clear_outside(b->score, line, lines, first, n);
+        ran_gemm(b->acc_w + first * d, d, b->score, 1, STRIPE, b->w + t * b->ldw, b->ldw, 1, n, d,
+                 lines, true);
+}
+
+/* Runs the backward pass of a block and writes dx, the adjoint of its x, among rows of 3E. */
+static void block_bwd(struct block *b, float *dx)
+{
+        size_t d = b->s->d, ld = 3 * b->s->h * d;
+        float scale = scale_of(b->s);
+
+        memset(b->self, 0, b->n * sizeof *b->self);
+        if (b->s->similarity == RAN_SIMILARITY_COSINE)
+                lengths(b->length, b->x + b->from * b->ld, b->ld, b->n, d);
+        if (has_bands(b))
+                each_tile(b, tile_bwd);
+        each_diagonal(b, diagonals_bwd);
+        for (size_t i = 0; i < b->n; i++) {
+                const float *x = b->x + (b->from + i) * b->ld;
+
+                for (size_t c = 0; c < d; c++)
+                        dx[i * ld + c] = scale * (b->acc[i * d + c] - b->self[i] * x[c]);
+        }
+}
+
+void ran_sparse_queries_bwd(float *dqkv, float *delta, const float *da, const struct ran_sparse *x,
+                            size_t head, size_t i0, size_t i1, float *scratch)
+{
+        size_t d = x->d, E = x->h * d;
+        struct block b = block_of(x, head, i0, i1, scratch);
+
+        b.x = rows_of(x, head, 0, &b.ld);
+        b.y = rows_of(x, head, 1, &b.ld);
+        b.w = rows_of(x, head, 2, &b.ldw);
+        b.u = rows_of_da(x, da, head, &b.ldu);
+        delta += head * x->L;
+        ran_simd->alike(RAN_ALIKE_DOT, delta + i0, x->a + i0 * E + head * d, E, b.u + i0 * b.ldu,
+                        b.ldu, b.n, d);
+        b.log_sum = x->log_sum + head * x->L;
+        b.delta = delta;
+        block_bwd(&b, dqkv + i0 * 3 * E + head * d);
+}
+
+void ran_sparse_keys_bwd(float *dqkv, const float *delta, const float *da,
+                         const struct ran_sparse *x, size_t head, size_t j0, size_t j1,
+                         float *scratch)
+{
+        size_t d = x->d, E = x->h * d;
+        struct block b = block_of(x, head, j0, j1, scratch);
+
+        b.keys = true;
+        b.x = rows_of(x, head, 1, &b.ld);
+        b.y = rows_of(x, head, 0, &b.ld);
+        b.u = rows_of(x, head, 2, &b.ldu);
+        b.w = rows_of_da(x, da, head, &b.ldw);
+        b.log_sum = x->log_sum + head * x->L;
+        b.delta = delta + head * x->L;
+        block_bwd(&b, dqkv + j0 * 3 * E + E + head * d);
+        for (size_t j = 0; j < b.n; j++)
+                memcpy(dqkv + (j0 + j) * 3 * E + 2 * E + head * d, b.acc_w + j * d,
+                       d * sizeof *dqkv);
+}
