@@ -572,7 +572,10 @@ struct ran_config {
         size_t rank;         /* contextualizer: width u of the second-order attention */
         int context;         /* contextualizer: the first context, RAN_CONTEXT_... */
         bool position_scale; /* contextualizer */
-        size_t ffn_dim;      /* transformer */
+        size_t ffn_dim;      /* transformer, and what follows */
+        struct ran_choices attention; /* RAN_ATTENTION_..., one of all heads or one of each */
+        size_t dilation;
+        int similarity;      /* RAN_SIMILARITY_... */
         size_t shortlist;    /* lm, mlm: ids below it in the first softmax, see model/lm.h; 0: all */
 };
 extern const struct ran_field ran_config_fields[];

@@ -18,7 +18,8 @@ const struct ran_field ran_config_fields[] = {
          .choices = encoders,
          .value = "KIND",
          .initial = "ran",
-         .help = "encoder: ran, or the lighter contextualizer, which can classify only"},
+         .help = "encoder: ran; the lighter contextualizer, which can classify only; or a "
+                 "transformer"},
         {.name = "task",
          .type = RAN_FIELD_CHOICE,
          AT(task),
@@ -156,6 +157,37 @@ const struct ran_field ran_config_fields[] = {
          AT(position_scale),
          .initial = "true",
          .help = "contextualizer: weights of positions are 1 on average, rather than sum to 1"},
+        {.name = "ffn_dim",
+         .type = RAN_FIELD_SIZE,
+         AT(ffn_dim),
+         .low = 1,
+         .high = 1 << 20,
+         .value = "N",
+         .initial = "512",
+         .help = "transformer: width inside of the feed-forward part"},
+        {.name = "attention",
+         .type = RAN_FIELD_CHOICES,
+         AT(attention),
+         .choices = ran_attention_names,
+         .value = "PATTERN",
+         .initial = "full",
+         .help = "transformer: who sees whom, one pattern for all heads or one for each: full, "
+                 "window, dilated or dispersed, the latter three with --window"},
+        {.name = "dilation",
+         .type = RAN_FIELD_SIZE,
+         AT(dilation),
+         .low = 0,
+         .high = 1 << 20,
+         .value = "N",
+         .initial = "1",
+         .help = "transformer: tokens that dilated attention leaves out between two"},
+        {.name = "similarity",
+         .type = RAN_FIELD_CHOICE,
+         AT(similarity),
+         .choices = ran_similarity_names,
+         .value = "KIND",
+         .initial = "dot",
+         .help = "transformer: how alike a query and a key are"},
         {.name = "shortlist",
          .type = RAN_FIELD_SIZE,
          AT(shortlist),
@@ -170,11 +202,12 @@ const struct ran_field ran_config_fields[] = {
 
 int ran_config_check(const struct ran_config *c, struct ran_error *err)
 {
-        if (c->encoder == RAN_ENCODER_TRANSFORMER)
+        if (c->encoder == RAN_ENCODER_TRANSFORMER && c->attention.n > 1 &&
+            c->attention.n != c->heads)
                 return ran_fail(err, RAN_EINVAL,
-                                "encoder '%s' is not in this version of ran (%s); "
-                                "it knows 'ran' and 'contextualizer'",
-                                encoders[c->encoder], RAN_VERSION);
+                                "attention has %zu patterns for %zu heads: give one, or one for "
+                                "each head",
+                                c->attention.n, c->heads);
         if (c->encoder == RAN_ENCODER_CONTEXTUALIZER && c->task != RAN_TASK_CLASSIFY)
                 return ran_fail(err, RAN_EINVAL,
                                 "a contextualizer makes one vector of a document and none of a "
@@ -190,7 +223,7 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
                 return ran_fail(err, RAN_EINVAL,
                                 "a language model must not see what it predicts: mask must be "
                                 "'causal' or 'prefix'");
-        if (c->mask != RAN_MASK_NONE && c->min_window > 1)
+        if (c->encoder == RAN_ENCODER_RAN && c->mask != RAN_MASK_NONE && c->min_window > 1)
                 return ran_fail(err, RAN_EINVAL,
                                 "under the mask '%s' a window must not depend on what follows it: "
                                 "min_window must be 1, not %zu",
@@ -199,7 +232,7 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
                 return ran_fail(err, RAN_EINVAL,
                                 "language models cannot look at the spelling of words that are to "
                                 "be found: spelling must be 0");
-        if (c->encoder == RAN_ENCODER_RAN && c->rotary && c->head_dim % 2 != 0)
+        if (c->encoder != RAN_ENCODER_CONTEXTUALIZER && c->rotary && c->head_dim % 2 != 0)
                 return ran_fail(err, RAN_EINVAL,
                                 "rotary positions turn pairs: head_dim must be even, "
                                 "not %zu (or rotary off)",

@@ -6,7 +6,7 @@
  *   gated:  h = SiLU(Linear_pool(v)) + GLU_gpc(G)
  *   logits = Linear_cls(h)
  *
- * where h is the last context of a Contextualizer, as it is.
+ * where h is the last context of a Contextualizer as it is, and v of a Transformer.
  *
  * tag: a linear layer at the first piece of every word. Language models: lm.c.
  */
@@ -54,23 +54,24 @@ static void drop_head(struct ran_work *w, float *h)
                 ran_drop(w, b, 0, RAN_DROP_HEAD, w->noise.dropout, h + b * w->D, w->D, 0);
 }
 
-/* h of the pooled tokens and the last cells. */
-static void read_tokens(struct ran_work *w, const struct ran_params *p)
+static void pool(struct ran_work *w)
+{
+        for (size_t b = 0; b < w->rows->B; b++)
+                (w->c->pooling == RAN_POOL_MAX ? pool_max : pool_mean)(w, b);
+}
+
+/* h of the pooled tokens and the last cells of a RAN. */
+static void join_cells(struct ran_work *w, const struct ran_params *p)
 {
         const struct ran_head_params *q = &p->head;
         const struct ran_rows *rows = w->rows;
         struct ran_head *h = &w->head;
         size_t D = w->D, B = rows->B;
 
-        for (size_t b = 0; b < B; b++) {
-                if (w->c->pooling == RAN_POOL_MAX)
-                        pool_max(w, b);
-                else
-                        pool_mean(w, b);
+        for (size_t b = 0; b < B; b++)
                 memcpy(h->last + b * D,
                        w->cells[w->c->layers - 1].G + (rows->docwin[b + 1] + b) * D,
                        D * sizeof(float));
-        }
         ran_linear(w->pool, h->head_pre, D, h->pooled, D, q->pool_w, q->pool_b, B, D, D);
         ran_phi(w, h->head, h->head_pre, B * D);
         if (w->U > 0) {
@@ -84,24 +85,28 @@ static void read_tokens(struct ran_work *w, const struct ran_params *p)
         }
 }
 
-static bool has_contexts(const struct ran_work *w)
-{
-        return w->c->encoder == RAN_ENCODER_CONTEXTUALIZER;
-}
-
 static void classify(struct ran_work *w, const struct ran_params *p, size_t C)
 {
         struct ran_head *h = &w->head;
         size_t D = w->D, B = w->rows->B;
 
-        if (has_contexts(w))
+        switch (w->c->encoder) {
+        case RAN_ENCODER_CONTEXTUALIZER:
                 memcpy(h->head, w->x[w->c->layers], B * D * sizeof(float));
-        else
-                read_tokens(w, p);
+                break;
+        case RAN_ENCODER_TRANSFORMER:
+                pool(w);
+                memcpy(h->head, h->pooled, B * D * sizeof(float));
+                break;
+        default:
+                pool(w);
+                join_cells(w, p);
+        }
         drop_head(w, h->head);
         ran_linear(w->pool, h->logits, C, h->head, D, p->head.out_w, p->head.out_b, B, D, C);
 }
 
+/* From dpooled to the rows of a document. */
 static void pool_bwd(struct ran_work *w, size_t b)
 {
         const struct ran_rows *rows = w->rows;
@@ -118,7 +123,7 @@ static void pool_bwd(struct ran_work *w, size_t b)
                         ran_simd->axpy(dx + t * D, 1.0f / (float)n, dv, D);
 }
 
-static void read_tokens_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp)
+static void join_cells_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp)
 {
         const struct ran_head_params *q = &p->head;
         struct ran_head_params *dq = &dp->head;
@@ -141,8 +146,6 @@ static void read_tokens_bwd(struct ran_work *w, const struct ran_params *p, stru
         ran_phi_bwd(w, h->dhead, h->head_pre, h->dhead, B * D);
         ran_linear_bwd(w->pool, h->dpooled, D, false, dq->pool_w, dq->pool_b, h->dhead, D,
                        h->pooled, D, q->pool_w, B, D, D);
-        for (size_t b = 0; b < B; b++)
-                pool_bwd(w, b);
 }
 
 static void classify_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp,
@@ -154,10 +157,18 @@ static void classify_bwd(struct ran_work *w, const struct ran_params *p, struct 
         ran_linear_bwd(w->pool, h->dhead, D, false, dp->head.out_w, dp->head.out_b, h->dlogits, C,
                        h->head, D, p->head.out_w, B, D, C);
         drop_head(w, h->dhead);
-        if (has_contexts(w))
+        switch (w->c->encoder) {
+        case RAN_ENCODER_CONTEXTUALIZER:
                 memcpy(w->dlast, h->dhead, B * D * sizeof(float));
-        else
-                read_tokens_bwd(w, p, dp);
+                return;
+        case RAN_ENCODER_TRANSFORMER:
+                memcpy(h->dpooled, h->dhead, B * D * sizeof(float));
+                break;
+        default:
+                join_cells_bwd(w, p, dp);
+        }
+        for (size_t b = 0; b < B; b++)
+                pool_bwd(w, b);
 }
 
 /* ---- outputs at places

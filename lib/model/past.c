@@ -256,6 +256,8 @@ static int parse(struct ran_past *p, const struct ran_tensors *t, struct ran_err
                 return err->code;
         if (!ran_parse_size(number, strlen(number), &c->tokens))
                 return ran_fail(err, RAN_EFORMAT, "it does not say how many tokens were read");
+        if (p->m->config.encoder == RAN_ENCODER_TRANSFORMER)
+                W = 1; /* each token is a state, and nothing is open */
         c->states = c->tokens / W;
         c->open = c->tokens % W;
         if (c->states > t->size || c->open > t->size) /* before anything of that size is made */

@@ -7,8 +7,8 @@
  * (pre-norm; Mukund and Easwarakumar for the patterns, see sparse.h.) Rows of all documents go
  * through the products together, a chunk at a time; attention goes document by document.
  *
- * A document that goes on (carry.h) finds the keys and values of its earlier tokens in its carry, as
- * `states` of width E; its queries are those of the new tokens alone.
+ * A document that goes on (carry.h) finds the keys and values of its earlier tokens in its carry,
+ * as `states` of width E; its queries are those of the new tokens alone.
  */
 #include "math/gemm.h"
 #include "math/simd.h"
@@ -18,9 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tokens in a chunk, rows in a task of one thread, and tokens up to which all is kept for the
- * backward pass. */
-enum { CHUNK = 2048, BLOCK = 256, KEEP = 4096 };
+enum { BLOCK = 256 }; /* rows in a task of one thread */
 
 /* A layer at work on the tokens [t0, t0 + T). */
 struct pass {
@@ -29,9 +27,9 @@ struct pass {
         const struct ran_block_params *p;
         struct ran_block_params *dp;
         size_t l, t0, T;
-        float *up;       /* (T, f) before GELU: of the layer where kept, else of the chunk */
-        const float *x;  /* (L, D) what the layer reads */
-        float *out;      /* (L, D) and leaves */
+        float *up;      /* (T, f) before GELU: of the layer where kept, else of the chunk */
+        const float *x; /* (L, D) what the layer reads */
+        float *out;     /* (L, D) and leaves */
 };
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -147,9 +145,10 @@ static float *clear_part(struct pass *s, size_t block)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
+/* Whether all is kept for the backward pass. Otherwise it computes each layer anew. */
 static bool keeps(const struct ran_work *w)
 {
-        return w->training && w->size.L <= KEEP;
+        return w->training && w->size.L <= 2 * w->chunk_rows;
 }
 
 /* The pattern of a head. */
@@ -162,8 +161,7 @@ static int make_masks(struct ran_work *w, struct ran_error *err)
 {
         const struct ran_config *c = w->c;
         const struct ran_rows *rows = w->rows;
-        struct ran_mask *mask =
-                ran_grow(w->mask, &w->mask_cap, rows->B * w->h, sizeof *mask, err);
+        struct ran_mask *mask = ran_grow(w->mask, &w->mask_cap, rows->B * w->h, sizeof *mask, err);
 
         if (mask == NULL)
                 return RAN_ENOMEM;
@@ -192,8 +190,10 @@ static int count_tasks(struct ran_work *w, struct ran_error *err)
         for (size_t b = 0; b < rows->B; b++) {
                 size_t n = rows->doc[b + 1] - rows->doc[b];
 
-                task[b + 1] =
-                        task[b] + w->h * ((n + RAN_SPARSE_BLOCK - 1) / RAN_SPARSE_BLOCK);
+                size_t earlier = ran_earlier(rows, b);
+
+                task[b + 1] = task[b] + w->h * ((earlier + n - 1) / RAN_SPARSE_BLOCK -
+                                                earlier / RAN_SPARSE_BLOCK + 1);
         }
         return RAN_OK;
 }
@@ -212,7 +212,7 @@ static int prepare(struct ran_work *w, struct ran_error *err)
                     ran_carry_reserve(rows->carry[b], all, 0, err) != RAN_OK)
                         return RAN_ENOMEM;
         }
-        x->T = rows->L < CHUNK ? rows->L : CHUNK;
+        x->T = rows->L < w->chunk_rows ? rows->L : w->chunk_rows;
         x->K = rows->B > 0 ? first_row(rows, rows->B - 1) + ran_earlier(rows, rows->B - 1) +
                                      rows->doc[rows->B] - rows->doc[rows->B - 1]
                            : 0;
@@ -251,6 +251,8 @@ static void lay_out(struct ran_work *w, struct ran_cutter *k)
                         cut_acts(w, k, &w->block_acts[l]);
                 else
                         w->block_acts[l] = w->block_acts[0];
+                if (!w->training)
+                        w->block_acts[l].mid = w->x[0]; /* rows are read once: in place */
         }
         /* what the last norm reads */
         w->unnormed = w->training ? ran_cut(k, rows) : w->x[0];
@@ -284,7 +286,7 @@ static struct ran_sparse sparse_of(const struct pass *s, size_t b)
 static size_t locate(const struct ran_work *w, size_t task, size_t *head, size_t *from, size_t *to)
 {
         const struct ran_rows *rows = w->rows;
-        size_t low = 0, high = rows->B, n;
+        size_t low = 0, high = rows->B, n, earlier;
 
         while (high - low > 1) {
                 size_t b = low + (high - low) / 2;
@@ -295,10 +297,12 @@ static size_t locate(const struct ran_work *w, size_t task, size_t *head, size_t
                         high = b;
         }
         task -= w->task[low];
-        n = ran_earlier(rows, low) + rows->doc[low + 1] - rows->doc[low];
         *head = task % w->h;
-        *from = ran_earlier(rows, low) + task / w->h * RAN_SPARSE_BLOCK;
+        earlier = ran_earlier(rows, low);
+        n = earlier + rows->doc[low + 1] - rows->doc[low];
+        *from = (earlier / RAN_SPARSE_BLOCK + task / w->h) * RAN_SPARSE_BLOCK;
         *to = *from + RAN_SPARSE_BLOCK < n ? *from + RAN_SPARSE_BLOCK : n;
+        *from = *from > earlier ? *from : earlier;
         return low;
 }
 
@@ -395,8 +399,8 @@ static void project_run(struct pass *s, size_t t, size_t row, size_t n)
         struct ran_work *w = s->w;
         float *qkv = s->act->qkv + row * 3 * w->E;
 
-        ran_linear(w->pool, qkv, 3 * w->E, w->block_acts[0].z + (t - s->t0) * w->D, w->D,
-                   s->p->q_w, s->p->q_b, n, w->D, 3 * w->E);
+        ran_linear(w->pool, qkv, 3 * w->E, w->block_acts[0].z + (t - s->t0) * w->D, w->D, s->p->q_w,
+                   s->p->q_b, n, w->D, 3 * w->E);
         rotate(w, qkv, t, n, 1.0f);
 }
 
@@ -404,8 +408,8 @@ static void output_run(struct pass *s, size_t t, size_t row, size_t n)
 {
         struct ran_work *w = s->w;
 
-        ran_linear(w->pool, w->block_acts[0].o + (t - s->t0) * w->D, w->D,
-                   s->act->a + row * w->E, w->E, s->p->out_w, s->p->out_b, n, w->E, w->D);
+        ran_linear(w->pool, w->block_acts[0].o + (t - s->t0) * w->D, w->D, s->act->a + row * w->E,
+                   w->E, s->p->out_w, s->p->out_b, n, w->E, w->D);
 }
 
 /* mid = x + o, and its norm */
@@ -476,7 +480,7 @@ static struct pass pass_of(struct ran_work *w, const struct ran_params *p, struc
                 .dp = dp != NULL ? &dp->blocks[l] : NULL,
                 .l = l,
                 .t0 = t0,
-                .T = left < CHUNK ? left : CHUNK,
+                .T = left < w->chunk_rows ? left : w->chunk_rows,
                 .up = act->up + (keeps(w) ? t0 * w->c->ffn_dim : 0),
                 .x = w->x[l],
                 .out = l + 1 < w->c->layers ? w->x[l + 1] : w->unnormed,
@@ -490,13 +494,13 @@ static void attention(struct ran_work *w, const struct ran_params *p, size_t l)
 
         for (size_t b = 0; b < w->rows->B; b++)
                 recall(&s, b);
-        for (size_t t0 = 0; t0 < w->rows->L; t0 += CHUNK) {
+        for (size_t t0 = 0; t0 < w->rows->L; t0 += w->chunk_rows) {
                 s = pass_of(w, p, NULL, l, t0);
                 each_block(&s, norm_input);
                 each_run(&s, project_run);
         }
         ran_each(w, 0, w->task[w->rows->B], attend, &s);
-        for (size_t t0 = 0; t0 < w->rows->L; t0 += CHUNK) {
+        for (size_t t0 = 0; t0 < w->rows->L; t0 += w->chunk_rows) {
                 s = pass_of(w, p, NULL, l, t0);
                 each_run(&s, output_run);
                 drop(&s, RAN_DROP_ATTENTION, w->block_acts[0].o);
@@ -506,12 +510,12 @@ static void attention(struct ran_work *w, const struct ran_params *p, size_t l)
 
 static void feed(struct ran_work *w, const struct ran_params *p, size_t l)
 {
-        for (size_t t0 = 0; t0 < w->rows->L; t0 += CHUNK) {
+        for (size_t t0 = 0; t0 < w->rows->L; t0 += w->chunk_rows) {
                 struct pass s = pass_of(w, p, NULL, l, t0);
 
                 feed_up(&s);
-                ran_linear(w->pool, w->block_acts[0].o, w->D, w->block_acts[0].bent,
-                           w->c->ffn_dim, s.p->down_w, s.p->down_b, s.T, w->c->ffn_dim, w->D);
+                ran_linear(w->pool, w->block_acts[0].o, w->D, w->block_acts[0].bent, w->c->ffn_dim,
+                           s.p->down_w, s.p->down_b, s.T, w->c->ffn_dim, w->D);
                 drop(&s, RAN_DROP_FEED, w->block_acts[0].o);
                 each_block(&s, add_feed);
         }
@@ -542,7 +546,7 @@ static void forward(struct ran_work *w, const struct ran_params *p)
                                 keep(&s, b);
                 feed(w, p, l);
         }
-        for (size_t t0 = 0; t0 < rows->L; t0 += CHUNK) {
+        for (size_t t0 = 0; t0 < rows->L; t0 += w->chunk_rows) {
                 struct pass s = pass_of(w, p, NULL, 0, t0);
 
                 each_block(&s, norm_last);
@@ -612,7 +616,7 @@ static void feed_bwd(struct ran_work *w, const struct ran_params *p, struct ran_
 {
         size_t D = w->D, f = w->c->ffn_dim;
 
-        for (size_t t0 = 0; t0 < w->rows->L; t0 += CHUNK) {
+        for (size_t t0 = 0; t0 < w->rows->L; t0 += w->chunk_rows) {
                 struct pass s = pass_of(w, p, dp, l, t0);
                 const float *d_o = dropped(&s, RAN_DROP_FEED);
 
@@ -657,14 +661,14 @@ static void attention_bwd(struct ran_work *w, const struct ran_params *p, struct
 {
         struct pass s = pass_of(w, p, dp, l, 0);
 
-        for (size_t t0 = 0; t0 < w->rows->L; t0 += CHUNK) {
+        for (size_t t0 = 0; t0 < w->rows->L; t0 += w->chunk_rows) {
                 s = pass_of(w, p, dp, l, t0);
                 dropped(&s, RAN_DROP_ATTENTION);
                 each_run(&s, output_run_bwd);
         }
         ran_each(w, 0, w->task[w->rows->B], attend_queries_bwd, &s);
         ran_each(w, 0, w->task[w->rows->B], attend_keys_bwd, &s);
-        for (size_t t0 = 0; t0 < w->rows->L; t0 += CHUNK) {
+        for (size_t t0 = 0; t0 < w->rows->L; t0 += w->chunk_rows) {
                 s = pass_of(w, p, dp, l, t0);
                 each_block(&s, norm_input);
                 each_run(&s, project_run_bwd);
@@ -675,7 +679,7 @@ static void attention_bwd(struct ran_work *w, const struct ran_params *p, struct
 
 static void backward(struct ran_work *w, const struct ran_params *p, struct ran_params *dp)
 {
-        for (size_t t0 = 0; t0 < w->rows->L; t0 += CHUNK) {
+        for (size_t t0 = 0; t0 < w->rows->L; t0 += w->chunk_rows) {
                 struct pass s = pass_of(w, p, dp, 0, t0);
 
                 each_block(&s, norm_last_bwd);
@@ -689,4 +693,4 @@ static void backward(struct ran_work *w, const struct ran_params *p, struct ran_
         }
 }
 
-const struct ran_encoder ran_transformer = {prepare, lay_out, forward, backward};
+const struct ran_encoder ran_transformer = {prepare, lay_out, forward, backward, NULL};

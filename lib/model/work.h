@@ -75,26 +75,26 @@
         X(dfirst, B *D)                                                          \
         X(part, m * 6 * D) /* a window's share of norm gradients, summed in order afterwards */
 
-/* X(field, floats): activations of a Transformer layer, or of a chunk of its rows; K rows of q, k and
- * v: those of carried tokens, too; h heads, f = ffn_dim; `kept` rows: L if all is kept. */
-#define RAN_BLOCK_ACTS(X)                        \
-        X(z_stat, L * 2)                         \
-        X(qkv, K * 3 * E) /* after rotary */     \
-        X(a, K * E)                              \
-        X(log_sum, K * h)                        \
-        X(mid, w->training ? L * D : 0)          \
-        X(mid_stat, L * 2)                       \
-        X(up, kept * f)  /* before GELU */       \
-        X(z, T * D)      /* of a chunk: LN(x) */ \
-        X(bent, T * f)   /* GELU */              \
-        X(o, T * D)
-#define RAN_BLOCK_ADJOINTS(X)                    \
-        X(dqkv, K * 3 * E)                       \
-        X(da, K * E)                             \
-        X(delta, K * h)                          \
-        X(dup, T * f)                            \
-        X(dz, T * D)                             \
-        X(d_o, T * D)                            \
+/* X(field, floats): activations of a Transformer layer, or of a chunk of its rows; K rows of q, k
+ * and v: those of carried tokens, too; h heads, f = ffn_dim; `kept` rows: L if all is kept. */
+#define RAN_BLOCK_ACTS(X)                      \
+        X(z_stat, L * 2)                       \
+        X(qkv, K * 3 * E) /* after rotary */   \
+        X(a, K *E)                             \
+        X(log_sum, K *h)                       \
+        X(mid, w->training ? L *D : 0)         \
+        X(mid_stat, L * 2)                     \
+        X(up, kept *f) /* before GELU */       \
+        X(z, T *D)     /* of a chunk: LN(x) */ \
+        X(bent, T *f)  /* GELU */              \
+        X(o, T *D)
+#define RAN_BLOCK_ADJOINTS(X) \
+        X(dqkv, K * 3 * E)    \
+        X(da, K *E)           \
+        X(delta, K *h)        \
+        X(dup, T *f)          \
+        X(dz, T *D)           \
+        X(d_o, T *D)          \
         X(part, parts * 2 * D)
 
 /* X(field, floats): the head; O: its outputs, documents or places; P: documents if it pools, else
@@ -239,12 +239,13 @@ enum {
 /* Fields of a list above, in a struct `out`: in scope w, k and the list's letters. */
 #define RAN_LETTERS                                                                               \
         const struct ran_extent *x = &w->size;                                                    \
-        const double L = (double)x->L, T = (double)x->T, R = (double)x->R, S = (double)x->S, K = (double)x->K,      \
-                     B = (double)x->B, C = (double)x->C, m = (double)x->m, O = (double)x->O,      \
-                     P = (double)x->P, Q = (double)x->Q, A = (double)x->A, Z = (double)x->Z,      \
-                     D = (double)w->D, E = (double)w->E, F = (double)w->F, U = (double)w->U;      \
-        (void)L, (void)T, (void)R, (void)S, (void)K, (void)B, (void)C, (void)m, (void)O, (void)P, (void)Q, \
-                (void)A, (void)Z, (void)D, (void)E, (void)F, (void)U
+        const double L = (double)x->L, T = (double)x->T, R = (double)x->R, S = (double)x->S,      \
+                     K = (double)x->K, B = (double)x->B, C = (double)x->C, m = (double)x->m,      \
+                     O = (double)x->O, P = (double)x->P, Q = (double)x->Q, A = (double)x->A,      \
+                     Z = (double)x->Z, D = (double)w->D, E = (double)w->E, F = (double)w->F,      \
+                     U = (double)w->U;                                                            \
+        (void)L, (void)T, (void)R, (void)S, (void)K, (void)B, (void)C, (void)m, (void)O, (void)P, \
+                (void)Q, (void)A, (void)Z, (void)D, (void)E, (void)F, (void)U
 #define RAN_CUT_FIELD(field, floats) out->field = ran_cut(k, floats);
 
 /* Applies dropout, or its adjoint, to n values of document b that stand at position `at` of a site;

@@ -17,10 +17,30 @@ static double flops_per_token(const struct ran_config *c, double m)
 
 /* Arithmetic of a document of L tokens, forward. See contextualizer.c for why its length matters so
  * little. */
+/* Scores of a document in a layer, all heads of a Transformer. */
+static double scores(const struct ran_config *c, size_t L)
+{
+        double sum = 0;
+
+        for (size_t j = 0; j < c->heads; j++) {
+                int pattern = c->attention.item[c->attention.n > 1 ? j : 0];
+                struct ran_mask m;
+
+                if (ran_mask_init(&m, pattern, c->window, c->dilation, c->mask, L, 0, NULL) ==
+                    RAN_OK)
+                        sum += (double)ran_mask_count(&m, 0, L, 0, L);
+        }
+        return sum;
+}
+
 static double flops_per_document(const struct ran_config *c, double L)
 {
         double D = (double)c->dim, N = (double)c->layers, u = (double)c->rank;
 
+        if (c->encoder == RAN_ENCODER_TRANSFORMER)
+                return N * (2 * L * D *
+                                    (double)(4 * c->heads * c->head_dim + 2 * c->ffn_dim) +
+                            4 * (double)c->head_dim * scores(c, (size_t)L));
         if (c->encoder != RAN_ENCODER_CONTEXTUALIZER)
                 return L * N * flops_per_token(c, ceil(L / (double)c->window));
         return L > D ? 2 * D * D * (L + N * u) : 4 * L * D * N * u;

@@ -485,6 +485,5 @@ END
   refused 2 'the verb says' ran-train tag --task classify -o m.ran
   refused 2 'causal' ran-train classify --mask causal -o m.ran /dev/null
   refused 2 'bptt must be 0' ran-train classify --bptt 1 -o m.ran /dev/null
-  refused 2 'transformer' ran-train classify --encoder transformer -o m.ran /dev/null
   refused 2 'did you mean --epochs' ran-train classify --epochz 3 -o m.ran
 }

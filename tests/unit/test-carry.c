@@ -25,6 +25,21 @@ static struct ran_config lm_config(struct dice *dice)
         return c;
 }
 
+/* The same of a Transformer with patterns by chance. */
+static struct ran_config transformer_config(struct dice *dice)
+{
+        struct ran_config c = lm_config(dice);
+
+        c.encoder = RAN_ENCODER_TRANSFORMER;
+        c.ffn_dim = dice_size(dice, 1, 30);
+        c.attention.n = dice_coin(dice) ? 1 : c.heads;
+        for (size_t j = 0; j < c.attention.n; j++)
+                c.attention.item[j] = (unsigned char)dice_size(dice, 0, RAN_ATTENTION_DISPERSED);
+        c.dilation = dice_size(dice, 0, 3);
+        c.similarity = (int)dice_size(dice, 0, RAN_SIMILARITY_MANHATTAN);
+        return c;
+}
+
 static void random_ids(struct dice *dice, uint32_t *ids, size_t n)
 {
         for (size_t i = 0; i < n; i++)
@@ -48,9 +63,10 @@ static void read_in_pieces(const struct toy *t, struct dice *dice, const uint32_
                 n = n < L - at ? n : L - at;
                 CHECK_OK(ran_score_lm(s, &carry, ids + at, n, at == 0 ? sources : 0, &out, &err),
                          err);
+                size_t W = t->c.encoder == RAN_ENCODER_TRANSFORMER ? 1 : t->c.window;
                 CHECK_SIZE(carry.tokens, at + n);
-                CHECK_SIZE(carry.states, (at + n) / t->c.window);
-                CHECK_SIZE(carry.open, (at + n) % t->c.window);
+                CHECK_SIZE(carry.states, (at + n) / W);
+                CHECK_SIZE(carry.open, (at + n) % W);
         }
         ran_carry_release(&carry);
         ran_state_free(s);
@@ -61,7 +77,7 @@ TEST(reading_in_pieces_equals_reading_at_once)
         struct dice dice = {.key = ran_key(2, 7, 1, 8)};
 
         for (size_t i = 0; i < 80; i++) {
-                struct ran_config c = lm_config(&dice);
+                struct ran_config c = i % 2 > 0 ? transformer_config(&dice) : lm_config(&dice);
                 size_t L = dice_size(&dice, 1, LONGEST), worst = 0;
                 size_t sources = c.mask == RAN_MASK_PREFIX ? dice_size(&dice, 0, L - 1) : 0;
                 uint32_t ids[LONGEST];
@@ -79,12 +95,12 @@ TEST(reading_in_pieces_equals_reading_at_once)
                 for (size_t j = 0; j < L * t.V; j++)
                         if (fabsf(whole[j] - pieces[j]) > fabsf(whole[worst] - pieces[worst]))
                                 worst = j;
-                if (!CHECK(fabsf(whole[worst] - pieces[worst]) < 1e-4f))
+                if (!CHECK(fabsf(whole[worst] - pieces[worst]) < 1e-4f * (1 + fabsf(whole[worst]))))
                         printf("  %s, %zu tokens, %zu source: token %zu is off by %g\n",
                                toy_name(&c), L, sources, worst / t.V,
                                (double)fabsf(whole[worst] - pieces[worst]));
                 for (size_t v = 0; v < t.V; v++)
-                        CHECK_NEAR((double)last[v], (double)whole[(L - 1) * t.V + v], 1e-4);
+                        CHECK_NEAR((double)last[v], (double)whole[(L - 1) * t.V + v], 1e-3);
                 ran_state_free(s);
                 toy_release(&t);
         }
@@ -110,8 +126,8 @@ TEST(training_in_pieces_sees_what_training_at_once_sees)
 {
         struct dice dice = {.key = ran_key(2, 7, 1, 9)};
 
-        for (size_t i = 0; i < 40; i++) {
-                struct ran_config c = lm_config(&dice);
+        for (size_t i = 0; i < 60; i++) {
+                struct ran_config c = i % 2 > 0 ? transformer_config(&dice) : lm_config(&dice);
                 struct ran_rows rows = {0}, all = {0};
                 struct ran_error err = {0};
                 struct ran_carry carry;
@@ -173,8 +189,8 @@ TEST(gradient_of_a_second_piece_takes_what_was_carried_as_given)
 {
         struct dice dice = {.key = ran_key(2, 7, 1, 10)};
 
-        for (size_t i = 0; i < 12; i++) {
-                struct ran_config c = lm_config(&dice);
+        for (size_t i = 0; i < 20; i++) {
+                struct ran_config c = i % 2 > 0 ? transformer_config(&dice) : lm_config(&dice);
                 struct ran_rows rows = {0};
                 struct ran_error err = {0};
                 struct ran_params dp, none;
@@ -189,6 +205,7 @@ TEST(gradient_of_a_second_piece_takes_what_was_carried_as_given)
                 toy_init(&t, &c, i, 0.3);
                 random_ids(&dice, ids, LONGEST);
                 CHECK_OK(ran_work_init(&w, &t.c, true, NULL, &err), err);
+                w.chunk_rows = dice_size(&dice, 1, 80); /* all is kept, or computed anew */
                 CHECK_OK(ran_carry_init(&carry, &t.c, &err), err);
                 CHECK_OK(ran_params_init(&dp, &t.c, t.C, &err), err);
                 CHECK_OK(ran_params_init(&none, &t.c, t.C, &err), err);
