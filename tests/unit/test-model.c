@@ -337,7 +337,7 @@ TEST(model_of_another_encoder_or_task_is_refused)
         d.metadata[2].text = "{\"encoder\":\"transformer\"}";
         draft_write(&d);
         CHECK(ran_model_open(d.path, false, &err) == NULL && err.code == RAN_EFORMAT &&
-              strstr(err.text, "transformer.0.attn_norm.weight") != NULL);
+              strstr(err.text, "tensor") != NULL); /* its tensors are another's */
         d.metadata[2].text = "{\"task\":\"lm\"}";
         draft_write(&d);
         CHECK(ran_model_open(d.path, false, &err) == NULL && err.code == RAN_EINVAL &&

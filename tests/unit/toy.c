@@ -17,6 +17,8 @@ struct ran_config toy_config(void)
                                    .residual = true,
                                    .review = true,
                                    .rank = 9,
+                                   .ffn_dim = 20,
+                                   .attention = {.n = 1},
                                    .position_scale = true};
 }
 
