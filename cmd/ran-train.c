@@ -221,10 +221,6 @@ static void check_config(int task)
                           "same, so that %s: use --cell gated",
                           task == RAN_TASK_TAG ? "its words cannot be tagged"
                                                : "what follows them cannot be told");
-        if (task == RAN_TASK_TAG && config.crf &&
-            (settings.class_weights != RAN_WEIGHTS_NONE || settings.label_smoothing > 0))
-                cmd_usage("--class-weights and --label-smoothing are for tags that are learned one "
-                          "by one: give --no-crf, too");
         if (ran_config_check(&config, &err) != RAN_OK ||
             ran_train_settings_check(&settings, &config, &err) != RAN_OK)
                 cmd_usage("%s", err.text);

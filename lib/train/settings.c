@@ -209,5 +209,14 @@ int ran_train_settings_check(const struct ran_train_settings *s, const struct ra
                 return ran_fail(err, RAN_EINVAL,
                                 "a language model has no classes: label_smoothing must be 0 and "
                                 "class_weights 'none'");
+        if (config->crf && (s->label_smoothing > 0 || s->class_weights != RAN_WEIGHTS_NONE))
+                return ran_fail(err, RAN_EINVAL,
+                                "label_smoothing and class_weights are for tags that are learned "
+                                "one by one, without the CRF: crf must be off");
+        if (config->task == RAN_TASK_MLM && s->word_dropout > 0)
+                return ran_fail(
+                        err, RAN_EINVAL,
+                        "words are masked for a masked language model: word_dropout must be "
+                        "0");
         return RAN_OK;
 }

@@ -459,6 +459,28 @@ left O' ]
   [[ $stderr == *'cannot be tagged: use --cell gated'* ]]
 }
 
+@test "train tag: what goes with tags that are learned one by one only" {
+  run -2 --separate-stderr ran-train tag --class-weights balanced -o m.ran names.jsonl
+  [[ $stderr == *'one by one, without the CRF: crf must be off'* ]]
+  run -2 --separate-stderr ran-train tag --label-smoothing 0.1 -o m.ran names.jsonl
+  [[ $stderr == *'crf must be off'* ]]
+  ran-train tag -q --no-crf --class-weights balanced --epochs 1 --dim 8 --heads 1 --head-dim 8 -o m.ran names.jsonl
+  [ -s m.ran ]
+}
+
+@test "train tag: words that are made unknown by chance, where it is known what that is" {
+  shape='--epochs 2 --dim 8 --heads 1 --head-dim 8 --no-dev'
+  ran-train tag -q $shape -o a.ran names.jsonl
+  ran-train tag -q $shape --word-dropout 0.3 -o b.ran names.jsonl
+  ran-train tag -q $shape --word-dropout 0.3 -j 3 -o c.ran names.jsonl
+  run ! cmp -s a.ran b.ran
+  cmp b.ran c.ran
+  run -2 --separate-stderr ran-train tag $shape --word-dropout 0.3 -o d.ran numbers.jsonl
+  [[ $stderr == *'word_dropout needs a vocabulary'* ]]
+  run -2 --separate-stderr ran-train mlm --word-dropout 0.3 -o d.ran names.jsonl
+  [[ $stderr == *"word_dropout must be"* ]]
+}
+
 @test "train tag: gradients of a tagger, for its own tags only" {
   ran-train tag --dump-gradients g -m names.ran names.jsonl
   [ -s g ]

@@ -515,6 +515,56 @@ TEST(batch_of_long_documents_has_a_shard_for_each)
         bench_release(&b);
 }
 
+/* Rows of the embedding with a gradient: those of the ids that were read. */
+static size_t rows_read(struct bench *b, const size_t *docs, size_t n)
+{
+        double loss;
+        size_t rows = 0, D = b->toy.c.dim, block = b->k.tree.size;
+        float *g = gradient(b, docs, n, &loss);
+
+        for (size_t id = 0; id < CORPUS_V; id++)
+                for (size_t d = 0; d < D; d++)
+                        if (g[block + id * D + d] != 0) {
+                                rows++;
+                                break;
+                        }
+        free(g);
+        return rows;
+}
+
+/* Of a document of 12 different words about so many are left, others in each epoch. */
+TEST(batch_drops_words_by_chance)
+{
+        static const double share[] = {0, 0.25, 0.9};
+        enum { UNKNOWN = 3, EPOCHS = 60 };
+        struct bench b;
+
+        bench_init(&b, 0, 50);
+        const size_t doc = 1, L = b.data.first[2] - b.data.first[1];
+        REQUIRE(L >= CORPUS_V);
+        for (size_t i = 0; i < L; i++)
+                b.data.ids[b.data.first[1] + i] = (uint32_t)(i < CORPUS_V ? i : UNKNOWN);
+        b.k.unknown = UNKNOWN;
+        for (size_t i = 0; i < 3; i++) {
+                double left = 0;
+                size_t last = 0, changes = 0;
+
+                b.k.word_dropout = share[i];
+                for (uint64_t epoch = 0; epoch < EPOCHS; epoch++) {
+                        b.k.noise.epoch = epoch;
+                        size_t rows = rows_read(&b, &doc, 1);
+
+                        CHECK_SIZE(rows_read(&b, &doc, 1), rows);
+                        changes += rows != last;
+                        last = rows;
+                        left += (double)(rows - 1) / (CORPUS_V - 1) / EPOCHS;
+                }
+                CHECK_NEAR(left, 1 - share[i], 0.06);
+                CHECK(share[i] > 0 ? changes > EPOCHS / 4 : changes == 1);
+        }
+        bench_release(&b);
+}
+
 TEST(batch_gradient_is_the_same_for_any_threads)
 {
         float *want = NULL;
