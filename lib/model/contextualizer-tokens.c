@@ -1,0 +1,257 @@
+/* contextualizer-tokens.c - tokens as a Contextualizer sees them: by weights of their positions,
+ * and long documents by two sums over them. See contextualizer.h. */
+#include "math/gemm.h"
+#include "math/simd.h"
+#include "model/contextualizer.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- positions ------------------------------------------------------------------------------
+ *
+ * p(i)_j falls by exp(-|s_j|) from token to token, from the last one to the first if s_j > 0, else
+ * from the first to the last. With t tokens of L in between it is
+ *
+ *   exp(-|s_j| t) / Σ exp(-|s_j| t')
+ *
+ * whose sum is geometric: nothing overflows, and no token has to be read before another. In a chunk
+ * it is the product of three factors: that of the chunk's own end, and what tables hold for tokens
+ * within chunks, 1 in the one of the other direction. */
+
+/* What is less than 1e-16 of the largest is 0: it is lost in rounding, and processors are slow at
+ * products of such numbers. */
+#define LEAST_WEIGHT 1e-16
+static double some(double weight)
+{
+        return weight < LEAST_WEIGHT ? 0 : weight;
+}
+
+/* Row k of `down` is for the token k of a chunk; the last row of `up` for its last. */
+static void tabulate(struct ran_work *w, const float *position)
+{
+        struct ran_steps *k = w->steps;
+        size_t D = w->D, T = k->T;
+
+        for (size_t j = 0; j < D; j++) {
+                double s = (double)position[j], value = 1, factor = exp(-fabs(s));
+
+                for (size_t i = 0; i < T; i++, value *= factor) {
+                        k->down[i * D + j] = s > 0 ? 1.0f : (float)some(value);
+                        k->up[(T - 1 - i) * D + j] = s > 0 ? (float)some(value) : 1.0f;
+                }
+        }
+}
+
+/* Σ exp(-s t) over t < n, s >= 0 */
+static double series(double s, double n)
+{
+        return s > 0 ? expm1(-n * s) / expm1(-s) : n;
+}
+
+/* 1/(exp(x) - 1) - 1/x, x >= 0 */
+static double bend(double x)
+{
+        double y = x * x;
+
+        if (x > 0.5)
+                return 1 / expm1(x) - 1 / x;
+        return -0.5 +
+               x * (1.0 / 12 - y * (1.0 / 720 - y * (1.0 / 30240 -
+                                                     y * (1.0 / 1209600 - y * (1.0 / 47900160)))));
+}
+
+/* Mean of the token's number, from 0, under p(.)_j in n tokens. */
+static double mean_place(double s, double n)
+{
+        double t = bend(fabs(s)) - n * bend(n * fabs(s));
+
+        return s > 0 ? n - 1 - t : t;
+}
+
+static void scale_positions(struct ran_work *w, const float *position, size_t b)
+{
+        double n = (double)ran_length(w->rows, b), whole = w->c->position_scale ? n : 1;
+        double *scale = (double *)w->steps->scale + b * w->D;
+
+        for (size_t j = 0; j < w->D; j++)
+                scale[j] = whole / series(fabs((double)position[j]), n);
+        for (size_t j = 0; j < w->D && w->training; j++)
+                ((double *)w->steps->mean)[b * w->D + j] = mean_place((double)position[j], n);
+}
+
+/* y = x ⊙ p for the tokens [from, from + n) of document b; anchor: room for D floats. */
+static void weigh(const struct ran_work *w, const float *position, size_t b, size_t from, size_t n,
+                  float *y, const float *x, float *anchor)
+{
+        const struct ran_steps *k = w->steps;
+        const double *scale = (const double *)k->scale + b * w->D;
+        size_t D = w->D, behind = ran_length(w->rows, b) - from - n;
+
+        for (size_t j = 0; j < D; j++) {
+                double s = (double)position[j], t = s > 0 ? (double)behind : (double)from;
+
+                anchor[j] = (float)(scale[j] * (t > 0 ? some(exp(-fabs(s) * t)) : 1));
+        }
+        ran_simd->mul(y, x, k->down, n * D);
+        ran_simd->mul(y, y, k->up + (k->T - n) * D, n * D);
+        for (size_t i = 0; i < n; i++)
+                ran_simd->mul(y + i * D, y + i * D, anchor, D);
+}
+
+/* ---- tokens to rows ------------------------------------------------------------------------- */
+
+/* Where share i adds to S and X: the first one of a document in place, the others apart. */
+static float *share_square(const struct ran_work *w, size_t i)
+{
+        const struct ran_steps *k = w->steps;
+        const struct ran_share *s = &k->share[i];
+
+        return s->from == 0 ? k->rows + k->row[s->b] * w->D
+                            : k->part + (i - s->b - 1) * w->D * w->D;
+}
+
+static float *share_sum(const struct ran_work *w, size_t i)
+{
+        const struct ran_steps *k = w->steps;
+        const struct ran_share *s = &k->share[i];
+
+        return s->from == 0 ? k->sum + s->b * w->D : k->part_sum + (i - s->b - 1) * w->D;
+}
+
+static void gather(void *arg, size_t i, float *scratch)
+{
+        const struct ran_stage *g = arg;
+        struct ran_work *w = g->w;
+        const struct ran_share *s = &w->steps->share[i];
+        size_t D = w->D, chunk = ran_chunk_of(w);
+        const float *e = w->x[0] + w->rows->doc[s->b] * D;
+        float *square = share_square(w, i), *sum = share_sum(w, i), *total = scratch + D,
+              *x = total + D;
+
+        memset(sum, 0, D * sizeof *sum);
+        for (size_t from = s->from, n; from < s->to; from += n) {
+                n = s->to - from < chunk ? s->to - from : chunk;
+                if (!ran_is_long(w, s->b))
+                        x = square + from * D;
+                weigh(w, g->p->encoder.position, s->b, from, n, x, e + from * D, scratch);
+                memset(total, 0, D * sizeof *total); /* of the chunk first, for accuracy */
+                ran_simd->bias_bwd(total, x, D, n, D);
+                ran_simd->add(sum, total, D);
+                if (ran_is_long(w, s->b))
+                        ran_gemm(square, D, x, 1, D, x, D, 1, D, D, n, from > s->from);
+        }
+}
+
+void ran_context_gather(struct ran_stage *g)
+{
+        struct ran_work *w = g->w;
+        size_t D = w->D;
+
+        tabulate(w, g->p->encoder.position);
+        for (size_t b = 0; b < w->rows->B; b++)
+                scale_positions(w, g->p->encoder.position, b);
+        ran_each(w, 0, w->steps->G, gather, g);
+        for (size_t i = 0; i < w->steps->G; i++) {
+                const struct ran_share *s = &w->steps->share[i];
+
+                if (s->from == 0) /* all there is of a short document */
+                        continue;
+                ran_simd->add(w->steps->sum + s->b * D, share_sum(w, i), D);
+                ran_simd->add(w->steps->rows + w->steps->row[s->b] * D, share_square(w, i), D * D);
+        }
+}
+
+/* ---- rows to tokens, backward --------------------------------------------------------------- */
+
+/* dS + dS^T */
+static void fold(void *arg, size_t b, float *scratch)
+{
+        const struct ran_stage *g = arg;
+        size_t D = g->w->D;
+        float *ds = g->w->steps->drows + g->w->steps->row[b] * D;
+
+        (void)scratch;
+        for (size_t d = 0; d < D && ran_is_long(g->w, b); d++)
+                for (size_t j = 0; j <= d; j++)
+                        ds[d * D + j] = ds[j * D + d] = ds[d * D + j] + ds[j * D + d];
+}
+
+/* Sums over the n rows of dx ⊙ x: total, and moment, which has each row times its distance from the
+ * first one or, counting down, from the last. */
+static void moments(float *total, float *moment, const float *dx, const float *x, size_t n,
+                    size_t D, bool down)
+{
+        memset(total, 0, D * sizeof *total);
+        memset(moment, 0, D * sizeof *moment);
+        for (size_t i = n; i-- > 0;) { /* Σ i g_i = g_1 + ... + g_n  +  g_2 + ... + g_n  + ... */
+                size_t at = (down ? n - 1 - i : i) * D;
+
+                ran_simd->mul_add(total, dx + at, x + at, D);
+                if (i > 0)
+                        ran_simd->add(moment, total, D);
+        }
+}
+
+/* What n tokens from number `from` on give to the gradient of s: dx ⊙ x times the distance from the
+ * mean. It is counted from the end of the chunk where p is largest: seen from the other one, what
+ * matters is a small difference of large floats. room: 4 D floats. */
+static void spread(const struct ran_work *w, const float *position, size_t b, size_t from, size_t n,
+                   double *ds, const float *dx, const float *x, float *room)
+{
+        size_t D = w->D;
+        const double *mean = (const double *)w->steps->mean + b * D;
+        const float *rising = room, *falling = room + 2 * D;
+
+        moments(room, room + D, dx, x, n, D, true);
+        moments(room + 2 * D, room + 3 * D, dx, x, n, D, false);
+        for (size_t j = 0; j < D; j++)
+                ds[j] += position[j] > 0 ? ((double)(from + n - 1) - mean[j]) * (double)rising[j] -
+                                                   (double)rising[D + j]
+                                         : ((double)from - mean[j]) * (double)falling[j] +
+                                                   (double)falling[D + j];
+}
+
+static void scatter(void *arg, size_t i, float *scratch)
+{
+        const struct ran_stage *g = arg;
+        struct ran_work *w = g->w;
+        const struct ran_steps *k = w->steps;
+        const struct ran_share *s = &k->share[i];
+        const float *position = g->p->encoder.position;
+        size_t D = w->D, chunk = ran_chunk_of(w), at = k->row[s->b] * D;
+        const float *e = w->x[0] + w->rows->doc[s->b] * D;
+        float *de = w->dx + w->rows->doc[s->b] * D;
+        float *room = scratch + D, *x = room + 4 * D, *dx = x + k->T * D;
+        double *ds = (double *)k->dposition + i * D;
+
+        memset(ds, 0, D * sizeof *ds);
+        for (size_t from = s->from, n; from < s->to; from += n) {
+                n = s->to - from < chunk ? s->to - from : chunk;
+                if (ran_is_long(w, s->b)) {
+                        weigh(w, position, s->b, from, n, x, e + from * D, scratch);
+                        ran_gemm(dx, D, x, D, 1, k->drows + at, D, 1, n, D, D, false);
+                } else {
+                        x = k->rows + at + from * D;
+                        dx = k->drows + at + from * D;
+                }
+                ran_simd->bias(dx, D, k->dsum + s->b * D, n, D);
+                spread(w, position, s->b, from, n, ds, dx, x, room);
+                weigh(w, position, s->b, from, n, de + from * D, dx, scratch);
+        }
+}
+
+void ran_context_scatter(struct ran_stage *g)
+{
+        struct ran_work *w = g->w;
+        const double *ds = (const double *)w->steps->dposition;
+
+        ran_each(w, 0, w->rows->B, fold, g);
+        ran_each(w, 0, w->steps->G, scatter, g);
+        for (size_t j = 0; j < w->D; j++) {
+                double sum = 0;
+
+                for (size_t i = 0; i < w->steps->G; i++)
+                        sum += ds[i * w->D + j];
+                g->dp->encoder.position[j] += (float)sum;
+        }
+}
