@@ -7,7 +7,7 @@ load lm.bash
 
 # lm.ran goes on with texts, in windows of 5 tokens; pairs.ran goes from sources to targets; ids.ran is
 # lm.ran for bare ids; other.ran is one more like lm.ran; lines.ran has a token for the end of a line,
-# pieces.ran cuts words into pieces.
+# pieces.ran cuts words into pieces, bytes.ran knows bytes and hardly any pairs of them.
 setup_file() {
   PATH=${RAN_BIN:-$PWD/build}:$PATH
   cd "$BATS_FILE_TMPDIR"
@@ -20,12 +20,14 @@ setup_file() {
   awk 'BEGIN { for (i = 0; i < 80; i++) { a = i % 5; b = int(i / 5) % 4
     printf "{\"source\":\"s%d s%d\",\"target\":\"t%d t%d\"}\n", a, b, b, a } }' >pairs.jsonl
   awk 'BEGIN { for (i = 0; i < 40; i++) printf "{\"ids\":[%d,%d,%d,%d]}\n", i % 4, 5, (i + 1) % 4, 6 }' >ids.jsonl
+  awk 'BEGIN { for (i = 0; i < 60; i++) printf "{\"text\":\"say%d 😀 €\\n  and   Ünder!\"}\n", i % 3 }' >emoji.jsonl
   shape='-q --dim 16 --layers 2 --heads 2 --head-dim 8 --window 5 --no-dev --learning-rate 0.01
     --dropout 0 --embed-dropout 0 --epochs 12'
   ran-train lm $shape -o lm.ran texts.jsonl
   ran-train lm $shape --seed 2 -o other.ran texts.jsonl
   ran-train lm $shape --eol-token eol -o lines.ran texts.jsonl
   ran-train lm $shape --vocab-type wordpiece --vocab-size 60 -o pieces.ran texts.jsonl
+  ran-train lm $shape --vocab-type bpe --vocab-size 266 --epochs 25 -o bytes.ran emoji.jsonl
   ran-train lm $shape --mask prefix --epochs 60 -o pairs.ran pairs.jsonl
   ran-train lm $shape -o ids.ran ids.jsonl
 }
@@ -342,6 +344,17 @@ setup() {
   jq '.lm.per_token.nll[]' made | paste want - | near
 }
 
+@test "generate: the likelihood of a target is that of score, wherever its source ends" {
+  for n in 1 2 3 4 5 8 9 10 14; do
+    jq -n -c "{source: [range($n) | \"s\\(. % 4)\"]}" >source.jsonl
+    ran-lm generate -m pairs.ran --temperature 9 --max-new-tokens 12 --per-token source.jsonl >made
+    jq -c '{source, target: (.lm.per_token.pieces - ["[END]"])}' made |
+      ran-lm score -m pairs.ran --per-token | jq '.lm.per_token.nll[]' >want
+    jq '.lm.per_token.nll[]' made >got
+    head -n "$(wc -l <got)" want | paste got - | near
+  done
+}
+
 @test "generate: temperature 0 takes the most probable token, and so does one candidate" {
   echo '{"ids":[3,7,8]}' >start.jsonl
   ran-lm generate -m lm.ran --temperature 0 --max-new-tokens 6 start.jsonl >made
@@ -392,6 +405,27 @@ setup() {
   [ -n "$output" ]
   run -0 --separate-stderr ran-lm generate -m lm.ran --prompt '' --temperature 0 --max-new-tokens 2
   [[ $output == [a-z]* ]]
+}
+
+@test "generate: a text of bytes is the text that was learned, whole characters at a time" {
+  rest=$' 😀 €\n  and   Ünder!'
+  [ "$(ran-lm generate -m bytes.ran --prompt say1 --temperature 0)" = "$rest" ]
+  [ "$(ran-lm generate -m bytes.ran --prompt say1 --temperature 0 --stop €)" = ' 😀 ' ]
+  [ "$(ran-lm generate -m bytes.ran --prompt $'say2 😀 €\n  and   Ü' --temperature 0)" = nder! ]
+  echo '{"text":"say0"}' | ran-lm generate -m bytes.ran --temperature 0 |
+    jq -e --arg rest "$rest" '.lm | .text == $rest and .finish == "end" and .tokens > 20'
+  # Cut anywhere, it is UTF-8; half a character is shown as what it is not.
+  for n in 1 2 3 4 5 6 7 8; do
+    ran-lm generate -m bytes.ran --prompt say1 --temperature 0 --max-new-tokens $n >out
+    iconv -f UTF-8 -t UTF-8 out | cmp - out
+    tr -d '\n' <out | sed 's/\xef\xbf\xbd//g' >shown
+    [[ $rest == "$(<shown)"* ]]
+  done
+}
+
+@test "score: bytes of any text are known" {
+  printf '{"text":"%s"}\n' 'zebra 漢字 ' '\u0000\ud83d\ude00  \n' | ran-lm score -m bytes.ran --per-token >out
+  jq -s -e 'map(.lm.unknown) == [0, 0] and map(.lm.bytes) == [13, 8] and map(.lm.words) == [3, 3]' out
 }
 
 @test "generate: text is there as soon as it is made" {
