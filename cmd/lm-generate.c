@@ -362,6 +362,8 @@ static int answer_prompt(struct generator *g)
 
 static void check_usage(char **files)
 {
+        if (options.prompt != NULL && options.per_token)
+                cmd_usage("--prompt writes plain text: --per-token is for records");
         for (size_t i = 0; i < options.stop.n; i++) {
                 const char *stop = options.stop.item[i];
                 if (stop[0] == '\0' || ran_utf8_valid(stop, strlen(stop)) < strlen(stop))
@@ -383,6 +385,9 @@ int lm_generate(int argc, char **argv)
 
         check_usage(argv + first);
         lm_open(&g.lm, &model_options, RAN_TASK_LM, argv + first);
+        if (g.lm.tokenizer == NULL && options.stop.n > 0)
+                cmd_die(CMD_USAGE, "%s: this model has no vocabulary, and makes no text to --stop",
+                        model_options.model);
         g.never = lm_never(&g.lm, options.unknown, model_options.state_out == NULL, &err);
         if (g.never == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);

@@ -442,11 +442,13 @@ setup() {
 }
 
 @test "generate: usage" {
-  for usage in '--prompt x texts.jsonl' '--prompt x --stop=' '--temperature -1' '--top-p 2' \
+  for usage in '--prompt x texts.jsonl' '--prompt x --stop=' '--prompt x --per-token' '--temperature -1' '--top-p 2' \
     '--max-new-tokens 0' '--temperature nan'; do
     run -2 --separate-stderr ran-lm generate -m lm.ran $usage
     [ -z "$output" ]
   done
+  run -2 --separate-stderr ran-lm generate -m ids.ran --stop x ids.jsonl
+  [[ $stderr == *'no vocabulary'* ]]
   run -2 --separate-stderr ran-lm generate --prompt x
   [[ $stderr == *'which model?'* ]]
   run -2 --separate-stderr ran-lm generate -m lm.ran --prompt $'\377'
