@@ -48,7 +48,8 @@ int ran_rows_add(struct ran_rows *rows, const struct ran_config *c, const uint32
                  uint64_t record, struct ran_error *err);
 /* The same for a document that goes on: from what `carry` (NULL: nothing) holds of its earlier
  * tokens, which ran_encode brings up to date. One document at a time may have an open window, and
- * must be the only one then. carry is not owned. */
+ * must be the only one then. carry is not owned, and must
+ * outlive the backward pass. */
 int ran_rows_add_after(struct ran_rows *rows, const struct ran_config *c, const uint32_t *ids,
                        size_t n, uint64_t record, struct ran_carry *carry, struct ran_error *err);
 
