@@ -73,7 +73,9 @@ TEST(score_refuses_what_is_no_document)
                                       .head_dim = 2,
                                       .window = 3,
                                       .min_window = 1,
-                                      .rank = 1},
+                                      .rank = 1,
+                                      .ffn_dim = 1,
+                                      .attention = {.n = 1}},
                  9, 0.3);
         CHECK_OK(ran_model_write(path,
                                  &(struct ran_parts){.config = &t.c,
