@@ -26,7 +26,7 @@ texts() {
   for options in '--attention full' '--attention window --window 4' '--attention dilated --dilation 2' \
     '--attention dispersed,full --window 2' '--similarity cosine' '--similarity euclidean' '--similarity manhattan'; do
     ran-train classify $shape --epochs 20 $options -o m.ran train.jsonl
-    ran-classify -m m.ran --eval --format json train.jsonl | jq -e '.accuracy > 0.95'
+    ran-classify -m m.ran --eval train.jsonl | jq -e '.accuracy > 0.95'
   done
 }
 
