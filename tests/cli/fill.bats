@@ -55,6 +55,13 @@ setup() {
     and (.lm.masks[0].candidates | length) == (.lm.logits[0] | length) - 5' out
 }
 
+@test "fill: the space before a gap belongs to the word that is missing" {
+  ran-train mlm -q --vocab-type bpe --dim 16 --layers 2 --heads 2 --head-dim 8 --window 5 --no-dev \
+    --learning-rate 0.01 --dropout 0 --embed-dropout 0 --epochs 150 -o bytes.ran texts.jsonl
+  echo '{"text":"the [MASK] sleeps in the rain ."}' | ran-lm fill -m bytes.ran |
+    jq -e '.lm.masks | .[0].start == 4 and ([.[0].candidates[:3][].piece] | sort) == ["Ġcat", "Ġdog", "Ġhorse"]'
+}
+
 @test "fill: what is refused" {
   refused '{"text":"no gap"}' 'there is no gap to fill: write [MASK]' fill -m gaps.ran
   refused '{"ids":[7,8]}' 'there is no gap to fill' fill -m gaps.ran
