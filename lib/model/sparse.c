@@ -1,15 +1,9 @@
-/* sparse.c - attention over a pattern: blocks of queries, or of keys, against lines of scores.
+/* sparse.c - attention over a pattern: a block of queries, or of keys, against lines of scores.
  *
- * A block has centres: its queries, or in the second half of the backward pass its keys. The
- * others, which they see or which see them, come as lines: the scores of some of the centres, one
- * beside the other, each with its own. There are two kinds of lines.
- *
- *      band       all with the same other token: rows of a tile, which is one matrix product
- *      diagonal   each with the token at the same distance: rows that belong together one by one
- *
- * A softmax over lines runs element by element: largest score so far (`top`), sum and weighted
- * values of each centre, brought up to date line after line. Nothing here knows which kind it has
- * before it.
+ * lines.h says what a line is. A tile of bands is one matrix product; a diagonal is rows that
+ * belong together one by one. The softmax runs over lines element by element: largest score so far,
+ * sum and weighted values of each centre are brought up to date line after line, and nothing there
+ * depends on the kind.
  *
  * Runs of keys are read as bands, unless they are so short that most of a tile would be hidden, or
  * the similarity is no product: then they are diagonals, too.
@@ -17,6 +11,7 @@
 #include "model/sparse.h"
 #include "math/gemm.h"
 #include "math/simd.h"
+#include "model/lines.h"
 
 #include <float.h>
 #include <math.h>
@@ -35,9 +30,7 @@ enum {
  */
 struct block {
         const struct ran_sparse *s;
-        const struct ran_mask *m;
-        bool keys;      /* the centres are keys */
-        size_t from, n; /* the centres */
+        struct ran_centres c;
         const float *x, *y, *u, *w;
         size_t ld, ldu, ldw;          /* of x and y, u, w */
         const float *log_sum, *delta; /* by query */
@@ -70,7 +63,7 @@ static size_t most(size_t a, size_t b)
 static struct block block_of(const struct ran_sparse *s, size_t head, size_t from, size_t to,
                              float *scratch)
 {
-        struct block b = {.s = s, .m = &s->mask[head], .from = from, .n = to - from};
+        struct block b = {.s = s, .c = {.mask = &s->mask[head], .from = from, .n = to - from}};
         const struct {
                 float **row;
                 size_t n;
@@ -89,14 +82,14 @@ static struct block block_of(const struct ran_sparse *s, size_t head, size_t fro
 
         for (size_t i = 0; i < sizeof parts / sizeof *parts; scratch += parts[i++].n)
                 *parts[i].row = scratch;
-        memset(b.acc, 0, b.n * s->d * sizeof *b.acc);
-        memset(b.acc_w, 0, b.n * s->d * sizeof *b.acc_w);
+        memset(b.acc, 0, b.c.n * s->d * sizeof *b.acc);
+        memset(b.acc_w, 0, b.c.n * s->d * sizeof *b.acc_w);
         return b;
 }
 
 /* ---- similarity ----------------------------------------------------------------------------- */
 
-/* A score is `scale` times what score_line leaves. */
+/* A score is `scale` times what score_diagonal and score_tile leave. */
 static float scale_of(const struct ran_sparse *s)
 {
         switch (s->similarity) {
@@ -165,81 +158,10 @@ static bool keeps_raw(const struct ran_sparse *s)
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-/* Those of the block's centres that a line has: [from, to), counted from the block's first; and the
- * other token of the first of them. */
-struct line {
-        size_t from, to, other;
-};
-
 /* Whether runs of keys go by bands. */
 static bool has_bands(const struct block *b)
 {
-        return b->m->near >= NARROW && how_of(b->s) == RAN_ALIKE_DOT;
-}
-
-/* Others that are neighbours of centre t. */
-static struct line run_of(const struct block *b, size_t t)
-{
-        const struct ran_mask *m = b->m;
-        size_t before = b->keys && t >= m->sources ? 0 : t;
-        size_t after = b->keys ? m->N - 1 - t : ran_mask_ahead(m, t);
-
-        return (struct line){t - least(before, m->near), t + least(after, m->near) + 1, t};
-}
-
-/* Centres of the block that have `other` as a neighbour: who sees it, or whom it sees. */
-static struct line line_of(const struct block *b, size_t other)
-{
-        struct block mirror = {.m = b->m, .keys = !b->keys};
-        struct line l = run_of(&mirror, other);
-
-        l.from = most(l.from, b->from) - b->from;
-        l.to = least(most(l.to, b->from) - b->from, b->n);
-        return l;
-}
-
-/* The diagonals on from the pos-th that have centres of the block on them: DIAGONALS of them, or as
- * many as there are left. Those to the left first: neighbours read nearly the same rows. */
-static size_t next_diagonals(const struct block *b, size_t *pos, struct line *line)
-{
-        const struct ran_mask *m = b->m;
-        size_t first = has_bands(b) ? m->near + 1 : 0, end = b->from + b->n, lines = 0;
-        size_t distances = m->near + m->far + 1 - first;
-
-        for (; lines < DIAGONALS && *pos < 2 * distances; (*pos)++) {
-                bool right = *pos >= distances;
-                size_t k = *pos % distances + first;
-                size_t distance = k <= m->near ? k : ran_mask_far(m, k - m->near);
-                /* the centres that have another token there, which goes with them */
-                size_t seen = b->keys ? m->N : m->sources;
-                size_t from = right ? b->from : most(b->from, distance);
-                size_t to = right     ? least(end, seen > distance ? seen - distance : 0)
-                            : b->keys ? least(end, m->sources)
-                                      : end;
-
-                if (distance == 0)
-                        to = right ? from : end; /* the token itself, once */
-                if (from < to)
-                        line[lines++] = (struct line){from - b->from, to - b->from,
-                                                      right ? from + distance : from - distance};
-        }
-        return lines;
-}
-
-/* What there is of diagonals for the n centres from `first` on. */
-static size_t cut_diagonals(struct line *part, const struct line *line, size_t lines, size_t first,
-                            size_t n)
-{
-        size_t parts = 0;
-
-        for (size_t k = 0; k < lines; k++) {
-                size_t from = most(line[k].from, first), to = least(line[k].to, first + n);
-
-                if (from < to)
-                        part[parts++] =
-                                (struct line){from, to, line[k].other + (from - line[k].from)};
-        }
-        return parts;
+        return b->c.mask->near >= NARROW && how_of(b->s) == RAN_ALIKE_DOT;
 }
 
 /* Centres of a stripe of diagonals: all rows that belong to them, and that the next diagonal
@@ -253,8 +175,8 @@ static size_t stripe_of_diagonals(const struct block *b)
 
 /* acc += the rows of x that go with each centre, weighted by the lines of p; as many lines at once
  * as have the same centres. */
-static void pull_lines(float *acc, size_t d, const float *p, const struct line *line, size_t lines,
-                       size_t first, const float *x, size_t ld)
+static void pull_lines(float *acc, size_t d, const float *p, const struct ran_line *line,
+                       size_t lines, size_t first, const float *x, size_t ld)
 {
         for (size_t k = 0, same; k < lines; k += same, p += same * STRIPE) {
                 size_t from = line[k].from, to = line[k].to;
@@ -272,7 +194,8 @@ static void pull_lines(float *acc, size_t d, const float *p, const struct line *
 /* ---- forward -------------------------------------------------------------------------------- */
 
 /* The softmax of the n centres from `first` on goes on by `lines` lines. */
-static void go_on(struct block *b, const struct line *line, size_t lines, size_t first, size_t n)
+static void go_on(struct block *b, const struct ran_line *line, size_t lines, size_t first,
+                  size_t n)
 {
         size_t d = b->s->d;
         float scale = scale_of(b->s), *top = b->top + first, *sum = b->sum + first,
@@ -301,13 +224,13 @@ static void go_on(struct block *b, const struct line *line, size_t lines, size_t
 }
 
 /* The similarities of a diagonal. */
-static void score_diagonal(struct block *b, float *score, const struct line *l)
+static void score_diagonal(struct block *b, float *score, const struct ran_line *l)
 {
         const struct ran_sparse *s = b->s;
         const float *y = b->y + l->other * b->ld;
         size_t n = l->to - l->from;
 
-        ran_simd->alike(how_of(s), score, b->x + (b->from + l->from) * b->ld, b->ld, y, b->ld, n,
+        ran_simd->alike(how_of(s), score, b->x + (b->c.from + l->from) * b->ld, b->ld, y, b->ld, n,
                         s->d);
         if (s->similarity == RAN_SIMILARITY_COSINE)
                 lengths(b->other, y, b->ld, n, s->d);
@@ -315,23 +238,23 @@ static void score_diagonal(struct block *b, float *score, const struct line *l)
 }
 
 /* Calls fn with each stripe of all diagonals, some of them at a time. */
-static void each_diagonal(struct block *b, void (*fn)(struct block *b, const struct line *line,
+static void each_diagonal(struct block *b, void (*fn)(struct block *b, const struct ran_line *line,
                                                       size_t lines, size_t first, size_t n))
 {
-        struct line line[DIAGONALS], part[DIAGONALS];
+        struct ran_line line[DIAGONALS], part[DIAGONALS];
         size_t pos = 0, lines, stripe = stripe_of_diagonals(b);
 
-        while ((lines = next_diagonals(b, &pos, line)) > 0)
-                for (size_t first = 0; first < b->n; first += stripe) {
-                        size_t n = least(stripe, b->n - first);
-                        size_t parts = cut_diagonals(part, line, lines, first, n);
+        while ((lines = ran_lines_diagonals(line, &b->c, has_bands(b), &pos, DIAGONALS)) > 0)
+                for (size_t first = 0; first < b->c.n; first += stripe) {
+                        size_t n = least(stripe, b->c.n - first);
+                        size_t parts = ran_lines_cut(part, line, lines, first, n);
 
                         if (parts > 0)
                                 fn(b, part, parts, first, n);
                 }
 }
 
-static void read_diagonals(struct block *b, const struct line *line, size_t lines, size_t first,
+static void read_diagonals(struct block *b, const struct ran_line *line, size_t lines, size_t first,
                            size_t n)
 {
         for (size_t k = 0; k < lines; k++)
@@ -353,8 +276,8 @@ static void score_tile(struct block *b, size_t t, size_t lines, size_t first, si
 {
         const struct ran_sparse *s = b->s;
 
-        ran_gemm(b->score, STRIPE, b->y + t * b->ld, b->ld, 1, b->x + (b->from + first) * b->ld, 1,
-                 b->ld, lines, n, s->d, false);
+        ran_gemm(b->score, STRIPE, b->y + t * b->ld, b->ld, 1, b->x + (b->c.from + first) * b->ld,
+                 1, b->ld, lines, n, s->d, false);
         if (s->similarity != RAN_SIMILARITY_COSINE)
                 return;
         lengths(b->other, b->y + t * b->ld, b->ld, lines, s->d);
@@ -363,7 +286,7 @@ static void score_tile(struct block *b, size_t t, size_t lines, size_t first, si
 }
 
 /* What lies outside the lines is hidden. */
-static void clear_outside(float *score, const struct line *line, size_t lines, size_t first,
+static void clear_outside(float *score, const struct ran_line *line, size_t lines, size_t first,
                           size_t n)
 {
         for (size_t k = 0; k < lines; k++, score += STRIPE) {
@@ -374,35 +297,22 @@ static void clear_outside(float *score, const struct line *line, size_t lines, s
         }
 }
 
-/* The lines of a tile, cut to the n centres from `first` on. */
-static void lines_of(const struct block *b, struct line *line, size_t t, size_t lines, size_t first,
-                     size_t n)
-{
-        for (size_t k = 0; k < lines; k++) {
-                struct line l = line_of(b, t + k);
-
-                l.from = least(most(l.from, first), first + n);
-                l.to = most(least(l.to, first + n), l.from);
-                line[k] = l;
-        }
-}
-
 /* Centres of a stripe of tiles. */
 static size_t stripe_of_tiles(const struct block *b)
 {
-        return b->m->near < 3 * SHORT ? SHORT : STRIPE;
+        return b->c.mask->near < 3 * SHORT ? SHORT : STRIPE;
 }
 
 /* Calls fn with each tile of the bands. */
 static void each_tile(struct block *b,
                       void (*fn)(struct block *b, size_t t, size_t lines, size_t first, size_t n))
 {
-        for (size_t first = 0, n; first < b->n; first += n) {
-                n = least(stripe_of_tiles(b), b->n - first);
-                /* runs begin and end in the order of their centres */
-                size_t end = run_of(b, b->from + first + n - 1).to;
+        for (size_t first = 0, n; first < b->c.n; first += n) {
+                n = least(stripe_of_tiles(b), b->c.n - first);
+                size_t t, end;
 
-                for (size_t t = run_of(b, b->from + first).from; t < end; t += LINES)
+                ran_lines_run(&b->c, first, n, &t, &end);
+                for (; t < end; t += LINES)
                         fn(b, t, least(LINES, end - t), first, n);
         }
 }
@@ -410,10 +320,10 @@ static void each_tile(struct block *b,
 static void read_tile(struct block *b, size_t t, size_t lines, size_t first, size_t n)
 {
         size_t d = b->s->d;
-        struct line line[LINES];
+        struct ran_line line[LINES];
 
         score_tile(b, t, lines, first, n);
-        lines_of(b, line, t, lines, first, n);
+        ran_lines_bands(line, &b->c, t, lines, first, n);
         go_on(b, line, lines, first, n);
         clear_outside(b->score, line, lines, first, n);
         ran_gemm(b->acc + first * d, d, b->score, 1, STRIPE, b->w + t * b->ldw, b->ldw, 1, n, d,
@@ -452,16 +362,16 @@ void ran_sparse_queries(const struct ran_sparse *x, size_t head, size_t i0, size
         b.x = rows_of(x, head, 0, &b.ld);
         b.y = rows_of(x, head, 1, &b.ld);
         b.w = rows_of(x, head, 2, &b.ldw);
-        for (size_t i = 0; i < b.n; i++) {
+        for (size_t i = 0; i < b.c.n; i++) {
                 b.top[i] = -FLT_MAX;
                 b.sum[i] = 0;
         }
         if (x->similarity == RAN_SIMILARITY_COSINE)
-                lengths(b.length, b.x + i0 * b.ld, b.ld, b.n, d);
+                lengths(b.length, b.x + i0 * b.ld, b.ld, b.c.n, d);
         if (has_bands(&b))
                 each_tile(&b, read_tile);
         each_diagonal(&b, read_diagonals);
-        for (size_t i = 0; i < b.n; i++) {
+        for (size_t i = 0; i < b.c.n; i++) {
                 float *a = x->a + (i0 + i) * E + head * d;
 
                 x->log_sum[head * x->L + i0 + i] =
@@ -478,10 +388,10 @@ void ran_sparse_queries(const struct ran_sparse *x, size_t head, size_t i0, size
 static void soften_bwd(struct block *b, float *score, float *dscore, size_t at, size_t other,
                        bool band, size_t n)
 {
-        const float *log_sum = b->log_sum + (b->keys ? other : b->from + at);
-        const float *delta = b->delta + (b->keys ? other : b->from + at);
+        const float *log_sum = b->log_sum + (b->c.keys ? other : b->c.from + at);
+        const float *delta = b->delta + (b->c.keys ? other : b->c.from + at);
 
-        if (b->keys && band) {
+        if (b->c.keys && band) {
                 log_sum = fill(b->row0, *log_sum, n);
                 delta = fill(b->row1, *delta, n);
         }
@@ -489,7 +399,7 @@ static void soften_bwd(struct block *b, float *score, float *dscore, size_t at, 
 }
 
 /* Score and dscore of a diagonal, from their first centre on. */
-static void diagonal_bwd(struct block *b, const struct line *l, float *score, float *dscore)
+static void diagonal_bwd(struct block *b, const struct ran_line *l, float *score, float *dscore)
 {
         const struct ran_sparse *s = b->s;
         size_t n = l->to - l->from;
@@ -497,13 +407,13 @@ static void diagonal_bwd(struct block *b, const struct line *l, float *score, fl
         score_diagonal(b, score, l);
         if (keeps_raw(s))
                 memcpy(b->raw, score, n * sizeof *b->raw);
-        ran_simd->alike(RAN_ALIKE_DOT, dscore, b->u + (b->from + l->from) * b->ldu, b->ldu,
+        ran_simd->alike(RAN_ALIKE_DOT, dscore, b->u + (b->c.from + l->from) * b->ldu, b->ldu,
                         b->w + l->other * b->ldw, b->ldw, n, s->d);
         soften_bwd(b, score, dscore, l->from, l->other, false, n);
         bend_bwd(s, dscore, b->self + l->from, b->raw, b->length + l->from, b->other, n);
 }
 
-static void diagonals_bwd(struct block *b, const struct line *line, size_t lines, size_t first,
+static void diagonals_bwd(struct block *b, const struct ran_line *line, size_t lines, size_t first,
                           size_t n)
 {
         const size_t d = b->s->d;
@@ -511,18 +421,19 @@ static void diagonals_bwd(struct block *b, const struct line *line, size_t lines
 
         (void)n;
         for (size_t k = 0; k < lines; k++) {
-                struct line l = line[k];
+                struct ran_line l = line[k];
                 size_t in = k * STRIPE + l.from - first;
 
                 diagonal_bwd(b, &l, b->score + in, b->dscore + in);
                 if (how != RAN_ALIKE_DOT)
-                        ran_simd->pull_apart(
-                                how, b->acc + l.from * d, d, b->dscore + in, b->y + l.other * b->ld,
-                                b->ld, b->x + (b->from + l.from) * b->ld, b->ld, l.to - l.from, d);
+                        ran_simd->pull_apart(how, b->acc + l.from * d, d, b->dscore + in,
+                                             b->y + l.other * b->ld, b->ld,
+                                             b->x + (b->c.from + l.from) * b->ld, b->ld,
+                                             l.to - l.from, d);
         }
         if (how == RAN_ALIKE_DOT)
                 pull_lines(b->acc, d, b->dscore, line, lines, first, b->y, b->ld);
-        if (b->keys)
+        if (b->c.keys)
                 pull_lines(b->acc_w, d, b->score, line, lines, first, b->w, b->ldw);
 }
 
@@ -530,14 +441,14 @@ static void tile_bwd(struct block *b, size_t t, size_t lines, size_t first, size
 {
         const struct ran_sparse *s = b->s;
         size_t d = s->d;
-        struct line line[LINES];
+        struct ran_line line[LINES];
 
         score_tile(b, t, lines, first, n);
-        lines_of(b, line, t, lines, first, n);
+        ran_lines_bands(line, &b->c, t, lines, first, n);
         if (keeps_raw(s))
                 memcpy(b->raw, b->score, LINES * STRIPE * sizeof *b->raw);
-        ran_gemm(b->dscore, STRIPE, b->w + t * b->ldw, b->ldw, 1, b->u + (b->from + first) * b->ldu,
-                 1, b->ldu, lines, n, d, false);
+        ran_gemm(b->dscore, STRIPE, b->w + t * b->ldw, b->ldw, 1,
+                 b->u + (b->c.from + first) * b->ldu, 1, b->ldu, lines, n, d, false);
         for (size_t k = 0; k < lines; k++) {
                 size_t at = line[k].from, m = line[k].to - at, in = k * STRIPE + at - first;
 
@@ -548,7 +459,7 @@ static void tile_bwd(struct block *b, size_t t, size_t lines, size_t first, size
         clear_outside(b->dscore, line, lines, first, n);
         ran_gemm(b->acc + first * d, d, b->dscore, 1, STRIPE, b->y + t * b->ld, b->ld, 1, n, d,
                  lines, true);
-        if (!b->keys)
+        if (!b->c.keys)
                 return;
         clear_outside(b->score, line, lines, first, n);
         ran_gemm(b->acc_w + first * d, d, b->score, 1, STRIPE, b->w + t * b->ldw, b->ldw, 1, n, d,
@@ -561,14 +472,14 @@ static void block_bwd(struct block *b, float *dx)
         size_t d = b->s->d, ld = 3 * b->s->h * d;
         float scale = scale_of(b->s);
 
-        memset(b->self, 0, b->n * sizeof *b->self);
+        memset(b->self, 0, b->c.n * sizeof *b->self);
         if (b->s->similarity == RAN_SIMILARITY_COSINE)
-                lengths(b->length, b->x + b->from * b->ld, b->ld, b->n, d);
+                lengths(b->length, b->x + b->c.from * b->ld, b->ld, b->c.n, d);
         if (has_bands(b))
                 each_tile(b, tile_bwd);
         each_diagonal(b, diagonals_bwd);
-        for (size_t i = 0; i < b->n; i++) {
-                const float *x = b->x + (b->from + i) * b->ld;
+        for (size_t i = 0; i < b->c.n; i++) {
+                const float *x = b->x + (b->c.from + i) * b->ld;
 
                 for (size_t c = 0; c < d; c++)
                         dx[i * ld + c] = scale * (b->acc[i * d + c] - b->self[i] * x[c]);
@@ -587,7 +498,7 @@ void ran_sparse_queries_bwd(float *dqkv, float *delta, const float *da, const st
         b.u = rows_of_da(x, da, head, &b.ldu);
         delta += head * x->L;
         ran_simd->alike(RAN_ALIKE_DOT, delta + i0, x->a + i0 * E + head * d, E, b.u + i0 * b.ldu,
-                        b.ldu, b.n, d);
+                        b.ldu, b.c.n, d);
         b.log_sum = x->log_sum + head * x->L;
         b.delta = delta;
         block_bwd(&b, dqkv + i0 * 3 * E + head * d);
@@ -600,7 +511,7 @@ void ran_sparse_keys_bwd(float *dqkv, const float *delta, const float *da,
         size_t d = x->d, E = x->h * d;
         struct block b = block_of(x, head, j0, j1, scratch);
 
-        b.keys = true;
+        b.c.keys = true;
         b.x = rows_of(x, head, 1, &b.ld);
         b.y = rows_of(x, head, 0, &b.ld);
         b.u = rows_of(x, head, 2, &b.ldu);
@@ -608,7 +519,7 @@ void ran_sparse_keys_bwd(float *dqkv, const float *delta, const float *da,
         b.log_sum = x->log_sum + head * x->L;
         b.delta = delta + head * x->L;
         block_bwd(&b, dqkv + j0 * 3 * E + E + head * d);
-        for (size_t j = 0; j < b.n; j++)
+        for (size_t j = 0; j < b.c.n; j++)
                 memcpy(dqkv + (j0 + j) * 3 * E + 2 * E + head * d, b.acc_w + j * d,
                        d * sizeof *dqkv);
 }
