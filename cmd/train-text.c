@@ -90,13 +90,16 @@ int train_gaps_read(struct train_scratch *s, const struct train_source *source,
 {
         const struct ran_member *at = ran_record_find(record, "masked_at", NULL);
         const struct ran_member *ids = ran_record_find(record, "masked_ids", NULL);
+        bool here = has(record, "masked_at"), known = has(record, "masked_ids");
         size_t golds;
 
         s->gaps = 0;
-        if (s->document.from != CMD_FROM_IDS || at == NULL || at->type == '0')
+        if (s->document.from != CMD_FROM_IDS || !(here || known))
                 return RAN_OK;
-        if (ids == NULL)
-                return ran_fail(err, RAN_EFORMAT, "there is \"masked_at\", but no \"masked_ids\"");
+        if (!(here && known))
+                return ran_fail(err, RAN_EFORMAT, "there is \"%s\", but no \"%s\"",
+                                here ? "masked_at" : "masked_ids",
+                                here ? "masked_ids" : "masked_at");
         if (read_numbers(&s->gap, &s->gap_cap, &s->gaps, record, at, "masked_at", s->document.L,
                          true, err) != RAN_OK ||
             read_numbers(&s->gold, &s->gold_cap, &golds, record, ids, "masked_ids", source->V,

@@ -38,8 +38,7 @@ static double flops_per_document(const struct ran_config *c, double L)
         double D = (double)c->dim, N = (double)c->layers, u = (double)c->rank;
 
         if (c->encoder == RAN_ENCODER_TRANSFORMER)
-                return N * (2 * L * D *
-                                    (double)(4 * c->heads * c->head_dim + 2 * c->ffn_dim) +
+                return N * (2 * L * D * (double)(4 * c->heads * c->head_dim + 2 * c->ffn_dim) +
                             4 * (double)c->head_dim * scores(c, (size_t)L));
         if (c->encoder != RAN_ENCODER_CONTEXTUALIZER)
                 return L * N * flops_per_token(c, ceil(L / (double)c->window));
@@ -103,11 +102,15 @@ static int steps(const struct ran_train_job *job, size_t *n, struct ran_piece *l
         return rc;
 }
 
-/* Of one predicted token: products with all rows of the first softmax. */
+/* Of one token, in the mean: where one is predicted, products with all rows of the first softmax.
+ */
 static double output_flops(const struct ran_config *c, size_t V)
 {
-        return ran_is_tied(c) ? 2 * (double)c->dim * (double)(ran_lm_first(c, V) + ran_tails(c, V))
-                              : 0;
+        double share = c->task == RAN_TASK_LM ? 1 : 0.15;
+
+        return ran_is_tied(c)
+                       ? share * 2 * (double)c->dim * (double)(ran_lm_first(c, V) + ran_tails(c, V))
+                       : 0;
 }
 
 /* What of the data, and of vectors to begin with, lies in memory and not in files. */

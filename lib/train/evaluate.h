@@ -26,8 +26,8 @@ int ran_evaluate_tags(struct ran_rates *rates, const struct ran_config *c,
                       struct ran_pool *pool, struct ran_error *err);
 
 /* Of a language model: only the loss, the mean over predicted tokens of -log of their probability.
- * Documents are read whole, however they are trained on. mlm: the gaps are always the same ones, and
- * `mask` is the piece that stands for one. */
+ * Documents are read whole, however they are trained on. mlm: the gaps are always the same ones,
+ * and `mask` is the piece that stands for one. */
 int ran_evaluate_texts(struct ran_rates *rates, const struct ran_config *c,
                        const struct ran_params *p, size_t V, const struct ran_dataset *d,
                        uint32_t mask, struct ran_pool *pool, struct ran_error *err);

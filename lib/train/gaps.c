@@ -75,6 +75,16 @@ static uint32_t replace(const struct words *w, size_t t, uint32_t id, uint32_t m
         return (uint32_t)(from + (size_t)(ran_uniform(w->key, 3 * t + 2) * (double)(V - from)));
 }
 
+int ran_gaps_mask(uint32_t *mask, const struct ran_tokenizer *tokenizer, struct ran_error *err)
+{
+        *mask = RAN_MASK;
+        if (tokenizer != NULL && !ran_tokenizer_find(tokenizer, "[MASK]", 6, mask))
+                return ran_fail(err, RAN_EINVAL,
+                                "the vocabulary has no piece [MASK], which a model that fills gaps "
+                                "in texts needs");
+        return RAN_OK;
+}
+
 int ran_gaps_make(struct ran_gaps *g, const struct ran_dataset *d, size_t b, uint32_t mask,
                   size_t V, uint64_t seed, uint64_t epoch, struct ran_error *err)
 {

@@ -23,6 +23,9 @@ struct ran_gaps {
 int ran_gaps_make(struct ran_gaps *g, const struct ran_dataset *d, size_t b, uint32_t mask,
                   size_t V, uint64_t seed, uint64_t epoch, struct ran_error *err);
 void ran_gaps_release(struct ran_gaps *g);
+/* The piece that stands for a gap in a vocabulary; of bare ids (tokenizer NULL) the reserved one.
+ * RAN_EINVAL when there is none. */
+int ran_gaps_mask(uint32_t *mask, const struct ran_tokenizer *tokenizer, struct ran_error *err);
 /* How many tokens of document b that is. */
 size_t ran_gaps_count(const struct ran_dataset *d, size_t b, uint64_t seed, uint64_t epoch);
 

@@ -127,18 +127,14 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                 rc = ran_batch_check(job->dev, t->c, t->V, err);
         if (rc == RAN_OK)
                 rc = allocate(t, err);
+        if (rc == RAN_OK && t->c->task == RAN_TASK_MLM)
+                rc = ran_gaps_mask(&t->batcher.mask, job->tokenizer, err);
         if (rc == RAN_OK)
                 rc = ran_trainer_start(t, err);
         if (rc == RAN_OK)
                 rc = describe(t, err);
         if (rc != RAN_OK)
                 return rc;
-        t->batcher.mask = RAN_MASK;
-        if (t->c->task == RAN_TASK_MLM && job->tokenizer != NULL &&
-            !ran_tokenizer_find(job->tokenizer, "[MASK]", 6, &t->batcher.mask))
-                return ran_fail(err, RAN_EINVAL,
-                                "the vocabulary has no piece [MASK], which a model that fills gaps "
-                                "in texts needs");
         t->batcher.smoothing = t->s->label_smoothing;
         t->batcher.word_dropout = t->s->word_dropout;
         t->batcher.unknown = job->tokenizer != NULL ? ran_tokenizer_unknown(job->tokenizer) : 0;

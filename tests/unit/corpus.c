@@ -53,31 +53,52 @@ void corpus_make(struct ran_dataset *d, size_t B, size_t shortest, size_t longes
         snprintf(d->digest, sizeof(d->digest), "%064llx", (unsigned long long)dice.at + seed);
 }
 
-static void add_text(struct ran_dataset *d, struct dice *dice, size_t L, bool sources)
+static void add_gaps(struct ran_dataset *d, const uint32_t *ids, size_t L)
 {
         struct ran_error err = {0};
-        uint32_t *ids = ran_alloc(2 * L + 1, sizeof(*ids), &err);
-        uint32_t id = (uint32_t)dice_size(dice, 1, CORPUS_V - 1);
+        uint32_t *places = ran_alloc(L, sizeof(*places), &err);
+        uint32_t *none = ran_alloc(L, sizeof(*none), &err); /* of no meaning */
+        size_t n = 0;
 
-        for (size_t t = 0; t < L; t++, id = id * 5 % (CORPUS_V - 1) + 1)
-                ids[t] = sources ? (uint32_t)dice_size(dice, 1, CORPUS_V - 1) : id;
+        for (size_t t = 0; t < L; t += ids[t] % 3 == 0 ? 2 : 1)
+                places[n++] = (uint32_t)t;
+        CHECK_OK(ran_dataset_add_words(d, ids, L, places, none, n, 1, &err), err);
+        free(places);
+        free(none);
+}
+
+static void add_text(struct ran_dataset *d, struct dice *dice, size_t L, enum corpus_kind kind)
+{
+        const uint32_t first = kind == CORPUS_GAPS ? RAN_RESERVED : 1,
+                       ids_in_all = CORPUS_V - first;
+        bool pairs = kind == CORPUS_PAIRS;
+        struct ran_error err = {0};
+        uint32_t *ids = ran_alloc(2 * L + 1, sizeof(*ids), &err);
+        uint32_t id = (uint32_t)dice_size(dice, 0, ids_in_all - 1);
+
+        for (size_t t = 0; t < L; t++, id = (id * 5 + 1) % ids_in_all)
+                ids[t] = first + (pairs ? (uint32_t)dice_size(dice, 0, ids_in_all - 1) : id);
         ids[L] = 0;
         memcpy(ids + L + 1, ids, L * sizeof(*ids));
-        CHECK_OK(
-                ran_dataset_add_text(d, ids, sources ? 2 * L + 1 : L, sources ? L + 1 : 0, 1, &err),
-                err);
+        if (kind == CORPUS_GAPS)
+                add_gaps(d, ids, L);
+        else
+                CHECK_OK(ran_dataset_add_text(d, ids, pairs ? 2 * L + 1 : L, pairs ? L + 1 : 0, 1,
+                                              &err),
+                         err);
         free(ids);
 }
 
-void corpus_texts(struct ran_dataset *d, size_t B, size_t shortest, size_t longest, bool sources,
-                  uint64_t seed)
+void corpus_texts(struct ran_dataset *d, size_t B, size_t shortest, size_t longest,
+                  enum corpus_kind kind, uint64_t seed)
 {
         struct dice dice = {.key = ran_key(seed, 7, 8, 9)};
         struct ran_error err = {0};
 
         *d = (struct ran_dataset){0};
+        CHECK_OK(ran_dataset_set_classes(d, NULL, 0, &err), err);
         for (size_t b = 0; b < B; b++)
-                add_text(d, &dice, dice_size(&dice, shortest, longest), sources);
+                add_text(d, &dice, dice_size(&dice, shortest, longest), kind);
         CHECK_OK(ran_dataset_finish(d, &err), err);
         snprintf(d->digest, sizeof(d->digest), "%064llx", (unsigned long long)dice.at + seed);
 }

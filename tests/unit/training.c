@@ -63,16 +63,18 @@ void training_init(struct training *t, const char *name, size_t longest, bool mu
                                         .arg = t};
 }
 
-void training_init_texts(struct training *t, const char *name, size_t longest, int mask,
-                         size_t bptt)
+void training_init_texts(struct training *t, const char *name, size_t longest,
+                         enum corpus_kind kind, size_t bptt)
 {
         training_init(t, name, longest, false);
         ran_dataset_release(&t->train);
         ran_dataset_release(&t->dev);
-        corpus_texts(&t->train, 40, 2, longest, mask == RAN_MASK_PREFIX, 1);
-        corpus_texts(&t->dev, 15, 2, longest, mask == RAN_MASK_PREFIX, 2);
-        t->c.task = RAN_TASK_LM;
-        t->c.mask = mask;
+        corpus_texts(&t->train, 40, 2, longest, kind, 1);
+        corpus_texts(&t->dev, 15, 2, longest, kind, 2);
+        t->c.task = kind == CORPUS_GAPS ? RAN_TASK_MLM : RAN_TASK_LM;
+        t->c.mask = kind == CORPUS_GAPS    ? RAN_MASK_NONE
+                    : kind == CORPUS_TEXTS ? RAN_MASK_CAUSAL
+                                           : RAN_MASK_PREFIX;
         t->c.window = 8;
         t->c.min_window = 1;
         t->s.metric = RAN_METRIC_LOSS;
