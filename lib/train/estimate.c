@@ -38,8 +38,7 @@ static double flops_per_document(const struct ran_config *c, double L)
         double D = (double)c->dim, N = (double)c->layers, u = (double)c->rank;
 
         if (c->encoder == RAN_ENCODER_TRANSFORMER)
-                return N * (2 * L * D *
-                                    (double)(4 * c->heads * c->head_dim + 2 * c->ffn_dim) +
+                return N * (2 * L * D * (double)(4 * c->heads * c->head_dim + 2 * c->ffn_dim) +
                             4 * (double)c->head_dim * scores(c, (size_t)L));
         if (c->encoder != RAN_ENCODER_CONTEXTUALIZER)
                 return L * N * flops_per_token(c, ceil(L / (double)c->window));
