@@ -23,6 +23,7 @@ setup_file() {
   awk 'BEGIN { for (i = 0; i < 60; i++) printf "{\"text\":\"say%d 😀 €\\n  and   Ünder!\"}\n", i % 3 }' >emoji.jsonl
   shape='-q --dim 16 --layers 2 --heads 2 --head-dim 8 --window 5 --no-dev --learning-rate 0.01
     --dropout 0 --embed-dropout 0 --epochs 12'
+  echo "$shape" >shape
   ran-train lm $shape -o lm.ran texts.jsonl
   ran-train lm $shape --seed 2 -o other.ran texts.jsonl
   ran-train lm $shape --eol-token eol -o lines.ran texts.jsonl
@@ -35,7 +36,7 @@ setup_file() {
 setup() {
   PATH=${RAN_BIN:-$PWD/build}:$PATH
   cd "$BATS_TEST_TMPDIR"
-  ln -s "$BATS_FILE_TMPDIR"/*.ran "$BATS_FILE_TMPDIR"/*.jsonl .
+  ln -s "$BATS_FILE_TMPDIR"/*.ran "$BATS_FILE_TMPDIR"/*.jsonl "$BATS_FILE_TMPDIR/shape" .
 }
 
 # ---- score ---------------------------------------------------------------------------------------
@@ -232,6 +233,20 @@ setup() {
   echo '{"text":"a dog"}' | $generate --max-new-tokens 4 --state-out s.state >out
   echo '{"text":"our horse"}' | $generate --max-new-tokens 4 --state-in s.state --state-out s.state >>out
   printf '{"text":"%s"}\n' 'a dog' 'our horse' | $generate --max-new-tokens 4 --state-out t.state | cmp - out
+}
+
+@test "state: Transformers go on, too" {
+  ran-train lm $(<shape) --encoder transformer --attention dispersed -o trans.ran texts.jsonl
+  head -n 6 texts.jsonl >some.jsonl
+  jq -c -s '{text: map(.text) | join(" ")}' some.jsonl |
+    ran-lm score -m trans.ran --no-end --per-token | jq '.lm.per_token.nll[]' >whole
+  head -n 3 some.jsonl | ran-lm score -m trans.ran --per-token --state-out log.state >parts
+  tail -n 3 some.jsonl | ran-lm score -m trans.ran --per-token --state-in log.state >>parts
+  jq '.lm.per_token.nll[]' parts | paste whole - | near
+  echo '{"ids":[3,7,8]}' | ran-lm generate -m trans.ran --temperature 3 --max-new-tokens 20 --per-token >made
+  jq -c '{ids: (.ids + .lm.ids)}' made | ran-lm score -m trans.ran --per-token |
+    jq '.lm.per_token.nll[2:][]' >want
+  jq '.lm.per_token.nll[]' made | paste want - | near
 }
 
 @test "state: a bad record is no part of the document" {
