@@ -23,6 +23,7 @@ int bpe_add_merge(struct bpe *b, uint32_t left, uint32_t right, uint32_t joined,
 struct bpe_piece {
         uint32_t id, n;
 };
+enum { BPE_KNOWN_PIECES = 6 }; /* of a word that is remembered, at most */
 
 /* Memory for cutting words, and the words that were cut lately. Zero-initialise. */
 struct bpe_scratch {
@@ -31,15 +32,13 @@ struct bpe_scratch {
         struct bpe_piece *piece;
         size_t symbol_cap, queue_cap, queue_n, piece_cap;
 
-        char vocab[65];       /* digest of the vocabulary that the words below were cut by */
-        struct strings words; /* forgotten when there are many */
-        size_t *end;          /* (words.n) where the pieces of each end in `known` */
-        struct bpe_piece *known;
-        size_t end_cap, known_cap;
+        char vocab[65]; /* digest of the vocabulary that the known words were cut by */
+        struct bpe_known *known;
+        struct bpe_piece found[BPE_KNOWN_PIECES];
 };
 void bpe_scratch_release(struct bpe_scratch *s);
 /* Before words are cut by a vocabulary. */
-void bpe_scratch_use(struct bpe_scratch *s, const char *digest);
+int bpe_scratch_use(struct bpe_scratch *s, const char *digest, struct ran_error *err);
 
 /* The pieces of a word, n > 0 bytes of UTF-8: *pieces, of *count, valid until the next call. Time
  * is that of sorting n numbers. */

@@ -137,7 +137,12 @@ static void trim(const struct word *word, size_t begin, size_t end, size_t *from
 {
         const unsigned char *s = (const unsigned char *)word->s;
 
-        if (s[begin] > ' ' && s[begin] < 0x80 && s[end - 1] > ' ' && s[end - 1] < 0x80)
+        if (s[begin] == ' ') { /* as most words begin */
+                begin++;
+                ++*from;
+        }
+        if (begin == end ||
+            (s[begin] > ' ' && s[begin] < 0x80 && s[end - 1] > ' ' && s[end - 1] < 0x80))
                 return;
         while ((s[begin] & 0xc0) == 0x80)
                 begin--;
@@ -258,7 +263,8 @@ static int encode(const struct ran_tokenizer *t, const char *text, size_t n, boo
 
         if (scratch == NULL)
                 return RAN_ENOMEM;
-        bpe_scratch_use(&scratch->bpe, t->digest);
+        if (t->type == TOKENIZER_BPE)
+                code = bpe_scratch_use(&scratch->bpe, t->digest, err);
         *points = 0;
         for (size_t pos = 0; pos < n && code == RAN_OK;) {
                 struct found found = find_added(&t->added, text + pos, n - pos);

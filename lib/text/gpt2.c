@@ -8,16 +8,13 @@
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-enum kind { KIND_BAD, KIND_SPACE, KIND_LETTER, KIND_NUMBER, KIND_OTHER };
+enum kind { KIND_BAD, KIND_SPACE = ' ', KIND_LETTER = 'a', KIND_NUMBER = '1', KIND_OTHER = '.' };
 
-static enum kind kind_of_ascii(unsigned char c)
-{
-        if ((unsigned char)((c | 0x20) - 'a') < 26)
-                return KIND_LETTER;
-        if ((unsigned char)(c - '0') < 10)
-                return KIND_NUMBER;
-        return unicode_is_space(c) ? KIND_SPACE : KIND_OTHER;
-}
+/* Of each ASCII character. */
+static const char ascii_kinds[] = ".........     .................."
+                                  " ...............1111111111......"
+                                  ".aaaaaaaaaaaaaaaaaaaaaaaaaa....."
+                                  ".aaaaaaaaaaaaaaaaaaaaaaaaaa.....";
 
 static enum kind kind_of(int32_t c)
 {
@@ -37,7 +34,7 @@ static enum kind first_kind(const char *s, size_t n, size_t *length)
 {
         *length = 1;
         if ((unsigned char)s[0] < 0x80)
-                return kind_of_ascii((unsigned char)s[0]);
+                return (enum kind)ascii_kinds[(unsigned char)s[0]];
         int32_t c = unicode_get(s, n, length);
         return c >= 0 ? kind_of(c) : KIND_BAD;
 }

@@ -335,7 +335,7 @@ TEST(pieces_are_those_of_a_naive_merger)
         struct bpe_scratch scratch = {0};
         struct dice d = {.key = 12};
 
-        REQUIRE(t != NULL);
+        REQUIRE(t != NULL && bpe_scratch_use(&scratch, t->digest, &err) == RAN_OK);
         for (int trial = 0; trial < 20000; trial++) {
                 static const char letters[] = "abthesmn 12,\xe6\x9d\xb1";
                 char word[100];
@@ -720,8 +720,8 @@ TEST(a_huge_word_takes_no_time)
         ran_tokenizer_free(t);
 }
 
-/* What is remembered of words stays small, and right. */
-TEST(words_without_number_are_forgotten)
+/* What is remembered of words takes the place of other words. */
+TEST(words_without_number_are_cut)
 {
         struct ran_tokenizer *t = learn(120);
         struct ran_encoding e = {0};
@@ -733,8 +733,6 @@ TEST(words_without_number_are_forgotten)
                                'a' + i / 676 % 26, 'a' + i / 17576);
         for (int round = 0; round < 2; round++) {
                 CHECK_OK(ran_tokenizer_encode(t, text.data, text.len, &e, &err), err);
-                struct encoding_scratch *scratch = e.scratch;
-                CHECK(scratch->bpe.words.n <= 40000);
                 back.len = 0;
                 CHECK_OK(ran_tokenizer_decode(t, e.ids, e.n, &back, &err), err);
                 CHECK(back.len == text.len && memcmp(back.data, text.data, text.len) == 0);
