@@ -7,13 +7,6 @@
 
 /* ---- another model -------------------------------------------------------------------------- */
 
-static bool is_one_of(const char *name, const char *const *names)
-{
-        while (*names != NULL && strcmp(*names, name) != 0)
-                names++;
-        return *names != NULL;
-}
-
 /* One setting as a JSON object. */
 static void show(const struct ran_field *field, const struct ran_config *config,
                  struct ran_buf *out)
@@ -52,19 +45,17 @@ static void take(const struct ran_field *field, struct ran_config *config,
  * the task is the same, unless somebody says otherwise. */
 static void take_config(struct ran_config *config, const struct ran_config *from, const char *model)
 {
-        static const char *const by_data[] = {"encoder", "task", "multilabel", NULL};
-        static const char *const of_task[] = {"mask",     "min_window", "pooling",        "crf",
-                                              "spelling", "shortlist",  "join_sentences", NULL};
-
         if (!cmd_was_set("encoder"))
                 config->encoder = from->encoder;
         for (const struct ran_field *f = ran_config_fields; f->name != NULL; f++) {
-                bool dim = strcmp(f->name, "dim") == 0;
-                if (is_one_of(f->name, by_data) || (config->encoder != from->encoder && !dim))
-                        continue;
-                bool must = !is_one_of(f->name, of_task);
-                if (must || config->task == from->task)
-                        take(f, config, from, model, must);
+                bool of_task = ran_config_is_of_task(f->name);
+                bool same =
+                        of_task ? config->task == from->task
+                                : config->encoder == from->encoder || strcmp(f->name, "dim") == 0;
+                /* The verb says what the task is, and the data whether there are several labels. */
+                if (same && strcmp(f->name, "encoder") != 0 && strcmp(f->name, "task") != 0 &&
+                    strcmp(f->name, "multilabel") != 0)
+                        take(f, config, from, model, !of_task);
         }
 }
 

@@ -579,6 +579,9 @@ struct ran_config {
         size_t shortlist;    /* lm, mlm: ids below it in the first softmax, see model/lm.h; 0: all */
 };
 extern const struct ran_field ran_config_fields[];
+/* Whether a field belongs to the task, its head and how its documents are read; the others make an
+ * encoder what it is, so that weights are of use only where they are the same. */
+bool ran_config_is_of_task(const char *name);
 /* Checks what no single field can know (an even head_dim for rotary, sizes that overflow). */
 int ran_config_check(const struct ran_config *config, struct ran_error *err);
 

@@ -2,6 +2,7 @@
 #include "ran.h"
 
 #include <stddef.h>
+#include <string.h>
 
 static const char *const encoders[] = {"ran", "contextualizer", "transformer", NULL};
 static const char *const tasks[] = {"classify", "tag", "lm", "mlm", NULL};
@@ -199,6 +200,18 @@ const struct ran_field ran_config_fields[] = {
                  "in groups of falling frequency; 0: one softmax over all"},
         {0},
 };
+
+bool ran_config_is_of_task(const char *name)
+{
+        static const char *const of_task[] = {"task",           "mask",       "min_window",
+                                              "pooling",        "multilabel", "crf",
+                                              "join_sentences", "spelling",   "shortlist"};
+
+        for (size_t i = 0; i < sizeof of_task / sizeof *of_task; i++)
+                if (strcmp(of_task[i], name) == 0)
+                        return true;
+        return false;
+}
 
 int ran_config_check(const struct ran_config *c, struct ran_error *err)
 {

@@ -175,6 +175,21 @@ vectors() {
   [ "$(metadata m.ran config | jq -c '[.min_window, .pooling]')" = '[4,"max"]' ]
 }
 
+@test "init: of a model with another encoder the vocabulary and the embedding alone are taken" {
+  train -q --dim 12 -o base.ran
+  run -0 --separate-stderr ran-train classify --epochs 2 --encoder contextualizer --init base.ran \
+    -o c.ran train.jsonl
+  [[ $stderr == *'base.ran has another encoder: only its vocabulary and embedding are taken'* ]]
+  [[ $stderr != *'learned a vocabulary'* ]]
+  [ "$(metadata c.ran config | jq -c '[.encoder, .dim, .layers]')" = '["contextualizer",12,2]' ]
+  ran-classify -m c.ran train.jsonl >/dev/null
+  refused 2 'base.ran was made with {"dim":12}' \
+    train --encoder contextualizer --dim 16 --init base.ran -o m.ran
+  ran-train classify -q --epochs 2 --init c.ran -o d.ran train.jsonl # the encoder is the model's
+  [ "$(metadata d.ran config | jq -r .encoder)" = contextualizer ]
+  refused 2 'made with {"layers":2}' ran-train classify --layers 3 --init c.ran -o m.ran train.jsonl
+}
+
 @test "init: the vocabulary is the model's, and --vocab must be it" {
   ran-tokenize learn -q -o v.json train.jsonl
   sed 's/rain/hail/g' train.jsonl | ran-tokenize learn -q -o w.json
