@@ -3,6 +3,7 @@
 #define CMD_ATTNMASK_H
 
 #include "cmd.h"
+#include "reading.h"
 
 struct attnmask_options {
         struct ran_choices attention;
@@ -10,6 +11,11 @@ struct attnmask_options {
         size_t length, window, dilation, source, size, reach; /* 0: not given */
         char *row, *rows;
         bool count, table, scores;
+        /* With a model. */
+        char *model, *layer, *head, *in_window;
+        bool verify, weights;
+        size_t top;
+        int offsets;
 };
 
 /* One for each name in --attention. */
@@ -36,5 +42,23 @@ int attnmask_table(const struct attnmask *a, struct cmd_sink *out, struct ran_er
 /* Adds the attention scores of its vectors to each record; returns the program's status. */
 int attnmask_scores(const struct attnmask_options *options, const struct cmd_input *input,
                     const struct cmd_output *output, char **files);
+
+/* ---- with a model (attnmask-model.c) --------------------------------------------------------- */
+
+struct attnmask_model {
+        const struct attnmask_options *options;
+        const struct ran_model *model;
+        struct ran_pool *pool;
+        struct cmd_reading_how how;
+};
+/* What one thread needs. */
+struct attnmask_scratch {
+        struct ran_state *state;
+        struct cmd_reading reading; /* the document at hand */
+};
+/* Reads records and answers each of them; returns the program's status. */
+int attnmask_model(const struct attnmask_options *options,
+                   const struct cmd_document_options *document, const struct cmd_input *input,
+                   const struct cmd_output *output, char **files);
 
 #endif

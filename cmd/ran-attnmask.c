@@ -12,6 +12,7 @@
 /* ---- options -------------------------------------------------------------------------------- */
 
 static struct attnmask_options options;
+static struct cmd_document_options document_options;
 static struct cmd_input input;
 static struct cmd_output output;
 
@@ -65,10 +66,35 @@ static const struct ran_field score_fields[] = {
          .value = "KIND", .initial = "dot", .help = "how a score is made of query and key"},
         {0},
 };
+static const struct ran_field model_fields[] = {
+        {"model", 'm', RAN_FIELD_TEXT, OPTION(model), .value = "FILE",
+         .help = "add to records what this model, as ran-train wrote it, attended to", .local = true},
+        {"verify", 0, RAN_FIELD_BOOL, OPTION(verify), .initial = "false",
+         .help = "check the digest of the weights before they are used"},
+        {"layer", 0, RAN_FIELD_TEXT, OPTION(layer), .value = "N",
+         .help = "of layer N only; the first is 0"},
+        {"head", 0, RAN_FIELD_TEXT, OPTION(head), .value = "WHAT",
+         .help = "of head N only; of \"mean\", the mean of all heads; or of \"review\", the look "
+                 "back at all windows; the first is 0"},
+        {"in_window", 0, RAN_FIELD_TEXT, OPTION(in_window), .value = "N",
+         .help = "what the tokens of window N look at, and its cell; the first is 0"},
+        {"top", 0, RAN_FIELD_SIZE, OPTION(top), 0, INFINITY, .value = "K", .initial = "5",
+         .help = "name the K that most attention was paid to"},
+        {"weights", 0, RAN_FIELD_BOOL, OPTION(weights), .initial = "false",
+         .help = "add all weights that are not 0, row by row"},
+        {"offsets", 0, RAN_FIELD_CHOICE, OPTION(offsets), .choices = ran_unit_names,
+         .value = "UNIT", .initial = "codepoint", .help = "what offsets into a text count"},
+        {0},
+};
 static const struct cmd_group groups[] = {
-        {"Pattern", pattern_fields, &options},  {"Answer", answer_fields, &options},
-        {"Scores", score_fields, &options},     {"Input, with --scores", cmd_input_fields, &input},
-        {"Output", cmd_output_fields, &output}, {0},
+        {"Pattern", pattern_fields, &options},
+        {"Answer", answer_fields, &options},
+        {"Scores", score_fields, &options},
+        {"Model", model_fields, &options},
+        {"Documents, with --model", cmd_document_fields, &document_options},
+        {"Input, with --scores or --model", cmd_input_fields, &input},
+        {"Output", cmd_output_fields, &output},
+        {0},
 };
 static const struct cmd_program program = {
         .name = "ran-attnmask",
@@ -76,7 +102,8 @@ static const struct cmd_program program = {
                  "--row I --length N [--reach K] [option...]\n"
                  "--count --length N [option...]\n"
                  "--table [option...]\n"
-                 "--scores [option...] [file...]",
+                 "--scores [option...] [file...]\n"
+                 "-m MODEL [option...] [file...]",
         .summary = "Shows attention patterns: who sees whom in a text of N tokens, as a grid, a "
                    "picture or intervals; what one token sees; how many scores that makes; and "
                    "the scores of given vectors.",
@@ -281,6 +308,9 @@ int main(int argc, char **argv)
 {
         int first = cmd_parse(&program, argc, argv), status = CMD_OK;
 
+        if (options.model != NULL)
+                return cmd_finish(attnmask_model(&options, &document_options, &input, &output,
+                                                 argv + first));
         check_question(argv + first);
         check_pattern();
         if (options.table)
