@@ -68,7 +68,8 @@ static const struct ran_field score_fields[] = {
 };
 static const struct ran_field model_fields[] = {
         {"model", 'm', RAN_FIELD_TEXT, OPTION(model), .value = "FILE",
-         .help = "add to records what this model, as ran-train wrote it, attended to", .local = true},
+         .help = "add to records what this model, as ran-train wrote it, attended to",
+         .local = true},
         {"verify", 0, RAN_FIELD_BOOL, OPTION(verify), .initial = "false",
          .help = "check the digest of the weights before they are used"},
         {"layer", 0, RAN_FIELD_TEXT, OPTION(layer), .value = "N",
@@ -309,8 +310,8 @@ int main(int argc, char **argv)
         int first = cmd_parse(&program, argc, argv), status = CMD_OK;
 
         if (options.model != NULL)
-                return cmd_finish(attnmask_model(&options, &document_options, &input, &output,
-                                                 argv + first));
+                return cmd_finish(
+                        attnmask_model(&options, &document_options, &input, &output, argv + first));
         check_question(argv + first);
         check_pattern();
         if (options.table)
