@@ -145,8 +145,33 @@ static void check_pattern(void)
                 cmd_usage("--source is for --mask prefix");
 }
 
+/* Dies if one of the options was given; names end with NULL. */
+static void refuse(const char *const *names, const char *why)
+{
+        for (; *names != NULL; names++)
+                if (cmd_was_set(*names)) {
+                        char option[32];
+
+                        snprintf(option, sizeof option, "%s", *names);
+                        for (char *c = option; *c != '\0'; c++)
+                                *c = *c == '_' ? '-' : *c;
+                        cmd_usage("--%s %s", option, why);
+                }
+}
+
+static void check_terminal(void)
+{
+        if (options.format > PICTURE_JSON && options.format != PICTURE_SVG &&
+            output.output == NULL && isatty(STDOUT_FILENO))
+                cmd_usage("a picture is nothing to print on a terminal: give --output FILE");
+}
+
 static void check_question(char **files)
 {
+        static const char *const with[] = {"verify",  "layer",   "head",       "in_window", "top",
+                                           "weights", "offsets", "max_tokens", "truncate",  NULL};
+
+        refuse(with, "says what to show of a model: give --model FILE");
         bool row = options.row != NULL;
 
         if (row + options.count + options.table + options.scores > 1)
@@ -159,9 +184,7 @@ static void check_question(char **files)
         if (options.format > PICTURE_JSON && (row || options.count || options.table))
                 cmd_usage("--format %s draws a whole pattern: here it can be text or json",
                           picture_format_names[options.format]);
-        if (options.format > PICTURE_JSON && options.format != PICTURE_SVG &&
-            output.output == NULL && isatty(STDOUT_FILENO))
-                cmd_usage("a picture is nothing to print on a terminal: give --output FILE");
+        check_terminal();
         if (files[0] != NULL && !options.scores)
                 cmd_usage("%s: files are read with --scores only", files[0]);
         if (options.length == 0 && !options.table && !options.scores)
@@ -186,6 +209,22 @@ static void check_scores(void)
                 cmd_usage("--scores takes one --attention, not %zu", options.attention.n);
         if (options.format != PICTURE_TEXT)
                 cmd_usage("--scores writes records: not with --format");
+}
+
+static void check_model(void)
+{
+        static const char *const without[] = {"attention", "mask",   "length",     "window",
+                                              "dilation",  "source", "reach",      "count",
+                                              "table",     "scores", "similarity", NULL};
+        static const char *const of_numbers[] = {"top",  "weights", "offsets", "into",
+                                                 "only", "drop",    NULL};
+
+        refuse(without, "is not for --model: a model has a pattern of its own");
+        if (attnmask_draws(&options))
+                refuse(of_numbers, "is for records: a picture has none");
+        else if (options.size > 0)
+                cmd_usage("--size is for pictures: give --format text, pgm, png or svg");
+        check_terminal();
 }
 
 /* What is right but may not be meant. */
@@ -253,6 +292,14 @@ static void release(struct attnmask *a)
         free(a->heads);
 }
 
+bool attnmask_parse_rows(const char *text, size_t *from, size_t *to)
+{
+        size_t n = strcspn(text, ":");
+
+        return text[n] != '\0' && ran_parse_size(text, n, from) &&
+               ran_parse_size(text + n + 1, strlen(text + n + 1), to) && *from < *to;
+}
+
 /* --row I or --rows A:B */
 static void choose_rows(struct attnmask *a)
 {
@@ -266,11 +313,7 @@ static void choose_rows(struct attnmask *a)
                         cmd_usage("--row must be a token from 0 to %zu, not '%s'", N - 1, row);
                 a->to = a->from + 1;
         } else if (rows != NULL) {
-                size_t n = strcspn(rows, ":");
-
-                if (rows[n] == '\0' || !ran_parse_size(rows, n, &a->from) ||
-                    !ran_parse_size(rows + n + 1, strlen(rows + n + 1), &a->to) ||
-                    a->from >= a->to || a->to > N)
+                if (!attnmask_parse_rows(rows, &a->from, &a->to) || a->to > N)
                         cmd_usage("--rows must be A:B, with A less than B and B at most %zu, not "
                                   "'%s'",
                                   N, rows);
@@ -309,9 +352,11 @@ int main(int argc, char **argv)
 {
         int first = cmd_parse(&program, argc, argv), status = CMD_OK;
 
-        if (options.model != NULL)
+        if (options.model != NULL) {
+                check_model();
                 return cmd_finish(
                         attnmask_model(&options, &document_options, &input, &output, argv + first));
+        }
         check_question(argv + first);
         check_pattern();
         if (options.table)

@@ -126,3 +126,15 @@ void cmd_reading_add_token(const struct cmd_reading *r, const struct cmd_reading
                 ran_buf_printf(out, ",\"start\":%zu,\"end\":%zu", d->encoding.start[i],
                                d->encoding.end[i]);
 }
+
+void cmd_reading_add_run(const struct cmd_reading *r, size_t from, size_t to, struct ran_buf *out)
+{
+        const struct cmd_document *d = r->document;
+        size_t first = from > r->first ? from : r->first, end = to < r->end ? to : r->end;
+
+        ran_buf_printf(out, "\"tokens\":[%zu,%zu]", from, to);
+        if (d != NULL && d->from == CMD_FROM_TEXT && first < end)
+                ran_buf_printf(out, ",\"start\":%zu,\"end\":%zu",
+                               d->encoding.start[first - r->first],
+                               d->encoding.end[end - 1 - r->first]);
+}

@@ -44,4 +44,8 @@ int cmd_reading_read(struct cmd_reading *r, const struct cmd_reading_how *how,
 void cmd_reading_add_token(const struct cmd_reading *r, const struct cmd_reading_how *how, size_t t,
                            struct ran_buf *out);
 
+/* `"tokens":[512,600]`, the run [from, to), which is not empty, with "start" and "end" of a text.
+ */
+void cmd_reading_add_run(const struct cmd_reading *r, size_t from, size_t to, struct ran_buf *out);
+
 #endif
