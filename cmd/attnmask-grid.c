@@ -21,8 +21,7 @@ static size_t terminal_width(void)
         return 80;
 }
 
-/* --size, or what fits. */
-static size_t size_of(const struct attnmask_options *o)
+size_t attnmask_size(const struct attnmask_options *o)
 {
         const size_t usual = 512; /* pixels */
 
@@ -81,7 +80,7 @@ static void explain(const struct attnmask *a, const struct grid *g)
 
 int attnmask_grid(const struct attnmask *a, struct cmd_sink *out, struct ran_error *err)
 {
-        size_t size = size_of(a->options);
+        size_t size = attnmask_size(a->options);
         struct grid g = grid_of(a, size);
         struct picture p;
         int code = picture_init(&p, a->n, divide_up(g.tokens, g.across),

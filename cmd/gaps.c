@@ -216,7 +216,7 @@ int cmd_gaps_read(struct cmd_gaps *g, const struct cmd_gaps_how *how,
                 code = read_text(g, how, record->line, text, err);
         else
                 code = read_ids(g, how, record, err);
-        if (code == RAN_OK && g->n == 0)
+        if (code == RAN_OK && g->n == 0 && !how->none)
                 return ran_fail(err, RAN_EFORMAT,
                                 "there is no gap to fill: write %s where something is missing",
                                 written ? how->mask_token : "the id of [MASK], or \"masked_at\",");

@@ -11,6 +11,7 @@ struct cmd_gaps_how {
         size_t V;
         uint32_t mask;          /* the id of a gap */
         const char *mask_token; /* what stands for one in a text, or is one of the words */
+        bool none;              /* there may be none */
 };
 
 /* Zero-initialise; reused from record to record, one a thread. */
@@ -30,7 +31,7 @@ void cmd_gaps_release(struct cmd_gaps *g);
 #define CMD_GAPS_MEMBERS CMD_DOCUMENT_MEMBERS, "masked_at"
 
 /* Takes the first present of encoding, ids, tokens, text. Gaps of ids are those that `masked_at`
- * lists, or else the id of [MASK]. RAN_EFORMAT when there is none. */
+ * lists, or else the id of [MASK]. RAN_EFORMAT when there is none, unless there may be. */
 int cmd_gaps_read(struct cmd_gaps *g, const struct cmd_gaps_how *how,
                   const struct ran_record *record, struct ran_error *err);
 

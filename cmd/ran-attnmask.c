@@ -12,6 +12,7 @@
 /* ---- options -------------------------------------------------------------------------------- */
 
 static struct attnmask_options options;
+static struct cmd_document_options document_options;
 static struct cmd_input input;
 static struct cmd_output output;
 
@@ -65,10 +66,36 @@ static const struct ran_field score_fields[] = {
          .value = "KIND", .initial = "dot", .help = "how a score is made of query and key"},
         {0},
 };
+static const struct ran_field model_fields[] = {
+        {"model", 'm', RAN_FIELD_TEXT, OPTION(model), .value = "FILE",
+         .help = "add to records what this model, as ran-train wrote it, attended to",
+         .local = true},
+        {"verify", 0, RAN_FIELD_BOOL, OPTION(verify), .initial = "false",
+         .help = "check the digest of the weights before they are used"},
+        {"layer", 0, RAN_FIELD_TEXT, OPTION(layer), .value = "N",
+         .help = "of layer N only; the first is 0"},
+        {"head", 0, RAN_FIELD_TEXT, OPTION(head), .value = "WHAT",
+         .help = "of head N only; of \"mean\", the mean of all heads; or of \"review\", the look "
+                 "back at all windows; the first is 0"},
+        {"in_window", 0, RAN_FIELD_TEXT, OPTION(in_window), .value = "N",
+         .help = "what the tokens of window N look at, and its cell; the first is 0"},
+        {"top", 0, RAN_FIELD_SIZE, OPTION(top), 0, INFINITY, .value = "K", .initial = "5",
+         .help = "name the K that most attention was paid to"},
+        {"weights", 0, RAN_FIELD_BOOL, OPTION(weights), .initial = "false",
+         .help = "add all weights that are not 0, row by row"},
+        {"offsets", 0, RAN_FIELD_CHOICE, OPTION(offsets), .choices = ran_unit_names,
+         .value = "UNIT", .initial = "codepoint", .help = "what offsets into a text count"},
+        {0},
+};
 static const struct cmd_group groups[] = {
-        {"Pattern", pattern_fields, &options},  {"Answer", answer_fields, &options},
-        {"Scores", score_fields, &options},     {"Input, with --scores", cmd_input_fields, &input},
-        {"Output", cmd_output_fields, &output}, {0},
+        {"Pattern", pattern_fields, &options},
+        {"Answer", answer_fields, &options},
+        {"Scores", score_fields, &options},
+        {"Model", model_fields, &options},
+        {"Documents, with --model", cmd_document_fields, &document_options},
+        {"Input, with --scores or --model", cmd_input_fields, &input},
+        {"Output", cmd_output_fields, &output},
+        {0},
 };
 static const struct cmd_program program = {
         .name = "ran-attnmask",
@@ -76,7 +103,8 @@ static const struct cmd_program program = {
                  "--row I --length N [--reach K] [option...]\n"
                  "--count --length N [option...]\n"
                  "--table [option...]\n"
-                 "--scores [option...] [file...]",
+                 "--scores [option...] [file...]\n"
+                 "-m MODEL [option...] [file...]",
         .summary = "Shows attention patterns: who sees whom in a text of N tokens, as a grid, a "
                    "picture or intervals; what one token sees; how many scores that makes; and "
                    "the scores of given vectors.",
@@ -117,8 +145,33 @@ static void check_pattern(void)
                 cmd_usage("--source is for --mask prefix");
 }
 
+/* Dies if one of the options was given; names end with NULL. */
+static void refuse(const char *const *names, const char *why)
+{
+        for (; *names != NULL; names++)
+                if (cmd_was_set(*names)) {
+                        char option[32];
+
+                        snprintf(option, sizeof option, "%s", *names);
+                        for (char *c = option; *c != '\0'; c++)
+                                *c = *c == '_' ? '-' : *c;
+                        cmd_usage("--%s %s", option, why);
+                }
+}
+
+static void check_terminal(void)
+{
+        if (options.format > PICTURE_JSON && options.format != PICTURE_SVG &&
+            output.output == NULL && isatty(STDOUT_FILENO))
+                cmd_usage("a picture is nothing to print on a terminal: give --output FILE");
+}
+
 static void check_question(char **files)
 {
+        static const char *const with[] = {"verify",  "layer",   "head",       "in_window", "top",
+                                           "weights", "offsets", "max_tokens", "truncate",  NULL};
+
+        refuse(with, "says what to show of a model: give --model FILE");
         bool row = options.row != NULL;
 
         if (row + options.count + options.table + options.scores > 1)
@@ -131,9 +184,7 @@ static void check_question(char **files)
         if (options.format > PICTURE_JSON && (row || options.count || options.table))
                 cmd_usage("--format %s draws a whole pattern: here it can be text or json",
                           picture_format_names[options.format]);
-        if (options.format > PICTURE_JSON && options.format != PICTURE_SVG &&
-            output.output == NULL && isatty(STDOUT_FILENO))
-                cmd_usage("a picture is nothing to print on a terminal: give --output FILE");
+        check_terminal();
         if (files[0] != NULL && !options.scores)
                 cmd_usage("%s: files are read with --scores only", files[0]);
         if (options.length == 0 && !options.table && !options.scores)
@@ -158,6 +209,22 @@ static void check_scores(void)
                 cmd_usage("--scores takes one --attention, not %zu", options.attention.n);
         if (options.format != PICTURE_TEXT)
                 cmd_usage("--scores writes records: not with --format");
+}
+
+static void check_model(void)
+{
+        static const char *const without[] = {"attention", "mask",   "length",     "window",
+                                              "dilation",  "source", "reach",      "count",
+                                              "table",     "scores", "similarity", NULL};
+        static const char *const of_numbers[] = {"top",  "weights", "offsets", "into",
+                                                 "only", "drop",    NULL};
+
+        refuse(without, "is not for --model: a model has a pattern of its own");
+        if (attnmask_draws(&options))
+                refuse(of_numbers, "is for records: a picture has none");
+        else if (options.size > 0)
+                cmd_usage("--size is for pictures: give --format text, pgm, png or svg");
+        check_terminal();
 }
 
 /* What is right but may not be meant. */
@@ -225,6 +292,14 @@ static void release(struct attnmask *a)
         free(a->heads);
 }
 
+bool attnmask_parse_rows(const char *text, size_t *from, size_t *to)
+{
+        size_t n = strcspn(text, ":");
+
+        return text[n] != '\0' && ran_parse_size(text, n, from) &&
+               ran_parse_size(text + n + 1, strlen(text + n + 1), to) && *from < *to;
+}
+
 /* --row I or --rows A:B */
 static void choose_rows(struct attnmask *a)
 {
@@ -238,11 +313,7 @@ static void choose_rows(struct attnmask *a)
                         cmd_usage("--row must be a token from 0 to %zu, not '%s'", N - 1, row);
                 a->to = a->from + 1;
         } else if (rows != NULL) {
-                size_t n = strcspn(rows, ":");
-
-                if (rows[n] == '\0' || !ran_parse_size(rows, n, &a->from) ||
-                    !ran_parse_size(rows + n + 1, strlen(rows + n + 1), &a->to) ||
-                    a->from >= a->to || a->to > N)
+                if (!attnmask_parse_rows(rows, &a->from, &a->to) || a->to > N)
                         cmd_usage("--rows must be A:B, with A less than B and B at most %zu, not "
                                   "'%s'",
                                   N, rows);
@@ -281,6 +352,11 @@ int main(int argc, char **argv)
 {
         int first = cmd_parse(&program, argc, argv), status = CMD_OK;
 
+        if (options.model != NULL) {
+                check_model();
+                return cmd_finish(
+                        attnmask_model(&options, &document_options, &input, &output, argv + first));
+        }
         check_question(argv + first);
         check_pattern();
         if (options.table)

@@ -669,6 +669,64 @@ int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *
  * rounded; never above 1. */
 void ran_probabilities(const struct ran_config *config, const float *logits, size_t C, float *p);
 
+/* ---- the attention that was paid (model/look.c) ---------------------------------------------- */
+
+/* Attention is a table of weights: a row is a query, which looks, a column a key, which is looked
+ * at. What a query gives to all keys adds up to 1, and a key that it does not see gets 0. Each layer
+ * has
+ *
+ *                    RAN_LOOK_HEADS, a table a head             RAN_LOOK_REVIEW, one table
+ *      RAN           rows and rows: window by window            tokens and states
+ *      Transformer   tokens and tokens, as far as they see
+ *      Contextualizer  the document and its tokens; layers are steps
+ *
+ * Rows are the tokens, before those of each window its cell. State i is the cell after i windows: what
+ * the review of window i - 1 left; state 0, with which the document begins, is seen under a mask
+ * only. A Contextualizer has a vector a token and step, alpha * x; the weight is its length's share
+ * of all those lengths. */
+enum { RAN_LOOK_HEADS, RAN_LOOK_REVIEW, RAN_LOOK_TABLES };
+enum ran_axis { RAN_AXIS_TOKENS, RAN_AXIS_ROWS, RAN_AXIS_STATES, RAN_AXIS_DOCUMENT };
+struct ran_look_shape {
+        size_t L, layers;
+        size_t windows, window; /* window i begins at token i * window; 1 and L: there are none */
+        struct ran_look_table {
+                enum ran_axis queries, keys; /* what they are */
+                size_t n_queries, n_keys;
+                size_t heads; /* 0: no such table */
+        } table[RAN_LOOK_TABLES];
+};
+/* Of a document of L >= 1 tokens. */
+void ran_look_shape(struct ran_look_shape *shape, const struct ran_config *c, size_t L);
+size_t ran_look_window(const struct ran_look_shape *shape, size_t t); /* of token t */
+size_t ran_look_window_end(const struct ran_look_shape *shape, size_t i); /* after its last token */
+size_t ran_look_row(const struct ran_look_shape *shape, size_t t);  /* of token t */
+size_t ran_look_cell(const struct ran_look_shape *shape, size_t i); /* row of the cell of window i */
+/* Whether a row is a cell; *at: its window, or else the token. */
+bool ran_look_is_cell(const struct ran_look_shape *shape, size_t row, size_t *at);
+
+/* What to look at: the queries and keys of a table, in blocks; the last of them may be smaller. One
+ * block of queries over blocks of one key says how much each key got in all; blocks of 1 and 1 are
+ * the weights themselves. */
+#define RAN_LOOK_MEAN SIZE_MAX /* for head: the mean of all */
+struct ran_look {
+        int table;
+        size_t layer, head;
+        size_t query_from, query_to, key_from, key_to;
+        size_t down, across; /* queries and keys of a block, at least 1 */
+        double *sum; /* (height, width) of the weights of a block: the caller's, overwritten */
+        /* Of a Contextualizer: |z|, how large the update of the step was, and |c| after it; else 0.
+         */
+        double update, context;
+};
+size_t ran_look_height(const struct ran_look *k); /* blocks of queries, of keys */
+size_t ran_look_width(const struct ran_look *k);
+/* RAN_EINVAL for what is not there, with a sentence; sum is not looked at. */
+int ran_look_check(const struct ran_look_shape *shape, const struct ran_look *k,
+                   struct ran_error *err);
+/* Reads a document once and fills all n looks, from the weights as they are computed on the way; no
+ * table is ever held whole. `sources`: as for ran_lm_read; any task. */
+int ran_look(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
+             size_t sources, struct ran_look *look, size_t n, struct ran_error *err);
 /* ---- explaining (model/explain.c) ------------------------------------------------------------ */
 
 /* How each token of a document bears on what a model makes of it, by backward passes through the

@@ -22,10 +22,8 @@ static float scale_of(const struct ran_heads *x)
         return (float)(1.0 / sqrt((double)x->d));
 }
 
-/* score (end - first, n) = softmax(q k^T / sqrt(d)) for the queries of head j; what is masked is 0
- */
-static void probabilities(float *score, const struct ran_heads *x, size_t j, size_t first,
-                          size_t end)
+void ran_attention_weights(float *score, const struct ran_heads *x, size_t j, size_t first,
+                           size_t end)
 {
         const float *q = x->qkv + j * x->d, *k = q + x->E;
         size_t ld = 3 * x->E;
@@ -46,7 +44,7 @@ void ran_attention(const struct ran_heads *x, size_t first, size_t end, float *s
         for (size_t j = 0; j < x->h; j++) {
                 const float *v = x->qkv + 2 * x->E + j * x->d;
 
-                probabilities(score, x, j, first, end);
+                ran_attention_weights(score, x, j, first, end);
                 ran_gemm(x->a + first * x->E + j * x->d, x->E, score, x->n, 1, v, ld, 1,
                          end - first, x->d, x->n, false);
         }
@@ -65,7 +63,7 @@ void ran_attention_bwd(float *dqkv, const float *da, const struct ran_heads *x, 
                 float *dq = dqkv + j * x->d, *dk = dq + x->E, *dv = dk + x->E;
                 const float *d = da + first * x->E + j * x->d;
 
-                probabilities(score, x, j, first, end);
+                ran_attention_weights(score, x, j, first, end);
                 ran_gemm(dv, ld, score, 1, n, d, x->E, 1, n, x->d, rows, true);
                 ran_gemm(dscore, n, d, x->E, 1, v, 1, ld, rows, n, x->d, false);
                 for (size_t i = 0; i < rows; i++)

@@ -79,9 +79,8 @@ static void scale_positions(struct ran_work *w, const float *position, size_t b)
                 ((double *)w->steps->mean)[b * w->D + j] = mean_place((double)position[j], n);
 }
 
-/* y = x ⊙ p for the tokens [from, from + n) of document b; anchor: room for D floats. */
-static void weigh(const struct ran_work *w, const float *position, size_t b, size_t from, size_t n,
-                  float *y, const float *x, float *anchor)
+void ran_context_weigh(const struct ran_work *w, const float *position, size_t b, size_t from,
+                       size_t n, float *y, const float *x, float *anchor)
 {
         const struct ran_steps *k = w->steps;
         const double *scale = (const double *)k->scale + b * w->D;
@@ -133,7 +132,8 @@ static void gather(void *arg, size_t i, float *scratch)
                 n = s->to - from < chunk ? s->to - from : chunk;
                 if (!ran_is_long(w, s->b))
                         x = square + from * D;
-                weigh(w, g->p->encoder.position, s->b, from, n, x, e + from * D, scratch);
+                ran_context_weigh(w, g->p->encoder.position, s->b, from, n, x, e + from * D,
+                                  scratch);
                 memset(total, 0, D * sizeof *total); /* of the chunk first, for accuracy */
                 ran_simd->bias_bwd(total, x, D, n, D);
                 ran_simd->add(sum, total, D);
@@ -228,7 +228,7 @@ static void scatter(void *arg, size_t i, float *scratch)
         for (size_t from = s->from, n; from < s->to; from += n) {
                 n = s->to - from < chunk ? s->to - from : chunk;
                 if (ran_is_long(w, s->b)) {
-                        weigh(w, position, s->b, from, n, x, e + from * D, scratch);
+                        ran_context_weigh(w, position, s->b, from, n, x, e + from * D, scratch);
                         ran_gemm(dx, D, x, D, 1, k->drows + at, D, 1, n, D, D, false);
                 } else {
                         x = k->rows + at + from * D;
@@ -236,7 +236,7 @@ static void scatter(void *arg, size_t i, float *scratch)
                 }
                 ran_simd->bias(dx, D, k->dsum + s->b * D, n, D);
                 spread(w, position, s->b, from, n, ds, dx, x, room);
-                weigh(w, position, s->b, from, n, de + from * D, dx, scratch);
+                ran_context_weigh(w, position, s->b, from, n, de + from * D, dx, scratch);
         }
 }
 

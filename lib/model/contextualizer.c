@@ -5,6 +5,7 @@
 #include "math/simd.h"
 #include "model/encoder.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,6 +85,12 @@ static void lay_out(struct ran_work *w, struct ran_cutter *k)
 {
         struct ran_steps *out = w->steps;
         const size_t N = w->c->layers, TD = out->T * w->D;
+        const double looked =
+                w->watch != NULL
+                        ? (double)w->size.L +
+                                  (double)out->T * 2 * ((double)w->D + (double)w->c->rank) +
+                                  (double)w->D
+                        : 0;
         const double T = (double)out->T, Q = (double)out->Q, s = (double)out->s, P = (double)out->P,
                      G = (double)out->G, B = (double)w->rows->B, D = (double)w->D,
                      K = w->training ? (double)N : 1, u = (double)w->c->rank;
@@ -215,14 +222,87 @@ static void step(struct ran_stage *g)
         ran_simd->add(z, c, B * D);
 }
 
+/* ---- what is looked at ----------------------------------------------------------------------- */
+
+static void shape(const struct ran_config *c, struct ran_look_shape *s)
+{
+        (void)c;
+        s->table[RAN_LOOK_HEADS] =
+                (struct ran_look_table){RAN_AXIS_DOCUMENT, RAN_AXIS_TOKENS, 1, s->L, 1};
+}
+
+static double size_of(const float *x, size_t n)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < n; i++)
+                sum += (double)x[i] * (double)x[i];
+        return sqrt(sum);
+}
+
+/* size (L): of α_i ⊙ x_i in the step, for the one document there is; returns their sum. */
+static double token_sizes(struct ran_stage *g, float *size)
+{
+        struct ran_work *w = g->w;
+        struct ran_steps *k = w->steps;
+        const struct ran_step_params *p = &g->p->step[g->l];
+        size_t D = w->D, u = w->c->rank, L = w->size.L, chunk = ran_chunk_of(w);
+        float *anchor = size + L, *x = anchor + D, *alpha = x + k->T * D, *h = alpha + k->T * D;
+        double sum = 0;
+
+        for (size_t from = 0, n; from < L; from += n) {
+                n = L - from < chunk ? L - from : chunk;
+                ran_context_weigh(w, g->p->encoder.position, 0, from, n, x, w->x[0] + from * D,
+                                  anchor);
+                ran_linear(w->pool, h, u, x, D, p->u_w, NULL, n, D, u);
+                for (size_t i = 0; i < n; i++)
+                        ran_simd->mul(h + i * u, h + i * u, k->vc, u);
+                ran_linear(w->pool, alpha, D, h, u, p->w_w, p->w_b, n, u, D);
+                ran_simd->mul(alpha, alpha, x, n * D);
+                for (size_t i = 0; i < n; i++) {
+                        double one = size_of(alpha + i * D, D);
+
+                        size[from + i] = (float)one;
+                        sum += one;
+                }
+        }
+        return sum;
+}
+
+/* After a step. */
+static void show(struct ran_stage *g)
+{
+        struct ran_work *w = g->w;
+        const float *before = context(w, g->l), *after = context(w, g->l + 1);
+        float *size = w->steps->look, *z = size + w->size.L;
+        double sum = token_sizes(g, size);
+
+        for (size_t d = 0; d < w->D; d++)
+                z[d] = after[d] - before[d];
+        for (size_t i = 0; i < w->watch->n; i++) {
+                struct ran_look *k = &w->watch->look[i];
+
+                if (!ran_looks_at(k, RAN_LOOK_HEADS, g->l))
+                        continue;
+                k->update = size_of(z, w->D);
+                k->context = size_of(after, w->D);
+                ran_look_add(k, 0, 0, size, w->size.L, sum > 0 ? (float)(1 / sum) : 0);
+        }
+}
+
+/* ---- all steps ------------------------------------------------------------------------------ */
+
 static void forward(struct ran_work *w, const struct ran_params *p)
 {
         struct ran_stage g = {.w = w, .p = p};
 
         ran_context_gather(&g);
         first_contexts(w, p);
-        for (; g.l < w->c->layers; g.l++)
+        for (; g.l < w->c->layers; g.l++) {
                 step(&g);
+                if (w->watch != NULL)
+                        show(&g);
+        }
 }
 
 /* ---- a step, backward ----------------------------------------------------------------------- */
@@ -323,4 +403,4 @@ static void backward(struct ran_work *w, const struct ran_params *p, struct ran_
         ran_context_scatter(&g);
 }
 
-const struct ran_encoder ran_contextualizer = {prepare, lay_out, forward, backward, release};
+const struct ran_encoder ran_contextualizer = {prepare, lay_out, forward, backward, release, shape};

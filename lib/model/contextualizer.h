@@ -46,6 +46,7 @@ struct ran_share {
         X(vc, K *B *u)     /* V c */                                    \
         X(alpha, K *s *D)  /* without b */                              \
         X(before, K *B *D) /* what LN reads */                          \
+        X(look, looked)    /* of who looks at a document: see show() */ \
         X(stat, K *B * 2)
 #define RAN_STEP_ADJOINTS(X)                                                       \
         X(drows, Q *D)                                                             \
@@ -97,6 +98,11 @@ struct ran_stage {
         struct ran_params *dp;
         size_t l;
 };
+
+/* y = x_i of the tokens [from, from + n) of document b, of which e are the embedded ones; after
+ * ran_context_gather. anchor: room for D floats. */
+void ran_context_weigh(const struct ran_work *w, const float *position, size_t b, size_t from,
+                       size_t n, float *y, const float *e, float *anchor);
 
 /* Fills rows and sum (contextualizer-tokens.c). */
 void ran_context_gather(struct ran_stage *g);

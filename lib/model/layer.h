@@ -115,6 +115,9 @@ struct ran_heads {
 struct ran_heads ran_heads_of(const struct ran_pass *s, const struct ran_view *v);
 /* a = softmax(q k^T / sqrt(d)) v for the queries [first, end). score holds n x n floats. */
 void ran_attention(const struct ran_heads *x, size_t first, size_t end, float *score);
+/* score (end - first, n) = softmax(q k^T / sqrt(d)), the weights of head j; what is masked is 0. */
+void ran_attention_weights(float *score, const struct ran_heads *x, size_t j, size_t first,
+                           size_t end);
 /* Adjoint: dqkv (n, 3E) +=. score holds 2 n x n floats. */
 void ran_attention_bwd(float *dqkv, const float *da, const struct ran_heads *x, size_t first,
                        size_t end, float *score);

@@ -173,6 +173,46 @@ static void advance(const struct ran_work *w, size_t b)
                 ran_stays_open(w, last) ? ran_row(rows, last + 1) - ran_row(rows, last) - 1 : 0;
 }
 
+/* ---- what is looked at ----------------------------------------------------------------------- */
+
+static void shape(const struct ran_config *c, struct ran_look_shape *s)
+{
+        size_t m = ran_windows(c, s->L, 0), rows = s->L + m;
+
+        s->windows = m;
+        s->window = c->window;
+        s->table[RAN_LOOK_HEADS] =
+                (struct ran_look_table){RAN_AXIS_ROWS, RAN_AXIS_ROWS, rows, rows, c->heads};
+        if (c->review)
+                s->table[RAN_LOOK_REVIEW] =
+                        (struct ran_look_table){RAN_AXIS_TOKENS, RAN_AXIS_STATES, s->L, m + 1, 1};
+}
+
+/* The windows of a chunk; rows count in the one document there is. */
+static void look_at_windows(void *arg, size_t at, float *score)
+{
+        const struct ran_pass *s = arg;
+        struct ran_look *k = &s->w->watch->look[at];
+        size_t head, heads, from, to;
+        float share = ran_look_heads(k, s->w->h, &head, &heads);
+
+        if (!ran_looks_at(k, RAN_LOOK_HEADS, s->l))
+                return;
+        for (size_t i = s->from; i < s->to; i++) {
+                struct ran_view v = ran_view_of(s, i);
+                struct ran_heads x = ran_heads_of(s, &v);
+
+                if (!ran_look_queries(k, v.at, v.n, &from, &to))
+                        continue;
+                for (size_t j = head; j < heads; j++) {
+                        ran_attention_weights(score, &x, j, from, to);
+                        for (size_t r = from; r < to; r++)
+                                ran_look_add(k, v.at + r, v.at, score + (r - from) * v.n, v.n,
+                                             share);
+                }
+        }
+}
+
 /* ---- forward -------------------------------------------------------------------------------- */
 
 static void encode_layer(struct ran_work *w, const struct ran_layer_params *p, size_t l)
@@ -187,6 +227,8 @@ static void encode_layer(struct ran_work *w, const struct ran_layer_params *p, s
                 ran_window_project(&s);
                 ran_scan(&s);
                 ran_window_finish(&s);
+                if (w->watch != NULL)
+                        ran_each(w, 0, w->watch->n, look_at_windows, &s);
         }
         ran_review_states(&s);
         for (size_t chunk = 0; chunk < w->chunks; chunk++) {
@@ -261,4 +303,4 @@ static void encode_bwd(struct ran_work *w, const struct ran_params *p, struct ra
                 encode_layer_bwd(w, &p->layer[l], &dp->layer[l], l);
 }
 
-const struct ran_encoder ran_recurrent = {prepare, lay_out, encode, encode_bwd, NULL};
+const struct ran_encoder ran_recurrent = {prepare, lay_out, encode, encode_bwd, NULL, shape};

@@ -180,6 +180,25 @@ static void weigh(struct task *task)
         each_window(task, soften);
 }
 
+/* For those who want to see the weights. */
+static void show(void *arg, size_t at, float *scratch)
+{
+        const struct task *task = arg;
+        const struct ran_work *w = task->s->w;
+        struct ran_look *k = &w->watch->look[at];
+        size_t t0 = task->s->t0 + task->k.from - w->rows->doc[task->k.b], from, to;
+        size_t states = task->k.states, first = task->k.key - w->rows->key[task->k.b];
+        const float one = 1.0f;
+
+        (void)scratch;
+        if (!ran_looks_at(k, RAN_LOOK_REVIEW, task->s->l) ||
+            !ran_look_queries(k, t0, task->k.n, &from, &to))
+                return;
+        for (size_t t = from; t < to; t++)
+                ran_look_add(k, t0 + t, first, states == 1 ? &one : w->score + t * states, states,
+                             1.0f);
+}
+
 static void look_back(struct ran_pass *s, size_t b)
 {
         struct ran_work *w = s->w;
@@ -192,11 +211,13 @@ static void look_back(struct ran_pass *s, size_t b)
         if (k.states == 1) { /* a softmax over one state is 1 */
                 for (size_t i = 0; i < k.n; i++)
                         memcpy(r + i * D, value, D * sizeof *r);
-                return;
+        } else {
+                weigh(&task);
+                ran_linear_bwd(w->pool, r, D, false, NULL, NULL, w->score, k.states, NULL, 0, value,
+                               k.n, D, k.states);
         }
-        weigh(&task);
-        ran_linear_bwd(w->pool, r, D, false, NULL, NULL, w->score, k.states, NULL, 0, value, k.n, D,
-                       k.states);
+        if (w->watch != NULL)
+                ran_each(w, 0, w->watch->n, show, &task);
 }
 
 /* Adds to the document's dkey and dvalue; dreview_q overwritten. */

@@ -31,6 +31,14 @@ static size_t shortest_window(const struct ran_config *c)
         return c->min_window < c->window ? c->min_window : c->window;
 }
 
+size_t ran_windows(const struct ran_config *c, size_t n, size_t open)
+{
+        size_t all = n + open, windows = (all - 1) / c->window + 1;
+
+        return windows > 1 && all - (windows - 1) * c->window < shortest_window(c) ? windows - 1
+                                                                                   : windows;
+}
+
 /* Grows one array of rows; false leaves everything as it was. */
 #define ROOM(array, want)                                                                          \
         do {                                                                                       \
@@ -50,14 +58,11 @@ int ran_rows_add(struct ran_rows *rows, const struct ran_config *c, const uint32
 int ran_rows_add_after(struct ran_rows *rows, const struct ran_config *c, const uint32_t *ids,
                        size_t n, uint64_t record, struct ran_carry *carry, struct ran_error *err)
 {
-        size_t open = carry != NULL ? carry->open : 0, all = n + open;
-        size_t windows = (all - 1) / c->window + 1, last = all - (windows - 1) * c->window;
+        size_t open = carry != NULL ? carry->open : 0, windows = ran_windows(c, n, open);
 
         if (rows->open > 0 || (open > 0 && rows->B > 0))
                 return ran_fail(err, RAN_EINVAL,
                                 "a document whose window is open is read by itself");
-        if (windows > 1 && last < shortest_window(c))
-                windows--;
         ROOM(ids, rows->L + n);
         ROOM(doc, rows->B + 2);
         ROOM(docwin, rows->B + 2);

@@ -41,6 +41,9 @@ struct ran_rows {
                 docplace_cap, win_cap, windoc_cap, spelling_cap;
 };
 
+/* Windows of n tokens, the first of them begun already with `open` more. */
+size_t ran_windows(const struct ran_config *c, size_t n, size_t open);
+
 void ran_rows_clear(struct ran_rows *rows);
 void ran_rows_release(struct ran_rows *rows);
 /* Appends a document of n >= 1 tokens. `record` identifies it among those of an epoch. */

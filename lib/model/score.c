@@ -56,7 +56,8 @@ void ran_state_free(struct ran_state *s)
 }
 
 /* Lays out a document of which all was checked. */
-static int load(struct ran_state *s, const struct ran_document *d, struct ran_error *err)
+static int load(struct ran_state *s, const struct ran_document *d, size_t sources,
+                struct ran_error *err)
 {
         const struct ran_config *c = s->work.c;
 
@@ -65,6 +66,7 @@ static int load(struct ran_state *s, const struct ran_document *d, struct ran_er
             (c->spelling > 0 && ran_rows_spell(&s->rows, d->spelling, err) != RAN_OK) ||
             (d->words > 0 && ran_rows_places(&s->rows, d->places, d->words, err) != RAN_OK))
                 return RAN_ENOMEM;
+        s->rows.sources[0] = sources;
         return ran_work_fit(&s->work, &s->rows, s->C, err);
 }
 
@@ -73,7 +75,7 @@ int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, 
 {
         if (d->L == 0)
                 return ran_fail(err, RAN_EINVAL, "a document without tokens");
-        if (load(s, d, err) != RAN_OK)
+        if (load(s, d, 0, err) != RAN_OK)
                 return RAN_ENOMEM;
         ran_encode(&s->work, s->p);
         ran_head(&s->work, s->p, s->C);
@@ -81,6 +83,20 @@ int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, 
         if (embedding != NULL)
                 memcpy(embedding, s->work.head.head, s->work.D * sizeof *embedding);
         return RAN_OK;
+}
+
+int ran_score_watched(struct ran_state *s, const struct ran_document *d, size_t sources,
+                      const struct ran_watch *watch, struct ran_error *err)
+{
+        struct ran_document whole = *d;
+
+        whole.words = 0;
+        s->work.watch = watch;
+        int code = load(s, &whole, sources, err);
+        if (code == RAN_OK)
+                ran_encode(&s->work, s->p);
+        s->work.watch = NULL;
+        return code;
 }
 
 int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ran_tag_scratch *out,
@@ -99,7 +115,7 @@ int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ra
         if (marginals == NULL)
                 return RAN_ENOMEM;
         s->marginals = marginals;
-        if (load(s, d, err) != RAN_OK)
+        if (load(s, d, 0, err) != RAN_OK)
                 return RAN_ENOMEM;
         ran_encode(&s->work, s->p);
         ran_head(&s->work, s->p, s->C);

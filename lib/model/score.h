@@ -12,6 +12,11 @@ struct ran_state *ran_scorer_new(const struct ran_config *c, const struct ran_pa
 int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, float *embedding,
               struct ran_error *err);
 
+/* Encodes a document, and fills what is looked at; sources as for ran_lm_read. All was checked. */
+struct ran_watch;
+int ran_score_watched(struct ran_state *s, const struct ran_document *d, size_t sources,
+                      const struct ran_watch *watch, struct ran_error *err);
+
 /* Logits (n, C) of the n words of a document, in the state's own memory, with room for decoding
  * them; good until the state is used again. */
 struct ran_tag_scratch {

@@ -381,6 +381,26 @@ void ran_sparse_queries(const struct ran_sparse *x, size_t head, size_t i0, size
         }
 }
 
+void ran_sparse_weights(float *p, const struct ran_sparse *x, size_t head, size_t i, size_t j,
+                        size_t n, float *scratch)
+{
+        float *own = scratch, *other = own + BLOCK, *log_sum = other + BLOCK,
+              *unused = log_sum + BLOCK;
+        size_t ld;
+        const float *q = rows_of(x, head, 0, &ld) + i * ld;
+        const float *k = rows_of(x, head, 1, &ld) + j * ld;
+
+        ran_simd->alike(how_of(x), p, q, 0, k, ld, n, x->d);
+        if (x->similarity == RAN_SIMILARITY_COSINE) {
+                lengths(own, q, 0, n, x->d);
+                lengths(other, k, ld, n, x->d);
+        }
+        bend(x, p, own, other, n);
+        fill(log_sum, x->log_sum[head * x->L + i], n);
+        memset(unused, 0, n * sizeof *unused);
+        ran_simd->soften_bwd(p, unused, log_sum, unused, scale_of(x), n);
+}
+
 /* ---- backward ------------------------------------------------------------------------------- */
 
 /* With p = exp(score - log_sum) and dp = da.v: dscore = p (dp - delta). In place, for n centres of

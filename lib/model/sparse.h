@@ -39,6 +39,10 @@ size_t ran_sparse_floats(size_t d);
 /* a and log_sum of head `head` for the queries [i0, i1). */
 void ran_sparse_queries(const struct ran_sparse *x, size_t head, size_t i0, size_t i1,
                         float *scratch);
+/* p (n): the weights that query i, once it has its log_sum, gives to the keys [j, j + n), which it
+ * sees all; n is RAN_SPARSE_BLOCK at most. */
+void ran_sparse_weights(float *p, const struct ran_sparse *x, size_t head, size_t i, size_t j,
+                        size_t n, float *scratch);
 /* Adjoints, from da (L, E), into dqkv (L, 3E), overwritten: dq of a block of queries, and dk and dv
  * of a block of keys. delta (h, L) is a_i . da_i of each head, which the first of them writes and the
  * second reads: all queries come before all keys. */

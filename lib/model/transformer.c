@@ -382,6 +382,47 @@ static void keep(struct pass *s, size_t b)
         }
 }
 
+/* ---- what is looked at ----------------------------------------------------------------------- */
+
+static void shape(const struct ran_config *c, struct ran_look_shape *s)
+{
+        s->table[RAN_LOOK_HEADS] =
+                (struct ran_look_table){RAN_AXIS_TOKENS, RAN_AXIS_TOKENS, s->L, s->L, c->heads};
+}
+
+/* A query of one head; scratch: room for its weights, too. */
+static void show_row(struct ran_look *k, const struct ran_sparse *x, size_t head, size_t i,
+                     float share, float *scratch)
+{
+        struct ran_sight sight = ran_mask_row(&x->mask[head], i);
+        size_t pos = 0, first, end, from, to;
+
+        while (ran_sight_next(&x->mask[head], &sight, &pos, &first, &end)) {
+                if (!ran_look_keys(k, first, end - first, &from, &to))
+                        continue;
+                for (size_t j = first + from, n; j < first + to; j += n) {
+                        n = first + to - j;
+                        n = n < RAN_SPARSE_BLOCK ? n : RAN_SPARSE_BLOCK;
+                        ran_sparse_weights(scratch, x, head, i, j, n, scratch + RAN_SPARSE_BLOCK);
+                        ran_look_add(k, i, j, scratch, n, share);
+                }
+        }
+}
+
+/* The attention of a layer to the one document there is. */
+static void show(void *arg, size_t at, float *scratch)
+{
+        const struct pass *s = arg;
+        struct ran_look *k = &s->w->watch->look[at];
+        struct ran_sparse x = sparse_of(s, 0);
+        size_t head, heads;
+        float share = ran_look_heads(k, s->w->h, &head, &heads);
+
+        for (; head < heads && ran_looks_at(k, RAN_LOOK_HEADS, s->l); head++)
+                for (size_t i = k->query_from; i < k->query_to; i++)
+                        show_row(k, &x, head, i, share, scratch);
+}
+
 /* ---- forward -------------------------------------------------------------------------------- */
 
 static void norm_input(struct pass *s, size_t block, size_t from, size_t n)
@@ -500,6 +541,8 @@ static void attention(struct ran_work *w, const struct ran_params *p, size_t l)
                 each_run(&s, project_run);
         }
         ran_each(w, 0, w->task[w->rows->B], attend, &s);
+        if (w->watch != NULL)
+                ran_each(w, 0, w->watch->n, show, &s);
         for (size_t t0 = 0; t0 < w->rows->L; t0 += w->chunk_rows) {
                 s = pass_of(w, p, NULL, l, t0);
                 each_run(&s, output_run);
@@ -693,4 +736,4 @@ static void backward(struct ran_work *w, const struct ran_params *p, struct ran_
         }
 }
 
-const struct ran_encoder ran_transformer = {prepare, lay_out, forward, backward, NULL};
+const struct ran_encoder ran_transformer = {prepare, lay_out, forward, backward, NULL, shape};

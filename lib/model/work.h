@@ -11,6 +11,7 @@
 #define RAN_MODEL_WORK_H
 
 #include "mask/mask.h"
+#include "model/look.h"
 #include "model/params.h"
 #include "model/rows.h"
 
@@ -180,6 +181,7 @@ struct ran_work {
         float *rotary;           /* (longest + 1, 2 d): see ran_simd.rotary */
         size_t chunk_rows;       /* a chunk has no more, unless it is one window; tests lower it */
         size_t lanes;            /* threads that may work on windows at once */
+        const struct ran_watch *watch; /* attention to be seen when scoring; NULL: nobody looks */
 
         /* Laid out by ran_work_fit for the rows at hand. */
         const struct ran_rows *rows;

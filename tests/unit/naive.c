@@ -255,7 +255,7 @@ static bool row_sees(const struct naive *n, size_t from, size_t r, size_t s)
 /* a (n, E) = all heads of softmax(Q K^T / sqrt(d_k) + M) V, equation (3). from: the window's first
  * token. */
 static void attend(const struct naive *n, double *a, const double *q, const double *k,
-                   const double *v, size_t rows, size_t from)
+                   const double *v, size_t rows, size_t from, size_t l, size_t at)
 {
         size_t h = n->c->heads, d = n->c->head_dim, E = h * d;
         double *score = doubles(rows);
@@ -270,6 +270,9 @@ static void attend(const struct naive *n, double *a, const double *q, const doub
                                         score[t] = -INFINITY;
                         }
                         softmax(score, rows);
+                        for (size_t t = 0; t < rows && n->seen.heads != NULL; t++)
+                                n->seen.heads[((l * h + j) * n->rows + at + i) * n->rows + at + t] =
+                                        score[t];
                         for (size_t e = j * d; e < (j + 1) * d; e++) {
                                 a[i * E + e] = 0;
                                 for (size_t t = 0; t < rows; t++)
@@ -294,7 +297,7 @@ static void mix(const struct naive *n, const struct naive_layer *p, double *P, c
                 rotate(q + r * E, r, n->c->heads, n->c->head_dim);
                 rotate(k + r * E, r, n->c->heads, n->c->head_dim);
         }
-        attend(n, a, q, k, v, rows, from);
+        attend(n, a, q, k, v, rows, from, p->l, at);
         linear(n, P, a, p->out, rows, true);
         drop(n, P, rows * D, at * D, p->l, RAN_DROP_ATTENTION, n->noise.dropout);
         if (gated(n)) {
@@ -368,6 +371,8 @@ static void review(const struct naive *n, const struct naive_layer *p, double *x
                                 score[j] = -INFINITY;
                 }
                 softmax(score, states);
+                for (size_t j = 0; j < states && n->seen.review != NULL; j++)
+                        n->seen.review[(p->l * L + t) * states + j] = score[j];
                 for (size_t j = 0; j < states; j++)
                         for (size_t i = 0; i < D; i++)
                                 R[t * D + i] += score[j] * v[j * D + i];
@@ -498,6 +503,15 @@ static void first_context(const struct naive *n, double *c)
                                                              : 1;
 }
 
+static double length(const double *x, size_t n)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < n; i++)
+                sum += x[i] * x[i];
+        return sqrt(sum);
+}
+
 static void step(const struct naive *n, size_t l, double *c, const double *x, size_t L)
 {
         size_t D = n->c->dim, u = n->c->rank;
@@ -510,11 +524,17 @@ static void step(const struct naive *n, size_t l, double *c, const double *x, si
                 for (size_t r = 0; r < u; r++)
                         mixed[r] *= vc[r];
                 linear(n, alpha, mixed, in_step(n, l, "w"), 1, false);
-                for (size_t d = 0; d < D; d++)
-                        z[d] += alpha[d] * x[t * D + d];
+                for (size_t d = 0; d < D; d++) {
+                        alpha[d] *= x[t * D + d];
+                        z[d] += alpha[d];
+                }
+                if (n->seen.steps != NULL)
+                        n->seen.steps[l * L + t] = length(alpha, D);
         }
         norm(n, z, &norms, 1);
         drop(n, z, D, 0, l, RAN_DROP_ATTENTION, n->noise.dropout);
+        if (n->seen.update != NULL)
+                n->seen.update[l] = length(z, D);
         for (size_t d = 0; d < D; d++)
                 c[d] += z[d];
         free(z);

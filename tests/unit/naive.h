@@ -21,6 +21,13 @@ struct naive {
         struct ran_noise noise;    /* dropout as in training; all zero: none */
         uint64_t record;           /* of the document: what dropout is keyed by */
         size_t sources;            /* of the document, under a prefix mask: tokens of the source */
+        struct naive_seen {        /* the weights of attention, where somebody wants them, or NULL */
+                double *heads;     /* (layers, h, L + m, L + m), all 0 before */
+                double *review;    /* (layers, L, m + 1) */
+                double *steps;     /* (layers, L) of a Contextualizer: |α x|, not yet a share */
+                double *update;    /* (layers) and |z| */
+        } seen;
+        size_t rows, states;       /* L + m, m + 1 */
         struct naive_layer *layer; /* (layers) and */
         struct naive_head *head;   /* where the parameters of each stand in block */
 };

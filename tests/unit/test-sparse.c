@@ -388,6 +388,53 @@ TEST(sparse_packed)
         }
 }
 
+/* The weights themselves, row by row. */
+static bool check_weights(const struct setting *s)
+{
+        struct dice dice = {.key = 7};
+        struct computed c;
+        struct twin t;
+        float *p = ran_alloc_floats(s->L, NULL);
+        double off = 0;
+
+        if (!CHECK(compute_init(&c, s, &dice)))
+                return false;
+        forward(&c, RAN_SPARSE_BLOCK);
+        for (size_t j = 0; j < s->h; j++) {
+                t = twin_of(s, &c.mask[j], c.qkv, c.da, j);
+                twin_forward(&t);
+                for (size_t i = 0; i < s->L; i++) {
+                        struct ran_sight sight = ran_mask_row(&c.x.mask[j], i);
+                        size_t pos = 0, from, to;
+
+                        while (ran_sight_next(&c.x.mask[j], &sight, &pos, &from, &to)) {
+                                ran_sparse_weights(p, &c.x, j, i, from, to - from, c.scratch);
+                                for (size_t k = from; k < to; k++)
+                                        off = fmax(off,
+                                                   fabs((double)p[k - from] - t.p[i * s->L + k]));
+                        }
+                }
+                twin_release(&t);
+        }
+        compute_release(&c);
+        free(p);
+        return CHECK_NEAR(off, 0, 1e-5);
+}
+
+TEST(sparse_weights_are_those_of_the_pass)
+{
+        struct setting s = {
+                .L = 90, .window = 7, .dilation = 2, .sources = 40, .h = 2, .d = 6, .spread = 1};
+
+        for (s.pattern = 0; s.pattern < 4; s.pattern++)
+                for (s.mask = 0; s.mask < 3; s.mask++)
+                        for (s.similarity = 0; s.similarity < 4; s.similarity++)
+                                if (!check_weights(&s)) {
+                                        say(&s);
+                                        return;
+                                }
+}
+
 /* One key gets all the weight, or nearly so; and scores may be huge. */
 TEST(sparse_bears_large_scores)
 {
