@@ -127,7 +127,7 @@ check: ## everything that must pass: packages, build, unit tests, tests of the p
 	@$(MAKE) --no-print-directory cli
 
 .PHONY: unit
-unit: $(unit_tests) ## the unit tests only
+unit: $(unit_tests) $(benchmarks) ## the unit tests only; benchmarks are built, lest they rot
 	@set -e; for test in $(unit_tests); do $$test; done
 
 .PHONY: cli
@@ -160,8 +160,8 @@ run-fuzzers: $(fuzzers)
 	  echo "$$fuzzer: $$(sed -n 's/stat::number_of_executed_units: //p' $$fuzzer.log) inputs"; done
 
 .PHONY: bench
-bench: all $(benchmarks) ## build and run the benchmarks
-	@set -e; for bench in $(benchmarks); do $$bench; done
+bench: all $(benchmarks) ## build and run the benchmarks; JSON lines beside each in $(BUILD)/bench
+	@set -e; for bench in $(benchmarks); do echo "$$bench -o $$bench.jsonl"; $$bench -o $$bench.jsonl; done
 
 .PHONY: demo
 demo: ## set up, build, and run the main job on real documents

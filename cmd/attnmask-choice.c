@@ -70,7 +70,7 @@ static void choose_queries(struct attnmask_choice *c, const struct attnmask_opti
                 cmd_usage("--row, --rows and --in-window say in three ways who looks: give one");
         if (row == NULL && o->rows == NULL && o->in_window == NULL)
                 return;
-        if (queries == RAN_AXIS_DOCUMENT)
+        if (queries == RAN_AXIS_DOCUMENT && o->rows == NULL)
                 cmd_usage("%s: in this model no token looks at others; the document as a whole "
                           "looks at its tokens",
                           asked);
@@ -152,6 +152,9 @@ static void place(const struct attnmask_choice *c, const struct ran_look_shape *
         if (c->by == ATTNMASK_CELL) {
                 k->query_from = ran_look_cell(shape, c->from);
                 k->query_to = k->query_from + 1;
+        } else if (t->queries == RAN_AXIS_DOCUMENT && c->by != ATTNMASK_ALL) {
+                k->key_from = from;
+                k->key_to = to;
         } else if (c->by != ATTNMASK_ALL) {
                 part(shape, t->queries, from, to, &k->query_from, &k->query_to);
                 if (c->by == ATTNMASK_TOKENS && to - from == 1 && t->queries == RAN_AXIS_ROWS)

@@ -7,7 +7,7 @@
 #include "attnmask.h"
 #include "picture.h"
 
-/* A side of a panel is no shorter than this share of the other. */
+/* A side of a panel of pixels is no shorter than this share of the other. */
 enum { SLIMMEST = 4 };
 
 static size_t most(size_t a, size_t b)
@@ -57,7 +57,8 @@ int attnmask_draw(const struct attnmask_options *o, const struct attnmask_panels
                   struct cmd_sink *out, struct ran_error *err)
 {
         const size_t h = panels->height, w = panels->width;
-        const size_t down = repeats(h, w), across = repeats(w, h);
+        const bool text = o->format == PICTURE_TEXT;
+        const size_t down = text ? 1 : repeats(h, w), across = text ? 1 : repeats(w, h);
         struct picture p;
         int code = picture_init(&p, panels->n, w * across, h * down, err);
 
@@ -139,16 +140,19 @@ static void explain(const struct attnmask_model *a, const struct attnmask_scratc
         };
 
         for (size_t i = 0; i < p->n; i++)
-                cmd_note("panel %zu: %s", i, p->names[i]);
+                if (p->n > 1)
+                        cmd_note("panel %zu: %s", i, p->names[i]);
+                else
+                        cmd_note("%s", p->names[i]);
         cmd_note("lines are who looks (%s), columns who is looked at (%s)", axes[t->queries],
                  t->queries == t->keys ? "the same" : axes[t->keys]);
         cmd_note("%s is a weight of %.2g%s, and %s one of %.2g or less%s%s", text ? "#" : "black",
                  p->most, blocks ? " in the mean of a block" : "", text ? ":" : "the lightest grey",
                  p->least, text ? "; " : "", text ? PICTURE_LEGEND : "");
         if (blocks)
-                cmd_note("the document is longer than the picture, where %s stands for %zu lines "
-                         "and %zu columns: --rows A:B draws a part of it",
-                         text ? "a character" : "a cell", k->down, k->across);
+                cmd_note("the document is longer than the picture: a %s is a block of %zu x %zu; "
+                         "--rows A:B draws a part of it",
+                         text ? "character" : "cell", k->down, k->across);
 }
 
 /* The looks of one layer and head after another are panels, or, of a document that looks as a

@@ -332,7 +332,6 @@ static int answer_prompt(struct generator *g)
 {
         struct ran_error err;
         struct stream stream = {0};
-        struct scratch *s = make_scratch(g, &err);
         struct cmd_sequence_how how = lm_how(&g->lm);
 
         if (g->lm.tokenizer == NULL)
@@ -342,19 +341,24 @@ static int answer_prompt(struct generator *g)
                         model_options.model);
         if (output.output != NULL)
                 cmd_check_writable(output.output);
-        if (s == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        if (cmd_sequence_read_text(&s->sequence, &how, options.prompt, strlen(options.prompt),
-                                   &err) != RAN_OK ||
-            make_text(g, s, key_of(s, NULL), show_text, &stream, &err) != RAN_OK)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        show_text(&stream, &s->text); /* what had to wait for the end */
-        ran_buf_char(&stream.out, '\n');
-        cmd_write_file(output.output, &stream.out);
-        if (cmd_common.verbose)
-                cmd_note("%zu tokens, finish: %s", s->made, s->finish);
+        struct scratch *s = make_scratch(g, &err);
+        int rc = s == NULL ? RAN_ENOMEM
+                           : cmd_sequence_read_text(&s->sequence, &how, options.prompt,
+                                                    strlen(options.prompt), &err);
+        if (rc == RAN_OK)
+                rc = make_text(g, s, key_of(s, NULL), show_text, &stream, &err);
+        if (rc == RAN_OK) {
+                show_text(&stream, &s->text); /* what had to wait for the end */
+                ran_buf_char(&stream.out, '\n');
+                cmd_write_file(output.output, &stream.out);
+                if (cmd_common.verbose)
+                        cmd_note("%zu tokens, finish: %s", s->made, s->finish);
+        }
         ran_buf_release(&stream.out);
-        free_scratch(s);
+        if (s != NULL)
+                free_scratch(s);
+        if (rc != RAN_OK)
+                cmd_die(CMD_FAILED, "%s", err.text);
         return CMD_OK;
 }
 

@@ -48,9 +48,9 @@ static const struct ran_field answer_fields[] = {
          .help = "characters or pixels across at most: a larger mask is drawn in blocks; 0: the "
                  "width of the terminal, or 512 pixels"},
         {"rows", 0, RAN_FIELD_TEXT, OPTION(rows), .value = "A:B",
-         .help = "draw or list tokens A to B-1 only"},
+         .help = "draw or list tokens A to B-1 only, as those who look"},
         {"row", 0, RAN_FIELD_TEXT, OPTION(row), .value = "I",
-         .help = "what token I sees; the first is 0"},
+         .help = "what token I sees; the first is 0; of a model also cell:I, the cell of window I"},
         {"reach", 0, RAN_FIELD_SIZE, OPTION(reach), 0, INFINITY, .value = "K",
          .help = "with --row: what it sees by way of others, after K layers; 0: not given"},
         {"count", 0, RAN_FIELD_BOOL, OPTION(count), .initial = "false",
@@ -73,16 +73,16 @@ static const struct ran_field model_fields[] = {
         {"verify", 0, RAN_FIELD_BOOL, OPTION(verify), .initial = "false",
          .help = "check the digest of the weights before they are used"},
         {"layer", 0, RAN_FIELD_TEXT, OPTION(layer), .value = "N",
-         .help = "of layer N only; the first is 0"},
+         .help = "layer N, the first is 0, or all; otherwise all, and of pictures the last"},
         {"head", 0, RAN_FIELD_TEXT, OPTION(head), .value = "WHAT",
-         .help = "of head N only; of \"mean\", the mean of all heads; or of \"review\", the look "
-                 "back at all windows; the first is 0"},
+         .help = "head N, the first is 0; mean, of all heads; review, the look back at windows; or "
+                 "all; otherwise all, and of pictures the mean"},
         {"in_window", 0, RAN_FIELD_TEXT, OPTION(in_window), .value = "N",
-         .help = "what the tokens of window N look at, and its cell; the first is 0"},
+         .help = "what the tokens of window N and its cell look at; the first is 0"},
         {"top", 0, RAN_FIELD_SIZE, OPTION(top), 0, INFINITY, .value = "K", .initial = "5",
-         .help = "name the K that most attention was paid to"},
+         .help = "name the K that got most attention"},
         {"weights", 0, RAN_FIELD_BOOL, OPTION(weights), .initial = "false",
-         .help = "add all weights that are not 0, row by row"},
+         .help = "add the weights themselves, row by row; what is 0 is left out"},
         {"offsets", 0, RAN_FIELD_CHOICE, OPTION(offsets), .choices = ran_unit_names,
          .value = "UNIT", .initial = "codepoint", .help = "what offsets into a text count"},
         {0},
@@ -107,7 +107,8 @@ static const struct cmd_program program = {
                  "-m MODEL [option...] [file...]",
         .summary = "Shows attention patterns: who sees whom in a text of N tokens, as a grid, a "
                    "picture or intervals; what one token sees; how many scores that makes; and "
-                   "the scores of given vectors.",
+                   "the scores of given vectors. With a model, adds to each JSON record what the "
+                   "model attended to in its document, as the member \"attention\", or draws it.",
         .notes = "In a grid a line is a query and a column a key: # is seen, . is not. Exit "
                  "status: 0, all is well; 1, some records failed; 2, usage; 3, something could not "
                  "be read, written or held in memory.",

@@ -181,27 +181,40 @@ static inline void transpose4(float *out, size_t wide, const float *x, size_t st
         *(v4 *)(out + 3 * wide) = __builtin_shufflevector(AB, CD, 2, 3, 6, 7);
 }
 
-/* One panel: out[k][i] = x[i*stride + k*kstride] for i < have, zeros up to `wide`. */
+/* One panel: out[k][i] = x[i*stride + k*kstride] for i < have, zeros up to `wide`: MR or NR. */
 static void pack(float *out, const float *x, size_t stride, size_t kstride, size_t have,
                  size_t wide, size_t K)
 {
-        size_t i = 0, k4 = K / 4 * 4;
+        size_t k4 = K / 4 * 4;
 
         if (stride == 1 && have == wide) {
-                for (size_t k = 0; k < K; k++)
-                        memcpy(out + k * wide, x + k * kstride, wide * sizeof *out);
+                if (wide == NR) {
+                        for (size_t k = 0; k < K; k++, out += NR, x += kstride)
+                                memcpy(out, x, NR * sizeof *out);
+                } else {
+                        for (size_t k = 0; k < K; k++, out += MR, x += kstride)
+                                memcpy(out, x, MR * sizeof *out);
+                }
                 return;
         }
-        for (; kstride == 1 && i + 4 <= have; i += 4) {
-                for (size_t k = 0; k < k4; k += 4)
-                        transpose4(out + k * wide + i, wide, x + i * stride + k, stride);
-                for (size_t k = k4; k < K; k++)
-                        for (size_t j = i; j < i + 4; j++)
-                                out[k * wide + j] = x[j * stride + k];
+        if (have < wide)
+                memset(out, 0, K * wide * sizeof *out);
+        if (kstride == 1 && have >= 4) {
+                for (size_t i = 0; i < have; i += 4) {
+                        size_t first = least(i, have - 4); /* the last ones: some once more */
+                        const float *row = x + first * stride;
+
+                        for (size_t k = 0; k < k4; k += 4)
+                                transpose4(out + k * wide + first, wide, row + k, stride);
+                        for (size_t k = k4; k < K; k++)
+                                for (size_t j = 0; j < 4; j++)
+                                        out[k * wide + first + j] = row[j * stride + k];
+                }
+                return;
         }
-        for (; i < wide; i++)
-                for (size_t k = 0; k < K; k++)
-                        out[k * wide + i] = i < have ? x[i * stride + k * kstride] : 0.0f;
+        for (size_t k = 0; k < K; k++)
+                for (size_t i = 0; i < have; i++)
+                        out[k * wide + i] = x[i * stride + k * kstride];
 }
 
 /* One tile: rows x cols of C from packed panels. */
@@ -423,7 +436,8 @@ static void silu_bwd(float *dx, const float *x, const float *dy, size_t n)
         }
 }
 
-/* Phi(x), given e = exp(-x^2 / 2): erf by 7.1.26 of Abramowitz and Stegun, for |x|, and its symmetry.
+/* Phi(x), given e = exp(-x^2 / 2): erf by 7.1.26 of Abramowitz and Stegun, for |x|, and its
+ * symmetry.
  */
 static inline vf vnormal(vf x, vf e)
 {

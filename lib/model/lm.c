@@ -48,6 +48,25 @@ size_t ran_lm_widest(const struct ran_config *c, size_t V)
         return widest;
 }
 
+void ran_lm_start(const struct ran_config *c, const struct ran_params *p, size_t V,
+                  const double *count)
+{
+        double all = 0;
+
+        for (size_t id = 0; id < V; id++)
+                all += count[id] + 0.5; /* of an id that never occurred, too, it is finite */
+        for (size_t id = 0; id < V; id++)
+                p->head.lm_b[id] = (float)log((count[id] + 0.5) / all);
+        for (size_t k = 0; k < ran_tails(c, V); k++) {
+                struct group g = tail_of(c, V, k);
+                double sum = 0;
+
+                for (size_t id = g.from; id < g.end; id++)
+                        sum += count[id] + 0.5;
+                p->head.lm_tail_b[k] = (float)log(sum / all);
+        }
+}
+
 static const size_t NONE = SIZE_MAX;
 
 /* ---- a block of places ---------------------------------------------------------------------- */

@@ -1,10 +1,11 @@
 /* lm.h - the output of language models: a softmax over the vocabulary, tied to the embedding.
  *
- *   full:      logits = h E^T + b                             E (V, D): embed.weight, b (V):
- * lm.bias adaptive:  the first softmax is over the ids below S = shortlist and one entry a tail; a
- * tail has a softmax of its own over its ids, tail k: ids from S 4^k on, below S 4^(k+1) and V
- *              (Grave et al., ICML 2017, with rows of full width that stay tied). Frequent ids come
- *              first in a vocabulary, so that most tokens need the first softmax alone.
+ *   full:      logits = h E^T + b           E (V, D): embed.weight, b (V): lm.bias
+ *
+ *   adaptive:  the first softmax is over the ids below S = shortlist and one entry a tail; a tail
+ *              has a softmax of its own over its ids, tail k: ids from S 4^k on, below S 4^(k+1)
+ *              and V (Grave et al., ICML 2017, with rows of full width that stay tied). Frequent
+ *              ids come first in a vocabulary, so that most tokens need the first softmax alone.
  *
  * The logits of all places at once would be the largest array of all: they are made for a block of
  * places at a time, and used at once.
@@ -19,6 +20,12 @@ enum { RAN_LM_ROWS = 512 }; /* places in a block */
 /* Ids in the first softmax: S, or V. Ids in the widest tail; 0: there is none. */
 size_t ran_lm_first(const struct ran_config *c, size_t V);
 size_t ran_lm_widest(const struct ran_config *c, size_t V);
+
+/* Sets the biases of the output such that it says how frequent each id is before it knows anything
+ * else: logarithms of count (V), at least 0. Left to the rows of the embedding, that would be a
+ * direction that all rare ids share, and which hides what tells them apart. */
+void ran_lm_start(const struct ran_config *c, const struct ran_params *p, size_t V,
+                  const double *count);
 
 /* After ran_encode of w->rows with places (in their order): nll (places) of gold, 0 where gold is
  * RAN_NO_ID; and logits (places, V), log-probabilities if adaptive. Each may be NULL. */

@@ -19,11 +19,10 @@
 
 enum {
         BLOCK = RAN_SPARSE_BLOCK,
-        STRIPE = 256,   /* centres that lines are read for at a time, at most */
-        SHORT = 64,     /* the same, where runs are short: of a tile not much is hidden then */
-        LINES = 128,    /* of a tile */
-        DIAGONALS = 32, /* read before the softmax goes on */
-        NARROW = 64     /* runs that reach no further are diagonals */
+        STRIPE = 256,  /* centres that lines are read for at a time, at most */
+        SHORT = 64,    /* the same, where runs are short: of a tile not much is hidden then */
+        LINES = 128,   /* of a tile */
+        DIAGONALS = 32 /* read before the softmax goes on */
 };
 
 /* What a block works with. Rows are given by token; x.y makes a score, u.w the adjoint of a weight.
@@ -31,8 +30,7 @@ enum {
 struct block {
         const struct ran_sparse *s;
         struct ran_centres c;
-        const float *x, *y, *u, *w;
-        size_t ld, ldu, ldw;          /* of x and y, u, w */
+        const float *x, *y, *u, *w;   /* (L, d) */
         const float *log_sum, *delta; /* by query */
         /* Scratch. */
         float *score, *dscore; /* (LINES, STRIPE) */
@@ -115,9 +113,9 @@ static int how_of(const struct ran_sparse *s)
 }
 
 /* Lengths of n rows. */
-static void lengths(float *out, const float *x, size_t ld, size_t n, size_t d)
+static void lengths(float *out, const float *x, size_t n, size_t d)
 {
-        ran_simd->alike(RAN_ALIKE_DOT, out, x, ld, x, ld, n, d);
+        ran_simd->alike(RAN_ALIKE_DOT, out, x, d, x, d, n, d);
         for (size_t i = 0; i < n; i++)
                 out[i] = sqrtf(out[i]);
 }
@@ -158,10 +156,14 @@ static bool keeps_raw(const struct ran_sparse *s)
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-/* Whether runs of keys go by bands. */
+/* Whether runs of keys go by bands: a stripe's tiles, as wide as all that its centres look at, are
+ * two thirds full at least. So in a short text nearly every run is. */
 static bool has_bands(const struct block *b)
 {
-        return b->c.mask->near >= NARROW && how_of(b->s) == RAN_ALIKE_DOT;
+        const struct ran_mask *m = b->c.mask;
+        size_t wide = least(m->N, SHORT + 2 * m->near);
+
+        return how_of(b->s) == RAN_ALIKE_DOT && 3 * least(m->N, 2 * m->near + 1) >= 2 * wide;
 }
 
 /* Centres of a stripe of diagonals: all rows that belong to them, and that the next diagonal
@@ -176,7 +178,7 @@ static size_t stripe_of_diagonals(const struct block *b)
 /* acc += the rows of x that go with each centre, weighted by the lines of p; as many lines at once
  * as have the same centres. */
 static void pull_lines(float *acc, size_t d, const float *p, const struct ran_line *line,
-                       size_t lines, size_t first, const float *x, size_t ld)
+                       size_t lines, size_t first, const float *x)
 {
         for (size_t k = 0, same; k < lines; k += same, p += same * STRIPE) {
                 size_t from = line[k].from, to = line[k].to;
@@ -185,9 +187,9 @@ static void pull_lines(float *acc, size_t d, const float *p, const struct ran_li
                 for (same = 0;
                      k + same < lines && line[k + same].from == from && line[k + same].to == to;
                      same++)
-                        row[same] = x + line[k + same].other * ld;
-                ran_simd->pull(acc + from * d, d, p + from - first, STRIPE, row, ld, same,
-                               to - from, d);
+                        row[same] = x + line[k + same].other * d;
+                ran_simd->pull(acc + from * d, d, p + from - first, STRIPE, row, d, same, to - from,
+                               d);
         }
 }
 
@@ -227,13 +229,12 @@ static void go_on(struct block *b, const struct ran_line *line, size_t lines, si
 static void score_diagonal(struct block *b, float *score, const struct ran_line *l)
 {
         const struct ran_sparse *s = b->s;
-        const float *y = b->y + l->other * b->ld;
-        size_t n = l->to - l->from;
+        size_t n = l->to - l->from, d = s->d;
+        const float *y = b->y + l->other * d;
 
-        ran_simd->alike(how_of(s), score, b->x + (b->c.from + l->from) * b->ld, b->ld, y, b->ld, n,
-                        s->d);
+        ran_simd->alike(how_of(s), score, b->x + (b->c.from + l->from) * d, d, y, d, n, d);
         if (s->similarity == RAN_SIMILARITY_COSINE)
-                lengths(b->other, y, b->ld, n, s->d);
+                lengths(b->other, y, n, d);
         bend(s, score, b->length + l->from, b->other, n);
 }
 
@@ -260,7 +261,7 @@ static void read_diagonals(struct block *b, const struct ran_line *line, size_t 
         for (size_t k = 0; k < lines; k++)
                 score_diagonal(b, b->score + k * STRIPE + line[k].from - first, &line[k]);
         go_on(b, line, lines, first, n);
-        pull_lines(b->acc, b->s->d, b->score, line, lines, first, b->w, b->ldw);
+        pull_lines(b->acc, b->s->d, b->score, line, lines, first, b->w);
 }
 
 /* row (n) = x */
@@ -275,12 +276,13 @@ static const float *fill(float *row, float x, size_t n)
 static void score_tile(struct block *b, size_t t, size_t lines, size_t first, size_t n)
 {
         const struct ran_sparse *s = b->s;
+        size_t d = s->d;
 
-        ran_gemm(b->score, STRIPE, b->y + t * b->ld, b->ld, 1, b->x + (b->c.from + first) * b->ld,
-                 1, b->ld, lines, n, s->d, false);
+        ran_gemm(b->score, STRIPE, b->y + t * d, d, 1, b->x + (b->c.from + first) * d, 1, d, lines,
+                 n, d, false);
         if (s->similarity != RAN_SIMILARITY_COSINE)
                 return;
-        lengths(b->other, b->y + t * b->ld, b->ld, lines, s->d);
+        lengths(b->other, b->y + t * d, lines, d);
         for (size_t k = 0; k < lines; k++)
                 bend(s, b->score + k * STRIPE, b->length + first, fill(b->row0, b->other[k], n), n);
 }
@@ -326,30 +328,27 @@ static void read_tile(struct block *b, size_t t, size_t lines, size_t first, siz
         ran_lines_bands(line, &b->c, t, lines, first, n);
         go_on(b, line, lines, first, n);
         clear_outside(b->score, line, lines, first, n);
-        ran_gemm(b->acc + first * d, d, b->score, 1, STRIPE, b->w + t * b->ldw, b->ldw, 1, n, d,
-                 lines, true);
+        ran_gemm(b->acc + first * d, d, b->score, 1, STRIPE, b->w + t * d, d, 1, n, d, lines, true);
 }
 
-/* Rows of q, k and v of a head (part 0, 1 and 2), or of da, and how far apart they are. */
-static const float *rows_of(const struct ran_sparse *s, size_t head, size_t part, size_t *ld)
+/* Rows of q, k and v of a head: part 0, 1 and 2. */
+static const float *rows_of(const struct ran_sparse *s, size_t head, size_t part)
 {
-        *ld = s->packed != NULL ? s->d : 3 * s->h * s->d;
-        return s->packed != NULL ? s->packed + (part * s->h + head) * s->L * s->d
-                                 : s->qkv + (part * s->h + head) * s->d;
+        return s->qkv + (part * s->h + head) * s->L * s->d;
 }
 
-static const float *rows_of_da(const struct ran_sparse *s, const float *da, size_t head, size_t *ld)
+void ran_sparse_pack(float *out, size_t L, const float *rows, size_t n, size_t heads, size_t d)
 {
-        *ld = s->packed_da != NULL ? s->d : s->h * s->d;
-        return s->packed_da != NULL ? s->packed_da + head * s->L * s->d : da + head * s->d;
-}
-
-void ran_sparse_pack(float *out, const float *rows, size_t L, size_t heads, size_t d, size_t i0,
-                     size_t i1)
-{
-        for (size_t i = i0; i < i1; i++)
+        for (size_t i = 0; i < n; i++)
                 for (size_t j = 0; j < heads; j++)
                         memcpy(out + (j * L + i) * d, rows + (i * heads + j) * d, d * sizeof *out);
+}
+
+void ran_sparse_unpack(float *rows, const float *in, size_t L, size_t n, size_t heads, size_t d)
+{
+        for (size_t i = 0; i < n; i++)
+                for (size_t j = 0; j < heads; j++)
+                        memcpy(rows + (i * heads + j) * d, in + (j * L + i) * d, d * sizeof *rows);
 }
 
 void ran_sparse_queries(const struct ran_sparse *x, size_t head, size_t i0, size_t i1,
@@ -359,15 +358,15 @@ void ran_sparse_queries(const struct ran_sparse *x, size_t head, size_t i0, size
         struct block b = block_of(x, head, i0, i1, scratch);
         float scale = scale_of(x);
 
-        b.x = rows_of(x, head, 0, &b.ld);
-        b.y = rows_of(x, head, 1, &b.ld);
-        b.w = rows_of(x, head, 2, &b.ldw);
+        b.x = rows_of(x, head, 0);
+        b.y = rows_of(x, head, 1);
+        b.w = rows_of(x, head, 2);
         for (size_t i = 0; i < b.c.n; i++) {
                 b.top[i] = -FLT_MAX;
                 b.sum[i] = 0;
         }
         if (x->similarity == RAN_SIMILARITY_COSINE)
-                lengths(b.length, b.x + i0 * b.ld, b.ld, b.c.n, d);
+                lengths(b.length, b.x + i0 * d, b.c.n, d);
         if (has_bands(&b))
                 each_tile(&b, read_tile);
         each_diagonal(&b, read_diagonals);
@@ -386,14 +385,13 @@ void ran_sparse_weights(float *p, const struct ran_sparse *x, size_t head, size_
 {
         float *own = scratch, *other = own + BLOCK, *log_sum = other + BLOCK,
               *unused = log_sum + BLOCK;
-        size_t ld;
-        const float *q = rows_of(x, head, 0, &ld) + i * ld;
-        const float *k = rows_of(x, head, 1, &ld) + j * ld;
+        const float *q = rows_of(x, head, 0) + i * x->d, *k = rows_of(x, head, 1) + j * x->d;
 
-        ran_simd->alike(how_of(x), p, q, 0, k, ld, n, x->d);
+        ran_simd->alike(how_of(x), p, q, 0, k, x->d, n, x->d);
         if (x->similarity == RAN_SIMILARITY_COSINE) {
-                lengths(own, q, 0, n, x->d);
-                lengths(other, k, ld, n, x->d);
+                lengths(own, q, 1, x->d);
+                fill(own, own[0], n);
+                lengths(other, k, n, x->d);
         }
         bend(x, p, own, other, n);
         fill(log_sum, x->log_sum[head * x->L + i], n);
@@ -422,13 +420,13 @@ static void soften_bwd(struct block *b, float *score, float *dscore, size_t at, 
 static void diagonal_bwd(struct block *b, const struct ran_line *l, float *score, float *dscore)
 {
         const struct ran_sparse *s = b->s;
-        size_t n = l->to - l->from;
+        size_t n = l->to - l->from, d = s->d;
 
         score_diagonal(b, score, l);
         if (keeps_raw(s))
                 memcpy(b->raw, score, n * sizeof *b->raw);
-        ran_simd->alike(RAN_ALIKE_DOT, dscore, b->u + (b->c.from + l->from) * b->ldu, b->ldu,
-                        b->w + l->other * b->ldw, b->ldw, n, s->d);
+        ran_simd->alike(RAN_ALIKE_DOT, dscore, b->u + (b->c.from + l->from) * d, d,
+                        b->w + l->other * d, d, n, d);
         soften_bwd(b, score, dscore, l->from, l->other, false, n);
         bend_bwd(s, dscore, b->self + l->from, b->raw, b->length + l->from, b->other, n);
 }
@@ -447,14 +445,13 @@ static void diagonals_bwd(struct block *b, const struct ran_line *line, size_t l
                 diagonal_bwd(b, &l, b->score + in, b->dscore + in);
                 if (how != RAN_ALIKE_DOT)
                         ran_simd->pull_apart(how, b->acc + l.from * d, d, b->dscore + in,
-                                             b->y + l.other * b->ld, b->ld,
-                                             b->x + (b->c.from + l.from) * b->ld, b->ld,
-                                             l.to - l.from, d);
+                                             b->y + l.other * d, d, b->x + (b->c.from + l.from) * d,
+                                             d, l.to - l.from, d);
         }
         if (how == RAN_ALIKE_DOT)
-                pull_lines(b->acc, d, b->dscore, line, lines, first, b->y, b->ld);
+                pull_lines(b->acc, d, b->dscore, line, lines, first, b->y);
         if (b->c.keys)
-                pull_lines(b->acc_w, d, b->score, line, lines, first, b->w, b->ldw);
+                pull_lines(b->acc_w, d, b->score, line, lines, first, b->w);
 }
 
 static void tile_bwd(struct block *b, size_t t, size_t lines, size_t first, size_t n)
@@ -467,8 +464,8 @@ static void tile_bwd(struct block *b, size_t t, size_t lines, size_t first, size
         ran_lines_bands(line, &b->c, t, lines, first, n);
         if (keeps_raw(s))
                 memcpy(b->raw, b->score, LINES * STRIPE * sizeof *b->raw);
-        ran_gemm(b->dscore, STRIPE, b->w + t * b->ldw, b->ldw, 1,
-                 b->u + (b->c.from + first) * b->ldu, 1, b->ldu, lines, n, d, false);
+        ran_gemm(b->dscore, STRIPE, b->w + t * d, d, 1, b->u + (b->c.from + first) * d, 1, d, lines,
+                 n, d, false);
         for (size_t k = 0; k < lines; k++) {
                 size_t at = line[k].from, m = line[k].to - at, in = k * STRIPE + at - first;
 
@@ -477,13 +474,13 @@ static void tile_bwd(struct block *b, size_t t, size_t lines, size_t first, size
                          keeps_raw(s) ? fill(b->row0, b->other[k], m) : NULL, m);
         }
         clear_outside(b->dscore, line, lines, first, n);
-        ran_gemm(b->acc + first * d, d, b->dscore, 1, STRIPE, b->y + t * b->ld, b->ld, 1, n, d,
-                 lines, true);
+        ran_gemm(b->acc + first * d, d, b->dscore, 1, STRIPE, b->y + t * d, d, 1, n, d, lines,
+                 true);
         if (!b->c.keys)
                 return;
         clear_outside(b->score, line, lines, first, n);
-        ran_gemm(b->acc_w + first * d, d, b->score, 1, STRIPE, b->w + t * b->ldw, b->ldw, 1, n, d,
-                 lines, true);
+        ran_gemm(b->acc_w + first * d, d, b->score, 1, STRIPE, b->w + t * d, d, 1, n, d, lines,
+                 true);
 }
 
 /* Runs the backward pass of a block and writes dx, the adjoint of its x, among rows of 3E. */
@@ -494,48 +491,47 @@ static void block_bwd(struct block *b, float *dx)
 
         memset(b->self, 0, b->c.n * sizeof *b->self);
         if (b->s->similarity == RAN_SIMILARITY_COSINE)
-                lengths(b->length, b->x + b->c.from * b->ld, b->ld, b->c.n, d);
+                lengths(b->length, b->x + b->c.from * d, b->c.n, d);
         if (has_bands(b))
                 each_tile(b, tile_bwd);
         each_diagonal(b, diagonals_bwd);
         for (size_t i = 0; i < b->c.n; i++) {
-                const float *x = b->x + (b->c.from + i) * b->ld;
+                const float *x = b->x + (b->c.from + i) * d;
 
                 for (size_t c = 0; c < d; c++)
                         dx[i * ld + c] = scale * (b->acc[i * d + c] - b->self[i] * x[c]);
         }
 }
 
-void ran_sparse_queries_bwd(float *dqkv, float *delta, const float *da, const struct ran_sparse *x,
-                            size_t head, size_t i0, size_t i1, float *scratch)
+void ran_sparse_queries_bwd(float *dqkv, float *delta, const struct ran_sparse *x, size_t head,
+                            size_t i0, size_t i1, float *scratch)
 {
         size_t d = x->d, E = x->h * d;
         struct block b = block_of(x, head, i0, i1, scratch);
 
-        b.x = rows_of(x, head, 0, &b.ld);
-        b.y = rows_of(x, head, 1, &b.ld);
-        b.w = rows_of(x, head, 2, &b.ldw);
-        b.u = rows_of_da(x, da, head, &b.ldu);
+        b.x = rows_of(x, head, 0);
+        b.y = rows_of(x, head, 1);
+        b.w = rows_of(x, head, 2);
+        b.u = x->da + head * x->L * d;
         delta += head * x->L;
-        ran_simd->alike(RAN_ALIKE_DOT, delta + i0, x->a + i0 * E + head * d, E, b.u + i0 * b.ldu,
-                        b.ldu, b.c.n, d);
+        ran_simd->alike(RAN_ALIKE_DOT, delta + i0, x->a + i0 * E + head * d, E, b.u + i0 * d, d,
+                        b.c.n, d);
         b.log_sum = x->log_sum + head * x->L;
         b.delta = delta;
         block_bwd(&b, dqkv + i0 * 3 * E + head * d);
 }
 
-void ran_sparse_keys_bwd(float *dqkv, const float *delta, const float *da,
-                         const struct ran_sparse *x, size_t head, size_t j0, size_t j1,
-                         float *scratch)
+void ran_sparse_keys_bwd(float *dqkv, const float *delta, const struct ran_sparse *x, size_t head,
+                         size_t j0, size_t j1, float *scratch)
 {
         size_t d = x->d, E = x->h * d;
         struct block b = block_of(x, head, j0, j1, scratch);
 
         b.c.keys = true;
-        b.x = rows_of(x, head, 1, &b.ld);
-        b.y = rows_of(x, head, 0, &b.ld);
-        b.u = rows_of(x, head, 2, &b.ldu);
-        b.w = rows_of_da(x, da, head, &b.ldw);
+        b.x = rows_of(x, head, 1);
+        b.y = rows_of(x, head, 0);
+        b.u = rows_of(x, head, 2);
+        b.w = x->da + head * x->L * d;
         b.log_sum = x->log_sum + head * x->L;
         b.delta = delta + head * x->L;
         block_bwd(&b, dqkv + j0 * 3 * E + E + head * d);

@@ -1,12 +1,13 @@
-/* sparse.h - attention over a pattern, at the cost of its scores: one document, any mask of ran.h, no
- * array of L x L, forward or backward.
+/* sparse.h - attention over a pattern, at the cost of its scores: one document, any mask of ran.h,
+ * no array of L x L, forward or backward.
  *
- *      a_i = sum over the keys j that query i sees of p_ij v_j,    p_i = softmax(similarity(q_i, k_j))
+ *      a_i = sum over the keys j that query i sees of p_ij v_j,    p_i = softmax(similarity(q_i,
+ * k_j))
  *
- * Work is cut into blocks of queries, or of keys, of one head, which may be done in any order and by
- * any thread; a block's results do not depend on the others. Keys that stand together are read as
- * matrix products, single ones as the diagonals that they form with the queries of a block (mask.h).
- * Scores are computed anew in the backward pass: of each row only its log-sum is kept.
+ * Work is cut into blocks of queries, or of keys, of one head, which may be done in any order and
+ * by any thread; a block's results do not depend on the others. Keys that stand together are read
+ * as matrix products, single ones as the diagonals that they form with the queries of a block
+ * (mask.h). Scores are computed anew in the backward pass: of each row only its log-sum is kept.
  */
 #ifndef RAN_MODEL_SPARSE_H
 #define RAN_MODEL_SPARSE_H
@@ -17,21 +18,21 @@ struct ran_sparse {
         const struct ran_mask *mask; /* (h) of each head; its N is L */
         int similarity;              /* RAN_SIMILARITY_... */
         size_t L, h, d;
-        const float *qkv; /* (L, 3E): q, k, v, heads side by side, E = h d; q and k after rotary */
-        float *a;         /* (L, E) */
-        float *log_sum;   /* (h, L) of the exp of each row's scores: written forward, read backward */
-        /* qkv and da by heads, (3h, L, d) and (h, L, d), see ran_sparse_pack; or NULL. They make no
-         * other result: single keys are read several times faster in a long text, whose rows of all
-         * heads lie far apart. */
-        const float *packed, *packed_da;
+        /* By heads, because rows of all heads lie far apart, and single keys of a long text then
+         * are read several times more slowly. q, k and v, q and k after rotary: */
+        const float *qkv; /* (3h, L, d) */
+        const float *da;  /* (h, L, d): read backward */
+        float *a;         /* (L, E), E = h d: heads side by side */
+        float *log_sum; /* (h, L) of the exp of each row's scores: written forward, read backward */
 };
 
-/* Of rows (L, heads d) those of [i0, i1) by heads: out (heads, L, d). */
-void ran_sparse_pack(float *out, const float *rows, size_t L, size_t heads, size_t d, size_t i0,
-                     size_t i1);
+/* Sorts n rows (n, heads d) by heads: out (heads, L, d), of each head its first n rows; and back.
+ */
+void ran_sparse_pack(float *out, size_t L, const float *rows, size_t n, size_t heads, size_t d);
+void ran_sparse_unpack(float *rows, const float *in, size_t L, size_t n, size_t heads, size_t d);
 
-/* Queries or keys of one call at most. Blocks should begin at multiples of it: then a result depends
- * on the document alone, to the last bit. */
+/* Queries or keys of one call at most. Blocks should begin at multiples of it: then a result
+ * depends on the document alone, to the last bit. */
 enum { RAN_SPARSE_BLOCK = 1024 };
 /* Scratch of one call. */
 size_t ran_sparse_floats(size_t d);
@@ -43,13 +44,12 @@ void ran_sparse_queries(const struct ran_sparse *x, size_t head, size_t i0, size
  * sees all; n is RAN_SPARSE_BLOCK at most. */
 void ran_sparse_weights(float *p, const struct ran_sparse *x, size_t head, size_t i, size_t j,
                         size_t n, float *scratch);
-/* Adjoints, from da (L, E), into dqkv (L, 3E), overwritten: dq of a block of queries, and dk and dv
- * of a block of keys. delta (h, L) is a_i . da_i of each head, which the first of them writes and the
- * second reads: all queries come before all keys. */
-void ran_sparse_queries_bwd(float *dqkv, float *delta, const float *da, const struct ran_sparse *x,
-                            size_t head, size_t i0, size_t i1, float *scratch);
-void ran_sparse_keys_bwd(float *dqkv, const float *delta, const float *da,
-                         const struct ran_sparse *x, size_t head, size_t j0, size_t j1,
-                         float *scratch);
+/* Adjoints, from x->da, into dqkv (L, 3E), q, k and v of all heads side by side, overwritten: dq of
+ * a block of queries, and dk and dv of a block of keys. delta (h, L) is a_i . da_i of each head,
+ * which the first of them writes and the second reads: all queries come before all keys. */
+void ran_sparse_queries_bwd(float *dqkv, float *delta, const struct ran_sparse *x, size_t head,
+                            size_t i0, size_t i1, float *scratch);
+void ran_sparse_keys_bwd(float *dqkv, const float *delta, const struct ran_sparse *x, size_t head,
+                         size_t j0, size_t j1, float *scratch);
 
 #endif

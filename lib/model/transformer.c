@@ -41,6 +41,12 @@ static size_t first_row(const struct ran_rows *rows, size_t b)
         return rows->doc[b] + rows->key[b] - (rows->docwin[b] + b);
 }
 
+/* Tokens of a document, carried ones too. */
+static size_t length_of(const struct ran_rows *rows, size_t b)
+{
+        return rows->doc[b + 1] - rows->doc[b] + ran_earlier(rows, b);
+}
+
 static size_t new_row(const struct ran_rows *rows, size_t b)
 {
         return first_row(rows, b) + ran_earlier(rows, b);
@@ -60,6 +66,18 @@ static size_t document_of(const struct ran_rows *rows, size_t t)
                         high = b;
         }
         return low;
+}
+
+/* Tokens of one document among [t, end): the first n, which are those from number `at` on in it. */
+struct piece {
+        size_t b, t, n, at;
+};
+
+static struct piece piece_of(const struct ran_rows *rows, size_t t, size_t end)
+{
+        size_t b = document_of(rows, t), to = rows->doc[b + 1] < end ? rows->doc[b + 1] : end;
+
+        return (struct piece){b, t, to - t, ran_earlier(rows, b) + t - rows->doc[b]};
 }
 
 /* Calls fn for each run of the pass's tokens whose rows stand together: (first token, row, n). */
@@ -83,16 +101,14 @@ static void drop(const struct pass *s, int site, float *x)
 {
         const struct ran_work *w = s->w;
         const struct ran_rows *rows = w->rows;
-        size_t end = s->t0 + s->T;
+        struct piece k;
 
         if (!w->training || !(w->noise.dropout > 0))
                 return;
-        for (size_t t = s->t0, to; t < end; t = to) {
-                size_t b = document_of(rows, t);
-
-                to = rows->doc[b + 1] < end ? rows->doc[b + 1] : end;
-                ran_drop(w, b, s->l, site, w->noise.dropout, x + (t - s->t0) * w->D,
-                         (to - t) * w->D, (t - rows->doc[b]) * w->D);
+        for (size_t t = s->t0; t < s->t0 + s->T; t += k.n) {
+                k = piece_of(rows, t, s->t0 + s->T);
+                ran_drop(w, k.b, s->l, site, w->noise.dropout, x + (t - s->t0) * w->D, k.n * w->D,
+                         (t - rows->doc[k.b]) * w->D);
         }
 }
 
@@ -167,11 +183,9 @@ static int make_masks(struct ran_work *w, struct ran_error *err)
                 return RAN_ENOMEM;
         w->mask = mask;
         for (size_t b = 0; b < rows->B; b++) {
-                size_t n = rows->doc[b + 1] - rows->doc[b] + ran_earlier(rows, b);
-
                 for (size_t j = 0; j < w->h; j++, mask++)
                         if (ran_mask_init(mask, pattern_of(c, j), c->window, c->dilation, c->mask,
-                                          n, rows->sources[b], err) != RAN_OK)
+                                          length_of(rows, b), rows->sources[b], err) != RAN_OK)
                                 return err->code;
         }
         return RAN_OK;
@@ -188,12 +202,10 @@ static int count_tasks(struct ran_work *w, struct ran_error *err)
         w->task = task;
         task[0] = 0;
         for (size_t b = 0; b < rows->B; b++) {
-                size_t n = rows->doc[b + 1] - rows->doc[b];
+                size_t first = ran_earlier(rows, b), last = length_of(rows, b) - 1;
 
-                size_t earlier = ran_earlier(rows, b);
-
-                task[b + 1] = task[b] + w->h * ((earlier + n - 1) / RAN_SPARSE_BLOCK -
-                                                earlier / RAN_SPARSE_BLOCK + 1);
+                task[b + 1] =
+                        task[b] + w->h * (last / RAN_SPARSE_BLOCK - first / RAN_SPARSE_BLOCK + 1);
         }
         return RAN_OK;
 }
@@ -205,7 +217,7 @@ static int prepare(struct ran_work *w, struct ran_error *err)
         size_t longest = 0;
 
         for (size_t b = 0; b < rows->B; b++) {
-                size_t n = rows->doc[b + 1] - rows->doc[b], all = n + ran_earlier(rows, b);
+                size_t all = length_of(rows, b);
 
                 longest = all > longest ? all : longest;
                 if (rows->carry[b] != NULL &&
@@ -213,9 +225,7 @@ static int prepare(struct ran_work *w, struct ran_error *err)
                         return RAN_ENOMEM;
         }
         x->T = rows->L < w->chunk_rows ? rows->L : w->chunk_rows;
-        x->K = rows->B > 0 ? first_row(rows, rows->B - 1) + ran_earlier(rows, rows->B - 1) +
-                                     rows->doc[rows->B] - rows->doc[rows->B - 1]
-                           : 0;
+        x->K = rows->B > 0 ? first_row(rows, rows->B - 1) + length_of(rows, rows->B - 1) : 0;
         if (make_masks(w, err) != RAN_OK || count_tasks(w, err) != RAN_OK ||
             ran_work_rotary(w, longest, err) != RAN_OK)
                 return err != NULL ? err->code : RAN_ENOMEM;
@@ -229,6 +239,14 @@ static void cut_acts(struct ran_work *w, struct ran_cutter *k, struct ran_block_
 
         RAN_LETTERS;
         RAN_BLOCK_ACTS(RAN_CUT_FIELD)
+}
+
+static void cut_rows(struct ran_work *w, struct ran_cutter *k, struct ran_block_rows *out)
+{
+        const double f = (double)w->c->ffn_dim;
+
+        RAN_LETTERS;
+        RAN_BLOCK_ROWS(RAN_CUT_FIELD)
 }
 
 static void cut_adjoints(struct ran_work *w, struct ran_cutter *k, struct ran_block_adjoints *out)
@@ -257,6 +275,7 @@ static void lay_out(struct ran_work *w, struct ran_cutter *k)
         /* what the last norm reads */
         w->unnormed = w->training ? ran_cut(k, rows) : w->x[0];
         w->last_stat = ran_cut(k, (double)w->size.L * 2);
+        cut_rows(w, k, &w->block_rows);
         if (w->training)
                 cut_adjoints(w, k, &w->block_adj);
         w->lane_floats = ran_sparse_floats(w->d);
@@ -264,6 +283,14 @@ static void lay_out(struct ran_work *w, struct ran_cutter *k)
 }
 
 /* ---- attention ------------------------------------------------------------------------------ */
+
+/* Of all tokens of document b, carried ones too: q, k and v, part 0, 1 and 2 (h, length, d). */
+static float *part_of(const struct pass *s, size_t b, size_t part)
+{
+        const struct ran_work *w = s->w;
+
+        return s->act->qkv + (first_row(w->rows, b) * 3 + length_of(w->rows, b) * part) * w->E;
+}
 
 /* One document's attention in a layer. */
 static struct ran_sparse sparse_of(const struct pass *s, size_t b)
@@ -274,10 +301,11 @@ static struct ran_sparse sparse_of(const struct pass *s, size_t b)
 
         return (struct ran_sparse){.mask = w->mask + b * w->h,
                                    .similarity = w->c->similarity,
-                                   .L = rows->doc[b + 1] - rows->doc[b] + ran_earlier(rows, b),
+                                   .L = length_of(rows, b),
                                    .h = w->h,
                                    .d = w->d,
-                                   .qkv = s->act->qkv + row * 3 * w->E,
+                                   .qkv = part_of(s, b, 0),
+                                   .da = w->training ? w->block_adj.da + row * w->E : NULL,
                                    .a = s->act->a + row * w->E,
                                    .log_sum = s->act->log_sum + row * w->h};
 }
@@ -299,7 +327,7 @@ static size_t locate(const struct ran_work *w, size_t task, size_t *head, size_t
         task -= w->task[low];
         *head = task % w->h;
         earlier = ran_earlier(rows, low);
-        n = earlier + rows->doc[low + 1] - rows->doc[low];
+        n = length_of(rows, low);
         *from = (earlier / RAN_SPARSE_BLOCK + task / w->h) * RAN_SPARSE_BLOCK;
         *to = *from + RAN_SPARSE_BLOCK < n ? *from + RAN_SPARSE_BLOCK : n;
         *from = *from > earlier ? *from : earlier;
@@ -324,7 +352,7 @@ static void attend_queries_bwd(void *arg, size_t task, float *scratch)
         struct ran_sparse x = sparse_of(s, b);
 
         ran_sparse_queries_bwd(w->block_adj.dqkv + row * 3 * w->E, w->block_adj.delta + row * w->h,
-                               w->block_adj.da + row * w->E, &x, head, from, to, scratch);
+                               &x, head, from, to, scratch);
 }
 
 static void attend_keys_bwd(void *arg, size_t task, float *scratch)
@@ -335,51 +363,41 @@ static void attend_keys_bwd(void *arg, size_t task, float *scratch)
         size_t row = first_row(w->rows, b);
         struct ran_sparse x = sparse_of(s, b);
 
-        ran_sparse_keys_bwd(w->block_adj.dqkv + row * 3 * w->E, w->block_adj.delta + row * w->h,
-                            w->block_adj.da + row * w->E, &x, head, from, to, scratch);
+        ran_sparse_keys_bwd(w->block_adj.dqkv + row * 3 * w->E, w->block_adj.delta + row * w->h, &x,
+                            head, from, to, scratch);
 }
 
-/* Rotates q and k of a run of tokens forth or, their adjoints, back. */
-static void rotate(const struct ran_work *w, float *qkv, size_t t, size_t n, float sign)
+/* Rotates q and k of some tokens, or back. */
+static void rotate(const struct ran_work *w, const struct piece *k, float *qkv, float sign)
 {
-        const struct ran_rows *rows = w->rows;
-        size_t ld = 3 * w->E;
-
-        for (size_t end = t + n, to; w->c->rotary && t < end; qkv += (to - t) * ld, t = to) {
-                size_t b = document_of(rows, t);
-                size_t position = ran_earlier(rows, b) + t - rows->doc[b];
-
-                to = rows->doc[b + 1] < end ? rows->doc[b + 1] : end;
-                ran_simd->rotary(qkv, ld, w->rotary + position * 2 * w->d, sign, to - t, 2 * w->h,
+        if (w->c->rotary)
+                ran_simd->rotary(qkv, 3 * w->E, w->rotary + k->at * 2 * w->d, sign, k->n, 2 * w->h,
                                  w->d);
-        }
 }
 
-/* Keys and values of a document's earlier tokens, and back to its carry, new ones too. */
+/* Keys and values of a document's earlier tokens; and those of new ones to its carry. */
 static void recall(struct pass *s, size_t b)
 {
         const struct ran_work *w = s->w;
         const struct ran_carry *carry = w->rows->carry[b];
-        float *row = s->act->qkv + first_row(w->rows, b) * 3 * w->E;
+        size_t n = ran_earlier(w->rows, b), L = length_of(w->rows, b);
 
-        for (size_t i = 0; i < ran_earlier(w->rows, b); i++, row += 3 * w->E) {
-                memcpy(row + w->E, carry->key[s->l] + i * w->E, w->E * sizeof *row);
-                memcpy(row + 2 * w->E, carry->value[s->l] + i * w->E, w->E * sizeof *row);
-        }
+        if (n == 0)
+                return;
+        ran_sparse_pack(part_of(s, b, 1), L, carry->key[s->l], n, w->h, w->d);
+        ran_sparse_pack(part_of(s, b, 2), L, carry->value[s->l], n, w->h, w->d);
 }
 
 static void keep(struct pass *s, size_t b)
 {
         const struct ran_work *w = s->w;
-        const struct ran_rows *rows = w->rows;
-        struct ran_carry *carry = rows->carry[b];
-        const float *row = s->act->qkv + new_row(rows, b) * 3 * w->E;
-        size_t from = ran_earlier(rows, b), to = from + rows->doc[b + 1] - rows->doc[b];
+        struct ran_carry *carry = w->rows->carry[b];
+        size_t from = ran_earlier(w->rows, b), L = length_of(w->rows, b), n = L - from;
 
-        for (size_t i = from; i < to; i++, row += 3 * w->E) {
-                memcpy(carry->key[s->l] + i * w->E, row + w->E, w->E * sizeof *row);
-                memcpy(carry->value[s->l] + i * w->E, row + 2 * w->E, w->E * sizeof *row);
-        }
+        ran_sparse_unpack(carry->key[s->l] + from * w->E, part_of(s, b, 1) + from * w->d, L, n,
+                          w->h, w->d);
+        ran_sparse_unpack(carry->value[s->l] + from * w->E, part_of(s, b, 2) + from * w->d, L, n,
+                          w->h, w->d);
 }
 
 /* ---- what is looked at ----------------------------------------------------------------------- */
@@ -430,26 +448,44 @@ static void norm_input(struct pass *s, size_t block, size_t from, size_t n)
         const struct ran_work *w = s->w;
 
         (void)block;
-        ran_simd->norm(w->block_acts[0].z + from * w->D, w->D, s->act->z_stat + (s->t0 + from) * 2,
+        ran_simd->norm(w->block_rows.z + from * w->D, w->D, s->act->z_stat + (s->t0 + from) * 2,
                        s->x + (s->t0 + from) * w->D, w->D, s->p->attn_norm_w, s->p->attn_norm_b,
                        RAN_LN_EPS, n, w->D);
 }
 
-static void project_run(struct pass *s, size_t t, size_t row, size_t n)
+/* q and k rotated, and all by heads. */
+static void sort_qkv(struct pass *s, size_t block, size_t from, size_t n)
+{
+        const struct ran_work *w = s->w;
+        const struct ran_rows *rows = w->rows;
+        struct piece k;
+
+        (void)block;
+        for (size_t t = s->t0 + from, end = t + n; t < end; t += k.n) {
+                k = piece_of(rows, t, end);
+                float *row = w->block_rows.qkv + (t - s->t0) * 3 * w->E;
+
+                rotate(w, &k, row, 1.0f);
+                ran_sparse_pack(part_of(s, k.b, 0) + k.at * w->d, length_of(rows, k.b), row, k.n,
+                                3 * w->h, w->d);
+        }
+}
+
+static void project(struct pass *s)
 {
         struct ran_work *w = s->w;
-        float *qkv = s->act->qkv + row * 3 * w->E;
 
-        ran_linear(w->pool, qkv, 3 * w->E, w->block_acts[0].z + (t - s->t0) * w->D, w->D, s->p->q_w,
-                   s->p->q_b, n, w->D, 3 * w->E);
-        rotate(w, qkv, t, n, 1.0f);
+        each_block(s, norm_input);
+        ran_linear(w->pool, w->block_rows.qkv, 3 * w->E, w->block_rows.z, w->D, s->p->q_w,
+                   s->p->q_b, s->T, w->D, 3 * w->E);
+        each_block(s, sort_qkv);
 }
 
 static void output_run(struct pass *s, size_t t, size_t row, size_t n)
 {
         struct ran_work *w = s->w;
 
-        ran_linear(w->pool, w->block_acts[0].o + (t - s->t0) * w->D, w->D, s->act->a + row * w->E,
+        ran_linear(w->pool, w->block_rows.o + (t - s->t0) * w->D, w->D, s->act->a + row * w->E,
                    w->E, s->p->out_w, s->p->out_b, n, w->E, w->D);
 }
 
@@ -463,7 +499,7 @@ static void add_attention(struct pass *s, size_t block, size_t from, size_t n)
         (void)block;
         if (mid != s->x + at)
                 memcpy(mid, s->x + at, n * D * sizeof *mid);
-        ran_simd->add(mid, w->block_acts[0].o + from * D, n * D);
+        ran_simd->add(mid, w->block_rows.o + from * D, n * D);
 }
 
 static void norm_mid(struct pass *s, size_t block, size_t from, size_t n)
@@ -471,9 +507,9 @@ static void norm_mid(struct pass *s, size_t block, size_t from, size_t n)
         const struct ran_work *w = s->w;
 
         (void)block;
-        ran_simd->norm(w->block_acts[0].z + from * w->D, w->D,
-                       s->act->mid_stat + (s->t0 + from) * 2, s->act->mid + (s->t0 + from) * w->D,
-                       w->D, s->p->ffn_norm_w, s->p->ffn_norm_b, RAN_LN_EPS, n, w->D);
+        ran_simd->norm(w->block_rows.z + from * w->D, w->D, s->act->mid_stat + (s->t0 + from) * 2,
+                       s->act->mid + (s->t0 + from) * w->D, w->D, s->p->ffn_norm_w,
+                       s->p->ffn_norm_b, RAN_LN_EPS, n, w->D);
 }
 
 static void bend(struct pass *s, size_t block, size_t from, size_t n)
@@ -481,7 +517,7 @@ static void bend(struct pass *s, size_t block, size_t from, size_t n)
         size_t f = s->w->c->ffn_dim;
 
         (void)block;
-        ran_simd->gelu(s->w->block_acts[0].bent + from * f, s->up + from * f, n * f);
+        ran_simd->gelu(s->w->block_rows.bent + from * f, s->up + from * f, n * f);
 }
 
 /* LN(mid), Linear_up and GELU of the chunk. */
@@ -491,8 +527,7 @@ static void feed_up(struct pass *s)
         size_t f = w->c->ffn_dim;
 
         each_block(s, norm_mid);
-        ran_linear(w->pool, s->up, f, w->block_acts[0].z, w->D, s->p->up_w, s->p->up_b, s->T, w->D,
-                   f);
+        ran_linear(w->pool, s->up, f, w->block_rows.z, w->D, s->p->up_w, s->p->up_b, s->T, w->D, f);
         each_block(s, bend);
 }
 
@@ -505,7 +540,7 @@ static void add_feed(struct pass *s, size_t block, size_t from, size_t n)
         (void)block;
         if (out != s->act->mid + at)
                 memcpy(out, s->act->mid + at, n * D * sizeof *out);
-        ran_simd->add(out, w->block_acts[0].o + from * D, n * D);
+        ran_simd->add(out, w->block_rows.o + from * D, n * D);
 }
 
 static struct pass pass_of(struct ran_work *w, const struct ran_params *p, struct ran_params *dp,
@@ -537,8 +572,7 @@ static void attention(struct ran_work *w, const struct ran_params *p, size_t l)
                 recall(&s, b);
         for (size_t t0 = 0; t0 < w->rows->L; t0 += w->chunk_rows) {
                 s = pass_of(w, p, NULL, l, t0);
-                each_block(&s, norm_input);
-                each_run(&s, project_run);
+                project(&s);
         }
         ran_each(w, 0, w->task[w->rows->B], attend, &s);
         if (w->watch != NULL)
@@ -546,7 +580,7 @@ static void attention(struct ran_work *w, const struct ran_params *p, size_t l)
         for (size_t t0 = 0; t0 < w->rows->L; t0 += w->chunk_rows) {
                 s = pass_of(w, p, NULL, l, t0);
                 each_run(&s, output_run);
-                drop(&s, RAN_DROP_ATTENTION, w->block_acts[0].o);
+                drop(&s, RAN_DROP_ATTENTION, w->block_rows.o);
                 each_block(&s, add_attention);
         }
 }
@@ -557,9 +591,9 @@ static void feed(struct ran_work *w, const struct ran_params *p, size_t l)
                 struct pass s = pass_of(w, p, NULL, l, t0);
 
                 feed_up(&s);
-                ran_linear(w->pool, w->block_acts[0].o, w->D, w->block_acts[0].bent, w->c->ffn_dim,
+                ran_linear(w->pool, w->block_rows.o, w->D, w->block_rows.bent, w->c->ffn_dim,
                            s.p->down_w, s.p->down_b, s.T, w->c->ffn_dim, w->D);
-                drop(&s, RAN_DROP_FEED, w->block_acts[0].o);
+                drop(&s, RAN_DROP_FEED, w->block_rows.o);
                 each_block(&s, add_feed);
         }
 }
@@ -670,10 +704,10 @@ static void feed_bwd(struct ran_work *w, const struct ran_params *p, struct ran_
                         each_block(&s, bend);
                 }
                 ran_linear_bwd(w->pool, w->block_adj.dup, f, false, s.dp->down_w, s.dp->down_b, d_o,
-                               D, w->block_acts[0].bent, f, s.p->down_w, s.T, f, D);
+                               D, w->block_rows.bent, f, s.p->down_w, s.T, f, D);
                 each_block(&s, bend_bwd);
                 ran_linear_bwd(w->pool, w->block_adj.dz, D, false, s.dp->up_w, s.dp->up_b,
-                               w->block_adj.dup, f, w->block_acts[0].z, D, s.p->up_w, s.T, D, f);
+                               w->block_adj.dup, f, w->block_rows.z, D, s.p->up_w, s.T, D, f);
                 each_block(&s, norm_mid_bwd);
                 sum_parts(&s, s.dp->ffn_norm_w, s.dp->ffn_norm_b);
         }
@@ -683,20 +717,47 @@ static void output_run_bwd(struct pass *s, size_t t, size_t row, size_t n)
 {
         struct ran_work *w = s->w;
 
-        ran_linear_bwd(w->pool, w->block_adj.da + row * w->E, w->E, false, s->dp->out_w,
+        ran_linear_bwd(w->pool, w->block_rows.qkv + (t - s->t0) * w->E, w->E, false, s->dp->out_w,
                        s->dp->out_b, w->block_adj.d_o + (t - s->t0) * w->D, w->D,
                        s->act->a + row * w->E, w->E, s->p->out_w, n, w->E, w->D);
+}
+
+/* da, which output_run_bwd left in rows, by heads. */
+static void sort_da(struct pass *s, size_t block, size_t from, size_t n)
+{
+        const struct ran_work *w = s->w;
+        const struct ran_rows *rows = w->rows;
+        struct piece k;
+
+        (void)block;
+        for (size_t t = s->t0 + from, end = t + n; t < end; t += k.n) {
+                k = piece_of(rows, t, end);
+                ran_sparse_pack(w->block_adj.da + first_row(rows, k.b) * w->E + k.at * w->d,
+                                length_of(rows, k.b), w->block_rows.qkv + (t - s->t0) * w->E, k.n,
+                                w->h, w->d);
+        }
+}
+
+static void rotate_back(struct pass *s, size_t block, size_t from, size_t n)
+{
+        const struct ran_work *w = s->w;
+        struct piece k;
+
+        (void)block;
+        for (size_t t = s->t0 + from, end = t + n; t < end; t += k.n) {
+                k = piece_of(w->rows, t, end);
+                rotate(w, &k, w->block_adj.dqkv + (first_row(w->rows, k.b) + k.at) * 3 * w->E,
+                       -1.0f);
+        }
 }
 
 static void project_run_bwd(struct pass *s, size_t t, size_t row, size_t n)
 {
         struct ran_work *w = s->w;
-        float *dqkv = w->block_adj.dqkv + row * 3 * w->E;
 
-        rotate(w, dqkv, t, n, -1.0f);
         ran_linear_bwd(w->pool, w->block_adj.dz + (t - s->t0) * w->D, w->D, false, s->dp->q_w,
-                       s->dp->q_b, dqkv, 3 * w->E, w->block_acts[0].z + (t - s->t0) * w->D, w->D,
-                       s->p->q_w, n, w->D, 3 * w->E);
+                       s->dp->q_b, w->block_adj.dqkv + row * 3 * w->E, 3 * w->E,
+                       w->block_rows.z + (t - s->t0) * w->D, w->D, s->p->q_w, n, w->D, 3 * w->E);
 }
 
 static void attention_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp,
@@ -708,12 +769,14 @@ static void attention_bwd(struct ran_work *w, const struct ran_params *p, struct
                 s = pass_of(w, p, dp, l, t0);
                 dropped(&s, RAN_DROP_ATTENTION);
                 each_run(&s, output_run_bwd);
+                each_block(&s, sort_da);
         }
         ran_each(w, 0, w->task[w->rows->B], attend_queries_bwd, &s);
         ran_each(w, 0, w->task[w->rows->B], attend_keys_bwd, &s);
         for (size_t t0 = 0; t0 < w->rows->L; t0 += w->chunk_rows) {
                 s = pass_of(w, p, dp, l, t0);
                 each_block(&s, norm_input);
+                each_block(&s, rotate_back);
                 each_run(&s, project_run_bwd);
                 each_block(&s, norm_input_bwd);
                 sum_parts(&s, s.dp->attn_norm_w, s.dp->attn_norm_b);

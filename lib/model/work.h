@@ -76,26 +76,29 @@
         X(dfirst, B *D)                                                          \
         X(part, m * 6 * D) /* a window's share of norm gradients, summed in order afterwards */
 
-/* X(field, floats): activations of a Transformer layer, or of a chunk of its rows; K rows of q, k
- * and v: those of carried tokens, too; h heads, f = ffn_dim; `kept` rows: L if all is kept. */
-#define RAN_BLOCK_ACTS(X)                      \
-        X(z_stat, L * 2)                       \
-        X(qkv, K * 3 * E) /* after rotary */   \
-        X(a, K *E)                             \
-        X(log_sum, K *h)                       \
-        X(mid, w->training ? L *D : 0)         \
-        X(mid_stat, L * 2)                     \
-        X(up, kept *f) /* before GELU */       \
-        X(z, T *D)     /* of a chunk: LN(x) */ \
-        X(bent, T *f)  /* GELU */              \
+/* X(field, floats): activations of a Transformer layer; K rows of q, k and v: those of carried
+ * tokens, too; h heads, f = ffn_dim; `kept` rows: L if all is kept, else those of a chunk. */
+#define RAN_BLOCK_ACTS(X)                                            \
+        X(z_stat, L * 2)                                             \
+        X(qkv, K * 3 * E) /* after rotary, by heads: see sparse.h */ \
+        X(a, K *E)                                                   \
+        X(log_sum, K *h)                                             \
+        X(mid, w->training ? L *D : 0)                               \
+        X(mid_stat, L * 2)                                           \
+        X(up, kept *f) /* before GELU */
+/* Rows of a chunk, of whatever layer is at work. */
+#define RAN_BLOCK_ROWS(X)                           \
+        X(z, T *D)        /* LN(x) */               \
+        X(qkv, T * 3 * E) /* side by side; or da */ \
+        X(bent, T *f)     /* GELU */                \
         X(o, T *D)
-#define RAN_BLOCK_ADJOINTS(X) \
-        X(dqkv, K * 3 * E)    \
-        X(da, K *E)           \
-        X(delta, K *h)        \
-        X(dup, T *f)          \
-        X(dz, T *D)           \
-        X(d_o, T *D)          \
+#define RAN_BLOCK_ADJOINTS(X)      \
+        X(dqkv, K * 3 * E)         \
+        X(da, K *E) /* by heads */ \
+        X(delta, K *h)             \
+        X(dup, T *f)               \
+        X(dz, T *D)                \
+        X(d_o, T *D)               \
         X(part, parts * 2 * D)
 
 /* X(field, floats): the head; O: its outputs, documents or places; P: documents if it pools, else
@@ -150,6 +153,11 @@ struct ran_block_acts {
         RAN_BLOCK_ACTS(X)
 #undef X
 };
+struct ran_block_rows {
+#define X(field, floats) float *field;
+        RAN_BLOCK_ROWS(X)
+#undef X
+};
 struct ran_block_adjoints {
 #define X(field, floats) float *field;
         RAN_BLOCK_ADJOINTS(X)
@@ -197,6 +205,7 @@ struct ran_work {
         float *dlast;   /* (B, D) adjoint of each document's last cell */
         /* Transformer */
         struct ran_block_acts *block_acts; /* (N) */
+        struct ran_block_rows block_rows;
         struct ran_block_adjoints block_adj;
         struct ran_mask *mask; /* (B, h) */
         size_t *task;          /* (B+1) first task of attention of each document */

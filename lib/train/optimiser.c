@@ -8,20 +8,41 @@
 
 enum { BLOCK = 1 << 15, ROWS = 256 }; /* floats, or embedding rows, that one task takes */
 
-int ran_optimiser_init(struct ran_optimiser *o, const struct ran_train_settings *s,
-                       const struct ran_layout *layout, size_t V, size_t D, struct ran_pool *pool,
-                       struct ran_error *err)
+static size_t blocks_of(size_t rows)
 {
-        *o = (struct ran_optimiser){.s = s, .layout = layout, .pool = pool, .V = V, .D = D};
+        return rows / ROWS + (rows % ROWS > 0);
+}
+
+/* The row of the second moments that `id` shares with those up to *end. A block of ROWS ids lies in
+ * one band, or in the first where each has its own. */
+static size_t band_of(size_t id, size_t V, size_t *end)
+{
+        size_t band = ROWS, last = 2 * (size_t)ROWS;
+
+        for (; id >= last; band++)
+                last = last > V / 2 ? V : 2 * last;
+        *end = id < ROWS ? id + 1 : last < V ? last : V;
+        return id < ROWS ? id : band;
+}
+
+int ran_optimiser_init(struct ran_optimiser *o, const struct ran_train_settings *s,
+                       const struct ran_layout *layout, size_t V, size_t D, bool tied,
+                       struct ran_pool *pool, struct ran_error *err)
+{
+        size_t end, bands = tied && V > 0 ? band_of(V - 1, V, &end) + 1 : V;
+
+        *o = (struct ran_optimiser){
+                .s = s, .layout = layout, .pool = pool, .V = V, .D = D, .bands = bands};
         o->m = ran_alloc_floats(layout->size, err);
         o->v = ran_alloc_floats(layout->size, err);
         o->em = ran_alloc_floats(V * D, err);
-        o->ev = ran_alloc_floats(V * D, err);
+        o->ev = ran_alloc_floats(bands * D, err);
+        o->shared = ran_alloc_floats(tied ? blocks_of(V) * D : 0, err);
         o->met = ran_alloc(V, sizeof *o->met, err);
         o->share = ran_alloc(layout->n, sizeof *o->share, err);
         o->row_share = ran_alloc(V, sizeof *o->row_share, err);
-        if (o->m == NULL || o->v == NULL || o->em == NULL || o->ev == NULL || o->met == NULL ||
-            o->share == NULL || o->row_share == NULL) {
+        if (o->m == NULL || o->v == NULL || o->em == NULL || o->ev == NULL || o->shared == NULL ||
+            o->met == NULL || o->share == NULL || o->row_share == NULL) {
                 ran_optimiser_release(o);
                 return RAN_ENOMEM;
         }
@@ -38,6 +59,7 @@ void ran_optimiser_release(struct ran_optimiser *o)
         free(o->v);
         free(o->em);
         free(o->ev);
+        free(o->shared);
         free(o->met);
         free(o->share);
         free(o->row_share);
@@ -138,12 +160,13 @@ struct update {
         double first, second;       /* 1 / (1 - beta^t) */
 };
 
+/* The first and second moments m, v of w; v stays with beta2 = 1. */
 static void step(const struct update *u, float *w, float *m, float *v, const float *g, size_t n,
-                 float share, double decay)
+                 float share, double decay, double beta2)
 {
         const struct ran_train_settings *s = u->o->s;
 
-        ran_simd->adam(w, m, v, g, n, (float)u->gscale, (float)s->beta1, (float)s->beta2,
+        ran_simd->adam(w, m, v, g, n, (float)u->gscale, (float)s->beta1, (float)beta2,
                        (float)(u->rate * (double)share * u->first), (float)u->second,
                        (float)s->epsilon, (float)exp((double)share * decay));
 }
@@ -157,21 +180,64 @@ static void step_tensor(void *arg, size_t i)
         size_t at = spec->offset, n = elements(spec);
 
         step(u, u->block + at, o->m + at, o->v + at, u->g->p.block + at, n, o->share[i],
-             spec->rows > 0 ? u->decay : 0.0);
+             spec->rows > 0 ? u->decay : 0.0, o->s->beta2);
+}
+
+/* ---- rows of the embedding ------------------------------------------------------------------ */
+
+static size_t end_of_block(const struct update *u, size_t i)
+{
+        return (i + 1) * ROWS < u->g->n ? (i + 1) * ROWS : u->g->n;
 }
 
 static void step_rows(void *arg, size_t i)
 {
         const struct update *u = arg;
         struct ran_optimiser *o = u->o;
-        size_t D = o->D, end = (i + 1) * ROWS < u->g->n ? (i + 1) * ROWS : u->g->n;
+        bool shares = u->g->ids == NULL && i > 0;
 
-        for (size_t r = i * ROWS; r < end; r++) {
-                size_t id = id_of(u->g, r), at = id * D;
+        for (size_t r = i * ROWS; r < end_of_block(u, i); r++) {
+                size_t id = id_of(u->g, r), at = id * o->D;
 
-                step(u, u->embed + at, o->em + at, o->ev + at, u->g->rows + r * D, D,
-                     o->row_share[id], o->decay - o->met[id]);
+                step(u, u->embed + at, o->em + at, shares ? o->shared + i * o->D : o->ev + at,
+                     u->g->rows + r * o->D, o->D, o->row_share[id], o->decay - o->met[id],
+                     shares ? 1.0 : o->s->beta2);
                 o->met[id] = o->decay;
+        }
+}
+
+/* The sum of the squares of a block, column by column. */
+static void square_rows(void *arg, size_t i)
+{
+        const struct update *u = arg;
+        size_t D = u->o->D;
+        float *sum = u->o->shared + i * D;
+
+        memset(sum, 0, D * sizeof *sum);
+        for (size_t r = i * ROWS; r < end_of_block(u, i); r++)
+                for (size_t d = 0; d < D; d++)
+                        sum[d] += u->g->rows[r * D + d] * u->g->rows[r * D + d];
+}
+
+/* Makes the second moments of the bands, and hands each block a copy. */
+static void share_moments(const struct update *u)
+{
+        struct ran_optimiser *o = u->o;
+        double beta2 = o->s->beta2, scale = (1 - beta2) * u->gscale * u->gscale;
+
+        ran_parallel(o->pool, blocks_of(o->V), square_rows, (void *)u);
+        for (size_t from = ROWS, end; from < o->V; from = end) {
+                float *v = o->ev + band_of(from, o->V, &end) * o->D;
+
+                for (size_t d = 0; d < o->D; d++) {
+                        double sum = 0;
+
+                        for (size_t i = from / ROWS; i < blocks_of(end); i++)
+                                sum += (double)o->shared[i * o->D + d];
+                        v[d] = (float)(beta2 * (double)v[d] + scale * sum / (double)(end - from));
+                }
+                for (size_t i = from / ROWS; i < blocks_of(end); i++)
+                        memcpy(o->shared + i * o->D, v, o->D * sizeof *v);
         }
 }
 
@@ -191,7 +257,9 @@ void ran_optimiser_step(struct ran_optimiser *o, float *block, float *embed,
         u.first = 1.0 / (1.0 - pow(o->s->beta1, (double)o->step));
         u.second = 1.0 / (1.0 - pow(o->s->beta2, (double)o->step));
         ran_parallel(o->pool, o->layout->n, step_tensor, &u);
-        ran_parallel(o->pool, (g->n + ROWS - 1) / ROWS, step_rows, &u);
+        if (g->ids == NULL)
+                share_moments(&u);
+        ran_parallel(o->pool, blocks_of(g->n), step_rows, &u);
 }
 
 void ran_optimiser_settle(struct ran_optimiser *o, float *embed)

@@ -4,6 +4,13 @@
  * kind there is for them ("lazy" Adam): their moments rest in between, and the decay that they
  * missed is made up for. A step then costs what its documents cost and not the size of the
  * vocabulary.
+ *
+ * Where the output is tied to the embedding every row has a gradient at every step, most of the
+ * time a small one that pushes all rare ids the same way. Adam would enlarge just that, and rare
+ * ids would end in a common direction that hides what they mean. So neighbours of similar frequency
+ * share their second moment, the mean of its squares ("coupled" Adam: Stollenwerk and Stollenwerk,
+ * ACL 2025, who have one for the whole vocabulary; ids are ordered by frequency, so that here ids
+ * from 256 2^k on, below 256 2^(k+1), have one; those below 256 have one each).
  */
 #ifndef RAN_TRAIN_OPTIMISER_H
 #define RAN_TRAIN_OPTIMISER_H
@@ -15,19 +22,23 @@ struct ran_optimiser {
         const struct ran_layout *layout;
         struct ran_pool *pool;
         size_t V, D;
-        uint64_t step;  /* steps done */
-        double decay;   /* sum of log(1 - lr wd) over the steps done */
-        float *m, *v;   /* moments, blocks */
-        float *em, *ev; /* (V, D) of the embedding */
-        double *met;    /* (V) decay that a row has met */
+        uint64_t step; /* steps done */
+        double decay;  /* sum of log(1 - lr wd) over the steps done */
+        float *m, *v;  /* moments, blocks */
+        float *em;     /* (V, D) of the embedding */
+        float *ev;     /* (V, D), or (bands, D) if tied */
+        size_t bands;  /* rows of ev */
+        float *shared; /* (blocks of rows, D) if tied: scratch of a step */
+        double *met;   /* (V) decay that a row has met */
         /* The share of the learning rate, and of the decay, that a tensor of the layout (n) and a
          * row of the embedding (V) have: 1, unless the caller says otherwise; 0: they stay. */
         float *share, *row_share;
 };
 
+/* tied: gradients of the embedding are dense. */
 int ran_optimiser_init(struct ran_optimiser *o, const struct ran_train_settings *s,
-                       const struct ran_layout *layout, size_t V, size_t D, struct ran_pool *pool,
-                       struct ran_error *err);
+                       const struct ran_layout *layout, size_t V, size_t D, bool tied,
+                       struct ran_pool *pool, struct ran_error *err);
 void ran_optimiser_release(struct ran_optimiser *o);
 /* Learning rate of a step, from 0 on, out of `steps`. */
 double ran_learning_rate(const struct ran_train_settings *s, uint64_t step, uint64_t steps);

@@ -1,8 +1,10 @@
 /* start.c - where weights begin: by chance, as another model's, or as word vectors. */
+#include "model/lm.h"
 #include "model/model.h"
 #include "train/trainer.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void start_by_chance(struct ran_trainer *t)
@@ -20,6 +22,21 @@ static void start_by_chance(struct ran_trainer *t)
         ran_tensor_start(t->embed, &embed, t->s->seed);
         if (t->c->spelling > 0)
                 ran_tensor_start(t->embed + t->V * t->D, &spelling, t->s->seed);
+}
+
+/* The output of a language model begins with how often each id occurs in the training data. */
+static int start_output(struct ran_trainer *t, struct ran_error *err)
+{
+        const struct ran_dataset *d = t->job->train;
+        double *count = ran_alloc(t->V, sizeof *count, err);
+
+        if (count == NULL)
+                return RAN_ENOMEM;
+        for (size_t i = 0; i < d->first[d->B]; i++)
+                count[d->ids[i]]++;
+        ran_lm_start(t->c, &t->p, t->V, count);
+        free(count);
+        return RAN_OK;
 }
 
 /* ---- another model -------------------------------------------------------------------------- */
@@ -157,7 +174,9 @@ int ran_trainer_start(struct ran_trainer *t, struct ran_error *err)
                                 "freeze keeps rows of the embedding as they were given, but none "
                                 "were");
         start_by_chance(t);
-        if (job->init != NULL)
+        if (ran_is_tied(t->c))
+                rc = start_output(t, err);
+        if (rc == RAN_OK && job->init != NULL)
                 rc = start_as_model(t, err);
         if (rc == RAN_OK && job->vectors != NULL)
                 rc = start_as_vectors(t, err);

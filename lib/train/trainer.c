@@ -64,8 +64,8 @@ static int allocate(struct ran_trainer *t, struct ran_error *err)
         if (rc == RAN_OK)
                 rc = ran_params_init(&t->p, t->c, t->C, err);
         if (rc == RAN_OK)
-                rc = ran_optimiser_init(&t->optimiser, t->s, &t->layout, t->rows, t->D, job->pool,
-                                        err);
+                rc = ran_optimiser_init(&t->optimiser, t->s, &t->layout, t->rows, t->D,
+                                        ran_is_tied(t->c), job->pool, err);
         if (rc == RAN_OK)
                 rc = ran_batcher_init(&t->batcher, t->c, &t->p, t->V, t->C, job->train, job->pool,
                                       err);
@@ -185,7 +185,8 @@ static size_t extras(struct ran_trainer *t, struct ran_extra *x)
         x[n++] = (struct ran_extra){"train.m", RAN_DTYPE_F32, t->optimiser.m, size};
         x[n++] = (struct ran_extra){"train.v", RAN_DTYPE_F32, t->optimiser.v, size};
         x[n++] = (struct ran_extra){"train.embed.m", RAN_DTYPE_F32, t->optimiser.em, VD};
-        x[n++] = (struct ran_extra){"train.embed.v", RAN_DTYPE_F32, t->optimiser.ev, VD};
+        x[n++] = (struct ran_extra){"train.embed.v", RAN_DTYPE_F32, t->optimiser.ev,
+                                    t->optimiser.bands * t->D};
         x[n++] = (struct ran_extra){"train.embed.met", RAN_DTYPE_F64, t->optimiser.met, t->rows};
         if (t->best_block != NULL) {
                 x[n++] = (struct ran_extra){"train.best", RAN_DTYPE_F32, t->best_block, size};

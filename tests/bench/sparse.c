@@ -1,15 +1,28 @@
-/* sparse.c - what attention over a pattern costs, forward and backward, by the length of the text:
- * seconds for one head among four, by one thread, nanoseconds a score, and how full attention
- * compares.
+/* sparse.c - what attention over a pattern costs, by the length of the text: one thread's seconds,
+ * medians, and how full attention compares.
  *
- *   sparse [longest text [width of a head [window [0: rows of all heads as they come]]]]
+ *   attention   one head among four, forward and backward, and nanoseconds a score
+ *   layer       a Transformer of one layer (four heads, D and the feed-forward width as by
+ * default): a pass forward, and a step of training, forward and backward memory      most that the
+ * process had while it trained
+ *
+ *   sparse [-o FILE] [longest text [width of a head [window]]]
+ *
+ * -o: the figures, a JSON line each.
  */
+#include "model/encoder.h"
 #include "model/sparse.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { HEADS = 4 };
+enum { HEADS = 4, RUNS = 5 };
+static const double ENOUGH = 2; /* seconds, after which there is no further run */
 
 static double now(void)
 {
@@ -20,110 +33,225 @@ static double now(void)
         return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static void check(bool ok, const struct ran_error *err)
+{
+        if (ok)
+                return;
+        fprintf(stderr, "sparse: %s\n", err->text);
+        exit(3);
+}
+
+static int by_value(const void *a, const void *b)
+{
+        double x = *(const double *)a, y = *(const double *)b;
+
+        return (x > y) - (x < y);
+}
+
+/* Median of some runs, fewer when they are long. */
+static double time_of(void (*run)(void *arg), void *arg)
+{
+        double seconds[RUNS], start = now();
+        int n = 0;
+
+        while (n < RUNS && (n == 0 || now() - start < ENOUGH)) {
+                double begin = now();
+
+                run(arg);
+                seconds[n++] = now() - begin;
+        }
+        qsort(seconds, (size_t)n, sizeof *seconds, by_value);
+        return seconds[n / 2];
+}
+
 static float *random_floats(size_t n, double scale)
 {
-        struct ran_error err;
+        struct ran_error err = {0};
         float *x = ran_alloc_floats(n, &err);
         uint64_t key = ran_key(1, n, 0, 0);
 
-        if (x == NULL) {
-                fprintf(stderr, "sparse: %s\n", err.text);
-                exit(3);
-        }
+        check(x != NULL, &err);
         for (size_t i = 0; i < n; i++)
                 x[i] = (float)(scale * (ran_uniform(key, i) - 0.5));
         return x;
 }
 
+/* What is measured, and how much it takes. */
+struct cost {
+        size_t tokens, d, window;
+        int pattern;
+        double scores, forward, backward, layer, training, bytes;
+};
+
+/* ---- attention ------------------------------------------------------------------------------ */
+
 struct arrays {
         struct ran_mask mask[HEADS];
         struct ran_sparse x;
-        float *da, *dqkv, *delta, *scratch;
+        float *dqkv, *delta, *scratch;
+        int what;
 };
 
-static void each_block(const struct arrays *a, int what)
+static void each_block(void *arg)
 {
+        const struct arrays *a = arg;
         size_t L = a->x.L;
 
         for (size_t i = 0; i < L; i += RAN_SPARSE_BLOCK) {
                 size_t end = i + RAN_SPARSE_BLOCK < L ? i + RAN_SPARSE_BLOCK : L;
 
-                if (what == 0)
+                if (a->what == 0)
                         ran_sparse_queries(&a->x, 1, i, end, a->scratch);
-                else if (what == 1)
-                        ran_sparse_queries_bwd(a->dqkv, a->delta, a->da, &a->x, 1, i, end,
-                                               a->scratch);
+                else if (a->what == 1)
+                        ran_sparse_queries_bwd(a->dqkv, a->delta, &a->x, 1, i, end, a->scratch);
                 else
-                        ran_sparse_keys_bwd(a->dqkv, a->delta, a->da, &a->x, 1, i, end, a->scratch);
+                        ran_sparse_keys_bwd(a->dqkv, a->delta, &a->x, 1, i, end, a->scratch);
         }
 }
 
-/* Seconds of one pass; the best of some, so that the length of a run does not matter much. */
-static double time_of(const struct arrays *a, int what)
+static void measure_attention(struct cost *c)
 {
-        double best = 1e9, start = now();
-
-        for (int run = 0; run < 5 && (run == 0 || now() - start < 2); run++) {
-                double begin = now();
-
-                each_block(a, what);
-                best = now() - begin < best ? now() - begin : best;
-        }
-        return best;
-}
-
-static void measure(int pattern, size_t window, size_t L, size_t d, bool pack, double seconds[2])
-{
-        size_t E = HEADS * d;
-        struct ran_error err;
-        struct arrays a = {.da = random_floats(L * E, 2),
-                           .dqkv = random_floats(L * 3 * E, 0),
+        size_t L = c->tokens, E = HEADS * c->d;
+        struct ran_error err = {0};
+        struct arrays a = {.dqkv = random_floats(L * 3 * E, 0),
                            .delta = random_floats(L * HEADS, 0),
-                           .scratch = random_floats(ran_sparse_floats(d), 0)};
-        float *qkv = random_floats(L * 3 * E, 4), *out = random_floats(L * E, 0),
-              *log_sum = random_floats(L * HEADS, 0), *packed = random_floats(L * 3 * E, 0),
-              *packed_da = random_floats(L * E, 0);
-        double scores;
+                           .scratch = random_floats(ran_sparse_floats(c->d), 0)};
+        float *qkv = random_floats(L * 3 * E, 4), *da = random_floats(L * E, 2),
+              *out = random_floats(L * E, 0), *log_sum = random_floats(L * HEADS, 0);
 
         for (size_t j = 0; j < HEADS; j++)
-                if (ran_mask_init(&a.mask[j], pattern, window, 1, RAN_MASK_NONE, L, 0, &err) !=
-                    RAN_OK)
-                        exit(3);
+                check(ran_mask_init(&a.mask[j], c->pattern, c->window, 1, RAN_MASK_NONE, L, 0,
+                                    &err) == RAN_OK,
+                      &err);
         a.x = (struct ran_sparse){.mask = a.mask,
                                   .L = L,
                                   .h = HEADS,
-                                  .d = d,
+                                  .d = c->d,
                                   .qkv = qkv,
+                                  .da = da,
                                   .a = out,
                                   .log_sum = log_sum};
-        if (pack) {
-                ran_sparse_pack(packed, qkv, L, 3 * HEADS, d, 0, L);
-                ran_sparse_pack(packed_da, a.da, L, HEADS, d, 0, L);
-                a.x.packed = packed;
-                a.x.packed_da = packed_da;
-        }
-        scores = (double)ran_mask_count(a.mask, 0, L, 0, L);
-        double forward = time_of(&a, 0), backward = time_of(&a, 1) + time_of(&a, 2);
-        printf("%7zu  %-9s  %12.0f  %9.4f s %6.2f ns  %9.4f s %6.2f ns", L,
-               ran_attention_names[pattern], scores, forward, 1e9 * forward / scores, backward,
-               1e9 * backward / scores);
-        if (pattern == RAN_ATTENTION_FULL)
-                printf("\n");
-        else
-                printf("  %6.1f x %6.1f x\n", seconds[0] / forward, seconds[1] / backward);
-        if (pattern == RAN_ATTENTION_FULL) {
-                seconds[0] = forward;
-                seconds[1] = backward;
-        }
+        c->scores = (double)ran_mask_count(a.mask, 0, L, 0, L);
+        c->forward = time_of(each_block, &a);
+        a.what = 1;
+        c->backward = time_of(each_block, &a);
+        a.what = 2;
+        c->backward += time_of(each_block, &a);
         free(qkv);
+        free(da);
         free(out);
         free(log_sum);
-        free(packed);
-        free(packed_da);
-        free(a.da);
         free(a.dqkv);
         free(a.delta);
         free(a.scratch);
+}
+
+/* ---- a layer -------------------------------------------------------------------------------- */
+
+enum { V = 1000 };
+
+struct model {
+        struct ran_config c;
+        struct ran_params p, dp;
+        struct ran_rows rows;
+        struct ran_work work;
+        bool trains;
+};
+
+static void encode(void *arg)
+{
+        struct model *m = arg;
+
+        ran_encode(&m->work, &m->p);
+        if (!m->trains)
+                return;
+        memset(m->work.dx, 0, m->rows.L * m->c.dim * sizeof(float));
+        m->work.dx[0] = 1;
+        ran_encode_bwd(&m->work, &m->p, &m->dp);
+}
+
+static double measure_layer(struct model *m, bool trains)
+{
+        struct ran_error err = {0};
+        double seconds;
+
+        m->trains = trains;
+        check(ran_work_init(&m->work, &m->c, trains, NULL, &err) == RAN_OK, &err);
+        check(ran_work_fit(&m->work, &m->rows, 2, &err) == RAN_OK, &err);
+        seconds = time_of(encode, m);
+        ran_work_release(&m->work);
+        return seconds;
+}
+
+static void measure_layers(struct cost *cost)
+{
+        struct ran_error err = {0};
+        struct model m = {.p.embed = NULL};
+        struct ran_layout layout;
+        uint32_t *ids = ran_alloc(cost->tokens, sizeof *ids, &err);
+
+        check(ids != NULL, &err);
+        for (size_t t = 0; t < cost->tokens; t++)
+                ids[t] = (uint32_t)(ran_draw(3, t) % V);
+        check(ran_fields_init(ran_config_fields, &m.c, &err) == RAN_OK, &err);
+        m.c.encoder = RAN_ENCODER_TRANSFORMER;
+        m.c.layers = 1;
+        m.c.heads = HEADS;
+        m.c.head_dim = cost->d;
+        m.c.window = cost->window;
+        m.c.attention.item[0] = (unsigned char)cost->pattern;
+        check(ran_layout_init(&layout, &m.c, 2, &err) == RAN_OK, &err);
+        check(ran_params_init(&m.p, &m.c, 2, &err) == RAN_OK, &err);
+        check(ran_params_init(&m.dp, &m.c, 2, &err) == RAN_OK, &err);
+        for (size_t i = 0; i < layout.n; i++)
+                ran_tensor_start(m.p.block + layout.spec[i].offset, &layout.spec[i], 1);
+        m.p.embed = random_floats(V * m.c.dim, 0.1);
+        check(ran_rows_add(&m.rows, &m.c, ids, cost->tokens, 0, &err) == RAN_OK, &err);
+        cost->layer = measure_layer(&m, false);
+        cost->training = measure_layer(&m, true);
+}
+
+/* ---- all ------------------------------------------------------------------------------------ */
+
+/* In a process of its own, whose memory is that of this measurement alone. */
+static void in_child(void (*fn)(struct cost *cost), struct cost *cost)
+{
+        struct ran_error err = {0};
+        struct rusage used;
+        int ends[2], status;
+        pid_t child;
+
+        if (pipe(ends) != 0 || (child = fork()) < 0)
+                check(false, (ran_fail(&err, RAN_EIO, "%s", strerror(errno)), &err));
+        if (child == 0) {
+                fn(cost);
+                _exit(write(ends[1], cost, sizeof *cost) == sizeof *cost ? 0 : 3);
+        }
+        close(ends[1]);
+        if (read(ends[0], cost, sizeof *cost) != sizeof *cost ||
+            wait4(child, &status, 0, &used) != child || status != 0)
+                check(false, (ran_fail(&err, RAN_EIO, "a measurement ended early"), &err));
+        close(ends[0]);
+        cost->bytes = 1024 * (double)used.ru_maxrss;
+}
+
+static void print(const struct cost *c, const struct cost *full, FILE *json)
+{
+        printf("%7zu %-9s %12.0f  %9.4f %5.2f %5.1fx  %9.4f %5.2f %5.1fx  %9.4f %5.1fx  %9.4f "
+               "%5.1fx  %7.1f\n",
+               c->tokens, ran_attention_names[c->pattern], c->scores, c->forward,
+               1e9 * c->forward / c->scores, full->forward / c->forward, c->backward,
+               1e9 * c->backward / c->scores, full->backward / c->backward, c->layer,
+               full->layer / c->layer, c->training, full->training / c->training, 1e-6 * c->bytes);
+        fflush(stdout);
+        if (json != NULL)
+                fprintf(json,
+                        "{\"tokens\":%zu,\"pattern\":\"%s\",\"window\":%zu,\"head_dim\":%zu,"
+                        "\"scores\":%.0f,\"forward_seconds\":%.5f,\"backward_seconds\":%.5f,"
+                        "\"layer_forward_seconds\":%.5f,\"layer_training_seconds\":%.5f,"
+                        "\"peak_bytes\":%.0f}\n",
+                        c->tokens, ran_attention_names[c->pattern], c->window, c->d, c->scores,
+                        c->forward, c->backward, c->layer, c->training, c->bytes);
 }
 
 static size_t argument(int argc, char **argv, int i, size_t otherwise)
@@ -135,18 +263,37 @@ int main(int argc, char **argv)
 {
         static const int patterns[] = {RAN_ATTENTION_FULL, RAN_ATTENTION_WINDOW,
                                        RAN_ATTENTION_DISPERSED};
-        size_t longest = argument(argc, argv, 1, 16384), d = argument(argc, argv, 2, 32),
-               window = argument(argc, argv, 3, 256);
-        bool pack = argument(argc, argv, 4, 1) != 0;
+        struct ran_error err = {0};
+        FILE *json = NULL;
+        int option;
 
-        printf("attention, d %zu, window %zu, kernels %s\n", d, window, ran_isa());
-        printf("%7s  %-9s  %12s  %21s  %21s  %s\n", "tokens", "pattern", "scores", "forward",
-               "backward", "times faster than full");
+        while ((option = getopt(argc, argv, "o:")) == 'o')
+                if ((json = fopen(optarg, "w")) == NULL)
+                        check(false,
+                              (ran_fail(&err, RAN_EIO, "%s: %s", optarg, strerror(errno)), &err));
+        if (option != -1)
+                return 2;
+        argc -= optind;
+        argv += optind;
+        size_t longest = argument(argc, argv, 0, 16384), d = argument(argc, argv, 1, 32),
+               window = argument(argc, argv, 2, 64);
+
+        printf("attention, d %zu, window %zu, kernels %s; times as fast as full attention\n", d,
+               window, ran_isa());
+        printf("%7s %-9s %12s  %22s  %22s  %16s  %16s  %7s\n", "tokens", "pattern", "scores",
+               "forward s, ns, times", "backward s, ns, times", "layer s, times",
+               "training s, times", "MB");
         for (size_t L = 1024; L <= longest; L *= 4) {
-                double seconds[2];
+                struct cost full, cost;
 
-                for (size_t i = 0; i < 3; i++)
-                        measure(patterns[i], window, L, d, pack, seconds);
+                for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+                        cost = (struct cost){
+                                .tokens = L, .d = d, .window = window, .pattern = patterns[i]};
+                        in_child(measure_attention, &cost);
+                        in_child(measure_layers, &cost);
+                        full = i == 0 ? cost : full;
+                        print(&cost, &full, json);
+                }
         }
-        return 0;
+        return json != NULL && fclose(json) != 0 ? 3 : 0;
 }

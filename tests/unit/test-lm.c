@@ -209,6 +209,43 @@ TEST(places_without_gold_count_for_nothing)
         toy_release(&t);
 }
 
+/* Where weights say nothing, biases say how frequent ids are, whatever shares a softmax. */
+TEST(output_begins_with_the_frequencies)
+{
+        static const size_t shortlists[] = {0, 3, 1, 22};
+        struct dice dice = {.key = ran_key(3, 1, 4, 3)};
+        double count[TOY_V], all = 0;
+
+        for (size_t id = 0; id < TOY_V; id++) {
+                count[id] = (double)(id % 5 * id);
+                all += count[id] + 0.5;
+        }
+        for (size_t k = 0; k < 4; k++) {
+                struct ran_config c = lm_config(&dice, shortlists[k]);
+                struct ran_error err = {0};
+                float logits[MOST * TOY_V];
+                struct batch b = {0};
+                struct ran_work w;
+                struct toy t;
+
+                toy_init(&t, &c, 1, 0.4);
+                memset(t.embed, 0, t.V * c.dim * sizeof *t.embed);
+                if (t.p.head.lm_tail_w != NULL)
+                        memset(t.p.head.lm_tail_w, 0, ran_tails(&c, t.V) * c.dim * sizeof(float));
+                ran_lm_start(&c, &t.p, t.V, count);
+                batch_add(&b, &t, &dice, 20);
+                CHECK_OK(ran_work_init(&w, &t.c, false, NULL, &err), err);
+                CHECK_OK(ran_work_fit(&w, &b.rows, t.C, &err), err);
+                ran_encode(&w, &t.p);
+                ran_lm_score(&w, &t.p, t.V, b.gold, NULL, logits);
+                for (size_t i = 0; i < b.rows.places * t.V; i++)
+                        CHECK_NEAR((double)logits[i], log((count[i % t.V] + 0.5) / all), 1e-5);
+                ran_work_release(&w);
+                ran_rows_release(&b.rows);
+                toy_release(&t);
+        }
+}
+
 /* ---- gradients ------------------------------------------------------------------------------ */
 
 static double *naive_gradient(const struct toy *t, const struct batch *b)

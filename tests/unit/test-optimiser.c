@@ -79,7 +79,8 @@ static void bench_init(struct bench *b, struct ran_config c, struct ran_pool *po
         toy_init(&b->toy, &c, 31, 0.5);
         b->block = b->toy.layout.size;
         b->all = b->block + b->toy.V * c.dim;
-        CHECK_OK(ran_optimiser_init(&b->o, &b->s, &b->toy.layout, b->toy.V, c.dim, pool, &err),
+        CHECK_OK(ran_optimiser_init(&b->o, &b->s, &b->toy.layout, b->toy.V, c.dim, false, pool,
+                                    &err),
                  err);
         CHECK_OK(ran_params_init(&b->g.p, &c, b->toy.C, &err), err);
         b->g.ids = ran_alloc(b->toy.V, sizeof(*b->g.ids), &err);
@@ -220,6 +221,72 @@ TEST(optimiser_rows_that_never_occur_only_decay)
         ran_optimiser_settle(&b.o, b.toy.embed);
         CHECK_NEAR((double)b.toy.embed[b.toy.V * b.toy.c.dim - 1], (double)was * b.decayed, 1e-6);
         bench_release(&b);
+}
+
+/* Ids below 256 have second moments of their own; beyond, up to each doubling they share one. */
+TEST(optimiser_rows_of_a_dense_gradient_share_moments)
+{
+        enum { V = 1300, D = 12, STEPS = 6 };
+        static const size_t bands[][2] = {{256, 512}, {512, 1024}, {1024, V}};
+        struct ran_train_settings s = plain_settings();
+        struct dice dice = {.key = 4};
+        struct toy toy;
+        struct ran_config c = toy_config();
+        struct ran_error err = {0};
+        float *embed[2];
+        double *w = doubles(V * D), *m = doubles(V * D), *v = doubles(V * D);
+        struct ran_pool *pool[2] = {NULL, ran_pool_new(3, &err)};
+        struct ran_optimiser o[2];
+        struct ran_grad g = {.n = V, .rows = ran_alloc_floats(V * D, &err)};
+
+        toy_init(&toy, &c, 31, 0.5);
+        CHECK_OK(ran_params_init(&g.p, &c, toy.C, &err), err);
+        for (size_t k = 0; k < 2; k++) {
+                CHECK_OK(ran_optimiser_init(&o[k], &s, &toy.layout, V, D, true, pool[k], &err),
+                         err);
+                embed[k] = ran_alloc_floats(V * D, &err);
+        }
+        for (size_t t = 1; t <= STEPS; t++) {
+                dice_floats(&dice, g.rows, V * D, 1);
+                for (size_t id = 0; id < V; id++) /* rare ids have small gradients, mostly */
+                        for (size_t i = id * D; i < (id + 1) * D && id % 7 != t; i++)
+                                g.rows[i] *= 1e-3f;
+                for (size_t k = 0; k < 2; k++)
+                        ran_optimiser_step(&o[k], toy.p.block, embed[k], &g, 0.5, 0.02);
+                for (size_t i = 0; i < V * D; i++)
+                        v[i] = s.beta2 * v[i] +
+                               (1 - s.beta2) * 0.25 * (double)g.rows[i] * (double)g.rows[i];
+                for (size_t band = 0; band < 3; band++)
+                        for (size_t d = 0; d < D; d++) {
+                                size_t n = bands[band][1] - bands[band][0];
+                                double sum = 0;
+
+                                for (size_t id = bands[band][0]; id < bands[band][1]; id++)
+                                        sum += v[id * D + d];
+                                for (size_t id = bands[band][0]; id < bands[band][1]; id++)
+                                        v[id * D + d] = sum / (double)n;
+                        }
+                for (size_t i = 0; i < V * D; i++) {
+                        double root = sqrt(v[i] / (1 - pow(s.beta2, (double)t)));
+
+                        m[i] = s.beta1 * m[i] + (1 - s.beta1) * 0.5 * (double)g.rows[i];
+                        w[i] = w[i] * (1 - 0.02 * s.weight_decay) -
+                               0.02 * m[i] / (1 - pow(s.beta1, (double)t)) / (root + s.epsilon);
+                        CHECK_NEAR((double)embed[0][i], w[i], 2e-5);
+                }
+                CHECK(memcmp(embed[0], embed[1], V * D * sizeof(float)) == 0);
+        }
+        for (size_t k = 0; k < 2; k++) {
+                ran_optimiser_release(&o[k]);
+                ran_pool_free(pool[k]);
+                free(embed[k]);
+        }
+        ran_params_release(&g.p);
+        free(g.rows);
+        free(w);
+        free(m);
+        free(v);
+        toy_release(&toy);
 }
 
 static void check_same(const struct bench *a, const struct bench *b, double tolerance)

@@ -215,7 +215,8 @@ static bool compute_init(struct computed *c, const struct setting *s, struct dic
                                    .L = L,
                                    .h = s->h,
                                    .d = s->d,
-                                   .qkv = c->qkv,
+                                   .qkv = c->packed,
+                                   .da = c->packed_da,
                                    .a = c->a,
                                    .log_sum = c->log_sum};
         return ok;
@@ -233,6 +234,7 @@ static void compute_release(struct computed *c)
 
 static void forward(struct computed *c, size_t block)
 {
+        ran_sparse_pack(c->packed, c->x.L, c->qkv, c->x.L, 3 * c->x.h, c->x.d);
         for (size_t j = 0; j < c->x.h; j++)
                 for (size_t i = 0; i < c->x.L; i += block)
                         ran_sparse_queries(&c->x, j, i, i + block < c->x.L ? i + block : c->x.L,
@@ -241,13 +243,14 @@ static void forward(struct computed *c, size_t block)
 
 static void backward(struct computed *c, size_t block)
 {
+        ran_sparse_pack(c->packed_da, c->x.L, c->da, c->x.L, c->x.h, c->x.d);
         for (size_t j = 0; j < c->x.h; j++)
                 for (size_t i = 0; i < c->x.L; i += block)
-                        ran_sparse_queries_bwd(c->dqkv, c->delta, c->da, &c->x, j, i,
+                        ran_sparse_queries_bwd(c->dqkv, c->delta, &c->x, j, i,
                                                i + block < c->x.L ? i + block : c->x.L, c->scratch);
         for (size_t j = 0; j < c->x.h; j++)
                 for (size_t i = 0; i < c->x.L; i += block)
-                        ran_sparse_keys_bwd(c->dqkv, c->delta, c->da, &c->x, j, i,
+                        ran_sparse_keys_bwd(c->dqkv, c->delta, &c->x, j, i,
                                             i + block < c->x.L ? i + block : c->x.L, c->scratch);
 }
 
@@ -345,47 +348,6 @@ TEST(sparse_blocks_of_any_size)
                                 check(&s, 1, 1e-5);
                                 check(&s, 100, 1e-5);
                         }
-}
-
-/* Rows by heads give the same, to the last bit. */
-TEST(sparse_packed)
-{
-        struct setting s = {.pattern = RAN_ATTENTION_DISPERSED,
-                            .window = 40,
-                            .L = 300,
-                            .h = 2,
-                            .d = 5,
-                            .spread = 1};
-
-        for (s.similarity = 0; s.similarity < 4; s.similarity++) {
-                struct dice dice = {.key = 5};
-                size_t E = s.h * s.d;
-                struct computed c;
-                float *a, *dqkv;
-
-                REQUIRE(compute_init(&c, &s, &dice));
-                forward(&c, RAN_SPARSE_BLOCK);
-                backward(&c, RAN_SPARSE_BLOCK);
-                a = c.a;
-                dqkv = c.dqkv;
-                c.x.a = c.a = ran_alloc_floats(s.L * E, NULL);
-                c.dqkv = ran_alloc_floats(s.L * 3 * E, NULL);
-                for (size_t i = 0; i < s.L; i += 70) {
-                        size_t end = i + 70 < s.L ? i + 70 : s.L;
-
-                        ran_sparse_pack(c.packed, c.qkv, s.L, 3 * s.h, s.d, i, end);
-                        ran_sparse_pack(c.packed_da, c.da, s.L, s.h, s.d, i, end);
-                }
-                c.x.packed = c.packed;
-                c.x.packed_da = c.packed_da;
-                forward(&c, RAN_SPARSE_BLOCK);
-                backward(&c, RAN_SPARSE_BLOCK);
-                CHECK(memcmp(a, c.a, s.L * E * sizeof *a) == 0);
-                CHECK(memcmp(dqkv, c.dqkv, s.L * 3 * E * sizeof *dqkv) == 0);
-                free(a);
-                free(dqkv);
-                compute_release(&c);
-        }
 }
 
 /* The weights themselves, row by row. */

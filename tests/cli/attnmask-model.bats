@@ -1,0 +1,236 @@
+#!/usr/bin/env bats
+# ran-attnmask with a model: what it attended to, in records and pictures, and what is refused.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+  PATH=${RAN_BIN:-$PWD/build}:$PATH
+  cases=$BATS_TEST_DIRNAME/../cases
+  cd "$BATS_TEST_TMPDIR"
+  set -o pipefail # jq -e has nothing to say about no input
+}
+
+# refused STATUS WORDS ARGUMENT...: ends with it, and a message that has WORDS.
+refused() {
+  want=$1 words=$2
+  shift 2
+  run "-$want" --separate-stderr ran-attnmask "$@"
+  [[ ${stderr_lines[0]} == "ran-attnmask: "*"$words"* ]] || { echo "$stderr" >&2; false; }
+}
+
+# document CASE N: its document of N tokens.
+document() {
+  jq -c "select(.ids | length == $2)" "$cases/$1/input.jsonl" | sed -n 1p
+}
+
+model() {
+  echo "$cases/$1/model.safetensors"
+}
+
+# words: documents of words, with labels and tags.
+words() {
+  for i in 1 2 3 4 5 6; do
+    echo '{"id":"a'$i'","text":"The rain: it rained.","label":"wet","tags":["O","O","B-X","O","O","O"]}'
+    echo '{"id":"b'$i'","text":"The sun is out now.","label":"dry","tags":["O","B-X","O","O","O","O"]}'
+  done
+}
+
+shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
+
+# ---- records ----------------------------------------------------------------------------------------
+
+@test "attnmask model: who got most attention, in every head and the review" {
+  document ran-gated 11 >doc.jsonl
+  ran-attnmask -m "$(model ran-gated)" doc.jsonl >out
+  # the record as it came, and one member more
+  jq -c 'del(.attention)' out | cmp - <(jq -c . doc.jsonl)
+  jq -e '.attention | .tokens == 11 and .windows == 4' out
+  [ "$(jq -c '[.attention.heads[] | [.layer, .head]]' out)" = \
+    '[[0,0],[0,1],[0,"review"],[1,0],[1,1],[1,"review"]]' ]
+  jq -e 'all(.attention.heads[]; .top | length == (if .[0].tokens then 4 else 5 end))' out
+  jq -e 'all(.attention.heads[].top; . == sort_by(-.weight))' out
+  # all there is, which is all that was given
+  ran-attnmask -m "$(model ran-gated)" --top 99 doc.jsonl |
+    jq -e '.attention.heads | all(.top | map(.weight) | add | . > 0.9999 and . < 1.0001)'
+}
+
+@test "attnmask model: every task and encoder answers" {
+  for case in "$cases"/*/; do
+    ran-attnmask -m "$case/model.safetensors" --top 99 --weights "$case/input.jsonl" >out || [ $? -eq 1 ]
+    jq -s -e 'map(select(.ran_error | not)) | length > 3 and all(.[].attention.heads[];
+      (.top | map(.weight) | add | . > 0.9999 and . < 1.0001) and
+      (.weights | all(.[]; (.weights | add) + .cell + .first | . > 0.9999 and . < 1.0001)))' out
+  done
+}
+
+@test "attnmask model: weights of a row are what the top of it names" {
+  document ran-gated 23 >doc.jsonl
+  for row in 0 7 22 cell:0 cell:7; do
+    ran-attnmask -m "$(model ran-gated)" --row $row --layer 1 --head 1 --top 99 --weights doc.jsonl >out
+    jq -e '.attention.heads[0] | (.weights | length) == 1 and
+      ([.top[] | select(has("token")) | {key: "\(.token)", value: .weight}] | from_entries) as $top |
+      .weights[0] | [.keys[] | range(.[0]; .[1])] as $keys | ($keys | length) == ($top | length) and
+      all(range($keys | length); . as $i | $top["\($keys[$i])"] == $row.weights[$i])' \
+      --argjson row "$(jq -c '.attention.heads[0].weights[0]' out)" out
+  done
+}
+
+@test "attnmask model: a mask leaves no weight on what comes after" {
+  for case in ran-lm ran-seq2seq; do
+    ran-attnmask -m "$(model $case)" --weights --top 0 "$cases/$case/input.jsonl" >out || [ $? -eq 1 ]
+    jq -e 'select(.attention) | ((.segments // []) | map(select(. == 0)) | length) as $sources |
+      .attention.heads[].weights[] | select(.keys and (.row | type == "number")) | .row as $row |
+      all(.keys[]; .[1] <= ([$row + 1, $sources] | max))' out >answers
+    [ "$(sort -u answers)" = true ]
+  done
+}
+
+@test "attnmask model: a window, its cell, and the mean of its heads" {
+  document ran-gated 11 >doc.jsonl
+  ran-attnmask -m "$(model ran-gated)" --in-window 3 --layer 0 --top 0 --weights doc.jsonl >out
+  # the last window has two tokens
+  [ "$(jq -c '[.attention.heads[0].weights[].row]' out)" = '["cell:3",9,10]' ]
+  [ "$(jq -c '.attention.heads[0].weights[].keys' out | sort -u)" = '[[9,11]]' ]
+  [ "$(jq -c '[.attention.heads[2].weights[].row]' out)" = '[9,10]' ]
+  ran-attnmask -m "$(model ran-gated)" --in-window 3 --layer 0 --head mean --top 0 --weights doc.jsonl |
+    jq -e '.attention.heads[0].weights[1].cell as $mean | ($heads | map(.weights[1].cell) | add / 2) as $want |
+      .attention.heads[0].head == "mean" and ($mean - $want | . < 1e-6 and . > -1e-6)' \
+      --argjson heads "$(jq -c '.attention.heads[:2]' out)"
+}
+
+@test "attnmask model: steps of a Contextualizer, and how much each moved the context" {
+  document contextualizer-learned 11 >doc.jsonl
+  ran-attnmask -m "$(model contextualizer-learned)" --layer 2 doc.jsonl |
+    jq -e '.attention.heads | length == 1 and .[0].layer == 2 and .[0].update > 0 and .[0].context > 0'
+}
+
+@test "attnmask model: pieces, words and offsets" {
+  words >train.jsonl
+  ran-train classify $shape -o m.ran train.jsonl
+  ran-attnmask -m m.ran --row 2 --top 1 --only train.jsonl | sed -n 1p >out
+  [ "$(jq -c '.attention.row' out)" = '{"token":2,"piece":":","start":8,"end":9}' ]
+  [ "$(jq -c .id out)" = '"a1"' ]
+  echo '{"text":"é rained"}' >e.jsonl
+  [ "$(ran-attnmask -m m.ran --row 1 --offsets byte e.jsonl | jq -c '.attention.row | [.start, .end]')" = '[3,9]' ]
+  echo '{"tokens":["The","rained:"]}' >w.jsonl
+  [ "$(ran-attnmask -m m.ran --row 2 w.jsonl | jq -c .attention.row)" = \
+    '{"token":2,"piece":":","word":1,"start":6,"end":7}' ]
+  ran-attnmask -m m.ran --max-tokens 2 train.jsonl | jq -e '.attention | .tokens == 2 and .truncated.of == 6'
+}
+
+@test "attnmask model: a language model reads [START], and gaps where they are" {
+  words >train.jsonl
+  ran-train lm $shape -o lm.ran train.jsonl
+  [ "$(ran-attnmask -m lm.ran --row 0 --layer 0 train.jsonl | sed -n 1p | jq -c .attention.row)" = \
+    '{"token":0,"piece":"[START]"}' ]
+  [ "$(ran-attnmask -m lm.ran --row 1 --layer 0 train.jsonl | sed -n 1p | jq -c .attention.row)" = \
+    '{"token":1,"piece":"the","start":0,"end":3}' ]
+  ran-train mlm $shape -o mlm.ran train.jsonl
+  echo '{"text":"The [MASK] is out."}' | ran-attnmask -m mlm.ran --row 1 |
+    jq -e '.attention | .tokens == 5 and .row.piece == "[MASK]"'
+  echo '{"text":"The sun is out."}' | ran-attnmask -m mlm.ran --row 1 |
+    jq -e '.attention | .tokens == 5 and .row.start == 4'
+}
+
+@test "attnmask model: --into, and the same from one thread as from several" {
+  ran-attnmask -m "$(model ran-gated)" --into seen -j 1 "$cases/ran-gated/input.jsonl" >one
+  ran-attnmask -m "$(model ran-gated)" --into seen -j 5 "$cases/ran-gated/input.jsonl" >five
+  cmp one five
+  jq -e '.seen.tokens and (has("attention") | not)' one
+}
+
+# ---- pictures ---------------------------------------------------------------------------------------
+
+@test "attnmask model: windows along the diagonal, the cell of each first" {
+  document ran-gated 11 >doc.jsonl
+  run -0 --separate-stderr ran-attnmask -m "$(model ran-gated)" --format text --size 40 doc.jsonl
+  [ "$(echo "${output#*$'\n'}" | tr -c '.\n' '#')" = "$(printf '%s\n' \
+    '####...........' '####...........' '####...........' '####...........' \
+    '....####.......' '....####.......' '....####.......' '....####.......' \
+    '........####...' '........####...' '........####...' '........####...' \
+    '............###' '............###' '............###')" ]
+  [[ $stderr == *'layer 1, mean of 2 heads'*'lines are who looks'*'# is a weight of'* ]]
+}
+
+@test "attnmask model: a part of it, and blocks" {
+  document ran-gated 23 >doc.jsonl
+  ran-attnmask -q -m "$(model ran-gated)" --format text --size 40 doc.jsonl | sed 1d >all
+  ran-attnmask -q -m "$(model ran-gated)" --format text --size 40 --rows 3:9 doc.jsonl | sed 1d >part
+  # windows 1 and 2: rows 4 to 11 of all; shades go by the largest weight of the part
+  sed -n 's/^....\(........\).*/\1/;5,12p' all | tr -c '.\n' '#' | cmp - <(tr -c '.\n' '#' <part)
+  run -0 --separate-stderr ran-attnmask -m "$(model ran-gated)" --format text --size 16 doc.jsonl
+  [ "${#lines[@]}" -eq 9 ]
+  [ "${#lines[1]}" -eq 16 ]
+  [[ $stderr == *'longer than the picture: a character is a block of 4 x 2; --rows A:B'* ]]
+}
+
+@test "attnmask model: pictures of every format, and heads side by side" {
+  document ran-gated 11 >doc.jsonl
+  ran-attnmask -q -m "$(model ran-gated)" --format pgm --head 0 --size 15 -o m.pgm doc.jsonl
+  [ "$(head -n 3 m.pgm)" = $'P5\n15 15\n255' ]
+  ran-attnmask -q -m "$(model ran-gated)" --format svg --head all --layer all doc.jsonl >m.svg
+  [ "$(grep -c '<text' m.svg)" -eq 4 ]
+  grep -q '>layer 0, head 1<' m.svg
+  ran-attnmask -q -m "$(model ran-gated)" --format png --head review doc.jsonl >m.png
+  [ "$(head -c 8 m.png | od -A n -t x1 | tr -d ' ')" = 89504e470d0a1a0a ]
+  document contextualizer-learned 23 >doc.jsonl
+  ran-attnmask -q -m "$(model contextualizer-learned)" --format text doc.jsonl >steps
+  [ "$(sed -n 1p steps)" = 'steps 0 to 2' ]
+  [ "$(wc -l <steps)" -eq 4 ]
+  [ "$(ran-attnmask -q -m "$(model contextualizer-learned)" --format text --rows 2:8 doc.jsonl | sed -n 2p | wc -c)" -eq 7 ]
+}
+
+# ---- what is refused --------------------------------------------------------------------------------
+
+@test "attnmask model: a layer or head that the model does not have" {
+  m=$(model ran-gated)
+  refused 2 'the model has no layer 2: it has 2, and the first is 0' -m "$m" --layer 2
+  refused 2 'the model has no head 2: it has 2, and the first is 0' -m "$m" --head 2
+  refused 2 "--head must be a number, mean, review or all, not 'first'" -m "$m" --head first
+  refused 2 'the model has no review' -m "$(model ran-no-review)" --head review
+  refused 2 'in this model no token looks at others' -m "$(model contextualizer)" --row 0
+  refused 2 'no token looks at others' -m "$(model contextualizer)" --in-window 0
+  refused 2 'cells look at no windows' -m "$m" --head review --row cell:0
+  refused 2 'give one' -m "$m" --row 0 --in-window 0
+  refused 2 "--rows must be A:B, with A less than B, not '5:5'" -m "$m" --rows 5:5
+}
+
+@test "attnmask model: a row or window that the document does not have is a bad record" {
+  document ran-gated 11 >doc.jsonl
+  m=$(model ran-gated)
+  refused 1 'doc.jsonl:1: there is no token 11: the document has 11, and the first is 0' -m "$m" --row 11 doc.jsonl
+  [ "$(echo "$output" | jq -r .ran_error.message)" = 'there is no token 11: the document has 11, and the first is 0' ]
+  refused 1 'there is no token 11' -m "$m" --rows 3:12 doc.jsonl
+  refused 1 'there is no window 4: the document has 4' -m "$m" --in-window 4 doc.jsonl
+  refused 1 'there is no window 4: the document has 4' -m "$m" --row cell:4 doc.jsonl
+  refused 1 'the document has no tokens' -m "$m" <<<'{"ids":[]}'
+}
+
+@test "attnmask model: documents longer than a table or a picture can be" {
+  seq 9000 | jq -s -c '{ids: map(. % 20)}' >long.jsonl
+  refused 1 'more than 67108864 weights: choose some' -m "$(model ran-gated)" --weights long.jsonl
+  ran-attnmask -m "$(model ran-gated)" --weights --top 0 --row 8999 --layer 0 --head 0 long.jsonl |
+    jq -e '.attention.heads[0].weights[0].keys == [[8997,9000]]'
+  run -0 --separate-stderr ran-attnmask -m "$(model ran-gated)" --format pgm --size 100 -o m.pgm long.jsonl
+  [ "$(sed -n 2p m.pgm)" = '100 100' ]
+  [[ $stderr == *'the document is longer than the picture: a cell is a block of 120 x 120; --rows A:B draws a part of it'* ]]
+  refused 2 'must be a whole number from 0 to 8192' -m "$(model ran-gated)" --format pgm --size 9000 long.jsonl
+}
+
+@test "attnmask model: a picture is of one document, and there must be one" {
+  refused 1 'a picture is of one document' -q -m "$(model ran-gated)" --format text "$cases/ran-gated/input.jsonl"
+  ran-attnmask -q -m "$(model ran-gated)" --format text "$cases/ran-gated/input.jsonl" 2>err >out || true
+  head -n 1 "$cases/ran-gated/input.jsonl" | ran-attnmask -q -m "$(model ran-gated)" --format text | cmp - out
+  refused 3 'there is no document to draw' -m "$(model ran-gated)" --format png -o m.png </dev/null
+  [ ! -e m.png ]
+}
+
+@test "attnmask model: options of patterns and of models are kept apart" {
+  m=$(model ran-gated)
+  refused 2 '--length is not for --model' -m "$m" --length 9
+  refused 2 '--in-window says what to show of a model: give --model FILE' --length 9 --in-window 0
+  refused 2 '--top is for records' -m "$m" --format text --top 2
+  refused 2 '--size is for pictures' -m "$m" --size 100
+  refused 2 '--max-tokens is for models that classify or tag' -m "$(model ran-lm)" --max-tokens 5
+  refused 3 'cannot open none.ran' -m none.ran
+}
