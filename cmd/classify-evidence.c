@@ -97,7 +97,7 @@ int classify_evidence_read(struct classify_evidence *e, const struct cmd_documen
 
         e->document = document;
         e->record = record;
-        return ran_explain_read(e->explainer, &d, err);
+        return ran_explain_read(e->explainer, &d, 0, err);
 }
 
 /* ---- finding -------------------------------------------------------------------------------- */

@@ -736,8 +736,10 @@ struct ran_explainer;
 struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_pool *pool,
                                         struct ran_error *err);
 void ran_explainer_free(struct ran_explainer *e);
-/* Takes a document, for the questions below; what d points to is copied. */
-int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, struct ran_error *err);
+/* Takes a document, for the questions below; what d points to is copied. sources: as for
+ * ran_lm_read. */
+int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, size_t sources,
+                     struct ran_error *err);
 
 /* Token to label: what each of the L tokens adds to the log odds log(p / (1 - p)) of class c, for
  * the document (row 0) or, tagging, for its word `row`: to the logit itself, where there may be

@@ -56,7 +56,7 @@ static void forward(struct ran_explainer *e)
         struct ran_work *w = &e->work;
 
         ran_encoder_of(w->c)->forward(w, &e->m->params);
-        if (!ran_is_tied(w->c))
+        if (!ran_is_tied(w->c) && w->size.O > 0)
                 ran_head(w, &e->m->params, e->m->C);
 }
 
@@ -69,15 +69,16 @@ static void return_home(struct ran_explainer *e)
         e->away = false;
 }
 
-int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, struct ran_error *err)
+int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, size_t sources,
+                     struct ran_error *err)
 {
         const struct ran_config *c = &e->m->config;
-        bool words = c->task == RAN_TASK_TAG;
+        bool words = c->task == RAN_TASK_TAG && d->words > 0;
 
         ran_rows_clear(&e->rows);
-        if (d->L == 0 || (words && d->words == 0))
-                return ran_fail(err, RAN_EINVAL, "a document without %s",
-                                d->L == 0 ? "tokens" : "words");
+        if (d->L == 0 || sources > d->L)
+                return ran_fail(err, RAN_EINVAL, "a document of %zu tokens, %zu of them source",
+                                d->L, sources);
         if (ran_check_document(e->m, d, err) != RAN_OK)
                 return RAN_EINVAL;
         if (ran_rows_add(&e->rows, c, d->ids, d->L, 0, err) != RAN_OK ||
@@ -87,6 +88,7 @@ int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, stru
                 ran_rows_clear(&e->rows);
                 return RAN_ENOMEM;
         }
+        e->rows.sources[0] = sources;
         e->away = true;
         return RAN_OK;
 }

@@ -108,7 +108,7 @@ static void check_gradient(const struct ran_config *c)
         }
         m = model_of(&t);
         e = ran_explainer_new(m, NULL, &err);
-        CHECK_OK(ran_explain_read(e, &d, &err), err);
+        CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
         CHECK_OK(ran_explain_label(e, row, class, 0, value, &err), err);
         all = (odds(&t, &d, row, class, 0, L, 1 + step) -
                odds(&t, &d, row, class, 0, L, 1 - step)) /
@@ -140,7 +140,7 @@ static void check_path(const struct ran_config *c)
         d.places = places, d.words = c->task == RAN_TASK_TAG ? WORDS : 0;
         m = model_of(&t);
         e = ran_explainer_new(m, NULL, &err);
-        CHECK_OK(ran_explain_read(e, &d, &err), err);
+        CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
         CHECK_OK(ran_explain_label(e, 0, 1, 300, value, &err), err);
         whole = odds(&t, &d, 0, 1, 0, L, 1) - odds(&t, &d, 0, 1, 0, L, 0);
         CHECK(fabs(whole) > 0.05);
@@ -238,7 +238,7 @@ static void check_tokens(const struct ran_config *c, size_t from, size_t to)
         CHECK_OK(ran_rows_add(&rows, c, d.ids, L, 0, &err), err);
         m = model_of(&t);
         e = ran_explainer_new(m, NULL, &err);
-        CHECK_OK(ran_explain_read(e, &d, &err), err);
+        CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
         CHECK_OK(ran_explain_tokens(e, from, to, 600, value, &err), err);
         for (size_t i = 0; i < L; i++) {
                 double want = jacobian(&t, &rows, i, from, to), x = 0;
@@ -281,9 +281,9 @@ static void explain_long(const struct ran_model *m, struct ran_pool *pool, const
         struct ran_explainer *e = ran_explainer_new(m, pool, &err);
         const struct ran_document d = document(), longer = {.ids = ids, .L = n};
 
-        CHECK_OK(ran_explain_read(e, &d, &err), err);
+        CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
         CHECK_OK(ran_explain_label(e, 0, 0, 2, label, &err), err);
-        CHECK_OK(ran_explain_read(e, &longer, &err), err);
+        CHECK_OK(ran_explain_read(e, &longer, 0, &err), err);
         CHECK_OK(ran_explain_label(e, 0, 0, 2, label, &err), err);
         if (m->config.encoder != RAN_ENCODER_CONTEXTUALIZER)
                 CHECK_OK(ran_explain_tokens(e, n / 2, n, 2, tokens, &err), err);
@@ -348,8 +348,8 @@ TEST(explain_refuses_what_has_no_answer)
         CHECK_SIZE(
                 (size_t)ran_explain_read(e, &(struct ran_document){.ids = &unknown, .L = 1}, &err),
                 RAN_EINVAL);
-        CHECK_SIZE((size_t)ran_explain_read(e, &(struct ran_document){0}, &err), RAN_EINVAL);
-        CHECK_OK(ran_explain_read(e, &d, &err), err);
+        CHECK_SIZE((size_t)ran_explain_read(e, &(struct ran_document){0}, 0, &err), RAN_EINVAL);
+        CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
         CHECK_SIZE((size_t)ran_explain_label(e, 0, TOY_C, 0, value, &err), RAN_EINVAL);
         CHECK_SIZE((size_t)ran_explain_label(e, 1, 0, 0, value, &err), RAN_EINVAL);
         CHECK_SIZE((size_t)ran_explain_tokens(e, 0, L + 1, 1, value, &err), RAN_EINVAL);
@@ -364,7 +364,7 @@ TEST(explain_refuses_what_has_no_answer)
         toy_init(&t, &c, 25, 0.3);
         m = model_of(&t);
         e = ran_explainer_new(m, NULL, &err);
-        CHECK_OK(ran_explain_read(e, &d, &err), err);
+        CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
         CHECK_SIZE((size_t)ran_explain_label(e, 0, 0, 0, value, &err), RAN_EINVAL);
         ran_explainer_free(e);
         ran_model_free(m);
@@ -375,7 +375,7 @@ TEST(explain_refuses_what_has_no_answer)
         toy_init(&t, &c, 25, 0.3);
         m = model_of(&t);
         e = ran_explainer_new(m, NULL, &err);
-        CHECK_OK(ran_explain_read(e, &d, &err), err);
+        CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
         CHECK_SIZE((size_t)ran_explain_tokens(e, 0, 1, 1, value, &err), RAN_EINVAL);
         CHECK(strstr(err.text, "Contextualizer") != NULL);
         ran_explainer_free(e);
