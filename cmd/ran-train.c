@@ -572,7 +572,8 @@ static int tag(int argc, char **argv)
 {
         static const struct preset presets[] = {
                 {"task", "tag"},    {"crf", "true"},          {"spelling", "16384"},
-                {"dropout", "0.3"}, {"embed_dropout", "0.3"}, {0},
+                {"dropout", "0.3"}, {"embed_dropout", "0.3"}, {"epochs", "20"},
+                {0},
         };
 
         return run_task(RAN_TASK_TAG, &tag_program, presets, argc, argv);
@@ -591,7 +592,17 @@ static int lm(int argc, char **argv)
 
 static int mlm(int argc, char **argv)
 {
-        static const struct preset presets[] = {{"task", "mlm"}, {"metric", "loss"}, {0}};
+        static const struct preset presets[] = {
+                {"task", "mlm"},
+                {"metric", "loss"},
+                /* There is no end of gaps to fill: what is learned is not learned by heart. */
+                {"dropout", "0"},
+                {"embed_dropout", "0"},
+                {"learning_rate", "0.002"},
+                {"batch", "8"},
+                {"shortlist", "4000"},
+                {0},
+        };
 
         return run_task(RAN_TASK_MLM, &mlm_program, presets, argc, argv);
 }

@@ -26,6 +26,11 @@ int ran_carry_init(struct ran_carry *c, const struct ran_config *config, struct 
         return RAN_ENOMEM;
 }
 
+size_t ran_carry_states(const struct ran_config *config, size_t tokens)
+{
+        return config->encoder == RAN_ENCODER_TRANSFORMER ? tokens : tokens / config->window;
+}
+
 void ran_carry_clear(struct ran_carry *c)
 {
         c->tokens = c->states = c->open = 0;

@@ -14,7 +14,7 @@
  * Transformer has no cell: its states are its tokens, with the keys and values of all heads. */
 struct ran_carry {
         size_t layers, E, F;
-        size_t D; /* width of G, key and value; of a Transformer E */
+        size_t D;             /* width of G, key and value; of a Transformer E */
         size_t tokens;        /* read so far; 0: nothing, and all below is unused */
         size_t states;        /* earlier states: those before the cell, which is one more */
         size_t open;          /* tokens of the open window */
@@ -25,6 +25,9 @@ struct ran_carry {
         float *pre;           /* (N, F) the open window's cell row before phi: its gates */
 };
 int ran_carry_init(struct ran_carry *c, const struct ran_config *config, struct ran_error *err);
+/* Earlier states of a document of which so many tokens were read: whole windows, of which each has
+ * left one, or tokens. */
+size_t ran_carry_states(const struct ran_config *config, size_t tokens);
 void ran_carry_clear(struct ran_carry *c); /* nothing read */
 void ran_carry_release(struct ran_carry *c);
 /* Room for more states and for a window of `open` tokens. */

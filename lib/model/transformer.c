@@ -161,7 +161,8 @@ static float *clear_part(struct pass *s, size_t block)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-/* Whether all is kept for the backward pass. Otherwise it computes each layer anew. */
+/* Whether all is kept for the backward pass. Otherwise it computes each layer anew, but for what
+ * attention gave, which of a long text costs most. */
 static bool keeps(const struct ran_work *w)
 {
         return w->training && w->size.L <= 2 * w->chunk_rows;
@@ -258,6 +259,12 @@ static void cut_adjoints(struct ran_work *w, struct ran_cutter *k, struct ran_bl
         RAN_BLOCK_ADJOINTS(RAN_CUT_FIELD)
 }
 
+static void cut_attended(struct ran_work *w, struct ran_cutter *k, struct ran_block_acts *out)
+{
+        out->a = ran_cut(k, (double)w->size.K * (double)w->E);
+        out->log_sum = ran_cut(k, (double)w->size.K * (double)w->h);
+}
+
 static void lay_out(struct ran_work *w, struct ran_cutter *k)
 {
         const double rows = (double)w->size.L * (double)w->D;
@@ -265,10 +272,13 @@ static void lay_out(struct ran_work *w, struct ran_cutter *k)
 
         for (size_t l = 0; l < layers; l++) {
                 w->x[l + 1] = w->training ? ran_cut(k, rows) : w->x[0];
-                if (l == 0 || keeps(w))
+                if (l == 0 || keeps(w)) {
                         cut_acts(w, k, &w->block_acts[l]);
-                else
+                } else {
                         w->block_acts[l] = w->block_acts[0];
+                        if (w->training)
+                                cut_attended(w, k, &w->block_acts[l]);
+                }
                 if (!w->training)
                         w->block_acts[l].mid = w->x[0]; /* rows are read once: in place */
         }
@@ -563,8 +573,8 @@ static struct pass pass_of(struct ran_work *w, const struct ran_params *p, struc
         };
 }
 
-/* Attention of a layer and its residual: from x to mid. */
-static void attention(struct ran_work *w, const struct ran_params *p, size_t l)
+/* Attention of a layer and its residual: from x to mid. again: what the heads gave is known. */
+static void attention(struct ran_work *w, const struct ran_params *p, size_t l, bool again)
 {
         struct pass s = pass_of(w, p, NULL, l, 0);
 
@@ -574,7 +584,8 @@ static void attention(struct ran_work *w, const struct ran_params *p, size_t l)
                 s = pass_of(w, p, NULL, l, t0);
                 project(&s);
         }
-        ran_each(w, 0, w->task[w->rows->B], attend, &s);
+        if (!again)
+                ran_each(w, 0, w->task[w->rows->B], attend, &s);
         if (w->watch != NULL)
                 ran_each(w, 0, w->watch->n, show, &s);
         for (size_t t0 = 0; t0 < w->rows->L; t0 += w->chunk_rows) {
@@ -617,7 +628,7 @@ static void forward(struct ran_work *w, const struct ran_params *p)
         for (size_t l = 0; l < w->c->layers; l++) {
                 struct pass s = pass_of(w, p, NULL, l, 0);
 
-                attention(w, p, l);
+                attention(w, p, l, false);
                 for (size_t b = 0; b < rows->B; b++)
                         if (rows->carry[b] != NULL)
                                 keep(&s, b);
@@ -793,7 +804,7 @@ static void backward(struct ran_work *w, const struct ran_params *p, struct ran_
         }
         for (size_t l = w->c->layers; l-- > 0;) {
                 if (!keeps(w))
-                        attention(w, p, l);
+                        attention(w, p, l, true);
                 feed_bwd(w, p, dp, l);
                 attention_bwd(w, p, dp, l);
         }

@@ -51,7 +51,7 @@ static int scratch(const struct ran_train_job *job, const struct ran_piece *long
 {
         const struct ran_dataset *d = job->train;
         const uint32_t *ids = d->ids + d->first[longest->document] + longest->from;
-        struct ran_carry carry = {.states = longest->from / job->config->window};
+        struct ran_carry carry = {.states = ran_carry_states(job->config, longest->from)};
         size_t L = longest->to - longest->from;
         struct ran_rows rows = {0};
         struct ran_work w;

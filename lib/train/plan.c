@@ -116,17 +116,16 @@ size_t ran_plan_steps(struct ran_plan *p, const size_t *order, size_t documents)
 
 /* ---- what lanes go on from ------------------------------------------------------------------- */
 
-/* Of a document that goes on all windows are whole, and each has left a state. */
 static size_t states_of(const struct ran_plan *p, size_t lane)
 {
-        return p->lane[lane].to / p->c->window;
+        return ran_carry_states(p->c, p->lane[lane].to);
 }
 
 static size_t floats_of(const struct ran_plan *p, size_t lane)
 {
         if (p->carry == NULL || !goes_on(p, &p->lane[lane]))
                 return 0;
-        return p->c->layers * p->c->dim * (1 + 2 * states_of(p, lane));
+        return p->c->layers * p->carry[lane].D * (1 + 2 * states_of(p, lane));
 }
 
 size_t ran_plan_floats(const struct ran_plan *p)

@@ -197,10 +197,10 @@ int ran_train_settings_check(const struct ran_train_settings *s, const struct ra
 {
         bool texts = config->task == RAN_TASK_LM || config->task == RAN_TASK_MLM;
 
-        if (s->bptt > 0 && (config->task != RAN_TASK_LM || config->encoder != RAN_ENCODER_RAN))
+        if (s->bptt > 0 && config->task != RAN_TASK_LM)
                 return ran_fail(err, RAN_EINVAL,
-                                "truncated back-propagation is for language models (lm) with the "
-                                "encoder 'ran', which go on from a state: bptt must be 0");
+                                "truncated back-propagation is for language models (lm), which go "
+                                "on from what was read: bptt must be 0");
         if (texts && s->metric != RAN_METRIC_LOSS)
                 return ran_fail(err, RAN_EINVAL,
                                 "the best epoch of a language model is that of the lowest loss: "

@@ -70,6 +70,10 @@ refused() {
   echo '{"tokens":["a","b"],"tags":["O","O"]}' >tags.jsonl
   refused 2 "a contextualizer makes one vector of a document and none of a token" \
     ran-train tag --encoder contextualizer -o m.ran tags.jsonl
+  refused 2 "a contextualizer makes one vector of a document and none of a token" \
+    ran-train lm --encoder contextualizer -o m.ran tags.jsonl
+  refused 2 "a contextualizer makes one vector of a document and none of a token" \
+    ran-train mlm --encoder contextualizer -o m.ran tags.jsonl
   refused 2 "--rank must be a whole number from 1 to 65536, not '0'" \
     ran-train classify --encoder contextualizer --rank 0 -o m.ran tags.jsonl
   refused 2 "--context must be constant, learned or random, not 'none'" \

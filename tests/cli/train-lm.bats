@@ -132,9 +132,10 @@ config() {
   run ! cmp -s bptt0.ran bptt1.ran
 }
 
-@test "train lm: a run in pieces goes on after a signal, to the same bytes" {
+# goes_on OPTION...: a run in pieces goes on after a signal, to the same bytes.
+goes_on() {
   texts 100 >train.jsonl
-  settings="$shape --epochs 40 --patience 40 --bptt 1 --checkpoint-minutes 0.001"
+  settings="$shape $* --epochs 40 --patience 40 --bptt 1 --checkpoint-minutes 0.001"
   ran-train lm $settings -q -o whole.ran train.jsonl
   ran-train lm $settings -q --log log -o m.ran train.jsonl 3>&- &
   until grep -qs checkpoint log; do sleep 0.02; done
@@ -145,6 +146,15 @@ config() {
   [ -e m.ran.ckpt ]
   ran-train lm $settings -q --resume -o m.ran train.jsonl
   cmp m.ran whole.ran
+}
+
+@test "train lm: a run in pieces goes on after a signal, to the same bytes" {
+  goes_on
+}
+
+@test "train lm: a Transformer learns in pieces, which go on after a signal to the same bytes" {
+  goes_on --encoder transformer --head-dim 6 --attention full,dispersed
+  ran-lm score -m whole.ran --total train.jsonl | jq -e '.perplexity < 3'
 }
 
 @test "train lm: --dry-run and --check count what is predicted" {

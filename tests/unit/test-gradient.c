@@ -288,6 +288,25 @@ TEST(gradient_under_masks)
                         check_config(c, none, 0);
 }
 
+TEST(gradient_of_a_transformer)
+{
+        const struct ran_noise noise = {3, 4, 0.3, 0.2};
+        struct dice dice = {.key = 12};
+
+        for (size_t i = 0; i < 24; i++) {
+                struct ran_config c = toy_transformer(&dice);
+
+                c.dim = 4 + i % 3;
+                c.head_dim = 4;
+                c.layers = 1 + i % 2;
+                c.ffn_dim = 6;
+                c.attention.item[0] = (unsigned char)(i % 4);
+                c.mask = (int)(i / 4 % 3);
+                c.multilabel = i % 5 == 0;
+                check_config(c, i % 2 > 0 ? noise : none, 0);
+        }
+}
+
 /* Documents of 1 and 4 tokens are short, that of 11 is long. */
 TEST(gradient_of_a_contextualizer)
 {

@@ -28,13 +28,16 @@ struct bench {
 
 enum { TEXTS = 20 };
 
-static void bench_init(struct bench *b, enum corpus_kind kind, size_t longest, size_t lanes,
-                       size_t bptt, size_t threads)
+static void bench_init_of(struct bench *b, int encoder, enum corpus_kind kind, size_t longest,
+                          size_t lanes, size_t bptt, size_t threads)
 {
         struct ran_config c = toy_config();
         struct ran_error err = {0};
         struct dice dice = {.key = 9};
 
+        c.encoder = encoder;
+        c.attention = (struct ran_choices){
+                c.heads, {RAN_ATTENTION_DISPERSED, RAN_ATTENTION_FULL, RAN_ATTENTION_WINDOW}};
         c.task = kind == CORPUS_GAPS ? RAN_TASK_MLM : RAN_TASK_LM;
         c.mask = kind == CORPUS_GAPS    ? RAN_MASK_NONE
                  : kind == CORPUS_TEXTS ? RAN_MASK_CAUSAL
@@ -51,6 +54,12 @@ static void bench_init(struct bench *b, enum corpus_kind kind, size_t longest, s
         CHECK_OK(ran_plan_init(&b->plan, &b->toy.c, &b->data, lanes, bptt, &err), err);
         ran_plan_shuffle(b->order, TEXTS, 1, 1);
         ran_plan_begin(&b->plan, b->order, TEXTS);
+}
+
+static void bench_init(struct bench *b, enum corpus_kind kind, size_t longest, size_t lanes,
+                       size_t bptt, size_t threads)
+{
+        bench_init_of(b, RAN_ENCODER_RAN, kind, longest, lanes, bptt, threads);
 }
 
 static void bench_release(struct bench *b)
@@ -130,14 +139,14 @@ TEST(lm_batch_is_the_weighted_mean_of_its_tokens)
 
 /* The state that a piece leaves is the one that the document has there: the losses of the pieces
  * are those of whole documents, which are what evaluation says. */
-static void check_pieces(enum corpus_kind kind, size_t lanes, size_t bptt)
+static void check_pieces(int encoder, enum corpus_kind kind, size_t lanes, size_t bptt)
 {
         struct ran_error err = {0};
         struct ran_rates rates;
         struct bench b;
         double sum = 0, terms = 0;
 
-        bench_init(&b, kind, 60, lanes, bptt, 0);
+        bench_init_of(&b, encoder, kind, 60, lanes, bptt, 0);
         for (size_t i = 0; i < TEXTS; i++)
                 b.data.weight[i] = 1;
         while (ran_plan_next(&b.plan)) {
@@ -162,7 +171,9 @@ TEST(lm_pieces_lose_what_whole_documents_lose)
         for (enum corpus_kind kind = CORPUS_TEXTS; kind <= CORPUS_GAPS; kind++)
                 for (size_t lanes = 1; lanes <= TEXTS; lanes += 6)
                         for (size_t bptt = 0; bptt <= (kind == CORPUS_GAPS ? 0 : 3); bptt++)
-                                check_pieces(kind, lanes, bptt);
+                                for (int encoder = 0; encoder < 3; encoder++)
+                                        if (encoder != RAN_ENCODER_CONTEXTUALIZER)
+                                                check_pieces(encoder, kind, lanes, bptt);
 }
 
 /* Where all documents fit one piece nothing is truncated. */
@@ -205,7 +216,7 @@ TEST(lm_pieces_drop_out_by_themselves)
         bench_release(&b);
 }
 
-TEST(lm_gradient_of_pieces_is_the_same_for_any_threads)
+static void check_threads(int encoder)
 {
         float *want[64] = {0};
 
@@ -214,7 +225,8 @@ TEST(lm_gradient_of_pieces_is_the_same_for_any_threads)
                 double loss;
                 size_t step = 0;
 
-                bench_init(&b, CORPUS_PAIRS, 300, 6, 10, (const size_t[]){0, 1, 2, 7}[i]);
+                bench_init_of(&b, encoder, CORPUS_PAIRS, 300, 6, 10,
+                              (const size_t[]){0, 1, 2, 7}[i]);
                 b.k.noise = (struct ran_noise){1, 2, 0.2, 0.3};
                 for (; step < 64 && ran_plan_next(&b.plan); step++) {
                         float *g = gradient_of(&b, b.plan.piece, b.plan.n, &loss);
@@ -230,6 +242,12 @@ TEST(lm_gradient_of_pieces_is_the_same_for_any_threads)
         }
         for (size_t step = 0; step < 64; step++)
                 free(want[step]);
+}
+
+TEST(lm_gradient_of_pieces_is_the_same_for_any_threads)
+{
+        check_threads(RAN_ENCODER_RAN);
+        check_threads(RAN_ENCODER_TRANSFORMER);
 }
 
 /* ---- training ----------------------------------------------------------------------------------

@@ -41,6 +41,20 @@ struct ran_config toy_random_config(struct dice *d)
         return c;
 }
 
+struct ran_config toy_transformer(struct dice *d)
+{
+        struct ran_config c = toy_random_config(d);
+
+        c.encoder = RAN_ENCODER_TRANSFORMER;
+        c.ffn_dim = dice_size(d, 1, 30);
+        c.attention.n = dice_coin(d) ? 1 : c.heads;
+        for (size_t j = 0; j < c.attention.n; j++)
+                c.attention.item[j] = (unsigned char)dice_size(d, 0, RAN_ATTENTION_DISPERSED);
+        c.dilation = dice_size(d, 0, 3);
+        c.similarity = (int)dice_size(d, 0, RAN_SIMILARITY_MANHATTAN);
+        return c;
+}
+
 struct ran_config toy_contextualizer(struct dice *d)
 {
         struct ran_config c = toy_config();
@@ -99,6 +113,17 @@ const char *toy_name(const struct ran_config *c)
                 snprintf(text, sizeof(text), "contextualizer, D %zu, %zu steps, rank %zu, %s%s",
                          c->dim, c->layers, c->rank, contexts[c->context],
                          c->position_scale ? ", scaled" : "");
+                return text;
+        }
+        if (c->encoder == RAN_ENCODER_TRANSFORMER) {
+                snprintf(text, sizeof(text),
+                         "transformer, D %zu, %zu layers, %zu heads of %zu, W %zu, %s%s, %s, "
+                         "mask %s%s",
+                         c->dim, c->layers, c->heads, c->head_dim, c->window,
+                         ran_attention_names[c->attention.item[0]],
+                         c->attention.n > 1 ? " and others" : "",
+                         ran_similarity_names[c->similarity], ran_mask_names[c->mask],
+                         c->rotary ? ", rotary" : "");
                 return text;
         }
         snprintf(text, sizeof(text),

@@ -11,6 +11,9 @@ struct ran_config toy_config(void);
 /* Every switch, mask and size drawn: layers 1 to 3, windows of 1 to 12, D of 6 to 40. */
 struct ran_config toy_random_config(struct dice *d);
 
+/* The same of a Transformer: patterns, one for all heads or one of each, and similarity, too. */
+struct ran_config toy_transformer(struct dice *d);
+
 /* A Contextualizer: 1 to 3 steps, rank 1 to 50, D of 2 to 40. */
 struct ran_config toy_contextualizer(struct dice *d);
 
