@@ -345,10 +345,11 @@ TEST(explain_refuses_what_has_no_answer)
         e = ran_explainer_new(m, NULL, &err);
         CHECK_SIZE((size_t)ran_explain_label(e, 0, 0, 0, value, &err), RAN_EINVAL);
         CHECK_SIZE((size_t)ran_explain_tokens(e, 0, 1, 1, value, &err), RAN_EINVAL);
-        CHECK_SIZE(
-                (size_t)ran_explain_read(e, &(struct ran_document){.ids = &unknown, .L = 1}, &err),
-                RAN_EINVAL);
+        CHECK_SIZE((size_t)ran_explain_read(e, &(struct ran_document){.ids = &unknown, .L = 1}, 0,
+                                            &err),
+                   RAN_EINVAL);
         CHECK_SIZE((size_t)ran_explain_read(e, &(struct ran_document){0}, 0, &err), RAN_EINVAL);
+        CHECK_SIZE((size_t)ran_explain_read(e, &d, L + 1, &err), RAN_EINVAL);
         CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
         CHECK_SIZE((size_t)ran_explain_label(e, 0, TOY_C, 0, value, &err), RAN_EINVAL);
         CHECK_SIZE((size_t)ran_explain_label(e, 1, 0, 0, value, &err), RAN_EINVAL);
