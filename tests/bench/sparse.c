@@ -2,8 +2,8 @@
  * medians, and how full attention compares.
  *
  *   attention   one head among four, forward and backward, and nanoseconds a score
- *   layer       a Transformer of one layer (four heads, D and the feed-forward width as by default):
- *               a pass forward, and a step of training, forward and backward
+ *   layer       a Transformer of one layer (four heads, the widths as by default): a pass forward,
+ *               and a step of training, forward and backward
  *
  *   memory      most that the process had while it trained
  *
