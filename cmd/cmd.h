@@ -75,6 +75,7 @@ struct cmd_program {
         const char *name, *usage, *summary, *notes;
         const struct cmd_group *groups;
         const struct cmd_verb *verbs;
+        const char *prefix; /* of some options, which may be left out: --type for --vocab-type */
 };
 
 /* Options of every program, filled by cmd_parse. */

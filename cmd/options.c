@@ -235,13 +235,24 @@ static void consider(struct found *f, const struct option *o, bool negated, enum
         f->match = m;
 }
 
+/* The name without what may be left out of it; NULL: it is needed whole. */
+static const char *without_prefix(const struct cmd_program *program, const char *name)
+{
+        size_t n = program->prefix != NULL ? strlen(program->prefix) : 0;
+
+        return n > 0 && strncmp(name, program->prefix, n) == 0 ? name + n : NULL;
+}
+
 static struct found find_long(const struct cmd_program *program, const char *given, size_t n)
 {
         struct found f = {.match = NO_MATCH};
 
         for (struct option o = {0}; next_option(program, &o);) {
                 struct cmd_option_name name = cmd_option_name(o.field);
+                const char *rest = without_prefix(program, name.text);
                 consider(&f, &o, false, match(name.text, given, n));
+                if (rest != NULL)
+                        consider(&f, &o, false, match(rest, given, n));
                 if (cmd_option_negates(o.field) && n > 3 && strncmp(given, "no-", 3) == 0)
                         consider(&f, &o, true, match(name.text, given + 3, n - 3));
         }

@@ -154,13 +154,15 @@ int tokenize_learn(int argc, char **argv)
         };
         const struct cmd_program program = {
                 .name = "ran-tokenize learn",
+                .prefix = "vocab-",
                 .usage = "[-o VOCAB.json] [option...] [file...]",
                 .summary = "Learns a vocabulary from the words of the records: their tokens, else "
                            "text, else source and target. Memory grows with the different words "
                            "only, so the corpus may be of any size. The result is a Hugging Face "
                            "tokenizer.json.",
                 .notes = "The first five pieces are reserved: [UNK] [MASK] [SEP] [START] [END]. No "
-                         "text becomes one of them but [UNK].",
+                         "text becomes one of them but [UNK]. --type and --size are enough for "
+                         "--vocab-type and --vocab-size.",
                 .groups = groups,
         };
         int first = cmd_parse(&program, argc, argv);

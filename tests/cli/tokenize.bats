@@ -35,6 +35,18 @@ pieces() {
     '["1.0","WordLevel","[UNK]",[],null]' ]
 }
 
+@test "learn: --type and --size are --vocab-type and --vocab-size" {
+  printf '{"text":"%s"}\n' 'low lower lowest' 'new newer newest' >in.jsonl
+  ran-tokenize learn -q --vocab-type bpe --vocab-size 264 in.jsonl >long.json
+  ran-tokenize learn -q --type=bpe --siz 264 in.jsonl >short.json
+  cmp long.json short.json
+  [ "$(jq -r .model.type short.json)" = BPE ]
+  run -2 --separate-stderr ran-tokenize learn --type sentence in.jsonl
+  [[ $stderr == *'--vocab-type must be word, wordpiece or bpe'* ]]
+  run -2 --separate-stderr ran-train classify --type bpe in.jsonl
+  [[ $stderr == *'unknown option --type'* ]]
+}
+
 @test "learn: standard input and output, and -q says nothing" {
   run --separate-stderr ran-tokenize learn -q --min-count 1 <corpus.jsonl
   [ "$status" -eq 0 ]
