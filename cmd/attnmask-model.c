@@ -6,11 +6,19 @@
 
 /* ---- a record ------------------------------------------------------------------------------- */
 
+/* Whether something else is asked for than attention. */
+static bool maps(const struct attnmask_model *a)
+{
+        return a->options->map != ATTNMASK_MAP_ATTENTION;
+}
+
 static void free_scratch(void *arg)
 {
         struct attnmask_scratch *s = arg;
 
         ran_state_free(s->state);
+        ran_explainer_free(s->explainer);
+        free(s->value);
         cmd_reading_release(&s->reading);
         free(s->look);
         free(s->sum);
@@ -26,7 +34,11 @@ static void *make_scratch(void *arg, struct ran_error *err)
         if (s == NULL)
                 return NULL;
         s->state = ran_state_new(a->model, a->pool, err);
-        if (s->state != NULL)
+        if (maps(a)) {
+                s->reading.whole.placed = ran_model_config(a->model)->task == RAN_TASK_TAG;
+                s->explainer = ran_explainer_new(a->model, a->pool, err);
+        }
+        if (s->state != NULL && (s->explainer != NULL || !maps(a)))
                 return s;
         free_scratch(s);
         return NULL;
@@ -50,7 +62,7 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct ra
         struct attnmask_scratch *s = scratch;
         int code = read_record(a, s, &line->record, err);
 
-        return code == RAN_OK ? attnmask_paid(a, s, result, err) : code;
+        return code == RAN_OK ? (maps(a) ? attnmask_map : attnmask_paid)(a, s, result, err) : code;
 }
 
 /* ---- a picture ------------------------------------------------------------------------------ */
@@ -74,7 +86,8 @@ static int paint(void *arg, const struct cmd_line *line, const struct ran_buf *r
                                 "drawn: give this one alone");
         int code = read_record(p->model, p->scratch, &line->record, err);
         if (code == RAN_OK)
-                code = attnmask_paid_picture(p->model, p->scratch, &p->sink, err);
+                code = (maps(p->model) ? attnmask_map_picture : attnmask_paid_picture)(
+                        p->model, p->scratch, &p->sink, err);
         p->drawn += code == RAN_OK;
         return code;
 }
@@ -148,7 +161,10 @@ int attnmask_model(const struct attnmask_options *options,
 
         const bool picture = attnmask_draws(options);
 
-        attnmask_choose(&a.choice, options, ran_model_config(m), picture);
+        if (maps(&a))
+                attnmask_map_choose(&a);
+        else
+                attnmask_choose(&a.choice, options, ran_model_config(m), picture);
         struct cmd_loop loop = {
                 .input = input,
                 .output = output,

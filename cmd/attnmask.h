@@ -15,8 +15,10 @@ struct attnmask_options {
         char *model, *layer, *head, *in_window;
         bool verify, weights;
         size_t top;
-        int offsets;
+        int offsets, map;
+        char *label;
 };
+enum { ATTNMASK_MAP_ATTENTION, ATTNMASK_MAP_LABEL, ATTNMASK_MAP_TOKENS };
 
 /* One for each name in --attention. */
 struct attnmask_head {
@@ -75,7 +77,8 @@ struct attnmask_model {
         const struct ran_model *model;
         struct ran_pool *pool;
         struct cmd_reading_how how;
-        struct attnmask_choice choice;
+        struct attnmask_choice choice; /* of --map attention */
+        size_t class;                  /* of --label; SIZE_MAX: the most probable */
 };
 /* What one thread needs. */
 struct attnmask_scratch {
@@ -89,6 +92,9 @@ struct attnmask_scratch {
                 size_t key;
         } * got;
         size_t n, cap, sum_cap, got_cap;
+        struct ran_explainer *explainer; /* of the other maps, else NULL */
+        double *value;                   /* (L) */
+        size_t value_cap;
 };
 /* Appends what the model paid in the document at hand: a JSON object (attnmask-paid.c). */
 int attnmask_paid(const struct attnmask_model *a, struct attnmask_scratch *s, struct ran_buf *out,
@@ -97,6 +103,14 @@ int attnmask_paid(const struct attnmask_model *a, struct attnmask_scratch *s, st
 /* The same as a picture; says on stderr how to read it (attnmask-picture.c). */
 int attnmask_paid_picture(const struct attnmask_model *a, struct attnmask_scratch *s,
                           struct cmd_sink *out, struct ran_error *err);
+
+/* The other maps: how tokens bear on a label, or on the outputs of tokens (attnmask-map.c). Dies
+ * where the model has nothing of the kind. */
+void attnmask_map_choose(struct attnmask_model *a);
+int attnmask_map(const struct attnmask_model *a, struct attnmask_scratch *s, struct ran_buf *out,
+                 struct ran_error *err);
+int attnmask_map_picture(const struct attnmask_model *a, struct attnmask_scratch *s,
+                         struct cmd_sink *out, struct ran_error *err);
 
 /* Panels of numbers, none negative: 0 is white, `most` black. What is much wider than high, or the
  * other way round, is stretched. */

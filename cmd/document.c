@@ -260,11 +260,11 @@ static bool is_blank(const struct cmd_document *d, size_t first)
 
 static int find_places(struct cmd_document *d, struct ran_error *err)
 {
-        const size_t *word = d->from == CMD_FROM_IDS ? NULL : d->encoding.word;
+        const size_t *word = d->ids == d->given ? NULL : d->encoding.word;
 
         if (d->L > UINT32_MAX)
-                return ran_fail(err, RAN_EFORMAT, "the document has %zu tokens, too many to tag",
-                                d->L);
+                return ran_fail(err, RAN_EFORMAT,
+                                "the document has %zu tokens, too many to find words in", d->L);
         uint32_t *places = ran_grow(d->places, &d->places_cap, d->L, sizeof(*places), err);
         if (places == NULL)
                 return RAN_ENOMEM;
@@ -345,7 +345,7 @@ int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
                 return RAN_OK;
         if (d->head < d->L)
                 cut(d);
-        return RAN_OK;
+        return d->placed ? find_places(d, err) : RAN_OK;
 }
 
 struct ran_document cmd_document_of(const struct cmd_document *d)

@@ -17,6 +17,7 @@ enum { CMD_FROM_ENCODING, CMD_FROM_IDS, CMD_FROM_TOKENS, CMD_FROM_TEXT };
 /* Zero-initialise; reused from record to record, one a thread. */
 struct cmd_document {
         bool by_words;       /* set by the caller: `places`, too */
+        bool placed;         /* set by the caller: places of what is read by tokens */
         size_t spelling;     /* set by the caller: buckets for that of words; 0: not wanted */
         int unit;            /* set by the caller: what offsets count, RAN_UNIT_... */
         const uint32_t *ids; /* (L) */

@@ -16,6 +16,8 @@ static struct cmd_document_options document_options;
 static struct cmd_input input;
 static struct cmd_output output;
 
+static const char *const map_names[] = {"attention", "label", "tokens", NULL};
+
 enum { LARGEST_PICTURE = 8192 };
 
 #define OPTION(member) offsetof(struct attnmask_options, member)
@@ -72,6 +74,12 @@ static const struct ran_field model_fields[] = {
          .local = true},
         {"verify", 0, RAN_FIELD_BOOL, OPTION(verify), .initial = "false",
          .help = "check the digest of the weights before they are used"},
+        {"map", 0, RAN_FIELD_CHOICE, OPTION(map), .choices = map_names, .value = "WHAT",
+         .initial = "attention",
+         .help = "what to show: the attention that was paid; how each token bears on the label; or "
+                 "how tokens bear on the outputs of tokens"},
+        {"label", 0, RAN_FIELD_TEXT, OPTION(label), .value = "NAME",
+         .help = "with --map label: of this one, in place of that which the document gets"},
         {"layer", 0, RAN_FIELD_TEXT, OPTION(layer), .value = "N",
          .help = "layer N, the first is 0, or all; otherwise all, and of pictures the last"},
         {"head", 0, RAN_FIELD_TEXT, OPTION(head), .value = "WHAT",
@@ -169,8 +177,9 @@ static void check_terminal(void)
 
 static void check_question(char **files)
 {
-        static const char *const with[] = {"verify",  "layer",   "head",       "in_window", "top",
-                                           "weights", "offsets", "max_tokens", "truncate",  NULL};
+        static const char *const with[] = {"verify",   "layer",   "head",    "in_window",
+                                           "top",      "weights", "offsets", "max_tokens",
+                                           "truncate", "map",     "label",   NULL};
 
         refuse(with, "says what to show of a model: give --model FILE");
         bool row = options.row != NULL;
@@ -220,10 +229,18 @@ static void check_model(void)
         static const char *const of_numbers[] = {"top",  "weights", "offsets", "into",
                                                  "only", "drop",    NULL};
 
+        static const char *const of_attention[] = {"layer", "head", "in_window", NULL};
+        bool tokens = options.map == ATTNMASK_MAP_TOKENS;
+
         refuse(without, "is not for --model: a model has a pattern of its own");
+        if (options.map != ATTNMASK_MAP_ATTENTION)
+                refuse(of_attention, "is for --map attention: the other maps go through all of the "
+                                     "model");
+        if (options.label != NULL && options.map != ATTNMASK_MAP_LABEL)
+                cmd_usage("--label is for --map label");
         if (attnmask_draws(&options))
                 refuse(of_numbers, "is for records: a picture has none");
-        else if (options.size > 0)
+        else if (options.size > 0 && !(tokens && options.weights))
                 cmd_usage("--size is for pictures: give --format text, pgm, png or svg");
         check_terminal();
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "classify-eval.h"
+#include "classify-evidence.h"
 #include "cmd.h"
 #include "document.h"
 #include "labels.h"
@@ -22,6 +23,7 @@ static struct classify_options {
         int eval_format;
 } options;
 
+static struct classify_evidence_options evidence_options;
 static struct cmd_document_options document_options;
 static struct cmd_input input;
 static struct cmd_output output;
@@ -61,6 +63,7 @@ static const struct ran_field eval_fields[] = {
 static const struct cmd_group groups[] = {
         {"Model", model_fields, &options},
         {"Prediction", prediction_fields, &options},
+        {"Evidence", classify_evidence_fields, &evidence_options},
         {"Evaluation", eval_fields, &options},
         {"Documents", cmd_document_fields, &document_options},
         {"Input", cmd_input_fields, &input},
@@ -92,8 +95,9 @@ struct classifier {
 struct scratch {
         struct ran_state *state;
         struct cmd_document document;
-        float *logits, *p; /* (C) */
-        float *embedding;  /* (D), NULL unless asked for */
+        struct classify_evidence *evidence; /* NULL unless asked for */
+        float *logits, *p;                  /* (C) */
+        float *embedding;                   /* (D), NULL unless asked for */
         struct ranked {
                 float p;
                 uint32_t c;
@@ -106,6 +110,7 @@ static void free_scratch(void *arg)
 
         ran_state_free(s->state);
         cmd_document_release(&s->document);
+        classify_evidence_free(s->evidence);
         free(s->logits);
         free(s->p);
         free(s->embedding);
@@ -127,8 +132,13 @@ static void *make_scratch(void *arg, struct ran_error *err)
         s->ranked = ran_alloc(c->C, sizeof(*s->ranked), err);
         if (options.embed)
                 s->embedding = ran_alloc_floats(c->D, err);
+        if (evidence_options.evidence > 0) {
+                s->document.placed = true;
+                s->evidence = classify_evidence_new(&evidence_options, c->model, c->pool, err);
+        }
         if (s->state == NULL || s->logits == NULL || s->p == NULL || s->ranked == NULL ||
-            (options.embed && s->embedding == NULL)) {
+            (options.embed && s->embedding == NULL) ||
+            (evidence_options.evidence > 0 && s->evidence == NULL)) {
                 free_scratch(s);
                 return NULL;
         }
@@ -160,13 +170,13 @@ static void add_label(struct ran_buf *out, const struct classifier *c, size_t cl
         ran_buf_json(out, label, strlen(label));
 }
 
+/* Without the closing brace. */
 static void add_scored(struct ran_buf *out, const struct classifier *c, size_t class, float p)
 {
         ran_buf_str(out, "{\"label\":");
         add_label(out, c, class);
         ran_buf_str(out, ",\"score\":");
         ran_buf_float(out, p);
-        ran_buf_char(out, '}');
 }
 
 static void add_floats(struct ran_buf *out, const char *name, const float *x, size_t n)
@@ -179,13 +189,20 @@ static void add_floats(struct ran_buf *out, const char *name, const float *x, si
         ran_buf_char(out, ']');
 }
 
-/* One label, or null where it would be less probable than --threshold. */
-static void add_single(struct ran_buf *out, const struct classifier *c, const float *p)
+static size_t most_probable(const struct classifier *c, const float *p)
 {
         size_t best = 0;
 
         for (size_t i = 1; i < c->C; i++)
                 best = p[i] > p[best] ? i : best;
+        return best;
+}
+
+/* One label, or null where it would be less probable than --threshold. */
+static void add_single(struct ran_buf *out, const struct classifier *c, const float *p)
+{
+        size_t best = most_probable(c, p);
+
         ran_buf_str(out, "\"label\":");
         if (p[best] >= (float)options.threshold)
                 add_label(out, c, best);
@@ -195,19 +212,25 @@ static void add_single(struct ran_buf *out, const struct classifier *c, const fl
         ran_buf_float(out, p[best]);
 }
 
-static void add_multiple(struct ran_buf *out, const struct classifier *c, const float *p)
+static int add_multiple(struct ran_buf *out, const struct classifier *c, struct scratch *s,
+                        struct ran_error *err)
 {
         const char *before = "";
+        int code = RAN_OK;
 
         ran_buf_str(out, "\"labels\":[");
-        for (size_t i = 0; i < c->C; i++) {
-                if (p[i] < c->thresholds[i])
+        for (size_t i = 0; i < c->C && code == RAN_OK; i++) {
+                if (s->p[i] < c->thresholds[i])
                         continue;
                 ran_buf_str(out, before);
-                add_scored(out, c, i, p[i]);
+                add_scored(out, c, i, s->p[i]);
+                if (s->evidence != NULL)
+                        code = classify_evidence_add(s->evidence, i, s->p[i], out, err);
+                ran_buf_char(out, '}');
                 before = ",";
         }
         ran_buf_char(out, ']');
+        return code;
 }
 
 /* The most probable first; equals in the order of the labels. */
@@ -231,6 +254,7 @@ static void add_top(struct ran_buf *out, const struct classifier *c, struct scra
         for (size_t i = 0; i < k; i++) {
                 ran_buf_str(out, i == 0 ? "" : ",");
                 add_scored(out, c, s->ranked[i].c, s->ranked[i].p);
+                ran_buf_char(out, '}');
         }
         ran_buf_char(out, ']');
 }
@@ -254,11 +278,13 @@ static int predict(void *arg, void *scratch, const struct cmd_line *line, struct
         struct scratch *s = scratch;
         int code = score(c, s, &line->record, err);
 
+        if (code == RAN_OK && s->evidence != NULL)
+                code = classify_evidence_read(s->evidence, &s->document, &line->record, err);
         if (code != RAN_OK)
                 return code;
         ran_buf_char(out, '{');
         if (c->thresholds != NULL)
-                add_multiple(out, c, s->p);
+                code = add_multiple(out, c, s, err);
         else
                 add_single(out, c, s->p);
         if (options.top > 0)
@@ -269,9 +295,14 @@ static int predict(void *arg, void *scratch, const struct cmd_line *line, struct
                 add_floats(out, "logits", s->logits, c->C);
         if (options.embed)
                 add_floats(out, "embedding", s->embedding, c->D);
+        if (s->evidence != NULL && c->thresholds == NULL && code == RAN_OK) {
+                size_t best = most_probable(c, s->p);
+
+                code = classify_evidence_add(s->evidence, best, s->p[best], out, err);
+        }
         cmd_document_truncated(&s->document, out);
         ran_buf_char(out, '}');
-        return RAN_OK;
+        return code;
 }
 
 /* ---- evaluation ----------------------------------------------------------------------------- */
@@ -355,6 +386,8 @@ static struct ran_model *open_model(void)
 {
         if (options.model == NULL)
                 cmd_usage("which model? give --model FILE");
+        if (options.eval && evidence_options.evidence > 0)
+                cmd_usage("--eval writes a report and no records: nothing to add --evidence to");
         struct ran_model *m = cmd_model_open(options.model, options.verify, RAN_TASK_CLASSIFY);
         if (options.eval && options.threshold > 0 && !ran_model_config(m)->multilabel)
                 cmd_usage("--threshold with --eval is for models that give several labels");

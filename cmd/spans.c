@@ -75,7 +75,7 @@ int cmd_spans_next(struct cmd_spans *s, size_t first, size_t last, size_t *start
                 int code = add_tokens(s, first, last, text, err);
                 if (code != RAN_OK)
                         return code;
-        } else if (d->from == CMD_FROM_IDS) {
+        } else if (d->from == CMD_FROM_IDS || d->from == CMD_FROM_ENCODING) {
                 add_ids(s, first, last, text);
         } else {
                 size_t inner;

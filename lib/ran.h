@@ -12,7 +12,7 @@
  * D model width, h heads, d_k width of a head, E = h d_k, V vocabulary, C classes, N layers.
  *
  * In this order: errors, memory, numbers, random, threads, files, settings, JSON records, tags,
- * vocabularies, attention patterns, models, scoring, metrics, training.
+ * vocabularies, attention patterns, models, scoring, explaining, metrics, training.
  */
 #ifndef RAN_H
 #define RAN_H
@@ -114,6 +114,7 @@ enum ran_purpose {
         RAN_FOR_SAMPLING,
         RAN_FOR_CONTEXT,
         RAN_FOR_WORDS, /* dropout of whole words */
+        RAN_FOR_PROBES,
 };
 uint64_t ran_key(uint64_t seed, uint64_t purpose, uint64_t epoch, uint64_t record);
 uint64_t ran_draw(uint64_t key, uint64_t position);  /* 64 uniform bits */
@@ -726,6 +727,48 @@ int ran_look_check(const struct ran_look_shape *shape, const struct ran_look *k,
  * table is ever held whole. `sources`: as for ran_lm_read; any task. */
 int ran_look(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
              size_t sources, struct ran_look *look, size_t n, struct ran_error *err);
+/* ---- explaining (model/explain.c) ------------------------------------------------------------ */
+
+/* How each token of a document bears on what a model makes of it, by backward passes through the
+ * whole document: exact, however long it is and whatever lies between. One a thread; memory as in
+ * training. m must outlive it; pool may be NULL. */
+struct ran_explainer;
+struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_pool *pool,
+                                        struct ran_error *err);
+void ran_explainer_free(struct ran_explainer *e);
+/* Takes a document, for the questions below; what d points to is copied. sources: as for
+ * ran_lm_read. */
+int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, size_t sources,
+                     struct ran_error *err);
+
+/* Token to label: what each of the L tokens adds to the log odds log(p / (1 - p)) of class c, for
+ * the document (row 0) or, tagging, for its word `row`: to the logit itself, where there may be
+ * several labels.
+ *
+ * steps 0: gradient x input. A token's value is the derivative of the log odds by the size of its
+ * row of the embedding: all of them together are the derivative by s, at s = 0, for the document
+ * whose rows are all (1 + s) times as large. The truth, but of a place where little is to be seen:
+ * RAN and Transformer begin with a layer norm, which takes away the size of a row.
+ *
+ * steps k: the same at k places of a path on which all tokens grow from nothing (a row of zeros) to
+ * what they are, evenly as their layer norm shows them (integrated gradients; Sundararajan, Taly and
+ * Yan 2017). The values together are the log odds less those of as many empty tokens, the better the
+ * more places; their order is good from the first. One forward and one backward pass a step. */
+int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t steps, double *value,
+                      struct ran_error *err);
+
+/* Token to token: how much each of the L tokens bears on the outputs of the tokens [from, to) of the
+ * encoder. J being the Jacobian of these rows by the embedding row x of a token (all products of
+ * Jacobians through attention, cells and review are in it), its value is |J|^2 |x|^2 / D: the mean
+ * square by which these outputs move, to first order, when the row of the token makes a step of its
+ * own length in some direction. So values of several runs of rows may be added, and so may those of
+ * tokens.
+ *
+ * |J|^2, the Frobenius norm, is that of r J for random signs r, in the mean over `probes` of them,
+ * always the same ones (Hutchinson 1990): one backward pass a probe, however many rows. Not for a
+ * Contextualizer. */
+int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t probes,
+                       double *value, struct ran_error *err);
 
 /* ---- sampling (model/sample.c) --------------------------------------------------------------- */
 

@@ -247,7 +247,7 @@ void ran_context_scatter(struct ran_stage *g)
 
         ran_each(w, 0, w->rows->B, fold, g);
         ran_each(w, 0, w->steps->G, scatter, g);
-        for (size_t j = 0; j < w->D; j++) {
+        for (size_t j = 0; j < w->D && g->dp->encoder.position != NULL; j++) {
                 double sum = 0;
 
                 for (size_t i = 0; i < w->steps->G; i++)

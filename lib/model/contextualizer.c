@@ -142,9 +142,10 @@ static void first_contexts(struct ran_work *w, const struct ran_params *p)
                         memcpy(c, p->encoder.context, D * sizeof *c);
                         break;
                 case RAN_CONTEXT_RANDOM:
-                        key = w->training ? ran_key(p->seed, RAN_FOR_CONTEXT, w->noise.epoch,
-                                                    w->rows->record[b])
-                                          : key_of_ids(w->rows, b, p->seed);
+                        key = w->training && !w->settled
+                                      ? ran_key(p->seed, RAN_FOR_CONTEXT, w->noise.epoch,
+                                                w->rows->record[b])
+                                      : key_of_ids(w->rows, b, p->seed);
                         for (size_t d = 0; d < D; d++)
                                 c[d] = (float)(2 * ran_uniform(key, d) - 1);
                         break;
@@ -378,7 +379,7 @@ static void step_bwd(struct ran_stage *g)
         ran_each(w, 0, B, attend_bwd, g);
         ran_linear_bwd(w->pool, k->dhv, u, false, dp->w_w, NULL, k->dalpha, D, k->hv, u, p->w_w,
                        k->s, u, D);
-        for (size_t b = 0; b < B; b++)
+        for (size_t b = 0; b < B && dp->w_w != NULL; b++)
                 add_weights(g, b);
         ran_each(w, 0, B, mix_bwd, g);
         ran_linear_bwd(w->pool, k->drows, D, true, dp->u_w, NULL, k->dhv, u, k->rows, D, p->u_w,

@@ -25,7 +25,7 @@ const struct ran_encoder *ran_encoder_of(const struct ran_config *c)
 }
 
 /* A token is its piece and, where the model looks at it, the spelling of its word. */
-static void embed(struct ran_work *w, const struct ran_params *p)
+void ran_embed(struct ran_work *w, const struct ran_params *p)
 {
         const struct ran_rows *rows = w->rows;
         size_t D = w->D, features = p->spelling != NULL ? RAN_SPELLING : 0;
@@ -41,7 +41,7 @@ static void embed(struct ran_work *w, const struct ran_params *p)
 
 void ran_encode(struct ran_work *w, const struct ran_params *p)
 {
-        embed(w, p);
+        ran_embed(w, p);
         drop_embedding(w, w->x[0]);
         ran_encoder_of(w->c)->forward(w, p);
 }

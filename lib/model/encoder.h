@@ -25,12 +25,15 @@ struct ran_encoder {
 extern const struct ran_encoder ran_recurrent, ran_contextualizer, ran_transformer;
 const struct ran_encoder *ran_encoder_of(const struct ran_config *c);
 
+/* Fills w->x[0] with the rows of the tokens: the first part of ran_encode. */
+void ran_embed(struct ran_work *w, const struct ran_params *p);
 /* Encodes w->rows (after ran_work_fit): leaves the output (L, D) in w->x[N] and all cells in
  * w->cells. Ids must be below V. */
 void ran_encode(struct ran_work *w, const struct ran_params *p);
 /* Adjoint, after ran_encode with the same rows. Takes the adjoints of the output in w->dx and of
- * each document's last cell in w->dlast; adds to dp; leaves those of the embedding's rows, token by
- * token, in w->dx. */
+ * each document's last cell in w->dlast; adds to dp, but for tensors that it does not have; leaves
+ * those of the embedding's rows, token by token, in w->dx. What ran_encode left stays: it can be
+ * done again for other adjoints. */
 void ran_encode_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp);
 
 /* Gathers the output rows at places in w->head.head (places, D); adjoint: from w->head.dhead to

@@ -144,6 +144,11 @@ static int make_layers(struct ran_params *p, const struct ran_config *c, struct 
         return p->step != NULL || p->blocks != NULL || p->layer != NULL ? RAN_OK : RAN_ENOMEM;
 }
 
+int ran_params_none(struct ran_params *p, const struct ran_config *c, struct ran_error *err)
+{
+        return make_layers(p, c, err);
+}
+
 int ran_layout_init(struct ran_layout *l, const struct ran_config *c, size_t C,
                     struct ran_error *err)
 {

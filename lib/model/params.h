@@ -165,7 +165,7 @@ struct ran_params {
         struct ran_encoder_params encoder;
         struct ran_head_params head;
         const float *embed;
-        uint64_t seed; /* of the training: what a random first context is keyed by */
+        uint64_t seed;         /* of the training: what a random first context is keyed by */
         const float *spelling; /* (c->spelling, D), apart like the embedding; NULL: none */
         float *dembed; /* of a gradient where the output is tied to the embedding: (V, D); else NULL
                         */
@@ -194,6 +194,9 @@ void ran_layout_release(struct ran_layout *l);
 int ran_params_init(struct ran_params *p, const struct ran_config *c, size_t C,
                     struct ran_error *err);
 void ran_params_release(struct ran_params *p);
+/* Without any tensor: as a gradient, none is wanted, and the backward pass leaves their products
+ * out. */
+int ran_params_none(struct ran_params *p, const struct ran_config *c, struct ran_error *err);
 
 /* Starting values of a tensor: Glorot normal for matrices, uniform +-0.05 for embeddings, 0 for
  * biases, 1 for scales. One bias is not 0: gpc_norm's, which is the whole first cell where there is

@@ -144,7 +144,7 @@ static void sum_parts(struct pass *s, float *dw, float *db)
 {
         size_t D = s->w->D;
 
-        for (size_t i = 0; i < blocks(s->T); i++) {
+        for (size_t i = 0; dw != NULL && i < blocks(s->T); i++) {
                 float *part = s->w->block_adj.part + i * 2 * D;
 
                 ran_simd->add(dw, part, D);

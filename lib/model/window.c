@@ -111,8 +111,10 @@ void ran_sum_parts(struct ran_pass *s, int part, float *dw, float *db)
         for (size_t i = s->from; i < s->to; i++) {
                 float *share = s->w->adj.part + (i * 6 + (size_t)part) * D;
 
-                ran_simd->add(dw, share, D);
-                ran_simd->add(db, share + D, D);
+                if (dw != NULL) {
+                        ran_simd->add(dw, share, D);
+                        ran_simd->add(db, share + D, D);
+                }
                 memset(share, 0, 2 * D * sizeof *share);
         }
 }

@@ -181,7 +181,8 @@ struct ran_noise {
 struct ran_work {
         const struct ran_config *c;
         struct ran_pool *pool; /* may help; NULL: none does */
-        bool training;
+        bool training;         /* adjoints are wanted */
+        bool settled; /* of what scoring computes: chance goes by ids, not by epoch and record */
         struct ran_noise noise;
         size_t D, E, F, U, h, d; /* see above; d = head_dim */
         size_t longest;          /* window that the table serves */

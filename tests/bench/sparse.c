@@ -2,9 +2,10 @@
  * medians, and how full attention compares.
  *
  *   attention   one head among four, forward and backward, and nanoseconds a score
- *   layer       a Transformer of one layer (four heads, D and the feed-forward width as by
- * default): a pass forward, and a step of training, forward and backward memory      most that the
- * process had while it trained
+ *   layer       a Transformer of one layer (four heads, D and the feed-forward width as by default):
+ *               a pass forward, and a step of training, forward and backward
+ *
+ *   memory      most that the process had while it trained
  *
  *   sparse [-o FILE] [longest text [width of a head [window]]]
  *
@@ -218,8 +219,8 @@ static void in_child(void (*fn)(struct cost *cost), struct cost *cost)
 {
         struct ran_error err = {0};
         struct rusage used;
-        int ends[2], status;
-        pid_t child;
+        int ends[2], status = 0;
+        pid_t child = -1;
 
         if (pipe(ends) != 0 || (child = fork()) < 0)
                 check(false, (ran_fail(&err, RAN_EIO, "%s", strerror(errno)), &err));

@@ -1,0 +1,270 @@
+/* explain.c - how each token of a document bears on what a model makes of it, by backward passes
+ * through the whole of it: exact, whatever is between them.
+ *
+ * One row of the Jacobian takes one pass, all of it as many as there are outputs. What is asked
+ * here takes few: the gradient of one number, or a sum of rows with random signs, whose squares are
+ * right in the mean.
+ */
+#include "math/simd.h"
+#include "model/encoder.h"
+#include "model/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ran_explainer {
+        const struct ran_model *m;
+        struct ran_work work;
+        struct ran_rows rows;
+        struct ran_params none; /* no gradient of a weight is wanted */
+        bool away;              /* the work does not hold the document as it is, but elsewhere */
+};
+
+struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_pool *pool,
+                                        struct ran_error *err)
+{
+        struct ran_explainer *e = ran_alloc(1, sizeof *e, err);
+
+        if (e == NULL)
+                return NULL;
+        e->m = m;
+        if (ran_params_none(&e->none, &m->config, err) != RAN_OK ||
+            ran_work_init(&e->work, &m->config, true, pool, err) != RAN_OK) {
+                ran_explainer_free(e);
+                return NULL;
+        }
+        e->work.settled = true;
+        return e;
+}
+
+void ran_explainer_free(struct ran_explainer *e)
+{
+        if (e == NULL)
+                return;
+        ran_work_release(&e->work);
+        ran_rows_release(&e->rows);
+        ran_params_release(&e->none);
+        free(e);
+}
+
+/* ---- the document --------------------------------------------------------------------------- */
+
+/* From the rows of the tokens on, which begin at w->x[0]. */
+static void forward(struct ran_explainer *e)
+{
+        struct ran_work *w = &e->work;
+
+        ran_encoder_of(w->c)->forward(w, &e->m->params);
+        if (!ran_is_tied(w->c) && w->size.O > 0)
+                ran_head(w, &e->m->params, e->m->C);
+}
+
+static void return_home(struct ran_explainer *e)
+{
+        if (!e->away)
+                return;
+        ran_embed(&e->work, &e->m->params);
+        forward(e);
+        e->away = false;
+}
+
+int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, size_t sources,
+                     struct ran_error *err)
+{
+        const struct ran_config *c = &e->m->config;
+        bool words = c->task == RAN_TASK_TAG && d->words > 0;
+
+        ran_rows_clear(&e->rows);
+        if (d->L == 0 || sources > d->L)
+                return ran_fail(err, RAN_EINVAL, "a document of %zu tokens, %zu of them source",
+                                d->L, sources);
+        if (ran_check_document(e->m, d, err) != RAN_OK)
+                return RAN_EINVAL;
+        if (ran_rows_add(&e->rows, c, d->ids, d->L, 0, err) != RAN_OK ||
+            (c->spelling > 0 && ran_rows_spell(&e->rows, d->spelling, err) != RAN_OK) ||
+            (words && ran_rows_places(&e->rows, d->places, d->words, err) != RAN_OK) ||
+            ran_work_fit(&e->work, &e->rows, e->m->C, err) != RAN_OK) {
+                ran_rows_clear(&e->rows);
+                return RAN_ENOMEM;
+        }
+        e->rows.sources[0] = sources;
+        e->away = true;
+        return RAN_OK;
+}
+
+const float *ran_explain_logits(const struct ran_explainer *e)
+{
+        return e->work.head.logits;
+}
+
+/* ---- passes backward ------------------------------------------------------------------------ */
+
+/* The gradient of log(p / (1 - p)) by the logits (C), p being the probability of c. */
+static void odds_bwd(const struct ran_config *config, float *dlogits, const float *logits, size_t C,
+                     size_t c)
+{
+        double most = -INFINITY, sum = 0;
+
+        for (size_t i = 0; i < C; i++)
+                most = i != c ? fmax(most, (double)logits[i]) : most;
+        for (size_t i = 0; i < C; i++)
+                sum += i != c ? exp((double)logits[i] - most) : 0;
+        for (size_t i = 0; i < C && !config->multilabel; i++)
+                dlogits[i] = (float)(-exp((double)logits[i] - most) / sum);
+        dlogits[c] = 1;
+}
+
+/* Leaves in w->dx the adjoints of the tokens' rows, of the log odds of c in the output `row`. */
+static void differentiate(struct ran_explainer *e, size_t row, size_t c)
+{
+        struct ran_work *w = &e->work;
+        size_t C = e->m->C;
+
+        memset(w->head.dlogits, 0, w->size.O * C * sizeof(float));
+        odds_bwd(w->c, w->head.dlogits + row * C, w->head.logits + row * C, C, c);
+        ran_head_bwd(w, &e->m->params, &e->none, C);
+        ran_encode_bwd(w, &e->m->params, &e->none);
+}
+
+static double dot(const float *x, const float *y, size_t n)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < n; i++)
+                sum += (double)x[i] * (double)y[i];
+        return sum;
+}
+
+/* ---- token to label ------------------------------------------------------------------------- */
+
+/* Where a token stands on the path, u of the way: its row times `at`, which grows by `speed` as u
+ * does. All that a RAN reads of a token is LN of its row, in which the length of the row hardly
+ * shows: with
+ *
+ *      at = u sqrt(eps / (v + eps - u^2 v)),   v: variance of the row
+ *
+ * its LN grows as u does, from nothing to what it is. A Contextualizer reads the rows themselves; a
+ * Transformer both, for which u^3 is slow where LN is quick, and gets there all the same. */
+struct place {
+        double at, speed;
+};
+
+static struct place place_of(const struct ran_work *w, const float *x, double u)
+{
+        const double eps = RAN_LN_EPS;
+        double mean = 0, v = 0, q;
+
+        if (w->c->encoder == RAN_ENCODER_CONTEXTUALIZER)
+                return (struct place){u, 1};
+        if (w->c->encoder == RAN_ENCODER_TRANSFORMER)
+                return (struct place){u * u * u, 3 * u * u};
+        for (size_t d = 0; d < w->D; d++)
+                mean += (double)x[d];
+        mean /= (double)w->D;
+        for (size_t d = 0; d < w->D; d++)
+                v += ((double)x[d] - mean) * ((double)x[d] - mean);
+        v /= (double)w->D;
+        q = 1 / (v + eps - u * u * v);
+        return (struct place){u * sqrt(eps * q), sqrt(eps * q) * (v + eps) * q};
+}
+
+/* The document u of the way. */
+static void go(struct ran_explainer *e, double u)
+{
+        struct ran_work *w = &e->work;
+
+        ran_embed(w, &e->m->params);
+        for (size_t t = 0; t < e->rows.L; t++) {
+                float *x = w->x[0] + t * w->D;
+                const struct place place = place_of(w, x, u);
+
+                for (size_t d = 0; d < w->D; d++)
+                        x[d] = (float)(place.at * (double)x[d]);
+        }
+        forward(e);
+        e->away = true;
+}
+
+/* Adds to value what the tokens gain there, for a part `share` of the way. */
+static void gain(struct ran_explainer *e, double u, double share, double *value)
+{
+        struct ran_work *w = &e->work;
+
+        ran_embed(w, &e->m->params); /* no backward pass reads it any more */
+        for (size_t t = 0; t < e->rows.L; t++) {
+                const float *x = w->x[0] + t * w->D;
+
+                value[t] += share * place_of(w, x, u).speed * dot(w->dx + t * w->D, x, w->D);
+        }
+}
+
+int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t steps, double *value,
+                      struct ran_error *err)
+{
+        struct ran_work *w = &e->work;
+        size_t rows = e->rows.L > 0 ? w->size.O : 0;
+
+        if (ran_is_tied(w->c))
+                return ran_fail(err, RAN_EINVAL, "a language model gives no labels to explain");
+        if (row >= rows || c >= e->m->C)
+                return ran_fail(err, RAN_EINVAL,
+                                "no label %zu of output %zu: there are %zu and %zu", c, row,
+                                e->m->C, rows);
+        memset(value, 0, e->rows.L * sizeof *value);
+        if (steps == 0) {
+                return_home(e);
+                differentiate(e, row, c);
+                for (size_t t = 0; t < e->rows.L; t++)
+                        value[t] = dot(w->dx + t * w->D, w->x[0] + t * w->D, w->D);
+        }
+        for (size_t i = 0; i < steps; i++) {
+                double u = ((double)i + 0.5) / (double)steps;
+
+                go(e, u);
+                differentiate(e, row, c);
+                gain(e, u, 1 / (double)steps, value);
+        }
+        return RAN_OK;
+}
+
+/* ---- token to token ------------------------------------------------------------------------- */
+
+/* Random signs in the rows [from, to) of the output's adjoint, nothing elsewhere. */
+static void probe(struct ran_explainer *e, size_t from, size_t to, size_t number)
+{
+        struct ran_work *w = &e->work;
+        uint64_t key = ran_key(0, RAN_FOR_PROBES, 0, number);
+
+        memset(w->dlast, 0, w->D * sizeof *w->dlast);
+        memset(w->dx, 0, e->rows.L * w->D * sizeof *w->dx);
+        for (size_t i = from * w->D; i < to * w->D; i++)
+                w->dx[i] = ran_draw(key, i) >> 63 != 0 ? 1.0f : -1.0f;
+        ran_encode_bwd(w, &e->m->params, &e->none);
+}
+
+int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t probes,
+                       double *value, struct ran_error *err)
+{
+        struct ran_work *w = &e->work;
+        size_t L = e->rows.L, D = w->D;
+
+        if (w->c->encoder == RAN_ENCODER_CONTEXTUALIZER)
+                return ran_fail(err, RAN_EINVAL,
+                                "a Contextualizer makes one vector of a document and none of a "
+                                "token: nothing bears on the output of a token");
+        if (from >= to || to > L || probes == 0)
+                return ran_fail(err, RAN_EINVAL,
+                                "rows %zu to %zu by %zu probes: of %zu tokens there are none", from,
+                                to, probes, L);
+        return_home(e);
+        memset(value, 0, L * sizeof *value);
+        for (size_t i = 0; i < probes; i++) {
+                probe(e, from, to, i);
+                for (size_t t = 0; t < L; t++)
+                        value[t] += dot(w->dx + t * D, w->dx + t * D, D);
+        }
+        for (size_t t = 0; t < L; t++)
+                value[t] *= dot(w->x[0] + t * D, w->x[0] + t * D, D) / (double)(probes * D);
+        return RAN_OK;
+}

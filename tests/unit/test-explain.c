@@ -1,0 +1,385 @@
+/* What bears on a result: against central differences. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dice.h"
+#include "model/encoder.h"
+#include "model/model.h"
+#include "test.h"
+#include "toy.h"
+
+enum { L = 9, WORDS = 4 };
+
+static const uint32_t places[WORDS] = {0, 2, 3, 7};
+
+static struct ran_model *model_of(const struct toy *t)
+{
+        struct ran_error err = {0};
+        char *path = test_path("explain.ran");
+        struct ran_model *m;
+
+        CHECK_OK(ran_model_write(path,
+                                 &(struct ran_parts){.config = &t->c,
+                                                     .layout = &t->layout,
+                                                     .block = t->p.block,
+                                                     .embed = t->embed,
+                                                     .spelling = t->p.spelling,
+                                                     .V = t->V,
+                                                     .C = t->C},
+                                 &err),
+                 err);
+        m = ran_model_open(path, false, &err);
+        CHECK_STR(m == NULL ? err.text : NULL, NULL);
+        free(path);
+        return m;
+}
+
+/* Every token another piece, so that its row can be changed alone. */
+static struct ran_document document(void)
+{
+        static uint32_t ids[L];
+
+        for (uint32_t t = 0; t < L; t++)
+                ids[t] = t;
+        return (struct ran_document){.ids = ids, .L = L};
+}
+
+/* Log odds of c, in output `row`, once the rows of the ids in [from, to) have been scaled. */
+static double odds(struct toy *t, const struct ran_document *d, size_t row, size_t c, size_t from,
+                   size_t to, double scale)
+{
+        size_t D = t->c.dim;
+        struct ran_error err = {0};
+        float *was = ran_alloc_floats(L * D, &err);
+        float logits[WORDS * TOY_C];
+        struct ran_model *m;
+        struct ran_state *s;
+
+        memcpy(was, t->embed, L * D * sizeof(*was));
+        for (size_t i = from * D; i < to * D; i++)
+                t->embed[i] = (float)(scale * (double)t->embed[i]);
+        m = model_of(t);
+        s = ran_state_new(m, NULL, &err);
+        if (t->c.task == RAN_TASK_TAG) {
+                uint32_t tags[WORDS];
+
+                CHECK_OK(ran_tag(m, s, d, tags, NULL, logits, &err), err);
+        } else {
+                CHECK_OK(ran_classify(m, s, d, logits, NULL, &err), err);
+        }
+        memcpy(t->embed, was, L * D * sizeof(*was));
+        ran_state_free(s);
+        ran_model_free(m);
+        free(was);
+        double others = 0;
+        for (size_t i = 0; i < TOY_C; i++)
+                others += i != c ? exp((double)logits[row * TOY_C + i]) : 0;
+        return (double)logits[row * TOY_C + c] - (t->c.multilabel ? 0 : log(others));
+}
+
+static double sum(const double *x, size_t n)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < n; i++)
+                sum += x[i];
+        return sum;
+}
+
+/* Rows are small, so that their layer norm does not hide the size that is changed. */
+static void check_gradient(const struct ran_config *c)
+{
+        const double step = 0.01;
+        struct ran_document d = document();
+        struct ran_error err = {0};
+        struct ran_explainer *e;
+        struct ran_model *m;
+        size_t row = 0, class = 1;
+        double value[L], all;
+        struct toy t;
+
+        toy_init(&t, c, 21, 0.3);
+        for (size_t i = 0; i < t.V * c->dim; i++)
+                t.embed[i] *= 0.02f;
+        if (c->task == RAN_TASK_TAG) {
+                d.places = places, d.words = WORDS;
+                row = 2;
+        }
+        m = model_of(&t);
+        e = ran_explainer_new(m, NULL, &err);
+        CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
+        CHECK_OK(ran_explain_label(e, row, class, 0, value, &err), err);
+        all = (odds(&t, &d, row, class, 0, L, 1 + step) -
+               odds(&t, &d, row, class, 0, L, 1 - step)) /
+              (2 * step);
+        CHECK(fabs(all) > 0.01);
+        CHECK_NEAR(sum(value, L), all, 2e-3 * fmax(1, fabs(all)));
+        for (size_t i = 0; i < L; i++)
+                CHECK_NEAR(value[i],
+                           (odds(&t, &d, row, class, i, i + 1, 1 + step) -
+                            odds(&t, &d, row, class, i, i + 1, 1 - step)) /
+                                   (2 * step),
+                           1e-3);
+        ran_explainer_free(e);
+        ran_model_free(m);
+        toy_release(&t);
+}
+
+/* The whole of a path is what lies between its ends. */
+static void check_path(const struct ran_config *c)
+{
+        struct ran_document d = document();
+        struct ran_error err = {0};
+        struct ran_explainer *e;
+        struct ran_model *m;
+        double value[L], whole;
+        struct toy t;
+
+        toy_init(&t, c, 22, 0.3);
+        d.places = places, d.words = c->task == RAN_TASK_TAG ? WORDS : 0;
+        m = model_of(&t);
+        e = ran_explainer_new(m, NULL, &err);
+        CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
+        CHECK_OK(ran_explain_label(e, 0, 1, 300, value, &err), err);
+        whole = odds(&t, &d, 0, 1, 0, L, 1) - odds(&t, &d, 0, 1, 0, L, 0);
+        CHECK(fabs(whole) > 0.05);
+        CHECK_NEAR(sum(value, L), whole, 0.01 * fmax(1, fabs(whole)));
+        ran_explainer_free(e);
+        ran_model_free(m);
+        toy_release(&t);
+}
+
+static void each_model(void (*check)(const struct ran_config *c))
+{
+        struct ran_config c = toy_config();
+
+        check(&c);
+        c.cell = RAN_CELL_PLAIN;
+        c.pooling = RAN_POOL_MEAN;
+        check(&c);
+        c = toy_config();
+        c.task = RAN_TASK_TAG;
+        check(&c);
+        c = toy_config();
+        c.encoder = RAN_ENCODER_TRANSFORMER;
+        c.multilabel = true;
+        check(&c);
+        c = toy_config();
+        c.encoder = RAN_ENCODER_CONTEXTUALIZER;
+        c.context = RAN_CONTEXT_RANDOM; /* that of scoring */
+        check(&c);
+}
+
+TEST(explain_gradient_times_input_is_a_directional_derivative)
+{
+        each_model(check_gradient);
+}
+
+TEST(explain_a_path_leads_from_nothing_to_the_odds)
+{
+        each_model(check_path);
+}
+
+/* ---- token to token ------------------------------------------------------------------------- */
+
+/* What the encoder leaves, once element `at` of the embedding has been moved. */
+static float *outputs(struct toy *t, const struct ran_rows *rows, size_t at, float step)
+{
+        struct ran_error err = {0};
+        struct ran_work w;
+        float *y = ran_alloc_floats(L * t->c.dim, &err);
+
+        CHECK_OK(ran_work_init(&w, &t->c, false, NULL, &err), err);
+        CHECK_OK(ran_work_fit(&w, rows, t->C, &err), err);
+        t->embed[at] += step;
+        ran_encode(&w, &t->p);
+        t->embed[at] -= step;
+        memcpy(y, w.x[t->c.layers], L * t->c.dim * sizeof(*y));
+        ran_work_release(&w);
+        return y;
+}
+
+/* The square of the Jacobian of the outputs [from, to) by the row of a token, element by element.
+ */
+static double jacobian(struct toy *t, const struct ran_rows *rows, size_t token, size_t from,
+                       size_t to)
+{
+        const float step = 4e-3f;
+        size_t D = t->c.dim;
+        double square = 0;
+
+        for (size_t d = 0; d < D; d++) {
+                float *above = outputs(t, rows, token * D + d, step);
+                float *below = outputs(t, rows, token * D + d, -step);
+
+                for (size_t i = from * D; i < to * D; i++) {
+                        double slope = ((double)above[i] - (double)below[i]) / (2 * (double)step);
+
+                        square += slope * slope;
+                }
+                free(above);
+                free(below);
+        }
+        return square;
+}
+
+static void check_tokens(const struct ran_config *c, size_t from, size_t to)
+{
+        const struct ran_document d = document();
+        struct ran_error err = {0};
+        struct ran_rows rows = {0};
+        struct ran_explainer *e;
+        struct ran_model *m;
+        double value[L], seen = 0;
+        struct toy t;
+
+        toy_init(&t, c, 23, 0.3);
+        CHECK_OK(ran_rows_add(&rows, c, d.ids, L, 0, &err), err);
+        m = model_of(&t);
+        e = ran_explainer_new(m, NULL, &err);
+        CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
+        CHECK_OK(ran_explain_tokens(e, from, to, 600, value, &err), err);
+        for (size_t i = 0; i < L; i++) {
+                double want = jacobian(&t, &rows, i, from, to), x = 0;
+
+                for (size_t k = i * c->dim; k < (i + 1) * c->dim; k++)
+                        x += (double)t.embed[k] * (double)t.embed[k];
+                want *= x / (double)c->dim;
+                CHECK_NEAR(value[i], want, 0.12 * want + 1e-6);
+                if (c->mask == RAN_MASK_CAUSAL && i >= to)
+                        CHECK(value[i] == 0);
+                seen += value[i];
+        }
+        CHECK(seen > 0.1);
+        ran_explainer_free(e);
+        ran_model_free(m);
+        ran_rows_release(&rows);
+        toy_release(&t);
+}
+
+TEST(explain_token_to_token_is_the_size_of_the_jacobian)
+{
+        struct ran_config c = toy_config();
+
+        check_tokens(&c, 0, L);
+        check_tokens(&c, 6, 7);
+        c.task = RAN_TASK_LM;
+        c.mask = RAN_MASK_CAUSAL;
+        check_tokens(&c, 2, 6);
+        c = toy_config();
+        c.encoder = RAN_ENCODER_TRANSFORMER;
+        check_tokens(&c, 3, 5);
+}
+
+/* ---- always the same ------------------------------------------------------------------------ */
+
+static void explain_long(const struct ran_model *m, struct ran_pool *pool, const uint32_t *ids,
+                         size_t n, double *label, double *tokens)
+{
+        struct ran_error err = {0};
+        struct ran_explainer *e = ran_explainer_new(m, pool, &err);
+        const struct ran_document d = document(), longer = {.ids = ids, .L = n};
+
+        CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
+        CHECK_OK(ran_explain_label(e, 0, 0, 2, label, &err), err);
+        CHECK_OK(ran_explain_read(e, &longer, 0, &err), err);
+        CHECK_OK(ran_explain_label(e, 0, 0, 2, label, &err), err);
+        if (m->config.encoder != RAN_ENCODER_CONTEXTUALIZER)
+                CHECK_OK(ran_explain_tokens(e, n / 2, n, 2, tokens, &err), err);
+        ran_explainer_free(e);
+}
+
+static void check_threads(const struct ran_config *c)
+{
+        enum { N = 5000 };
+        struct ran_error err = {0};
+        struct dice dice = {.key = 5};
+        struct ran_pool *pool = ran_pool_new(3, &err);
+        double *x = ran_alloc(4 * N, sizeof(*x), &err);
+        uint32_t *ids = ran_alloc(N, sizeof(*ids), &err);
+        struct ran_model *m;
+        struct toy t;
+
+        for (size_t i = 0; i < N; i++)
+                ids[i] = (uint32_t)dice_size(&dice, 0, TOY_V - 1);
+        toy_init(&t, c, 24, 0.3);
+        m = model_of(&t);
+        explain_long(m, NULL, ids, N, x, x + N);
+        explain_long(m, pool, ids, N, x + 2 * N, x + 3 * N);
+        CHECK(memcmp(x, x + 2 * N, 2 * N * sizeof(*x)) == 0);
+        CHECK(sum(x, N) != 0);
+        ran_model_free(m);
+        ran_pool_free(pool);
+        toy_release(&t);
+        free(ids);
+        free(x);
+}
+
+TEST(explain_gives_the_same_with_any_number_of_threads)
+{
+        struct ran_config c = toy_config();
+
+        c.window = 300, c.min_window = 16;
+        check_threads(&c);
+        c.encoder = RAN_ENCODER_CONTEXTUALIZER;
+        check_threads(&c);
+        c.encoder = RAN_ENCODER_TRANSFORMER;
+        c.attention.item[0] = RAN_ATTENTION_DISPERSED;
+        check_threads(&c);
+}
+
+TEST(explain_refuses_what_has_no_answer)
+{
+        struct ran_config c = toy_config();
+        const struct ran_document d = document();
+        const uint32_t unknown = TOY_V;
+        struct ran_error err = {0};
+        struct ran_explainer *e;
+        struct ran_model *m;
+        double value[L];
+        struct toy t;
+
+        toy_init(&t, &c, 25, 0.3);
+        m = model_of(&t);
+        e = ran_explainer_new(m, NULL, &err);
+        CHECK_SIZE((size_t)ran_explain_label(e, 0, 0, 0, value, &err), RAN_EINVAL);
+        CHECK_SIZE((size_t)ran_explain_tokens(e, 0, 1, 1, value, &err), RAN_EINVAL);
+        CHECK_SIZE((size_t)ran_explain_read(e, &(struct ran_document){.ids = &unknown, .L = 1}, 0,
+                                            &err),
+                   RAN_EINVAL);
+        CHECK_SIZE((size_t)ran_explain_read(e, &(struct ran_document){0}, 0, &err), RAN_EINVAL);
+        CHECK_SIZE((size_t)ran_explain_read(e, &d, L + 1, &err), RAN_EINVAL);
+        CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
+        CHECK_SIZE((size_t)ran_explain_label(e, 0, TOY_C, 0, value, &err), RAN_EINVAL);
+        CHECK_SIZE((size_t)ran_explain_label(e, 1, 0, 0, value, &err), RAN_EINVAL);
+        CHECK_SIZE((size_t)ran_explain_tokens(e, 0, L + 1, 1, value, &err), RAN_EINVAL);
+        CHECK_SIZE((size_t)ran_explain_tokens(e, 3, 3, 1, value, &err), RAN_EINVAL);
+        CHECK_SIZE((size_t)ran_explain_tokens(e, 0, 1, 0, value, &err), RAN_EINVAL);
+        ran_explainer_free(e);
+        ran_model_free(m);
+        toy_release(&t);
+
+        c.task = RAN_TASK_LM;
+        c.mask = RAN_MASK_CAUSAL;
+        toy_init(&t, &c, 25, 0.3);
+        m = model_of(&t);
+        e = ran_explainer_new(m, NULL, &err);
+        CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
+        CHECK_SIZE((size_t)ran_explain_label(e, 0, 0, 0, value, &err), RAN_EINVAL);
+        ran_explainer_free(e);
+        ran_model_free(m);
+        toy_release(&t);
+
+        c = toy_config();
+        c.encoder = RAN_ENCODER_CONTEXTUALIZER;
+        toy_init(&t, &c, 25, 0.3);
+        m = model_of(&t);
+        e = ran_explainer_new(m, NULL, &err);
+        CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
+        CHECK_SIZE((size_t)ran_explain_tokens(e, 0, 1, 1, value, &err), RAN_EINVAL);
+        CHECK(strstr(err.text, "Contextualizer") != NULL);
+        ran_explainer_free(e);
+        ran_model_free(m);
+        toy_release(&t);
+}
