@@ -279,6 +279,8 @@ static void measure(const struct shape *s, struct ran_pool *pool, double seconds
         check(ran_fields_init(ran_config_fields, &c, &err), &err);
         check(ran_fields_parse(ran_config_fields, &c, s->config, strlen(s->config), false, &err),
               &err);
+        if (ran_is_tied(&c))
+                settings.metric = RAN_METRIC_LOSS;
         invent(&d, s, ran_is_tied(&c), &err);
         outputs = ran_is_tied(&c) ? V : d.C;
         embed = start(&p, &c, outputs, &err);
