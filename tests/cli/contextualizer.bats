@@ -2,6 +2,7 @@
 # --encoder contextualizer: classifiers of another kind, through the programs.
 
 bats_require_minimum_version 1.5.0
+load train.bash
 
 setup() {
   PATH=$RAN_BIN:$PATH
@@ -9,29 +10,6 @@ setup() {
 }
 
 shape='--encoder contextualizer --dim 16 --rank 12 --layers 2'
-
-# documents N: as many records of 1 to 80 words, whose label a word tells.
-documents() {
-  awk -v n="$1" 'BEGIN {
-    split("rain sun snow", sign); split("wet warm white", label)
-    for (i = 1; i <= n; i++) {
-      words = (i * 37) % 80 + 1; at = (i * 11) % words
-      printf "{\"id\": %d, \"text\": \"", i
-      for (w = 0; w < words; w++)
-        printf "%s%s", w ? " " : "", w == at ? sign[i % 3 + 1] : "word" (i * w) % 7
-      printf "\", \"label\": \"%s\"}\n", label[i % 3 + 1]
-    }
-  }'
-}
-
-# refused STATUS SENTENCE COMMAND...: ends with the status, says the sentence, prints nothing.
-refused() {
-  local status_wanted=$1 sentence=$2
-  shift 2
-  run "-$status_wanted" --separate-stderr "$@"
-  [ -z "$output" ]
-  [[ $stderr == *"$sentence"* ]] || { echo "said: $stderr"; false; }
-}
 
 @test "contextualizer: a small task is learned" {
   documents 240 >all.jsonl

@@ -2,38 +2,16 @@
 # ran-train --vectors and --init: what a training begins with, what is said of it, what is refused.
 
 bats_require_minimum_version 1.5.0
+load train.bash
 
 setup() {
   PATH=$RAN_BIN:$PATH
   mkdir "$BATS_TEST_TMPDIR/work"
   cd "$BATS_TEST_TMPDIR/work" || exit
-  documents 60 >train.jsonl
+  documents 60 20 >train.jsonl
 }
 
 shape='--layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4 --epochs 2'
-
-# documents N: records of some words, whose label a word tells.
-documents() {
-  awk -v n="$1" 'BEGIN {
-    split("rain sun snow", sign); split("wet warm white", label)
-    for (i = 1; i <= n; i++) {
-      words = (i * 37) % 20 + 1; at = (i * 11) % words
-      printf "{\"id\": %d, \"text\": \"", i
-      for (w = 0; w < words; w++)
-        printf "%s%s", w ? " " : "", w == at ? sign[i % 3 + 1] : "word" (i * w) % 7
-      printf "\", \"label\": \"%s\"}\n", label[i % 3 + 1]
-    }
-  }'
-}
-
-# refused STATUS SENTENCE COMMAND...: ends with the status, says the sentence, prints nothing.
-refused() {
-  local status_wanted=$1 sentence=$2
-  shift 2
-  run "-$status_wanted" --separate-stderr "$@"
-  [ -z "$output" ]
-  [[ $stderr == *"$sentence"* ]] || { echo "said: $stderr"; false; }
-}
 
 # metadata MODEL KEY: a text of a model file.
 metadata() {

@@ -3,6 +3,7 @@
 # settings alone.
 
 bats_require_minimum_version 1.5.0
+load train.bash
 
 setup() {
   PATH=$RAN_BIN:$PATH
@@ -36,15 +37,6 @@ pairs() {
       printf "\", \"target\": \"t%d\"}\n", (i * words) % 7
     }
   }'
-}
-
-# refused STATUS SENTENCE COMMAND...: ends with the status, says the sentence, prints nothing.
-refused() {
-  local status_wanted=$1 sentence=$2
-  shift 2
-  run "-$status_wanted" --separate-stderr "$@"
-  [ -z "$output" ]
-  [[ $stderr == *"$sentence"* ]] || { echo "said: $stderr"; false; }
 }
 
 # bad SENTENCE RECORD...: the last of the records is one that cannot be used, and is named.

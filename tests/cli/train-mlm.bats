@@ -2,6 +2,7 @@
 # ran-train mlm: what is read, what is refused, and that a model depends on data and settings alone.
 
 bats_require_minimum_version 1.5.0
+load train.bash
 
 setup() {
   PATH=$RAN_BIN:$PATH
@@ -22,15 +23,6 @@ texts() {
       print "\"}"
     }
   }'
-}
-
-# refused STATUS SENTENCE COMMAND...: ends with the status, says the sentence, prints nothing.
-refused() {
-  local status_wanted=$1 sentence=$2
-  shift 2
-  run "-$status_wanted" --separate-stderr "$@"
-  [ -z "$output" ]
-  [[ $stderr == *"$sentence"* ]] || { echo "said: $stderr"; false; }
 }
 
 # bad SENTENCE RECORD...: the last of the records is one that cannot be used, and is named.

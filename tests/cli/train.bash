@@ -1,0 +1,24 @@
+# train.bash - what the tests of training share.
+
+# documents N [MOST]: as many records of 1 to MOST (80) words, whose label a word tells.
+documents() {
+  awk -v n="$1" -v most="${2:-80}" 'BEGIN {
+    split("rain sun snow", sign); split("wet warm white", label)
+    for (i = 1; i <= n; i++) {
+      words = (i * 37) % most + 1; at = (i * 11) % words
+      printf "{\"id\": %d, \"text\": \"", i
+      for (w = 0; w < words; w++)
+        printf "%s%s", w ? " " : "", w == at ? sign[i % 3 + 1] : "word" (i * w) % 7
+      printf "\", \"label\": \"%s\"}\n", label[i % 3 + 1]
+    }
+  }'
+}
+
+# refused STATUS SENTENCE COMMAND...: ends with the status, says the sentence, prints nothing.
+refused() {
+  local status_wanted=$1 sentence=$2
+  shift 2
+  run "-$status_wanted" --separate-stderr "$@"
+  [ -z "$output" ]
+  [[ $stderr == *"$sentence"* ]] || { echo "said: $stderr"; false; }
+}
