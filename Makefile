@@ -160,8 +160,9 @@ run-fuzzers: $(fuzzers)
 	  echo "$$fuzzer: $$(sed -n 's/stat::number_of_executed_units: //p' $$fuzzer.log) inputs"; done
 
 .PHONY: bench
-bench: all $(benchmarks) ## build and run the benchmarks; JSON lines beside each in $(BUILD)/bench
+bench: all $(benchmarks) ## build and run the benchmarks; JSON lines and a plot beside them in $(BUILD)/bench
 	@set -e; for bench in $(benchmarks); do echo "$$bench -o $$bench.jsonl"; $$bench -o $$bench.jsonl; done
+	@awk -f tests/bench/curve.awk $(BUILD)/bench/sparse.jsonl >$(BUILD)/bench/sparse.svg
 
 .PHONY: demo
 demo: ## set up, build, and run the main job on real documents
