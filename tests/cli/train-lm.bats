@@ -257,3 +257,12 @@ goes_on() {
   refused 2 'use --cell gated' ran-train lm --cell plain -o m.ran
   refused 2 'the verb says' ran-train lm --task tag -o m.ran
 }
+
+@test "train lm: a model that has learned nothing yet knows how frequent words are" {
+  for i in 1 2 3 4 5 6 7 8 9 10; do echo '{"text": "a a a a a a a b a a a a a a a c a a a a a a a d"}'; done >texts.jsonl
+  for shortlist in 0 6; do
+    ran-train lm $shape -q --no-dev --epochs 1 --learning-rate 1e-9 --shortlist $shortlist -o m.ran texts.jsonl
+    # 9 pieces are known; 21 of 25 that are to be foretold are the same.
+    ran-lm score -m m.ran --total texts.jsonl | jq -e '.perplexity < 3'
+  done
+}
