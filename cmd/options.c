@@ -100,10 +100,23 @@ bool cmd_option_negates(const struct ran_field *field)
         return field->type == RAN_FIELD_BOOL && !field->local;
 }
 
-/* Whether a and b could be the same option on the command line. */
-static bool clash(const struct ran_field *a, const struct ran_field *b)
+/* The name without what may be left out of it; NULL: it is needed whole. */
+static const char *without_prefix(const struct cmd_program *program, const char *name)
 {
+        size_t n = program->prefix != NULL ? strlen(program->prefix) : 0;
+
+        return n > 0 && strncmp(name, program->prefix, n) == 0 ? name + n : NULL;
+}
+
+/* Whether a and b could be the same option on the command line. */
+static bool clash(const struct cmd_program *program, const struct ran_field *a,
+                  const struct ran_field *b)
+{
+        const struct cmd_option_name one = cmd_option_name(a), other = cmd_option_name(b);
+        const char *rest = without_prefix(program, one.text);
+
         return (a->letter != 0 && a->letter == b->letter) || strcmp(a->name, b->name) == 0 ||
+               (rest != NULL && strcmp(rest, other.text) == 0) ||
                (cmd_option_negates(a) && strncmp(b->name, "no_", 3) == 0 &&
                 strcmp(a->name, b->name + 3) == 0);
 }
@@ -112,7 +125,8 @@ const struct ran_field *cmd_table_clash(const struct cmd_program *program)
 {
         for (struct option a = {0}; next_option(program, &a);) {
                 for (struct option b = {0}; next_option(program, &b);) {
-                        if ((a.group != b.group || a.at != b.at) && clash(a.field, b.field))
+                        if ((a.group != b.group || a.at != b.at) &&
+                            clash(program, a.field, b.field))
                                 return a.field;
                 }
         }
@@ -233,14 +247,6 @@ static void consider(struct found *f, const struct option *o, bool negated, enum
         f->option = *o;
         f->negated = negated;
         f->match = m;
-}
-
-/* The name without what may be left out of it; NULL: it is needed whole. */
-static const char *without_prefix(const struct cmd_program *program, const char *name)
-{
-        size_t n = program->prefix != NULL ? strlen(program->prefix) : 0;
-
-        return n > 0 && strncmp(name, program->prefix, n) == 0 ? name + n : NULL;
 }
 
 static struct found find_long(const struct cmd_program *program, const char *given, size_t n)

@@ -37,7 +37,8 @@ static const struct ran_field fields[] = {
         {0},
 };
 static const struct cmd_group groups[] = {{"Settings", fields, &settings}, {0}};
-static const struct cmd_program program = {"ran-test", "[file...]", "Tests.", NULL, groups, NULL};
+static const struct cmd_program program = {
+        .name = "ran-test", .usage = "[file...]", .summary = "Tests.", .groups = groups};
 
 /* Parses the words of a line, separated by blanks; first: index of the first operand. Static. */
 static char **parse(const char *line, int *first, int *argc)
@@ -363,7 +364,8 @@ TEST(options_version)
 static const struct ran_field *clash_of(const struct ran_field *table)
 {
         const struct cmd_group some[] = {{"A", fields, &settings}, {"B", table, &settings}, {0}};
-        const struct cmd_program two = {"ran-test", "", "", NULL, some, NULL};
+        const struct cmd_program two = {
+                .name = "ran-test", .usage = "", .summary = "", .groups = some, .prefix = "new-"};
 
         return cmd_table_clash(&two);
 }
@@ -374,12 +376,15 @@ TEST(options_a_name_or_letter_stands_for_one_thing)
         static const struct ran_field letter[] = {{"new", 'm', RAN_FIELD_SIZE, 0, .help = ""}, {0}};
         static const struct ran_field common[] = {{"new", 'j', RAN_FIELD_SIZE, 0, .help = ""}, {0}};
         static const struct ran_field no[] = {{"no_review", 0, RAN_FIELD_BOOL, 0, .help = ""}, {0}};
-        static const struct ran_field good[] = {{"new", 'n', RAN_FIELD_SIZE, 0, .help = ""}, {0}};
+        static const struct ran_field rest[] = {{"new_steps", 0, RAN_FIELD_SIZE, 0, .help = ""},
+                                                {0}};
+        static const struct ran_field good[] = {{"new_n", 'n', RAN_FIELD_SIZE, 0, .help = ""}, {0}};
 
         CHECK(clash_of(name) != NULL);
         CHECK(clash_of(letter) != NULL);
         CHECK(clash_of(common) != NULL);
         CHECK(clash_of(no) != NULL);
+        CHECK(clash_of(rest) != NULL); /* --steps is another option */
         CHECK(clash_of(good) == NULL);
 }
 
@@ -389,7 +394,8 @@ TEST(options_a_bad_table_aborts)
                                                  {"x", 0, RAN_FIELD_SIZE, 0, .help = ""},
                                                  {0}};
         const struct cmd_group bad[] = {{"A", twice, &settings}, {0}};
-        const struct cmd_program program = {"ran-test", "", "", NULL, bad, NULL};
+        const struct cmd_program program = {
+                .name = "ran-test", .usage = "", .summary = "", .groups = bad};
         char *argv[] = {"ran-test", NULL};
         int status;
         pid_t child = fork();
