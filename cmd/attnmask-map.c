@@ -7,10 +7,10 @@
 #include "attnmask.h"
 #include "picture.h"
 
-/* Places on the path of the gradient, as in ran-classify --evidence. Random signs a block of rows:
- * a row alone is then right within some fifteen per cent, and a block of several better than that.
- * Blocks across, when nobody says how many: each row of them is PROBES backward passes. */
-enum { STEPS = 4, PROBES = 4, BLOCKS = 64 };
+/* Random signs a block of rows: a row alone is then right within some fifteen per cent, and a block
+ * of several better than that. Blocks across, when nobody says how many: each row of them is PROBES
+ * backward passes. */
+enum { PROBES = 4, BLOCKS = 64 };
 
 /* ---- what was asked ------------------------------------------------------------------------- */
 
@@ -100,12 +100,7 @@ static int ask_classifier(const struct attnmask_model *a, struct attnmask_scratc
         int code = ran_classify(m, s->state, &s->reading.tokens, p + C, NULL, err);
         if (code == RAN_OK) {
                 ran_probabilities(ran_model_config(m), p + C, C, p);
-                answer->class = a->class;
-                if (a->class == SIZE_MAX) {
-                        answer->class = 0;
-                        for (size_t c = 1; c < C; c++)
-                                answer->class = p[c] > p[answer->class] ? c : answer->class;
-                }
+                answer->class = a->class != SIZE_MAX ? a->class : ran_most_probable(p, C);
                 answer->p = p[answer->class];
         }
         free(p);
@@ -142,8 +137,8 @@ static int explain_label(const struct attnmask_model *a, struct attnmask_scratch
                            ? ask_tagger(a, s, token, answer, err)
                            : ask_classifier(a, s, answer, err);
 
-        return code == RAN_OK ? ran_explain_label(s->explainer, answer->row, answer->class, STEPS,
-                                                  s->value, err)
+        return code == RAN_OK ? ran_explain_label(s->explainer, answer->row, answer->class,
+                                                  RAN_EXPLAIN_STEPS, s->value, err)
                               : code;
 }
 
@@ -387,7 +382,8 @@ static int label_panels(const struct attnmask_model *a, struct attnmask_scratch 
                 return code;
         t->columns = cut(columns, attnmask_size(a->options));
         *p = (struct attnmask_panels){.n = 2, .width = t->columns.n, .height = 1};
-        s->sum = p->value = ran_grow(s->sum, &s->sum_cap, 2 * p->width, sizeof *s->sum, err);
+        p->value = ran_grow(s->sum, &s->sum_cap, 2 * p->width, sizeof *s->sum, err);
+        s->sum = p->value != NULL ? p->value : s->sum;
         p->names = ran_alloc(2, sizeof *p->names, err);
         if (p->value == NULL || p->names == NULL)
                 return RAN_ENOMEM;

@@ -170,7 +170,8 @@ static int fill(const struct attnmask_model *a, struct attnmask_scratch *s,
         p->height = steps ? s->n : ran_look_height(s->look);
         if (__builtin_mul_overflow(p->n * p->height, p->width, &cells))
                 return ran_fail(err, RAN_ENOMEM, "no picture can be that large");
-        p->value = s->sum = ran_grow(s->sum, &s->sum_cap, cells, sizeof *s->sum, err);
+        p->value = ran_grow(s->sum, &s->sum_cap, cells, sizeof *s->sum, err);
+        s->sum = p->value != NULL ? p->value : s->sum;
         p->names = ran_alloc(p->n, sizeof *p->names, err);
         if (p->value == NULL || p->names == NULL)
                 return RAN_ENOMEM;

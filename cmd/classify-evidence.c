@@ -9,9 +9,9 @@
 #include "cmd.h"
 #include "spans.h"
 
-/* Places on the path of the gradient: more change the order of tokens little. For each passage that
- * is wanted two are tried, because the gradient knows the document only as it is. */
-enum { STEPS = 4, TRIALS = 2 };
+/* For each passage that is wanted two are tried, because the gradient knows the document only as it
+ * is. */
+enum { TRIALS = 2 };
 
 #define OPTION(member) offsetof(struct classify_evidence_options, member)
 
@@ -157,7 +157,7 @@ static int find(struct classify_evidence *e, size_t c, struct ran_error *err)
 
         ROOM(value, L + 1);
         ROOM(taken, d->words + 1);
-        int code = ran_explain_label(e->explainer, 0, c, STEPS, e->value, err);
+        int code = ran_explain_label(e->explainer, 0, c, RAN_EXPLAIN_STEPS, e->value, err);
         if (code != RAN_OK)
                 return code;
         for (size_t t = 0; t <= L; t++) {

@@ -189,19 +189,10 @@ static void add_floats(struct ran_buf *out, const char *name, const float *x, si
         ran_buf_char(out, ']');
 }
 
-static size_t most_probable(const struct classifier *c, const float *p)
-{
-        size_t best = 0;
-
-        for (size_t i = 1; i < c->C; i++)
-                best = p[i] > p[best] ? i : best;
-        return best;
-}
-
 /* One label, or null where it would be less probable than --threshold. */
 static void add_single(struct ran_buf *out, const struct classifier *c, const float *p)
 {
-        size_t best = most_probable(c, p);
+        size_t best = ran_most_probable(p, c->C);
 
         ran_buf_str(out, "\"label\":");
         if (p[best] >= (float)options.threshold)
@@ -296,7 +287,7 @@ static int predict(void *arg, void *scratch, const struct cmd_line *line, struct
         if (options.embed)
                 add_floats(out, "embedding", s->embedding, c->D);
         if (s->evidence != NULL && c->thresholds == NULL && code == RAN_OK) {
-                size_t best = most_probable(c, s->p);
+                size_t best = ran_most_probable(s->p, c->C);
 
                 code = classify_evidence_add(s->evidence, best, s->p[best], out, err);
         }

@@ -668,6 +668,7 @@ int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *
 /* Probabilities (C) of logits: softmax, or a sigmoid each for several labels. In double, then
  * rounded; never above 1. */
 void ran_probabilities(const struct ran_config *config, const float *logits, size_t C, float *p);
+size_t ran_most_probable(const float *p, size_t C); /* the first of equals */
 
 /* ---- the attention that was paid (model/look.c) ---------------------------------------------- */
 
@@ -753,7 +754,9 @@ int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, size
  * steps k: the same at k places of a path on which all tokens grow from nothing (a row of zeros) to
  * what they are, evenly as their layer norm shows them (integrated gradients; Sundararajan, Taly and
  * Yan 2017). The values together are the log odds less those of as many empty tokens, the better the
- * more places; their order is good from the first. One forward and one backward pass a step. */
+ * more places; their order is good from the first, and RAN_EXPLAIN_STEPS change it little. One
+ * forward and one backward pass a step. */
+enum { RAN_EXPLAIN_STEPS = 4 };
 int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t steps, double *value,
                       struct ran_error *err);
 

@@ -217,6 +217,15 @@ int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ra
         return ran_score(s, &whole, logits, embedding, err);
 }
 
+size_t ran_most_probable(const float *p, size_t C)
+{
+        size_t best = 0;
+
+        for (size_t c = 1; c < C; c++)
+                best = p[c] > p[best] ? c : best;
+        return best;
+}
+
 void ran_probabilities(const struct ran_config *config, const float *logits, size_t C, float *p)
 {
         double most = (double)logits[0], sum = 0;

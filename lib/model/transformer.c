@@ -52,20 +52,26 @@ static size_t new_row(const struct ran_rows *rows, size_t b)
         return first_row(rows, b) + ran_earlier(rows, b);
 }
 
-/* The document that token t belongs to. */
-static size_t document_of(const struct ran_rows *rows, size_t t)
+/* Which of B documents i belongs to, first (B+1) being where each begins. */
+static size_t document_at(const size_t *first, size_t B, size_t i)
 {
-        size_t low = 0, high = rows->B;
+        size_t low = 0, high = B;
 
         while (high - low > 1) {
                 size_t b = low + (high - low) / 2;
 
-                if (rows->doc[b] <= t)
+                if (first[b] <= i)
                         low = b;
                 else
                         high = b;
         }
         return low;
+}
+
+/* The document that token t belongs to. */
+static size_t document_of(const struct ran_rows *rows, size_t t)
+{
+        return document_at(rows->doc, rows->B, t);
 }
 
 /* Tokens of one document among [t, end): the first n, which are those from number `at` on in it. */
@@ -324,24 +330,15 @@ static struct ran_sparse sparse_of(const struct pass *s, size_t b)
 static size_t locate(const struct ran_work *w, size_t task, size_t *head, size_t *from, size_t *to)
 {
         const struct ran_rows *rows = w->rows;
-        size_t low = 0, high = rows->B, n, earlier;
+        size_t b = document_at(w->task, rows->B, task);
+        size_t earlier = ran_earlier(rows, b), n = length_of(rows, b);
 
-        while (high - low > 1) {
-                size_t b = low + (high - low) / 2;
-
-                if (w->task[b] <= task)
-                        low = b;
-                else
-                        high = b;
-        }
-        task -= w->task[low];
+        task -= w->task[b];
         *head = task % w->h;
-        earlier = ran_earlier(rows, low);
-        n = length_of(rows, low);
         *from = (earlier / RAN_SPARSE_BLOCK + task / w->h) * RAN_SPARSE_BLOCK;
         *to = *from + RAN_SPARSE_BLOCK < n ? *from + RAN_SPARSE_BLOCK : n;
         *from = *from > earlier ? *from : earlier;
-        return low;
+        return b;
 }
 
 static void attend(void *arg, size_t task, float *scratch)
