@@ -177,6 +177,12 @@ static inline bool ran_is_tied(const struct ran_config *c)
         return c->task == RAN_TASK_LM || c->task == RAN_TASK_MLM;
 }
 
+/* The attention pattern of a head: its own, or the one that all have. */
+static inline int ran_pattern_of(const struct ran_config *c, size_t head)
+{
+        return c->attention.item[c->attention.n > 1 ? head : 0];
+}
+
 /* Groups of ids behind the shortlist of an adaptive softmax, see lm.h. */
 size_t ran_tails(const struct ran_config *c, size_t V);
 

@@ -174,12 +174,6 @@ static bool keeps(const struct ran_work *w)
         return w->training && w->size.L <= 2 * w->chunk_rows;
 }
 
-/* The pattern of a head. */
-static int pattern_of(const struct ran_config *c, size_t head)
-{
-        return c->attention.item[c->attention.n > 1 ? head : 0];
-}
-
 static int make_masks(struct ran_work *w, struct ran_error *err)
 {
         const struct ran_config *c = w->c;
@@ -191,8 +185,9 @@ static int make_masks(struct ran_work *w, struct ran_error *err)
         w->mask = mask;
         for (size_t b = 0; b < rows->B; b++) {
                 for (size_t j = 0; j < w->h; j++, mask++)
-                        if (ran_mask_init(mask, pattern_of(c, j), c->window, c->dilation, c->mask,
-                                          length_of(rows, b), rows->sources[b], err) != RAN_OK)
+                        if (ran_mask_init(mask, ran_pattern_of(c, j), c->window, c->dilation,
+                                          c->mask, length_of(rows, b), rows->sources[b],
+                                          err) != RAN_OK)
                                 return err->code;
         }
         return RAN_OK;

@@ -15,24 +15,23 @@ static double flops_per_token(const struct ran_config *c, double m)
         return 2 * products + 4 * (W + 1) * E + (c->review ? 4 * m * D : 0);
 }
 
-/* Arithmetic of a document of L tokens, forward. See contextualizer.c for why its length matters so
- * little. */
 /* Scores of a document in a layer, all heads of a Transformer. */
 static double scores(const struct ran_config *c, size_t L)
 {
         double sum = 0;
 
         for (size_t j = 0; j < c->heads; j++) {
-                int pattern = c->attention.item[c->attention.n > 1 ? j : 0];
                 struct ran_mask m;
 
-                if (ran_mask_init(&m, pattern, c->window, c->dilation, c->mask, L, 0, NULL) ==
-                    RAN_OK)
+                if (ran_mask_init(&m, ran_pattern_of(c, j), c->window, c->dilation, c->mask, L, 0,
+                                  NULL) == RAN_OK)
                         sum += (double)ran_mask_count(&m, 0, L, 0, L);
         }
         return sum;
 }
 
+/* Arithmetic of a document of L tokens, forward. See contextualizer.c for why the length matters so
+ * little there. */
 static double flops_per_document(const struct ran_config *c, double L)
 {
         double D = (double)c->dim, N = (double)c->layers, u = (double)c->rank;
