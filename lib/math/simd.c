@@ -159,7 +159,7 @@ static inline vf vsigmoid(vf x)
 
 /* Blocks: a panel of B of KC x NC floats stays in the second-level cache, one of A of MC x KC
  * beside it. KC is a constant, so that the order of a sum depends on K alone. */
-enum { KC = 256, NC = 512, MC = MR * 8 };
+enum { KC = 320, NC = 512, MC = MR * 8 };
 static _Thread_local float packed_a[MC * KC] __attribute__((aligned(64)));
 static _Thread_local float packed_b[NC * KC] __attribute__((aligned(64)));
 
@@ -217,47 +217,113 @@ static void pack(float *out, const float *x, size_t stride, size_t kstride, size
                         out[k * wide + i] = x[i * stride + k * kstride];
 }
 
-/* One tile: rows x cols of C from packed panels. */
-static inline void tile(float *restrict c, size_t ldc, const float *restrict a,
-                        const float *restrict b, size_t K, size_t rows, size_t cols, bool add)
+/* Where a tile's A lies: row after row, element (i,k) at a[i*stride + k]; or column after column,
+ * at a[i + k*stride], as in a panel (stride MR). */
+enum { A_ROWS, A_COLUMNS };
+
+/* A tile of C: rows <= R, cols <= V vectors, B in a panel. R and V are constants to the compiler,
+ * which keeps the sums in registers. */
+static inline __attribute__((always_inline)) void
+tile(size_t R, size_t V, int how, float *restrict c, size_t ldc, const float *restrict a,
+     size_t stride, const float *restrict b, size_t K, size_t rows, size_t cols, bool add)
 {
-        vf acc[MR][2];
+        const float *row[(MR + 2) / 3]; /* each three rows: the next are 1 and 2 strides on */
+        vf acc[MR][2], x, y[2];
 
 #pragma GCC unroll 16
-        for (size_t i = 0; i < MR; i++)
+        for (size_t i = 0; i < R; i++)
                 acc[i][0] = acc[i][1] = (vf){0};
-        for (size_t k = 0; k < K; k++, a += MR, b += NR) {
-                vf b0 = *(const vf *)b, b1 = *(const vf *)(b + VL);
-
 #pragma GCC unroll 16
-                for (size_t i = 0; i < MR; i++) {
-                        vf x = splat(a[i]);
-
-                        acc[i][0] = FMA(x, b0, acc[i][0]);
-                        acc[i][1] = FMA(x, b1, acc[i][1]);
+        for (size_t i = 0; i < R; i += 3)
+                row[i / 3] = a + i * stride;
+        for (size_t k = 0; k < K; k++, b += NR) {
+#pragma GCC unroll 2
+                for (size_t j = 0; j < V; j++)
+                        y[j] = *(const vf *)(b + j * VL);
+#pragma GCC unroll 16
+                for (size_t i = 0; i < R; i++) {
+                        x = splat(how == A_ROWS ? row[i / 3][i % 3 * stride] : a[i]);
+#pragma GCC unroll 2
+                        for (size_t j = 0; j < V; j++)
+                                acc[i][j] = FMA(x, y[j], acc[i][j]);
                 }
+                if (how == A_COLUMNS) {
+                        a += stride;
+                        continue;
+                }
+#pragma GCC unroll 16
+                for (size_t i = 0; i < R; i += 3)
+                        row[i / 3]++;
         }
-        if (rows == MR && cols == NR) {
+        if (rows == R && cols == V * VL) {
 #pragma GCC unroll 16
-                for (size_t i = 0; i < MR; i++) {
-                        float *p = c + i * ldc;
+                for (size_t i = 0; i < R; i++)
+#pragma GCC unroll 2
+                        for (size_t j = 0; j < V; j++) {
+                                float *p = c + i * ldc + j * VL;
 
-                        if (add) {
-                                acc[i][0] += load(p);
-                                acc[i][1] += load(p + VL);
+                                if (add)
+                                        acc[i][j] += load(p);
+                                store(p, acc[i][j]);
                         }
-                        store(p, acc[i][0]);
-                        store(p + VL, acc[i][1]);
-                }
                 return;
         }
         {
                 float out[MR][NR];
 
-                memcpy(out, acc, sizeof out);
+#pragma GCC unroll 16
+                for (size_t i = 0; i < R; i++)
+#pragma GCC unroll 2
+                        for (size_t j = 0; j < V; j++)
+                                store(&out[i][j * VL], acc[i][j]);
                 for (size_t i = 0; i < rows; i++)
                         for (size_t j = 0; j < cols; j++)
                                 c[i * ldc + j] = add ? c[i * ldc + j] + out[i][j] : out[i][j];
+        }
+}
+
+#define TILE(name, R, V, how)                                                          \
+        static __attribute__((noinline)) void name(                                    \
+                float *restrict c, size_t ldc, const float *restrict a, size_t stride, \
+                const float *restrict b, size_t K, size_t rows, size_t cols, bool add) \
+        {                                                                              \
+                tile(R, V, how, c, ldc, a, stride, b, K, rows, cols, add);             \
+        }
+
+TILE(rows_wide, MR, 2, A_ROWS)
+TILE(rows_narrow, MR, 1, A_ROWS)
+TILE(columns_wide, MR, 2, A_COLUMNS)
+TILE(columns_narrow, MR, 1, A_COLUMNS)
+TILE(few_wide, MR / 2, 2, A_COLUMNS)
+TILE(few_narrow, MR / 2, 1, A_COLUMNS)
+
+/* A is read where it lies, but for its last rows, and for columns that many tiles would read: those
+ * are far apart in memory. */
+enum { COPY_COLUMNS = 2 * NR };
+
+/* All rows of a block by one panel of B. */
+static void tiles(float *c, size_t ldc, int how, bool in_place, const float *a, size_t ras,
+                  size_t cas, const float *b, size_t rows, size_t cols, size_t K, bool add)
+{
+        size_t stride = how == A_ROWS ? ras : cas, i = 0;
+        bool wide = cols > VL;
+
+        for (; in_place && i + MR <= rows; i += MR)
+                if (how == A_ROWS)
+                        (wide ? rows_wide : rows_narrow)(c + i * ldc, ldc, a + i * ras, stride, b,
+                                                         K, MR, cols, add);
+                else
+                        (wide ? columns_wide : columns_narrow)(c + i * ldc, ldc, a + i, stride, b,
+                                                               K, MR, cols, add);
+        for (; i < rows; i += MR) {
+                size_t n = least(MR, rows - i);
+
+                if (n > MR / 2)
+                        (wide ? columns_wide : columns_narrow)(c + i * ldc, ldc, packed_a + i * K,
+                                                               MR, b, K, n, cols, add);
+                else
+                        (wide ? few_wide : few_narrow)(c + i * ldc, ldc, packed_a + i * K, MR, b, K,
+                                                       n, cols, add);
         }
 }
 
@@ -265,8 +331,12 @@ static void gemm_blocked(float *c, size_t ldc, const float *a, size_t ras, size_
                          const float *b, size_t rbs, size_t cbs, size_t M, size_t N, size_t K,
                          bool add)
 {
-        for (size_t k0 = 0; k0 < K; k0 += KC) {
-                size_t kn = least(KC, K - k0);
+        size_t slices = (K + KC - 1) / KC, slice = (K + slices - 1) / slices;
+        int how = cas == 1 ? A_ROWS : A_COLUMNS;
+        bool in_place = how == A_ROWS || N <= COPY_COLUMNS;
+
+        for (size_t k0 = 0; k0 < K; k0 += slice) {
+                size_t kn = least(slice, K - k0);
                 bool plus = add || k0 > 0;
 
                 for (size_t j0 = 0; j0 < N; j0 += NC) {
@@ -277,15 +347,15 @@ static void gemm_blocked(float *c, size_t ldc, const float *a, size_t ras, size_
                                      least(NR, jn - j), NR, kn);
                         for (size_t i0 = 0; i0 < M; i0 += MC) {
                                 size_t in = least(MC, M - i0);
+                                const float *ai = a + i0 * ras + k0 * cas;
 
-                                for (size_t i = 0; i < in; i += MR)
-                                        pack(packed_a + i * kn, a + (i0 + i) * ras + k0 * cas, ras,
-                                             cas, least(MR, in - i), MR, kn);
+                                for (size_t i = in_place ? in / MR * MR : 0; i < in; i += MR)
+                                        pack(packed_a + i * kn, ai + i * ras, ras, cas,
+                                             least(MR, in - i), MR, kn);
                                 for (size_t j = 0; j < jn; j += NR)
-                                        for (size_t i = 0; i < in; i += MR)
-                                                tile(c + (i0 + i) * ldc + j0 + j, ldc,
-                                                     packed_a + i * kn, packed_b + j * kn, kn,
-                                                     least(MR, in - i), least(NR, jn - j), plus);
+                                        tiles(c + i0 * ldc + j0 + j, ldc, how, in_place, ai, ras,
+                                              cas, packed_b + j * kn, in, least(NR, jn - j), kn,
+                                              plus);
                         }
                 }
         }
