@@ -114,7 +114,7 @@ struct linear {
 
 /* Rows, or columns of the result, that one task takes: small enough to share out a window, large
  * enough that copying a block of w costs little. */
-enum { BLOCK = 256 };
+enum { BLOCK = 504 };
 
 static size_t blocks(size_t n)
 {

@@ -81,61 +81,103 @@ static inline vf pick(vf v, vf other, size_t n)
 {
         vi lane, take;
 
+        if (n == VL)
+                return v;
         for (int i = 0; i < VL; i++)
                 lane[i] = i;
         take = lane < (int32_t)n;
         return (vf)(((vi)v & take) | ((vi)other & ~take));
 }
 
-/* Vectors over n elements: i is where one begins, k <= VL how many elements it has. */
-#define EACH(i, k, n) for (size_t i = 0, k; i < (n) && (k = least(VL, (n)-i)); i += VL)
+/* Vectors over n elements: i is where one begins, k <= VL how many elements it has. First the whole
+ * ones, for which k is a constant, then what is left; the compiler makes two loops of it. */
+#define EACH(i, k, n)                                                                            \
+        _Pragma("GCC unroll 2") for (size_t end_ = (n), rest_ = end_ % VL, part_ = 0; part_ < 2; \
+                                     part_++) for (size_t i = part_ ? end_ - rest_ : 0,          \
+                                                   k = part_ ? rest_ : VL;                       \
+                                                   i < end_ - (part_ ? 0 : rest_); i += VL)
 
 static inline size_t least(size_t a, size_t b)
 {
         return a < b ? a : b;
 }
 
-/* b where a is not larger, so that a NaN in b comes through. */
+/* b where a is not larger (smaller), so that a NaN in b comes through. */
 static inline vf max(vf a, vf b)
 {
+#if defined(__AVX512F__)
+        return (vf)_mm512_max_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__)
+        return (vf)_mm256_max_ps((__m256)a, (__m256)b);
+#else
         vi take = a > b;
 
         return (vf)(((vi)a & take) | ((vi)b & ~take));
+#endif
 }
+
+static inline vf min(vf a, vf b)
+{
+#if defined(__AVX512F__)
+        return (vf)_mm512_min_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__)
+        return (vf)_mm256_min_ps((__m256)a, (__m256)b);
+#else
+        return -max(-a, -b);
+#endif
+}
+
+/* The lanes n on, those at the end first. */
+#if VL == 16
+#define TURN(v, n)                                                                                \
+        __builtin_shufflevector(v, v, (n), (n) + 1, ((n) + 2) % 16, ((n) + 3) % 16,               \
+                                ((n) + 4) % 16, ((n) + 5) % 16, ((n) + 6) % 16, ((n) + 7) % 16,   \
+                                ((n) + 8) % 16, ((n) + 9) % 16, ((n) + 10) % 16, ((n) + 11) % 16, \
+                                ((n) + 12) % 16, ((n) + 13) % 16, ((n) + 14) % 16,                \
+                                ((n) + 15) % 16)
+#elif VL == 8
+#define TURN(v, n)                                                                   \
+        __builtin_shufflevector(v, v, (n), (n) + 1, (n) + 2, (n) + 3, ((n) + 4) % 8, \
+                                ((n) + 5) % 8, ((n) + 6) % 8, ((n) + 7) % 8)
+#else
+#define TURN(v, n) __builtin_shufflevector(v, v, (n), (n) + 1, ((n) + 2) % 4, ((n) + 3) % 4)
+#endif
 
 /* Pairwise, so that the order is the same for every caller. */
 static inline float sum(vf v)
 {
-        float t[VL];
-
-        memcpy(t, &v, sizeof t);
-        for (size_t half = VL / 2; half > 0; half /= 2)
-                for (size_t i = 0; i < half; i++)
-                        t[i] += t[i + half];
-        return t[0];
+#if VL == 16
+        v += TURN(v, 8);
+#endif
+#if VL >= 8
+        v += TURN(v, 4);
+#endif
+        v += TURN(v, 2);
+        return v[0] + v[1];
 }
 
 static inline float largest(vf v)
 {
-        float t[VL], top;
-
-        memcpy(t, &v, sizeof t);
-        top = t[0];
-        for (size_t i = 1; i < VL; i++)
-                top = t[i] > top ? t[i] : top;
-        return top;
+#if VL == 16
+        v = max(TURN(v, 8), v);
+#endif
+#if VL >= 8
+        v = max(TURN(v, 4), v);
+#endif
+        v = max(TURN(v, 2), v);
+        return v[0] > v[1] ? v[0] : v[1];
 }
 
-/* exp(x) = 2^n exp(r), |r| <= ln(2)/2: n by adding 1.5 2^23, r in two parts (Cody and Waite),
+/* exp(x) = 2^n exp(r), |r| <= ln(2)/2: n by adding 1.5 2^23 + 127, which leaves the exponent of 2^n
+ * in the lowest bits, r in two parts (Cody and Waite),
  * exp(r) by a polynomial of degree 6 that is exact to rounding. x is held to [-87.3, 88], where 2^n
  * is an ordinary number; NaN stays NaN, so that what diverges is seen. */
 static inline vf vexp(vf x)
 {
-        const vf magic = splat(12582912.0f);
+        const vf magic = splat(12582912.0f + 127.0f);
         vf t, n, r, p;
 
-        x = max(splat(-87.3f), x);
-        x = -max(splat(-88.0f), -x);
+        x = min(splat(88.0f), max(splat(-87.3f), x));
         t = FMA(x, splat(1.44269504f), magic);
         n = t - magic;
         r = FMA(n, splat(-0.693359375f), x);
@@ -147,7 +189,7 @@ static inline vf vexp(vf x)
         p = FMA(p, r, splat(1.6666665459e-1f));
         p = FMA(p, r, splat(5.0000001201e-1f));
         p = FMA(p * r, r, r + 1.0f);
-        return p * (vf)(((vi)t - (vi)magic + 127) << 23);
+        return p * (vf)((vi)t << 23);
 }
 
 static inline vf vsigmoid(vf x)
