@@ -223,40 +223,57 @@ static inline void transpose4(float *out, size_t wide, const float *x, size_t st
         *(v4 *)(out + 3 * wide) = __builtin_shufflevector(AB, CD, 2, 3, 6, 7);
 }
 
-/* One panel: out[k][i] = x[i*stride + k*kstride] for i < have, zeros up to `wide`: MR or NR. */
-static void pack(float *out, const float *x, size_t stride, size_t kstride, size_t have,
-                 size_t wide, size_t K)
+/* One panel of rows: out[k][i] = x[i*stride + k] for i < have, zeros up to `wide`: MR or NR. */
+static void pack_rows(float *out, const float *x, size_t stride, size_t have, size_t wide, size_t K)
 {
         size_t k4 = K / 4 * 4;
 
-        if (stride == 1 && have == wide) {
-                if (wide == NR) {
-                        for (size_t k = 0; k < K; k++, out += NR, x += kstride)
-                                memcpy(out, x, NR * sizeof *out);
-                } else {
-                        for (size_t k = 0; k < K; k++, out += MR, x += kstride)
-                                memcpy(out, x, MR * sizeof *out);
-                }
-                return;
-        }
         if (have < wide)
                 memset(out, 0, K * wide * sizeof *out);
-        if (kstride == 1 && have >= 4) {
-                for (size_t i = 0; i < have; i += 4) {
-                        size_t first = least(i, have - 4); /* the last ones: some once more */
-                        const float *row = x + first * stride;
+        for (size_t i = 0; i < have && have >= 4; i += 4) {
+                size_t first = least(i, have - 4); /* the last ones: some once more */
+                const float *row = x + first * stride;
 
-                        for (size_t k = 0; k < k4; k += 4)
-                                transpose4(out + k * wide + first, wide, row + k, stride);
-                        for (size_t k = k4; k < K; k++)
-                                for (size_t j = 0; j < 4; j++)
-                                        out[k * wide + first + j] = row[j * stride + k];
-                }
-                return;
+                for (size_t k = 0; k < k4; k += 4)
+                        transpose4(out + k * wide + first, wide, row + k, stride);
+                for (size_t k = k4; k < K; k++)
+                        for (size_t j = 0; j < 4; j++)
+                                out[k * wide + first + j] = row[j * stride + k];
         }
-        for (size_t k = 0; k < K; k++)
+        for (size_t k = 0; k < K && have < 4; k++)
                 for (size_t i = 0; i < have; i++)
-                        out[k * wide + i] = x[i * stride + k * kstride];
+                        out[k * wide + i] = x[i * stride + k];
+}
+
+/* Panels of columns, side by side: a row of all of them at a time, for the next may be far away. */
+static void pack_columns(float *out, const float *x, size_t kstride, size_t n, size_t wide,
+                         size_t K)
+{
+        size_t whole = n - n % wide;
+
+        for (size_t k = 0; k < K; k++, x += kstride, out += wide) {
+                if (wide == NR)
+                        for (size_t i = 0; i < whole; i += NR)
+                                memcpy(out + i * K, x + i, NR * sizeof *out);
+                else
+                        for (size_t i = 0; i < whole; i += MR)
+                                memcpy(out + i * K, x + i, MR * sizeof *out);
+                for (size_t i = whole; i < n; i++)
+                        out[whole * K + i - whole] = x[i];
+                for (size_t i = n; i < whole + (n > whole) * wide; i++)
+                        out[whole * K + i - whole] = 0.0f;
+        }
+}
+
+/* n lines of x in panels of `wide`: element k of line i is x[i*stride + k*kstride]. */
+static void pack(float *out, const float *x, size_t stride, size_t kstride, size_t n, size_t wide,
+                 size_t K)
+{
+        if (stride == 1)
+                pack_columns(out, x, kstride, n, wide, K);
+        else
+                for (size_t i = 0; i < n; i += wide)
+                        pack_rows(out + i * K, x + i * stride, stride, least(wide, n - i), wide, K);
 }
 
 /* Where a tile's A lies: row after row, element (i,k) at a[i*stride + k]; or column after column,
@@ -265,16 +282,24 @@ enum { A_ROWS, A_COLUMNS };
 
 /* A tile of C: rows <= R, cols <= V vectors, B in a panel. R and V are constants to the compiler,
  * which keeps the sums in registers. */
-static inline __attribute__((always_inline)) void
-tile(size_t R, size_t V, int how, float *restrict c, size_t ldc, const float *restrict a,
-     size_t stride, const float *restrict b, size_t K, size_t rows, size_t cols, bool add)
+static inline __attribute__((always_inline)) void tile(size_t R, size_t V, int how,
+                                                       float *restrict c, size_t ldc,
+                                                       const float *restrict a, size_t stride,
+                                                       const float *restrict b, const float *bias,
+                                                       size_t K, size_t rows, size_t cols, bool add)
 {
         const float *row[(MR + 2) / 3]; /* each three rows: the next are 1 and 2 strides on */
         vf acc[MR][2], x, y[2];
 
+#pragma GCC unroll 2
+        for (size_t j = 0; j < V; j++) {
+                y[j] = (vf){0};
+                if (bias != NULL && j * VL < cols)
+                        y[j] = get(bias + j * VL, least(VL, cols - j * VL));
 #pragma GCC unroll 16
-        for (size_t i = 0; i < R; i++)
-                acc[i][0] = acc[i][1] = (vf){0};
+                for (size_t i = 0; i < R; i++)
+                        acc[i][j] = y[j];
+        }
 #pragma GCC unroll 16
         for (size_t i = 0; i < R; i += 3)
                 row[i / 3] = a + i * stride;
@@ -324,12 +349,13 @@ tile(size_t R, size_t V, int how, float *restrict c, size_t ldc, const float *re
         }
 }
 
-#define TILE(name, R, V, how)                                                          \
-        static __attribute__((noinline)) void name(                                    \
-                float *restrict c, size_t ldc, const float *restrict a, size_t stride, \
-                const float *restrict b, size_t K, size_t rows, size_t cols, bool add) \
-        {                                                                              \
-                tile(R, V, how, c, ldc, a, stride, b, K, rows, cols, add);             \
+#define TILE(name, R, V, how)                                                                    \
+        static __attribute__((noinline)) void name(float *restrict c, size_t ldc,                \
+                                                   const float *restrict a, size_t stride,       \
+                                                   const float *restrict b, const float *bias,   \
+                                                   size_t K, size_t rows, size_t cols, bool add) \
+        {                                                                                        \
+                tile(R, V, how, c, ldc, a, stride, b, bias, K, rows, cols, add);                 \
         }
 
 TILE(rows_wide, MR, 2, A_ROWS)
@@ -345,7 +371,8 @@ enum { COPY_COLUMNS = 2 * NR };
 
 /* All rows of a block by one panel of B. */
 static void tiles(float *c, size_t ldc, int how, bool in_place, const float *a, size_t ras,
-                  size_t cas, const float *b, size_t rows, size_t cols, size_t K, bool add)
+                  size_t cas, const float *b, const float *bias, size_t rows, size_t cols, size_t K,
+                  bool add)
 {
         size_t stride = how == A_ROWS ? ras : cas, i = 0;
         bool wide = cols > VL;
@@ -353,59 +380,59 @@ static void tiles(float *c, size_t ldc, int how, bool in_place, const float *a, 
         for (; in_place && i + MR <= rows; i += MR)
                 if (how == A_ROWS)
                         (wide ? rows_wide : rows_narrow)(c + i * ldc, ldc, a + i * ras, stride, b,
-                                                         K, MR, cols, add);
+                                                         bias, K, MR, cols, add);
                 else
                         (wide ? columns_wide : columns_narrow)(c + i * ldc, ldc, a + i, stride, b,
-                                                               K, MR, cols, add);
+                                                               bias, K, MR, cols, add);
         for (; i < rows; i += MR) {
                 size_t n = least(MR, rows - i);
 
                 if (n > MR / 2)
                         (wide ? columns_wide : columns_narrow)(c + i * ldc, ldc, packed_a + i * K,
-                                                               MR, b, K, n, cols, add);
+                                                               MR, b, bias, K, n, cols, add);
                 else
-                        (wide ? few_wide : few_narrow)(c + i * ldc, ldc, packed_a + i * K, MR, b, K,
-                                                       n, cols, add);
+                        (wide ? few_wide : few_narrow)(c + i * ldc, ldc, packed_a + i * K, MR, b,
+                                                       bias, K, n, cols, add);
         }
 }
 
 static void gemm_blocked(float *c, size_t ldc, const float *a, size_t ras, size_t cas,
-                         const float *b, size_t rbs, size_t cbs, size_t M, size_t N, size_t K,
-                         bool add)
+                         const float *b, size_t rbs, size_t cbs, const float *bias, size_t M,
+                         size_t N, size_t K, bool add)
 {
-        size_t slices = (K + KC - 1) / KC, slice = (K + slices - 1) / slices;
+        size_t slices = (K + KC - 1) / KC, slice = K > KC ? (K + slices - 1) / slices : KC;
         int how = cas == 1 ? A_ROWS : A_COLUMNS;
         bool in_place = how == A_ROWS || N <= COPY_COLUMNS;
 
-        for (size_t k0 = 0; k0 < K; k0 += slice) {
+        for (size_t k0 = 0; k0 == 0 || k0 < K; k0 += slice) {
                 size_t kn = least(slice, K - k0);
+                const float *start = k0 == 0 ? bias : NULL;
                 bool plus = add || k0 > 0;
 
                 for (size_t j0 = 0; j0 < N; j0 += NC) {
                         size_t jn = least(NC, N - j0);
 
-                        for (size_t j = 0; j < jn; j += NR)
-                                pack(packed_b + j * kn, b + k0 * rbs + (j0 + j) * cbs, cbs, rbs,
-                                     least(NR, jn - j), NR, kn);
+                        pack(packed_b, b + k0 * rbs + j0 * cbs, cbs, rbs, jn, NR, kn);
                         for (size_t i0 = 0; i0 < M; i0 += MC) {
                                 size_t in = least(MC, M - i0);
                                 const float *ai = a + i0 * ras + k0 * cas;
+                                size_t there = in_place ? in - in % MR : 0;
 
-                                for (size_t i = in_place ? in / MR * MR : 0; i < in; i += MR)
-                                        pack(packed_a + i * kn, ai + i * ras, ras, cas,
-                                             least(MR, in - i), MR, kn);
+                                pack(packed_a + there * kn, ai + there * ras, ras, cas, in - there,
+                                     MR, kn);
                                 for (size_t j = 0; j < jn; j += NR)
                                         tiles(c + i0 * ldc + j0 + j, ldc, how, in_place, ai, ras,
-                                              cas, packed_b + j * kn, in, least(NR, jn - j), kn,
-                                              plus);
+                                              cas, packed_b + j * kn,
+                                              start != NULL ? start + j0 + j : NULL, in,
+                                              least(NR, jn - j), kn, plus);
                         }
                 }
         }
 }
 
 /* One row of A, B's columns contiguous (a transposed weight): four dot products at a time. */
-static void row_by_columns(float *c, const float *a, const float *b, size_t cbs, size_t N, size_t K,
-                           bool add)
+static void row_by_columns(float *c, const float *a, const float *b, size_t cbs, const float *bias,
+                           size_t N, size_t K, bool add)
 {
         for (size_t j = 0; j < N; j += 4) {
                 size_t n = least(4, N - j);
@@ -423,15 +450,20 @@ static void row_by_columns(float *c, const float *a, const float *b, size_t cbs,
                                 acc[q] = FMA(x, get(col[q] + i, k), acc[q]);
                 }
                 for (size_t q = 0; q < n; q++)
-                        c[j + q] = sum(acc[q]) + (add ? c[j + q] : 0.0f);
+                        c[j + q] = sum(acc[q]) + (bias != NULL ? bias[j + q] : 0.0f) +
+                                   (add ? c[j + q] : 0.0f);
         }
 }
 
 /* One row of A, B's rows contiguous: a sum of rows, four vectors of the result at a time. */
-static void row_by_rows(float *c, const float *a, const float *b, size_t rbs, size_t N, size_t K,
-                        bool add)
+static void row_by_rows(float *c, const float *a, const float *b, size_t rbs, const float *bias,
+                        size_t N, size_t K, bool add)
 {
         size_t j = 0;
+
+        for (size_t i = 0; i < N && bias != NULL; i++)
+                c[i] = add ? c[i] + bias[i] : bias[i];
+        add = add || bias != NULL;
 
         for (; j + 4 * VL <= N; j += 4 * VL) {
                 vf acc[4];
@@ -461,22 +493,17 @@ static void row_by_rows(float *c, const float *a, const float *b, size_t rbs, si
 enum { FEW_ROWS = 4 };
 
 static void gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
-                 size_t rbs, size_t cbs, size_t M, size_t N, size_t K, bool add)
+                 size_t rbs, size_t cbs, const float *bias, size_t M, size_t N, size_t K, bool add)
 {
-        if (K == 0) {
-                for (size_t i = 0; i < M && !add; i++)
-                        memset(c + i * ldc, 0, N * sizeof *c);
-                return;
-        }
-        if (M > FEW_ROWS || cas != 1) {
-                gemm_blocked(c, ldc, a, ras, cas, b, rbs, cbs, M, N, K, add);
+        if (M > FEW_ROWS || cas != 1 || K == 0) {
+                gemm_blocked(c, ldc, a, ras, cas, b, rbs, cbs, bias, M, N, K, add);
                 return;
         }
         for (size_t i = 0; i < M; i++)
                 if (rbs == 1)
-                        row_by_columns(c + i * ldc, a + i * ras, b, cbs, N, K, add);
+                        row_by_columns(c + i * ldc, a + i * ras, b, cbs, bias, N, K, add);
                 else
-                        row_by_rows(c + i * ldc, a + i * ras, b, rbs, N, K, add);
+                        row_by_rows(c + i * ldc, a + i * ras, b, rbs, bias, N, K, add);
 }
 
 /* ---- element by element ---- */
