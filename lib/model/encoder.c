@@ -30,6 +30,7 @@ void ran_embed(struct ran_work *w, const struct ran_params *p)
         const struct ran_rows *rows = w->rows;
         size_t D = w->D, features = p->spelling != NULL ? RAN_SPELLING : 0;
 
+        ran_phase = RAN_PHASE_EMBEDDING;
         for (size_t t = 0; t < rows->L; t++) {
                 float *x = w->x[0] + t * D;
 
@@ -49,5 +50,6 @@ void ran_encode(struct ran_work *w, const struct ran_params *p)
 void ran_encode_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp)
 {
         ran_encoder_of(w->c)->backward(w, p, dp);
+        ran_phase = RAN_PHASE_EMBEDDING;
         drop_embedding(w, w->dx);
 }

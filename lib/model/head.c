@@ -232,10 +232,12 @@ static void tag_bwd(struct ran_work *w, const struct ran_params *p, struct ran_p
 
 void ran_head(struct ran_work *w, const struct ran_params *p, size_t C)
 {
+        ran_phase = RAN_PHASE_HEAD;
         (w->c->task == RAN_TASK_TAG ? tag : classify)(w, p, C);
 }
 
 void ran_head_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp, size_t C)
 {
+        ran_phase = RAN_PHASE_HEAD;
         (w->c->task == RAN_TASK_TAG ? tag_bwd : classify_bwd)(w, p, dp, C);
 }

@@ -99,6 +99,7 @@ int ran_work_fit(struct ran_work *w, const struct ran_rows *rows, size_t C, stru
 {
         struct ran_cutter k = {0};
 
+        ran_phase = RAN_PHASE_REST;
         if (prepare(w, rows, C, err) != RAN_OK)
                 return RAN_ENOMEM;
         lay_out(w, &k);

@@ -10,6 +10,7 @@
 #ifndef RAN_MODEL_WORK_H
 #define RAN_MODEL_WORK_H
 
+#include "base/phase.h"
 #include "mask/mask.h"
 #include "model/look.h"
 #include "model/params.h"

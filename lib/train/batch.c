@@ -385,6 +385,8 @@ static void run_shard(void *arg, size_t shard)
 {
         struct ran_batcher *k = arg;
         struct ran_error err = {0};
+
+        ran_phase = RAN_PHASE_REST;
         struct ran_trainee *t = take_trainee(k, &err);
         struct ran_grad *g = t != NULL ? ran_tree_take(&k->tree) : NULL;
 

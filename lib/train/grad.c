@@ -1,5 +1,6 @@
 /* grad.c - sums of gradients. See grad.h. */
 #include "train/grad.h"
+#include "base/phase.h"
 #include "math/simd.h"
 
 #include <stdlib.h>
@@ -51,6 +52,7 @@ int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const uint32_t *spel
         size_t features = spelling != NULL ? RAN_SPELLING : 0, n = L * (1 + features);
         struct place *place, *end;
 
+        ran_phase = RAN_PHASE_EMBEDDING;
         for (size_t t = 0; t < L && g->p.dembed != NULL; t++)
                 ran_simd->add(g->p.dembed + ids[t] * D, dx + t * D, D);
         if (g->p.dembed != NULL)
@@ -197,6 +199,7 @@ struct ran_grad *ran_tree_take(struct ran_tree *t)
 {
         struct ran_grad *g;
 
+        ran_phase = RAN_PHASE_OPTIMISER;
         pthread_mutex_lock(&t->lock);
         g = t->free_list;
         if (g != NULL) {
@@ -231,6 +234,7 @@ void ran_tree_add(struct ran_tree *t, size_t shard, struct ran_grad *g)
         struct ran_grad spare = {0};
         size_t at = shard;
 
+        ran_phase = RAN_PHASE_OPTIMISER;
         for (size_t span = 1; span < t->shards; span *= 2) {
                 size_t left = at / (2 * span) * (2 * span), other = left == at ? at + span : left;
                 struct ran_grad *neighbour = NULL;
