@@ -77,6 +77,34 @@ double bench_cpu(void)
         return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+/* Seconds that the threads of the process waited for a processor, where Linux tells. */
+static double queued(void)
+{
+        DIR *tasks = opendir("/proc/self/task");
+        const struct dirent *task;
+        double sum = 0;
+
+        while (tasks != NULL && (task = readdir(tasks)) != NULL) {
+                unsigned long long ran, waited;
+                char path[64];
+                FILE *f;
+
+                snprintf(path, sizeof path, "/proc/self/task/%.20s/schedstat", task->d_name);
+                if ((f = fopen(path, "r")) == NULL)
+                        continue;
+                sum += fscanf(f, "%llu %llu", &ran, &waited) == 2 ? 1e-9 * (double)waited : 0;
+                fclose(f);
+        }
+        if (tasks != NULL)
+                closedir(tasks);
+        return sum;
+}
+
+double bench_clock(size_t threads)
+{
+        return bench_now() - queued() / (double)threads;
+}
+
 static int by_value(const void *a, const void *b)
 {
         double x = *(const double *)a, y = *(const double *)b;
@@ -182,29 +210,6 @@ static void set_timer(long microseconds)
         const struct itimerval timer = {.it_interval = every, .it_value = every};
 
         setitimer(ITIMER_PROF, &timer, NULL);
-}
-
-/* Seconds that the threads of the process waited for a processor, where Linux tells. */
-static double queued(void)
-{
-        DIR *tasks = opendir("/proc/self/task");
-        const struct dirent *task;
-        double sum = 0;
-
-        while (tasks != NULL && (task = readdir(tasks)) != NULL) {
-                unsigned long long ran, waited;
-                char path[64];
-                FILE *f;
-
-                snprintf(path, sizeof path, "/proc/self/task/%.20s/schedstat", task->d_name);
-                if ((f = fopen(path, "r")) == NULL)
-                        continue;
-                sum += fscanf(f, "%llu %llu", &ran, &waited) == 2 ? 1e-9 * (double)waited : 0;
-                fclose(f);
-        }
-        if (tasks != NULL)
-                closedir(tasks);
-        return sum;
 }
 
 void bench_look_begin(size_t threads)
