@@ -21,19 +21,20 @@ static void pool_max(struct ran_work *w, size_t b)
 {
         const struct ran_rows *rows = w->rows;
         size_t D = w->D;
-        float *v = w->head.pooled + b * D;
-        uint32_t *at = w->head.argmax + b * D;
+        float *restrict v = w->head.pooled + b * D;
+        uint32_t *restrict at = w->head.argmax + b * D;
         const float *x = w->x[w->c->layers];
 
         memcpy(v, x + rows->doc[b] * D, D * sizeof *v);
         for (size_t d = 0; d < D; d++)
                 at[d] = (uint32_t)rows->doc[b];
         for (size_t t = rows->doc[b] + 1; t < rows->doc[b + 1]; t++)
-                for (size_t d = 0; d < D; d++)
-                        if (x[t * D + d] > v[d]) {
-                                v[d] = x[t * D + d];
-                                at[d] = (uint32_t)t;
-                        }
+                for (size_t d = 0; d < D; d++) { /* so that it goes by vectors */
+                        bool more = x[t * D + d] > v[d];
+
+                        v[d] = more ? x[t * D + d] : v[d];
+                        at[d] = more ? (uint32_t)t : at[d];
+                }
 }
 
 static void pool_mean(struct ran_work *w, size_t b)

@@ -19,7 +19,7 @@ static void each_document(struct ran_pass *s, void (*fn)(void *arg, size_t b, fl
 {
         const struct ran_rows *rows = s->w->rows;
 
-        ran_each(s->w, rows->windoc[s->from], rows->windoc[s->to - 1] + 1, fn, s);
+        ran_each_aside(s->w, rows->windoc[s->from], rows->windoc[s->to - 1] + 1, fn, s);
 }
 
 static size_t first_window(const struct ran_pass *s, size_t b)

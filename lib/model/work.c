@@ -142,7 +142,7 @@ int ran_work_init(struct ran_work *w, const struct ran_config *c, bool training,
         w->x = ran_alloc(N + 1, sizeof *w->x, err);
         w->y = ran_alloc(N, sizeof *w->y, err);
         w->cells = ran_alloc(N, sizeof *w->cells, err);
-        w->acts = ran_alloc(N, sizeof *w->acts, err);
+        w->acts = ran_alloc(N + 1, sizeof *w->acts, err);
         w->block_acts = ran_alloc(N, sizeof *w->block_acts, err);
         if (w->x == NULL || w->y == NULL || w->cells == NULL || w->acts == NULL ||
             w->block_acts == NULL) {
@@ -198,17 +198,26 @@ static void run_lane(void *arg, size_t lane)
                 l->fn(l->arg, i, l->scratch + lane * l->lane_floats);
 }
 
-void ran_each(struct ran_work *w, size_t from, size_t to,
-              void (*fn)(void *arg, size_t i, float *scratch), void *arg)
+static void each(struct ran_work *w, float *scratch, size_t from, size_t to,
+                 void (*fn)(void *arg, size_t i, float *scratch), void *arg)
 {
-        struct lanes l = {.fn = fn,
-                          .arg = arg,
-                          .scratch = w->scratch,
-                          .lane_floats = w->lane_floats,
-                          .to = to};
+        struct lanes l = {
+                .fn = fn, .arg = arg, .scratch = scratch, .lane_floats = w->lane_floats, .to = to};
 
         atomic_init(&l.next, from);
         ran_parallel(w->pool, to - from < w->lanes ? to - from : w->lanes, run_lane, &l);
+}
+
+void ran_each(struct ran_work *w, size_t from, size_t to,
+              void (*fn)(void *arg, size_t i, float *scratch), void *arg)
+{
+        each(w, w->scratch, from, to, fn, arg);
+}
+
+void ran_each_aside(struct ran_work *w, size_t from, size_t to,
+                    void (*fn)(void *arg, size_t i, float *scratch), void *arg)
+{
+        each(w, w->aside, from, to, fn, arg);
 }
 
 void ran_drop(const struct ran_work *w, size_t b, size_t layer, int site, double p, float *x,

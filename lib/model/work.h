@@ -2,10 +2,11 @@
  * again and again, never allocated in a loop.
  *
  * Memory. A layer keeps what crosses windows: its input, its output before the review, the cells.
- * All else lives in a chunk: some 2,048 rows of whole windows. When scoring, one chunk is used
- * again and again, so that a million tokens need their rows once and one chunk. When training, each
- * layer keeps the chunk if the documents fit one; otherwise the backward pass computes each chunk
- * anew from the layer's input and cells.
+ * All else lives in a chunk: some 2,048 rows of whole windows. When scoring, two chunks are used in
+ * turns, so that a million tokens need their rows once and two chunks: while one thread scans the
+ * cells of a chunk, others are at what comes next. When training, each layer keeps the chunk if the
+ * documents fit one; otherwise the backward pass computes each chunk anew from the layer's input
+ * and cells.
  */
 #ifndef RAN_MODEL_WORK_H
 #define RAN_MODEL_WORK_H
@@ -200,7 +201,7 @@ struct ran_work {
         struct ran_steps *steps; /* a Contextualizer's own, see contextualizer.c */
         float **x, **y; /* (N+1), (N): (L, D) input of each layer and the output; before review */
         struct ran_cells *cells; /* (N) */
-        struct ran_chunk *acts;  /* (N): one for all, unless training in one chunk */
+        struct ran_chunk *acts;  /* (N + 1): of a layer; of several chunks two, in turns */
         struct ran_adjoints adj;
         float *dx, *dy; /* (L, D) adjoints between layers */
         float *dlast;   /* (B, D) adjoint of each document's last cell */
@@ -216,6 +217,7 @@ struct ran_work {
         struct ran_head head;
         float *score, *dscore; /* (T, Y): review of one document's tokens in a chunk */
         float *scratch;        /* (lanes, lane_floats) */
+        float *aside;          /* the same, of those who scan beside others */
         size_t lane_floats;
         float *arena;
         size_t arena_floats;
@@ -238,6 +240,9 @@ int ran_work_rotary(struct ran_work *w, size_t longest, struct ran_error *err);
  * lane's scratch to itself. Results must not depend on which. */
 void ran_each(struct ran_work *w, size_t from, size_t to,
               void (*fn)(void *arg, size_t i, float *scratch), void *arg);
+/* The same with w->aside for scratch: while another thread is in ran_each. */
+void ran_each_aside(struct ran_work *w, size_t from, size_t to,
+                    void (*fn)(void *arg, size_t i, float *scratch), void *arg);
 
 /* Dropout sites: one purpose each, so that no two share a random number. */
 enum {

@@ -100,11 +100,6 @@ static double queued(void)
         return sum;
 }
 
-double bench_clock(size_t threads)
-{
-        return bench_now() - queued() / (double)threads;
-}
-
 static int by_value(const void *a, const void *b)
 {
         double x = *(const double *)a, y = *(const double *)b;

@@ -14,10 +14,6 @@ void bench_end(FILE *json); /* does not return */
 double bench_argument(int argc, char **argv, int i, double otherwise);
 
 double bench_now(void);
-/* Seconds, less those in which the process's `threads` threads waited for a processor that another
- * process had: what a quiet machine would show, or nearly (threads that wait for such a thread do
- * count). */
-double bench_clock(size_t threads);
 double bench_cpu(void);                                /* of all threads of the process */
 void bench_check(int rc, const struct ran_error *err); /* ends the program on failure */
 double bench_median(double *x, size_t n);

@@ -16,7 +16,7 @@ enum { SUBJECT_RUNS = 5 };
 
 /* Times of some runs that did the same. */
 struct subject_speed {
-        double rate;                /* tokens a second of bench_clock, median */
+        double rate;                /* tokens a second, median */
         double seconds;             /* that all documents take */
         double share[BENCH_SHARES]; /* of the threads' time */
         double bytes;               /* most that the process had */
