@@ -121,8 +121,8 @@ static void lay_out(struct ran_work *w, struct ran_cutter *k)
         /* Two score matrices of a window with its cell (attention.c), or a cell's rows (scan.c). */
         w->lane_floats = 2 * n * n + w->F + 2 * w->E + 6 * w->D;
         w->scratch = ran_cut(k, (double)w->lanes * (double)w->lane_floats);
-        w->aside = w->chunks > 1 ? ran_cut(k, (double)w->lanes * (double)w->lane_floats)
-                                 : w->scratch;
+        w->aside =
+                w->chunks > 1 ? ran_cut(k, (double)w->lanes * (double)w->lane_floats) : w->scratch;
 }
 
 /* ---- what a document leaves for its next piece ----------------------------------------------- */

@@ -378,7 +378,7 @@ static int differentiate(struct ran_batcher *k, struct ran_trainee *t, size_t sh
         }
         ran_encode_bwd(&t->work, k->p, &g->p);
         return ran_grad_embed(g, t->rows.ids, k->c->spelling > 0 ? t->rows.spelling : NULL, k->V,
-                              t->work.dx, t->rows.L, k->c->dim, err);
+                              t->work.dx, t->rows.L, k->c->dim, k->pool, err);
 }
 
 static void run_shard(void *arg, size_t shard)

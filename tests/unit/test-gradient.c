@@ -123,7 +123,7 @@ static float *gradient_with(struct ran_work *w, const struct toy *t, const struc
         ran_head_bwd(w, &t->p, &g.p, t->C);
         ran_encode_bwd(w, &t->p, &g.p);
         CHECK_OK(ran_grad_embed(&g, b->rows.ids, t->c.spelling > 0 ? b->rows.spelling : NULL, t->V,
-                                w->dx, b->rows.L, D, &err),
+                                w->dx, b->rows.L, D, NULL, &err),
                  err);
         memcpy(all, g.p.block, n * sizeof(*all));
         for (size_t i = 0; i < g.n; i++)
