@@ -29,7 +29,7 @@ struct ran_pass ran_pass_of(struct ran_work *w, const struct ran_layer_params *p
                 .T = rows->win[to] - rows->win[from],
                 .R = ran_row(rows, to) - ran_row(rows, from),
                 .skip = from == 0 && rows->open > 0 ? 1 + rows->open : 0,
-                .act = &w->acts[w->chunks == 1 ? l : chunk % 2],
+                .act = &w->acts[w->keeps ? l * w->chunks + chunk : chunk % 2],
                 .cells = &w->cells[l],
         };
 }

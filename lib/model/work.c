@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK_ROWS = 2048 };
+enum { CHUNK_ROWS = 2048, KEEP_FLOATS = 1 << 26 }; /* 256 MB */
 
 /* Sizes that every encoder has. */
 static void measure(struct ran_work *w, const struct ran_rows *rows, size_t C)
@@ -132,6 +132,7 @@ int ran_work_init(struct ran_work *w, const struct ran_config *c, bool training,
                                .pool = pool,
                                .training = training,
                                .chunk_rows = CHUNK_ROWS,
+                               .keep_floats = KEEP_FLOATS,
                                .D = c->dim,
                                .E = c->heads * c->head_dim,
                                .h = c->heads,
@@ -142,9 +143,8 @@ int ran_work_init(struct ran_work *w, const struct ran_config *c, bool training,
         w->x = ran_alloc(N + 1, sizeof *w->x, err);
         w->y = ran_alloc(N, sizeof *w->y, err);
         w->cells = ran_alloc(N, sizeof *w->cells, err);
-        w->acts = ran_alloc(N + 1, sizeof *w->acts, err);
         w->block_acts = ran_alloc(N, sizeof *w->block_acts, err);
-        if (w->x == NULL || w->y == NULL || w->cells == NULL || w->acts == NULL ||
+        if (w->x == NULL || w->y == NULL || w->cells == NULL ||
             w->block_acts == NULL) {
                 ran_work_release(w);
                 return RAN_ENOMEM;

@@ -4,9 +4,9 @@
  * Memory. A layer keeps what crosses windows: its input, its output before the review, the cells.
  * All else lives in a chunk: some 2,048 rows of whole windows. When scoring, two chunks are used in
  * turns, so that a million tokens need their rows once and two chunks: while one thread scans the
- * cells of a chunk, others are at what comes next. When training, each layer keeps the chunk if the
- * documents fit one; otherwise the backward pass computes each chunk anew from the layer's input
- * and cells.
+ * cells of a chunk, others are at what comes next. When training, each layer keeps its chunks if
+ * there is but one, or all of them are small; otherwise the backward pass computes each anew from
+ * the layer's input and cells.
  */
 #ifndef RAN_MODEL_WORK_H
 #define RAN_MODEL_WORK_H
@@ -190,6 +190,7 @@ struct ran_work {
         size_t longest;          /* window that the table serves */
         float *rotary;           /* (longest + 1, 2 d): see ran_simd.rotary */
         size_t chunk_rows;       /* a chunk has no more, unless it is one window; tests lower it */
+        size_t keep_floats;      /* activations of several chunks that are kept; tests lower it */
         size_t lanes;            /* threads that may work on windows at once */
         const struct ran_watch *watch; /* attention to be seen when scoring; NULL: nobody looks */
 
@@ -197,11 +198,12 @@ struct ran_work {
         const struct ran_rows *rows;
         struct ran_extent size;
         size_t *chunk; /* (chunks + 1) first window of each chunk */
-        size_t chunks, chunk_cap;
+        size_t chunks, chunk_cap, acts_cap;
         struct ran_steps *steps; /* a Contextualizer's own, see contextualizer.c */
         float **x, **y; /* (N+1), (N): (L, D) input of each layer and the output; before review */
         struct ran_cells *cells; /* (N) */
-        struct ran_chunk *acts;  /* (N + 1): of a layer; of several chunks two, in turns */
+        struct ran_chunk *acts;  /* (N, chunks) if all are kept; else two, in turns */
+        bool keeps;
         struct ran_adjoints adj;
         float *dx, *dy; /* (L, D) adjoints between layers */
         float *dlast;   /* (B, D) adjoint of each document's last cell */
