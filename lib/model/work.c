@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK_ROWS = 2048, KEEP_FLOATS = 1 << 26 }; /* 256 MB */
+enum { CHUNK_ROWS = 2048, KEEP_FLOATS = 1 << 27 }; /* 512 MB */
 
 /* Sizes that every encoder has. */
 static void measure(struct ran_work *w, const struct ran_rows *rows, size_t C)
