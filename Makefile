@@ -26,7 +26,9 @@ cmd_shared   := $(filter-out cmd/ran-%,$(wildcard cmd/*.c))
 unit_tests   := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test-*.c))
 unit_shared  := $(filter-out tests/unit/test-%,$(wildcard tests/unit/*.c))
 cli_tests    := $(wildcard tests/cli/*.bats)
-benchmarks   := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
+bench_shared := $(patsubst %.h,%.c,$(wildcard tests/bench/*.h))
+benchmarks   := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,\
+                  $(filter-out $(bench_shared),$(wildcard tests/bench/*.c)))
 
 object = $(patsubst %.c,$(BUILD)/%.o,$(1))
 lib_objects := $(call object,$(lib_sources))
@@ -106,7 +108,7 @@ $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(call object,$(unit_shared)) $(cmd_li
 	@echo '  LINK  $@'
 	$(Q)$(link)
 
-$(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(library)
+$(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(call object,$(bench_shared)) $(library)
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'
 	$(Q)$(link)
@@ -160,9 +162,13 @@ run-fuzzers: $(fuzzers)
 	  echo "$$fuzzer: $$(sed -n 's/stat::number_of_executed_units: //p' $$fuzzer.log) inputs"; done
 
 .PHONY: bench
-bench: all $(benchmarks) ## build and run the benchmarks; JSON lines and a plot beside them in $(BUILD)/bench
+bench: all $(benchmarks) ## build and run the benchmarks; JSON lines and plots beside them in $(BUILD)/bench
 	@set -e; for bench in $(benchmarks); do echo "$$bench -o $$bench.jsonl"; $$bench -o $$bench.jsonl; done
-	@awk -f tests/bench/curve.awk $(BUILD)/bench/sparse.jsonl >$(BUILD)/bench/sparse.svg
+	@awk -v series=pattern -v seconds=layer_training_seconds -v title='seconds a training step of a layer' \
+	  -f tests/bench/curve.awk $(BUILD)/bench/sparse.jsonl >$(BUILD)/bench/sparse.svg
+	@set -e; for what in scoring training; do grep "\"$$what\"" $(BUILD)/bench/length.jsonl | \
+	  awk -v series=model -v seconds=seconds -v title="seconds of $$what" \
+	    -f tests/bench/curve.awk >$(BUILD)/bench/length-$$what.svg; done
 
 .PHONY: demo
 demo: ## set up, build, and run the main job on real documents

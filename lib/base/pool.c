@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/phase.h"
 #include "ran.h"
 
 struct job {
@@ -21,9 +22,11 @@ struct job {
                 helpers; /* threads other than the caller inside run(); raised under the lock */
         struct job *older;
         const struct job *parent; /* the job of the task that started this one */
+        int phase;                /* what the caller was at */
 };
 
 static _Thread_local const struct job *current; /* the job whose task this thread is in */
+_Thread_local volatile int ran_phase;
 
 struct ran_pool {
         size_t threads, started; /* started: how many of the threads - 1 workers exist */
@@ -51,12 +54,16 @@ static void breathe(void)
 static void run(struct job *job)
 {
         const struct job *outer = current;
+        int phase = ran_phase;
         size_t i;
 
         current = job;
-        while ((i = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed)) < job->n)
+        while ((i = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed)) < job->n) {
+                ran_phase = job->phase;
                 job->fn(job->arg, i);
+        }
         current = outer;
+        ran_phase = phase;
 }
 
 static bool has_work(struct job *job)
@@ -164,11 +171,15 @@ static void retire(struct ran_pool *pool, struct job *job)
 void ran_parallel(struct ran_pool *pool, size_t n, void (*fn)(void *arg, size_t i), void *arg)
 {
         if (pool == NULL || pool->threads == 1 || n <= 1) {
-                for (size_t i = 0; i < n; i++)
+                int phase = ran_phase;
+
+                for (size_t i = 0; i < n; i++) {
                         fn(arg, i);
+                        ran_phase = phase;
+                }
                 return;
         }
-        struct job job = {.fn = fn, .arg = arg, .n = n, .parent = current};
+        struct job job = {.fn = fn, .arg = arg, .n = n, .parent = current, .phase = ran_phase};
         post(pool, &job);
         run(&job);
         retire(pool, &job);

@@ -90,9 +90,8 @@ static bool by_rows(size_t row_stride, size_t column_stride, size_t columns)
         return column_stride == 1 && row_stride >= columns;
 }
 
-static void product(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
-                    size_t rbs, size_t cbs, const float *bias, size_t M, size_t N, size_t K,
-                    bool add)
+static void gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
+                 size_t rbs, size_t cbs, const float *bias, size_t M, size_t N, size_t K, bool add)
 {
         bool a_rows = by_rows(ras, cas, K), b_rows = by_rows(rbs, cbs, N);
 
@@ -111,98 +110,138 @@ static void product(float *c, size_t ldc, const float *a, size_t ras, size_t cas
 void ran_gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
               size_t rbs, size_t cbs, size_t M, size_t N, size_t K, bool add)
 {
-        product(c, ldc, a, ras, cas, b, rbs, cbs, NULL, M, N, K, add);
+        gemm(c, ldc, a, ras, cas, b, rbs, cbs, NULL, M, N, K, add);
 }
 
-struct linear {
-        float *y, *db;
-        const float *x, *w, *b;
-        size_t ldy, ldx, ldw, N, I, O;
+/* ---- shared out ----------------------------------------------------------------------------- */
+
+/* C (M,N) = A (M,K) B (K,N) in down x across parts, as in ran_gemm. */
+struct product {
+        float *c;
+        const float *a, *b;
+        size_t ldc, ras, cas, rbs, cbs, M, N, K;
         bool add;
+        const float *bias; /* (N), added to each row; NULL: none */
+        float *sums;       /* (M), += the sums of A's rows, which lie across; NULL: not wanted */
+        size_t down, across;
 };
 
-/* Rows, or columns of the result, that one task takes: small enough to share out a window, large
- * enough that copying a block of w costs little. */
-enum { BLOCK = 504 };
+/* Rows and columns that one part has at most, and how many parts are enough: more of them copy B
+ * more often. The parts of a product are even, or all would wait for the thread with the largest.
+ */
+enum { BLOCK = 512, PARTS = 16, WORTH_PARTING = 1 << 22 };
 
-static size_t blocks(size_t n)
+static size_t least(size_t a, size_t b)
 {
-        return (n + BLOCK - 1) / BLOCK;
+        return a < b ? a : b;
 }
 
-static size_t block(size_t n, size_t i)
+static void part(struct product *p)
 {
-        return n - i * BLOCK < BLOCK ? n - i * BLOCK : BLOCK;
+        size_t rows = (p->M + BLOCK - 1) / BLOCK;
+
+        p->across = (p->N + BLOCK - 1) / BLOCK;
+        p->down = least(rows, (PARTS + p->across - 1) / (p->across > 0 ? p->across : 1));
+        if (p->down == 1 && p->across == 1 && p->M * p->N * p->K >= WORTH_PARTING) {
+                p->down += p->M >= p->N;
+                p->across += p->M < p->N;
+        }
 }
 
-static void linear_block(void *arg, size_t i)
+/* Where part i of n begins: at a whole vector. */
+static size_t begin(size_t n, size_t parts, size_t i)
 {
-        const struct linear *l = arg;
-        size_t n = block(l->N, i), at = i * BLOCK;
+        return i < parts ? n * i / parts / 16 * 16 : n;
+}
 
-        product(l->y + at * l->ldy, l->ldy, l->x + at * l->ldx, l->ldx, 1, l->w, 1, l->I, l->b, n,
-                l->O, l->I, false);
+static void multiply_part(const struct product *p, size_t i)
+{
+        size_t down = i / p->across, across = i % p->across;
+        size_t i0 = begin(p->M, p->down, down), rows = begin(p->M, p->down, down + 1) - i0;
+        size_t j0 = begin(p->N, p->across, across), cols = begin(p->N, p->across, across + 1) - j0;
+        float *c = p->c + i0 * p->ldc + j0;
+
+        gemm(c, p->ldc, p->a + i0 * p->ras, p->ras, p->cas, p->b + j0 * p->cbs, p->rbs, p->cbs,
+             p->bias != NULL ? p->bias + j0 : NULL, rows, cols, p->K, p->add);
+        if (p->sums != NULL && j0 == 0)
+                ran_simd->bias_bwd(p->sums + i0, p->a + i0 * p->ras, p->cas, p->K, rows);
+}
+
+/* Products that do not wait for each other. */
+struct products {
+        const struct product *item[2];
+};
+
+static void run_part(void *arg, size_t i)
+{
+        const struct products *k = arg;
+        size_t first = k->item[0]->down * k->item[0]->across;
+
+        if (i < first)
+                multiply_part(k->item[0], i);
+        else
+                multiply_part(k->item[1], i - first);
+}
+
+static void multiply(struct ran_pool *pool, const struct product *p, const struct product *q)
+{
+        struct products k = {{p, q}};
+
+        ran_parallel(pool, p->down * p->across + q->down * q->across, run_part, &k);
 }
 
 void ran_linear(struct ran_pool *pool, float *y, size_t ldy, const float *x, size_t ldx,
                 const float *w, const float *b, size_t N, size_t I, size_t O)
 {
-        struct linear l = {
-                .y = y, .ldy = ldy, .x = x, .ldx = ldx, .w = w, .b = b, .N = N, .I = I, .O = O};
+        const struct product none = {0};
+        struct product p = {.c = y,
+                            .ldc = ldy,
+                            .a = x,
+                            .ras = ldx,
+                            .cas = 1,
+                            .b = w,
+                            .rbs = 1,
+                            .cbs = I,
+                            .M = N,
+                            .N = O,
+                            .K = I,
+                            .bias = b};
 
-        ran_parallel(pool, blocks(N), linear_block, &l);
-}
-
-/* Rows of dx = dy w: here y is dx and x is dy. */
-static void input_block(void *arg, size_t i)
-{
-        const struct linear *l = arg;
-        size_t at = i * BLOCK;
-
-        ran_gemm(l->y + at * l->ldy, l->ldy, l->x + at * l->ldx, l->ldx, 1, l->w, l->I, 1,
-                 block(l->N, i), l->I, l->O, l->add);
-}
-
-/* Rows of dw += dy^T x: here y is dw, x is dy and w is x. */
-static void weight_block(void *arg, size_t i)
-{
-        const struct linear *l = arg;
-        size_t at = i * BLOCK, n = block(l->O, i);
-
-        ran_gemm(l->y + at * l->I, l->I, l->x + at, 1, l->ldx, l->w, l->ldw, 1, n, l->I, l->N,
-                 true);
-        if (l->db != NULL)
-                ran_simd->bias_bwd(l->db + at, l->x + at, l->ldx, l->N, n);
+        part(&p);
+        multiply(pool, &p, &none);
 }
 
 void ran_linear_bwd(struct ran_pool *pool, float *dx, size_t lddx, bool add, float *dw, float *db,
                     const float *dy, size_t lddy, const float *x, size_t ldx, const float *w,
                     size_t N, size_t I, size_t O)
 {
-        if (dx != NULL) {
-                struct linear l = {.y = dx,
-                                   .ldy = lddx,
-                                   .x = dy,
-                                   .ldx = lddy,
-                                   .w = w,
-                                   .N = N,
-                                   .I = I,
-                                   .O = O,
-                                   .add = add};
+        struct product weights = {.c = dw,
+                                  .ldc = I,
+                                  .a = dy,
+                                  .ras = 1,
+                                  .cas = lddy,
+                                  .b = x,
+                                  .rbs = ldx,
+                                  .cbs = 1,
+                                  .M = dw != NULL ? O : 0,
+                                  .N = dw != NULL ? I : 0,
+                                  .K = N,
+                                  .add = true,
+                                  .sums = db};
+        struct product input = {.c = dx,
+                                .ldc = lddx,
+                                .a = dy,
+                                .ras = lddy,
+                                .cas = 1,
+                                .b = w,
+                                .rbs = I,
+                                .cbs = 1,
+                                .M = dx != NULL ? N : 0,
+                                .N = dx != NULL ? I : 0,
+                                .K = O,
+                                .add = add};
 
-                ran_parallel(pool, blocks(N), input_block, &l);
-        }
-        if (dw != NULL) {
-                struct linear l = {.y = dw,
-                                   .db = db,
-                                   .x = dy,
-                                   .ldx = lddy,
-                                   .w = x,
-                                   .ldw = ldx,
-                                   .N = N,
-                                   .I = I,
-                                   .O = O};
-
-                ran_parallel(pool, blocks(O), weight_block, &l);
-        }
+        part(&weights);
+        part(&input);
+        multiply(pool, &weights, &input);
 }

@@ -296,7 +296,9 @@ static void forward(struct ran_work *w, const struct ran_params *p)
 {
         struct ran_stage g = {.w = w, .p = p};
 
+        ran_phase = RAN_PHASE_ATTENTION;
         ran_context_gather(&g);
+        ran_phase = RAN_PHASE_PROJECTIONS;
         first_contexts(w, p);
         for (; g.l < w->c->layers; g.l++) {
                 step(&g);
@@ -394,12 +396,14 @@ static void backward(struct ran_work *w, const struct ran_params *p, struct ran_
         struct ran_stage g = {.w = w, .p = p, .dp = dp};
         size_t D = w->D;
 
+        ran_phase = RAN_PHASE_PROJECTIONS;
         memset(k->drows, 0, k->Q * D * sizeof *k->drows);
         memset(k->dsum, 0, w->rows->B * D * sizeof *k->dsum);
         for (g.l = w->c->layers; g.l-- > 0;)
                 step_bwd(&g);
         if (dp->encoder.context != NULL)
                 ran_simd->bias_bwd(dp->encoder.context, w->dlast, D, w->rows->B, D);
+        ran_phase = RAN_PHASE_ATTENTION;
         ran_context_scatter(&g);
 }
 

@@ -4,13 +4,60 @@
 
 #include <string.h>
 
-static void drop_embedding(struct ran_work *w, float *x)
-{
-        const struct ran_rows *rows = w->rows;
+/* Tokens of a document, in blocks, which threads share. */
+struct tokens {
+        const struct ran_work *w;
+        const struct ran_params *p;
+        size_t b;
+        float *x; /* rows of the first token */
+        void (*fn)(const struct tokens *k, size_t from, size_t n);
+};
 
-        for (size_t b = 0; b < rows->B; b++)
-                ran_drop(w, b, 0, RAN_DROP_EMBED, w->noise.embed_dropout, x + rows->doc[b] * w->D,
-                         (rows->doc[b + 1] - rows->doc[b]) * w->D, 0);
+enum { BLOCK = 512 };
+
+static void run_block(void *arg, size_t i)
+{
+        const struct tokens *k = arg;
+        size_t L = k->w->rows->doc[k->b + 1] - k->w->rows->doc[k->b], from = i * BLOCK;
+
+        k->fn(k, from, L - from < BLOCK ? L - from : BLOCK);
+}
+
+/* fn for the rows of all tokens, which begin at x. */
+static void each_block(const struct ran_work *w, const struct ran_params *p, float *x,
+                       void (*fn)(const struct tokens *k, size_t from, size_t n))
+{
+        const size_t *doc = w->rows->doc;
+
+        for (size_t b = 0; b < w->rows->B; b++) {
+                struct tokens k = {w, p, b, x + doc[b] * w->D, fn};
+
+                ran_parallel(w->pool, (doc[b + 1] - doc[b] + BLOCK - 1) / BLOCK, run_block, &k);
+        }
+}
+
+static void drop(const struct tokens *k, size_t from, size_t n)
+{
+        const struct ran_work *w = k->w;
+
+        ran_drop(w, k->b, 0, RAN_DROP_EMBED, w->noise.embed_dropout, k->x + from * w->D, n * w->D,
+                 from * w->D);
+}
+
+/* A token is its piece and, where the model looks at it, the spelling of its word. */
+static void embed(const struct tokens *k, size_t from, size_t n)
+{
+        const struct ran_rows *rows = k->w->rows;
+        size_t D = k->w->D, features = k->p->spelling != NULL ? RAN_SPELLING : 0;
+
+        for (size_t t = from; t < from + n; t++) {
+                size_t at = rows->doc[k->b] + t;
+                float *x = k->x + t * D;
+
+                memcpy(x, k->p->embed + rows->ids[at] * D, D * sizeof(float));
+                for (size_t i = at * features; i < (at + 1) * features; i++)
+                        ran_simd->add(x, k->p->spelling + rows->spelling[i] * D, D);
+        }
 }
 
 const struct ran_encoder *ran_encoder_of(const struct ran_config *c)
@@ -24,19 +71,16 @@ const struct ran_encoder *ran_encoder_of(const struct ran_config *c)
         return encoders[c->encoder];
 }
 
-/* A token is its piece and, where the model looks at it, the spelling of its word. */
 void ran_embed(struct ran_work *w, const struct ran_params *p)
 {
-        const struct ran_rows *rows = w->rows;
-        size_t D = w->D, features = p->spelling != NULL ? RAN_SPELLING : 0;
+        ran_phase = RAN_PHASE_EMBEDDING;
+        each_block(w, p, w->x[0], embed);
+}
 
-        for (size_t t = 0; t < rows->L; t++) {
-                float *x = w->x[0] + t * D;
-
-                memcpy(x, p->embed + rows->ids[t] * D, D * sizeof(float));
-                for (size_t i = t * features; i < (t + 1) * features; i++)
-                        ran_simd->add(x, p->spelling + rows->spelling[i] * D, D);
-        }
+static void drop_embedding(struct ran_work *w, float *x)
+{
+        if (w->training && w->noise.embed_dropout > 0)
+                each_block(w, NULL, x, drop);
 }
 
 void ran_encode(struct ran_work *w, const struct ran_params *p)
@@ -49,5 +93,6 @@ void ran_encode(struct ran_work *w, const struct ran_params *p)
 void ran_encode_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp)
 {
         ran_encoder_of(w->c)->backward(w, p, dp);
+        ran_phase = RAN_PHASE_EMBEDDING;
         drop_embedding(w, w->dx);
 }

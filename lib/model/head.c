@@ -21,19 +21,20 @@ static void pool_max(struct ran_work *w, size_t b)
 {
         const struct ran_rows *rows = w->rows;
         size_t D = w->D;
-        float *v = w->head.pooled + b * D;
-        uint32_t *at = w->head.argmax + b * D;
+        float *restrict v = w->head.pooled + b * D;
+        uint32_t *restrict at = w->head.argmax + b * D;
         const float *x = w->x[w->c->layers];
 
         memcpy(v, x + rows->doc[b] * D, D * sizeof *v);
         for (size_t d = 0; d < D; d++)
                 at[d] = (uint32_t)rows->doc[b];
         for (size_t t = rows->doc[b] + 1; t < rows->doc[b + 1]; t++)
-                for (size_t d = 0; d < D; d++)
-                        if (x[t * D + d] > v[d]) {
-                                v[d] = x[t * D + d];
-                                at[d] = (uint32_t)t;
-                        }
+                for (size_t d = 0; d < D; d++) { /* so that it goes by vectors */
+                        bool more = x[t * D + d] > v[d];
+
+                        v[d] = more ? x[t * D + d] : v[d];
+                        at[d] = more ? (uint32_t)t : at[d];
+                }
 }
 
 static void pool_mean(struct ran_work *w, size_t b)
@@ -232,10 +233,12 @@ static void tag_bwd(struct ran_work *w, const struct ran_params *p, struct ran_p
 
 void ran_head(struct ran_work *w, const struct ran_params *p, size_t C)
 {
+        ran_phase = RAN_PHASE_HEAD;
         (w->c->task == RAN_TASK_TAG ? tag : classify)(w, p, C);
 }
 
 void ran_head_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp, size_t C)
 {
+        ran_phase = RAN_PHASE_HEAD;
         (w->c->task == RAN_TASK_TAG ? tag_bwd : classify_bwd)(w, p, dp, C);
 }

@@ -299,6 +299,7 @@ void ran_lm_score(struct ran_work *w, const struct ran_params *p, size_t V, cons
 {
         struct block k = block_of(w, p, V);
 
+        ran_phase = RAN_PHASE_HEAD;
         k.gold = gold;
         k.logits = logits;
         ran_head_places(w);
@@ -316,6 +317,7 @@ double ran_lm_loss(struct ran_work *w, const struct ran_params *p, struct ran_pa
         struct block k = block_of(w, p, V);
         double loss = 0;
 
+        ran_phase = RAN_PHASE_HEAD;
         k.dp = dp;
         k.gold = gold;
         k.scale = scale;

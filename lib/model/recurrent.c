@@ -36,6 +36,48 @@ static int cut_chunks(struct ran_work *w, struct ran_error *err)
         return RAN_OK;
 }
 
+static void cut_chunk(struct ran_work *w, struct ran_cutter *k, struct ran_chunk *out)
+{
+        RAN_LETTERS;
+        RAN_CHUNK(RAN_CUT_FIELD)
+}
+
+static void cut_cells(struct ran_work *w, struct ran_cutter *k, struct ran_cells *out)
+{
+        RAN_LETTERS;
+        RAN_CELLS(RAN_CUT_FIELD)
+}
+
+static void cut_adjoints(struct ran_work *w, struct ran_cutter *k, struct ran_adjoints *out)
+{
+        RAN_LETTERS;
+        RAN_ADJOINTS(RAN_CUT_FIELD)
+}
+
+static size_t acts_of(const struct ran_work *w)
+{
+        if (w->keeps)
+                return w->c->layers * w->chunks;
+        return w->chunks > 1 ? 2 : 1;
+}
+
+/* Whether activations stay until the backward pass, and room for so many. */
+static int plan_acts(struct ran_work *w, struct ran_error *err)
+{
+        struct ran_cutter one = {0};
+        struct ran_chunk unused;
+
+        cut_chunk(w, &one, &unused);
+        w->keeps = w->training &&
+                   (w->chunks == 1 ||
+                    one.count * (double)w->chunks * (double)w->c->layers <= (double)w->keep_floats);
+        struct ran_chunk *acts = ran_grow(w->acts, &w->acts_cap, acts_of(w), sizeof *acts, err);
+        if (acts == NULL)
+                return RAN_ENOMEM;
+        w->acts = acts;
+        return RAN_OK;
+}
+
 /* Room for what ran_encode will leave in the documents' carries. */
 static int reserve_carries(const struct ran_work *w, struct ran_error *err)
 {
@@ -66,36 +108,17 @@ static int prepare(struct ran_work *w, struct ran_error *err)
 
                 x->longest = tokens > x->longest ? tokens : x->longest;
         }
-        if (cut_chunks(w, err) != RAN_OK || ran_work_rotary(w, x->longest, err) != RAN_OK ||
-            reserve_carries(w, err) != RAN_OK)
+        if (cut_chunks(w, err) != RAN_OK || plan_acts(w, err) != RAN_OK ||
+            ran_work_rotary(w, x->longest, err) != RAN_OK || reserve_carries(w, err) != RAN_OK)
                 return RAN_ENOMEM;
         return RAN_OK;
-}
-
-static void cut_chunk(struct ran_work *w, struct ran_cutter *k, struct ran_chunk *out)
-{
-        RAN_LETTERS;
-        RAN_CHUNK(RAN_CUT_FIELD)
-}
-
-static void cut_cells(struct ran_work *w, struct ran_cutter *k, struct ran_cells *out)
-{
-        RAN_LETTERS;
-        RAN_CELLS(RAN_CUT_FIELD)
-}
-
-static void cut_adjoints(struct ran_work *w, struct ran_cutter *k, struct ran_adjoints *out)
-{
-        RAN_LETTERS;
-        RAN_ADJOINTS(RAN_CUT_FIELD)
 }
 
 static void lay_out(struct ran_work *w, struct ran_cutter *k)
 {
         const double rows = (double)w->size.L * (double)w->D;
         const double score = (double)w->size.T * (double)w->size.Y;
-        /* Activations are kept for the backward pass when there is one chunk; see work.h. */
-        const size_t layers = w->c->layers, acts = w->training && w->chunks == 1 ? layers : 1;
+        const size_t layers = w->c->layers;
         const size_t n = w->size.longest + 1;
 
         for (size_t l = 0; l < layers; l++) {
@@ -106,11 +129,9 @@ static void lay_out(struct ran_work *w, struct ran_cutter *k)
                 } else {
                         w->y[l] = w->x[l + 1] = w->x[0]; /* rows are read once: in place */
                 }
-                if (l < acts)
-                        cut_chunk(w, k, &w->acts[l]);
-                else
-                        w->acts[l] = w->acts[0];
         }
+        for (size_t i = 0; i < acts_of(w); i++)
+                cut_chunk(w, k, &w->acts[i]);
         w->score = ran_cut(k, score);
         if (w->training) {
                 cut_adjoints(w, k, &w->adj);
@@ -120,6 +141,8 @@ static void lay_out(struct ran_work *w, struct ran_cutter *k)
         /* Two score matrices of a window with its cell (attention.c), or a cell's rows (scan.c). */
         w->lane_floats = 2 * n * n + w->F + 2 * w->E + 6 * w->D;
         w->scratch = ran_cut(k, (double)w->lanes * (double)w->lane_floats);
+        w->aside =
+                w->chunks > 1 ? ran_cut(k, (double)w->lanes * (double)w->lane_floats) : w->scratch;
 }
 
 /* ---- what a document leaves for its next piece ----------------------------------------------- */
@@ -213,6 +236,31 @@ static void look_at_windows(void *arg, size_t at, float *score)
         }
 }
 
+/* ---- a scan, and what others do meanwhile ---------------------------------------------------- */
+
+/* A chunk's scan is the work of one thread a document. What another chunk needs does not wait for
+ * it. */
+struct beside {
+        struct ran_pass *scanned, *other; /* other NULL: there is none */
+        void (*scan)(struct ran_pass *s);
+        void (*work)(struct ran_pass *s);
+};
+
+static void run_beside(void *arg, size_t i)
+{
+        const struct beside *k = arg;
+
+        if (i == 0)
+                k->scan(k->scanned);
+        else
+                k->work(k->other);
+}
+
+static void scan_beside(struct beside k)
+{
+        ran_parallel(k.scanned->w->pool, k.other != NULL ? 2 : 1, run_beside, &k);
+}
+
 /* ---- forward -------------------------------------------------------------------------------- */
 
 static void encode_layer(struct ran_work *w, const struct ran_layer_params *p, size_t l)
@@ -222,13 +270,16 @@ static void encode_layer(struct ran_work *w, const struct ran_layer_params *p, s
         /* Under a mask the last cell of the layer below has seen what this layer's first must not.
          */
         ran_first_cells(&s, l > 0 && w->c->mask == RAN_MASK_NONE ? &w->cells[l - 1] : NULL);
+        ran_window_project(&s);
         for (size_t chunk = 0; chunk < w->chunks; chunk++) {
-                s = ran_pass_of(w, p, NULL, l, chunk);
-                ran_window_project(&s);
-                ran_scan(&s);
+                bool last = chunk + 1 == w->chunks;
+                struct ran_pass next = ran_pass_of(w, p, NULL, l, last ? chunk : chunk + 1);
+
+                scan_beside((struct beside){&s, last ? NULL : &next, ran_scan, ran_window_project});
                 ran_window_finish(&s);
                 if (w->watch != NULL)
                         ran_each(w, 0, w->watch->n, look_at_windows, &s);
+                s = next;
         }
         ran_review_states(&s);
         for (size_t chunk = 0; chunk < w->chunks; chunk++) {
@@ -266,30 +317,37 @@ static void clear_adjoints(struct ran_work *w)
                 memcpy(j->dG + (rows->docwin[b + 1] + b) * D, w->dlast + b * D, D * sizeof(float));
 }
 
+/* A chunk that was not kept, up to its review. */
+static void restore(struct ran_pass *s)
+{
+        s->known = true;
+        ran_window_project(s);
+        ran_window_finish(s);
+}
+
 static void encode_layer_bwd(struct ran_work *w, const struct ran_layer_params *p,
                              struct ran_layer_params *dp, size_t l)
 {
         struct ran_pass s;
-        bool kept = w->chunks == 1;
-
         clear_adjoints(w);
         for (size_t chunk = 0; chunk < w->chunks; chunk++) {
                 s = ran_pass_of(w, p, dp, l, chunk);
-                if (!kept)
+                if (!w->keeps)
                         ran_review(&s);
                 ran_review_bwd(&s);
         }
         ran_review_states_bwd(&s);
+        if (!w->keeps)
+                restore(&s);
         for (size_t chunk = w->chunks; chunk-- > 0;) {
-                s = ran_pass_of(w, p, dp, l, chunk);
-                if (!kept) {
-                        s.known = true;
-                        ran_window_project(&s);
-                        ran_window_finish(&s);
-                }
+                struct ran_pass next = ran_pass_of(w, p, dp, l, chunk > 0 ? chunk - 1 : 0);
+
                 ran_window_finish_bwd(&s);
-                ran_scan_bwd(&s);
+                scan_beside((struct beside){&s, chunk > 0 && !w->keeps ? &next : NULL, ran_scan_bwd,
+                                            restore});
                 ran_window_project_bwd(&s);
+                if (chunk > 0)
+                        s = next;
         }
         ran_scan_weights_bwd(&s);
         ran_first_cells_bwd(&s);

@@ -79,6 +79,7 @@ void ran_review_states(struct ran_pass *s)
         struct ran_cells *c = s->cells;
         size_t D = w->D, S = w->rows->m + w->rows->B;
 
+        ran_phase = RAN_PHASE_REVIEW;
         if (!w->c->review)
                 return;
         ran_linear(w->pool, c->kv_pre, 2 * D, c->G, D, s->p->review_k_w, s->p->review_k_b, S, D,
@@ -93,6 +94,7 @@ void ran_review_states_bwd(struct ran_pass *s)
         struct ran_cells *c = s->cells;
         size_t D = w->D, S = w->rows->m + w->rows->B;
 
+        ran_phase = RAN_PHASE_REVIEW;
         if (!w->c->review)
                 return;
         for (size_t b = 0, r = 0; b < w->rows->B; b++) {
@@ -345,6 +347,7 @@ void ran_review(struct ran_pass *s)
         const float *y = w->y[s->l] + s->t0 * w->D;
         size_t D = w->D;
 
+        ran_phase = RAN_PHASE_REVIEW;
         if (w->c->review) {
                 ran_linear(w->pool, a->review_pre, D, y, D, p->review_q_w, p->review_q_b, s->T, D,
                            D);
@@ -373,6 +376,7 @@ void ran_review_bwd(struct ran_pass *s)
         struct ran_adjoints *j = &w->adj;
         size_t D = w->D, T = s->T;
 
+        ran_phase = RAN_PHASE_REVIEW;
         if (w->U > 0 || !w->c->review) {
                 ran_each(w, s->from, s->to, finish_bwd, s);
                 ran_sum_parts(s, 0, dp->review_norm_w, dp->review_norm_b);

@@ -19,7 +19,7 @@ static void each_document(struct ran_pass *s, void (*fn)(void *arg, size_t b, fl
 {
         const struct ran_rows *rows = s->w->rows;
 
-        ran_each(s->w, rows->windoc[s->from], rows->windoc[s->to - 1] + 1, fn, s);
+        ran_each_aside(s->w, rows->windoc[s->from], rows->windoc[s->to - 1] + 1, fn, s);
 }
 
 static size_t first_window(const struct ran_pass *s, size_t b)
@@ -45,6 +45,7 @@ void ran_first_cells(struct ran_pass *s, const struct ran_cells *below)
         struct ran_cells *c = s->cells;
         size_t D = w->D;
 
+        ran_phase = RAN_PHASE_SCAN;
         for (size_t b = 0; b < rows->B; b++)
                 if (below != NULL)
                         memcpy(c->below + b * D, below->G + (rows->docwin[b + 1] + b) * D,
@@ -130,6 +131,7 @@ static void scan(void *arg, size_t b, float *scratch)
 
 void ran_scan(struct ran_pass *s)
 {
+        ran_phase = RAN_PHASE_SCAN;
         each_document(s, scan);
 }
 
@@ -210,6 +212,7 @@ static void scan_bwd(void *arg, size_t b, float *scratch)
 
 void ran_scan_bwd(struct ran_pass *s)
 {
+        ran_phase = RAN_PHASE_SCAN;
         each_document(s, scan_bwd);
         ran_sum_parts(s, PART_UPDATE, s->dp->update_norm_w, s->dp->update_norm_b);
         if (s->w->U > 0)
@@ -222,6 +225,7 @@ void ran_scan_weights_bwd(struct ran_pass *s)
         struct ran_work *w = s->w;
         size_t D = w->D, S = w->rows->m + w->rows->B;
 
+        ran_phase = RAN_PHASE_SCAN;
         if (w->c->residual && w->U > 0)
                 ran_linear_bwd(w->pool, NULL, 0, false, s->dp->update_value_w,
                                s->dp->update_value_b, w->adj.dupdate_glu, 2 * D, s->cells->G, D,

@@ -570,16 +570,19 @@ static void attention(struct ran_work *w, const struct ran_params *p, size_t l, 
 {
         struct pass s = pass_of(w, p, NULL, l, 0);
 
+        ran_phase = RAN_PHASE_PROJECTIONS;
         for (size_t b = 0; b < w->rows->B; b++)
                 recall(&s, b);
         for (size_t t0 = 0; t0 < w->rows->L; t0 += w->chunk_rows) {
                 s = pass_of(w, p, NULL, l, t0);
                 project(&s);
         }
+        ran_phase = RAN_PHASE_ATTENTION;
         if (!again)
                 ran_each(w, 0, w->task[w->rows->B], attend, &s);
         if (w->watch != NULL)
                 ran_each(w, 0, w->watch->n, show, &s);
+        ran_phase = RAN_PHASE_PROJECTIONS;
         for (size_t t0 = 0; t0 < w->rows->L; t0 += w->chunk_rows) {
                 s = pass_of(w, p, NULL, l, t0);
                 each_run(&s, output_run);
@@ -590,6 +593,7 @@ static void attention(struct ran_work *w, const struct ran_params *p, size_t l, 
 
 static void feed(struct ran_work *w, const struct ran_params *p, size_t l)
 {
+        ran_phase = RAN_PHASE_FEED;
         for (size_t t0 = 0; t0 < w->rows->L; t0 += w->chunk_rows) {
                 struct pass s = pass_of(w, p, NULL, l, t0);
 
@@ -696,6 +700,7 @@ static void feed_bwd(struct ran_work *w, const struct ran_params *p, struct ran_
 {
         size_t D = w->D, f = w->c->ffn_dim;
 
+        ran_phase = RAN_PHASE_FEED;
         for (size_t t0 = 0; t0 < w->rows->L; t0 += w->chunk_rows) {
                 struct pass s = pass_of(w, p, dp, l, t0);
                 const float *d_o = dropped(&s, RAN_DROP_FEED);
@@ -768,14 +773,17 @@ static void attention_bwd(struct ran_work *w, const struct ran_params *p, struct
 {
         struct pass s = pass_of(w, p, dp, l, 0);
 
+        ran_phase = RAN_PHASE_PROJECTIONS;
         for (size_t t0 = 0; t0 < w->rows->L; t0 += w->chunk_rows) {
                 s = pass_of(w, p, dp, l, t0);
                 dropped(&s, RAN_DROP_ATTENTION);
                 each_run(&s, output_run_bwd);
                 each_block(&s, sort_da);
         }
+        ran_phase = RAN_PHASE_ATTENTION;
         ran_each(w, 0, w->task[w->rows->B], attend_queries_bwd, &s);
         ran_each(w, 0, w->task[w->rows->B], attend_keys_bwd, &s);
+        ran_phase = RAN_PHASE_PROJECTIONS;
         for (size_t t0 = 0; t0 < w->rows->L; t0 += w->chunk_rows) {
                 s = pass_of(w, p, dp, l, t0);
                 each_block(&s, norm_input);
@@ -788,6 +796,7 @@ static void attention_bwd(struct ran_work *w, const struct ran_params *p, struct
 
 static void backward(struct ran_work *w, const struct ran_params *p, struct ran_params *dp)
 {
+        ran_phase = RAN_PHASE_FEED;
         for (size_t t0 = 0; t0 < w->rows->L; t0 += w->chunk_rows) {
                 struct pass s = pass_of(w, p, dp, 0, t0);
 

@@ -29,7 +29,7 @@ struct ran_pass ran_pass_of(struct ran_work *w, const struct ran_layer_params *p
                 .T = rows->win[to] - rows->win[from],
                 .R = ran_row(rows, to) - ran_row(rows, from),
                 .skip = from == 0 && rows->open > 0 ? 1 + rows->open : 0,
-                .act = &w->acts[l],
+                .act = &w->acts[w->keeps ? l * w->chunks + chunk : chunk % 2],
                 .cells = &w->cells[l],
         };
 }
@@ -173,6 +173,7 @@ void ran_window_project(struct ran_pass *s)
 {
         struct ran_work *w = s->w;
 
+        ran_phase = RAN_PHASE_PROJECTIONS;
         if (s->skip > 0)
                 recall(s);
         ran_each(w, s->from, s->to, normalise, s);
@@ -216,6 +217,7 @@ void ran_window_project_bwd(struct ran_pass *s)
 {
         struct ran_work *w = s->w;
 
+        ran_phase = RAN_PHASE_PROJECTIONS;
         ran_each(w, s->from, s->to, deactivate, s);
         ran_linear_bwd(w->pool, w->adj.dz, w->D, false, s->dp->q_w, s->dp->q_b, w->adj.dpre, w->F,
                        s->act->z, w->D, s->p->q_w, s->R, w->D, w->F);
@@ -267,7 +269,9 @@ void ran_window_finish(struct ran_pass *s)
 {
         struct ran_work *w = s->w;
 
+        ran_phase = RAN_PHASE_ATTENTION;
         ran_each(w, s->from, s->to, attend, s);
+        ran_phase = RAN_PHASE_PROJECTIONS;
         ran_linear(w->pool, s->act->o + s->skip * w->D, w->D, s->act->a + s->skip * w->E, w->E,
                    s->p->out_w, s->p->out_b, s->R - s->skip, w->E, w->D);
         ran_each(w, s->from, s->to, finish, s);
@@ -317,10 +321,12 @@ void ran_window_finish_bwd(struct ran_pass *s)
 {
         struct ran_work *w = s->w;
 
+        ran_phase = RAN_PHASE_PROJECTIONS;
         ran_each(w, s->from, s->to, finish_bwd, s);
         if (w->U > 0)
                 ran_sum_parts(s, 0, s->dp->output_norm_w, s->dp->output_norm_b);
         ran_linear_bwd(w->pool, w->adj.da, w->E, false, NULL, NULL, w->adj.d_o, w->D, NULL, 0,
                        s->p->out_w, s->R, w->E, w->D);
+        ran_phase = RAN_PHASE_ATTENTION;
         ran_each(w, s->from, s->to, attend_bwd, s);
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK_ROWS = 2048 };
+enum { CHUNK_ROWS = 2048, KEEP_FLOATS = 1 << 27 }; /* 512 MB */
 
 /* Sizes that every encoder has. */
 static void measure(struct ran_work *w, const struct ran_rows *rows, size_t C)
@@ -99,6 +99,7 @@ int ran_work_fit(struct ran_work *w, const struct ran_rows *rows, size_t C, stru
 {
         struct ran_cutter k = {0};
 
+        ran_phase = RAN_PHASE_REST;
         if (prepare(w, rows, C, err) != RAN_OK)
                 return RAN_ENOMEM;
         lay_out(w, &k);
@@ -131,6 +132,7 @@ int ran_work_init(struct ran_work *w, const struct ran_config *c, bool training,
                                .pool = pool,
                                .training = training,
                                .chunk_rows = CHUNK_ROWS,
+                               .keep_floats = KEEP_FLOATS,
                                .D = c->dim,
                                .E = c->heads * c->head_dim,
                                .h = c->heads,
@@ -141,9 +143,8 @@ int ran_work_init(struct ran_work *w, const struct ran_config *c, bool training,
         w->x = ran_alloc(N + 1, sizeof *w->x, err);
         w->y = ran_alloc(N, sizeof *w->y, err);
         w->cells = ran_alloc(N, sizeof *w->cells, err);
-        w->acts = ran_alloc(N, sizeof *w->acts, err);
         w->block_acts = ran_alloc(N, sizeof *w->block_acts, err);
-        if (w->x == NULL || w->y == NULL || w->cells == NULL || w->acts == NULL ||
+        if (w->x == NULL || w->y == NULL || w->cells == NULL ||
             w->block_acts == NULL) {
                 ran_work_release(w);
                 return RAN_ENOMEM;
@@ -197,17 +198,26 @@ static void run_lane(void *arg, size_t lane)
                 l->fn(l->arg, i, l->scratch + lane * l->lane_floats);
 }
 
-void ran_each(struct ran_work *w, size_t from, size_t to,
-              void (*fn)(void *arg, size_t i, float *scratch), void *arg)
+static void each(struct ran_work *w, float *scratch, size_t from, size_t to,
+                 void (*fn)(void *arg, size_t i, float *scratch), void *arg)
 {
-        struct lanes l = {.fn = fn,
-                          .arg = arg,
-                          .scratch = w->scratch,
-                          .lane_floats = w->lane_floats,
-                          .to = to};
+        struct lanes l = {
+                .fn = fn, .arg = arg, .scratch = scratch, .lane_floats = w->lane_floats, .to = to};
 
         atomic_init(&l.next, from);
         ran_parallel(w->pool, to - from < w->lanes ? to - from : w->lanes, run_lane, &l);
+}
+
+void ran_each(struct ran_work *w, size_t from, size_t to,
+              void (*fn)(void *arg, size_t i, float *scratch), void *arg)
+{
+        each(w, w->scratch, from, to, fn, arg);
+}
+
+void ran_each_aside(struct ran_work *w, size_t from, size_t to,
+                    void (*fn)(void *arg, size_t i, float *scratch), void *arg)
+{
+        each(w, w->aside, from, to, fn, arg);
 }
 
 void ran_drop(const struct ran_work *w, size_t b, size_t layer, int site, double p, float *x,

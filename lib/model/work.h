@@ -2,14 +2,16 @@
  * again and again, never allocated in a loop.
  *
  * Memory. A layer keeps what crosses windows: its input, its output before the review, the cells.
- * All else lives in a chunk: some 2,048 rows of whole windows. When scoring, one chunk is used
- * again and again, so that a million tokens need their rows once and one chunk. When training, each
- * layer keeps the chunk if the documents fit one; otherwise the backward pass computes each chunk
- * anew from the layer's input and cells.
+ * All else lives in a chunk: some 2,048 rows of whole windows. When scoring, two chunks are used in
+ * turns, so that a million tokens need their rows once and two chunks: while one thread scans the
+ * cells of a chunk, others are at what comes next. When training, each layer keeps its chunks if
+ * there is but one, or all of them are small; otherwise the backward pass computes each anew from
+ * the layer's input and cells.
  */
 #ifndef RAN_MODEL_WORK_H
 #define RAN_MODEL_WORK_H
 
+#include "base/phase.h"
 #include "mask/mask.h"
 #include "model/look.h"
 #include "model/params.h"
@@ -188,6 +190,7 @@ struct ran_work {
         size_t longest;          /* window that the table serves */
         float *rotary;           /* (longest + 1, 2 d): see ran_simd.rotary */
         size_t chunk_rows;       /* a chunk has no more, unless it is one window; tests lower it */
+        size_t keep_floats;      /* activations of several chunks that are kept; tests lower it */
         size_t lanes;            /* threads that may work on windows at once */
         const struct ran_watch *watch; /* attention to be seen when scoring; NULL: nobody looks */
 
@@ -195,11 +198,12 @@ struct ran_work {
         const struct ran_rows *rows;
         struct ran_extent size;
         size_t *chunk; /* (chunks + 1) first window of each chunk */
-        size_t chunks, chunk_cap;
+        size_t chunks, chunk_cap, acts_cap;
         struct ran_steps *steps; /* a Contextualizer's own, see contextualizer.c */
         float **x, **y; /* (N+1), (N): (L, D) input of each layer and the output; before review */
         struct ran_cells *cells; /* (N) */
-        struct ran_chunk *acts;  /* (N): one for all, unless training in one chunk */
+        struct ran_chunk *acts;  /* (N, chunks) if all are kept; else two, in turns */
+        bool keeps;
         struct ran_adjoints adj;
         float *dx, *dy; /* (L, D) adjoints between layers */
         float *dlast;   /* (B, D) adjoint of each document's last cell */
@@ -215,6 +219,7 @@ struct ran_work {
         struct ran_head head;
         float *score, *dscore; /* (T, Y): review of one document's tokens in a chunk */
         float *scratch;        /* (lanes, lane_floats) */
+        float *aside;          /* the same, of those who scan beside others */
         size_t lane_floats;
         float *arena;
         size_t arena_floats;
@@ -237,6 +242,9 @@ int ran_work_rotary(struct ran_work *w, size_t longest, struct ran_error *err);
  * lane's scratch to itself. Results must not depend on which. */
 void ran_each(struct ran_work *w, size_t from, size_t to,
               void (*fn)(void *arg, size_t i, float *scratch), void *arg);
+/* The same with w->aside for scratch: while another thread is in ran_each. */
+void ran_each_aside(struct ran_work *w, size_t from, size_t to,
+                    void (*fn)(void *arg, size_t i, float *scratch), void *arg);
 
 /* Dropout sites: one purpose each, so that no two share a random number. */
 enum {

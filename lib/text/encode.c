@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/phase.h"
 #include "text/gpt2.h"
 #include "text/tokenizer.h"
 #include "text/unicode.h"
@@ -337,6 +338,7 @@ int ran_tokenizer_encode(const struct ran_tokenizer *t, const char *text, size_t
 {
         size_t points;
 
+        ran_phase = RAN_PHASE_TOKENISING;
         e->n = e->words = 0;
         return encode(t, text, n, true, &points, e, err);
 }
@@ -345,6 +347,8 @@ int ran_tokenizer_encode_word(const struct ran_tokenizer *t, const char *word, s
                               struct ran_encoding *e, struct ran_error *err)
 {
         size_t before = e->n, points;
+
+        ran_phase = RAN_PHASE_TOKENISING;
         int code = encode(t, word, n, false, &points, e, err);
 
         /* Nothing is left of it; to byte pairs, it is then what stands before a word. */

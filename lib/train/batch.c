@@ -378,13 +378,15 @@ static int differentiate(struct ran_batcher *k, struct ran_trainee *t, size_t sh
         }
         ran_encode_bwd(&t->work, k->p, &g->p);
         return ran_grad_embed(g, t->rows.ids, k->c->spelling > 0 ? t->rows.spelling : NULL, k->V,
-                              t->work.dx, t->rows.L, k->c->dim, err);
+                              t->work.dx, t->rows.L, k->c->dim, k->pool, err);
 }
 
 static void run_shard(void *arg, size_t shard)
 {
         struct ran_batcher *k = arg;
         struct ran_error err = {0};
+
+        ran_phase = RAN_PHASE_REST;
         struct ran_trainee *t = take_trainee(k, &err);
         struct ran_grad *g = t != NULL ? ran_tree_take(&k->tree) : NULL;
 

@@ -1,5 +1,6 @@
 /* grad.c - sums of gradients. See grad.h. */
 #include "train/grad.h"
+#include "base/phase.h"
 #include "math/simd.h"
 
 #include <stdlib.h>
@@ -31,54 +32,122 @@ static int room(struct ran_grad *g, size_t n, size_t D, struct ran_error *err)
         return RAN_OK;
 }
 
+/* A row of dx and the id that it is of. */
 struct place {
-        uint32_t id;
-        size_t at;
+        uint32_t id, at;
 };
 
-static int by_id_and_place(const void *a, const void *b)
+/* Sorts by id, places of equal ids as they come: by the digits of the ids, least first. Returns
+ * where the result stands, which is p or spare. */
+static struct place *sort(struct place *p, struct place *spare, size_t n)
 {
-        const struct place *x = a, *y = b;
+        uint32_t largest = 0;
 
-        if (x->id != y->id)
-                return x->id < y->id ? -1 : 1;
-        return x->at < y->at ? -1 : x->at > y->at;
+        for (size_t i = 0; i < n; i++)
+                largest = p[i].id > largest ? p[i].id : largest;
+        for (unsigned shift = 0; shift < 32 && largest >> shift > 0; shift += 8) {
+                size_t first[256] = {0}, sum = 0;
+                struct place *sorted = spare;
+
+                for (size_t i = 0; i < n; i++)
+                        first[p[i].id >> shift & 255]++;
+                for (size_t digit = 0; digit < 256; digit++) {
+                        size_t count = first[digit];
+
+                        first[digit] = sum;
+                        sum += count;
+                }
+                for (size_t i = 0; i < n; i++)
+                        sorted[first[p[i].id >> shift & 255]++] = p[i];
+                spare = p;
+                p = sorted;
+        }
+        return p;
+}
+
+/* Ids and the runs of their places, for threads to share. */
+struct sums {
+        struct ran_grad *g;
+        const struct place *place;
+        const uint32_t *first; /* (ids + 1) */
+        size_t ids, D;
+        const float *dx;
+};
+
+enum { IDS = 64 }; /* of a task */
+
+static void sum_ids(void *arg, size_t task)
+{
+        const struct sums *k = arg;
+        size_t D = k->D, end = (task + 1) * IDS < k->ids ? (task + 1) * IDS : k->ids;
+
+        for (size_t i = task * IDS; i < end; i++) {
+                const struct place *place = k->place + k->first[i],
+                                   *to = k->place + k->first[i + 1];
+                float *row = k->g->rows + i * D;
+
+                if (k->g->p.dembed != NULL) {
+                        row = k->g->p.dembed + place->id * D;
+                } else {
+                        k->g->ids[i] = place->id;
+                        memcpy(row, k->dx + place->at * D, D * sizeof *row);
+                        place++;
+                }
+                for (; place < to; place++)
+                        ran_simd->add(row, k->dx + place->at * D, D);
+        }
+}
+
+/* Where each id's places begin, behind the last where they end. Returns how many ids there are. */
+static size_t find_runs(uint32_t *first, const struct place *place, size_t n)
+{
+        size_t ids = 0;
+
+        for (size_t i = 0; i < n; i++)
+                if (i == 0 || place[i].id != place[i - 1].id)
+                        first[ids++] = (uint32_t)i;
+        first[ids] = (uint32_t)n;
+        return ids;
+}
+
+static void list_places(struct place *place, const uint32_t *ids, const uint32_t *spelling,
+                        size_t features, size_t V, size_t L)
+{
+        for (size_t t = 0; t < L; t++) {
+                *place++ = (struct place){ids[t], (uint32_t)t};
+                for (size_t i = t * features; i < (t + 1) * features; i++)
+                        *place++ = (struct place){(uint32_t)(V + spelling[i]), (uint32_t)t};
+        }
 }
 
 int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const uint32_t *spelling, size_t V,
-                   const float *dx, size_t L, size_t D, struct ran_error *err)
+                   const float *dx, size_t L, size_t D, struct ran_pool *pool,
+                   struct ran_error *err)
 {
-        size_t features = spelling != NULL ? RAN_SPELLING : 0, n = L * (1 + features);
-        struct place *place, *end;
+        bool dense = g->p.dembed != NULL;
+        size_t features = spelling != NULL && !dense ? RAN_SPELLING : 0, n = L * (1 + features);
+        struct sums k = {.g = g, .D = D, .dx = dx};
+        int rc = RAN_ENOMEM;
 
-        for (size_t t = 0; t < L && g->p.dembed != NULL; t++)
-                ran_simd->add(g->p.dembed + ids[t] * D, dx + t * D, D);
-        if (g->p.dembed != NULL)
-                return RAN_OK;
-        place = end = ran_alloc(n, sizeof *place, err);
-        g->n = 0;
-        if (place == NULL || room(g, n, D, err) != RAN_OK) {
-                free(place);
-                return RAN_ENOMEM;
+        ran_phase = RAN_PHASE_EMBEDDING;
+        if (n >= UINT32_MAX)
+                return ran_fail(err, RAN_EINVAL, "%zu tokens cannot be learned from at once", L);
+        struct place *place = ran_alloc(2 * n, sizeof *place, err);
+        uint32_t *first = ran_alloc(n + 1, sizeof *first, err);
+        if (place != NULL && first != NULL) {
+                list_places(place, ids, spelling, features, V, L);
+                k.place = sort(place, place + n, n);
+                k.first = first;
+                k.ids = find_runs(first, k.place, n);
+                rc = dense ? RAN_OK : room(g, k.ids, D, err);
         }
-        for (size_t t = 0; t < L; t++) {
-                *end++ = (struct place){ids[t], t};
-                for (size_t i = t * features; i < (t + 1) * features; i++)
-                        *end++ = (struct place){(uint32_t)(V + spelling[i]), t};
-        }
-        qsort(place, n, sizeof *place, by_id_and_place);
-        for (size_t i = 0; i < n; i++) {
-                const float *row = dx + place[i].at * D;
-
-                if (g->n > 0 && g->ids[g->n - 1] == place[i].id) {
-                        ran_simd->add(g->rows + (g->n - 1) * D, row, D);
-                        continue;
-                }
-                g->ids[g->n] = place[i].id;
-                memcpy(g->rows + g->n++ * D, row, D * sizeof *row);
-        }
+        if (!dense)
+                g->n = rc == RAN_OK ? k.ids : 0;
+        if (rc == RAN_OK)
+                ran_parallel(pool, (k.ids + IDS - 1) / IDS, sum_ids, &k);
         free(place);
-        return RAN_OK;
+        free(first);
+        return rc;
 }
 
 /* out = a + b, rows of equal ids added */
@@ -197,6 +266,7 @@ struct ran_grad *ran_tree_take(struct ran_tree *t)
 {
         struct ran_grad *g;
 
+        ran_phase = RAN_PHASE_OPTIMISER;
         pthread_mutex_lock(&t->lock);
         g = t->free_list;
         if (g != NULL) {
@@ -231,6 +301,7 @@ void ran_tree_add(struct ran_tree *t, size_t shard, struct ran_grad *g)
         struct ran_grad spare = {0};
         size_t at = shard;
 
+        ran_phase = RAN_PHASE_OPTIMISER;
         for (size_t span = 1; span < t->shards; span *= 2) {
                 size_t left = at / (2 * span) * (2 * span), other = left == at ? at + span : left;
                 struct ran_grad *neighbour = NULL;

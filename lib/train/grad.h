@@ -53,7 +53,8 @@ struct ran_grad *ran_tree_take(struct ran_tree *t);
  * equal ids summed in their order. spelling (L, RAN_SPELLING) or NULL: its rows are sparse and
  * stand behind those of the V ids. */
 int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const uint32_t *spelling, size_t V,
-                   const float *dx, size_t L, size_t D, struct ran_error *err);
+                   const float *dx, size_t L, size_t D, struct ran_pool *pool,
+                   struct ran_error *err);
 /* Keeps the first error for ran_tree_sum. */
 void ran_tree_fail(struct ran_tree *t, const struct ran_error *err);
 /* Hands in the gradient of a shard; sums as far as neighbours are ready. */

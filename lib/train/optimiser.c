@@ -1,5 +1,6 @@
 /* optimiser.c - see optimiser.h. */
 #include "train/optimiser.h"
+#include "base/phase.h"
 #include "math/simd.h"
 
 #include <math.h>
@@ -121,6 +122,7 @@ static double squares(struct ran_pool *pool, const float *x, size_t n)
 
 double ran_grad_norm(const struct ran_optimiser *o, const struct ran_grad *g)
 {
+        ran_phase = RAN_PHASE_OPTIMISER;
         return sqrt(squares(o->pool, g->p.block, o->layout->size) +
                     squares(o->pool, g->rows, g->n * o->D));
 }
@@ -252,6 +254,7 @@ void ran_optimiser_step(struct ran_optimiser *o, float *block, float *embed,
                            .rate = rate,
                            .decay = log1p(-fmin(rate * o->s->weight_decay, 0.999))};
 
+        ran_phase = RAN_PHASE_OPTIMISER;
         o->step++;
         o->decay += u.decay;
         u.first = 1.0 / (1.0 - pow(o->s->beta1, (double)o->step));

@@ -1,5 +1,10 @@
-# curve.awk - what attention costs by the length of the text, as a picture (SVG): the JSON lines of
-# `sparse -o`, both axes logarithmic, seconds of a training step to the left and memory to the right.
+# curve.awk - what something costs by the length of a text, as a picture (SVG): from JSON lines, both
+# axes logarithmic, seconds to the left and memory to the right.
+#
+#   awk -v series=pattern -v seconds=layer_training_seconds -v title='seconds a step' -f curve.awk
+#
+# series: the member that tells lines apart; seconds: the member that is drawn; beside "tokens" and
+# "peak_bytes".
 
 function member(name,   value) {
   if (!match($0, "\"" name "\":\"?[^,\"}]*"))
@@ -9,23 +14,24 @@ function member(name,   value) {
   return value
 }
 
-{
-  tokens = member("tokens") + 0
-  pattern = member("pattern")
-  if (!(pattern in known)) {
-    known[pattern] = 1
-    order[++patterns] = pattern
+member(series) != "" {
+  name = member(series)
+  if (!(name in known)) {
+    known[name] = 1
+    order[++lines] = name
   }
-  n = ++points[pattern]
-  x[pattern, n] = tokens
-  y[pattern, n, 1] = member("layer_training_seconds") + 0
-  y[pattern, n, 2] = member("peak_bytes") / 1e6
-  if (!least || tokens < least)
-    least = tokens
-  if (tokens > most)
-    most = tokens
+  n = ++points[name]
+  x[name, n] = member("tokens") + 0
+  y[name, n, 1] = member(seconds) + 0
+  y[name, n, 2] = member("peak_bytes") / 1e6
+  if (!longest || n > points[longest])
+    longest = name
+  if (!least || x[name, n] < least)
+    least = x[name, n]
+  if (x[name, n] > most)
+    most = x[name, n]
   for (k = 1; k <= 2; k++) {
-    v = y[pattern, n, k]
+    v = y[name, n, k]
     if (!low[k] || v < low[k])
       low[k] = v
     if (v > high[k])
@@ -47,23 +53,23 @@ END {
   }
   width = 300; height = 260; top = 40
   left[1] = 70; left[2] = 460
-  title[1] = "seconds a training step of a layer"; title[2] = "memory, MB"
-  split("#b2182b #2166ac #1b7837 #762a83", colour)
+  heading[1] = title; heading[2] = "memory, MB"
+  split("#b2182b #2166ac #1b7837 #762a83 #b35806 #4d4d4d", colour)
   print "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"800\" height=\"380\" font-family=\"sans-serif\" font-size=\"12\">"
   print "<rect width=\"800\" height=\"380\" fill=\"white\"/>"
   for (k = 1; k <= 2; k++) {
     from[k] = log10(low[k]); from[k] = int(from[k]) - (from[k] < int(from[k]))
     to[k] = log10(high[k]); to[k] = int(to[k]) + (to[k] > int(to[k]))
-    text(left[k], top - 14, "start", title[k])
+    text(left[k], top - 14, "start", heading[k])
     for (e = from[k]; e <= to[k]; e++) {
       v = 10 ^ e
       printf "<path d=\"M%.1f %.1fh%d\" stroke=\"#ddd\"/>\n", left[k], down(k, v), width
       text(left[k] - 6, down(k, v) + 4, "end", v)
     }
-    for (i = 1; i <= points[order[1]]; i++)
-      text(across(k, x[order[1], i]), top + height + 18, "middle", x[order[1], i])
+    for (i = 1; i <= points[longest]; i++)
+      text(across(k, x[longest, i]), top + height + 18, "middle", x[longest, i])
     text(left[k] + width / 2, top + height + 38, "middle", "tokens")
-    for (p = 1; p <= patterns; p++) {
+    for (p = 1; p <= lines; p++) {
       # Where lines lie on each other, dashes show them all.
       dashes = p == 1 ? "none" : 4 * p " 6"
       printf "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\" stroke-dasharray=\"%s\" points=\"",
@@ -73,7 +79,7 @@ END {
       print "\"/>"
     }
   }
-  for (p = 1; p <= patterns; p++) {
+  for (p = 1; p <= lines; p++) {
     printf "<rect x=\"%d\" y=\"355\" width=\"14\" height=\"4\" fill=\"%s\"/>\n", 70 + 120 * p - 120, colour[p]
     text(70 + 120 * p - 100, 362, "start", order[p])
   }

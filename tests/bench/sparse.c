@@ -11,58 +11,34 @@
  *
  * -o: the figures, a JSON line each.
  */
+#include "bench.h"
 #include "model/encoder.h"
 #include "model/sparse.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { HEADS = 4, RUNS = 5 };
 static const double ENOUGH = 2; /* seconds, after which there is no further run */
 
-static double now(void)
-{
-        struct timespec t;
-
-        /* of this process: whatever else is going on */
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-        return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void check(bool ok, const struct ran_error *err)
 {
-        if (ok)
-                return;
-        fprintf(stderr, "sparse: %s\n", err->text);
-        exit(3);
-}
-
-static int by_value(const void *a, const void *b)
-{
-        double x = *(const double *)a, y = *(const double *)b;
-
-        return (x > y) - (x < y);
+        bench_check(ok ? RAN_OK : RAN_ENOMEM, err);
 }
 
 /* Median of some runs, fewer when they are long. */
 static double time_of(void (*run)(void *arg), void *arg)
 {
-        double seconds[RUNS], start = now();
+        double seconds[RUNS], start = bench_cpu();
         int n = 0;
 
-        while (n < RUNS && (n == 0 || now() - start < ENOUGH)) {
-                double begin = now();
+        while (n < RUNS && (n == 0 || bench_cpu() - start < ENOUGH)) {
+                double begin = bench_cpu();
 
                 run(arg);
-                seconds[n++] = now() - begin;
+                seconds[n++] = bench_cpu() - begin;
         }
-        qsort(seconds, (size_t)n, sizeof *seconds, by_value);
-        return seconds[n / 2];
+        return bench_median(seconds, (size_t)n);
 }
 
 static float *random_floats(size_t n, double scale)
@@ -110,8 +86,9 @@ static void each_block(void *arg)
         }
 }
 
-static void measure_attention(struct cost *c)
+static void measure_attention(void *arg)
 {
+        struct cost *c = arg;
         size_t L = c->tokens, E = HEADS * c->d;
         struct ran_error err = {0};
         struct arrays a = {.dqkv = random_floats(L * 3 * E, 0),
@@ -184,8 +161,9 @@ static double measure_layer(struct model *m, bool trains)
         return seconds;
 }
 
-static void measure_layers(struct cost *cost)
+static void measure_layers(void *arg)
 {
+        struct cost *cost = arg;
         struct ran_error err = {0};
         struct model m = {.p.embed = NULL};
         struct ran_layout layout;
@@ -214,28 +192,6 @@ static void measure_layers(struct cost *cost)
 
 /* ---- all ------------------------------------------------------------------------------------ */
 
-/* In a process of its own, whose memory is that of this measurement alone. */
-static void in_child(void (*fn)(struct cost *cost), struct cost *cost)
-{
-        struct ran_error err = {0};
-        struct rusage used;
-        int ends[2], status = 0;
-        pid_t child = -1;
-
-        if (pipe(ends) != 0 || (child = fork()) < 0)
-                check(false, (ran_fail(&err, RAN_EIO, "%s", strerror(errno)), &err));
-        if (child == 0) {
-                fn(cost);
-                _exit(write(ends[1], cost, sizeof *cost) == sizeof *cost ? 0 : 3);
-        }
-        close(ends[1]);
-        if (read(ends[0], cost, sizeof *cost) != sizeof *cost ||
-            wait4(child, &status, 0, &used) != child || status != 0)
-                check(false, (ran_fail(&err, RAN_EIO, "a measurement ended early"), &err));
-        close(ends[0]);
-        cost->bytes = 1024 * (double)used.ru_maxrss;
-}
-
 static void print(const struct cost *c, const struct cost *full, FILE *json)
 {
         printf("%7zu %-9s %12.0f  %9.4f %5.2f %5.1fx  %9.4f %5.2f %5.1fx  %9.4f %5.1fx  %9.4f "
@@ -255,30 +211,16 @@ static void print(const struct cost *c, const struct cost *full, FILE *json)
                         c->forward, c->backward, c->layer, c->training, c->bytes);
 }
 
-static size_t argument(int argc, char **argv, int i, size_t otherwise)
-{
-        return argc > i ? strtoul(argv[i], NULL, 10) : otherwise;
-}
-
 int main(int argc, char **argv)
 {
         static const int patterns[] = {RAN_ATTENTION_FULL, RAN_ATTENTION_WINDOW,
                                        RAN_ATTENTION_DISPERSED};
-        struct ran_error err = {0};
-        FILE *json = NULL;
-        int option;
+        FILE *json = bench_begin(&argc, &argv);
+        size_t longest = (size_t)bench_argument(argc, argv, 0, 16384),
+               d = (size_t)bench_argument(argc, argv, 1, 32),
+               window = (size_t)bench_argument(argc, argv, 2, 64);
 
-        while ((option = getopt(argc, argv, "o:")) == 'o')
-                if ((json = fopen(optarg, "w")) == NULL)
-                        check(false,
-                              (ran_fail(&err, RAN_EIO, "%s: %s", optarg, strerror(errno)), &err));
-        if (option != -1)
-                return 2;
-        argc -= optind;
-        argv += optind;
-        size_t longest = argument(argc, argv, 0, 16384), d = argument(argc, argv, 1, 32),
-               window = argument(argc, argv, 2, 64);
-
+        bench_machine(json, 1);
         printf("attention, d %zu, window %zu, kernels %s; times as fast as full attention\n", d,
                window, ran_isa());
         printf("%7s %-9s %12s  %22s  %22s  %16s  %16s  %7s\n", "tokens", "pattern", "scores",
@@ -290,11 +232,11 @@ int main(int argc, char **argv)
                 for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
                         cost = (struct cost){
                                 .tokens = L, .d = d, .window = window, .pattern = patterns[i]};
-                        in_child(measure_attention, &cost);
-                        in_child(measure_layers, &cost);
+                        bench_in_child(measure_attention, &cost, sizeof cost);
+                        cost.bytes = bench_in_child(measure_layers, &cost, sizeof cost);
                         full = i == 0 ? cost : full;
                         print(&cost, &full, json);
                 }
         }
-        return json != NULL && fclose(json) != 0 ? 3 : 0;
+        bench_end(json);
 }

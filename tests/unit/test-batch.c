@@ -15,10 +15,12 @@
 
 TEST(grad_embed_sums_the_rows_of_equal_ids)
 {
+        enum { APART = 1003 }; /* ids of several bytes */
+        struct ran_pool *pool = ran_pool_new(3, NULL);
         struct dice dice = {.key = 1};
 
-        for (size_t L = 1; L < 80; L++) {
-                const size_t D = 1 + L % 7, V = 1 + L % 23;
+        for (size_t L = 1; L < 1000; L += L < 80 ? 1 : 200) {
+                const size_t D = 1 + L % 7, V = 1 + L % (L < 80 ? 23 : 201);
                 struct ran_error err = {0};
                 struct ran_grad g = {0};
                 float *want = ran_alloc_floats(V * D, &err);
@@ -34,11 +36,13 @@ TEST(grad_embed_sums_the_rows_of_equal_ids)
                         for (size_t i = 0; i < D; i++)
                                 want[ids[t] * D + i] += dx[t * D + i]; /* in this order */
                 }
-                CHECK_OK(ran_grad_embed(&g, ids, NULL, 0, dx, L, D, &err), err);
+                for (size_t t = 0; t < L; t++)
+                        ids[t] *= APART;
+                CHECK_OK(ran_grad_embed(&g, ids, NULL, 0, dx, L, D, pool, &err), err);
                 for (uint32_t id = 0; id < V; id++) {
                         if (!there[id])
                                 continue;
-                        CHECK(n < g.n && g.ids[n] == id); /* ascending, each once */
+                        CHECK(n < g.n && g.ids[n] == id * APART); /* ascending, each once */
                         CHECK(memcmp(g.rows + n * D, want + id * D, D * sizeof(*want)) == 0);
                         n++;
                 }
@@ -50,6 +54,7 @@ TEST(grad_embed_sums_the_rows_of_equal_ids)
                 free(ids);
                 free(dx);
         }
+        ran_pool_free(pool);
 }
 
 /* ---- the tree ----------------------------------------------------------------------------------
@@ -138,7 +143,7 @@ static void hand_in(const struct sums *s, struct ran_tree *tree, size_t shard)
         for (size_t i = 0; i < s->n[shard]; i++)
                 memcpy(dx + i * D, s->shard[shard] + s->block + s->ids[shard][i] * D,
                        D * sizeof(*dx));
-        ran_grad_embed(g, s->ids[shard], NULL, 0, dx, s->n[shard], D, &err);
+        ran_grad_embed(g, s->ids[shard], NULL, 0, dx, s->n[shard], D, NULL, &err);
         ran_tree_add(tree, shard, g);
         free(dx);
 }

@@ -100,6 +100,7 @@ static double *naive_gradient(const struct toy *t, const struct batch *b)
 struct way {
         size_t chunk_rows; /* 0: as it is */
         size_t threads;    /* 0: no pool */
+        bool anew;         /* nothing is kept of several chunks */
 };
 
 /* As many floats as above, and the loss behind them. work may have been used before. */
@@ -123,7 +124,7 @@ static float *gradient_with(struct ran_work *w, const struct toy *t, const struc
         ran_head_bwd(w, &t->p, &g.p, t->C);
         ran_encode_bwd(w, &t->p, &g.p);
         CHECK_OK(ran_grad_embed(&g, b->rows.ids, t->c.spelling > 0 ? b->rows.spelling : NULL, t->V,
-                                w->dx, b->rows.L, D, &err),
+                                w->dx, b->rows.L, D, NULL, &err),
                  err);
         memcpy(all, g.p.block, n * sizeof(*all));
         for (size_t i = 0; i < g.n; i++)
@@ -145,6 +146,8 @@ static float *gradient(const struct toy *t, const struct batch *b, struct way wa
         CHECK_OK(ran_work_init(&w, &t->c, true, pool, &err), err);
         if (way.chunk_rows > 0)
                 w.chunk_rows = way.chunk_rows;
+        if (way.anew)
+                w.keep_floats = 0;
         all = gradient_with(&w, t, b);
         ran_work_release(&w);
         ran_pool_free(pool);
@@ -196,7 +199,8 @@ static bool check_gradient(const struct toy *t, const float *got, const double *
 /* The same batch in one chunk, in many, and with threads. */
 static void check_ways(const struct toy *t, const struct batch *b)
 {
-        static const struct way ways[] = {{0, 0}, {1, 0}, {9, 0}, {9, 3}};
+        static const struct way ways[] = {{0, 0, false}, {1, 0, false}, {9, 0, false},
+                                          {9, 3, false}, {1, 0, true},  {9, 3, true}};
         double *want = naive_gradient(t, b);
         struct naive naive;
 
@@ -206,7 +210,8 @@ static void check_ways(const struct toy *t, const struct batch *b)
 
                 CHECK_NEAR((double)got[t->layout.size + sparse(t)], naive_batch(&naive, b), 1e-4);
                 if (!check_gradient(t, got, want))
-                        printf("  %s; chunks of %zu\n", toy_name(&t->c), ways[i].chunk_rows);
+                        printf("  %s; chunks of %zu%s\n", toy_name(&t->c), ways[i].chunk_rows,
+                               ways[i].anew ? ", anew" : "");
                 free(got);
         }
         naive_release(&naive);

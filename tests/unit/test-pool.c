@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/phase.h"
 #include "ran.h"
 #include "test.h"
 
@@ -180,6 +181,44 @@ TEST(pool_serves_several_callers)
                 CHECK(failed == NULL);
         }
         ran_pool_free(pool);
+}
+
+struct phases {
+        struct ran_pool *pool;
+        atomic_uint wrong;
+};
+
+static void within_phase(void *arg, size_t i)
+{
+        struct phases *p = arg;
+
+        (void)i;
+        if (ran_phase != RAN_PHASE_HEAD)
+                atomic_fetch_add(&p->wrong, 1);
+        ran_phase = RAN_PHASE_SCAN; /* of a task, to its end */
+}
+
+static void keep_phase(void *arg, size_t i)
+{
+        struct phases *p = arg;
+
+        ran_phase = RAN_PHASE_HEAD;
+        ran_parallel(p->pool, i, within_phase, p);
+        if (ran_phase != RAN_PHASE_HEAD)
+                atomic_fetch_add(&p->wrong, 1);
+}
+
+TEST(pool_hands_on_what_a_thread_is_at)
+{
+        struct phases p = {.pool = ran_pool_new(3, NULL)};
+
+        REQUIRE(p.pool != NULL);
+        ran_phase = RAN_PHASE_REST;
+        for (int round = 0; round < 50; round++)
+                ran_parallel(p.pool, 5, keep_phase, &p);
+        CHECK_SIZE(p.wrong, 0);
+        CHECK(ran_phase == RAN_PHASE_REST);
+        ran_pool_free(p.pool);
 }
 
 TEST(pool_sleeps_when_idle)
