@@ -41,8 +41,9 @@ DEFINES := -DRAN_HAVE_X86
 else
 simd := base
 endif
-simd_flags_avx2   := -mavx2 -mfma
-simd_flags_avx512 := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma
+simd_flags_base   := -DRAN_LANES=4
+simd_flags_avx2   := -DRAN_LANES=8 -mavx2 -mfma
+simd_flags_avx512 := -DRAN_LANES=16 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma
 lib_objects += $(simd:%=$(BUILD)/lib/math/simd-%.o)
 
 MAKEFLAGS += --no-builtin-rules

@@ -3,6 +3,7 @@
 #include "math/simd.h"
 
 #include <cblas.h>
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,29 @@ extern const struct ran_simd ran_simd_base;
 
 const struct ran_simd *ran_simd = &ran_simd_base;
 static const char *refused;
-static bool blas_is_slower; /* see choose() */
+static char names[sizeof "avx512, avx2, base, portable"]; /* those that run here */
+static bool no_blas;                                      /* see choose() */
+
+/* The kernels of base without OpenBLAS: plain multiplications and additions in a fixed order, which
+ * IEEE 754 defines to the last bit. So the results are the same on every processor, as long as the
+ * compiler rounds each of them to float or double. */
+static struct ran_simd portable;
+#if FLT_EVAL_METHOD == 0 && !defined(__FAST_MATH__)
+enum { PORTABLE = true };
+#else
+enum { PORTABLE = false };
+#endif
+
+/* What RAN_ISA may name, the best first; nobody gets the last one unasked. */
+static const struct ran_simd *const tables[] = {
+#ifdef RAN_HAVE_X86
+        &ran_simd_avx512,
+        &ran_simd_avx2,
+#endif
+        &ran_simd_base,
+        &portable,
+};
+enum { TABLES = sizeof tables / sizeof *tables };
 
 static bool runs(const struct ran_simd *table)
 {
@@ -26,28 +49,27 @@ static bool runs(const struct ran_simd *table)
         if (table == &ran_simd_avx2)
                 return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 #endif
-        return table == &ran_simd_base;
+        return table == &ran_simd_base || PORTABLE;
 }
 
 __attribute__((constructor)) static void choose(void)
 {
-        static const struct ran_simd *const tables[] = {
-#ifdef RAN_HAVE_X86
-                &ran_simd_avx512,
-                &ran_simd_avx2,
-#endif
-                &ran_simd_base,
-        };
         const char *want = getenv("RAN_ISA"), *core;
 
 #ifdef RAN_HAVE_X86
         __builtin_cpu_init();
 #endif
+        portable = ran_simd_base;
+        portable.name = "portable";
         if (want != NULL && *want == '\0')
                 want = NULL;
         refused = want;
-        for (size_t i = sizeof tables / sizeof *tables; i-- > 0;)
-                if (runs(tables[i]) && (want == NULL || strcmp(want, tables[i]->name) == 0)) {
+        for (size_t i = 0; i < TABLES; i++)
+                if (runs(tables[i]))
+                        strcat(strcat(names, *names != '\0' ? ", " : ""), tables[i]->name);
+        for (size_t i = TABLES; i-- > 0;)
+                if (runs(tables[i]) &&
+                    (want == NULL ? tables[i] != &portable : strcmp(want, tables[i]->name) == 0)) {
                         ran_simd = tables[i];
                         refused = NULL;
                 }
@@ -57,9 +79,10 @@ __attribute__((constructor)) static void choose(void)
          * of for an old one: 0.3.21 runs a Zen 4 or 5 as a Haswell, at half the rate. Where its
          * vectors are narrower than ours, large products go to our kernel too. */
         core = openblas_get_corename();
-        blas_is_slower = ran_simd->lanes == 16 && strcmp(core, "SkylakeX") != 0 &&
-                         strcmp(core, "Cooperlake") != 0 && strcmp(core, "SapphireRapids") != 0 &&
-                         strcmp(core, "Zen4") != 0;
+        no_blas = ran_simd == &portable ||
+                  (ran_simd->lanes == 16 && strcmp(core, "SkylakeX") != 0 &&
+                   strcmp(core, "Cooperlake") != 0 && strcmp(core, "SapphireRapids") != 0 &&
+                   strcmp(core, "Zen4") != 0);
 }
 
 const char *ran_isa(void)
@@ -69,13 +92,7 @@ const char *ran_isa(void)
 
 const char *ran_isa_refused(const char **known)
 {
-#ifdef RAN_HAVE_X86
-        *known = runs(&ran_simd_avx512) ? "avx512, avx2, base"
-                 : runs(&ran_simd_avx2) ? "avx2, base"
-                                        : "base";
-#else
-        *known = "base";
-#endif
+        *known = names;
         return refused;
 }
 
@@ -95,7 +112,7 @@ void ran_gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas, cons
 {
         bool a_rows = by_rows(ras, cas, K), b_rows = by_rows(rbs, cbs, N);
 
-        if (blas_is_slower || M < BLAS_ROWS || M * N * K < BLAS_WORK) {
+        if (no_blas || M < BLAS_ROWS || M * N * K < BLAS_WORK) {
                 ran_simd->gemm(c, ldc, a, ras, cas, b, rbs, cbs, M, N, K, add);
                 return;
         }

@@ -6,24 +6,23 @@
  */
 #include "math/simd.h"
 #include "base/random.h"
+#include "math/elementary.h"
 
 #include <math.h>
 #include <string.h>
 
-#if defined(__AVX512F__) || defined(__AVX2__)
+#if RAN_LANES > 4
 #include <immintrin.h>
 #endif
 
-#if defined(__AVX512F__)
-#define VL           16
+#define VL RAN_LANES
+#if VL == 16
 #define MR           14 /* a tile of 14 x 32 uses 28 + 2 of the 32 registers */
 #define FMA(x, y, z) ((vf)_mm512_fmadd_ps((__m512)(x), (__m512)(y), (__m512)(z)))
-#elif defined(__AVX2__) && defined(__FMA__)
-#define VL           8
+#elif VL == 8
 #define MR           6 /* 6 x 16: 12 + 2 of 16 registers */
 #define FMA(x, y, z) ((vf)_mm256_fmadd_ps((__m256)(x), (__m256)(y), (__m256)(z)))
 #else
-#define VL           4
 #define MR           4 /* 4 x 8: 8 + 2 of 16 registers */
 #define FMA(x, y, z) ((x) * (y) + (z))
 #endif
@@ -55,7 +54,7 @@ static inline vf get(const float *p, size_t n)
 
         if (n == VL)
                 return load(p);
-#if defined(__AVX512F__)
+#if VL == 16
         v = (vf)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
 #else
         memcpy(&v, p, n * sizeof *p);
@@ -69,7 +68,7 @@ static inline void put(float *p, vf v, size_t n)
                 store(p, v);
                 return;
         }
-#if defined(__AVX512F__)
+#if VL == 16
         _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)v);
 #else
         memcpy(p, &v, n * sizeof *p);
@@ -574,7 +573,7 @@ static double softmax(float *x, float scale, size_t n)
         s = splat(1.0f / all);
         EACH(i, k, n)
         put(x + i, get(x + i, k) * s, k);
-        return (double)scale * (double)top[0] + log((double)all);
+        return (double)scale * (double)top[0] + ran_log((double)all);
 }
 
 static void softmax_bwd(float *dp, const float *p, float scale, size_t n)

@@ -18,7 +18,7 @@
 enum { RAN_ALIKE_DOT, RAN_ALIKE_SQUARES, RAN_ALIKE_SIZES };
 
 struct ran_simd {
-        const char *name; /* "avx512", "avx2", "base" */
+        const char *name; /* what RAN_ISA calls it */
         size_t lanes;     /* floats in a vector */
 
         /* C (M,N) = A (M,K) B (K,N), or += with add. Element (i,k) of A is a[i*ras + k*cas], of B

@@ -107,7 +107,7 @@ static size_t weigh(struct ran_sampler *s, const float *logits, size_t V, double
         for (size_t i = 0; i < V; i++) {
                 if (!is_allowed(s, i))
                         continue;
-                s->weight[i] = exp(((double)logits[i] - most) / temperature);
+                s->weight[i] = ran_exp(((double)logits[i] - most) / temperature);
                 if (s->weight[i] > 0)
                         s->heap[n++] = (uint32_t)i;
         }
@@ -122,8 +122,8 @@ static double log_sum(const float *logits, size_t V)
         for (size_t i = 0; i < V; i++)
                 most = fmax(most, (double)logits[i]);
         for (size_t i = 0; i < V; i++)
-                sum += exp((double)logits[i] - most);
-        return most + log(sum);
+                sum += ran_exp((double)logits[i] - most);
+        return most + ran_log(sum);
 }
 
 double ran_nll(const float *logits, size_t V, uint32_t id)
@@ -218,7 +218,7 @@ int ran_sampler_best(struct ran_sampler *s, const float *logits, size_t V, size_
         for (*n = 0; *n < k && left > 0; left--) {
                 uint32_t best = pop(s->weight, s->heap, left);
                 ids[*n] = best;
-                p[(*n)++] = exp((double)logits[best] - whole);
+                p[(*n)++] = ran_exp((double)logits[best] - whole);
         }
         return RAN_OK;
 }
