@@ -140,6 +140,17 @@ double ran_log1p(double x)
         return log_of_sum(sum, (1 - (sum - added)) + (x - added)); /* what rounding took away */
 }
 
+double ran_log_sum_exp(const float *x, size_t n)
+{
+        double most = -INFINITY, sum = 0;
+
+        for (size_t i = 0; i < n; i++)
+                most = (double)x[i] > most ? (double)x[i] : most;
+        for (size_t i = 0; i < n; i++)
+                sum += ran_exp((double)x[i] - most);
+        return most + ran_log(sum);
+}
+
 /* ---- sin and cos ---------------------------------------------------------------------------- */
 
 /* x = *quarters pi/2 + *r + *rest, |*r| <= pi/4. pi/2 comes in parts of 22 bits, of which

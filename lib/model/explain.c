@@ -107,7 +107,7 @@ static void odds_bwd(const struct ran_config *config, float *dlogits, const floa
         double most = -INFINITY, sum = 0;
 
         for (size_t i = 0; i < C; i++)
-                most = i != c ? fmax(most, (double)logits[i]) : most;
+                most = i != c && (double)logits[i] > most ? (double)logits[i] : most;
         for (size_t i = 0; i < C; i++)
                 sum += i != c ? ran_exp((double)logits[i] - most) : 0;
         for (size_t i = 0; i < C && !config->multilabel; i++)

@@ -36,13 +36,8 @@ static double several(float *dlogits, const float *logits, size_t C, const uint3
 static double single(float *dlogits, const float *logits, size_t C, uint32_t gold, double smoothing,
                      double weight)
 {
-        double most = (double)logits[0], sum = 0, log_sum, loss = 0, rest = smoothing / (double)C;
+        double log_sum = ran_log_sum_exp(logits, C), loss = 0, rest = smoothing / (double)C;
 
-        for (size_t c = 1; c < C; c++)
-                most = fmax(most, (double)logits[c]);
-        for (size_t c = 0; c < C; c++)
-                sum += ran_exp((double)logits[c] - most);
-        log_sum = most + ran_log(sum);
         for (size_t c = 0; c < C; c++) {
                 double log_p = (double)logits[c] - log_sum;
                 double y = rest + (c == gold ? 1.0 - smoothing : 0.0);
