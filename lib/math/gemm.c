@@ -10,7 +10,7 @@
 #undef I /* cblas.h brings in complex.h; here I is the width of an input */
 
 #ifdef RAN_HAVE_X86
-extern const struct ran_simd ran_simd_avx512, ran_simd_avx2;
+extern const struct ran_simd ran_simd_avx512, ran_simd_avx2, ran_simd_plain16, ran_simd_plain8;
 #endif
 extern const struct ran_simd ran_simd_base;
 
@@ -19,7 +19,7 @@ static const char *refused;
 static char names[sizeof "avx512, avx2, base, portable"]; /* those that run here */
 static bool no_blas;                                      /* see choose() */
 
-/* The kernels of base without OpenBLAS: plain multiplications and additions in a fixed order, which
+/* What base computes, without OpenBLAS: plain multiplications and additions in a fixed order, which
  * IEEE 754 defines to the last bit. So the results are the same on every processor, as long as the
  * compiler rounds each of them to float or double. */
 static struct ran_simd portable;
@@ -52,6 +52,50 @@ static bool runs(const struct ran_simd *table)
         return table == &ran_simd_base || PORTABLE;
 }
 
+/* The kernels of base, in wider vectors where the processor has them: only sums within a vector
+ * depend on its width. */
+static const struct ran_simd *wide = &ran_simd_base;
+
+static void portable_gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas,
+                          const float *b, size_t rbs, size_t cbs, size_t M, size_t N, size_t K,
+                          bool add)
+{
+        (M > RAN_FEW_ROWS ? wide : &ran_simd_base)
+                ->gemm(c, ldc, a, ras, cas, b, rbs, cbs, M, N, K, add);
+}
+
+static void make_portable(void)
+{
+#ifdef RAN_HAVE_X86
+        wide = runs(&ran_simd_avx512) ? &ran_simd_plain16
+               : runs(&ran_simd_avx2) ? &ran_simd_plain8
+                                      : &ran_simd_base;
+#endif
+        portable = ran_simd_base;
+        portable.name = "portable";
+        portable.gemm = portable_gemm;
+        portable.bias = wide->bias;
+        portable.bias_bwd = wide->bias_bwd;
+        portable.silu = wide->silu;
+        portable.silu_bwd = wide->silu_bwd;
+        portable.gelu = wide->gelu;
+        portable.gelu_bwd = wide->gelu_bwd;
+        portable.glu_add = wide->glu_add;
+        portable.glu_bwd = wide->glu_bwd;
+        portable.pull = wide->pull;
+        portable.pull_apart = wide->pull_apart;
+        portable.raise = wide->raise;
+        portable.soften = wide->soften;
+        portable.soften_bwd = wide->soften_bwd;
+        portable.rotary = wide->rotary;
+        portable.add = wide->add;
+        portable.axpy = wide->axpy;
+        portable.mul = wide->mul;
+        portable.mul_add = wide->mul_add;
+        portable.dropout = wide->dropout;
+        portable.adam = wide->adam;
+}
+
 __attribute__((constructor)) static void choose(void)
 {
         const char *want = getenv("RAN_ISA"), *core;
@@ -59,8 +103,7 @@ __attribute__((constructor)) static void choose(void)
 #ifdef RAN_HAVE_X86
         __builtin_cpu_init();
 #endif
-        portable = ran_simd_base;
-        portable.name = "portable";
+        make_portable();
         if (want != NULL && *want == '\0')
                 want = NULL;
         refused = want;

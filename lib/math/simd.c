@@ -17,14 +17,18 @@
 
 #define VL RAN_LANES
 #if VL == 16
-#define MR           14 /* a tile of 14 x 32 uses 28 + 2 of the 32 registers */
-#define FMA(x, y, z) ((vf)_mm512_fmadd_ps((__m512)(x), (__m512)(y), (__m512)(z)))
+#define MR 14 /* a tile of 14 x 32 uses 28 + 2 of the 32 registers */
 #elif VL == 8
-#define MR           6 /* 6 x 16: 12 + 2 of 16 registers */
+#define MR 6 /* 6 x 16: 12 + 2 of 16 registers */
+#else
+#define MR 4 /* 4 x 8: 8 + 2 of 16 registers */
+#endif
+#if VL == 4 || defined(RAN_PLAIN) /* the same on every processor: see gemm.c */
+#define FMA(x, y, z) ((x) * (y) + (z))
+#elif VL == 8
 #define FMA(x, y, z) ((vf)_mm256_fmadd_ps((__m256)(x), (__m256)(y), (__m256)(z)))
 #else
-#define MR           4 /* 4 x 8: 8 + 2 of 16 registers */
-#define FMA(x, y, z) ((x) * (y) + (z))
+#define FMA(x, y, z) ((vf)_mm512_fmadd_ps((__m512)(x), (__m512)(y), (__m512)(z)))
 #endif
 #define NR (2 * VL)
 
@@ -344,9 +348,6 @@ static void row_by_rows(float *c, const float *a, const float *b, size_t rbs, si
         put(c + j + i, FMA(splat(a[k]), get(b + k * rbs + j + i, n), get(c + j + i, n)), n);
 }
 
-/* A few rows do not pay for copying B into panels. */
-enum { FEW_ROWS = 4 };
-
 static void gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
                  size_t rbs, size_t cbs, size_t M, size_t N, size_t K, bool add)
 {
@@ -355,7 +356,7 @@ static void gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas, c
                         memset(c + i * ldc, 0, N * sizeof *c);
                 return;
         }
-        if (M > FEW_ROWS || cas != 1) {
+        if (M > RAN_FEW_ROWS || cas != 1) {
                 gemm_blocked(c, ldc, a, ras, cas, b, rbs, cbs, M, N, K, add);
                 return;
         }

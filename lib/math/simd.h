@@ -17,6 +17,9 @@
 /* What alike and pull do: see there. */
 enum { RAN_ALIKE_DOT, RAN_ALIKE_SQUARES, RAN_ALIKE_SIZES };
 
+/* So few rows do not pay for copying B into panels. */
+enum { RAN_FEW_ROWS = 4 };
+
 struct ran_simd {
         const char *name; /* what RAN_ISA calls it */
         size_t lanes;     /* floats in a vector */

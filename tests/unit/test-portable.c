@@ -141,3 +141,98 @@ TEST(portable_is_the_same_whatever_openblas_would_choose)
         for (size_t i = 0; i < sizeof cores / sizeof *cores; i++)
                 kernels_check_with("bits_", "portable", cores[i]);
 }
+
+/* ---- wide kernels ------------------------------------------------------------------------------
+ */
+
+#ifdef RAN_HAVE_X86
+extern const struct ran_simd ran_simd_plain16, ran_simd_plain8, ran_simd_base;
+
+/* The kernels whose result does not depend on the width of a vector have up to three outputs of n
+ * elements, which are read, too. */
+enum { LENGTH = 1000, OUTPUTS = 3 };
+static float input[8][OUTPUTS * LENGTH], wide[OUTPUTS * LENGTH], narrow[OUTPUTS * LENGTH];
+
+#define SAME(...)                                                                          \
+        do {                                                                               \
+                const struct ran_simd *kernels = table;                                    \
+                float *out = wide;                                                         \
+                memcpy(wide, input[0], sizeof wide);                                       \
+                memcpy(narrow, input[0], sizeof narrow);                                   \
+                kernels->__VA_ARGS__;                                                      \
+                kernels = &ran_simd_base;                                                  \
+                out = narrow;                                                              \
+                kernels->__VA_ARGS__;                                                      \
+                test_check(memcmp(wide, narrow, sizeof wide) == 0, #__VA_ARGS__, __FILE__, \
+                           __LINE__);                                                      \
+        } while (0)
+
+static void check_elements(const struct ran_simd *table, size_t n)
+{
+        const float *x = input[1], *y = input[2], *z = input[3];
+
+        SAME(add(out, x, n));
+        SAME(axpy(out, 0.3f, x, n));
+        SAME(mul(out, x, y, n));
+        SAME(mul_add(out, x, y, n));
+        SAME(bias(out, n, x, OUTPUTS, n));
+        SAME(bias_bwd(out, x, n, OUTPUTS, n));
+        SAME(silu(out, x, n));
+        SAME(silu_bwd(out, x, y, n));
+        SAME(gelu(out, x, n));
+        SAME(gelu_bwd(out, x, y, n));
+        SAME(glu_add(out, x, y, n));
+        SAME(glu_bwd(out, out + LENGTH, x, y, z, n));
+        SAME(raise(out, x, n));
+        SAME(soften(out, out + LENGTH, x, 0.7f, n));
+        SAME(soften_bwd(out, out + LENGTH, x, y, 0.7f, n));
+        SAME(dropout(out, n, 5, 3, 0.4));
+        SAME(adam(out, out + LENGTH, out + 2 * LENGTH, x, n, 0.9f, 0.8f, 0.7f, 0.01f, 1.1f, 1e-8f,
+                  0.99f));
+}
+
+static void check_rows(const struct ran_simd *table, size_t d)
+{
+        const float *lines[] = {input[1], input[2], input[3]};
+
+        SAME(pull(out, d, input[4], 2, lines, d, 3, 2, d));
+        SAME(pull_apart(RAN_ALIKE_SQUARES, out, d, input[4], input[1], d, input[2], d, 2, d));
+        SAME(pull_apart(RAN_ALIKE_SIZES, out, d, input[4], input[1], d, input[2], d, 2, d));
+        if (d % 2 == 0)
+                SAME(rotary(out, d, input[1], -1.0f, 1, 1, d));
+}
+
+static void check_products(const struct ran_simd *table, struct dice *dice)
+{
+        for (size_t i = 0; i < 200; i++) {
+                size_t M = dice_size(dice, RAN_FEW_ROWS + 1, 40), N = dice_size(dice, 1, 70);
+                size_t K = dice_size(dice, 1, 40);
+                bool add = i % 2 == 0;
+
+                SAME(gemm(out, N, input[1], K, 1, input[2], N, 1, M, N, K, add));
+                SAME(gemm(out, N, input[1], K, 1, input[2], 1, K, M, N, K, add));
+                SAME(gemm(out, N, input[1], 1, M, input[2], N, 1, M, N, K, add));
+        }
+        SAME(gemm(out, 5, input[1], 290, 1, input[2], 5, 1, 7, 5, 290, true)); /* two blocks of K */
+}
+
+TEST(portable_kernels_of_any_width_give_the_same_bits)
+{
+        static const struct ran_simd *const tables[] = {&ran_simd_plain16, &ran_simd_plain8};
+        struct dice dice = {.key = 42};
+
+        for (size_t i = 0; i < sizeof input / sizeof *input; i++)
+                dice_floats(&dice, input[i], OUTPUTS * LENGTH, 2);
+        for (size_t i = 0; i < OUTPUTS * LENGTH; i++) /* what squares are summed up in */
+                input[0][i] = i < 2 * LENGTH ? input[0][i] : input[0][i] * input[0][i];
+        for (size_t t = 0; t < 2; t++) {
+                if (!kernels_know(t == 0 ? "avx512" : "avx2"))
+                        continue;
+                for (size_t i = 0; i < KERNEL_SIZES; i++) {
+                        check_elements(tables[t], kernel_size(i));
+                        check_rows(tables[t], kernel_size(i) / 2 + 1);
+                }
+                check_products(tables[t], &dice);
+        }
+}
+#endif
