@@ -3,7 +3,6 @@
  * A document is computed by itself, never beside others in one matrix product, so that its result
  * is a function of its ids alone, whatever engine multiplies. */
 #include "model/score.h"
-#include "math/elementary.h"
 #include "model/crf.h"
 #include "model/encoder.h"
 #include "model/lm.h"
@@ -228,12 +227,17 @@ size_t ran_most_probable(const float *p, size_t C)
 
 void ran_probabilities(const struct ran_config *config, const float *logits, size_t C, float *p)
 {
+        double most = (double)logits[0], sum = 0;
+
         if (config->multilabel) {
                 for (size_t c = 0; c < C; c++)
                         p[c] = (float)(1.0 / (1.0 + ran_exp(-(double)logits[c])));
                 return;
         }
-        const double log_sum = ran_log_sum_exp(logits, C);
+        for (size_t c = 1; c < C; c++)
+                most = (double)logits[c] > most ? (double)logits[c] : most;
         for (size_t c = 0; c < C; c++)
-                p[c] = (float)ran_exp((double)logits[c] - log_sum);
+                sum += ran_exp((double)logits[c] - most);
+        for (size_t c = 0; c < C; c++)
+                p[c] = (float)(ran_exp((double)logits[c] - most) / sum);
 }
