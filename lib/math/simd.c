@@ -1,4 +1,5 @@
-/* simd.c - vector kernels, compiled once an instruction set with -DRAN_SIMD=name. See simd.h.
+/* simd.c - vector kernels, compiled once an instruction set with -DRAN_SIMD=name and -DRAN_LANES=
+ * floats in a vector. See simd.h.
  *
  * Written with the vector extensions of GCC and clang, and intrinsics only where those have no word
  * for it (fused multiply-add, masked tails). Each use of fma is chosen: the file is compiled with
