@@ -37,14 +37,18 @@ library     := $(BUILD)/libran.a
 cmd_library := $(BUILD)/libcmd.a
 
 # The kernels are compiled once for each instruction set; a table picks one when a program starts.
+# The plain ones, without fused multiplications, are for RAN_ISA=portable.
 ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
-simd := base avx2 avx512
+simd := base plain8 plain16 avx2 avx512
 DEFINES := -DRAN_HAVE_X86
 else
 simd := base
 endif
-simd_flags_avx2   := -mavx2 -mfma
-simd_flags_avx512 := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma
+simd_flags_base    := -DRAN_LANES=4
+simd_flags_plain8  := -DRAN_LANES=8 -DRAN_PLAIN -mavx2
+simd_flags_plain16 := -DRAN_LANES=16 -DRAN_PLAIN -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2
+simd_flags_avx2    := -DRAN_LANES=8 -mavx2 -mfma
+simd_flags_avx512  := -DRAN_LANES=16 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma
 lib_objects += $(simd:%=$(BUILD)/lib/math/simd-%.o)
 
 MAKEFLAGS += --no-builtin-rules

@@ -122,7 +122,8 @@ static struct cell cell_of(int pattern, size_t window, size_t i)
         if (i > 0) {
                 double before = (double)cell_of(pattern, window, i - 1).mask;
 
-                c.growth = log((double)c.mask / before) / log((double)N / (double)lengths[i - 1]);
+                c.growth = ran_log((double)c.mask / before) /
+                           ran_log((double)N / (double)lengths[i - 1]);
         }
         return c;
 }

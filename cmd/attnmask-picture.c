@@ -34,8 +34,8 @@ static unsigned char shade(const struct attnmask_panels *p, double value)
         if (!(value > 0))
                 return 0;
         if (value < p->most && p->least < p->most)
-                share = lightest +
-                        (1 - lightest) * log(fmax(value / p->least, 1)) / log(p->most / p->least);
+                share = lightest + (1 - lightest) * ran_log(fmax(value / p->least, 1)) /
+                                           ran_log(p->most / p->least);
         return picture_shade((uint64_t)ceil(share * share * 1e9), 1000000000); /* has a root */
 }
 

@@ -95,7 +95,7 @@ static void add_number(struct ran_buf *out, const char *name, double x)
 
 static double perplexity(double nll, size_t n)
 {
-        return n > 0 ? exp(nll / (double)n) : NAN;
+        return n > 0 ? ran_exp(nll / (double)n) : NAN;
 }
 
 void figures_json(const struct figures *f, struct ran_buf *out)
@@ -114,5 +114,6 @@ void figures_json(const struct figures *f, struct ran_buf *out)
         ran_buf_printf(out, ",\"words\":%zu", f->words);
         add_number(out, "perplexity_per_word", perplexity(f->nll, f->words));
         ran_buf_printf(out, ",\"bytes\":%zu", f->bytes);
-        add_number(out, "bits_per_byte", f->bytes > 0 ? f->nll / log(2) / (double)f->bytes : NAN);
+        add_number(out, "bits_per_byte",
+                   f->bytes > 0 ? f->nll / ran_log(2) / (double)f->bytes : NAN);
 }

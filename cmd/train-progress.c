@@ -59,7 +59,7 @@ const char *train_amount(char text[32], double x)
 double train_progress_metric(const struct train_progress *p, double metric)
 {
         if (p->texts)
-                return exp(-metric);
+                return ran_exp(-metric);
         return strcmp(p->metric, "loss") == 0 ? -metric : 100 * metric;
 }
 
@@ -166,7 +166,7 @@ static void make_entry(const struct train_progress *p, const struct ran_train_re
                 ran_buf_str(b, ",\"dev\":{\"loss\":");
                 ran_buf_double(b, r->loss);
                 if (p->texts) {
-                        add_number(b, "perplexity", exp(r->loss));
+                        add_number(b, "perplexity", ran_exp(r->loss));
                 } else {
                         add_number(b, "accuracy", r->accuracy);
                         add_number(b, "micro_f1", r->micro_f1);

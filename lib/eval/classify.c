@@ -116,7 +116,7 @@ static int add_cell(struct ran_eval *e, uint32_t gold, uint32_t predicted, size_
  * than FLT_MIN: one bad document must not make the mean infinite. */
 static double surprise(double p, bool happened)
 {
-        return happened ? -log(fmax(p, FLT_MIN)) : -log(fmax(1 - p, 0x1p-25));
+        return happened ? -ran_log(fmax(p, FLT_MIN)) : -ran_log(fmax(1 - p, 0x1p-25));
 }
 
 static void add_to_bin(struct ran_eval *e, double p, bool correct)

@@ -3,19 +3,42 @@
 #include "math/simd.h"
 
 #include <cblas.h>
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
 #undef I /* cblas.h brings in complex.h; here I is the width of an input */
 
 #ifdef RAN_HAVE_X86
-extern const struct ran_simd ran_simd_avx512, ran_simd_avx2;
+extern const struct ran_simd ran_simd_avx512, ran_simd_avx2, ran_simd_plain16, ran_simd_plain8;
 #endif
 extern const struct ran_simd ran_simd_base;
 
 const struct ran_simd *ran_simd = &ran_simd_base;
 static const char *refused;
-static bool blas_is_slower; /* see choose() */
+static char names[sizeof "avx512, avx2, base, portable"]; /* those that run here */
+static bool no_blas;                                      /* see choose() */
+
+/* What base computes, without OpenBLAS: plain multiplications and additions in a fixed order, which
+ * IEEE 754 defines to the last bit. So the results are the same on every processor, as long as the
+ * compiler rounds each of them to float or double. */
+static struct ran_simd portable;
+#if FLT_EVAL_METHOD == 0 && !defined(__FAST_MATH__)
+enum { PORTABLE = true };
+#else
+enum { PORTABLE = false };
+#endif
+
+/* What RAN_ISA may name, the best first; nobody gets the last one unasked. */
+static const struct ran_simd *const tables[] = {
+#ifdef RAN_HAVE_X86
+        &ran_simd_avx512,
+        &ran_simd_avx2,
+#endif
+        &ran_simd_base,
+        &portable,
+};
+enum { TABLES = sizeof tables / sizeof *tables };
 
 static bool runs(const struct ran_simd *table)
 {
@@ -26,28 +49,70 @@ static bool runs(const struct ran_simd *table)
         if (table == &ran_simd_avx2)
                 return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 #endif
-        return table == &ran_simd_base;
+        return table == &ran_simd_base || PORTABLE;
+}
+
+/* The kernels of base, in wider vectors where the processor has them: only sums within a vector
+ * depend on its width. */
+static const struct ran_simd *wide = &ran_simd_base;
+
+static void portable_gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas,
+                          const float *b, size_t rbs, size_t cbs, const float *bias, size_t M,
+                          size_t N, size_t K, bool add)
+{
+        (M > RAN_FEW_ROWS ? wide : &ran_simd_base)
+                ->gemm(c, ldc, a, ras, cas, b, rbs, cbs, bias, M, N, K, add);
+}
+
+static void make_portable(void)
+{
+#ifdef RAN_HAVE_X86
+        wide = runs(&ran_simd_avx512) ? &ran_simd_plain16
+               : runs(&ran_simd_avx2) ? &ran_simd_plain8
+                                      : &ran_simd_base;
+#endif
+        portable = ran_simd_base;
+        portable.name = "portable";
+        portable.gemm = portable_gemm;
+        portable.bias = wide->bias;
+        portable.bias_bwd = wide->bias_bwd;
+        portable.silu = wide->silu;
+        portable.silu_bwd = wide->silu_bwd;
+        portable.gelu = wide->gelu;
+        portable.gelu_bwd = wide->gelu_bwd;
+        portable.glu_add = wide->glu_add;
+        portable.glu_bwd = wide->glu_bwd;
+        portable.pull = wide->pull;
+        portable.pull_apart = wide->pull_apart;
+        portable.raise = wide->raise;
+        portable.soften = wide->soften;
+        portable.soften_bwd = wide->soften_bwd;
+        portable.rotary = wide->rotary;
+        portable.add = wide->add;
+        portable.axpy = wide->axpy;
+        portable.mul = wide->mul;
+        portable.mul_add = wide->mul_add;
+        portable.dropout = wide->dropout;
+        portable.adam = wide->adam;
 }
 
 __attribute__((constructor)) static void choose(void)
 {
-        static const struct ran_simd *const tables[] = {
-#ifdef RAN_HAVE_X86
-                &ran_simd_avx512,
-                &ran_simd_avx2,
-#endif
-                &ran_simd_base,
-        };
         const char *want = getenv("RAN_ISA"), *core;
 
 #ifdef RAN_HAVE_X86
         __builtin_cpu_init();
 #endif
+        make_portable();
         if (want != NULL && *want == '\0')
                 want = NULL;
         refused = want;
-        for (size_t i = sizeof tables / sizeof *tables; i-- > 0;)
-                if (runs(tables[i]) && (want == NULL || strcmp(want, tables[i]->name) == 0)) {
+        for (size_t i = 0; i < TABLES; i++)
+                if (runs(tables[i]))
+                        strcat(strcat(names, *names != '\0' ? ", " : ""), tables[i]->name);
+        for (size_t i = TABLES; i-- > 0;)
+                if (runs(tables[i]) &&
+                    (want == NULL ? tables[i] != &portable : strcmp(want, tables[i]->name) == 0)) {
                         ran_simd = tables[i];
                         refused = NULL;
                 }
@@ -57,9 +122,10 @@ __attribute__((constructor)) static void choose(void)
          * of for an old one: 0.3.21 runs a Zen 4 or 5 as a Haswell, at half the rate. Where its
          * vectors are narrower than ours, large products go to our kernel too. */
         core = openblas_get_corename();
-        blas_is_slower = ran_simd->lanes == 16 && strcmp(core, "SkylakeX") != 0 &&
-                         strcmp(core, "Cooperlake") != 0 && strcmp(core, "SapphireRapids") != 0 &&
-                         strcmp(core, "Zen4") != 0;
+        no_blas = ran_simd == &portable ||
+                  (ran_simd->lanes == 16 && strcmp(core, "SkylakeX") != 0 &&
+                   strcmp(core, "Cooperlake") != 0 && strcmp(core, "SapphireRapids") != 0 &&
+                   strcmp(core, "Zen4") != 0);
 }
 
 const char *ran_isa(void)
@@ -69,13 +135,7 @@ const char *ran_isa(void)
 
 const char *ran_isa_refused(const char **known)
 {
-#ifdef RAN_HAVE_X86
-        *known = runs(&ran_simd_avx512) ? "avx512, avx2, base"
-                 : runs(&ran_simd_avx2) ? "avx2, base"
-                                        : "base";
-#else
-        *known = "base";
-#endif
+        *known = names;
         return refused;
 }
 
@@ -95,7 +155,7 @@ static void gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas, c
 {
         bool a_rows = by_rows(ras, cas, K), b_rows = by_rows(rbs, cbs, N);
 
-        if (blas_is_slower || M < BLAS_ROWS || M * N * K < BLAS_WORK) {
+        if (no_blas || M < BLAS_ROWS || M * N * K < BLAS_WORK) {
                 ran_simd->gemm(c, ldc, a, ras, cas, b, rbs, cbs, bias, M, N, K, add);
                 return;
         }

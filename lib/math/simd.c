@@ -1,4 +1,5 @@
-/* simd.c - vector kernels, compiled once an instruction set with -DRAN_SIMD=name. See simd.h.
+/* simd.c - vector kernels, compiled once an instruction set with -DRAN_SIMD=name and -DRAN_LANES=
+ * floats in a vector. See simd.h.
  *
  * Written with the vector extensions of GCC and clang, and intrinsics only where those have no word
  * for it (fused multiply-add, masked tails). Each use of fma is chosen: the file is compiled with
@@ -6,26 +7,29 @@
  */
 #include "math/simd.h"
 #include "base/random.h"
+#include "math/elementary.h"
 
 #include <math.h>
 #include <string.h>
 
-#if defined(__AVX512F__) || defined(__AVX2__)
+#if RAN_LANES > 4
 #include <immintrin.h>
 #endif
 
-#if defined(__AVX512F__)
-#define VL           16
-#define MR           14 /* a tile of 14 x 32 uses 28 + 2 of the 32 registers */
-#define FMA(x, y, z) ((vf)_mm512_fmadd_ps((__m512)(x), (__m512)(y), (__m512)(z)))
-#elif defined(__AVX2__) && defined(__FMA__)
-#define VL           8
-#define MR           6 /* 6 x 16: 12 + 2 of 16 registers */
+#define VL RAN_LANES
+#if VL == 16
+#define MR 14 /* a tile of 14 x 32 uses 28 + 2 of the 32 registers */
+#elif VL == 8
+#define MR 6 /* 6 x 16: 12 + 2 of 16 registers */
+#else
+#define MR 4 /* 4 x 8: 8 + 2 of 16 registers */
+#endif
+#if VL == 4 || defined(RAN_PLAIN) /* the same on every processor: see gemm.c */
+#define FMA(x, y, z) ((x) * (y) + (z))
+#elif VL == 8
 #define FMA(x, y, z) ((vf)_mm256_fmadd_ps((__m256)(x), (__m256)(y), (__m256)(z)))
 #else
-#define VL           4
-#define MR           4 /* 4 x 8: 8 + 2 of 16 registers */
-#define FMA(x, y, z) ((x) * (y) + (z))
+#define FMA(x, y, z) ((vf)_mm512_fmadd_ps((__m512)(x), (__m512)(y), (__m512)(z)))
 #endif
 #define NR (2 * VL)
 
@@ -55,7 +59,7 @@ static inline vf get(const float *p, size_t n)
 
         if (n == VL)
                 return load(p);
-#if defined(__AVX512F__)
+#if VL == 16
         v = (vf)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
 #else
         memcpy(&v, p, n * sizeof *p);
@@ -69,7 +73,7 @@ static inline void put(float *p, vf v, size_t n)
                 store(p, v);
                 return;
         }
-#if defined(__AVX512F__)
+#if VL == 16
         _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)v);
 #else
         memcpy(p, &v, n * sizeof *p);
@@ -105,9 +109,9 @@ static inline size_t least(size_t a, size_t b)
 /* b where a is not larger (smaller), so that a NaN in b comes through. */
 static inline vf max(vf a, vf b)
 {
-#if defined(__AVX512F__)
+#if VL == 16
         return (vf)_mm512_max_ps((__m512)a, (__m512)b);
-#elif defined(__AVX2__)
+#elif VL == 8
         return (vf)_mm256_max_ps((__m256)a, (__m256)b);
 #else
         vi take = a > b;
@@ -118,9 +122,9 @@ static inline vf max(vf a, vf b)
 
 static inline vf min(vf a, vf b)
 {
-#if defined(__AVX512F__)
+#if VL == 16
         return (vf)_mm512_min_ps((__m512)a, (__m512)b);
-#elif defined(__AVX2__)
+#elif VL == 8
         return (vf)_mm256_min_ps((__m256)a, (__m256)b);
 #else
         return -max(-a, -b);
@@ -489,13 +493,10 @@ static void row_by_rows(float *c, const float *a, const float *b, size_t rbs, co
         put(c + j + i, FMA(splat(a[k]), get(b + k * rbs + j + i, n), get(c + j + i, n)), n);
 }
 
-/* A few rows do not pay for copying B into panels. */
-enum { FEW_ROWS = 4 };
-
 static void gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
                  size_t rbs, size_t cbs, const float *bias, size_t M, size_t N, size_t K, bool add)
 {
-        if (M > FEW_ROWS || cas != 1 || K == 0) {
+        if (M > RAN_FEW_ROWS || cas != 1 || K == 0) {
                 gemm_blocked(c, ldc, a, ras, cas, b, rbs, cbs, bias, M, N, K, add);
                 return;
         }
@@ -713,7 +714,7 @@ static double softmax(float *x, float scale, size_t n)
         s = splat(1.0f / all);
         EACH(i, k, n)
         put(x + i, get(x + i, k) * s, k);
-        return (double)scale * (double)top[0] + log((double)all);
+        return (double)scale * (double)top[0] + ran_log((double)all);
 }
 
 static void softmax_bwd(float *dp, const float *p, float scale, size_t n)

@@ -17,8 +17,11 @@
 /* What alike and pull do: see there. */
 enum { RAN_ALIKE_DOT, RAN_ALIKE_SQUARES, RAN_ALIKE_SIZES };
 
+/* So few rows do not pay for copying B into panels. */
+enum { RAN_FEW_ROWS = 4 };
+
 struct ran_simd {
-        const char *name; /* "avx512", "avx2", "base" */
+        const char *name; /* what RAN_ISA calls it */
         size_t lanes;     /* floats in a vector */
 
         /* C (M,N) = A (M,K) B (K,N) + bias (N), or += with add; no bias if that is NULL. Element

@@ -1,5 +1,6 @@
 /* contextualizer-tokens.c - tokens as a Contextualizer sees them: by weights of their positions,
  * and long documents by two sums over them. See contextualizer.h. */
+#include "math/elementary.h"
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "model/contextualizer.h"
@@ -33,7 +34,7 @@ static void tabulate(struct ran_work *w, const float *position)
         size_t D = w->D, T = k->T;
 
         for (size_t j = 0; j < D; j++) {
-                double s = (double)position[j], value = 1, factor = exp(-fabs(s));
+                double s = (double)position[j], value = 1, factor = ran_exp(-fabs(s));
 
                 for (size_t i = 0; i < T; i++, value *= factor) {
                         k->down[i * D + j] = s > 0 ? 1.0f : (float)some(value);
@@ -45,7 +46,7 @@ static void tabulate(struct ran_work *w, const float *position)
 /* Σ exp(-s t) over t < n, s >= 0 */
 static double series(double s, double n)
 {
-        return s > 0 ? expm1(-n * s) / expm1(-s) : n;
+        return s > 0 ? ran_expm1(-n * s) / ran_expm1(-s) : n;
 }
 
 /* 1/(exp(x) - 1) - 1/x, x >= 0 */
@@ -54,7 +55,7 @@ static double bend(double x)
         double y = x * x;
 
         if (x > 0.5)
-                return 1 / expm1(x) - 1 / x;
+                return 1 / ran_expm1(x) - 1 / x;
         return -0.5 +
                x * (1.0 / 12 - y * (1.0 / 720 - y * (1.0 / 30240 -
                                                      y * (1.0 / 1209600 - y * (1.0 / 47900160)))));
@@ -89,7 +90,7 @@ void ran_context_weigh(const struct ran_work *w, const float *position, size_t b
         for (size_t j = 0; j < D; j++) {
                 double s = (double)position[j], t = s > 0 ? (double)behind : (double)from;
 
-                anchor[j] = (float)(scale[j] * (t > 0 ? some(exp(-fabs(s) * t)) : 1));
+                anchor[j] = (float)(scale[j] * (t > 0 ? some(ran_exp(-fabs(s) * t)) : 1));
         }
         ran_simd->mul(y, x, k->down, n * D);
         ran_simd->mul(y, y, k->up + (k->T - n) * D, n * D);

@@ -110,9 +110,9 @@ static void sum_before(const struct lattice *l, double *in)
         memset(in, 0, C * sizeof(*in));
         for (size_t i = 0; i < C; i++)
                 for (size_t j = 0; j < C; j++)
-                        in[j] += exp(l->here[i] + l->transition[i * C + j] - most[j]);
+                        in[j] += ran_exp(l->here[i] + l->transition[i * C + j] - most[j]);
         for (size_t j = 0; j < C; j++)
-                in[j] = most[j] + log(in[j]);
+                in[j] = most[j] + ran_log(in[j]);
 }
 
 /* ---- sums over all paths -------------------------------------------------------------------- */
@@ -125,10 +125,10 @@ static double softmax(double *p, const double *x, size_t n)
         for (size_t i = 1; i < n; i++)
                 most = larger(most, x[i]);
         for (size_t i = 0; i < n; i++)
-                sum += p[i] = exp(x[i] - most);
+                sum += p[i] = ran_exp(x[i] - most);
         for (size_t i = 0; i < n; i++)
                 p[i] /= sum;
-        return most + log(sum);
+        return most + ran_log(sum);
 }
 
 /* All messages; p becomes the marginals of the last token. Returns log Z. */
@@ -157,7 +157,8 @@ static void step_back(struct lattice *l, size_t t)
                 double sum = 0;
 
                 for (size_t j = 0; j < C; j++) {
-                        double pair = l->p[j] * exp(l->here[i] + l->transition[i * C + j] - in[j]);
+                        double pair =
+                                l->p[j] * ran_exp(l->here[i] + l->transition[i * C + j] - in[j]);
 
                         l->pairs[i * C + j] += pair;
                         sum += pair;

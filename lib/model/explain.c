@@ -107,11 +107,11 @@ static void odds_bwd(const struct ran_config *config, float *dlogits, const floa
         double most = -INFINITY, sum = 0;
 
         for (size_t i = 0; i < C; i++)
-                most = i != c ? fmax(most, (double)logits[i]) : most;
+                most = i != c && (double)logits[i] > most ? (double)logits[i] : most;
         for (size_t i = 0; i < C; i++)
-                sum += i != c ? exp((double)logits[i] - most) : 0;
+                sum += i != c ? ran_exp((double)logits[i] - most) : 0;
         for (size_t i = 0; i < C && !config->multilabel; i++)
-                dlogits[i] = (float)(-exp((double)logits[i] - most) / sum);
+                dlogits[i] = (float)(-ran_exp((double)logits[i] - most) / sum);
         dlogits[c] = 1;
 }
 

@@ -4,7 +4,6 @@
 #include "math/simd.h"
 #include "model/encoder.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- groups of ids -------------------------------------------------------------------------- */
@@ -56,14 +55,14 @@ void ran_lm_start(const struct ran_config *c, const struct ran_params *p, size_t
         for (size_t id = 0; id < V; id++)
                 all += count[id] + 0.5; /* of an id that never occurred, too, it is finite */
         for (size_t id = 0; id < V; id++)
-                p->head.lm_b[id] = (float)log((count[id] + 0.5) / all);
+                p->head.lm_b[id] = (float)ran_log((count[id] + 0.5) / all);
         for (size_t k = 0; k < ran_tails(c, V); k++) {
                 struct group g = tail_of(c, V, k);
                 double sum = 0;
 
                 for (size_t id = g.from; id < g.end; id++)
                         sum += count[id] + 0.5;
-                p->head.lm_tail_b[k] = (float)log(sum / all);
+                p->head.lm_tail_b[k] = (float)ran_log(sum / all);
         }
 }
 

@@ -1,5 +1,6 @@
 /* params.c - places of the tensors in a block of floats. See params.h. */
 #include "model/params.h"
+#include "math/elementary.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -206,7 +207,7 @@ static double normal(uint64_t key, uint64_t i)
 {
         double u = 1.0 - ran_uniform(key, 2 * i), v = ran_uniform(key, 2 * i + 1);
 
-        return sqrt(-2.0 * log(u)) * cos(6.283185307179586 * v);
+        return sqrt(-2.0 * ran_log(u)) * ran_cos(6.283185307179586 * v);
 }
 
 static uint64_t hash(const char *s)

@@ -3,7 +3,7 @@
  * A vocabulary has a hundred thousand tokens, of which few are probable: those are taken off a
  * heap, the most probable first, until they are enough. Nothing is sorted beyond them.
  */
-#include "ran.h"
+#include "math/elementary.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -107,28 +107,16 @@ static size_t weigh(struct ran_sampler *s, const float *logits, size_t V, double
         for (size_t i = 0; i < V; i++) {
                 if (!is_allowed(s, i))
                         continue;
-                s->weight[i] = exp(((double)logits[i] - most) / temperature);
+                s->weight[i] = ran_exp(((double)logits[i] - most) / temperature);
                 if (s->weight[i] > 0)
                         s->heap[n++] = (uint32_t)i;
         }
         return n;
 }
 
-/* The log of the sum of exp over all logits. */
-static double log_sum(const float *logits, size_t V)
-{
-        double most = -INFINITY, sum = 0;
-
-        for (size_t i = 0; i < V; i++)
-                most = fmax(most, (double)logits[i]);
-        for (size_t i = 0; i < V; i++)
-                sum += exp((double)logits[i] - most);
-        return most + log(sum);
-}
-
 double ran_nll(const float *logits, size_t V, uint32_t id)
 {
-        return log_sum(logits, V) - (double)logits[id];
+        return ran_log_sum_exp(logits, V) - (double)logits[id];
 }
 
 /* ---- drawing -------------------------------------------------------------------------------- */
@@ -212,13 +200,13 @@ int ran_sampler_best(struct ran_sampler *s, const float *logits, size_t V, size_
                 return RAN_EINVAL;
         if (fit(s, V, err) != RAN_OK)
                 return RAN_ENOMEM;
-        const double whole = log_sum(logits, V);
+        const double whole = ran_log_sum_exp(logits, V);
         size_t left = weigh(s, logits, V, 1);
         make_heap(s->weight, s->heap, left);
         for (*n = 0; *n < k && left > 0; left--) {
                 uint32_t best = pop(s->weight, s->heap, left);
                 ids[*n] = best;
-                p[(*n)++] = exp((double)logits[best] - whole);
+                p[(*n)++] = ran_exp((double)logits[best] - whole);
         }
         return RAN_OK;
 }

@@ -8,7 +8,6 @@
 #include "model/lm.h"
 #include "model/model.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -232,13 +231,13 @@ void ran_probabilities(const struct ran_config *config, const float *logits, siz
 
         if (config->multilabel) {
                 for (size_t c = 0; c < C; c++)
-                        p[c] = (float)(1.0 / (1.0 + exp(-(double)logits[c])));
+                        p[c] = (float)(1.0 / (1.0 + ran_exp(-(double)logits[c])));
                 return;
         }
         for (size_t c = 1; c < C; c++)
-                most = fmax(most, (double)logits[c]);
+                most = (double)logits[c] > most ? (double)logits[c] : most;
         for (size_t c = 0; c < C; c++)
-                sum += exp((double)logits[c] - most);
+                sum += ran_exp((double)logits[c] - most);
         for (size_t c = 0; c < C; c++)
-                p[c] = (float)(exp((double)logits[c] - most) / sum);
+                p[c] = (float)(ran_exp((double)logits[c] - most) / sum);
 }

@@ -374,7 +374,7 @@ void ran_sparse_queries(const struct ran_sparse *x, size_t head, size_t i0, size
                 float *a = x->a + (i0 + i) * E + head * d;
 
                 x->log_sum[head * x->L + i0 + i] =
-                        (float)((double)scale * (double)b.top[i] + log((double)b.sum[i]));
+                        (float)((double)scale * (double)b.top[i] + ran_log((double)b.sum[i]));
                 for (size_t c = 0; c < d; c++)
                         a[c] = b.acc[i * d + c] / b.sum[i];
         }

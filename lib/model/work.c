@@ -2,6 +2,7 @@
 #include "model/work.h"
 #include "model/encoder.h"
 #include "model/lm.h"
+#include "math/elementary.h"
 #include "math/simd.h"
 
 #include <math.h>
@@ -77,18 +78,23 @@ int ran_work_rotary(struct ran_work *w, size_t longest, struct ran_error *err)
 {
         size_t d = w->d;
 
-        if (w->rotary != NULL && longest <= w->longest)
+        if (!w->c->rotary || (w->rotary != NULL && longest <= w->longest))
                 return RAN_OK;
         float *table = ran_alloc_floats((longest + 1) * 2 * d, err);
         if (table == NULL)
                 return RAN_ENOMEM;
-        for (size_t r = 0; r <= longest; r++)
-                for (size_t i = 0; i < d; i++) {
-                        double angle = (double)r * pow(10000.0, -(double)(i / 2 * 2) / (double)d);
+        for (size_t i = 0; i < d; i += 2) {
+                double frequency = ran_exp((double)i / (double)d * -ran_log(10000));
 
-                        table[r * 2 * d + i] = (float)cos(angle);
-                        table[r * 2 * d + d + i] = (float)(i % 2 == 0 ? -sin(angle) : sin(angle));
+                for (size_t r = 0; r <= longest; r++) {
+                        double angle = (double)r * frequency;
+                        float *cosine = table + r * 2 * d + i, *sine = cosine + d;
+
+                        cosine[0] = cosine[1] = (float)ran_cos(angle);
+                        sine[1] = (float)ran_sin(angle);
+                        sine[0] = -sine[1];
                 }
+        }
         free(w->rotary);
         w->rotary = table;
         w->longest = longest;

@@ -235,7 +235,7 @@ int ran_work_fit(struct ran_work *w, const struct ran_rows *rows, size_t C, stru
  * than memory can address. */
 double ran_work_bytes(struct ran_work *w, const struct ran_rows *rows, size_t C);
 
-/* Makes w->rotary serve positions up to `longest`. */
+/* Makes w->rotary serve positions up to `longest`, where there are any. */
 int ran_work_rotary(struct ran_work *w, size_t longest, struct ran_error *err);
 
 /* Runs fn for i in [from, to), windows or documents, shared out over the lanes; each call has a

@@ -383,7 +383,7 @@ static int take_line(struct ran_vectors *v, const struct line *line, struct fill
                      struct ran_error *err)
 {
         uint32_t id;
-        size_t n;
+        size_t n = 0;
 
         if (read_numbers(v, line, NULL, &n, err) != RAN_OK ||
             choose(f, line->text, n, &id, err) != RAN_OK)

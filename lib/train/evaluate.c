@@ -149,8 +149,8 @@ static int tag_one(struct sweep *k, struct ran_state *s, size_t b, struct ran_er
         ran_tag_marginals(&w, n);
         for (size_t i = 0; i < n; i++)
                 if (d->labels[at + i] != RAN_LABEL_UNKNOWN)
-                        k->loss[b] -=
-                                log(fmax((double)w.marginals[i * k->C + d->labels[at + i]], 1e-30));
+                        k->loss[b] -= ran_log(
+                                fmax((double)w.marginals[i * k->C + d->labels[at + i]], 1e-30));
         return RAN_OK;
 }
 

@@ -1,5 +1,6 @@
 /* loss.c - see loss.h. In double throughout: the sums are short and the logs near 0 matter. */
 #include "train/loss.h"
+#include "math/elementary.h"
 
 #include <math.h>
 
@@ -14,7 +15,7 @@ static bool holds(const uint32_t *gold, size_t n, size_t c)
 /* -y log s(x) - (1 - y) log(1 - s(x)), without overflow */
 static double binary(double x, double y)
 {
-        return log1p(exp(-fabs(x))) + fmax(x, 0.0) - y * x;
+        return ran_log1p(ran_exp(-fabs(x))) + fmax(x, 0.0) - y * x;
 }
 
 static double several(float *dlogits, const float *logits, size_t C, const uint32_t *gold,
@@ -27,7 +28,7 @@ static double several(float *dlogits, const float *logits, size_t C, const uint3
                 double y = (holds(gold, n_gold, c) ? 1.0 - smoothing : 0.0) + 0.5 * smoothing;
 
                 loss += binary(x, y);
-                dlogits[c] = (float)(share * (1.0 / (1.0 + exp(-x)) - y));
+                dlogits[c] = (float)(share * (1.0 / (1.0 + ran_exp(-x)) - y));
         }
         return loss * share;
 }
@@ -35,19 +36,14 @@ static double several(float *dlogits, const float *logits, size_t C, const uint3
 static double single(float *dlogits, const float *logits, size_t C, uint32_t gold, double smoothing,
                      double weight)
 {
-        double most = (double)logits[0], sum = 0, log_sum, loss = 0, rest = smoothing / (double)C;
+        double log_sum = ran_log_sum_exp(logits, C), loss = 0, rest = smoothing / (double)C;
 
-        for (size_t c = 1; c < C; c++)
-                most = fmax(most, (double)logits[c]);
-        for (size_t c = 0; c < C; c++)
-                sum += exp((double)logits[c] - most);
-        log_sum = most + log(sum);
         for (size_t c = 0; c < C; c++) {
                 double log_p = (double)logits[c] - log_sum;
                 double y = rest + (c == gold ? 1.0 - smoothing : 0.0);
 
                 loss -= y > 0 ? y * log_p : 0;
-                dlogits[c] = (float)(weight * (exp(log_p) - y));
+                dlogits[c] = (float)(weight * (ran_exp(log_p) - y));
         }
         return loss * weight;
 }

@@ -1,6 +1,7 @@
 /* optimiser.c - see optimiser.h. */
 #include "train/optimiser.h"
 #include "base/phase.h"
+#include "math/elementary.h"
 #include "math/simd.h"
 
 #include <math.h>
@@ -81,7 +82,7 @@ double ran_learning_rate(const struct ran_train_settings *s, uint64_t step, uint
         case RAN_SCHEDULE_LINEAR:
                 return low + (top - low) * left;
         case RAN_SCHEDULE_COSINE:
-                return low + (top - low) * 0.5 * (1.0 - cos(3.141592653589793 * left));
+                return low + (top - low) * 0.5 * (1.0 - ran_cos(3.141592653589793 * left));
         default:
                 return top;
         }
@@ -170,7 +171,7 @@ static void step(const struct update *u, float *w, float *m, float *v, const flo
 
         ran_simd->adam(w, m, v, g, n, (float)u->gscale, (float)s->beta1, (float)beta2,
                        (float)(u->rate * (double)share * u->first), (float)u->second,
-                       (float)s->epsilon, (float)exp((double)share * decay));
+                       (float)s->epsilon, (float)ran_exp((double)share * decay));
 }
 
 /* Decay is for matrices: a scale or a bias has no reason to be small. */
@@ -252,13 +253,13 @@ void ran_optimiser_step(struct ran_optimiser *o, float *block, float *embed,
                            .g = g,
                            .gscale = gscale,
                            .rate = rate,
-                           .decay = log1p(-fmin(rate * o->s->weight_decay, 0.999))};
+                           .decay = ran_log1p(-fmin(rate * o->s->weight_decay, 0.999))};
 
         ran_phase = RAN_PHASE_OPTIMISER;
         o->step++;
         o->decay += u.decay;
-        u.first = 1.0 / (1.0 - pow(o->s->beta1, (double)o->step));
-        u.second = 1.0 / (1.0 - pow(o->s->beta2, (double)o->step));
+        u.first = -1.0 / ran_expm1((double)o->step * ran_log(o->s->beta1));
+        u.second = -1.0 / ran_expm1((double)o->step * ran_log(o->s->beta2));
         ran_parallel(o->pool, o->layout->n, step_tensor, &u);
         if (g->ids == NULL)
                 share_moments(&u);
@@ -268,7 +269,7 @@ void ran_optimiser_step(struct ran_optimiser *o, float *block, float *embed,
 void ran_optimiser_settle(struct ran_optimiser *o, float *embed)
 {
         for (size_t id = 0; id < o->V; id++) {
-                float keep = (float)exp((double)o->row_share[id] * (o->decay - o->met[id]));
+                float keep = (float)ran_exp((double)o->row_share[id] * (o->decay - o->met[id]));
 
                 for (size_t d = 0; d < o->D && keep != 1.0f; d++)
                         embed[id * o->D + d] *= keep;

@@ -1,7 +1,12 @@
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "kernels.h"
 #include "math/gemm.h"
@@ -12,6 +17,18 @@ extern const struct ran_simd ran_simd_avx512, ran_simd_avx2;
 #endif
 extern const struct ran_simd ran_simd_base;
 
+bool kernels_know(const char *isa)
+{
+        const char *known;
+        size_t n = strlen(isa);
+
+        ran_isa_refused(&known);
+        for (const char *s = strstr(known, isa); s != NULL; s = strstr(s + 1, isa))
+                if ((s == known || s[-1] == ' ') && (s[n] == ',' || s[n] == '\0'))
+                        return true;
+        return false;
+}
+
 void kernels_each(void (*fn)(const struct ran_simd *k))
 {
         static const struct ran_simd *const tables[] = {
@@ -21,12 +38,31 @@ void kernels_each(void (*fn)(const struct ran_simd *k))
 #endif
                 &ran_simd_base,
         };
-        const char *known;
-
-        ran_isa_refused(&known);
         for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
-                if (strstr(known, tables[i]->name) != NULL)
+                if (kernels_know(tables[i]->name))
                         fn(tables[i]);
+}
+
+void kernels_check_with(const char *tests, const char *isa, const char *core)
+{
+        char *const argv[] = {"/proc/self/exe", (char *)tests, NULL};
+        posix_spawn_file_actions_t quietly;
+        int status = 1;
+        pid_t child;
+
+        setenv("RAN_ISA", isa, 1);
+        if (core != NULL)
+                setenv("OPENBLAS_CORETYPE", core, 1);
+        posix_spawn_file_actions_init(&quietly);
+        posix_spawn_file_actions_addopen(&quietly, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+        if (posix_spawn(&child, argv[0], &quietly, NULL, argv, environ) == 0)
+                waitpid(child, &status, 0);
+        posix_spawn_file_actions_destroy(&quietly);
+        if (!CHECK(status == 0))
+                printf("  to see it: RAN_ISA=%s OPENBLAS_CORETYPE=%s %s %s\n", isa,
+                       core != NULL ? core : "", program_invocation_short_name, tests);
+        unsetenv("RAN_ISA");
+        unsetenv("OPENBLAS_CORETYPE");
 }
 
 enum { GUARD = 24 }; /* more than a vector */

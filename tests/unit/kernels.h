@@ -8,6 +8,12 @@
 /* Runs fn with each table of this build that the processor runs. */
 void kernels_each(void (*fn)(const struct ran_simd *k));
 
+/* Runs those of this program's tests whose names hold `tests`, in a process of its own with that
+ * RAN_ISA. core NULL: whatever OpenBLAS makes of this processor. */
+void kernels_check_with(const char *tests, const char *isa, const char *core);
+/* Is it one of those that ran_isa_refused lists? */
+bool kernels_know(const char *isa);
+
 /* Sizes to test at: every one up to four of the widest vectors and a bit, then one far from small.
  */
 enum { KERNEL_SIZES = 71 };

@@ -1,12 +1,8 @@
 /* The matrix product and the linear layer against plain loops in double, by every engine. */
-#include <fcntl.h>
 #include <math.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "doubles.h"
 #include "kernels.h"
@@ -395,26 +391,16 @@ TEST(engine_linear_adjoint_in_parts)
 /* ---- the choice of instructions ----------------------------------------------------------------
  */
 
-static bool is_known(const char *isa, const char *known)
-{
-        size_t n = strlen(isa);
-
-        for (const char *s = strstr(known, isa); s != NULL; s = strstr(s + 1, isa))
-                if ((s == known || s[-1] == ' ') && (s[n] == ',' || s[n] == '\0'))
-                        return true;
-        return false;
-}
-
 TEST(isa_is_what_the_environment_asks_for)
 {
         const char *want = getenv("RAN_ISA"), *known = NULL, *refused = ran_isa_refused(&known);
 
         REQUIRE(known != NULL);
-        CHECK(is_known(ran_simd->name, known) && is_known("base", known));
+        CHECK(kernels_know(ran_simd->name) && kernels_know("base"));
         if (want == NULL || *want == '\0') {
                 CHECK_STR(refused, NULL);
                 CHECK(strncmp(known, ran_simd->name, strlen(ran_simd->name)) == 0); /* the best */
-        } else if (is_known(want, known)) {
+        } else if (kernels_know(want)) {
                 CHECK_STR(refused, NULL);
                 CHECK_STR(ran_simd->name, want);
         } else {
@@ -422,48 +408,21 @@ TEST(isa_is_what_the_environment_asks_for)
         }
 }
 
-/* Runs the tests above whose names hold `tests`, in a process of its own with that choice. core
- * NULL: whatever OpenBLAS makes of this processor. */
-static void check_with(const char *tests, const char *isa, const char *core)
-{
-        char *const argv[] = {"/proc/self/exe", (char *)tests, NULL};
-        posix_spawn_file_actions_t quietly;
-        int status = 1;
-        pid_t child;
-
-        setenv("RAN_ISA", isa, 1);
-        if (core != NULL)
-                setenv("OPENBLAS_CORETYPE", core, 1);
-        posix_spawn_file_actions_init(&quietly);
-        posix_spawn_file_actions_addopen(&quietly, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-        if (posix_spawn(&child, argv[0], &quietly, NULL, argv, environ) == 0)
-                waitpid(child, &status, 0);
-        posix_spawn_file_actions_destroy(&quietly);
-        if (!CHECK(status == 0))
-                printf("  to see it: RAN_ISA=%s OPENBLAS_CORETYPE=%s test-gemm %s\n", isa,
-                       core != NULL ? core : "", tests);
-        unsetenv("RAN_ISA");
-        unsetenv("OPENBLAS_CORETYPE");
-}
-
 TEST(choice_of_instructions_is_free_and_its_results_are_right)
 {
-        const char *known;
-
         if (getenv("RAN_ISA") != NULL) /* chosen already: by the tests of the caller, or by hand */
                 return;
-        ran_isa_refused(&known);
-        check_with("isa_", "", NULL);
-        check_with("isa_", "z80", NULL);
-        check_with("isa_", "avx", NULL);
-        for (size_t i = 0; i < 3; i++) {
-                static const char *const names[] = {"base", "avx2", "avx512"};
-                const char *cores[] = {is_known("avx2", known) ? "Sandybridge" : NULL, "Haswell",
+        kernels_check_with("isa_", "", NULL);
+        kernels_check_with("isa_", "z80", NULL);
+        kernels_check_with("isa_", "avx", NULL);
+        for (size_t i = 0; i < 4; i++) {
+                static const char *const names[] = {"portable", "base", "avx2", "avx512"};
+                const char *cores[] = {NULL, kernels_know("avx2") ? "Sandybridge" : NULL, "Haswell",
                                        "SkylakeX"};
 
-                if (!is_known(names[i], known))
+                if (!kernels_know(names[i]))
                         continue;
-                check_with("isa_", names[i], cores[i]);
-                check_with("engine_", names[i], cores[i]);
+                kernels_check_with("isa_", names[i], cores[i]);
+                kernels_check_with("engine_", names[i], cores[i]);
         }
 }

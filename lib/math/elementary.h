@@ -1,0 +1,26 @@
+/* elementary.h - the elementary functions that are ours, in double: the same bits on every
+ * processor and with every C library, because they are made of operations that IEEE 754 defines to
+ * the last bit. Those of a C library differ between versions, and glibc's by the processor, too.
+ *
+ * Nothing else in this project calls exp, log, pow, sin, ...: sqrt, floor, rint and their like are
+ * exact everywhere. ran_exp and ran_log stand in ran.h.
+ *
+ * Accuracy: within 1 ulp (units in the last place), ran_expm1 within 2.
+ */
+#ifndef RAN_MATH_ELEMENTARY_H
+#define RAN_MATH_ELEMENTARY_H
+
+#include "ran.h"
+
+/* exp(x) - 1 and log(1 + x), accurate near 0 */
+double ran_expm1(double x);
+double ran_log1p(double x);
+
+/* The log of the sum of exp(x) over n numbers, without overflow. */
+double ran_log_sum_exp(const float *x, size_t n);
+
+/* |x| up to 2^31; NaN beyond. */
+double ran_sin(double x);
+double ran_cos(double x);
+
+#endif
