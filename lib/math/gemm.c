@@ -17,7 +17,7 @@ extern const struct ran_simd ran_simd_base;
 const struct ran_simd *ran_simd = &ran_simd_base;
 static const char *refused;
 static char names[sizeof "avx512, avx2, base, portable"]; /* those that run here */
-static bool no_blas;                                      /* see choose() */
+static bool blas; /* whether OpenBLAS has the large products: see choose() */
 
 /* What base computes, without OpenBLAS: plain multiplications and additions in a fixed order, which
  * IEEE 754 defines to the last bit. So the results are the same on every processor, as long as the
@@ -98,7 +98,7 @@ static void make_portable(void)
 
 __attribute__((constructor)) static void choose(void)
 {
-        const char *want = getenv("RAN_ISA"), *core;
+        const char *want = getenv("RAN_ISA");
 
 #ifdef RAN_HAVE_X86
         __builtin_cpu_init();
@@ -118,14 +118,10 @@ __attribute__((constructor)) static void choose(void)
                 }
         /* Threads are ours: OpenBLAS must not add any of its own. */
         openblas_set_num_threads(1);
-        /* OpenBLAS picks its kernels by the processor's model and takes one that it has never heard
-         * of for an old one: 0.3.21 runs a Zen 4 or 5 as a Haswell, at half the rate. Where its
-         * vectors are narrower than ours, large products go to our kernel too. */
-        core = openblas_get_corename();
-        no_blas = ran_simd == &portable ||
-                  (ran_simd->lanes == 16 && strcmp(core, "SkylakeX") != 0 &&
-                   strcmp(core, "Cooperlake") != 0 && strcmp(core, "SapphireRapids") != 0 &&
-                   strcmp(core, "Zen4") != 0);
+        /* With wide vectors our product is as fast as OpenBLAS's best kernels for these shapes, and
+         * OpenBLAS takes a processor that it has never heard of for an old one, at a third of the
+         * rate. Elsewhere it knows more of the processor than we do. */
+        blas = ran_simd == &ran_simd_base;
 }
 
 const char *ran_isa(void)
@@ -155,7 +151,7 @@ static void gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas, c
 {
         bool a_rows = by_rows(ras, cas, K), b_rows = by_rows(rbs, cbs, N);
 
-        if (no_blas || M < BLAS_ROWS || M * N * K < BLAS_WORK) {
+        if (!blas || M < BLAS_ROWS || M * N * K < BLAS_WORK) {
                 ran_simd->gemm(c, ldc, a, ras, cas, b, rbs, cbs, bias, M, N, K, add);
                 return;
         }

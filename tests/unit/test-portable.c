@@ -209,11 +209,12 @@ static void check_products(const struct ran_simd *table, struct dice *dice)
                 size_t K = dice_size(dice, 1, 40);
                 bool add = i % 2 == 0;
 
-                SAME(gemm(out, N, input[1], K, 1, input[2], N, 1, M, N, K, add));
-                SAME(gemm(out, N, input[1], K, 1, input[2], 1, K, M, N, K, add));
-                SAME(gemm(out, N, input[1], 1, M, input[2], N, 1, M, N, K, add));
+                SAME(gemm(out, N, input[1], K, 1, input[2], N, 1, input[0], M, N, K, add));
+                SAME(gemm(out, N, input[1], K, 1, input[2], 1, K, NULL, M, N, K, add));
+                SAME(gemm(out, N, input[1], 1, M, input[2], N, 1, NULL, M, N, K, add));
         }
-        SAME(gemm(out, 5, input[1], 290, 1, input[2], 5, 1, 7, 5, 290, true)); /* two blocks of K */
+        SAME(gemm(out, 5, input[1], 350, 1, input[2], 5, 1, NULL, 7, 5, 350,
+                  true)); /* two slices of K */
 }
 
 TEST(portable_kernels_of_any_width_give_the_same_bits)
