@@ -26,7 +26,8 @@ void bench_machine(FILE *json, size_t threads);
 double bench_in_child(void (*fn)(void *arg), void *arg, size_t size);
 
 /* Between _begin and _end: what the threads were at, as shares of their time. Behind the phases:
- * how long they slept, and how long they waited for a processor that another process had. */
+ * how long they slept, and how long they waited for a processor that others had. Where that is
+ * much, the machine is not quiet, and no figure is worth a lot. */
 enum { BENCH_IDLE = RAN_PHASE_COUNT, BENCH_OTHERS, BENCH_SHARES };
 void bench_look_begin(size_t threads);
 void bench_look_end(double share[BENCH_SHARES]);

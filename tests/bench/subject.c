@@ -406,7 +406,7 @@ static void judge(const struct subject *s, struct order *o)
 
         o->speed.flops = products_flops(&job);
         if (o->sgemm)
-                o->speed.sgemm = products_rate(&job, o->threads, o->seconds / 10);
+                o->speed.sgemm = products_rate(&job, o->threads, o->seconds / 20);
 }
 
 static void run(void *arg)

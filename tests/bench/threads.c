@@ -34,7 +34,7 @@ static void compare(const struct subject_shape *shape, bool training, size_t thr
                 struct subject_speed s[2];
 
                 for (int all = 0; all <= 1; all++) {
-                        s[all] = subject_measure(shape, training, all ? threads : 1, 0.3, true);
+                        s[all] = subject_measure(shape, training, all ? threads : 1, 0.2, true);
                         rate[all][i] = s[all].rate;
                 }
                 gain[i] = s[1].rate / s[0].rate;
