@@ -97,57 +97,6 @@ static const struct ran_field encode_fields[] = {
         {.name = NULL},
 };
 
-/* printf is too slow for four numbers a word. */
-static void add_number(struct ran_buf *out, size_t x)
-{
-        char digits[24];
-        size_t at = sizeof(digits);
-
-        do {
-                digits[--at] = (char)('0' + x % 10);
-                x /= 10;
-        } while (x > 0);
-        ran_buf_add(out, digits + at, sizeof(digits) - at);
-}
-
-static void add_comma(struct ran_buf *out, size_t i)
-{
-        if (i > 0)
-                ran_buf_char(out, ',');
-}
-
-static void write_encoding(const struct task *c, const struct ran_encoding *e, bool words,
-                           struct ran_buf *out)
-{
-        ran_buf_printf(out, "{\"vocab\":\"%s\",\"pieces\":[", ran_tokenizer_digest(c->tokenizer));
-        for (size_t i = 0; i < e->n; i++) {
-                size_t n;
-                const char *piece = ran_tokenizer_piece(c->tokenizer, e->ids[i], &n);
-                add_comma(out, i);
-                ran_buf_json(out, piece, n);
-        }
-        ran_buf_str(out, "],\"ids\":[");
-        for (size_t i = 0; i < e->n; i++) {
-                add_comma(out, i);
-                add_number(out, e->ids[i]);
-        }
-        ran_buf_str(out, words ? "],\"words\":[" : "");
-        for (size_t i = 0; words && i < e->n; i++) {
-                add_comma(out, i);
-                add_number(out, e->word[i]);
-        }
-        ran_buf_str(out, "],\"offsets\":[");
-        for (size_t i = 0; i < e->n; i++) {
-                add_comma(out, i);
-                ran_buf_char(out, '[');
-                add_number(out, e->start[i]);
-                ran_buf_char(out, ',');
-                add_number(out, e->end[i]);
-                ran_buf_char(out, ']');
-        }
-        ran_buf_str(out, "]}");
-}
-
 static int encode_record(void *arg, void *scratch, const struct cmd_line *line,
                          struct ran_buf *result, struct ran_error *err)
 {
@@ -159,7 +108,7 @@ static int encode_record(void *arg, void *scratch, const struct cmd_line *line,
         if (code == RAN_OK && d->empty)
                 code = ran_fail(err, RAN_EFORMAT, "the document has no tokens");
         if (code == RAN_OK)
-                write_encoding(c, &d->encoding, d->from == CMD_FROM_TOKENS, result);
+                ran_encoding_json(&d->encoding, c->tokenizer, d->from == CMD_FROM_TOKENS, result);
         return code;
 }
 

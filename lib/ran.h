@@ -41,7 +41,8 @@ struct ran_error {
         char text[512]; /* one sentence, no newline, control characters replaced by '?' */
 };
 
-/* Fills err (may be NULL) and returns code, so that `return ran_fail(err, RAN_EIO, ...)` reads well. */
+/* Fills err (may be NULL) and returns code, so that `return ran_fail(err, RAN_EIO, ...)` reads
+ * well. */
 int ran_fail(struct ran_error *err, enum ran_code code, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 
@@ -75,7 +76,8 @@ void *ran_spool_reserve(struct ran_spool *s, size_t n, size_t size, struct ran_e
 void ran_spool_release(struct ran_spool *s); /* keeps `keep` */
 
 /* A growing run of bytes. Zero-initialise. After a failed allocation `failed` stays set and further
- * additions do nothing, so that a caller checks once, at the end. data may be NULL when len is 0. */
+ * additions do nothing, so that a caller checks once, at the end. data may be NULL when len is 0.
+ */
 struct ran_buf {
         char *data;
         size_t len, cap;
@@ -84,7 +86,12 @@ struct ran_buf {
 void ran_buf_add(struct ran_buf *b, const void *bytes, size_t n);
 void ran_buf_str(struct ran_buf *b, const char *s);
 void ran_buf_char(struct ran_buf *b, char c);
-void ran_buf_printf(struct ran_buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void ran_buf_printf(struct ran_buf *b, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+void ran_buf_size(struct ran_buf *b, size_t x); /* its digits */
+/* Room for n more bytes, to be written at the end; b->len is then the caller's to raise. NULL, and
+ * failed, when there is none. */
+char *ran_buf_room(struct ran_buf *b, size_t n);
 void ran_buf_release(struct ran_buf *b); /* frees and zeroes */
 /* Appends s as a JSON string, quotes included: only what must be escaped is. What is not UTF-8
  * becomes U+FFFD (base/quote.c). */
@@ -141,8 +148,8 @@ size_t ran_threads_default(void);
 /* The kernels in use: the best that this processor runs, or those that the environment variable
  * RAN_ISA names ("avx512", "avx2", "base"). Chosen before main. */
 const char *ran_isa(void);
-/* NULL when RAN_ISA is unset or was honoured; else its value, which this processor or build does not
- * know, and *known lists what would do. */
+/* NULL when RAN_ISA is unset or was honoured; else its value, which this processor or build does
+ * not know, and *known lists what would do. */
 const char *ran_isa_refused(const char **known);
 
 /* ---- files (base/file.c) -------------------------------------------------------------------- */
@@ -156,9 +163,10 @@ struct ran_bytes {
 int ran_bytes_open(struct ran_bytes *b, const char *path, struct ran_error *err);
 void ran_bytes_release(struct ran_bytes *b);
 
-/* Writes a file so that nobody ever sees half of it: to a temporary name in the same folder, synced,
- * renamed by _commit. _abort (fine after _commit, and after failure) removes the temporary file.
- * Errors of _write are kept and reported by _commit. A path that exists and is no regular file
+/* Writes a file so that nobody ever sees half of it: to a temporary name in the same folder,
+ * synced, renamed by _commit. _abort (fine after _commit, and after failure) removes the temporary
+ * file. Errors of _write are kept and reported by _commit. A path that exists and is no regular
+ * file
  * (/dev/stdout, a fifo) is written in place. */
 struct ran_writer;
 struct ran_writer *ran_writer_open(const char *path, struct ran_error *err);
@@ -180,20 +188,21 @@ void ran_sha256_hex(struct ran_sha256 *s, char hex[65]); /* finishes; 64 digits 
 
 /* One declaration a setting: its name, type, range, default and help serve the command line
  * (--min-window), configuration files ("min_window"), --help, --print-config and the metadata of a
- * model file alike. A table is an array ended by a field without a name; `offset` is where the value
- * lies in the struct that the table describes. */
+ * model file alike. A table is an array ended by a field without a name; `offset` is where the
+ * value lies in the struct that the table describes. */
 enum ran_field_type {
-        RAN_FIELD_BOOL,   /* bool:   --x, --no-x, --x=true|false */
-        RAN_FIELD_SIZE,   /* size_t */
-        RAN_FIELD_REAL,   /* double */
-        RAN_FIELD_CHOICE, /* int: index into choices */
-        RAN_FIELD_CHOICES, /* struct ran_choices: --x=one,two; in JSON a string, or a list of them */
-        RAN_FIELD_TEXT,   /* char *, owned by the struct (ran_fields_release), NULL when unset */
-        RAN_FIELD_LIST,   /* struct ran_list: may be given again and again */
+        RAN_FIELD_BOOL,    /* bool:   --x, --no-x, --x=true|false */
+        RAN_FIELD_SIZE,    /* size_t */
+        RAN_FIELD_REAL,    /* double */
+        RAN_FIELD_CHOICE,  /* int: index into choices */
+        RAN_FIELD_CHOICES, /* struct ran_choices: --x=one,two; in JSON a string, or a list of them
+                            */
+        RAN_FIELD_TEXT,    /* char *, owned by the struct (ran_fields_release), NULL when unset */
+        RAN_FIELD_LIST,    /* struct ran_list: may be given again and again */
 };
 #define RAN_CHOICES_MAX 256 /* more are refused */
 struct ran_choices {
-        size_t n; /* at least 1 once set */
+        size_t n;                            /* at least 1 once set */
         unsigned char item[RAN_CHOICES_MAX]; /* indices into choices */
 };
 struct ran_list {
@@ -217,13 +226,15 @@ struct ran_field {
                 const char *field, *value, *initial; /* field NULL: no exception */
         } unless;
 };
-int ran_fields_init(const struct ran_field *fields, void *base, struct ran_error *err); /* defaults */
+int ran_fields_init(const struct ran_field *fields, void *base,
+                    struct ran_error *err); /* defaults */
 /* The same for one field of the table; those before it have their values. */
 int ran_field_init(const struct ran_field *fields, const struct ran_field *field, void *base,
                    struct ran_error *err);
 void ran_fields_release(const struct ran_field *fields, void *base);
 /* Sets one field from text; the sentence says what would be right. */
-int ran_field_set(const struct ran_field *field, void *base, const char *text, struct ran_error *err);
+int ran_field_set(const struct ran_field *field, void *base, const char *text,
+                  struct ran_error *err);
 /* Sets the fields that a JSON object names. An unknown member, or a value of the wrong type, is an
  * error; with `ignore_unknown` members of other names are left alone (model files of later
  * versions). */
@@ -264,14 +275,15 @@ void ran_record_release(struct ran_record *r);
  * twice, *twice (may be NULL) is set. */
 const struct ran_member *ran_record_find(const struct ran_record *r, const char *name, bool *twice);
 
-/* Decodes the JSON string at `value` (its quotes included) and appends it as UTF-8; U+0000 is a byte
- * like any other. RAN_EFORMAT for a lone surrogate. */
-int ran_json_decode(const char *line, struct ran_span value, struct ran_buf *out, struct ran_error *err);
+/* Decodes the JSON string at `value` (its quotes included) and appends it as UTF-8; U+0000 is a
+ * byte like any other. RAN_EFORMAT for a lone surrogate. */
+int ran_json_decode(const char *line, struct ran_span value, struct ran_buf *out,
+                    struct ran_error *err);
 /* Whether all strings in a part of the line can be decoded. */
 bool ran_json_decodable(const char *line, struct ran_span part);
 /* Walks an array or object value without copying. Start with pos = 0. Each call sets *item (and
- * *name, raw with its quotes, inside an object) and *type as in ran_member; false at the end. The value has
- * been checked by ran_record_scan, so walking cannot fail. */
+ * *name, raw with its quotes, inside an object) and *type as in ran_member; false at the end. The
+ * value has been checked by ran_record_scan, so walking cannot fail. */
 bool ran_json_next(const char *line, struct ran_span value, size_t *pos, struct ran_span *name,
                    struct ran_span *item, char *type);
 /* How many bytes of s come before the first that is not valid UTF-8: n when all is well. */
@@ -288,7 +300,7 @@ size_t ran_utf8_valid(const char *s, size_t n);
  *      BILOU   B-PER L-PER O   B-PER L-PER U-PER    the same by other letters
  */
 struct ran_tag {
-        char part; /* O, B, I, E, S, L or U */
+        char part;        /* O, B, I, E, S, L or U */
         const char *type; /* not owned, no NUL at its end; empty for O, and for a bare "B" */
         size_t length;
 };
@@ -300,16 +312,16 @@ enum ran_tag_scheme { RAN_TAGS_IOB2, RAN_TAGS_IOB1, RAN_TAGS_IOBES, RAN_TAGS_BIL
 extern const char *const ran_tag_scheme_names[]; /* "IOB2" ..., NULL at the end */
 /* What the tags of a data set were like, to tell its scheme. Zero-initialise. */
 struct ran_tag_census {
-        size_t opens;    /* I, E and L that have nothing to go on with */
-        size_t needless; /* B that does not come right after an entity of its type */
-        size_t unclosed; /* entities that do not end with E, S, L or U */
+        size_t opens;        /* I, E and L that have nothing to go on with */
+        size_t needless;     /* B that does not come right after an entity of its type */
+        size_t unclosed;     /* entities that do not end with E, S, L or U */
         size_t iobes, bilou; /* tags that only that scheme has */
 };
-/* Turns the tags of a sentence of any scheme into IOB2, in place, and adds them to the census. A tag
- * that has nothing to go on with becomes the beginning of an entity. */
+/* Turns the tags of a sentence of any scheme into IOB2, in place, and adds them to the census. A
+ * tag that has nothing to go on with becomes the beginning of an entity. */
 void ran_tags_to_iob2(struct ran_tag *tags, size_t L, struct ran_tag_census *census);
-/* The scheme that the fewest of the tags are wrong in, and how many those are. RAN_EFORMAT when there
- * are tags of IOBES and of BILOU. */
+/* The scheme that the fewest of the tags are wrong in, and how many those are. RAN_EFORMAT when
+ * there are tags of IOBES and of BILOU. */
 int ran_tag_census_scheme(const struct ran_tag_census *census, enum ran_tag_scheme *scheme,
                           size_t *wrong, struct ran_error *err);
 
@@ -318,36 +330,43 @@ struct ran_entity {
         const char *type;  /* as in its tags */
         size_t length;
 };
-/* The entities of a sentence in IOB2, from left to right; entities has room for L. They begin with B
- * only: an I with nothing to go on with is outside. Returns how many there are. */
+/* The entities of a sentence in IOB2, from left to right; entities has room for L. They begin with
+ * B only: an I with nothing to go on with is outside. Returns how many there are. */
 size_t ran_tags_entities(const struct ran_tag *tags, size_t L, struct ran_entity *entities);
 
 /* ---- vocabularies and tokenisation (text/) -------------------------------------------------- */
 
-/* Reserved tokens, always the first ids of a vocabulary learned here. User text never becomes one of
- * them, except [UNK]: "[MASK]" in a document is a bracket, a word and a bracket, or unknown. */
+/* Reserved tokens, always the first ids of a vocabulary learned here. User text never becomes one
+ * of them, except [UNK]: "[MASK]" in a document is a bracket, a word and a bracket, or unknown. */
 enum { RAN_UNK = 0, RAN_MASK, RAN_SEP, RAN_START, RAN_END, RAN_RESERVED };
 #define RAN_NO_ID UINT32_MAX /* no token at all */
 
 /* Pieces of one document, in order. Offsets count code points of the original text, end exclusive;
- * for pre-split words they count inside the word, and word[] says which one. Zero-initialise; arrays
- * grow as needed and are reused. */
+ * for pre-split words they count inside the word, and word[] says which one. Zero-initialise;
+ * arrays grow as needed and are reused. */
 struct ran_encoding {
         uint32_t *ids;
         size_t *start, *end;
         size_t *word; /* which word (pre-token, or member of "tokens") the piece belongs to */
         size_t n, cap;
-        size_t words;  /* words in all */
+        size_t words;       /* words in all */
         uint32_t *spelling; /* (n, RAN_SPELLING) once ran_encoding_spell was asked for it */
         size_t spelling_cap;
         void *scratch; /* owned by the tokeniser between calls; freed by _release */
 };
 void ran_encoding_release(struct ran_encoding *e);
-/* Turns the offsets of pieces [first, e->n), which count code points of `text`, into other units. */
+/* Turns the offsets of pieces [first, e->n), which count code points of `text`, into other units.
+ */
 enum ran_unit { RAN_UNIT_CODEPOINT, RAN_UNIT_BYTE, RAN_UNIT_UTF16 };
 extern const char *const ran_unit_names[]; /* "codepoint" ..., NULL at the end */
 int ran_encoding_convert(struct ran_encoding *e, size_t first, const char *text, size_t n,
                          enum ran_unit unit, struct ran_error *err);
+
+/* The member "encoding" of a record: {"vocab", "pieces", "ids", "offsets"}, with `words` "words",
+ * too (text/encoding-json.c). */
+struct ran_tokenizer;
+void ran_encoding_json(const struct ran_encoding *e, const struct ran_tokenizer *t, bool words,
+                       struct ran_buf *out);
 
 /* What the spelling of a word says, whatever the vocabulary knows of it: case, shape, prefixes and
  * suffixes of up to four characters, each hashed to one of so many buckets (text/spelling.c). */
@@ -365,18 +384,18 @@ enum { RAN_NORMALIZE_NONE, RAN_NORMALIZE_NFC, RAN_NORMALIZE_NFKC };
 enum { RAN_CLEAN_NONE, RAN_CLEAN_ALL, RAN_CLEAN_CC_CF };
 enum { RAN_SPLIT_PUNCTUATION, RAN_SPLIT_SPACES, RAN_SPLIT_GPT2 };
 struct ran_vocab_settings {
-        int vocab_type;         /* RAN_VOCAB_... */
-        size_t vocab_size;      /* pieces at most, the reserved ones among them */
-        size_t min_count;       /* words, or pairs to be joined, that are rarer stay out */
-        size_t limit_alphabet;  /* wordpiece: single characters at most */
-        size_t max_word;        /* wordpiece: a longer word (in characters) is [UNK] */
-        size_t max_distinct;    /* different words kept while counting; the rarest go */
-        int normalize;          /* RAN_NORMALIZE_... */
+        int vocab_type;        /* RAN_VOCAB_... */
+        size_t vocab_size;     /* pieces at most, the reserved ones among them */
+        size_t min_count;      /* words, or pairs to be joined, that are rarer stay out */
+        size_t limit_alphabet; /* wordpiece: single characters at most */
+        size_t max_word;       /* wordpiece: a longer word (in characters) is [UNK] */
+        size_t max_distinct;   /* different words kept while counting; the rarest go */
+        int normalize;         /* RAN_NORMALIZE_... */
         bool lowercase, strip_accents;
-        int clean;              /* RAN_CLEAN_...: control characters that are removed */
-        bool cjk;               /* a CJK ideograph is a word of its own */
-        int split_at;           /* RAN_SPLIT_... */
-        char *eol_token;        /* the word that a line feed becomes; NULL: white space */
+        int clean;       /* RAN_CLEAN_...: control characters that are removed */
+        bool cjk;        /* a CJK ideograph is a word of its own */
+        int split_at;    /* RAN_SPLIT_... */
+        char *eol_token; /* the word that a line feed becomes; NULL: white space */
 };
 extern const struct ran_field ran_vocab_fields[];
 extern const char *const ran_clean_names[]; /* "none" ..., NULL at the end */
@@ -386,8 +405,8 @@ extern const char *const ran_clean_names[]; /* "none" ..., NULL at the end */
  * BERT reads it (lower case and no accents unless a piece holds a capital letter). */
 struct ran_tokenizer;
 struct ran_tokenizer *ran_tokenizer_load(const char *data, size_t n, struct ran_error *err);
-/* A vocab.txt read as `settings` say (the fields from max_word on); special: pieces like "[CLS]" are
- * special tokens wherever they stand in a text, as in the library of Hugging Face. */
+/* A vocab.txt read as `settings` say (the fields from max_word on); special: pieces like "[CLS]"
+ * are special tokens wherever they stand in a text, as in the library of Hugging Face. */
 struct ran_tokenizer *ran_tokenizer_import(const char *vocab_txt, size_t n,
                                            const struct ran_vocab_settings *settings, bool special,
                                            struct ran_error *err);
@@ -396,8 +415,8 @@ bool ran_vocab_txt_is_cased(const char *vocab_txt, size_t n);
 /* What a person should know about the file it was loaded from (a truncation that is ignored), as a
  * sentence; NULL: nothing. */
 const char *ran_tokenizer_notice(const struct ran_tokenizer *t);
-/* The tokenizer.json that ran_tokenizer_load reads back, always the same for the same tokeniser, and
- * its SHA-256 in hex. */
+/* The tokenizer.json that ran_tokenizer_load reads back, always the same for the same tokeniser,
+ * and its SHA-256 in hex. */
 const char *ran_tokenizer_json(const struct ran_tokenizer *t, size_t *n);
 const char *ran_tokenizer_digest(const struct ran_tokenizer *t);
 void ran_tokenizer_free(struct ran_tokenizer *t);
@@ -430,7 +449,8 @@ struct ran_embedding {
         bool *given;     /* (V): the others begin by chance */
         char digest[65]; /* SHA-256 of the file that they are from */
 };
-int ran_embedding_init(struct ran_embedding *e, size_t V, size_t D, struct ran_error *err); /* none */
+int ran_embedding_init(struct ran_embedding *e, size_t V, size_t D,
+                       struct ran_error *err); /* none */
 void ran_embedding_release(struct ran_embedding *e);
 
 /* A file of word vectors (text/vectors.c): those of GloVe, word2vec and fastText as text, and the
@@ -449,18 +469,19 @@ struct ran_vectors_report {
         size_t repeated; /* rows of a word that had one already: the first counts */
         size_t not_utf8; /* words that no text can hold */
 };
-/* Fills the rows of those pieces that are a whole word of the file, as it stands or, if no row of the
- * file is that, as the vocabulary normalises it ("Paris" for the piece "paris"): the first one of
- * each kind. The row "<unk>" is that of [UNK]. */
+/* Fills the rows of those pieces that are a whole word of the file, as it stands or, if no row of
+ * the file is that, as the vocabulary normalises it ("Paris" for the piece "paris"): the first one
+ * of each kind. The row "<unk>" is that of [UNK]. */
 int ran_vectors_read(struct ran_vectors *v, const struct ran_tokenizer *t, struct ran_embedding *to,
                      struct ran_vectors_report *report, struct ran_error *err);
 
 /* Counts words, to learn a vocabulary from them. ran_counter_words may run in many threads at once,
- * each with an encoding (for its scratch) and a buffer of its own: it appends the words of a text to
- * `words` in a form that ran_counter_add takes. ran_counter_add changes the counter: one thread, and
- * always in the same order for the same vocabulary. */
+ * each with an encoding (for its scratch) and a buffer of its own: it appends the words of a text
+ * to `words` in a form that ran_counter_add takes. ran_counter_add changes the counter: one thread,
+ * and always in the same order for the same vocabulary. */
 struct ran_counter;
-struct ran_counter *ran_counter_new(const struct ran_vocab_settings *settings, struct ran_error *err);
+struct ran_counter *ran_counter_new(const struct ran_vocab_settings *settings,
+                                    struct ran_error *err);
 void ran_counter_free(struct ran_counter *c);
 int ran_counter_words(const struct ran_counter *c, const char *text, size_t n,
                       struct ran_encoding *e, struct ran_buf *words, struct ran_error *err);
@@ -477,8 +498,8 @@ void ran_counter_report(const struct ran_counter *c, struct ran_counter_report *
 
 /* ---- attention patterns (mask/) ------------------------------------------------------------- */
 
-/* Whether query i sees key j is a matter of their distance |i - j|. With H = window / 2 rounded down
- * and d = dilation, the distances are
+/* Whether query i sees key j is a matter of their distance |i - j|. With H = window / 2 rounded
+ * down and d = dilation, the distances are
  *
  *      full        any
  *      window      0 ... H
@@ -497,16 +518,16 @@ extern const char *const ran_mask_names[];
 #define RAN_MASK_LENGTH 1000000000 /* tokens at most: no count below can overflow */
 struct ran_mask {
         size_t N;
-        size_t near;    /* distances 0 ... near are seen */
-        size_t far;     /* and this many more below N: mask/mask.h says which */
+        size_t near; /* distances 0 ... near are seen */
+        size_t far;  /* and this many more below N: mask/mask.h says which */
         size_t step;
         size_t sources; /* keys below it are seen from before, too: none N, causal 0 */
 };
 /* pattern, mask: RAN_ATTENTION_..., RAN_MASK_...; dilation counts for dilated only, window for all
  * but full, sources for the prefix mask only. RAN_EINVAL for N = 0, a window of 0, more source
  * tokens than tokens, and anything larger than RAN_MASK_LENGTH. */
-int ran_mask_init(struct ran_mask *m, int pattern, size_t window, size_t dilation, int mask, size_t N,
-                  size_t sources, struct ran_error *err);
+int ran_mask_init(struct ran_mask *m, int pattern, size_t window, size_t dilation, int mask,
+                  size_t N, size_t sources, struct ran_error *err);
 
 /* The keys that a query sees, or the queries that see a key: those of the run [from, to), which
  * holds the token itself, and single ones, some to the left of it and some to the right. */
@@ -516,7 +537,8 @@ struct ran_sight {
 };
 struct ran_sight ran_mask_row(const struct ran_mask *m, size_t i);    /* keys of query i < N */
 struct ran_sight ran_mask_column(const struct ran_mask *m, size_t j); /* queries of key j < N */
-/* Walks all of them as runs [*from, *to) in ascending order. Start with pos = 0; false at the end. */
+/* Walks all of them as runs [*from, *to) in ascending order. Start with pos = 0; false at the end.
+ */
 bool ran_sight_next(const struct ran_mask *m, const struct ran_sight *s, size_t *pos, size_t *from,
                     size_t *to);
 
@@ -537,7 +559,8 @@ bool ran_mask_paper(int pattern, size_t window, size_t N, uint64_t *scores);
 /* Sets of tokens: bit i % 64 of word i / 64. */
 #define RAN_TOKEN_WORDS(N) (((N) + 63) / 64)
 /* seen |= all keys that the queries in `from` see. spare: as large as they are, for scratch. */
-void ran_mask_spread(const struct ran_mask *m, uint64_t *seen, const uint64_t *from, uint64_t *spare);
+void ran_mask_spread(const struct ran_mask *m, uint64_t *seen, const uint64_t *from,
+                     uint64_t *spare);
 
 /* How much query q and key k, both (d), are alike, before the softmax:
  *
@@ -545,7 +568,12 @@ void ran_mask_spread(const struct ran_mask *m, uint64_t *seen, const uint64_t *f
  *      cosine      sqrt(d) q.k / (|q| |k| + 1e-8)
  *      euclidean   -sqrt(|q - k|^2 + 1e-8)
  *      manhattan   -(sum |q - k|) / sqrt(d) */
-enum { RAN_SIMILARITY_DOT, RAN_SIMILARITY_COSINE, RAN_SIMILARITY_EUCLIDEAN, RAN_SIMILARITY_MANHATTAN };
+enum {
+        RAN_SIMILARITY_DOT,
+        RAN_SIMILARITY_COSINE,
+        RAN_SIMILARITY_EUCLIDEAN,
+        RAN_SIMILARITY_MANHATTAN
+};
 extern const char *const ran_similarity_names[];
 double ran_similarity(int similarity, const float *q, const float *k, size_t d);
 
@@ -565,19 +593,19 @@ struct ran_config {
         int cell, mask;
         bool rotary, residual, review;
         int pooling;
-        bool multilabel; /* classify */
-        bool crf;        /* tag */
+        bool multilabel;       /* classify */
+        bool crf;              /* tag */
         size_t join_sentences; /* tag: of one `doc`, read as a document, at most; 0: each by itself
                                 */
-        size_t spelling; /* rows of the table of spelling; 0: pieces alone */
-        size_t rank;         /* contextualizer: width u of the second-order attention */
-        int context;         /* contextualizer: the first context, RAN_CONTEXT_... */
-        bool position_scale; /* contextualizer */
-        size_t ffn_dim;      /* transformer, and what follows */
+        size_t spelling;       /* rows of the table of spelling; 0: pieces alone */
+        size_t rank;           /* contextualizer: width u of the second-order attention */
+        int context;           /* contextualizer: the first context, RAN_CONTEXT_... */
+        bool position_scale;   /* contextualizer */
+        size_t ffn_dim;        /* transformer, and what follows */
         struct ran_choices attention; /* RAN_ATTENTION_..., one of all heads or one of each */
         size_t dilation;
-        int similarity;      /* RAN_SIMILARITY_... */
-        size_t shortlist;    /* lm, mlm: ids below it in the first softmax, see model/lm.h; 0: all */
+        int similarity;   /* RAN_SIMILARITY_... */
+        size_t shortlist; /* lm, mlm: ids below it in the first softmax, see model/lm.h; 0: all */
 };
 extern const struct ran_field ran_config_fields[];
 /* Whether a field belongs to the task, its head and how its documents are read; the others make an
@@ -595,7 +623,8 @@ const struct ran_config *ran_model_config(const struct ran_model *m);
 const struct ran_tokenizer *ran_model_tokenizer(const struct ran_model *m); /* NULL: ids only */
 size_t ran_model_vocabulary(const struct ran_model *m);                     /* V */
 size_t ran_model_classes(const struct ran_model *m); /* C; of a language model V */
-const char *ran_model_label(const struct ran_model *m, size_t c); /* "0", "1" ... if unnamed; NULL: none */
+const char *ran_model_label(const struct ran_model *m,
+                            size_t c); /* "0", "1" ... if unnamed; NULL: none */
 const char *ran_model_metadata(const struct ran_model *m, const char *key); /* NULL: absent */
 /* Decision thresholds of a model with several labels a document, (C): tuned ones, or 0.5. */
 const float *ran_model_thresholds(const struct ran_model *m);
@@ -605,7 +634,8 @@ const float *ran_model_thresholds(const struct ran_model *m);
 /* Scratch for scoring, one a thread, reused from document to document. pool: threads that may help
  * with one long document, or NULL. */
 struct ran_state;
-struct ran_state *ran_state_new(const struct ran_model *m, struct ran_pool *pool, struct ran_error *err);
+struct ran_state *ran_state_new(const struct ran_model *m, struct ran_pool *pool,
+                                struct ran_error *err);
 void ran_state_free(struct ran_state *s);
 /* A document to be read. */
 struct ran_document {
@@ -629,9 +659,9 @@ int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ra
  * or NULL. */
 int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
             uint32_t *tags, float *score, float *logits, struct ran_error *err);
-/* What a language model has read so far, to read on from there (MODELS.md calls it the state to carry
- * on): per layer the cell, what the review keeps of all earlier ones, and the window that is open.
- * Reading on costs the new tokens alone. */
+/* What a language model has read so far, to read on from there (MODELS.md calls it the state to
+ * carry on): per layer the cell, what the review keeps of all earlier ones, and the window that is
+ * open. Reading on costs the new tokens alone. */
 struct ran_past;
 struct ran_past *ran_past_new(const struct ran_model *m, struct ran_error *err); /* nothing read */
 void ran_past_free(struct ran_past *p);
@@ -659,8 +689,8 @@ struct ran_lm_out {
 int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_past *past,
                 const uint32_t *ids, size_t n, size_t sources, const struct ran_lm_out *out,
                 struct ran_error *err);
-/* Of a document of L ids the tokens at places (n, ascending): nll of gold (n) unless NULL, and logits
- * (n, V) unless NULL. task mlm. */
+/* Of a document of L ids the tokens at places (n, ascending): nll of gold (n) unless NULL, and
+ * logits (n, V) unless NULL. task mlm. */
 int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
                 const uint32_t *places, size_t n, const uint32_t *gold, float *nll, float *logits,
                 struct ran_error *err);
@@ -673,18 +703,18 @@ size_t ran_most_probable(const float *p, size_t C); /* the first of equals */
 /* ---- the attention that was paid (model/look.c) ---------------------------------------------- */
 
 /* Attention is a table of weights: a row is a query, which looks, a column a key, which is looked
- * at. What a query gives to all keys adds up to 1, and a key that it does not see gets 0. Each layer
- * has
+ * at. What a query gives to all keys adds up to 1, and a key that it does not see gets 0. Each
+ * layer has
  *
  *                    RAN_LOOK_HEADS, a table a head             RAN_LOOK_REVIEW, one table
  *      RAN           rows and rows: window by window            tokens and states
  *      Transformer   tokens and tokens, as far as they see
  *      Contextualizer  the document and its tokens; layers are steps
  *
- * Rows are the tokens, before those of each window its cell. State i is the cell after i windows: what
- * the review of window i - 1 left; state 0, with which the document begins, is seen under a mask
- * only. A Contextualizer has a vector a token and step, alpha * x; the weight is its length's share
- * of all those lengths. */
+ * Rows are the tokens, before those of each window its cell. State i is the cell after i windows:
+ * what the review of window i - 1 left; state 0, with which the document begins, is seen under a
+ * mask only. A Contextualizer has a vector a token and step, alpha * x; the weight is its length's
+ * share of all those lengths. */
 enum { RAN_LOOK_HEADS, RAN_LOOK_REVIEW, RAN_LOOK_TABLES };
 enum ran_axis { RAN_AXIS_TOKENS, RAN_AXIS_ROWS, RAN_AXIS_STATES, RAN_AXIS_DOCUMENT };
 struct ran_look_shape {
@@ -698,10 +728,11 @@ struct ran_look_shape {
 };
 /* Of a document of L >= 1 tokens. */
 void ran_look_shape(struct ran_look_shape *shape, const struct ran_config *c, size_t L);
-size_t ran_look_window(const struct ran_look_shape *shape, size_t t); /* of token t */
+size_t ran_look_window(const struct ran_look_shape *shape, size_t t);     /* of token t */
 size_t ran_look_window_end(const struct ran_look_shape *shape, size_t i); /* after its last token */
-size_t ran_look_row(const struct ran_look_shape *shape, size_t t);  /* of token t */
-size_t ran_look_cell(const struct ran_look_shape *shape, size_t i); /* row of the cell of window i */
+size_t ran_look_row(const struct ran_look_shape *shape, size_t t);        /* of token t */
+size_t ran_look_cell(const struct ran_look_shape *shape,
+                     size_t i); /* row of the cell of window i */
 /* Whether a row is a cell; *at: its window, or else the token. */
 bool ran_look_is_cell(const struct ran_look_shape *shape, size_t row, size_t *at);
 
@@ -752,20 +783,20 @@ int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, size
  * RAN and Transformer begin with a layer norm, which takes away the size of a row.
  *
  * steps k: the same at k places of a path on which all tokens grow from nothing (a row of zeros) to
- * what they are, evenly as their layer norm shows them (integrated gradients; Sundararajan, Taly and
- * Yan 2017). The values together are the log odds less those of as many empty tokens, the better the
- * more places; their order is good from the first, and RAN_EXPLAIN_STEPS change it little. One
- * forward and one backward pass a step. */
+ * what they are, evenly as their layer norm shows them (integrated gradients; Sundararajan, Taly
+ * and Yan 2017). The values together are the log odds less those of as many empty tokens, the
+ * better the more places; their order is good from the first, and RAN_EXPLAIN_STEPS change it
+ * little. One forward and one backward pass a step. */
 enum { RAN_EXPLAIN_STEPS = 4 };
 int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t steps, double *value,
                       struct ran_error *err);
 
-/* Token to token: how much each of the L tokens bears on the outputs of the tokens [from, to) of the
- * encoder. J being the Jacobian of these rows by the embedding row x of a token (all products of
- * Jacobians through attention, cells and review are in it), its value is |J|^2 |x|^2 / D: the mean
- * square by which these outputs move, to first order, when the row of the token makes a step of its
- * own length in some direction. So values of several runs of rows may be added, and so may those of
- * tokens.
+/* Token to token: how much each of the L tokens bears on the outputs of the tokens [from, to) of
+ * the encoder. J being the Jacobian of these rows by the embedding row x of a token (all products
+ * of Jacobians through attention, cells and review are in it), its value is |J|^2 |x|^2 / D: the
+ * mean square by which these outputs move, to first order, when the row of the token makes a step
+ * of its own length in some direction. So values of several runs of rows may be added, and so may
+ * those of tokens.
  *
  * |J|^2, the Frobenius norm, is that of r J for random signs r, in the mean over `probes` of them,
  * always the same ones (Hutchinson 1990): one backward pass a probe, however many rows. Not for a
@@ -780,7 +811,8 @@ int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t p
 struct ran_sampler {
         double temperature; /* logits are divided by it; 0: the most probable token, no chance */
         size_t top_k;       /* only of the k most probable; 0: of all */
-        double top_p; /* of these, only of the fewest that have this share of their probability; 1: all */
+        double top_p; /* of these, only of the fewest that have this share of their probability; 1:
+                         all */
         const bool *never; /* (V) tokens that are never drawn; NULL: none */
         /* Scratch. */
         uint32_t *heap;
@@ -801,8 +833,8 @@ double ran_nll(const float *logits, size_t V, uint32_t id);
 
 /* ---- metrics (eval/) ------------------------------------------------------------------------ */
 
-/* Counts and sums (in double) over scored documents of a classifier. What is added in the same order
- * gives the same numbers to the last bit. */
+/* Counts and sums (in double) over scored documents of a classifier. What is added in the same
+ * order gives the same numbers to the last bit. */
 struct ran_eval;
 /* names (C): not owned, or NULL for "0", "1" ...; multilabel: any number of labels a document. */
 struct ran_eval *ran_eval_new(size_t C, const char *const *names, bool multilabel,
@@ -842,7 +874,8 @@ struct ran_eval_report {
         const char *const *names;
         bool multilabel;
         double accuracy; /* several labels: share of documents with exactly the gold set */
-        /* macro: mean over classes that are in the gold data or were predicted; weighted: by support. */
+        /* macro: mean over classes that are in the gold data or were predicted; weighted: by
+         * support. */
         struct ran_prf micro, macro, weighted;
         /* Over the documents whose labels are all known (n_known); NaN without any.
          * One label: -log p of the gold class; sum over classes of (p - y)^2; confidence in the
@@ -850,9 +883,11 @@ struct ran_eval_report {
          * ece: 15 bins of equal width. */
         size_t n_known;
         double log_loss, brier, ece;
-        double top[RAN_EVAL_TOP]; /* one label: top[k-1], share with gold among the k most probable */
+        double top[RAN_EVAL_TOP]; /* one label: top[k-1], share with gold among the k most probable
+                                   */
         const struct ran_eval_class *classes; /* (C) */
-        const struct ran_eval_cell *confusion; /* one label: cells above 0, by gold, then predicted */
+        const struct ran_eval_cell
+                *confusion; /* one label: cells above 0, by gold, then predicted */
         size_t cells;
         const struct ran_eval_label *unknown; /* by their bytes */
         size_t n_unknown, unknown_total;      /* names; occurrences */
@@ -871,9 +906,9 @@ struct ran_tag_score {
         struct ran_prf rates;
 };
 
-/* The score of conlleval, the script of the CoNLL shared tasks, as its version of 2004-01-26 computes
- * and prints it. Fed token by token with tags as they stand: the script takes any string, knows
- * IOB2 and IOB1 and more by rules of its own, and is blind to S-, L- and U-. */
+/* The score of conlleval, the script of the CoNLL shared tasks, as its version of 2004-01-26
+ * computes and prints it. Fed token by token with tags as they stand: the script takes any string,
+ * knows IOB2 and IOB1 and more by rules of its own, and is blind to S-, L- and U-. */
 struct ran_conll;
 struct ran_conll *ran_conll_new(struct ran_error *err);
 void ran_conll_free(struct ran_conll *c);
@@ -900,7 +935,7 @@ void ran_conll_json(const struct ran_conll_report *report, struct ran_buf *out);
 /* Reads the files of columns that the script reads, by its rules: fields between single spaces, the
  * last the guessed tag, the one before it the correct one. Set `in`, leave the rest zero. */
 struct ran_conll_reader {
-        FILE *in; /* the caller's */
+        FILE *in;                      /* the caller's */
         const char *correct, *guessed; /* of a token, good until the next call */
         size_t correct_n, guessed_n;
         int status;             /* of a refused file: what the script exits with */
@@ -909,7 +944,7 @@ struct ran_conll_reader {
         size_t cap, fields;
 };
 enum ran_conll_line {
-        RAN_CONLL_END,     /* no more lines */
+        RAN_CONLL_END, /* no more lines */
         RAN_CONLL_TOKEN,
         RAN_CONLL_BREAK,   /* the sentence ends: an empty line, or a boundary "-X-" */
         RAN_CONLL_REFUSED, /* the script gives up here, and prints no score */
@@ -929,8 +964,8 @@ int ran_strict_add(struct ran_strict *s, const struct ran_tag *gold, const struc
 
 struct ran_strict_report {
         size_t sentences, tokens;
-        struct ran_tag_score all; /* rates: micro average */
-        struct ran_prf macro;     /* mean over the types */
+        struct ran_tag_score all;          /* rates: micro average */
+        struct ran_prf macro;              /* mean over the types */
         const struct ran_tag_score *types; /* those in the data or found, by their bytes */
         size_t n_types;
         /* Of the entities found that are not correct: those with the ends of one in the data and
@@ -955,13 +990,13 @@ struct ran_dataset {
         size_t *first;       /* (B+1) where each begins in ids */
         uint32_t *labels;    /* all labels, one after another; ascending within a document */
         size_t *label_first; /* (B+1) where those of a document begin */
-        uint32_t *places;    /* tagging, else NULL: as labels, the token of its document that each is of;
-                              * mlm: the first token of each word, all labels being 0 */
-        uint32_t *sources;   /* (B) language models, else NULL: leading ids that are source */
-        uint32_t *spelling;  /* or NULL: as ids, RAN_SPELLING each */
-        bool *begins;        /* as places: the word is the first of a sentence */
-        float *weight;       /* (B) */
-        char **names;        /* (C) label names, ordered by their bytes; shared with nobody */
+        uint32_t *places;   /* tagging, else NULL: as labels, the token of its document that each is
+                             * of;   mlm: the first token of each word, all labels being 0 */
+        uint32_t *sources;  /* (B) language models, else NULL: leading ids that are source */
+        uint32_t *spelling; /* or NULL: as ids, RAN_SPELLING each */
+        bool *begins;       /* as places: the word is the first of a sentence */
+        float *weight;      /* (B) */
+        char **names;       /* (C) label names, ordered by their bytes; shared with nobody */
         size_t C;
         bool multilabel; /* records hold "labels": set by the caller */
         bool given;      /* mlm: places are gaps, and labels what stood there: set by the caller */
@@ -996,8 +1031,8 @@ int ran_dataset_add(struct ran_dataset *d, const uint32_t *ids, size_t L, const 
 int ran_dataset_add_words(struct ran_dataset *d, const uint32_t *ids, size_t L,
                           const uint32_t *places, const uint32_t *tags, size_t n, double weight,
                           struct ran_error *err);
-/* Appends a document for a language model: it reads L - 1 ids, and predicts those from the second one
- * on that are not among the first `sources`. RAN_EINVAL when there is none to predict. */
+/* Appends a document for a language model: it reads L - 1 ids, and predicts those from the second
+ * one on that are not among the first `sources`. RAN_EINVAL when there is none to predict. */
 int ran_dataset_add_text(struct ran_dataset *d, const uint32_t *ids, size_t L, size_t sources,
                          double weight, struct ran_error *err);
 /* Makes the document that was added last, for tagging, longer by a sentence. Its weight stays. */
@@ -1016,8 +1051,8 @@ int ran_dataset_continue(struct ran_dataset *d, const uint32_t *ids, size_t L,
 struct ran_document ran_dataset_document(const struct ran_dataset *d, size_t b);
 /* Orders the classes that turned up by the bytes of their names, and renumbers the labels. */
 int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err);
-/* Moves a share of the documents of d (finished) to dev (zeroed), both in order: about that share of
- * each class and exactly that share in all, but never the last document of a class. Which ones
+/* Moves a share of the documents of d (finished) to dev (zeroed), both in order: about that share
+ * of each class and exactly that share in all, but never the last document of a class. Which ones
  * depends on the seed and on a document's place in d alone. With several labels a document, the
  * share is of all. */
 int ran_dataset_split(struct ran_dataset *d, double share, uint64_t seed, struct ran_dataset *dev,
@@ -1036,8 +1071,8 @@ struct ran_train_settings {
         double beta1, beta2, epsilon;
         double dropout, embed_dropout, word_dropout, label_smoothing;
         double vectors_rms; /* root mean square that `vectors` of the job are scaled to; 0: as is */
-        double init_rate; /* share of the learning rate, for what `init` of the job brings */
-        bool freeze;      /* the rows of the embedding that `vectors` or `init` bring stay */
+        double init_rate;   /* share of the learning rate, for what `init` of the job brings */
+        bool freeze;        /* the rows of the embedding that `vectors` or `init` bring stay */
         int schedule, metric, class_weights;
 };
 extern const struct ran_field ran_train_fields[];
@@ -1050,8 +1085,8 @@ struct ran_train_report {
         size_t epoch, epochs, step, steps; /* from 1 */
         double loss;                       /* of the last steps, smoothed; of dev for REPORT_DEV */
         double learning_rate, gradient_norm;
-        size_t tokens;   /* trained on so far in this run */
-        double seconds;  /* of this run so far */
+        size_t tokens;  /* trained on so far in this run */
+        double seconds; /* of this run so far */
         double tokens_per_second, eta_seconds;
         double accuracy, micro_f1, macro_f1; /* REPORT_DEV */
         double metric, best;                 /* of the dev set, larger is better (loss: negated) */
@@ -1063,19 +1098,21 @@ struct ran_train_job {
         const struct ran_config *config;
         const struct ran_train_settings *settings;
         const struct ran_dataset *train, *dev; /* dev NULL or empty: the last epoch is kept */
-        const struct ran_tokenizer *tokenizer; /* goes into the model; NULL: ids only, then V says how many */
+        const struct ran_tokenizer
+                *tokenizer; /* goes into the model; NULL: ids only, then V says how many */
         size_t V;
         /* Where weights begin; NULL: by chance. init: tensors of the same name and shape, those of
          * the head only where ran_train_keeps_head, and the embedding, which must fit. */
         const struct ran_embedding *vectors;
         const struct ran_model *init;
-        const char *output;     /* model file; written when training is complete, never before */
-        const char *checkpoint; /* output.ckpt */
+        const char *output;        /* model file; written when training is complete, never before */
+        const char *checkpoint;    /* output.ckpt */
         double checkpoint_seconds; /* how often to write it; also whenever the caller ends a run */
         bool resume;
         const char *training; /* JSON members that the caller wants in `training`, or NULL */
         struct ran_pool *pool;
-        /* Called now and then; a value other than 0 ends training after a checkpoint with RAN_EINTR. */
+        /* Called now and then; a value other than 0 ends training after a checkpoint with
+         * RAN_EINTR. */
         int (*report)(void *arg, const struct ran_train_report *report);
         void *arg;
 };

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digits.h"
 #include "ran.h"
 
 static int out_of_memory(size_t n, size_t size, struct ran_error *err)
@@ -58,27 +59,28 @@ float *ran_alloc_floats(size_t n, struct ran_error *err)
         return p;
 }
 
-/* Makes room for n more bytes; false (and failed for ever) when there is none. */
-static bool reserve(struct ran_buf *b, size_t n)
+char *ran_buf_room(struct ran_buf *b, size_t n)
 {
-        if (b->failed)
-                return false;
-        if (n <= b->cap - b->len)
-                return true;
-        char *data = n > SIZE_MAX - b->len ? NULL : ran_grow(b->data, &b->cap, b->len + n, 1, NULL);
+        if (!b->failed && b->data != NULL && n <= b->cap - b->len)
+                return b->data + b->len;
+        char *data = b->failed || n > SIZE_MAX - b->len
+                             ? NULL
+                             : ran_grow(b->data, &b->cap, b->len + n, 1, NULL);
         if (data == NULL) {
                 b->failed = true;
-                return false;
+                return NULL;
         }
         b->data = data;
-        return true;
+        return data + b->len;
 }
 
 void ran_buf_add(struct ran_buf *b, const void *bytes, size_t n)
 {
-        if (n == 0 || !reserve(b, n))
+        char *room = n > 0 ? ran_buf_room(b, n) : NULL;
+
+        if (room == NULL)
                 return;
-        memcpy(b->data + b->len, bytes, n);
+        memcpy(room, bytes, n);
         b->len += n;
 }
 
@@ -92,6 +94,14 @@ void ran_buf_char(struct ran_buf *b, char c)
         ran_buf_add(b, &c, 1);
 }
 
+void ran_buf_size(struct ran_buf *b, size_t x)
+{
+        char *room = ran_buf_room(b, DIGITS_MAX);
+
+        if (room != NULL)
+                b->len += digits_put(room, x);
+}
+
 void ran_buf_printf(struct ran_buf *b, const char *format, ...)
 {
         va_list ap;
@@ -99,7 +109,7 @@ void ran_buf_printf(struct ran_buf *b, const char *format, ...)
         va_start(ap, format);
         int n = vsnprintf(NULL, 0, format, ap);
         va_end(ap);
-        if (n < 0 || !reserve(b, (size_t)n + 1)) { /* vsnprintf also writes a NUL */
+        if (n < 0 || ran_buf_room(b, (size_t)n + 1) == NULL) { /* vsnprintf also writes a NUL */
                 b->failed = true;
                 return;
         }

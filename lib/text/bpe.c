@@ -11,18 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A word that was cut, in a cache line of its own: most words of a text are found again. */
-enum {
-        KNOWN_SETS = 16384, /* of two words each: 2 MiB in all */
-        KNOWN_BYTES = 32,
-};
-struct bpe_known {
-        uint32_t id[BPE_KNOWN_PIECES];
-        unsigned char width[BPE_KNOWN_PIECES], count;
-        unsigned char n; /* bytes of the word; 0: none is here */
-        char word[KNOWN_BYTES];
-};
-
 struct bpe_symbol {
         uint32_t id, n;      /* n = 0: it went into the one before it */
         uint32_t prev, next; /* BPE_NONE at the ends */
@@ -57,20 +45,7 @@ void bpe_scratch_release(struct bpe_scratch *s)
         free(s->symbol);
         free(s->queue);
         free(s->piece);
-        free(s->known);
         *s = (struct bpe_scratch){0};
-}
-
-int bpe_scratch_use(struct bpe_scratch *s, const char *digest, struct ran_error *err)
-{
-        const size_t n = 2 * KNOWN_SETS;
-
-        if (s->known != NULL && strcmp(s->vocab, digest) == 0)
-                return RAN_OK;
-        free(s->known);
-        s->known = ran_alloc(n, sizeof(*s->known), err);
-        memcpy(s->vocab, digest, sizeof(s->vocab));
-        return s->known != NULL ? RAN_OK : RAN_ENOMEM;
 }
 
 /* ---- the queue: a heap of ranks and places -------------------------------------------------- */
@@ -181,51 +156,14 @@ static size_t merge_all(const struct bpe *b, const char *word, size_t n, struct 
         return count;
 }
 
-/* ---- words that come again ------------------------------------------------------------------ */
-
-static bool is_known(const struct bpe_known *k, const char *word, size_t n)
-{
-        return k->n == n && memcmp(k->word, word, n) == 0;
-}
-
-/* Puts a word first in its set; the one that was second is forgotten. */
-static void keep(struct bpe_known *set, const char *word, size_t n, const struct bpe_piece *piece,
-                 size_t count)
-{
-        struct bpe_known *k = set;
-
-        set[1] = set[0];
-        k->n = (unsigned char)n;
-        k->count = (unsigned char)count;
-        memcpy(k->word, word, n);
-        for (size_t i = 0; i < count; i++) {
-                k->id[i] = piece[i].id;
-                k->width[i] = (unsigned char)piece[i].n;
-        }
-}
-
 int bpe_cut(const struct bpe *b, const char *word, size_t n, struct bpe_scratch *s,
             const struct bpe_piece **pieces, size_t *count, struct ran_error *err)
 {
-        struct bpe_known *set = NULL;
-
-        if (n <= KNOWN_BYTES) {
-                set = &s->known[2 * (strings_hash(STRINGS_HASH_START, word, n) % KNOWN_SETS)];
-                const struct bpe_known *k = is_known(set, word, n) ? set : set + 1;
-                if (k == set || is_known(k, word, n)) {
-                        for (size_t i = 0; i < k->count; i++)
-                                s->found[i] = (struct bpe_piece){k->id[i], k->width[i]};
-                        *pieces = s->found;
-                        *count = k->count;
-                        return RAN_OK;
-                }
-        }
         int code = reserve(s, n, err);
+
         if (code != RAN_OK)
                 return code;
         *count = merge_all(b, word, n, s);
         *pieces = s->piece;
-        if (set != NULL && *count <= BPE_KNOWN_PIECES)
-                keep(set, word, n, s->piece, *count);
         return RAN_OK;
 }

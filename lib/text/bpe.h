@@ -23,22 +23,15 @@ int bpe_add_merge(struct bpe *b, uint32_t left, uint32_t right, uint32_t joined,
 struct bpe_piece {
         uint32_t id, n;
 };
-enum { BPE_KNOWN_PIECES = 6 }; /* of a word that is remembered, at most */
 
-/* Memory for cutting words, and the words that were cut lately. Zero-initialise. */
+/* Memory for cutting words. Zero-initialise. */
 struct bpe_scratch {
         struct bpe_symbol *symbol;
         uint64_t *queue;
         struct bpe_piece *piece;
         size_t symbol_cap, queue_cap, queue_n, piece_cap;
-
-        char vocab[65]; /* digest of the vocabulary that the known words were cut by */
-        struct bpe_known *known;
-        struct bpe_piece found[BPE_KNOWN_PIECES];
 };
 void bpe_scratch_release(struct bpe_scratch *s);
-/* Before words are cut by a vocabulary. */
-int bpe_scratch_use(struct bpe_scratch *s, const char *digest, struct ran_error *err);
 
 /* The pieces of a word, n > 0 bytes of UTF-8: *pieces, of *count, valid until the next call. Time
  * is that of sorting n numbers. */

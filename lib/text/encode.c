@@ -19,6 +19,8 @@ void ran_encoding_release(struct ran_encoding *e)
         if (scratch != NULL) {
                 word_scratch_release(&scratch->words);
                 bpe_scratch_release(&scratch->bpe);
+                known_release(&scratch->known);
+                free(scratch->part);
         }
         free(scratch);
         *e = (struct ran_encoding){0};
@@ -69,22 +71,26 @@ struct encoding_scratch *encoding_scratch(struct ran_encoding *e, struct ran_err
         return e->scratch;
 }
 
-/* ---- words to pieces ------------------------------------------------------------------------ */
+/* ---- words to pieces: each cut fills scratch->part and returns its code -----------------------
+ */
 
-static int add_extent(struct ran_encoding *e, uint32_t id, const struct word *word, size_t from,
-                      size_t to, struct ran_error *err)
+static int add_part(struct encoding_scratch *s, uint32_t id, size_t from, size_t to,
+                    struct ran_error *err)
 {
-        size_t start, end;
+        struct word_part *part = ran_grow(s->part, &s->part_cap, s->parts + 1, sizeof(*part), err);
 
-        word_extent(word, from, to, &start, &end);
-        return add(e, id, start, end, err);
+        if (part == NULL)
+                return RAN_ENOMEM;
+        s->part = part;
+        part[s->parts++] = (struct word_part){id, (uint32_t)from, (uint32_t)to};
+        return RAN_OK;
 }
 
 /* The longest piece that fits, again and again; when none does, the whole word is unknown. */
 static int cut_pieces(const struct ran_tokenizer *t, const struct word *word,
-                      struct ran_encoding *e, struct ran_error *err)
+                      struct encoding_scratch *s, struct ran_error *err)
 {
-        size_t before = e->n, chars = 0;
+        size_t chars = 0;
 
         for (size_t pos = 0, length = 0; pos < word->n; pos += length) {
                 bool first = pos == 0;
@@ -93,11 +99,11 @@ static int cut_pieces(const struct ran_tokenizer *t, const struct word *word,
                                               t->prefix, first ? 0 : t->prefix_n, word->s + pos,
                                               word->n - pos, t->longest, &length);
                 if (id == STRINGS_NONE) {
-                        e->n = before;
-                        return add_extent(e, t->unk, word, 0, word->chars, err);
+                        s->parts = 0;
+                        return add_part(s, t->unk, 0, word->chars, err);
                 }
                 size_t next = chars + unicode_count(word->s + pos, length);
-                int code = add_extent(e, id, word, chars, next, err);
+                int code = add_part(s, id, chars, next, err);
                 if (code != RAN_OK)
                         return code;
                 chars = next;
@@ -154,44 +160,35 @@ static void trim(const struct word *word, size_t begin, size_t end, size_t *from
         *to -= unicode_count(word->s + end - trail, trail);
 }
 
-/* So the word " the" stands where "the" does, and white space alone stands nowhere: where the word
- * goes on, or ends. */
-static int add_bytes(struct ran_encoding *e, const struct bpe_piece *piece, const struct word *word,
-                     size_t pos, size_t from, size_t to, struct ran_error *err)
+/* So the word " the" stands where "the" does, and white space alone stands nowhere: between two
+ * characters, where the word goes on, or ends. */
+static int cut_bytes(const struct ran_tokenizer *t, const struct word *word,
+                     struct encoding_scratch *s, struct ran_error *err)
 {
-        size_t start, end;
-
-        trim(word, pos, pos + piece->n, &from, &to);
-        if (from < to)
-                return add_extent(e, piece->id, word, from, to, err);
-        bool last = from == word->chars;
-        word_extent(word, from - last, from - last + 1, &start, &end);
-        return last ? add(e, piece->id, end, end, err) : add(e, piece->id, start, start, err);
-}
-
-static int cut_bytes(const struct ran_tokenizer *t, const struct word *word, struct ran_encoding *e,
-                     struct ran_error *err)
-{
-        struct encoding_scratch *scratch = e->scratch;
         const struct bpe_piece *piece;
         size_t count, pos = 0, chars = 0;
-        int code = bpe_cut(&t->bpe, word->s, word->n, &scratch->bpe, &piece, &count, err);
+        int code = bpe_cut(&t->bpe, word->s, word->n, &s->bpe, &piece, &count, err);
 
         for (size_t i = 0; i < count && code == RAN_OK; i++) {
                 bool inside = ((unsigned char)word->s[pos] & 0xc0) == 0x80;
                 size_t next = chars + unicode_count(word->s + pos, piece[i].n);
-                code = add_bytes(e, &piece[i], word, pos, chars - inside, next, err);
+                size_t from = chars - inside, to = next;
+                trim(word, pos, pos + piece[i].n, &from, &to);
+                code = add_part(s, piece[i].id, from, to > from ? to : from, err);
                 pos += piece[i].n;
                 chars = next;
         }
         return code;
 }
 
-static int cut(const struct ran_tokenizer *t, const struct word *word, struct ran_encoding *e,
+static int cut(const struct ran_tokenizer *t, const struct word *word, struct encoding_scratch *s,
                struct ran_error *err)
 {
+        s->parts = 0;
+        if (word->n >= UINT32_MAX)
+                return ran_fail(err, RAN_EINVAL, "a word of %zu bytes is too long", word->n);
         if (t->type == TOKENIZER_BPE)
-                return cut_bytes(t, word, e, err);
+                return cut_bytes(t, word, s, err);
         uint32_t id = strings_find(&t->pieces, strings_hash(STRINGS_HASH_START, word->s, word->n),
                                    "", 0, word->s, word->n);
         bool pieces = t->type == TOKENIZER_WORDPIECE;
@@ -201,8 +198,63 @@ static int cut(const struct ran_tokenizer *t, const struct word *word, struct ra
         if (pieces && word->chars > t->max_chars)
                 id = t->unk;
         else if (id == STRINGS_NONE && pieces)
-                return cut_pieces(t, word, e, err);
-        return add_extent(e, id != STRINGS_NONE ? id : t->unk, word, 0, word->chars, err);
+                return cut_pieces(t, word, s, err);
+        return add_part(s, id != STRINGS_NONE ? id : t->unk, 0, word->chars, err);
+}
+
+static int add_extent(struct ran_encoding *e, const struct word *word, uint32_t id, size_t from,
+                      size_t to, struct ran_error *err)
+{
+        size_t start, end;
+
+        if (from < to) {
+                word_extent(word, from, to, &start, &end);
+        } else {
+                bool last = from == word->chars;
+                word_extent(word, from - last, from - last + 1, &start, &end);
+                *(last ? &start : &end) = last ? end : start;
+        }
+        return add(e, id, start, end, err);
+}
+
+static int add_known(struct ran_encoding *e, const struct word *word,
+                     const struct known_word *known, struct ran_error *err)
+{
+        int code = RAN_OK;
+
+        for (size_t i = 0; i < known->parts && code == RAN_OK; i++)
+                code = add_extent(e, word, known->id[i], known->from[i], known->to[i], err);
+        return code;
+}
+
+static int add_new(const struct ran_tokenizer *t, const struct word *word, struct ran_encoding *e,
+                   struct ran_error *err)
+{
+        struct encoding_scratch *s = e->scratch;
+        int code = cut(t, word, s, err);
+
+        for (size_t i = 0; i < s->parts && code == RAN_OK; i++)
+                code = add_extent(e, word, s->part[i].id, s->part[i].from, s->part[i].to, err);
+        return code;
+}
+
+static int add_word(const struct ran_tokenizer *t, struct word *word, struct ran_encoding *e,
+                    struct ran_error *err)
+{
+        struct encoding_scratch *s = e->scratch;
+        struct known_word *set;
+
+        if (word->n > KNOWN_BYTES)
+                return add_new(t, word, e, err);
+        if (!word->keyed)
+                known_key(word->key, word->s, word->n);
+        const struct known_word *known = known_find(&s->known, word->key, word->n, &set);
+        if (known != NULL)
+                return add_known(e, word, known, err);
+        int code = add_new(t, word, e, err);
+        if (code == RAN_OK)
+                known_keep(set, word->key, word->n, s->part, s->parts);
+        return code;
 }
 
 /* ---- texts to words ------------------------------------------------------------------------- */
@@ -246,7 +298,7 @@ static int encode_plain(const struct ran_tokenizer *t, const char *text, size_t 
         words_begin(&words, &t->rules, &scratch->words, text, n, *points);
         words.lead |= !numbered && e->words > 0;
         while (words_next(&words, &word, err)) {
-                int code = cut(t, &word, e, err);
+                int code = add_word(t, &word, e, err);
                 if (code != RAN_OK)
                         return code;
                 e->words += numbered;
@@ -259,12 +311,10 @@ static int encode(const struct ran_tokenizer *t, const char *text, size_t n, boo
                   size_t *points, struct ran_encoding *e, struct ran_error *err)
 {
         struct encoding_scratch *scratch = encoding_scratch(e, err);
-        int code = RAN_OK;
 
         if (scratch == NULL)
                 return RAN_ENOMEM;
-        if (t->type == TOKENIZER_BPE)
-                code = bpe_scratch_use(&scratch->bpe, t->digest, err);
+        int code = known_use(&scratch->known, t->digest, err);
         *points = 0;
         for (size_t pos = 0; pos < n && code == RAN_OK;) {
                 struct found found = find_added(&t->added, text + pos, n - pos);

@@ -147,8 +147,8 @@ static void write_added(const struct ran_tokenizer *t, struct ran_buf *out)
         ran_buf_char(out, ']');
 }
 
-/* The same object stands for pre-tokenizer, post-processor and decoder, each of which reads a part of
- * it. */
+/* The same object stands for pre-tokenizer, post-processor and decoder, each of which reads a part
+ * of it. */
 static void write_byte_level(struct ran_buf *out, bool lead, bool regex)
 {
         ran_buf_str(out, "{\"type\":\"ByteLevel\"");
@@ -221,10 +221,32 @@ static void write_merges(const struct ran_tokenizer *t, struct ran_buf *out)
         ran_buf_release(&text);
 }
 
-static void write_model(const struct ran_tokenizer *t, struct ran_buf *out)
+/* An id without a piece keeps a string of none. */
+static void write_vocab(struct ran_tokenizer *t, struct ran_buf *out)
+{
+        const char *between = "\n";
+
+        ran_buf_str(out, ",\"vocab\":{");
+        for (size_t id = 0; id < t->pieces.n; id++) {
+                size_t n;
+                const char *piece = ran_tokenizer_piece(t, (uint32_t)id, &n);
+                if (piece == NULL)
+                        continue;
+                ran_buf_str(out, between);
+                size_t begin = out->len;
+                ran_buf_json(out, piece, n);
+                t->quoted[id] = (struct quoted){begin, out->len - begin};
+                ran_buf_char(out, ':');
+                ran_buf_size(out, id);
+                between = ",\n";
+        }
+        ran_buf_str(out, "\n}");
+}
+
+static void write_model(struct ran_tokenizer *t, struct ran_buf *out)
 {
         size_t n;
-        const char *unk = ran_tokenizer_piece(t, t->unk, &n), *between = "\n";
+        const char *unk = ran_tokenizer_piece(t, t->unk, &n);
 
         ran_buf_printf(out,
                        ",\n\"model\":{\"type\":\"%s\",\"unk_token\":", hf_model_types[t->type]);
@@ -241,24 +263,19 @@ static void write_model(const struct ran_tokenizer *t, struct ran_buf *out)
                 write_text(out, t->prefix);
                 ran_buf_printf(out, ",\"max_input_chars_per_word\":%zu", t->max_chars);
         }
-        ran_buf_str(out, ",\"vocab\":{");
-        for (size_t id = 0; id < t->pieces.n; id++) {
-                const char *piece = ran_tokenizer_piece(t, (uint32_t)id, &n);
-                if (piece == NULL)
-                        continue;
-                ran_buf_str(out, between);
-                ran_buf_json(out, piece, n);
-                ran_buf_printf(out, ":%zu", id);
-                between = ",\n";
-        }
-        ran_buf_str(out, "\n}");
+        write_vocab(t, out);
         if (t->type == TOKENIZER_BPE)
                 write_merges(t, out);
         ran_buf_char(out, '}');
 }
 
-int tokenizer_write(const struct ran_tokenizer *t, struct ran_buf *out, struct ran_error *err)
+int tokenizer_write(struct ran_tokenizer *t, struct ran_error *err)
 {
+        struct ran_buf *out = &t->json;
+
+        t->quoted = ran_alloc(t->pieces.n, sizeof(*t->quoted), err);
+        if (t->quoted == NULL)
+                return RAN_ENOMEM;
         ran_buf_str(out, "{\"version\":\"1.0\",\"truncation\":null,\"padding\":null");
         write_added(t, out);
         write_normalizer(&t->rules.normal, out);
@@ -267,6 +284,9 @@ int tokenizer_write(const struct ran_tokenizer *t, struct ran_buf *out, struct r
         write_decoder(t, out);
         write_model(t, out);
         ran_buf_str(out, "}\n");
-        return out->failed ? ran_fail(err, RAN_ENOMEM, "no memory to write %zu pieces", t->pieces.n)
-                           : RAN_OK;
+        char *behind = ran_buf_room(out, TOKENIZER_STEP);
+        if (behind == NULL)
+                return ran_fail(err, RAN_ENOMEM, "no memory to write %zu pieces", t->pieces.n);
+        memset(behind, 0, TOKENIZER_STEP);
+        return RAN_OK;
 }

@@ -147,7 +147,7 @@ int tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_error 
         if (code == RAN_OK)
                 code = text_rules_prepare(&t->rules, err);
         if (code == RAN_OK)
-                code = tokenizer_write(t, &t->json, err);
+                code = tokenizer_write(t, err);
         if (code != RAN_OK)
                 return code;
         struct ran_sha256 sha;
@@ -169,6 +169,7 @@ void ran_tokenizer_free(struct ran_tokenizer *t)
         bpe_release(&t->bpe);
         free(t->notice);
         ran_buf_release(&t->json);
+        free(t->quoted);
         free(t);
 }
 

@@ -5,6 +5,7 @@
 
 #include "ran.h"
 #include "text/bpe.h"
+#include "text/known.h"
 #include "text/strings.h"
 #include "text/words.h"
 
@@ -35,6 +36,12 @@ struct added_tokens {
         size_t longest;  /* in bytes */
 };
 
+/* A piece as a JSON string, quotes included: bytes of the vocabulary's JSON. */
+struct quoted {
+        size_t begin, n;
+};
+enum { TOKENIZER_STEP = 16 };
+
 struct ran_tokenizer {
         enum tokenizer_type type;
         struct text_rules rules;
@@ -54,7 +61,8 @@ struct ran_tokenizer {
         struct bpe bpe; /* BPE only */
 
         char *notice;
-        struct ran_buf json;
+        struct ran_buf json;   /* and TOKENIZER_STEP bytes behind it that may be read */
+        struct quoted *quoted; /* (pieces.n) where json has them */
         char digest[65];
 };
 
@@ -78,11 +86,14 @@ int tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_error 
 struct encoding_scratch {
         struct word_scratch words;
         struct bpe_scratch bpe;
+        struct known known;
+        struct word_part *part; /* of the word at hand */
+        size_t parts, part_cap;
 };
 struct encoding_scratch *encoding_scratch(struct ran_encoding *e, struct ran_error *err);
 
-/* hf-write.c: t as tokenizer.json. hf-read.c and vocab-txt.c: the two kinds of files. */
-int tokenizer_write(const struct ran_tokenizer *t, struct ran_buf *out, struct ran_error *err);
+/* hf-write.c: fills t->json and t->quoted. hf-read.c and vocab-txt.c: the two kinds of files. */
+int tokenizer_write(struct ran_tokenizer *t, struct ran_error *err);
 struct ran_tokenizer *tokenizer_read_json(const char *data, size_t n, struct ran_error *err);
 struct ran_tokenizer *tokenizer_read_lines(const char *data, size_t n, struct ran_error *err);
 

@@ -38,8 +38,9 @@ int text_rules_prepare(struct text_rules *r, struct ran_error *err)
                 code = normalizer_apply(&r->normal, &byte, 1, &glyphs, &spare, &points, err);
                 if (code != RAN_OK || glyphs.n != 1 || glyphs.at[0].c >= 0x80)
                         continue;
-                r->fold[b] = (char)glyphs.at[0].c;
+                r->fold[b] = (unsigned char)glyphs.at[0].c;
                 r->class[b] = class_of(r, glyphs.at[0].c);
+                r->word[b] = r->class[b] == BYTE_WORD ? r->fold[b] : 0;
         }
         glyphs_release(&glyphs);
         glyphs_release(&spare);
@@ -130,31 +131,50 @@ static bool next_of_stretch(struct words *w, struct word *word, bool *found, str
         size_t n;
         if (!put_glyphs(w, begin, i, &n, err))
                 return false;
-        *word = (struct word){w->scratch->bytes, n, i - begin, w->first,
-                              w->scratch->glyphs.at + begin};
+        *word = (struct word){.s = w->scratch->bytes,
+                              .n = n,
+                              .chars = i - begin,
+                              .first = w->first,
+                              .glyphs = w->scratch->glyphs.at + begin};
         return true;
 }
 
 /* ---- the short way: ASCII ------------------------------------------------------------------- */
 
-/* A word at pos that is ASCII, whole, and short; false otherwise. */
+/* A word at pos that is ASCII, whole, and short; false otherwise, and for one with U+0000, which
+ * the table cannot tell from an end. Its key is made on the way, eight bytes in a register: to load
+ * them again right behind the stores would stall. */
 static bool next_short(struct words *w, struct word *word)
 {
         const struct text_rules *r = w->rules;
         const unsigned char *s = (const unsigned char *)w->text + w->pos;
         size_t left = w->n - w->pos, n = 0;
         size_t limit = left < WORDS_SHORT ? left : WORDS_SHORT;
+        uint64_t key[WORDS_SHORT / 8 + 1] = {0}, eight = 0;
 
-        while (n < limit && r->class[s[n]] == BYTE_WORD) {
-                w->buffer[n] = r->fold[s[n]];
-                n++;
+        for (unsigned char c; n < limit && (c = r->word[s[n]]) != 0;) {
+                w->buffer[n] = c;
+                eight |= (uint64_t)c << 8 * (n % 8);
+                if (++n % 8 == 0) {
+                        key[n / 8 - 1] = eight;
+                        eight = 0;
+                }
         }
-        if (n == 0 && r->class[s[0]] == BYTE_PUNCT)
-                w->buffer[n++] = r->fold[s[0]];
-        if (n == 0 || (n == limit && n < left && r->class[s[n]] == BYTE_WORD) ||
-            (n < left && r->class[s[n]] == BYTE_OTHER))
+        key[n / 8] = eight;
+        if (n < left && r->class[s[n]] == BYTE_WORD)
                 return false;
-        *word = (struct word){w->buffer, n, n, w->points, NULL};
+        if (n == 0 && r->class[s[0]] == BYTE_PUNCT) {
+                w->buffer[n++] = r->fold[s[0]];
+                key[0] = r->fold[s[0]];
+        }
+        if (n == 0 || (n < left && r->class[s[n]] == BYTE_OTHER))
+                return false;
+        *word = (struct word){.s = (const char *)w->buffer,
+                              .n = n,
+                              .chars = n,
+                              .first = w->points,
+                              .keyed = true,
+                              .key = {key[0], key[1], key[2]}};
         w->pos += n;
         w->points += n;
         return true;
@@ -219,10 +239,14 @@ static bool next_of_whole(struct words *w, struct word *word, struct ran_error *
         }
         w->pos += n;
         if (w->glyphs_end > 0) {
-                *word = (struct word){s, n, chars, w->first, w->scratch->glyphs.at + w->glyph};
+                *word = (struct word){.s = s,
+                                      .n = n,
+                                      .chars = chars,
+                                      .first = w->first,
+                                      .glyphs = w->scratch->glyphs.at + w->glyph};
                 w->glyph += chars;
         } else {
-                *word = (struct word){s, n, chars, w->points, NULL};
+                *word = (struct word){.s = s, .n = n, .chars = chars, .first = w->points};
                 w->points += chars;
         }
         return true;

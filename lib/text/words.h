@@ -12,6 +12,7 @@
 #define RAN_TEXT_WORDS_H
 
 #include "ran.h"
+#include "text/known.h"
 #include "text/normal.h"
 
 enum {
@@ -27,8 +28,9 @@ struct text_rules {
         int split; /* RAN_SPLIT_... or SPLIT_NOWHERE */
         bool lead; /* a text that does not begin with a space is given one */
         unsigned char class[256];
-        char fold[256]; /* the byte that a byte becomes */
-        bool cjk;       /* ideographs stand alone */
+        unsigned char fold[256]; /* the byte that a byte becomes */
+        unsigned char word[256]; /* the same, but 0 for all that are not of class BYTE_WORD */
+        bool cjk;                /* ideographs stand alone */
 };
 int text_rules_prepare(struct text_rules *r, struct ran_error *err);
 void text_rules_release(struct text_rules *r);
@@ -45,6 +47,8 @@ struct word {
          * glyphs is set, [first + glyphs[k].begin, first + glyphs[k].end). */
         size_t first;
         const struct glyph *glyphs;
+        bool keyed; /* key is that of known_key; never of a longer word */
+        uint64_t key[KNOWN_KEY];
 };
 /* The code points of the text that characters [from, to) of a word came from, to > from. */
 void word_extent(const struct word *word, size_t from, size_t to, size_t *begin, size_t *end);
@@ -70,7 +74,7 @@ struct words {
         bool lead;         /* as in rules; may be set after words_begin */
         bool whole;        /* splitting as GPT-2: the text has been made ready */
         int code;          /* RAN_OK, or why the walk ended early */
-        char buffer[WORDS_SHORT];
+        unsigned char buffer[WORDS_SHORT];
 };
 /* points: how many code points of the document come before text. */
 void words_begin(struct words *w, const struct text_rules *rules, struct word_scratch *scratch,

@@ -335,7 +335,7 @@ TEST(pieces_are_those_of_a_naive_merger)
         struct bpe_scratch scratch = {0};
         struct dice d = {.key = 12};
 
-        REQUIRE(t != NULL && bpe_scratch_use(&scratch, t->digest, &err) == RAN_OK);
+        REQUIRE(t != NULL);
         for (int trial = 0; trial < 20000; trial++) {
                 static const char letters[] = "abthesmn 12,\xe6\x9d\xb1";
                 char word[100];

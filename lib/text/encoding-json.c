@@ -1,0 +1,120 @@
+/* encoding-json.c - an encoding as JSON: four numbers and a piece for each token, so that writing
+ * them takes longer than finding them. Pieces come from where the vocabulary's own JSON has them in
+ * quotes. */
+#include <string.h>
+
+#include "base/digits.h"
+#include "text/tokenizer.h"
+
+/* Tokens that room is made for at a time. */
+enum { BLOCK = 256 };
+
+static size_t least(size_t a, size_t b)
+{
+        return a < b ? a : b;
+}
+
+/* Copies n bytes in steps of TOKENIZER_STEP: reads and writes up to that many too many. */
+static char *put_quoted(char *at, const char *quoted, size_t n)
+{
+        for (size_t i = 0; i < n; i += TOKENIZER_STEP)
+                memcpy(at + i, quoted + i, TOKENIZER_STEP);
+        return at + n;
+}
+
+static void add_pieces(const struct ran_encoding *e, const struct ran_tokenizer *t,
+                       struct ran_buf *out)
+{
+        for (size_t i = 0; i < e->n;) {
+                size_t end = i + least(e->n - i, BLOCK), length = TOKENIZER_STEP;
+                for (size_t k = i; k < end; k++)
+                        length += t->quoted[e->ids[k]].n + 1;
+                char *begin = ran_buf_room(out, length), *at = begin;
+                if (begin == NULL)
+                        return;
+                for (; i < end; i++) {
+                        const struct quoted *q = &t->quoted[e->ids[i]];
+                        at = put_quoted(at, t->json.data + q->begin, q->n);
+                        *at++ = ',';
+                }
+                out->len += (size_t)(at - begin);
+        }
+}
+
+enum { ONE = 1 + DIGITS_MAX };
+
+static char *put_number(char *at, size_t x)
+{
+        at += digits_put(at, x);
+        *at++ = ',';
+        return at;
+}
+
+static void add_ids(const struct ran_encoding *e, struct ran_buf *out)
+{
+        for (size_t i = 0; i < e->n;) {
+                size_t end = i + least(e->n - i, BLOCK);
+                char *begin = ran_buf_room(out, BLOCK * ONE), *at = begin;
+                if (begin == NULL)
+                        return;
+                for (; i < end; i++)
+                        at = put_number(at, e->ids[i]);
+                out->len += (size_t)(at - begin);
+        }
+}
+
+static void add_words(const struct ran_encoding *e, struct ran_buf *out)
+{
+        for (size_t i = 0; i < e->n; i++) {
+                ran_buf_size(out, e->word[i]);
+                ran_buf_char(out, ',');
+        }
+}
+
+static void add_offsets(const struct ran_encoding *e, struct ran_buf *out)
+{
+        for (size_t i = 0; i < e->n;) {
+                size_t end = i + least(e->n - i, BLOCK);
+                char *begin = ran_buf_room(out, BLOCK * (2 * ONE + 2)), *at = begin;
+                if (begin == NULL)
+                        return;
+                for (; i < end; i++) {
+                        *at++ = '[';
+                        at = put_number(at, e->start[i]);
+                        at = put_number(at, e->end[i]);
+                        at[-1] = ']';
+                        *at++ = ',';
+                }
+                out->len += (size_t)(at - begin);
+        }
+}
+
+/* Closes the array, of n members with a comma behind each. */
+static void end_array(struct ran_buf *out, size_t n)
+{
+        if (n > 0 && !out->failed)
+                out->len--;
+        ran_buf_char(out, ']');
+}
+
+void ran_encoding_json(const struct ran_encoding *e, const struct ran_tokenizer *t, bool words,
+                       struct ran_buf *out)
+{
+        ran_buf_str(out, "{\"vocab\":\"");
+        ran_buf_str(out, t->digest);
+        ran_buf_str(out, "\",\"pieces\":[");
+        add_pieces(e, t, out);
+        end_array(out, e->n);
+        ran_buf_str(out, ",\"ids\":[");
+        add_ids(e, out);
+        end_array(out, e->n);
+        if (words) {
+                ran_buf_str(out, ",\"words\":[");
+                add_words(e, out);
+                end_array(out, e->n);
+        }
+        ran_buf_str(out, ",\"offsets\":[");
+        add_offsets(e, out);
+        end_array(out, e->n);
+        ran_buf_char(out, '}');
+}

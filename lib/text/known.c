@@ -1,0 +1,117 @@
+/* known.c - a small table of words, in sets of two: a new word takes the place of the older one. */
+#include "text/known.h"
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+        KNOWN_SETS_LOG2 = 14, /* 1 MiB in all: it shares the second cache with other things */
+        LINE = 64,
+};
+_Static_assert(sizeof(struct known_word) == LINE, "a known word fills a cache line");
+
+void known_release(struct known *k)
+{
+        free(k->memory);
+        *k = (struct known){0};
+}
+
+int known_use(struct known *k, const char *digest, struct ran_error *err)
+{
+        const size_t n = (size_t)2 << KNOWN_SETS_LOG2;
+
+        if (k->memory != NULL && memcmp(k->vocab, digest, sizeof(k->vocab)) == 0)
+                return RAN_OK;
+        free(k->memory);
+        k->memory = ran_alloc(n + 1, sizeof(*k->set), err);
+        if (k->memory == NULL)
+                return RAN_ENOMEM;
+        /* Memory of the system is zero until it is touched: one word costs a page, not all. */
+        k->set = (void *)(((uintptr_t)k->memory + LINE - 1) / LINE * LINE);
+        memcpy(k->vocab, digest, sizeof(k->vocab));
+        return RAN_OK;
+}
+
+static uint64_t load8(const char *s)
+{
+        uint64_t x;
+
+        memcpy(&x, s, sizeof(x));
+        return le64toh(x);
+}
+
+static uint64_t load4(const char *s)
+{
+        uint32_t x;
+
+        memcpy(&x, s, sizeof(x));
+        return le32toh(x);
+}
+
+/* 1 to 7 bytes. */
+static uint64_t load_few(const char *s, size_t n)
+{
+        uint64_t x = 0;
+
+        if (n >= 4)
+                return load4(s) | load4(s + n - 4) >> 8 * (8 - n) << 32;
+        for (size_t i = 0; i < n; i++)
+                x |= (uint64_t)(unsigned char)s[i] << 8 * i;
+        return x;
+}
+
+void known_key(uint64_t key[KNOWN_KEY], const char *word, size_t n)
+{
+        size_t i = 0, rest = n % 8;
+
+        for (; i < n / 8; i++)
+                key[i] = load8(word + 8 * i);
+        if (rest > 0)
+                key[i++] = n > 8 ? load8(word + n - 8) >> 8 * (8 - rest) : load_few(word, n);
+        for (; i < KNOWN_KEY; i++)
+                key[i] = 0;
+}
+
+static size_t set_of(const uint64_t key[KNOWN_KEY], size_t n)
+{
+        uint64_t x = (key[0] ^ (uint64_t)n << 56) * UINT64_C(0x9e3779b97f4a7c15);
+
+        x = (x ^ x >> 32 ^ key[1] ^ key[2] << 1) * UINT64_C(0xd6e8feb86659fd93);
+        return (size_t)(x >> (64 - KNOWN_SETS_LOG2));
+}
+
+static bool is_word(const struct known_word *k, const uint64_t key[KNOWN_KEY], size_t n)
+{
+        return k->n == n && k->key[0] == key[0] && k->key[1] == key[1] && k->key[2] == key[2];
+}
+
+const struct known_word *known_find(const struct known *k, const uint64_t key[KNOWN_KEY], size_t n,
+                                    struct known_word **set)
+{
+        *set = k->set + 2 * set_of(key, n);
+        if (is_word(*set, key, n))
+                return *set;
+        if (!is_word(*set + 1, key, n))
+                return NULL;
+        struct known_word second = (*set)[1];
+        (*set)[1] = (*set)[0];
+        (*set)[0] = second;
+        return *set;
+}
+
+void known_keep(struct known_word *set, const uint64_t key[KNOWN_KEY], size_t n,
+                const struct word_part *part, size_t parts)
+{
+        if (parts > KNOWN_PARTS)
+                return;
+        set++;
+        memcpy(set->key, key, sizeof(set->key));
+        set->n = (unsigned char)n;
+        set->parts = (unsigned char)parts;
+        for (size_t i = 0; i < parts; i++) {
+                set->id[i] = part[i].id;
+                set->from[i] = (unsigned char)part[i].from;
+                set->to[i] = (unsigned char)part[i].to;
+        }
+}
