@@ -263,8 +263,12 @@ static int collect(struct entries *all, const cJSON *vocab, const cJSON *added,
                 if (code != RAN_OK)
                         return code;
         }
-        if (all->n > 0)
-                qsort(all->at, all->n, sizeof(*all->at), by_id);
+        for (size_t i = 1; i < all->n; i++) {
+                if (by_id(&all->at[i - 1], &all->at[i]) > 0) { /* most files are in order */
+                        qsort(all->at, all->n, sizeof(*all->at), by_id);
+                        break;
+                }
+        }
         return RAN_OK;
 }
 

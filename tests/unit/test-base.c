@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sha256.h"
 #include "ran.h"
 #include "test.h"
 
@@ -233,6 +234,22 @@ TEST(sha256_examples_of_the_standard)
         for (size_t step = 1; step <= 56; step++)
                 check_digest(two, 56, step,
                              "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+}
+
+TEST(sha256_by_instructions_made_for_it)
+{
+        unsigned char bytes[64 * 9];
+
+        for (uint64_t trial = 0; trial < 1000 && sha256_x86_runs(); trial++) {
+                uint32_t naive[8], fast[8];
+                for (size_t i = 0; i < sizeof(bytes); i++)
+                        bytes[i] = (unsigned char)ran_draw(trial, i);
+                for (size_t i = 0; i < 8; i++)
+                        naive[i] = fast[i] = (uint32_t)ran_draw(trial, 10000 + i);
+                sha256_naive(naive, bytes, trial % 10);
+                sha256_x86(fast, bytes, trial % 10);
+                CHECK(memcmp(naive, fast, sizeof(naive)) == 0);
+        }
 }
 
 TEST(sha256_of_a_million_letters)
