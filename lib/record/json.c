@@ -180,7 +180,8 @@ static size_t skip_value(const char *line, size_t pos, size_t end)
                 return skip_string(line, pos);
         if (line[pos] == '{' || line[pos] == '[')
                 return skip_nested(line, pos);
-        while (pos < end && strchr(",]} \t\r\n", line[pos]) == NULL)
+        while (pos < end && line[pos] > ' ' && line[pos] != ',' && line[pos] != ']' &&
+               line[pos] != '}')
                 pos++;
         return pos;
 }

@@ -203,12 +203,13 @@ static int read_decoder(struct ran_tokenizer *t, const cJSON *object, struct ran
 
 struct entry {
         size_t id;
-        const char *piece;  /* owned by the document */
+        const char *piece;  /* in text of its entries, or owned by the document */
         const cJSON *added; /* of added_tokens; NULL: of the vocabulary */
 };
 struct entries {
         struct entry *at;
-        size_t n;
+        size_t n, cap;
+        struct ran_buf text;
 };
 
 static int by_id(const void *a, const void *b)
@@ -220,56 +221,116 @@ static int by_id(const void *a, const void *b)
         return (x->added != NULL) - (y->added != NULL);
 }
 
-/* Ids are dense but for a few gaps: an id far beyond the number of pieces would cost memory for
- * nothing, there and in every model. */
-static int add_entry(struct entries *all, size_t most, const char *piece, const cJSON *id,
-                     const cJSON *added, struct ran_error *err)
+static int add_entry(struct entries *all, const char *piece, size_t id, const cJSON *added,
+                     struct ran_error *err)
 {
-        struct entry *e = &all->at[all->n];
-        const double limit = 2.0 * (double)most + 1000;
+        struct entry *at = ran_grow(all->at, &all->cap, all->n + 1, sizeof(*at), err);
 
-        if (!read_number(id, limit, &e->id))
-                return ran_fail(err, RAN_EFORMAT,
-                                "the id of '%.80s' is no whole number from 0 to %.0f", piece,
-                                limit - 1);
-        e->piece = piece;
-        e->added = added;
-        all->n++;
+        if (at == NULL)
+                return RAN_ENOMEM;
+        all->at = at;
+        at[all->n++] = (struct entry){id, piece, added};
         return RAN_OK;
 }
 
-static int collect(struct entries *all, const cJSON *vocab, const cJSON *added,
-                   struct ran_error *err)
-{
-        size_t most = (size_t)cJSON_GetArraySize(vocab) + (size_t)cJSON_GetArraySize(added);
-        const cJSON *item;
-        int code = RAN_OK;
+/* No id, which is refused further on. */
+enum { NO_ID = -1 };
 
-        all->at = ran_alloc(most, sizeof(*all->at), err);
-        if (all->at == NULL)
-                return RAN_ENOMEM;
-        cJSON_ArrayForEach(item, vocab)
-        {
-                code = add_entry(all, most, item->string, item, NULL, err);
+static size_t whole_number(const char *text, size_t n)
+{
+        size_t id;
+        double x;
+
+        if (ran_parse_size(text, n, &id))
+                return id;
+        if (ran_parse_double(text, n, &x) && x >= 0 && x < UINT32_MAX && x == (double)(size_t)x)
+                return (size_t)x;
+        return (size_t)NO_ID;
+}
+
+/* The members of the vocabulary go by without a node for each: they are most of a file. */
+static int collect_vocab(struct entries *all, const struct hf_lists *lists, struct ran_error *err)
+{
+        const char *json = lists->json;
+        struct ran_span name, item;
+        size_t pos = 0;
+        char type;
+
+        /* What is decoded is no longer than in quotes, and will not be moved. */
+        if (ran_buf_room(&all->text, lists->vocab.end - lists->vocab.begin) == NULL)
+                return ran_fail(err, RAN_ENOMEM, "out of memory");
+        while (ran_json_next(json, lists->vocab, &pos, &name, &item, &type)) {
+                const char *piece = all->text.data + all->text.len;
+                int code = ran_json_decode(json, name, &all->text, err);
+                ran_buf_char(&all->text, '\0');
+                if (code == RAN_OK)
+                        code = add_entry(
+                                all, piece,
+                                type == 'n' ? whole_number(json + item.begin, item.end - item.begin)
+                                            : (size_t)NO_ID,
+                                NULL, err);
                 if (code != RAN_OK)
                         return code;
         }
+        return RAN_OK;
+}
+
+static int collect_added(struct entries *all, const cJSON *added, struct ran_error *err)
+{
+        const cJSON *item;
+
         cJSON_ArrayForEach(item, added)
         {
                 const char *content = hf_text(item, "content");
+                size_t id = (size_t)NO_ID;
                 if (content == NULL || content[0] == '\0')
                         return ran_fail(err, RAN_EFORMAT, "an added token has no content");
-                code = add_entry(all, most, content, hf_member(item, "id"), item, err);
+                if (!read_number(hf_member(item, "id"), UINT32_MAX, &id))
+                        id = (size_t)NO_ID;
+                int code = add_entry(all, content, id, item, err);
                 if (code != RAN_OK)
                         return code;
         }
+        return RAN_OK;
+}
+
+/* Ids are dense but for a few gaps: an id far beyond the number of pieces would cost memory for
+ * nothing, there and in every model. */
+static int check_ids(const struct entries *all, struct ran_error *err)
+{
+        const size_t limit = 2 * all->n + 1000;
+
+        for (size_t i = 0; i < all->n; i++) {
+                if (all->at[i].id >= limit)
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "the id of '%.80s' is no whole number from 0 to %zu",
+                                        all->at[i].piece, limit - 1);
+        }
+        return RAN_OK;
+}
+
+static void sort(struct entries *all)
+{
         for (size_t i = 1; i < all->n; i++) {
                 if (by_id(&all->at[i - 1], &all->at[i]) > 0) { /* most files are in order */
                         qsort(all->at, all->n, sizeof(*all->at), by_id);
-                        break;
+                        return;
                 }
         }
-        return RAN_OK;
+}
+
+static int collect(struct entries *all, const struct hf_lists *lists, const cJSON *added,
+                   struct ran_error *err)
+{
+        int code = collect_vocab(all, lists, err);
+
+        if (code == RAN_OK)
+                code = collect_added(all, added, err);
+        if (code == RAN_OK)
+                code = check_ids(all, err);
+        if (code == RAN_OK)
+                sort(all);
+        return code;
 }
 
 static int add_added(struct ran_tokenizer *t, const struct entry *e, struct ran_error *err)
@@ -324,17 +385,18 @@ static int add_pieces(struct ran_tokenizer *t, const struct entries *all, struct
         return code;
 }
 
-static int read_pieces(struct ran_tokenizer *t, const cJSON *vocab, const cJSON *added,
+static int read_pieces(struct ran_tokenizer *t, const struct hf_lists *lists, const cJSON *added,
                        struct ran_error *err)
 {
         struct entries all = {0};
 
-        if (!cJSON_IsObject(vocab))
+        if (lists->vocab.end == 0)
                 return ran_fail(err, RAN_EFORMAT, "'model' has no object 'vocab'");
-        int code = collect(&all, vocab, added, err);
+        int code = collect(&all, lists, added, err);
         if (code == RAN_OK)
                 code = add_pieces(t, &all, err);
         free(all.at);
+        ran_buf_release(&all.text);
         return code;
 }
 
@@ -376,7 +438,8 @@ static int set_notice(struct ran_tokenizer *t, const cJSON *document, struct ran
         return RAN_OK;
 }
 
-static int read_document(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)
+static int read_document(struct ran_tokenizer *t, const cJSON *document,
+                         const struct hf_lists *lists, struct ran_error *err)
 {
         const cJSON *model = hf_member(document, "model");
         const char *unk = hf_text(model, "unk_token");
@@ -391,8 +454,7 @@ static int read_document(struct ran_tokenizer *t, const cJSON *document, struct 
         if (code == RAN_OK && t->type == TOKENIZER_WORDPIECE)
                 code = read_wordpiece(t, model, err);
         if (code == RAN_OK)
-                code = read_pieces(t, hf_member(model, "vocab"),
-                                   hf_member(document, "added_tokens"), err);
+                code = read_pieces(t, lists, hf_member(document, "added_tokens"), err);
         if (code == RAN_OK && bpe)
                 code = hf_read_bpe(t, model, err);
         if (code == RAN_OK)
@@ -415,7 +477,8 @@ static int find_type(const cJSON *model)
         return -1;
 }
 
-static struct ran_tokenizer *from_document(const cJSON *document, struct ran_error *err)
+static struct ran_tokenizer *from_document(const cJSON *document, const struct hf_lists *lists,
+                                           struct ran_error *err)
 {
         const cJSON *model = hf_member(document, "model");
         int type = find_type(model);
@@ -431,7 +494,7 @@ static struct ran_tokenizer *from_document(const cJSON *document, struct ran_err
                 return NULL;
         }
         struct ran_tokenizer *t = tokenizer_new((enum tokenizer_type)type, err);
-        if (t != NULL && read_document(t, document, err) != RAN_OK) {
+        if (t != NULL && read_document(t, document, lists, err) != RAN_OK) {
                 ran_tokenizer_free(t);
                 t = NULL;
         }
@@ -457,25 +520,76 @@ static bool has_nul(const char *data, size_t n)
         return false;
 }
 
+/* Whether a name in quotes is this one. Who writes it with escapes has another one. */
+static bool is_named(const char *json, struct ran_span quoted, const char *name)
+{
+        size_t n = strlen(name);
+
+        return quoted.end - quoted.begin == n + 2 && memcmp(json + quoted.begin + 1, name, n) == 0;
+}
+
+/* Finds the lists of the model in a document that was scanned. */
+static void find_lists(struct hf_lists *lists, const struct ran_record *document)
+{
+        const struct ran_member *model = ran_record_find(document, "model", NULL);
+        struct ran_span name, item;
+        size_t pos = 0;
+        char type;
+
+        *lists = (struct hf_lists){.json = document->line};
+        if (model == NULL || model->type != 'o')
+                return;
+        while (ran_json_next(document->line, model->value, &pos, &name, &item, &type)) {
+                if (lists->vocab.end == 0 && type == 'o' && is_named(document->line, name, "vocab"))
+                        lists->vocab = item;
+        }
+}
+
+/* The document without the lists, as cJSON has it. */
+static cJSON *parse_rest(const char *data, size_t n, const struct hf_lists *lists,
+                         struct ran_error *err)
+{
+        struct ran_buf rest = {0};
+        cJSON *document = NULL;
+
+        ran_buf_add(&rest, data, lists->vocab.begin);
+        ran_buf_str(&rest, lists->vocab.end > 0 ? "{}" : "");
+        ran_buf_add(&rest, data + lists->vocab.end, n - lists->vocab.end);
+        if (rest.failed) {
+                ran_fail(err, RAN_ENOMEM, "no memory to read a vocabulary of %zu bytes", n);
+        } else {
+                document = cJSON_ParseWithLength(rest.data, rest.len);
+                if (document == NULL)
+                        ran_fail(err, RAN_EFORMAT,
+                                 "not valid JSON: nested too deeply, or half of a surrogate pair");
+        }
+        ran_buf_release(&rest);
+        return document;
+}
+
 struct ran_tokenizer *tokenizer_read_json(const char *data, size_t n, struct ran_error *err)
 {
-        const char *end = NULL;
+        struct ran_record scanned = {0};
+        struct ran_tokenizer *t = NULL;
+        struct hf_lists lists;
+        struct ran_error why;
 
         if (has_nul(data, n)) {
                 ran_fail(err, RAN_EFORMAT, "the vocabulary holds U+0000, which is not supported");
                 return NULL;
         }
-        cJSON *document = cJSON_ParseWithLengthOpts(data, n, &end, false);
-        while (document != NULL && end < data + n &&
-               (*end == ' ' || *end == '\t' || *end == '\n' || *end == '\r'))
-                end++;
-        if (document == NULL || end != data + n) {
-                ran_fail(err, RAN_EFORMAT, "not valid JSON at byte %zu",
-                         end != NULL ? (size_t)(end - data) + 1 : 1);
+        int code = ran_record_scan(&scanned, data, n, &why);
+        if (code == RAN_EFORMAT) { /* a document has many lines: its columns are bytes */
+                ran_fail(err, code, "not valid JSON at byte %s",
+                         why.text + strcspn(why.text, "0123456789"));
+        } else if (code != RAN_OK) {
+                ran_fail(err, code, "%s", why.text);
+        } else {
+                find_lists(&lists, &scanned);
+                cJSON *document = parse_rest(data, n, &lists, err);
+                t = document != NULL ? from_document(document, &lists, err) : NULL;
                 cJSON_Delete(document);
-                return NULL;
         }
-        struct ran_tokenizer *t = from_document(document, err);
-        cJSON_Delete(document);
+        ran_record_release(&scanned);
         return t;
 }

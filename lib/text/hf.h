@@ -20,6 +20,13 @@ extern const struct hf_plain_step hf_plain_steps[]; /* type NULL at the end */
  * for that, but can replace what a regular expression finds. This is the one that is understood. */
 #define HF_CC_CF_PATTERN "[[\\p{Cc}\\p{Cf}\\x{FFFD}]&&[^\\t\\n\\r]]"
 
+/* The long list of a document, as spans of it: a node for each member of it would take longer than
+ * all else when a program starts. */
+struct hf_lists {
+        const char *json;
+        struct ran_span vocab; /* an object; end = 0: there is none */
+};
+
 /* Members of an object, which may be NULL: NULL when it is not there, or no text. */
 const cJSON *hf_member(const cJSON *object, const char *name);
 const char *hf_text(const cJSON *object, const char *name);

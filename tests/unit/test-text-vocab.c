@@ -174,7 +174,8 @@ TEST(bad_pieces_are_refused)
                "the id of '[UNK]' is no whole number from 0 to 1001");
         refuse(VOCAB("\"[UNK]\":0,\"a\\u0000b\":1"),
                "the vocabulary holds U+0000, which is not supported");
-        refuse(VOCAB("\"[UNK]\":0,\"\xff\":1"), "piece 1 is not valid UTF-8");
+        refuse(VOCAB("\"[UNK]\":0,\"\xff\":1"),
+               "not valid JSON at byte 144: this is not valid UTF-8");
         refuse((struct parts){.model = "{\"type\":\"WordPiece\"}"},
                "'model' has no object 'vocab'");
         check_pieces(VOCAB("\"[UNK]\":0,\"\\\\u0000\":1"), "\\u0000", "\\u0000"); /* no escape */
