@@ -17,7 +17,8 @@ void pairs_release(struct pairs *p)
 static size_t slot_of(const struct pairs *p, uint32_t a, uint32_t b)
 {
         uint64_t hash = ((uint64_t)a << 32 | b) * UINT64_C(0x9e3779b97f4a7c15);
-        size_t i = (size_t)(hash >> 20) & (p->slots - 1);
+        /* The bits that all of a and b bear on: those further down have little of a. */
+        size_t i = (size_t)(hash >> 32 ^ hash >> 48) & (p->slots - 1);
 
         while (p->slot[i] != PAIRS_NONE && (p->at[p->slot[i]].a != a || p->at[p->slot[i]].b != b))
                 i = (i + 1) & (p->slots - 1);
