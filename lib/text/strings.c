@@ -93,21 +93,17 @@ static void insert(struct strings *s, uint64_t hash, uint32_t index)
         s->used++;
 }
 
-/* Keeps at least half of the slots free. */
-static int make_room(struct strings *s, struct ran_error *err)
+static int grow_slots(struct strings *s, size_t n, struct ran_error *err)
 {
         size_t old = slots(s);
-
-        if (s->used < old / 2)
-                return RAN_OK;
-
         struct strings bigger = *s;
-        size_t n = old != 0 ? old * 2 : (size_t)1 << FIRST_SLOTS_LOG2;
-        bigger.shift = old != 0 ? s->shift - 1 : 64 - FIRST_SLOTS_LOG2;
+
         bigger.slot = ran_alloc(n, sizeof(*bigger.slot), err);
         if (bigger.slot == NULL)
                 return RAN_ENOMEM;
         memset(bigger.slot, 0xff, n * sizeof(*bigger.slot));
+        for (bigger.shift = 64; n > 1; n /= 2)
+                bigger.shift--;
         bigger.used = 0;
         for (size_t i = 0; i < old; i++) {
                 uint32_t index = s->slot[i].index;
@@ -120,6 +116,17 @@ static int make_room(struct strings *s, struct ran_error *err)
         free(s->slot);
         *s = bigger;
         return RAN_OK;
+}
+
+int strings_reserve(struct strings *s, size_t more, struct ran_error *err)
+{
+        size_t old = slots(s), n = old != 0 ? old : (size_t)1 << FIRST_SLOTS_LOG2;
+
+        if (more > SIZE_MAX / 4 - s->used)
+                return ran_fail(err, RAN_ENOMEM, "too many strings");
+        while (n / 2 < s->used + more) /* at least half of the slots stay free */
+                n *= 2;
+        return n > old ? grow_slots(s, n, err) : RAN_OK;
 }
 
 static int append(struct strings *s, const char *bytes, size_t n, struct ran_error *err)
@@ -148,7 +155,7 @@ static int append(struct strings *s, const char *bytes, size_t n, struct ran_err
 uint32_t strings_add(struct strings *s, uint64_t hash, const char *bytes, size_t n,
                      struct ran_error *err)
 {
-        if (make_room(s, err) != RAN_OK || append(s, bytes, n, err) != RAN_OK)
+        if (strings_reserve(s, 1, err) != RAN_OK || append(s, bytes, n, err) != RAN_OK)
                 return STRINGS_NONE;
         insert(s, hash, (uint32_t)(s->n - 1));
         return (uint32_t)(s->n - 1);

@@ -64,6 +64,8 @@ uint32_t strings_longest(const struct strings *s, uint32_t least, uint64_t hash,
  * hash: its hash. */
 uint32_t strings_add(struct strings *s, uint64_t hash, const char *bytes, size_t n,
                      struct ran_error *err);
+/* Makes room in the table for so many more strings, lest it grow again and again. */
+int strings_reserve(struct strings *s, size_t more, struct ran_error *err);
 /* Uses up a number: strings_get gives an empty string for it, and no search finds it. */
 uint32_t strings_skip(struct strings *s, struct ran_error *err);
 
