@@ -138,6 +138,23 @@ const struct ran_field ran_config_fields[] = {
          .initial = "0",
          .help = "look at how words are spelled, too (case, shape, prefixes, suffixes): features "
                  "hashed to a table of N rows; 0: no"},
+        {.name = "wide",
+         .type = RAN_FIELD_SIZE,
+         AT(wide),
+         .low = 0,
+         .high = 1 << 28,
+         .value = "N",
+         .initial = "0",
+         .help = "a wide path beside the encoder: runs of words straight to the labels, as in a "
+                 "linear model, hashed to a table of N rows; 0: no"},
+        {.name = "ngrams",
+         .type = RAN_FIELD_SIZE,
+         AT(ngrams),
+         .low = 1,
+         .high = 8,
+         .value = "N",
+         .initial = "2",
+         .help = "wide path: the longest runs, in pieces"},
         {.name = "rank",
          .type = RAN_FIELD_SIZE,
          AT(rank),
@@ -203,9 +220,9 @@ const struct ran_field ran_config_fields[] = {
 
 bool ran_config_is_of_task(const char *name)
 {
-        static const char *const of_task[] = {"task",           "mask",       "min_window",
-                                              "pooling",        "multilabel", "crf",
-                                              "join_sentences", "spelling",   "shortlist"};
+        static const char *const of_task[] = {"task",       "mask",   "min_window",     "pooling",
+                                              "multilabel", "crf",    "join_sentences", "spelling",
+                                              "wide",       "ngrams", "shortlist"};
 
         for (size_t i = 0; i < sizeof of_task / sizeof *of_task; i++)
                 if (strcmp(of_task[i], name) == 0)
@@ -245,6 +262,11 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
                 return ran_fail(err, RAN_EINVAL,
                                 "language models cannot look at the spelling of words that are to "
                                 "be found: spelling must be 0");
+        if (c->wide > 0 && c->task != RAN_TASK_CLASSIFY)
+                return ran_fail(err, RAN_EINVAL,
+                                "the wide path leads from runs of words to the label of a "
+                                "document: for '%s' wide must be 0",
+                                tasks[c->task]);
         if (c->encoder != RAN_ENCODER_CONTEXTUALIZER && c->rotary && c->head_dim % 2 != 0)
                 return ran_fail(err, RAN_EINVAL,
                                 "rotary positions turn pairs: head_dim must be even, "

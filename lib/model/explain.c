@@ -8,6 +8,7 @@
 #include "math/simd.h"
 #include "model/encoder.h"
 #include "model/model.h"
+#include "model/wide.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -65,6 +66,7 @@ static void return_home(struct ran_explainer *e)
         if (!e->away)
                 return;
         ran_embed(&e->work, &e->m->params);
+        e->work.wide_share = 1;
         forward(e);
         e->away = false;
 }
@@ -182,8 +184,19 @@ static void go(struct ran_explainer *e, double u)
                 for (size_t d = 0; d < w->D; d++)
                         x[d] = (float)(place.at * (double)x[d]);
         }
+        w->wide_share = (float)u; /* evenly, as the rest */
         forward(e);
         e->away = true;
+}
+
+/* The wide path is linear: what it adds to the logits grows evenly, and the adjoints of the logits
+ * say what that is worth. */
+static void gain_wide(const struct ran_explainer *e, double share, double *value)
+{
+        const struct ran_work *w = &e->work;
+
+        if (w->c->wide > 0)
+                ran_wide_explain(w, &e->m->params, e->m->C, w->head.dlogits, share, value);
 }
 
 /* Adds to value what the tokens gain there, for a part `share` of the way. */
@@ -197,6 +210,7 @@ static void gain(struct ran_explainer *e, double u, double share, double *value)
 
                 value[t] += share * place_of(w, x, u).speed * dot(w->dx + t * w->D, x, w->D);
         }
+        gain_wide(e, share, value);
 }
 
 int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t steps, double *value,
@@ -217,6 +231,7 @@ int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t step
                 differentiate(e, row, c);
                 for (size_t t = 0; t < e->rows.L; t++)
                         value[t] = dot(w->dx + t * w->D, w->x[0] + t * w->D, w->D);
+                gain_wide(e, 1, value);
         }
         for (size_t i = 0; i < steps; i++) {
                 double u = ((double)i + 0.5) / (double)steps;

@@ -6,7 +6,8 @@
  *   gated:  h = SiLU(Linear_pool(v)) + GLU_gpc(G)
  *   logits = Linear_cls(h)
  *
- * where h is the last context of a Contextualizer as it is, and v of a Transformer.
+ * where h is the last context of a Contextualizer as it is, and v of a Transformer; wide.c adds to
+ * the logits what n-grams say.
  *
  * tag: a linear layer at the first piece of every word. Language models: lm.c.
  */
@@ -14,6 +15,7 @@
 #include "math/simd.h"
 #include "model/encoder.h"
 #include "model/layer.h"
+#include "model/wide.h"
 
 #include <string.h>
 
@@ -105,6 +107,8 @@ static void classify(struct ran_work *w, const struct ran_params *p, size_t C)
         }
         drop_head(w, h->head);
         ran_linear(w->pool, h->logits, C, h->head, D, p->head.out_w, p->head.out_b, B, D, C);
+        if (w->c->wide > 0)
+                ran_wide(w, p, C);
 }
 
 /* From dpooled to the rows of a document. */

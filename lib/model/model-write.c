@@ -4,33 +4,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void gather(struct ran_tensor_source *out, const struct ran_parts *p)
+static struct ran_tensor_source source(const char *name, size_t rows, size_t cols,
+                                       const float *data)
 {
-        *out++ = (struct ran_tensor_source){.name = "embed.weight",
-                                            .dtype = RAN_DTYPE_F32,
-                                            .rank = 2,
-                                            .shape = {p->V, p->config->dim},
-                                            .data = p->embed};
-        if (p->config->spelling > 0)
-                *out++ = (struct ran_tensor_source){.name = "spelling.weight",
-                                                    .dtype = RAN_DTYPE_F32,
-                                                    .rank = 2,
-                                                    .shape = {p->config->spelling, p->config->dim},
-                                                    .data = p->spelling};
+        if (rows == 0)
+                return (struct ran_tensor_source){.name = name,
+                                                  .dtype = RAN_DTYPE_F32,
+                                                  .rank = 1,
+                                                  .shape = {cols},
+                                                  .data = data};
+        return (struct ran_tensor_source){.name = name,
+                                          .dtype = RAN_DTYPE_F32,
+                                          .rank = 2,
+                                          .shape = {rows, cols},
+                                          .data = data};
+}
+
+/* Returns how many there are. */
+static size_t gather(struct ran_tensor_source *to, const struct ran_parts *p)
+{
+        struct ran_params params = *p->params;
+        struct ran_apart apart[RAN_APART];
+        size_t n = ran_params_apart(apart, &params, p->config, p->V, p->C);
+        struct ran_tensor_source *out = to;
+
+        for (size_t i = 0; i < n; i++)
+                *out++ = source(apart[i].name, apart[i].rows, apart[i].cols, *apart[i].at);
         for (size_t i = 0; i < p->layout->n; i++) {
                 const struct ran_tensor_spec *s = &p->layout->spec[i];
 
-                *out = (struct ran_tensor_source){.name = s->name,
-                                                  .dtype = RAN_DTYPE_F32,
-                                                  .rank = 1,
-                                                  .shape = {s->cols},
-                                                  .data = p->block + s->offset};
-                if (s->rows > 0) {
-                        out->rank = 2;
-                        out->shape[0] = s->rows;
-                        out->shape[1] = s->cols;
-                }
-                out++;
+                *out++ = source(s->name, s->rows, s->cols, params.block + s->offset);
         }
         for (size_t i = 0; i < p->extras; i++)
                 *out++ = (struct ran_tensor_source){.name = p->extra[i].name,
@@ -39,15 +42,16 @@ static void gather(struct ran_tensor_source *out, const struct ran_parts *p)
                                                     .shape = {p->extra[i].n},
                                                     .data = p->extra[i].data};
         if (p->tokenizer != NULL) {
-                size_t n;
-                const char *json = ran_tokenizer_json(p->tokenizer, &n);
+                size_t size;
+                const char *json = ran_tokenizer_json(p->tokenizer, &size);
 
-                *out = (struct ran_tensor_source){.name = "tokenizer.json",
-                                                  .dtype = RAN_DTYPE_U8,
-                                                  .rank = 1,
-                                                  .shape = {n},
-                                                  .data = json};
+                *out++ = (struct ran_tensor_source){.name = "tokenizer.json",
+                                                    .dtype = RAN_DTYPE_U8,
+                                                    .rank = 1,
+                                                    .shape = {size},
+                                                    .data = json};
         }
+        return (size_t)(out - to);
 }
 
 static void labels_json(struct ran_buf *out, const struct ran_parts *p)
@@ -61,9 +65,7 @@ static void labels_json(struct ran_buf *out, const struct ran_parts *p)
 
 int ran_model_write(const char *path, const struct ran_parts *p, struct ran_error *err)
 {
-        size_t n =
-                1 + (p->config->spelling > 0) + p->layout->n + p->extras + (p->tokenizer != NULL);
-        size_t m = 0;
+        size_t n = RAN_APART + p->layout->n + p->extras + 1, m = 0; /* at most */
         struct ran_tensor_source *tensors = ran_alloc(n, sizeof *tensors, err);
         struct ran_metadata_source meta[5];
         struct ran_buf config = {0}, labels = {0};
@@ -71,7 +73,7 @@ int ran_model_write(const char *path, const struct ran_parts *p, struct ran_erro
 
         if (tensors == NULL)
                 return RAN_ENOMEM;
-        gather(tensors, p);
+        n = gather(tensors, p);
         ran_buf_char(&config, '{');
         ran_fields_json(ran_config_fields, p->config, &config);
         ran_buf_add(&config, "}", 2);

@@ -82,39 +82,38 @@ static int check_tensor(const struct ran_model *m, const char *name, size_t rows
         return RAN_OK;
 }
 
-static bool is_known(const struct ran_model *m, const struct ran_layout *layout,
+static bool is_known(const struct ran_apart *apart, size_t n, const struct ran_layout *layout,
                      const struct ran_tensor *t)
 {
-        static const char *const others[] = {"embed.weight", "tokenizer.json"};
-        const bool spelled = m->config.spelling > 0;
-
         if (t->name_n != strlen(t->name))
                 return false;
         if (strncmp(t->name, RAN_EXTRA_PREFIX, strlen(RAN_EXTRA_PREFIX)) == 0)
                 return true;
-        for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-                if (strcmp(t->name, others[i]) == 0)
+        for (size_t i = 0; i < n; i++)
+                if (strcmp(t->name, apart[i].name) == 0)
                         return true;
         for (size_t i = 0; i < layout->n; i++)
                 if (strcmp(t->name, layout->spec[i].name) == 0)
                         return true;
-        return spelled && strcmp(t->name, "spelling.weight") == 0;
+        return strcmp(t->name, "tokenizer.json") == 0;
 }
 
 /* Every tensor that the configuration asks for, in its shape, and none that it does not know: a
  * part that we would leave out would change what the model says. */
-static int check_tensors(const struct ran_model *m, const struct ran_layout *layout,
+static int check_tensors(struct ran_model *m, const struct ran_layout *layout,
                          struct ran_error *err)
 {
-        int rc = check_tensor(m, "embed.weight", m->V, m->config.dim, err);
+        struct ran_apart apart[RAN_APART];
+        size_t n = ran_params_apart(apart, &m->params, &m->config, m->V, m->C);
+        int rc = RAN_OK;
 
-        if (rc == RAN_OK && m->config.spelling > 0)
-                rc = check_tensor(m, "spelling.weight", m->config.spelling, m->config.dim, err);
+        for (size_t i = 0; i < n && rc == RAN_OK; i++)
+                rc = check_tensor(m, apart[i].name, apart[i].rows, apart[i].cols, err);
         for (size_t i = 0; i < layout->n && rc == RAN_OK; i++)
                 rc = check_tensor(m, layout->spec[i].name, layout->spec[i].rows,
                                   layout->spec[i].cols, err);
         for (size_t i = 0; i < m->tensors.n && rc == RAN_OK; i++)
-                if (!is_known(m, layout, &m->tensors.tensor[i]))
+                if (!is_known(apart, n, layout, &m->tensors.tensor[i]))
                         rc = ran_fail(err, RAN_EFORMAT,
                                       "tensor %s is not part of a model of this "
                                       "configuration: a newer version of ran may have written it",
@@ -139,17 +138,16 @@ static int read_table(struct ran_model *m, const char *name, const float **table
 
 static int read_weights(struct ran_model *m, const struct ran_layout *layout, struct ran_error *err)
 {
-        struct ran_params *p = &m->params;
+        struct ran_apart apart[RAN_APART];
+        size_t n = ran_params_apart(apart, &m->params, &m->config, m->V, m->C);
         int rc = ran_params_init(&m->params, &m->config, m->C, err);
 
         for (size_t i = 0; i < layout->n && rc == RAN_OK; i++)
                 rc = ran_tensor_floats(&m->tensors,
                                        ran_tensors_find(&m->tensors, layout->spec[i].name),
                                        m->params.block + layout->spec[i].offset, err);
-        if (rc == RAN_OK)
-                rc = read_table(m, "embed.weight", &p->embed, &m->embed_copy, err);
-        if (rc == RAN_OK && m->config.spelling > 0)
-                rc = read_table(m, "spelling.weight", &p->spelling, &m->spelling_copy, err);
+        for (size_t i = 0; i < n && rc == RAN_OK; i++)
+                rc = read_table(m, apart[i].name, apart[i].at, &m->copy[i], err);
         return rc;
 }
 
@@ -331,8 +329,8 @@ void ran_model_free(struct ran_model *m)
         if (m == NULL)
                 return;
         ran_params_release(&m->params);
-        free(m->embed_copy);
-        free(m->spelling_copy);
+        for (size_t i = 0; i < RAN_APART; i++)
+                free(m->copy[i]);
         ran_tokenizer_free(m->tokenizer);
         for (size_t c = 0; m->labels != NULL && c < m->C; c++)
                 free(m->labels[c]);

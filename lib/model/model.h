@@ -13,8 +13,8 @@
 struct ran_model {
         struct ran_config config;
         size_t V, C;
-        struct ran_params params; /* embed: in the mapped file, or embed_copy */
-        float *embed_copy, *spelling_copy; /* where the file's cannot be used as it lies */
+        struct ran_params params; /* what lies apart: in the mapped file, or a copy */
+        float *copy[RAN_APART];   /* where the file's cannot be used as it lies */
         struct ran_bytes file;
         struct ran_tensors tensors;
         struct ran_tokenizer *tokenizer; /* or NULL */
@@ -43,7 +43,7 @@ struct ran_extra {
 struct ran_parts {
         const struct ran_config *config;
         const struct ran_layout *layout;
-        const float *block, *embed, *spelling; /* spelling: if the configuration has it */
+        const struct ran_params *params;
         size_t V, C;
         char *const *labels;                   /* (C) or NULL */
         const struct ran_tokenizer *tokenizer; /* or NULL */

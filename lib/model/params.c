@@ -145,6 +145,33 @@ static int make_layers(struct ran_params *p, const struct ran_config *c, struct 
         return p->step != NULL || p->blocks != NULL || p->layer != NULL ? RAN_OK : RAN_ENOMEM;
 }
 
+size_t ran_params_apart(struct ran_apart apart[RAN_APART], struct ran_params *p,
+                        const struct ran_config *c, size_t V, size_t C)
+{
+        size_t n = 0;
+
+        apart[n++] = (struct ran_apart){"embed.weight", V, c->dim, &p->embed};
+        if (c->spelling > 0)
+                apart[n++] =
+                        (struct ran_apart){"spelling.weight", c->spelling, c->dim, &p->spelling};
+        if (c->wide > 0) {
+                apart[n++] = (struct ran_apart){"wide.weight", c->wide, C, &p->wide};
+                apart[n++] = (struct ran_apart){"wide.idf", 0, c->wide, &p->idf};
+        }
+        return n;
+}
+
+bool ran_tables_shape(struct ran_table table[RAN_TABLES], const struct ran_config *c, size_t V,
+                      size_t C)
+{
+        table[RAN_TABLE_EMBED] = (struct ran_table){NULL, V + c->spelling, c->dim};
+        table[RAN_TABLE_WIDE] = (struct ran_table){NULL, c->wide, C};
+        for (size_t i = 0; i < RAN_TABLES; i++)
+                if (table[i].rows > SIZE_MAX / 64 / (table[i].width > 0 ? table[i].width : 1))
+                        return false;
+        return true;
+}
+
 int ran_params_none(struct ran_params *p, const struct ran_config *c, struct ran_error *err)
 {
         return make_layers(p, c, err);

@@ -167,6 +167,8 @@ struct ran_params {
         const float *embed;
         uint64_t seed;         /* of the training: what a random first context is keyed by */
         const float *spelling; /* (c->spelling, D), apart like the embedding; NULL: none */
+        const float *wide;     /* (c->wide, C) and */
+        const float *idf;      /* (c->wide) of the wide path, see wide.h; NULL: none */
         float *dembed; /* of a gradient where the output is tied to the embedding: (V, D); else NULL
                         */
 };
@@ -186,7 +188,32 @@ static inline int ran_pattern_of(const struct ran_config *c, size_t head)
 /* Groups of ids behind the shortlist of an adaptive softmax, see lm.h. */
 size_t ran_tails(const struct ran_config *c, size_t V);
 
-/* The tensors of a configuration: all but the embedding. */
+/* Tensors that lie apart: of which a document uses few rows, as they are mapped from a file. */
+enum { RAN_APART = 4 };
+struct ran_apart {
+        const char *name;
+        size_t rows, cols; /* rows 0: a vector */
+        const float **at;  /* where it is, in the params */
+};
+/* Those of a configuration, the embedding first. Returns how many there are. */
+size_t ran_params_apart(struct ran_apart apart[RAN_APART], struct ran_params *p,
+                        const struct ran_config *c, size_t V, size_t C);
+
+/* Tables that learn row by row, where a document has a gradient. */
+enum {
+        RAN_TABLE_EMBED, /* the embedding, and that of spelling behind it */
+        RAN_TABLE_WIDE,
+        RAN_TABLES
+};
+struct ran_table {
+        float *x; /* (rows, width) */
+        size_t rows, width;
+};
+/* Shapes of a configuration; no rows: there is none. False when one cannot be addressed. */
+bool ran_tables_shape(struct ran_table table[RAN_TABLES], const struct ran_config *c, size_t V,
+                      size_t C);
+
+/* The tensors of a configuration: all but those that lie apart. */
 struct ran_layout {
         struct ran_tensor_spec *spec;
         size_t n, cap;

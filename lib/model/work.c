@@ -41,6 +41,8 @@ float *ran_cut(struct ran_cutter *k, double floats)
         return at;
 }
 
+#define FLOATS_OF(type) ((double)(sizeof(type) / sizeof(float)))
+
 static void cut_head(struct ran_work *w, struct ran_cutter *k, struct ran_head *out)
 {
         RAN_LETTERS;
@@ -49,6 +51,16 @@ static void cut_head(struct ran_work *w, struct ran_cutter *k, struct ran_head *
                 RAN_HEAD_ADJOINTS(RAN_CUT_FIELD)
         }
         out->argmax = (uint32_t *)ran_cut(k, P * D);
+        if (w->c->wide > 0) {
+                double runs = L * (double)w->c->ngrams;
+
+                out->grams = (size_t *)ran_cut(k, FLOATS_OF(size_t) * B);
+                out->gram = (struct ran_gram *)ran_cut(k, FLOATS_OF(struct ran_gram) * runs);
+                out->gram_place =
+                        (struct ran_place *)ran_cut(k, FLOATS_OF(struct ran_place) * runs);
+                out->gram_spare =
+                        (struct ran_place *)ran_cut(k, FLOATS_OF(struct ran_place) * runs);
+        }
 }
 
 /* Everything in order; with k->base NULL the pointers it leaves are NULL and only the count is
@@ -139,6 +151,7 @@ int ran_work_init(struct ran_work *w, const struct ran_config *c, bool training,
                                .training = training,
                                .chunk_rows = CHUNK_ROWS,
                                .keep_floats = KEEP_FLOATS,
+                               .wide_share = 1,
                                .D = c->dim,
                                .E = c->heads * c->head_dim,
                                .h = c->heads,
@@ -150,8 +163,7 @@ int ran_work_init(struct ran_work *w, const struct ran_config *c, bool training,
         w->y = ran_alloc(N, sizeof *w->y, err);
         w->cells = ran_alloc(N, sizeof *w->cells, err);
         w->block_acts = ran_alloc(N, sizeof *w->block_acts, err);
-        if (w->x == NULL || w->y == NULL || w->cells == NULL ||
-            w->block_acts == NULL) {
+        if (w->x == NULL || w->y == NULL || w->cells == NULL || w->block_acts == NULL) {
                 ran_work_release(w);
                 return RAN_ENOMEM;
         }

@@ -12,6 +12,7 @@
 #define RAN_MODEL_WORK_H
 
 #include "base/phase.h"
+#include "base/places.h"
 #include "mask/mask.h"
 #include "model/look.h"
 #include "model/params.h"
@@ -106,20 +107,22 @@
 /* X(field, floats): the head; O: its outputs, documents or places; P: documents if it pools, else
  * none. Q rows of A logits are made at a time: O and C, but for language models a block and the
  * width of the first softmax; Z is that of the widest tail (lm.h). Adjoints only for training. */
-#define RAN_HEAD(X)                                                                       \
-        X(last, P *D)                   /* last cells */                                  \
-        X(pooled, P *D)                 /* v */                                           \
-        X(head_pre, P *D)               /* Linear_pool(v) before phi */                   \
-        X(head_glu, P *U)               /* value and gate of GLU_gpc */                   \
-        X(head, O *D)                   /* input of the last linear layer */              \
-        X(logits, Q *A)                 /* of language models: their adjoints in place */ \
-        X(tail, Q *Z)                   /* scores of a tail */                            \
-        X(tail_head, Z > 0 ? Q * D : 0) /* rows of head that look into it */
+#define RAN_HEAD(X)                                                                           \
+        X(last, P *D)                       /* last cells */                                  \
+        X(pooled, P *D)                     /* v */                                           \
+        X(head_pre, P *D)                   /* Linear_pool(v) before phi */                   \
+        X(head_glu, P *U)                   /* value and gate of GLU_gpc */                   \
+        X(head, O *D)                       /* input of the last linear layer */              \
+        X(logits, Q *A)                     /* of language models: their adjoints in place */ \
+        X(wide, w->c->wide > 0 ? Q * A : 0) /* of the logits, what the wide path says */      \
+        X(tail, Q *Z)                       /* scores of a tail */                            \
+        X(tail_head, Z > 0 ? Q * D : 0)     /* rows of head that look into it */
 #define RAN_HEAD_ADJOINTS(X)                     \
         X(dpooled, P *D)                         \
         X(dhead_glu, P *U)                       \
         X(dhead, O *D)                           \
         X(dlogits, ran_is_tied(w->c) ? 0 : O *C) \
+        X(dwide, w->c->wide > 0 ? O * C : 0)     \
         X(dtail_head, Z > 0 ? Q * D : 0)
 
 /* Sizes of a layout, by the letters above. */
@@ -172,6 +175,14 @@ struct ran_head {
         RAN_HEAD_ADJOINTS(X)
 #undef X
         uint32_t *argmax; /* (P, D) token that each pooled value came from */
+        /* The wide path, where there is one (wide.h): those of document b from doc[b] * ngrams on,
+         * grams[b] of them. */
+        struct ran_gram {
+                uint32_t bucket, times; /* ascending; how often it is there */
+                float x;
+        } * gram;
+        size_t *grams;                             /* (B) */
+        struct ran_place *gram_place, *gram_spare; /* scratch of a document */
 };
 
 /* How training differs from scoring. All zero when scoring. */
@@ -186,6 +197,7 @@ struct ran_work {
         bool training;         /* adjoints are wanted */
         bool settled; /* of what scoring computes: chance goes by ids, not by epoch and record */
         struct ran_noise noise;
+        float wide_share; /* of what the wide path says: 1, but on the way there (explain.c) */
         size_t D, E, F, U, h, d; /* see above; d = head_dim */
         size_t longest;          /* window that the table serves */
         float *rotary;           /* (longest + 1, 2 d): see ran_simd.rotary */

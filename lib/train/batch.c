@@ -1,5 +1,6 @@
 /* batch.c - see batch.h. */
 #include "train/batch.h"
+#include "math/simd.h"
 #include "model/encoder.h"
 #include "model/lm.h"
 #include "model/tagger.h"
@@ -329,6 +330,43 @@ static double chain_loss(struct ran_batcher *k, struct ran_trainee *t, size_t at
         return loss;
 }
 
+/* The logits (C) become their adjoints, which are added to dlogits. */
+static double add_loss(const struct ran_batcher *k, float *dlogits, float *logits,
+                       const uint32_t *gold, size_t n, double weight)
+{
+        double loss = ran_loss_classify(logits, logits, k->C, gold, n, k->c->multilabel,
+                                        k->smoothing, weight);
+
+        ran_simd->add(dlogits, logits, k->C);
+        return loss;
+}
+
+/* Loss of document r of a shard, and its gradient. Where there is a wide path the loss is that of
+ * both together and, a share `path_loss` of it, half that of each:
+ *
+ *   (1 - s) loss(deep + wide) + s (loss(deep) + loss(wide)) / 2
+ *
+ * because the one that learns faster leaves the other nothing to learn. */
+static double class_loss(struct ran_batcher *k, struct ran_trainee *t, size_t r,
+                         const uint32_t *gold, size_t n, double weight)
+{
+        struct ran_head *h = &t->work.head;
+        size_t C = k->C, at = r * C;
+        double s = k->c->wide > 0 ? k->path_loss : 0;
+        double loss = ran_loss_classify(h->dlogits + at, h->logits + at, C, gold, n,
+                                        k->c->multilabel, k->smoothing, (1 - s) * weight);
+
+        if (k->c->wide == 0)
+                return loss;
+        memcpy(h->dwide + at, h->dlogits + at, C * sizeof *h->dwide);
+        for (size_t c = at; c < at + C && s > 0; c++)
+                h->logits[c] -= h->wide[c]; /* deep */
+        if (s > 0)
+                loss += add_loss(k, h->dlogits + at, h->logits + at, gold, n, s / 2 * weight) +
+                        add_loss(k, h->dwide + at, h->wide + at, gold, n, s / 2 * weight);
+        return loss;
+}
+
 /* Loss of a document whose first output is row r, and its gradient by the logits. */
 static double document_loss(struct ran_batcher *k, struct ran_trainee *t, size_t b, size_t r,
                             struct ran_grad *g)
@@ -341,8 +379,7 @@ static double document_loss(struct ran_batcher *k, struct ran_trainee *t, size_t
         double loss = 0;
 
         if (k->c->task == RAN_TASK_CLASSIFY)
-                return ran_loss_classify(dlogits, logits, k->C, gold, n, k->c->multilabel,
-                                         k->smoothing, weigh(k, b, 0) / k->terms);
+                return class_loss(k, t, r, gold, n, weigh(k, b, 0) / k->terms);
         if (k->c->crf)
                 return chain_loss(k, t, at, n, logits, dlogits, weigh(k, b, 0) / k->terms, g);
         for (size_t i = 0; i < n; i++)
@@ -374,6 +411,8 @@ static int differentiate(struct ran_batcher *k, struct ran_trainee *t, size_t sh
         } else {
                 ran_head(&t->work, k->p, k->C);
                 k->loss[shard] = losses(k, t, shard, g);
+                if (k->c->wide > 0 && ran_grad_wide(g, &t->work, k->C, err) != RAN_OK)
+                        return err->code;
                 ran_head_bwd(&t->work, k->p, &g->p, k->C);
         }
         ran_encode_bwd(&t->work, k->p, &g->p);

@@ -135,19 +135,23 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
         size_t threads = job->pool != NULL ? ran_pool_threads(job->pool) : 1;
         size_t C = ran_is_tied(c) ? V : d->C;
         struct ran_piece longest = {0};
+        struct ran_table table[RAN_TABLES];
         struct ran_layout layout;
         double work = 0, shard, copies = job->dev != NULL && job->dev->B > 0 ? 4 : 3;
         int rc = ran_config_check(c, err);
 
         if (rc == RAN_OK)
                 rc = ran_train_settings_check(job->settings, c, err);
+        if (rc == RAN_OK && !ran_tables_shape(table, c, V, C))
+                rc = ran_fail(err, RAN_EINVAL, "so large a vocabulary cannot be");
         if (rc == RAN_OK)
                 rc = ran_layout_init(&layout, c, C, err);
         if (rc != RAN_OK)
                 return rc;
         shard = (double)layout.size;
-        *e = (struct ran_train_estimate){.parameters = layout.size,
-                                         .embedding_parameters = (V + c->spelling) * c->dim};
+        *e = (struct ran_train_estimate){.parameters = layout.size};
+        for (size_t i = 0; i < RAN_TABLES; i++)
+                e->embedding_parameters += table[i].rows * table[i].width;
         ran_layout_release(&layout);
         for (size_t b = 0; b < d->B; b++) {
                 double L = (double)(d->first[b + 1] - d->first[b]);
@@ -163,6 +167,6 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
          * data */
         e->bytes = (size_t)(4 * copies * (double)(e->parameters + e->embedding_parameters) +
                             4 * (double)(threads + 4) * shard + (double)threads * work +
-                            data_bytes(job, (double)e->embedding_parameters));
+                            data_bytes(job, (double)(V * c->dim)));
         return RAN_OK;
 }

@@ -1,74 +1,50 @@
 /* grad.c - sums of gradients. See grad.h. */
 #include "train/grad.h"
 #include "base/phase.h"
+#include "base/places.h"
 #include "math/simd.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+void ran_grad_release(struct ran_grad *g)
+{
+        ran_params_release(&g->p);
+        for (size_t i = 0; i < RAN_TABLES; i++) {
+                free(g->table[i].ids);
+                free(g->table[i].rows);
+        }
+        *g = (struct ran_grad){0};
+}
+
 static void grad_free(struct ran_grad *g)
 {
-        if (g == NULL)
-                return;
-        ran_params_release(&g->p);
-        free(g->ids);
-        free(g->rows);
+        if (g != NULL)
+                ran_grad_release(g);
         free(g);
 }
 
-/* ---- rows of the embedding ------------------------------------------------------------------ */
+/* ---- rows of tables ------------------------------------------------------------------------- */
 
-static int room(struct ran_grad *g, size_t n, size_t D, struct ran_error *err)
+static int room(struct ran_grad_rows *g, size_t n, size_t width, struct ran_error *err)
 {
         uint32_t *ids = ran_grow(g->ids, &g->ids_cap, n, sizeof *ids, err);
 
         if (ids == NULL)
                 return RAN_ENOMEM;
         g->ids = ids;
-        float *rows = ran_grow(g->rows, &g->rows_cap, n * D, sizeof *rows, err);
+        float *rows = ran_grow(g->rows, &g->rows_cap, n * width, sizeof *rows, err);
         if (rows == NULL)
                 return RAN_ENOMEM;
         g->rows = rows;
         return RAN_OK;
 }
 
-/* A row of dx and the id that it is of. */
-struct place {
-        uint32_t id, at;
-};
-
-/* Sorts by id, places of equal ids as they come: by the digits of the ids, least first. Returns
- * where the result stands, which is p or spare. */
-static struct place *sort(struct place *p, struct place *spare, size_t n)
-{
-        uint32_t largest = 0;
-
-        for (size_t i = 0; i < n; i++)
-                largest = p[i].id > largest ? p[i].id : largest;
-        for (unsigned shift = 0; shift < 32 && largest >> shift > 0; shift += 8) {
-                size_t first[256] = {0}, sum = 0;
-                struct place *sorted = spare;
-
-                for (size_t i = 0; i < n; i++)
-                        first[p[i].id >> shift & 255]++;
-                for (size_t digit = 0; digit < 256; digit++) {
-                        size_t count = first[digit];
-
-                        first[digit] = sum;
-                        sum += count;
-                }
-                for (size_t i = 0; i < n; i++)
-                        sorted[first[p[i].id >> shift & 255]++] = p[i];
-                spare = p;
-                p = sorted;
-        }
-        return p;
-}
-
 /* Ids and the runs of their places, for threads to share. */
 struct sums {
-        struct ran_grad *g;
-        const struct place *place;
+        struct ran_grad_rows *to;
+        float *dense; /* or NULL */
+        const struct ran_place *place;
         const uint32_t *first; /* (ids + 1) */
         size_t ids, D;
         const float *dx;
@@ -82,14 +58,14 @@ static void sum_ids(void *arg, size_t task)
         size_t D = k->D, end = (task + 1) * IDS < k->ids ? (task + 1) * IDS : k->ids;
 
         for (size_t i = task * IDS; i < end; i++) {
-                const struct place *place = k->place + k->first[i],
-                                   *to = k->place + k->first[i + 1];
-                float *row = k->g->rows + i * D;
+                const struct ran_place *place = k->place + k->first[i],
+                                       *to = k->place + k->first[i + 1];
+                float *row = k->to->rows + i * D;
 
-                if (k->g->p.dembed != NULL) {
-                        row = k->g->p.dembed + place->id * D;
+                if (k->dense != NULL) {
+                        row = k->dense + place->id * D;
                 } else {
-                        k->g->ids[i] = place->id;
+                        k->to->ids[i] = place->id;
                         memcpy(row, k->dx + place->at * D, D * sizeof *row);
                         place++;
                 }
@@ -99,7 +75,7 @@ static void sum_ids(void *arg, size_t task)
 }
 
 /* Where each id's places begin, behind the last where they end. Returns how many ids there are. */
-static size_t find_runs(uint32_t *first, const struct place *place, size_t n)
+static size_t find_runs(uint32_t *first, const struct ran_place *place, size_t n)
 {
         size_t ids = 0;
 
@@ -110,13 +86,13 @@ static size_t find_runs(uint32_t *first, const struct place *place, size_t n)
         return ids;
 }
 
-static void list_places(struct place *place, const uint32_t *ids, const uint32_t *spelling,
+static void list_places(struct ran_place *place, const uint32_t *ids, const uint32_t *spelling,
                         size_t features, size_t V, size_t L)
 {
         for (size_t t = 0; t < L; t++) {
-                *place++ = (struct place){ids[t], (uint32_t)t};
+                *place++ = (struct ran_place){ids[t], (uint32_t)t};
                 for (size_t i = t * features; i < (t + 1) * features; i++)
-                        *place++ = (struct place){(uint32_t)(V + spelling[i]), (uint32_t)t};
+                        *place++ = (struct ran_place){(uint32_t)(V + spelling[i]), (uint32_t)t};
         }
 }
 
@@ -126,23 +102,24 @@ int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const uint32_t *spel
 {
         bool dense = g->p.dembed != NULL;
         size_t features = spelling != NULL && !dense ? RAN_SPELLING : 0, n = L * (1 + features);
-        struct sums k = {.g = g, .D = D, .dx = dx};
+        struct ran_grad_rows *to = &g->table[RAN_TABLE_EMBED];
+        struct sums k = {.to = to, .dense = g->p.dembed, .D = D, .dx = dx};
         int rc = RAN_ENOMEM;
 
         ran_phase = RAN_PHASE_EMBEDDING;
         if (n >= UINT32_MAX)
                 return ran_fail(err, RAN_EINVAL, "%zu tokens cannot be learned from at once", L);
-        struct place *place = ran_alloc(2 * n, sizeof *place, err);
+        struct ran_place *place = ran_alloc(2 * n, sizeof *place, err);
         uint32_t *first = ran_alloc(n + 1, sizeof *first, err);
         if (place != NULL && first != NULL) {
                 list_places(place, ids, spelling, features, V, L);
-                k.place = sort(place, place + n, n);
+                k.place = ran_places_sort(place, place + n, n);
                 k.first = first;
                 k.ids = find_runs(first, k.place, n);
-                rc = dense ? RAN_OK : room(g, k.ids, D, err);
+                rc = dense ? RAN_OK : room(to, k.ids, D, err);
         }
         if (!dense)
-                g->n = rc == RAN_OK ? k.ids : 0;
+                to->n = rc == RAN_OK ? k.ids : 0;
         if (rc == RAN_OK)
                 ran_parallel(pool, (k.ids + IDS - 1) / IDS, sum_ids, &k);
         free(place);
@@ -150,9 +127,70 @@ int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const uint32_t *spel
         return rc;
 }
 
+/* The places where documents have buckets: `at` is the number of a document's run. */
+static size_t list_grams(struct ran_place *place, const struct ran_work *w)
+{
+        size_t n = 0;
+
+        for (size_t b = 0; b < w->rows->B; b++) {
+                size_t at = w->rows->doc[b] * w->c->ngrams;
+
+                for (size_t i = at; i < at + w->head.grams[b]; i++)
+                        place[n++] = (struct ran_place){w->head.gram[i].bucket, (uint32_t)i};
+        }
+        return n;
+}
+
+/* The document that number i of all runs is of; ran_place has no room for it. */
+static size_t document_of(const struct ran_work *w, size_t i)
+{
+        size_t from = 0, to = w->rows->B;
+
+        while (to - from > 1) {
+                size_t middle = from + (to - from) / 2;
+
+                if (w->rows->doc[middle] * w->c->ngrams <= i)
+                        from = middle;
+                else
+                        to = middle;
+        }
+        return from;
+}
+
+int ran_grad_wide(struct ran_grad *g, const struct ran_work *w, size_t C, struct ran_error *err)
+{
+        struct ran_grad_rows *to = &g->table[RAN_TABLE_WIDE];
+        size_t most = w->rows->L * w->c->ngrams, n;
+
+        ran_phase = RAN_PHASE_HEAD;
+        to->n = 0;
+        if (most >= UINT32_MAX)
+                return ran_fail(err, RAN_EINVAL, "%zu tokens cannot be learned from at once",
+                                w->rows->L);
+        struct ran_place *place = ran_alloc(2 * most, sizeof *place, err), *sorted;
+        if (place == NULL)
+                return RAN_ENOMEM;
+        n = list_grams(place, w);
+        sorted = ran_places_sort(place, place + most, n);
+        int rc = n > 0 ? room(to, n, C, err) : RAN_OK;
+        for (size_t i = 0; i < n && rc == RAN_OK; i++) {
+                float *row = to->rows + (to->n > 0 ? to->n - 1 : 0) * C;
+
+                if (to->n == 0 || to->ids[to->n - 1] != sorted[i].id) {
+                        row = to->rows + to->n * C;
+                        to->ids[to->n++] = sorted[i].id;
+                        memset(row, 0, C * sizeof *row);
+                }
+                ran_simd->axpy(row, w->head.gram[sorted[i].at].x,
+                               w->head.dwide + document_of(w, sorted[i].at) * C, C);
+        }
+        free(place);
+        return rc;
+}
+
 /* out = a + b, rows of equal ids added */
-static void merge_rows(struct ran_grad *out, const struct ran_grad *a, const struct ran_grad *b,
-                       size_t D)
+static void merge_rows(struct ran_grad_rows *out, const struct ran_grad_rows *a,
+                       const struct ran_grad_rows *b, size_t D)
 {
         size_t i = 0, j = 0;
 
@@ -178,26 +216,25 @@ void ran_tree_fail(struct ran_tree *t, const struct ran_error *err)
         pthread_mutex_unlock(&t->lock);
 }
 
-static void add_rows(struct ran_tree *t, struct ran_grad *g, const struct ran_grad *right,
-                     struct ran_grad *spare)
+static void add_rows(struct ran_tree *t, struct ran_grad_rows *g, const struct ran_grad_rows *right,
+                     struct ran_grad_rows *spare, size_t width, const float *dense)
 {
         struct ran_error err;
 
-        if (t->V > 0) {
-                ran_simd->add(g->rows, right->rows, g->n * t->D);
+        if (g->n + right->n == 0)
+                return;
+        if (dense != NULL && g->rows == dense) {
+                ran_simd->add(g->rows, right->rows, g->n * width);
                 return;
         }
-        if (room(spare, g->n + right->n, t->D, &err) != RAN_OK) {
+        if (room(spare, g->n + right->n, width, &err) != RAN_OK) {
                 ran_tree_fail(t, &err);
                 return;
         }
-        merge_rows(spare, g, right, t->D);
-        /* the merged arrays become g's, its old ones are spare */
-        struct ran_grad old = *g;
-        g->ids = spare->ids, g->rows = spare->rows, g->n = spare->n;
-        g->ids_cap = spare->ids_cap, g->rows_cap = spare->rows_cap;
-        spare->ids = old.ids, spare->rows = old.rows;
-        spare->ids_cap = old.ids_cap, spare->rows_cap = old.rows_cap;
+        merge_rows(spare, g, right, width);
+        struct ran_grad_rows old = *g; /* the merged rows become g's, its old ones are spare */
+        *g = *spare;
+        *spare = old;
 }
 
 /* ---- the tree ------------------------------------------------------------------------------- */
@@ -207,7 +244,7 @@ int ran_tree_init(struct ran_tree *t, const struct ran_config *c, size_t C, size
 {
         size_t rows;
 
-        *t = (struct ran_tree){.c = c, .C = C, .D = c->dim, .size = block};
+        *t = (struct ran_tree){.c = c, .C = C, .size = block, .width = {c->dim, C}};
         if (__builtin_mul_overflow(C, c->dim, &rows)) {
                 t->c = NULL;
                 return ran_fail(err, RAN_EINVAL, "so large a vocabulary cannot be");
@@ -251,11 +288,12 @@ int ran_tree_begin(struct ran_tree *t, size_t shards, struct ran_error *err)
 static struct ran_grad *grad_new(struct ran_tree *t)
 {
         struct ran_grad *g = ran_alloc(1, sizeof *g, &t->error);
+        struct ran_grad_rows *dense = g != NULL ? &g->table[RAN_TABLE_EMBED] : NULL;
 
         if (g != NULL && ran_params_init(&g->p, t->c, t->C, &t->error) == RAN_OK &&
-            (t->V == 0 || (g->rows = ran_alloc_floats(t->V * t->D, &t->error)) != NULL)) {
-                g->p.dembed = g->rows;
-                g->n = t->V;
+            (t->V == 0 || (dense->rows = ran_alloc_floats(t->V * t->c->dim, &t->error)) != NULL)) {
+                g->p.dembed = dense->rows;
+                dense->n = t->V;
                 return g;
         }
         grad_free(g);
@@ -278,10 +316,11 @@ struct ran_grad *ran_tree_take(struct ran_tree *t)
         if (g == NULL)
                 return NULL;
         memset(g->p.block, 0, t->size * sizeof(float));
-        if (t->V > 0)
-                memset(g->rows, 0, t->V * t->D * sizeof(float));
-        else
-                g->n = 0;
+        for (size_t i = 0; i < RAN_TABLES; i++)
+                if (g->p.dembed == NULL || i != RAN_TABLE_EMBED)
+                        g->table[i].n = 0;
+        if (g->p.dembed != NULL)
+                memset(g->p.dembed, 0, t->V * t->c->dim * sizeof(float));
         g->next = NULL;
         return g;
 }
@@ -298,7 +337,7 @@ void ran_tree_give(struct ran_tree *t, struct ran_grad *g)
  * ready first waits in t->ready for the other. The sum always stands on the left. */
 void ran_tree_add(struct ran_tree *t, size_t shard, struct ran_grad *g)
 {
-        struct ran_grad spare = {0};
+        struct ran_grad_rows spare[RAN_TABLES] = {0};
         size_t at = shard;
 
         ran_phase = RAN_PHASE_OPTIMISER;
@@ -325,7 +364,9 @@ void ran_tree_add(struct ran_tree *t, size_t shard, struct ran_grad *g)
                         neighbour = right;
                 }
                 ran_simd->add(g->p.block, neighbour->p.block, t->size);
-                add_rows(t, g, neighbour, &spare);
+                for (size_t i = 0; i < RAN_TABLES; i++)
+                        add_rows(t, &g->table[i], &neighbour->table[i], &spare[i], t->width[i],
+                                 g->p.dembed);
                 ran_tree_give(t, neighbour);
                 at = left;
         }
@@ -333,8 +374,10 @@ void ran_tree_add(struct ran_tree *t, size_t shard, struct ran_grad *g)
         t->ready[0].sum = g;
         pthread_mutex_unlock(&t->lock);
 out:
-        free(spare.ids);
-        free(spare.rows);
+        for (size_t i = 0; i < RAN_TABLES; i++) {
+                free(spare[i].ids);
+                free(spare[i].rows);
+        }
 }
 
 struct ran_grad *ran_tree_sum(struct ran_tree *t)

@@ -11,14 +11,27 @@ struct names {
         struct ran_tensor_source *source;
 };
 
-static int write(const struct ran_model *m, const struct ran_layout *layout,
-                 const struct ran_grad *g, double loss, const float *embed, const char *output,
-                 struct ran_error *err)
+static void add(struct names *k, size_t i, const char *tensor, size_t rows, size_t cols,
+                const float *data)
 {
-        struct names k = {.name = ran_alloc(layout->n, sizeof *k.name, err),
-                          .source = ran_alloc(layout->n + 3, sizeof *k.source, err)};
+        snprintf(k->name[i], sizeof k->name[i], "grad.%s", tensor);
+        k->source[i] = (struct ran_tensor_source){.name = k->name[i],
+                                                  .dtype = RAN_DTYPE_F32,
+                                                  .rank = rows > 0 ? 2 : 1,
+                                                  .shape = {rows > 0 ? rows : cols, cols},
+                                                  .data = data};
+}
+
+/* tables: the gradients of the tables, every row. */
+static int write(const struct ran_model *m, const struct ran_layout *layout,
+                 const struct ran_grad *g, double loss, float *const tables[RAN_TABLES],
+                 const char *output, struct ran_error *err)
+{
+        size_t most = layout->n + RAN_TABLES + 2, n = 0;
+        struct names k = {.name = ran_alloc(most, sizeof *k.name, err),
+                          .source = ran_alloc(most, sizeof *k.source, err)};
         struct ran_metadata_source meta = {"format", "gradients"};
-        size_t n = layout->n, D = m->config.dim;
+        const struct ran_config *c = &m->config;
         int rc = RAN_ENOMEM;
 
         if (k.name == NULL || k.source == NULL)
@@ -26,29 +39,14 @@ static int write(const struct ran_model *m, const struct ran_layout *layout,
         for (size_t i = 0; i < layout->n; i++) {
                 const struct ran_tensor_spec *s = &layout->spec[i];
 
-                snprintf(k.name[i], sizeof k.name[i], "grad.%s", s->name);
-                k.source[i] = (struct ran_tensor_source){.name = k.name[i],
-                                                         .dtype = RAN_DTYPE_F32,
-                                                         .rank = 1,
-                                                         .shape = {s->cols},
-                                                         .data = g->p.block + s->offset};
-                if (s->rows > 0) {
-                        k.source[i].rank = 2;
-                        k.source[i].shape[0] = s->rows;
-                        k.source[i].shape[1] = s->cols;
-                }
+                add(&k, n++, s->name, s->rows, s->cols, g->p.block + s->offset);
         }
-        k.source[n++] = (struct ran_tensor_source){.name = "grad.embed.weight",
-                                                   .dtype = RAN_DTYPE_F32,
-                                                   .rank = 2,
-                                                   .shape = {m->V, D},
-                                                   .data = embed};
-        if (m->config.spelling > 0)
-                k.source[n++] = (struct ran_tensor_source){.name = "grad.spelling.weight",
-                                                           .dtype = RAN_DTYPE_F32,
-                                                           .rank = 2,
-                                                           .shape = {m->config.spelling, D},
-                                                           .data = embed + m->V * D};
+        add(&k, n++, "embed.weight", m->V, c->dim, tables[RAN_TABLE_EMBED]);
+        if (c->spelling > 0)
+                add(&k, n++, "spelling.weight", c->spelling, c->dim,
+                    tables[RAN_TABLE_EMBED] + m->V * c->dim);
+        if (c->wide > 0)
+                add(&k, n++, "wide.weight", c->wide, m->C, tables[RAN_TABLE_WIDE]);
         k.source[n++] = (struct ran_tensor_source){
                 .name = "loss", .dtype = RAN_DTYPE_F64, .rank = 1, .shape = {1}, .data = &loss};
         rc = ran_tensors_write(output, k.source, n, &meta, 1, err);
@@ -58,37 +56,66 @@ out:
         return rc;
 }
 
+/* The rows of a gradient where they belong. */
+static void spread(float *x, const struct ran_grad_rows *g, size_t width)
+{
+        for (size_t i = 0; i < g->n; i++) {
+                size_t row = g->ids != NULL ? g->ids[i] : i;
+
+                memcpy(x + row * width, g->rows + i * width, width * sizeof *x);
+        }
+}
+
+static int dump_batch(const struct ran_model *m, struct ran_batcher *k, struct ran_plan *plan,
+                      const struct ran_layout *layout, const char *output, struct ran_error *err)
+{
+        struct ran_table table[RAN_TABLES];
+        float *x[RAN_TABLES] = {NULL};
+        struct ran_grad *g = NULL;
+        double loss;
+        int rc = RAN_OK;
+
+        if (!ran_tables_shape(table, &m->config, m->V, m->C))
+                return ran_fail(err, RAN_EINVAL, "so large a model has no gradient in memory");
+        for (size_t i = 0; i < RAN_TABLES && rc == RAN_OK; i++) {
+                x[i] = ran_alloc_floats(table[i].rows * table[i].width, err);
+                rc = x[i] != NULL ? RAN_OK : RAN_ENOMEM;
+        }
+        if (rc == RAN_OK)
+                rc = ran_batch_gradient(k, plan->piece, plan->n, &loss, &g, err);
+        for (size_t i = 0; i < RAN_TABLES && rc == RAN_OK; i++)
+                spread(x[i], &g->table[i], table[i].width);
+        if (rc == RAN_OK)
+                rc = write(m, layout, g, loss, x, output, err);
+        if (g != NULL)
+                ran_tree_give(&k->tree, g);
+        for (size_t i = 0; i < RAN_TABLES; i++)
+                free(x[i]);
+        return rc;
+}
+
 static int dump(const struct ran_model *m, struct ran_batcher *k, size_t documents,
                 const char *output, struct ran_error *err)
 {
-        size_t D = m->config.dim, *order = ran_alloc(documents, sizeof *order, err);
-        float *embed = ran_alloc_floats((m->V + m->config.spelling) * D, err);
+        size_t *order = ran_alloc(documents, sizeof *order, err);
         struct ran_layout layout = {0};
         struct ran_plan plan = {0};
-        struct ran_grad *g = NULL;
-        double loss;
-        int rc = RAN_ENOMEM;
+        int rc = order != NULL ? RAN_OK : RAN_ENOMEM;
 
-        if (order == NULL || embed == NULL)
-                goto out;
-        for (size_t b = 0; b < documents; b++)
+        for (size_t b = 0; b < documents && rc == RAN_OK; b++)
                 order[b] = b;
-        if ((rc = ran_layout_init(&layout, &m->config, m->C, err)) != RAN_OK ||
-            (rc = ran_plan_init(&plan, &m->config, k->data, documents, 0, err)) != RAN_OK)
-                goto out;
-        ran_plan_begin(&plan, order, documents);
-        ran_plan_next(&plan);
-        if ((rc = ran_batch_gradient(k, plan.piece, plan.n, &loss, &g, err)) != RAN_OK)
-                goto out;
-        for (size_t i = 0; i < g->n && g->p.dembed == NULL; i++)
-                memcpy(embed + g->ids[i] * D, g->rows + i * D, D * sizeof *embed);
-        rc = write(m, &layout, g, loss, g->p.dembed != NULL ? g->p.dembed : embed, output, err);
-        ran_tree_give(&k->tree, g);
-out:
+        if (rc == RAN_OK)
+                rc = ran_layout_init(&layout, &m->config, m->C, err);
+        if (rc == RAN_OK)
+                rc = ran_plan_init(&plan, &m->config, k->data, documents, 0, err);
+        if (rc == RAN_OK) {
+                ran_plan_begin(&plan, order, documents);
+                ran_plan_next(&plan);
+                rc = dump_batch(m, k, &plan, &layout, output, err);
+        }
         ran_layout_release(&layout);
         ran_plan_release(&plan);
         free(order);
-        free(embed);
         return rc;
 }
 

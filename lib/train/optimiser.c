@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 1 << 15, ROWS = 256 }; /* floats, or embedding rows, that one task takes */
+enum { BLOCK = 1 << 15, ROWS = 256 }; /* floats, or rows of a table, that one task takes */
 
 static size_t blocks_of(size_t rows)
 {
@@ -27,31 +27,53 @@ static size_t band_of(size_t id, size_t V, size_t *end)
         return id < ROWS ? id : band;
 }
 
-int ran_optimiser_init(struct ran_optimiser *o, const struct ran_train_settings *s,
-                       const struct ran_layout *layout, size_t V, size_t D, bool tied,
-                       struct ran_pool *pool, struct ran_error *err)
+static int table_init(struct ran_table_state *t, const struct ran_table *like, bool tied,
+                      struct ran_error *err)
 {
-        size_t end, bands = tied && V > 0 ? band_of(V - 1, V, &end) + 1 : V;
+        size_t rows = like->rows, width = like->width, end;
 
-        *o = (struct ran_optimiser){
-                .s = s, .layout = layout, .pool = pool, .V = V, .D = D, .bands = bands};
+        t->rows = rows;
+        t->width = width;
+        t->bands = tied && rows > 0 ? band_of(rows - 1, rows, &end) + 1 : rows;
+        t->m = ran_alloc_floats(rows * width, err);
+        t->v = ran_alloc_floats(t->bands * width, err);
+        t->shared = ran_alloc_floats(tied ? blocks_of(rows) * width : 0, err);
+        t->met = ran_alloc(rows, sizeof *t->met, err);
+        t->share = ran_alloc(rows, sizeof *t->share, err);
+        if (t->m == NULL || t->v == NULL || t->shared == NULL || t->met == NULL || t->share == NULL)
+                return RAN_ENOMEM;
+        for (size_t id = 0; id < rows; id++)
+                t->share[id] = 1;
+        return RAN_OK;
+}
+
+static void table_release(struct ran_table_state *t)
+{
+        free(t->m);
+        free(t->v);
+        free(t->shared);
+        free(t->met);
+        free(t->share);
+}
+
+int ran_optimiser_init(struct ran_optimiser *o, const struct ran_train_settings *s,
+                       const struct ran_layout *layout, const struct ran_table table[RAN_TABLES],
+                       bool tied, struct ran_pool *pool, struct ran_error *err)
+{
+        int rc = RAN_OK;
+
+        *o = (struct ran_optimiser){.s = s, .layout = layout, .pool = pool};
         o->m = ran_alloc_floats(layout->size, err);
         o->v = ran_alloc_floats(layout->size, err);
-        o->em = ran_alloc_floats(V * D, err);
-        o->ev = ran_alloc_floats(bands * D, err);
-        o->shared = ran_alloc_floats(tied ? blocks_of(V) * D : 0, err);
-        o->met = ran_alloc(V, sizeof *o->met, err);
         o->share = ran_alloc(layout->n, sizeof *o->share, err);
-        o->row_share = ran_alloc(V, sizeof *o->row_share, err);
-        if (o->m == NULL || o->v == NULL || o->em == NULL || o->ev == NULL || o->shared == NULL ||
-            o->met == NULL || o->share == NULL || o->row_share == NULL) {
+        for (size_t i = 0; i < RAN_TABLES && rc == RAN_OK; i++)
+                rc = table_init(&o->table[i], &table[i], tied && i == RAN_TABLE_EMBED, err);
+        if (o->m == NULL || o->v == NULL || o->share == NULL || rc != RAN_OK) {
                 ran_optimiser_release(o);
                 return RAN_ENOMEM;
         }
         for (size_t i = 0; i < layout->n; i++)
                 o->share[i] = 1;
-        for (size_t id = 0; id < V; id++)
-                o->row_share[id] = 1;
         return RAN_OK;
 }
 
@@ -59,12 +81,9 @@ void ran_optimiser_release(struct ran_optimiser *o)
 {
         free(o->m);
         free(o->v);
-        free(o->em);
-        free(o->ev);
-        free(o->shared);
-        free(o->met);
         free(o->share);
-        free(o->row_share);
+        for (size_t i = 0; i < RAN_TABLES; i++)
+                table_release(&o->table[i]);
         *o = (struct ran_optimiser){0};
 }
 
@@ -123,9 +142,13 @@ static double squares(struct ran_pool *pool, const float *x, size_t n)
 
 double ran_grad_norm(const struct ran_optimiser *o, const struct ran_grad *g)
 {
+        double sum;
+
         ran_phase = RAN_PHASE_OPTIMISER;
-        return sqrt(squares(o->pool, g->p.block, o->layout->size) +
-                    squares(o->pool, g->rows, g->n * o->D));
+        sum = squares(o->pool, g->p.block, o->layout->size);
+        for (size_t i = 0; i < RAN_TABLES; i++)
+                sum += squares(o->pool, g->table[i].rows, g->table[i].n * o->table[i].width);
+        return sqrt(sum);
 }
 
 /* ---- what stays ----------------------------------------------------------------------------- */
@@ -136,7 +159,7 @@ static size_t elements(const struct ran_tensor_spec *spec)
 }
 
 /* The id of row r of a gradient. */
-static size_t id_of(const struct ran_grad *g, size_t r)
+static size_t id_of(const struct ran_grad_rows *g, size_t r)
 {
         return g->ids != NULL ? g->ids[r] : r;
 }
@@ -148,17 +171,26 @@ void ran_optimiser_clear(const struct ran_optimiser *o, struct ran_grad *g)
         for (size_t i = 0; i < o->layout->n; i++)
                 if (o->share[i] == 0)
                         memset(g->p.block + spec[i].offset, 0, elements(&spec[i]) * sizeof(float));
-        for (size_t r = 0; r < g->n; r++)
-                if (o->row_share[id_of(g, r)] == 0)
-                        memset(g->rows + r * o->D, 0, o->D * sizeof(float));
+        for (size_t i = 0; i < RAN_TABLES; i++) {
+                const struct ran_table_state *table = &o->table[i];
+                struct ran_grad_rows *rows = &g->table[i];
+
+                for (size_t r = 0; r < rows->n; r++)
+                        if (table->share[id_of(rows, r)] == 0)
+                                memset(rows->rows + r * table->width, 0,
+                                       table->width * sizeof(float));
+        }
 }
 
 /* ---- steps ---------------------------------------------------------------------------------- */
 
 struct update {
         struct ran_optimiser *o;
-        float *block, *embed;
+        float *block;
         const struct ran_grad *g;
+        struct ran_table_state *table; /* that is at work, and its */
+        const struct ran_grad_rows *rows;
+        float *x;
         double gscale, rate, decay; /* decay: log of this step's */
         double first, second;       /* 1 / (1 - beta^t) */
 };
@@ -186,26 +218,26 @@ static void step_tensor(void *arg, size_t i)
              spec->rows > 0 ? u->decay : 0.0, o->s->beta2);
 }
 
-/* ---- rows of the embedding ------------------------------------------------------------------ */
+/* ---- rows of a table ------------------------------------------------------------------------- */
 
 static size_t end_of_block(const struct update *u, size_t i)
 {
-        return (i + 1) * ROWS < u->g->n ? (i + 1) * ROWS : u->g->n;
+        return (i + 1) * ROWS < u->rows->n ? (i + 1) * ROWS : u->rows->n;
 }
 
 static void step_rows(void *arg, size_t i)
 {
         const struct update *u = arg;
-        struct ran_optimiser *o = u->o;
-        bool shares = u->g->ids == NULL && i > 0;
+        struct ran_table_state *t = u->table;
+        bool shares = u->rows->ids == NULL && i > 0;
 
         for (size_t r = i * ROWS; r < end_of_block(u, i); r++) {
-                size_t id = id_of(u->g, r), at = id * o->D;
+                size_t id = id_of(u->rows, r), at = id * t->width;
 
-                step(u, u->embed + at, o->em + at, shares ? o->shared + i * o->D : o->ev + at,
-                     u->g->rows + r * o->D, o->D, o->row_share[id], o->decay - o->met[id],
-                     shares ? 1.0 : o->s->beta2);
-                o->met[id] = o->decay;
+                step(u, u->x + at, t->m + at, shares ? t->shared + i * t->width : t->v + at,
+                     u->rows->rows + r * t->width, t->width, t->share[id], u->o->decay - t->met[id],
+                     shares ? 1.0 : u->o->s->beta2);
+                t->met[id] = u->o->decay;
         }
 }
 
@@ -213,43 +245,44 @@ static void step_rows(void *arg, size_t i)
 static void square_rows(void *arg, size_t i)
 {
         const struct update *u = arg;
-        size_t D = u->o->D;
-        float *sum = u->o->shared + i * D;
+        size_t D = u->table->width;
+        float *sum = u->table->shared + i * D;
 
         memset(sum, 0, D * sizeof *sum);
         for (size_t r = i * ROWS; r < end_of_block(u, i); r++)
                 for (size_t d = 0; d < D; d++)
-                        sum[d] += u->g->rows[r * D + d] * u->g->rows[r * D + d];
+                        sum[d] += u->rows->rows[r * D + d] * u->rows->rows[r * D + d];
 }
 
 /* Makes the second moments of the bands, and hands each block a copy. */
 static void share_moments(const struct update *u)
 {
-        struct ran_optimiser *o = u->o;
-        double beta2 = o->s->beta2, scale = (1 - beta2) * u->gscale * u->gscale;
+        struct ran_table_state *t = u->table;
+        size_t V = t->rows, D = t->width;
+        double beta2 = u->o->s->beta2, scale = (1 - beta2) * u->gscale * u->gscale;
 
-        ran_parallel(o->pool, blocks_of(o->V), square_rows, (void *)u);
-        for (size_t from = ROWS, end; from < o->V; from = end) {
-                float *v = o->ev + band_of(from, o->V, &end) * o->D;
+        ran_parallel(u->o->pool, blocks_of(V), square_rows, (void *)u);
+        for (size_t from = ROWS, end; from < V; from = end) {
+                float *v = t->v + band_of(from, V, &end) * D;
 
-                for (size_t d = 0; d < o->D; d++) {
+                for (size_t d = 0; d < D; d++) {
                         double sum = 0;
 
                         for (size_t i = from / ROWS; i < blocks_of(end); i++)
-                                sum += (double)o->shared[i * o->D + d];
+                                sum += (double)t->shared[i * D + d];
                         v[d] = (float)(beta2 * (double)v[d] + scale * sum / (double)(end - from));
                 }
                 for (size_t i = from / ROWS; i < blocks_of(end); i++)
-                        memcpy(o->shared + i * o->D, v, o->D * sizeof *v);
+                        memcpy(t->shared + i * D, v, D * sizeof *v);
         }
 }
 
-void ran_optimiser_step(struct ran_optimiser *o, float *block, float *embed,
-                        const struct ran_grad *g, double gscale, double rate)
+void ran_optimiser_step(struct ran_optimiser *o, float *block,
+                        const struct ran_table table[RAN_TABLES], const struct ran_grad *g,
+                        double gscale, double rate)
 {
         struct update u = {.o = o,
                            .block = block,
-                           .embed = embed,
                            .g = g,
                            .gscale = gscale,
                            .rate = rate,
@@ -261,18 +294,28 @@ void ran_optimiser_step(struct ran_optimiser *o, float *block, float *embed,
         u.first = -1.0 / ran_expm1((double)o->step * ran_log(o->s->beta1));
         u.second = -1.0 / ran_expm1((double)o->step * ran_log(o->s->beta2));
         ran_parallel(o->pool, o->layout->n, step_tensor, &u);
-        if (g->ids == NULL)
-                share_moments(&u);
-        ran_parallel(o->pool, blocks_of(g->n), step_rows, &u);
+        for (size_t i = 0; i < RAN_TABLES; i++) {
+                u.table = &o->table[i];
+                u.rows = &g->table[i];
+                u.x = table[i].x;
+                if (u.rows->n > 0 && u.rows->ids == NULL)
+                        share_moments(&u);
+                ran_parallel(o->pool, blocks_of(u.rows->n), step_rows, &u);
+        }
 }
 
-void ran_optimiser_settle(struct ran_optimiser *o, float *embed)
+void ran_optimiser_settle(struct ran_optimiser *o, const struct ran_table table[RAN_TABLES])
 {
-        for (size_t id = 0; id < o->V; id++) {
-                float keep = (float)ran_exp((double)o->row_share[id] * (o->decay - o->met[id]));
+        for (size_t i = 0; i < RAN_TABLES; i++) {
+                struct ran_table_state *t = &o->table[i];
 
-                for (size_t d = 0; d < o->D && keep != 1.0f; d++)
-                        embed[id * o->D + d] *= keep;
-                o->met[id] = o->decay;
+                for (size_t id = 0; id < t->rows; id++) {
+                        float keep = (float)ran_exp((double)t->share[id] * (o->decay - t->met[id]));
+                        float *row = table[i].x + id * t->width;
+
+                        for (size_t d = 0; d < t->width && keep != 1.0f; d++)
+                                row[d] *= keep;
+                        t->met[id] = o->decay;
+                }
         }
 }

@@ -1,8 +1,8 @@
 /* optimiser.h - Adam with decoupled weight decay (Kingma and Ba 2015; Loshchilov and Hutter 2019).
  *
- * Rows of the embedding are updated when their id occurs in a step, as if the step were the only
- * kind there is for them ("lazy" Adam): their moments rest in between, and the decay that they
- * missed is made up for. A step then costs what its documents cost and not the size of the
+ * Rows of tables (the embedding) are updated when their id occurs in a step, as if the step were
+ * the only kind there is for them ("lazy" Adam): their moments rest in between, and the decay that
+ * they missed is made up for. A step then costs what its documents cost and not the size of the
  * vocabulary.
  *
  * Where the output is tied to the embedding every row has a gradient at every step, most of the
@@ -17,28 +17,34 @@
 
 #include "train/grad.h"
 
+/* What is known of a table. */
+struct ran_table_state {
+        size_t rows, width;
+        float *m;      /* (rows, width) moments */
+        float *v;      /* (rows, width), or (bands, width) if tied */
+        size_t bands;  /* rows of v */
+        float *shared; /* (blocks of rows, width) if tied: scratch of a step */
+        double *met;   /* (rows) decay that a row has met */
+        float *share;  /* (rows) see below */
+};
+
 struct ran_optimiser {
         const struct ran_train_settings *s;
         const struct ran_layout *layout;
         struct ran_pool *pool;
-        size_t V, D;
         uint64_t step; /* steps done */
         double decay;  /* sum of log(1 - lr wd) over the steps done */
         float *m, *v;  /* moments, blocks */
-        float *em;     /* (V, D) of the embedding */
-        float *ev;     /* (V, D), or (bands, D) if tied */
-        size_t bands;  /* rows of ev */
-        float *shared; /* (blocks of rows, D) if tied: scratch of a step */
-        double *met;   /* (V) decay that a row has met */
+        struct ran_table_state table[RAN_TABLES];
         /* The share of the learning rate, and of the decay, that a tensor of the layout (n) and a
-         * row of the embedding (V) have: 1, unless the caller says otherwise; 0: they stay. */
-        float *share, *row_share;
+         * row of a table have: 1, unless the caller says otherwise; 0: they stay. */
+        float *share;
 };
 
-/* tied: gradients of the embedding are dense. */
+/* For tables of these shapes; tied: gradients of the embedding are dense. */
 int ran_optimiser_init(struct ran_optimiser *o, const struct ran_train_settings *s,
-                       const struct ran_layout *layout, size_t V, size_t D, bool tied,
-                       struct ran_pool *pool, struct ran_error *err);
+                       const struct ran_layout *layout, const struct ran_table table[RAN_TABLES],
+                       bool tied, struct ran_pool *pool, struct ran_error *err);
 void ran_optimiser_release(struct ran_optimiser *o);
 /* Learning rate of a step, from 0 on, out of `steps`. */
 double ran_learning_rate(const struct ran_train_settings *s, uint64_t step, uint64_t steps);
@@ -46,10 +52,11 @@ double ran_learning_rate(const struct ran_train_settings *s, uint64_t step, uint
 double ran_grad_norm(const struct ran_optimiser *o, const struct ran_grad *g);
 /* Clears the gradient of what stays: before it is measured. */
 void ran_optimiser_clear(const struct ran_optimiser *o, struct ran_grad *g);
-/* One step on block and embed (V, D) along g, which is scaled by gscale. */
-void ran_optimiser_step(struct ran_optimiser *o, float *block, float *embed,
-                        const struct ran_grad *g, double gscale, double rate);
-/* Lets every embedding row meet the decay that it missed: before the weights are used elsewhere. */
-void ran_optimiser_settle(struct ran_optimiser *o, float *embed);
+/* One step on block and tables along g, which is scaled by gscale. */
+void ran_optimiser_step(struct ran_optimiser *o, float *block,
+                        const struct ran_table table[RAN_TABLES], const struct ran_grad *g,
+                        double gscale, double rate);
+/* Lets every row meet the decay that it missed: before the weights are used elsewhere. */
+void ran_optimiser_settle(struct ran_optimiser *o, const struct ran_table table[RAN_TABLES]);
 
 #endif

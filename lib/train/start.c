@@ -1,6 +1,7 @@
 /* start.c - where weights begin: by chance, as another model's, or as word vectors. */
 #include "model/lm.h"
 #include "model/model.h"
+#include "model/wide.h"
 #include "train/trainer.h"
 
 #include <math.h>
@@ -9,6 +10,7 @@
 
 static void start_by_chance(struct ran_trainer *t)
 {
+        float *rows = t->table[RAN_TABLE_EMBED].x;
         const struct ran_tensor_spec embed = {
                 .name = "embed.weight", .rows = t->V, .cols = t->D, .start = RAN_START_UNIFORM};
         const struct ran_tensor_spec spelling = {.name = "spelling.weight",
@@ -19,9 +21,37 @@ static void start_by_chance(struct ran_trainer *t)
         for (size_t i = 0; i < t->layout.n; i++)
                 ran_tensor_start(t->p.block + t->layout.spec[i].offset, &t->layout.spec[i],
                                  t->s->seed);
-        ran_tensor_start(t->embed, &embed, t->s->seed);
+        ran_tensor_start(rows, &embed, t->s->seed);
         if (t->c->spelling > 0)
-                ran_tensor_start(t->embed + t->V * t->D, &spelling, t->s->seed);
+                ran_tensor_start(rows + t->V * t->D, &spelling, t->s->seed);
+        for (size_t i = 0; i < t->c->wide; i++) /* whose rows begin at 0 */
+                t->optimiser.table[RAN_TABLE_WIDE].share[i] = (float)t->s->wide_rate;
+}
+
+/* How much buckets of the wide path count, by how many documents have them. */
+static int start_wide(struct ran_trainer *t, struct ran_error *err)
+{
+        const struct ran_dataset *d = t->job->train;
+        struct ran_place *list = NULL;
+        size_t longest = 0;
+
+        for (size_t b = 0; b < d->B; b++)
+                if (d->first[b + 1] - d->first[b] > longest)
+                        longest = d->first[b + 1] - d->first[b];
+        longest *= t->c->ngrams;
+        if (t->c->wide > 0 && (list = ran_alloc(2 * longest, sizeof *list, err)) == NULL)
+                return RAN_ENOMEM;
+        for (size_t b = 0; b < d->B && t->c->wide > 0; b++) {
+                size_t n = ran_wide_list(list, list + longest, t->c, d->ids + d->first[b],
+                                         d->first[b + 1] - d->first[b]);
+
+                for (size_t i = 0; i < n; i++)
+                        t->idf[list[i].id]++; /* exact up to 2^24 documents, where it stays */
+        }
+        for (size_t i = 0; i < t->c->wide; i++)
+                t->idf[i] = ran_wide_idf((double)t->idf[i], (double)d->B);
+        free(list);
+        return RAN_OK;
 }
 
 /* The output of a language model begins with how often each id occurs in the training data. */
@@ -79,12 +109,11 @@ static const struct ran_tensor_spec *find(const struct ran_layout *layout,
         return NULL;
 }
 
-/* Rows of the embedding, or of the table of spelling behind it. */
-static void take_rows(struct ran_trainer *t, size_t first, size_t n, const float *rows)
+static void take_rows(struct ran_trainer *t, int table, size_t first, size_t n, const float *rows)
 {
-        memcpy(t->embed + first * t->D, rows, n * t->D * sizeof(float));
+        ran_trainer_take(t, table, first, n, rows);
         for (size_t r = first; r < first + n; r++)
-                t->optimiser.row_share[r] = (float)t->s->init_rate;
+                t->optimiser.table[table].share[r] *= (float)t->s->init_rate;
 }
 
 /* Every tensor of the same name and shape, which learns at its own rate then. */
@@ -104,9 +133,14 @@ static void take_tensors(struct ran_trainer *t, const struct ran_layout *theirs)
                        n * sizeof(float));
                 t->optimiser.share[i] = t->s->init_rate;
         }
-        take_rows(t, 0, t->V, m->params.embed);
+        take_rows(t, RAN_TABLE_EMBED, 0, t->V, m->params.embed);
         if (t->c->spelling > 0 && t->c->spelling == m->config.spelling)
-                take_rows(t, t->V, t->c->spelling, m->params.spelling);
+                take_rows(t, RAN_TABLE_EMBED, t->V, t->c->spelling, m->params.spelling);
+        if (head && t->c->wide > 0 && t->c->wide == m->config.wide &&
+            t->c->ngrams == m->config.ngrams) { /* weights mean nothing without their idf */
+                take_rows(t, RAN_TABLE_WIDE, 0, t->c->wide, m->params.wide);
+                memcpy(t->idf, m->params.idf, t->c->wide * sizeof *t->idf);
+        }
 }
 
 static int start_as_model(struct ran_trainer *t, struct ran_error *err)
@@ -160,7 +194,7 @@ static int start_as_vectors(struct ran_trainer *t, struct ran_error *err)
                                 e->V, e->D, t->V, t->D);
         for (size_t id = 0; id < t->V; id++)
                 for (size_t i = id * t->D; e->given[id] && i < (id + 1) * t->D; i++)
-                        t->embed[i] = (float)(scale * (double)e->rows[i]);
+                        t->table[RAN_TABLE_EMBED].x[i] = (float)(scale * (double)e->rows[i]);
         return RAN_OK;
 }
 
@@ -174,7 +208,8 @@ int ran_trainer_start(struct ran_trainer *t, struct ran_error *err)
                                 "freeze keeps rows of the embedding as they were given, but none "
                                 "were");
         start_by_chance(t);
-        if (ran_is_tied(t->c))
+        rc = start_wide(t, err);
+        if (rc == RAN_OK && ran_is_tied(t->c))
                 rc = start_output(t, err);
         if (rc == RAN_OK && job->init != NULL)
                 rc = start_as_model(t, err);
@@ -182,7 +217,7 @@ int ran_trainer_start(struct ran_trainer *t, struct ran_error *err)
                 rc = start_as_vectors(t, err);
         for (size_t id = 0; id < t->V && t->s->freeze; id++)
                 if (job->init != NULL || job->vectors->given[id])
-                        t->optimiser.row_share[id] = 0;
+                        t->optimiser.table[RAN_TABLE_EMBED].share[id] = 0;
         return rc;
 }
 

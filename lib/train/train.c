@@ -74,6 +74,11 @@ static bool has_dev(const struct ran_train_job *job)
         return job->dev != NULL && job->dev->B > 0;
 }
 
+static size_t bytes_of(const struct ran_table *t)
+{
+        return t->rows * t->width * sizeof *t->x;
+}
+
 static void keep_best(struct ran_trainer *t, double metric)
 {
         if (metric > t->at.best || t->at.best_epoch == 0) {
@@ -81,7 +86,8 @@ static void keep_best(struct ran_trainer *t, double metric)
                 t->at.best_epoch = t->at.epoch;
                 t->at.stale = 0;
                 memcpy(t->best_block, t->p.block, t->layout.size * sizeof(float));
-                memcpy(t->best_embed, t->embed, t->rows * t->D * sizeof(float));
+                for (size_t i = 0; i < RAN_TABLES; i++)
+                        memcpy(t->best_table[i], t->table[i].x, bytes_of(&t->table[i]));
         } else {
                 t->at.stale++;
         }
@@ -184,7 +190,7 @@ static int step(struct ran_trainer *t, struct ran_error *err)
         }
         if (t->s->clip > 0 && t->norm > t->s->clip)
                 scale = t->s->clip / t->norm;
-        ran_optimiser_step(&t->optimiser, t->p.block, t->embed, g, scale, t->rate);
+        ran_optimiser_step(&t->optimiser, t->p.block, t->table, g, scale, t->rate);
         ran_tree_give(&t->batcher.tree, g);
         for (size_t i = 0; i < t->plan.n; i++)
                 t->tokens += t->plan.piece[i].to - t->plan.piece[i].from;
@@ -235,7 +241,7 @@ static int run_epoch(struct ran_trainer *t, struct ran_error *err)
         }
         t->at.epoch++;
         t->at.batch = 0;
-        ran_optimiser_settle(&t->optimiser, t->embed);
+        ran_optimiser_settle(&t->optimiser, t->table);
         if (has_dev(t->job) && (rc = evaluate(t, err)) != RAN_OK)
                 return rc == RAN_EINTR ? stop(t, err) : rc;
         return RAN_OK;
@@ -248,7 +254,8 @@ static int finish(struct ran_trainer *t, struct ran_error *err)
 
         if (has_dev(t->job)) {
                 memcpy(t->p.block, t->best_block, t->layout.size * sizeof(float));
-                memcpy(t->embed, t->best_embed, t->rows * t->D * sizeof(float));
+                for (size_t i = 0; i < RAN_TABLES; i++)
+                        memcpy(t->table[i].x, t->best_table[i], bytes_of(&t->table[i]));
         }
         if ((rc = tune(t, err)) != RAN_OK || (rc = ran_trainer_write(t, err)) != RAN_OK)
                 return rc;

@@ -55,6 +55,23 @@ static int describe(struct ran_trainer *t, struct ran_error *err)
         return RAN_OK;
 }
 
+static int allocate_tables(struct ran_trainer *t, bool dev, struct ran_error *err)
+{
+        for (size_t i = 0; i < RAN_TABLES; i++) {
+                size_t n = t->table[i].rows * t->table[i].width;
+
+                t->table[i].x = ran_alloc_floats(n, err);
+                t->best_table[i] = dev ? ran_alloc_floats(n, err) : NULL;
+                if (t->table[i].x == NULL || (dev && t->best_table[i] == NULL))
+                        return RAN_ENOMEM;
+        }
+        t->p.embed = t->table[RAN_TABLE_EMBED].x;
+        t->p.spelling = t->c->spelling > 0 ? t->p.embed + t->V * t->D : NULL;
+        t->p.wide = t->table[RAN_TABLE_WIDE].x;
+        t->p.idf = t->idf = ran_alloc_floats(t->c->wide, err);
+        return t->idf != NULL ? RAN_OK : RAN_ENOMEM;
+}
+
 static int allocate(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_train_job *job = t->job;
@@ -64,7 +81,7 @@ static int allocate(struct ran_trainer *t, struct ran_error *err)
         if (rc == RAN_OK)
                 rc = ran_params_init(&t->p, t->c, t->C, err);
         if (rc == RAN_OK)
-                rc = ran_optimiser_init(&t->optimiser, t->s, &t->layout, t->rows, t->D,
+                rc = ran_optimiser_init(&t->optimiser, t->s, &t->layout, t->table,
                                         ran_is_tied(t->c), job->pool, err);
         if (rc == RAN_OK)
                 rc = ran_batcher_init(&t->batcher, t->c, &t->p, t->V, t->C, job->train, job->pool,
@@ -76,18 +93,11 @@ static int allocate(struct ran_trainer *t, struct ran_error *err)
         if (rc != RAN_OK)
                 return rc;
         t->p.seed = t->s->seed;
-        t->p.embed = t->embed = ran_alloc_floats(t->rows * t->D, err);
-        if (t->c->spelling > 0 && t->embed != NULL)
-                t->p.spelling = t->embed + t->V * t->D;
         t->order = ran_alloc(job->train->B, sizeof *t->order, err);
-        if (dev) {
-                t->best_block = ran_alloc_floats(t->layout.size, err);
-                t->best_embed = ran_alloc_floats(t->rows * t->D, err);
-        }
-        if (t->embed == NULL || t->order == NULL ||
-            (dev && (t->best_block == NULL || t->best_embed == NULL)))
+        t->best_block = dev ? ran_alloc_floats(t->layout.size, err) : NULL;
+        if (t->order == NULL || (dev && t->best_block == NULL))
                 return RAN_ENOMEM;
-        return RAN_OK;
+        return allocate_tables(t, dev, err);
 }
 
 int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, struct ran_error *err)
@@ -102,7 +112,6 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                                   .D = job->config->dim,
                                   .threshold = 0.5f};
         t->V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
-        t->rows = t->V + t->c->spelling;
         if (ran_is_tied(t->c))
                 t->C = t->V;
         if (job->train->B == 0 || t->C < 2)
@@ -112,7 +121,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         t->batch = ran_train_batch(job);
         t->at.best = -INFINITY;
         if (__builtin_mul_overflow(job->train->first[job->train->B], t->s->epochs, &tokens) ||
-            t->rows > SIZE_MAX / 64 / t->D)
+            !ran_tables_shape(t->table, t->c, t->V, t->C))
                 return ran_fail(err, RAN_EINVAL,
                                 "so many epochs or so large a vocabulary cannot be");
         if (t->s->word_dropout > 0 && job->tokenizer == NULL)
@@ -140,6 +149,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         t->batcher.unknown = job->tokenizer != NULL ? ran_tokenizer_unknown(job->tokenizer) : 0;
         t->batcher.noise = (struct ran_noise){
                 .seed = t->s->seed, .dropout = t->s->dropout, .embed_dropout = t->s->embed_dropout};
+        t->batcher.path_loss = t->s->path_loss;
         return RAN_OK;
 }
 
@@ -150,9 +160,12 @@ void ran_trainer_release(struct ran_trainer *t)
         ran_optimiser_release(&t->optimiser);
         ran_params_release(&t->p);
         ran_layout_release(&t->layout);
-        free(t->embed);
+        for (size_t i = 0; i < RAN_TABLES; i++) {
+                free(t->table[i].x);
+                free(t->best_table[i]);
+        }
+        free(t->idf);
         free(t->best_block);
-        free(t->best_embed);
         free(t->order);
         free(t->training);
         *t = (struct ran_trainer){0};
@@ -164,33 +177,41 @@ static struct ran_parts parts_of(const struct ran_trainer *t)
 {
         return (struct ran_parts){.config = t->c,
                                   .layout = &t->layout,
-                                  .block = t->p.block,
-                                  .embed = t->embed,
-                                  .spelling = t->p.spelling,
+                                  .params = &t->p,
                                   .V = t->V,
                                   .C = t->C,
                                   .labels = ran_is_tied(t->c) ? NULL : t->job->train->names,
                                   .tokenizer = t->job->tokenizer};
 }
 
-enum { EXTRAS = 9 };
+enum { EXTRAS = 5 + 4 * RAN_TABLES };
 
 /* What a checkpoint holds beside the weights; the same list writes and reads. */
 static size_t extras(struct ran_trainer *t, struct ran_extra *x)
 {
-        size_t n = 0, size = t->layout.size, VD = t->rows * t->D;
+        static const char *const names[RAN_TABLES][4] = {
+                {"train.embed.m", "train.embed.v", "train.embed.met", "train.embed.best"},
+                {"train.wide.m", "train.wide.v", "train.wide.met", "train.wide.best"}};
+        size_t n = 0, size = t->layout.size;
 
         x[n++] = (struct ran_extra){"train.progress", RAN_DTYPE_F64, &t->at,
                                     sizeof t->at / sizeof(double)};
         x[n++] = (struct ran_extra){"train.m", RAN_DTYPE_F32, t->optimiser.m, size};
         x[n++] = (struct ran_extra){"train.v", RAN_DTYPE_F32, t->optimiser.v, size};
-        x[n++] = (struct ran_extra){"train.embed.m", RAN_DTYPE_F32, t->optimiser.em, VD};
-        x[n++] = (struct ran_extra){"train.embed.v", RAN_DTYPE_F32, t->optimiser.ev,
-                                    t->optimiser.bands * t->D};
-        x[n++] = (struct ran_extra){"train.embed.met", RAN_DTYPE_F64, t->optimiser.met, t->rows};
-        if (t->best_block != NULL) {
+        if (t->best_block != NULL)
                 x[n++] = (struct ran_extra){"train.best", RAN_DTYPE_F32, t->best_block, size};
-                x[n++] = (struct ran_extra){"train.embed.best", RAN_DTYPE_F32, t->best_embed, VD};
+        for (size_t i = 0; i < RAN_TABLES; i++) {
+                const struct ran_table_state *s = &t->optimiser.table[i];
+                size_t all = s->rows * s->width;
+
+                if (s->rows == 0)
+                        continue;
+                x[n++] = (struct ran_extra){names[i][0], RAN_DTYPE_F32, s->m, all};
+                x[n++] = (struct ran_extra){names[i][1], RAN_DTYPE_F32, s->v, s->bands * s->width};
+                x[n++] = (struct ran_extra){names[i][2], RAN_DTYPE_F64, s->met, s->rows};
+                if (t->best_block != NULL)
+                        x[n++] = (struct ran_extra){names[i][3], RAN_DTYPE_F32, t->best_table[i],
+                                                    all};
         }
         return n;
 }
@@ -277,6 +298,14 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
                 rc = write_parts(t, t->job->output, &parts, more.data, err);
         ran_buf_release(&more);
         return rc;
+}
+
+void ran_trainer_take(struct ran_trainer *t, int table, size_t first, size_t n, const float *rows)
+{
+        size_t width = t->table[table].width;
+
+        if (n > 0)
+                memcpy(t->table[table].x + first * width, rows, n * width * sizeof(float));
 }
 
 /* ---- resuming ------------------------------------------------------------------------------- */
@@ -370,10 +399,9 @@ int ran_checkpoint_read(struct ran_trainer *t, struct ran_error *err)
                 rc = read_carried(t, m, err);
         if (rc == RAN_OK) {
                 memcpy(t->p.block, m->params.block, t->layout.size * sizeof(float));
-                memcpy(t->embed, m->params.embed, t->V * t->D * sizeof(float));
-                if (t->c->spelling > 0)
-                        memcpy(t->embed + t->V * t->D, m->params.spelling,
-                               t->c->spelling * t->D * sizeof(float));
+                ran_trainer_take(t, RAN_TABLE_EMBED, 0, t->V, m->params.embed);
+                ran_trainer_take(t, RAN_TABLE_EMBED, t->V, t->c->spelling, m->params.spelling);
+                ran_trainer_take(t, RAN_TABLE_WIDE, 0, t->c->wide, m->params.wide);
         }
         ran_model_free(m);
         return rc;

@@ -28,11 +28,11 @@ struct ran_trainer {
         const struct ran_config *c;
         const struct ran_train_settings *s;
         size_t V, C, D;
-        size_t rows; /* of embed: V, and the table of spelling behind them */
         struct ran_layout layout;
-        struct ran_params p; /* weights at work; p.embed is `embed`, p.spelling what follows */
-        float *embed;        /* (rows, D) */
-        float *best_block, *best_embed; /* NULL without dev data */
+        struct ran_params p; /* weights at work; what lies apart is in `table` and `idf` */
+        struct ran_table table[RAN_TABLES];
+        float *idf;
+        float *best_block, *best_table[RAN_TABLES]; /* NULL without dev data */
         struct ran_optimiser optimiser;
         struct ran_batcher batcher;
         struct ran_progress at;
@@ -52,6 +52,9 @@ struct ran_trainer {
 /* Allocates all, with starting weights. _release is fine after a failure. */
 int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, struct ran_error *err);
 void ran_trainer_release(struct ran_trainer *t);
+
+/* Fills rows of a table. */
+void ran_trainer_take(struct ran_trainer *t, int table, size_t first, size_t n, const float *rows);
 
 /* start.c: fills the weights as the job says, and which of them are to learn more slowly or not at
  * all; and what of that goes into the description of the run: `,"init":...`. */

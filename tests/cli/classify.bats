@@ -49,6 +49,32 @@ classifies() {
   [[ $stderr == *'no document: one of tokens and text is needed'* ]]
 }
 
+@test "classify: a wide path learns which runs of words decide, however long the document" {
+  # The words are the same, their order tells; the encoder is kept from learning anything.
+  awk 'BEGIN { for (i = 0; i < 200; i++) {
+    printf "{\"text\":\"%s %s\",\"label\":\"%s\"}\n", \
+      i % 2 ? "hot not" : "not hot", substr("a b c d e f", 1 + 2 * (i % 5)), i % 2 ? "warm" : "cold" } }' >wide.jsonl
+  shape='--dim 4 --layers 1 --heads 1 --head-dim 2 --window 8 --min-window 2 --epochs 4 --no-dev --batch 8'
+  ran-train classify -q $shape --learning-rate 0.001 --wide-rate 50 --wide 997 -o wide.ran wide.jsonl
+  ran-train classify -q $shape --learning-rate 0.001 -o narrow.ran wide.jsonl
+  [ "$(ran-classify -m wide.ran --eval wide.jsonl | jq .accuracy)" = 1 ]
+  [ "$(ran-classify -m narrow.ran --eval wide.jsonl | jq '.accuracy < 0.9')" = true ]
+  jq -cn '{text: ("hot not " + ("f " * 5000))}' >long.jsonl
+  [ "$(ran-classify -m wide.ran long.jsonl | jq -r .prediction.label)" = warm ]
+  # Which words it was is known: "hot not" and "not a" are both of warm documents alone.
+  echo '{"text":"hot not a b c d e f"}' | ran-attnmask -m wide.ran --map label --top 1 |
+    jq -e '.attention.top[0].piece == "not"'
+  # A second training from the model keeps table and weights; what they do not fit is refused.
+  ran-train classify -q $shape --init wide.ran --init-rate 0 --wide 997 -o again.ran wide.jsonl
+  cmp <(ran-classify -m wide.ran --logits wide.jsonl) <(ran-classify -m again.ran --logits wide.jsonl)
+  ran-train classify -q --dump-gradients g -m wide.ran wide.jsonl
+  grep -q '"grad.wide.weight"' g
+  run -2 --separate-stderr ran-train tag --wide 10 -o no.ran wide.jsonl
+  [[ $stderr == *"for 'tag' wide must be 0"* ]]
+  run -2 --separate-stderr ran-train classify --wide 10 --ngrams 0 -o no.ran wide.jsonl
+  [[ $stderr == *'--ngrams must be a whole number from 1 to 8'* ]]
+}
+
 # ---- predictions ---------------------------------------------------------------------------------
 
 @test "classify: the most probable label, and how probable it is" {

@@ -101,13 +101,16 @@ void naive_init(struct naive *n, const struct ran_config *c, const struct ran_la
 {
         *n = (struct naive){.c = c, .layout = layout, .V = V, .C = C, .seed = p->seed};
         n->block = doubles(layout->size);
-        n->embed = doubles((V + c->spelling) * c->dim);
+        n->idf = p->idf;
+        n->embed = doubles((V + c->spelling) * c->dim + c->wide * C);
         for (size_t i = 0; i < layout->size; i++)
                 n->block[i] = (double)p->block[i];
         for (size_t i = 0; i < V * c->dim; i++)
                 n->embed[i] = (double)p->embed[i];
         for (size_t i = 0; i < c->spelling * c->dim; i++)
                 n->embed[V * c->dim + i] = (double)p->spelling[i];
+        for (size_t i = 0; i < c->wide * C; i++)
+                n->embed[(V + c->spelling) * c->dim + i] = (double)p->wide[i];
         n->layer = calloc(c->layers, sizeof(*n->layer));
         n->head = calloc(1, sizeof(*n->head));
         if (n->layer == NULL || n->head == NULL)
@@ -729,6 +732,40 @@ static void read_pooled(const struct naive *n, double *v, const uint32_t *ids, s
         free(x);
 }
 
+/* ---- the wide path ---- */
+
+/* One round of SplitMix64 for each id. */
+static size_t bucket_of(const struct naive *n, const uint32_t *ids, size_t length)
+{
+        uint64_t z = 0;
+
+        for (size_t i = 0; i < length; i++) {
+                z = (z ^ ids[i]) + 0x9e3779b97f4a7c15u;
+                z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+                z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+                z ^= z >> 31;
+        }
+        return (size_t)(z % n->c->wide);
+}
+
+static void add_wide(const struct naive *n, double *logits, const uint32_t *ids, size_t L)
+{
+        const double *table = n->embed + (n->V + n->c->spelling) * n->c->dim;
+        double *x = doubles(n->c->wide), squares = 0;
+
+        for (size_t length = 1; length <= n->c->ngrams; length++)
+                for (size_t t = 0; t + length <= L; t++)
+                        x[bucket_of(n, ids + t, length)]++;
+        for (size_t g = 0; g < n->c->wide; g++) {
+                x[g] = x[g] > 0 ? (1 + log(x[g])) * (double)n->idf[g] : 0;
+                squares += x[g] * x[g];
+        }
+        for (size_t g = 0; g < n->c->wide && squares > 0; g++)
+                for (size_t c = 0; c < n->C; c++)
+                        logits[c] += x[g] / sqrt(squares) * table[g * n->C + c];
+        free(x);
+}
+
 void naive_classify(const struct naive *n, double *logits, double *head, const uint32_t *ids,
                     size_t L)
 {
@@ -743,6 +780,8 @@ void naive_classify(const struct naive *n, double *logits, double *head, const u
                 read_cells(n, sum, ids, L);
         drop(n, sum, D, 0, 0, RAN_DROP_HEAD, n->noise.dropout);
         linear(n, logits, sum, n->head->out, 1, false); /* (11) */
+        if (n->c->wide > 0)
+                add_wide(n, logits, ids, L);
         if (head != NULL)
                 memcpy(head, sum, D * sizeof(*head));
         free(sum);

@@ -15,18 +15,19 @@ struct naive {
         const struct ran_config *c;
         const struct ran_layout *layout;
         size_t V, C;
-        double *block;             /* all parameters but the embedding, as the layout has them */
-        double *embed;             /* (V, D), and (c->spelling, D) behind it */
-        const uint32_t *spelling;  /* of the document, where the model wants it */
-        uint64_t seed;             /* of random first contexts */
-        struct ran_noise noise;    /* dropout as in training; all zero: none */
-        uint64_t record;           /* of the document: what dropout is keyed by */
-        size_t sources;            /* of the document, under a prefix mask: tokens of the source */
-        struct naive_seen {        /* the weights of attention, where somebody wants them, or NULL */
-                double *heads;     /* (layers, h, L + m, L + m), all 0 before */
-                double *review;    /* (layers, L, m + 1) */
-                double *steps;     /* (layers, L) of a Contextualizer: |α x|, not yet a share */
-                double *update;    /* (layers) and |z| */
+        double *block;            /* all parameters but the embedding, as the layout has them */
+        double *embed;            /* (V, D), behind it (c->spelling, D) and (c->wide, C) */
+        const float *idf;         /* (c->wide) */
+        const uint32_t *spelling; /* of the document, where the model wants it */
+        uint64_t seed;            /* of random first contexts */
+        struct ran_noise noise;   /* dropout as in training; all zero: none */
+        uint64_t record;          /* of the document: what dropout is keyed by */
+        size_t sources;           /* of the document, under a prefix mask: tokens of the source */
+        struct naive_seen {       /* the weights of attention, where somebody wants them, or NULL */
+                double *heads;    /* (layers, h, L + m, L + m), all 0 before */
+                double *review;   /* (layers, L, m + 1) */
+                double *steps;    /* (layers, L) of a Contextualizer: |α x|, not yet a share */
+                double *update;   /* (layers) and |z| */
         } seen;
         size_t rows, states;       /* L + m, m + 1 */
         struct naive_layer *layer; /* (layers) and */

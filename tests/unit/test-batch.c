@@ -42,13 +42,15 @@ TEST(grad_embed_sums_the_rows_of_equal_ids)
                 for (uint32_t id = 0; id < V; id++) {
                         if (!there[id])
                                 continue;
-                        CHECK(n < g.n && g.ids[n] == id * APART); /* ascending, each once */
-                        CHECK(memcmp(g.rows + n * D, want + id * D, D * sizeof(*want)) == 0);
+                        CHECK(n < g.table[0].n &&
+                              g.table[0].ids[n] == id * APART); /* ascending, each once */
+                        CHECK(memcmp(g.table[0].rows + n * D, want + id * D, D * sizeof(*want)) ==
+                              0);
                         n++;
                 }
-                CHECK_SIZE(g.n, n);
-                free(g.ids);
-                free(g.rows);
+                CHECK_SIZE(g.table[0].n, n);
+                free(g.table[0].ids);
+                free(g.table[0].rows);
                 free(want);
                 free(there);
                 free(ids);
@@ -155,12 +157,14 @@ static bool equals(const struct sums *s, const struct ran_grad *g, const float *
         float *embed = ran_alloc_floats(TOY_V * D, &err);
         bool ok = memcmp(g->p.block, want, s->block * sizeof(*want)) == 0;
 
-        ok &= (g->p.dembed != NULL) == (g->ids == NULL) && (g->ids != NULL || g->n == TOY_V);
-        for (size_t i = 0; i < g->n; i++) {
-                size_t id = g->ids != NULL ? g->ids[i] : i;
+        ok &= (g->p.dembed != NULL) == (g->table[0].ids == NULL) &&
+              (g->table[0].ids != NULL || g->table[0].n == TOY_V);
+        for (size_t i = 0; i < g->table[0].n; i++) {
+                size_t id = g->table[0].ids != NULL ? g->table[0].ids[i] : i;
 
-                ok &= i == 0 || g->ids == NULL || g->ids[i - 1] < g->ids[i];
-                memcpy(embed + id * D, g->rows + i * D, D * sizeof(*embed));
+                ok &= i == 0 || g->table[0].ids == NULL ||
+                      g->table[0].ids[i - 1] < g->table[0].ids[i];
+                memcpy(embed + id * D, g->table[0].rows + i * D, D * sizeof(*embed));
         }
         ok &= memcmp(embed, want + s->block, TOY_V * D * sizeof(*embed)) == 0;
         free(embed);
@@ -375,8 +379,9 @@ static float *gradient(struct bench *b, const size_t *docs, size_t n, double *lo
         if (!CHECK_OK(rc, err))
                 return all;
         memcpy(all, g->p.block, block * sizeof(*all));
-        for (size_t i = 0; i < g->n; i++)
-                memcpy(all + block + g->ids[i] * D, g->rows + i * D, D * sizeof(*all));
+        for (size_t i = 0; i < g->table[0].n; i++)
+                memcpy(all + block + g->table[0].ids[i] * D, g->table[0].rows + i * D,
+                       D * sizeof(*all));
         ran_tree_give(&b->k.tree, g);
         return all;
 }
@@ -567,6 +572,99 @@ TEST(batch_drops_words_by_chance)
                 CHECK_NEAR(left, 1 - share[i], 0.06);
                 CHECK(share[i] > 0 ? changes > EPOCHS / 4 : changes == 1);
         }
+        bench_release(&b);
+}
+
+/* A shard none of whose runs counts has no rows of the wide path; its neighbour's stay. */
+TEST(tree_adds_rows_to_none)
+{
+        struct ran_config c = toy_config();
+        struct ran_error err = {0};
+        struct ran_tree tree;
+        struct ran_grad *g[2], *sum;
+        struct toy t;
+
+        toy_init(&t, &c, 3, 0.3);
+        CHECK_OK(ran_tree_init(&tree, &c, TOY_C, t.layout.size, &err), err);
+        for (size_t with = 0; with < 2; with++) {
+                CHECK_OK(ran_tree_begin(&tree, 2, &err), err);
+                for (size_t i = 0; i < 2; i++) {
+                        g[i] = ran_tree_take(&tree);
+                        REQUIRE(g[i] != NULL);
+                }
+                struct ran_grad_rows *rows = &g[with]->table[RAN_TABLE_WIDE];
+                if (rows->ids == NULL) {
+                        rows->ids = ran_alloc(1, sizeof *rows->ids, &err);
+                        rows->rows = ran_alloc_floats(TOY_C, &err);
+                        rows->ids_cap = 1, rows->rows_cap = TOY_C;
+                }
+                rows->n = 1, rows->ids[0] = 7, rows->rows[TOY_C - 1] = 2;
+                ran_tree_add(&tree, 0, g[0]);
+                ran_tree_add(&tree, 1, g[1]);
+                sum = ran_tree_sum(&tree);
+                REQUIRE(sum != NULL);
+                rows = &sum->table[RAN_TABLE_WIDE];
+                CHECK(rows->n == 1 && rows->ids[0] == 7 && rows->rows[TOY_C - 1] == 2);
+                ran_tree_give(&tree, sum);
+        }
+        ran_tree_release(&tree);
+        toy_release(&t);
+}
+
+/* The loss of a batch when number `at` of the table is moved. */
+static double moved(struct bench *b, float *at, float step)
+{
+        float was = *at;
+        double loss;
+
+        *at += step;
+        free(gradient(b, b->order, 30, &loss));
+        *at = was;
+        return loss;
+}
+
+/* Both paths together, and each by itself: the gradient of the table and of a bias. */
+TEST(batch_gradient_of_the_loss_of_two_paths)
+{
+        struct dice dice = {.key = 9};
+        struct ran_error err = {0};
+        struct bench b;
+
+        bench_init(&b, 0, 30);
+        b.toy.c.wide = 12;
+        float *wide = ran_alloc_floats(12 * CORPUS_C, &err), *idf = ran_alloc_floats(12, &err);
+        dice_floats(&dice, wide, 12 * CORPUS_C, 0.5);
+        for (size_t i = 0; i < 12; i++)
+                idf[i] = 1;
+        b.toy.p.wide = wide, b.toy.p.idf = idf;
+        for (b.k.path_loss = 0; b.k.path_loss <= 1; b.k.path_loss += 0.5) {
+                const float step = 0.02f;
+                float *bias = b.toy.p.head.out_b;
+                struct ran_plan plan;
+                struct ran_grad *g;
+                double loss;
+
+                CHECK_OK(ran_plan_init(&plan, &b.toy.c, &b.data, 30, 0, &err), err);
+                ran_plan_begin(&plan, b.order, 30);
+                CHECK(ran_plan_next(&plan));
+                CHECK_OK(ran_batch_gradient(&b.k, plan.piece, plan.n, &loss, &g, &err), err);
+                const struct ran_grad_rows *rows = &g->table[RAN_TABLE_WIDE];
+                CHECK_SIZE(rows->n, 12);
+                for (size_t i = 0; i < 12 * CORPUS_C; i++)
+                        CHECK_NEAR((double)rows->rows[i],
+                                   (moved(&b, &wide[i], step) - moved(&b, &wide[i], -step)) /
+                                           (2 * (double)step),
+                                   2e-5);
+                for (size_t c = 0; c < CORPUS_C; c++)
+                        CHECK_NEAR((double)g->p.head.out_b[c],
+                                   (moved(&b, &bias[c], step) - moved(&b, &bias[c], -step)) /
+                                           (2 * (double)step),
+                                   2e-5);
+                ran_tree_give(&b.k.tree, g);
+                ran_plan_release(&plan);
+        }
+        free(wide);
+        free(idf);
         bench_release(&b);
 }
 

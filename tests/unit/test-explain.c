@@ -6,6 +6,7 @@
 #include "dice.h"
 #include "model/encoder.h"
 #include "model/model.h"
+#include "model/wide.h"
 #include "test.h"
 #include "toy.h"
 
@@ -22,9 +23,7 @@ static struct ran_model *model_of(const struct toy *t)
         CHECK_OK(ran_model_write(path,
                                  &(struct ran_parts){.config = &t->c,
                                                      .layout = &t->layout,
-                                                     .block = t->p.block,
-                                                     .embed = t->embed,
-                                                     .spelling = t->p.spelling,
+                                                     .params = &t->p,
                                                      .V = t->V,
                                                      .C = t->C},
                                  &err),
@@ -179,6 +178,65 @@ TEST(explain_gradient_times_input_is_a_directional_derivative)
 TEST(explain_a_path_leads_from_nothing_to_the_odds)
 {
         each_model(check_path);
+}
+
+/* Class c of all runs of the document that token t is part of, each shared out among its tokens. */
+static double runs_of(const struct toy *t, const struct ran_document *d, size_t at, size_t c)
+{
+        double x[64] = {0}, squares = 0, value = 0;
+
+        for (size_t n = 1; n <= t->c.ngrams; n++)
+                for (size_t i = 0; i + n <= L; i++)
+                        x[ran_wide_bucket(d->ids + i, n, t->c.wide)]++;
+        for (size_t g = 0; g < t->c.wide; g++)
+                squares += x[g] > 0 ? pow((1 + log(x[g])) * (double)t->p.idf[g], 2) : 0;
+        for (size_t n = 1; n <= t->c.ngrams; n++)
+                for (size_t i = 0; i + n <= L; i++) {
+                        size_t g = ran_wide_bucket(d->ids + i, n, t->c.wide);
+                        double whole = (1 + log(x[g])) * (double)t->p.idf[g] / sqrt(squares);
+
+                        if (i <= at && at < i + n)
+                                value += whole / (x[g] * (double)n) *
+                                         (double)t->p.wide[g * t->C + c];
+                }
+        return value;
+}
+
+static void check_wide(size_t steps)
+{
+        struct ran_config c = toy_config();
+        struct ran_document d = document();
+        struct ran_error err = {0};
+        double value[2][L];
+        struct toy t;
+
+        c.multilabel = true; /* whose log odds are the logit itself */
+        c.wide = 40;
+        toy_init(&t, &c, 23, 0.3);
+        ((uint32_t *)d.ids)[5] = 1; /* twice */
+        ((uint32_t *)d.ids)[6] = 2;
+        for (size_t k = 0; k < 2; k++) {
+                struct ran_model *m = model_of(&t);
+                struct ran_explainer *e = ran_explainer_new(m, NULL, &err);
+
+                CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
+                CHECK_OK(ran_explain_label(e, 0, 1, steps, value[k], &err), err);
+                for (size_t i = 0; i < L; i++)
+                        value[k][i] -= k == 0 ? runs_of(&t, &d, i, 1) : 0;
+                ran_explainer_free(e);
+                ran_model_free(m);
+                memset(t.embed + toy_tables(&t), 0, c.wide * sizeof(float)); /* no bucket counts */
+        }
+        for (size_t i = 0; i < L; i++)
+                CHECK_NEAR(value[0][i], value[1][i], 1e-5);
+        toy_release(&t);
+}
+
+TEST(explain_runs_of_the_wide_path_belong_to_their_tokens)
+{
+        check_wide(0);
+        check_wide(1);
+        check_wide(7);
 }
 
 /* ---- token to token ------------------------------------------------------------------------- */

@@ -72,16 +72,10 @@ static double difference(struct naive *n, const struct batch *b, double *x)
         return (above - below) / (2 * step);
 }
 
-/* Numbers of the embedding and of the table of spelling. */
-static size_t sparse(const struct toy *t)
-{
-        return (t->V + t->c.spelling) * t->c.dim;
-}
-
-/* Of all parameters: those of the block, then the embedding and the table of spelling. */
+/* Of all parameters: those of the block, then those of the tables. */
 static double *naive_gradient(const struct toy *t, const struct batch *b)
 {
-        size_t n = t->layout.size, VD = sparse(t);
+        size_t n = t->layout.size, VD = toy_tables(t);
         double *g = doubles(n + VD);
         struct naive naive;
 
@@ -103,13 +97,19 @@ struct way {
         bool anew;         /* nothing is kept of several chunks */
 };
 
+static void place_rows(float *to, const struct ran_grad_rows *from, size_t width)
+{
+        for (size_t i = 0; i < from->n; i++)
+                memcpy(to + from->ids[i] * width, from->rows + i * width, width * sizeof(*to));
+}
+
 /* As many floats as above, and the loss behind them. work may have been used before. */
 static float *gradient_with(struct ran_work *w, const struct toy *t, const struct batch *b)
 {
         size_t n = t->layout.size, D = t->c.dim;
         struct ran_error err = {0};
         struct ran_grad g = {0};
-        float *all = ran_alloc_floats(n + sparse(t) + 1, &err);
+        float *all = ran_alloc_floats(n + toy_tables(t) + 1, &err);
         double loss = 0;
 
         w->noise = b->noise;
@@ -121,18 +121,20 @@ static float *gradient_with(struct ran_work *w, const struct toy *t, const struc
                 loss += ran_loss_classify(w->head.dlogits + i * t->C, w->head.logits + i * t->C,
                                           t->C, b->gold[i], b->n_gold[i], t->c.multilabel,
                                           b->smoothing, 1 / (double)b->rows.B);
+        if (t->c.wide > 0) {
+                memcpy(w->head.dwide, w->head.dlogits, b->rows.B * t->C * sizeof(float));
+                CHECK_OK(ran_grad_wide(&g, w, t->C, &err), err);
+        }
         ran_head_bwd(w, &t->p, &g.p, t->C);
         ran_encode_bwd(w, &t->p, &g.p);
         CHECK_OK(ran_grad_embed(&g, b->rows.ids, t->c.spelling > 0 ? b->rows.spelling : NULL, t->V,
                                 w->dx, b->rows.L, D, NULL, &err),
                  err);
         memcpy(all, g.p.block, n * sizeof(*all));
-        for (size_t i = 0; i < g.n; i++)
-                memcpy(all + n + g.ids[i] * D, g.rows + i * D, D * sizeof(*all));
-        all[n + sparse(t)] = (float)loss;
-        ran_params_release(&g.p);
-        free(g.ids);
-        free(g.rows);
+        place_rows(all + n, &g.table[RAN_TABLE_EMBED], D);
+        place_rows(all + n + (t->V + t->c.spelling) * D, &g.table[RAN_TABLE_WIDE], t->C);
+        all[n + toy_tables(t)] = (float)loss;
+        ran_grad_release(&g);
         return all;
 }
 
@@ -182,8 +184,9 @@ static bool near(const char *tensor, const float *got, const double *want, size_
 
 static bool check_gradient(const struct toy *t, const float *got, const double *want)
 {
-        size_t n = t->layout.size, VD = t->V * t->c.dim, SD = sparse(t) - VD;
-        double all = length(want, n + VD + SD);
+        size_t n = t->layout.size, VD = t->V * t->c.dim, SD = t->c.spelling * t->c.dim;
+        size_t WC = t->c.wide * t->C;
+        double all = length(want, n + VD + SD + WC);
         bool ok = CHECK(all > 1e-3);
 
         for (size_t i = 0; i < t->layout.n; i++) {
@@ -193,7 +196,9 @@ static bool check_gradient(const struct toy *t, const float *got, const double *
                            (s->rows > 0 ? s->rows : 1) * s->cols, all);
         }
         ok &= near("embed.weight", got + n, want + n, VD, all);
-        return ok & (SD == 0 || near("spelling.weight", got + n + VD, want + n + VD, SD, all));
+        ok &= SD == 0 || near("spelling.weight", got + n + VD, want + n + VD, SD, all);
+        n += VD + SD;
+        return ok & (WC == 0 || near("wide.weight", got + n, want + n, WC, all));
 }
 
 /* The same batch in one chunk, in many, and with threads. */
@@ -208,7 +213,8 @@ static void check_ways(const struct toy *t, const struct batch *b)
         for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
                 float *got = gradient(t, b, ways[i]);
 
-                CHECK_NEAR((double)got[t->layout.size + sparse(t)], naive_batch(&naive, b), 1e-4);
+                CHECK_NEAR((double)got[t->layout.size + toy_tables(t)], naive_batch(&naive, b),
+                           1e-4);
                 if (!check_gradient(t, got, want))
                         printf("  %s; chunks of %zu%s\n", toy_name(&t->c), ways[i].chunk_rows,
                                ways[i].anew ? ", anew" : "");
@@ -271,6 +277,10 @@ static void check_switches(int cell)
         c = base, c.multilabel = true;
         check_config(c, none, 0);
         c = base, c.spelling = 7;
+        check_config(c, none, 0);
+        c.wide = 17; /* several runs fall in one bucket */
+        check_config(c, none, 0);
+        c.spelling = 0, c.multilabel = true;
         check_config(c, none, 0);
 }
 
@@ -345,6 +355,8 @@ TEST(gradient_with_dropout_and_smoothing)
         check_config(c, noise, 0.1);
         c = small(), c.spelling = 5;
         check_config(c, noise, 0);
+        c = small(), c.wide = 40;
+        check_config(c, noise, 0.1);
         c = small(), c.residual = false, c.dim = 7; /* dropout counts across odd rows */
         check_config(c, noise, 0);
 }
@@ -454,7 +466,7 @@ TEST(gradient_of_a_contextualizer_of_many_chunks)
 
 static bool same_bits(const struct toy *t, const float *a, const float *b)
 {
-        return memcmp(a, b, (t->layout.size + sparse(t) + 1) * sizeof(*a)) == 0;
+        return memcmp(a, b, (t->layout.size + toy_tables(t) + 1) * sizeof(*a)) == 0;
 }
 
 static void check_same(struct ran_config c)
@@ -492,6 +504,8 @@ TEST(gradient_is_the_same_for_any_threads_and_in_used_scratch)
 {
         struct ran_config c = toy_config();
 
+        check_same(c);
+        c.wide = 50;
         check_same(c);
         c.encoder = RAN_ENCODER_CONTEXTUALIZER;
         check_same(c);

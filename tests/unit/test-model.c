@@ -74,6 +74,10 @@ static void draft_init(struct draft *d, struct ran_config c)
         add_tensor(d, "embed.weight", d->toy.V, c.dim, d->toy.embed);
         if (c.spelling > 0)
                 add_tensor(d, "spelling.weight", c.spelling, c.dim, d->toy.p.spelling);
+        if (c.wide > 0) {
+                add_tensor(d, "wide.weight", c.wide, d->toy.C, d->toy.p.wide);
+                add_tensor(d, "wide.idf", 0, c.wide, d->toy.p.idf);
+        }
         for (size_t i = 0; i < d->toy.layout.n; i++) {
                 const struct ran_tensor_spec *s = &d->toy.layout.spec[i];
 
@@ -214,6 +218,35 @@ TEST(model_that_looks_at_spelling_opens_with_its_table_alone)
         draft_init(&d, small());
         add_tensor(&d, "spelling.weight", 30, c.dim, d.toy.p.block);
         draft_refused(&d, "spelling.weight");
+        draft_release(&d);
+}
+
+TEST(model_with_a_wide_path_opens_with_its_table_and_weights_alone)
+{
+        struct ran_config c = small();
+        struct draft d;
+
+        c.wide = 30;
+        draft_init(&d, c);
+        draft_write(&d);
+        check_opens(d.path, &d.toy, d.toy.c);
+        check_reshaped(&d, &d.tensor[1], 2, 29, TOY_C);
+        check_reshaped(&d, &d.tensor[1], 2, 30, TOY_C + 1);
+        check_reshaped(&d, &d.tensor[1], 1, 0, 30 * TOY_C);
+        check_reshaped(&d, &d.tensor[2], 1, 0, 31);
+        check_reshaped(&d, &d.tensor[2], 2, 30, 1);
+        for (size_t i = 1; i <= 2; i++) {
+                struct ran_tensor_source out = d.tensor[i];
+
+                d.tensor[i] = d.tensor[--d.tensors];
+                draft_refused(&d, out.name);
+                d.tensor[d.tensors++] = d.tensor[i];
+                d.tensor[i] = out;
+        }
+        draft_release(&d);
+        draft_init(&d, small());
+        add_tensor(&d, "wide.idf", 0, 30, d.toy.p.block);
+        draft_refused(&d, "wide.idf");
         draft_release(&d);
 }
 
@@ -604,12 +637,11 @@ TEST(model_written_is_read_back)
                 c.pooling = i % 2 == 0 ? RAN_POOL_MEAN : RAN_POOL_MAX;
                 c.multilabel = i == 3;
                 c.spelling = i == 1 ? 30 : 0;
+                c.wide = i % 2 == 1 ? 20 : 0;
                 toy_init(&t, &c, i, 0.3);
                 struct ran_parts parts = {.config = &t.c,
                                           .layout = &t.layout,
-                                          .block = t.p.block,
-                                          .embed = t.embed,
-                                          .spelling = t.p.spelling,
+                                          .params = &t.p,
                                           .V = t.V,
                                           .C = t.C,
                                           .labels = labels,

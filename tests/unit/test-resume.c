@@ -52,6 +52,7 @@ TEST(resume_from_anywhere_gives_the_same_bytes)
         training_release(&t);
 
         training_init(&t, "resume", 40, true); /* without development data */
+        t.c.wide = 100;
         t.job.dev = NULL;
         CHECK_OK(training_run(&t, 1, &err), err);
         CHECK(rename(t.output, whole) == 0);
@@ -60,6 +61,7 @@ TEST(resume_from_anywhere_gives_the_same_bytes)
         training_release(&t);
 
         training_init(&t, "resume", 40, false);
+        t.c.wide = 50;
         t.c.encoder = RAN_ENCODER_CONTEXTUALIZER;
         t.c.context = RAN_CONTEXT_RANDOM; /* other numbers in each epoch */
         CHECK_OK(training_run(&t, 1, &err), err);

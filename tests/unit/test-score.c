@@ -53,6 +53,7 @@ TEST(score_depends_on_the_document_alone)
         check_alone(2, c);
         c.review = false;
         c.spelling = 9;
+        c.wide = 40;
         check_alone(2, c);
 }
 
@@ -74,14 +75,14 @@ TEST(score_refuses_what_is_no_document)
                                       .window = 3,
                                       .min_window = 1,
                                       .rank = 1,
+                                      .ngrams = 1,
                                       .ffn_dim = 1,
                                       .attention = {.n = 1}},
                  9, 0.3);
         CHECK_OK(ran_model_write(path,
                                  &(struct ran_parts){.config = &t.c,
                                                      .layout = &t.layout,
-                                                     .block = t.p.block,
-                                                     .embed = t.embed,
+                                                     .params = &t.p,
                                                      .V = t.V,
                                                      .C = t.C},
                                  &err),

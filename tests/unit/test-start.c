@@ -297,6 +297,41 @@ TEST(start_as_a_model_with_spelling)
         training_release(&base);
 }
 
+/* The wide path is part of the head: it goes along if the classes are the same. */
+TEST(start_as_a_model_with_a_wide_path)
+{
+        struct training base, t;
+        struct ran_model *from, *same, *other;
+
+        training_init(&base, "wide-from", 20, false);
+        base.c.wide = 64;
+        from = train(&base);
+        training_init(&t, "wide", 20, false);
+        t.c.wide = 64;
+        t.job.init = from;
+        stand_still(&t);
+        t.train.B -= 5; /* other documents have other frequencies */
+        same = train(&t);
+        REQUIRE(from != NULL && same != NULL);
+        CHECK(same_tensor(same, from, "wide.weight") && same_tensor(same, from, "wide.idf"));
+        t.c.ngrams = 1;
+        other = train(&t);
+        REQUIRE(other != NULL);
+        CHECK(!same_tensor(other, from, "wide.weight") && !same_tensor(other, from, "wide.idf"));
+        ran_model_free(other);
+        t.c.ngrams = base.c.ngrams;
+        t.train.names[1][0] = t.dev.names[1][0] = 'R';
+        other = train(&t);
+        REQUIRE(other != NULL);
+        CHECK(!same_tensor(other, from, "wide.weight") && !same_tensor(other, from, "wide.idf"));
+        t.train.B += 5;
+        ran_model_free(other);
+        ran_model_free(same);
+        ran_model_free(from);
+        training_release(&t);
+        training_release(&base);
+}
+
 TEST(start_learns_what_it_took_at_a_rate_of_its_own)
 {
         struct training base, t;

@@ -86,7 +86,7 @@ static float *gradient_of(struct bench *b, const struct ran_piece *piece, size_t
         if (!CHECK_OK(ran_batch_gradient(&b->k, piece, n, loss, &g, &err), err))
                 return all;
         memcpy(all, g->p.block, b->k.tree.size * sizeof(*all));
-        memcpy(all + b->k.tree.size, g->rows, TOY_V * b->toy.c.dim * sizeof(*all));
+        memcpy(all + b->k.tree.size, g->table[0].rows, TOY_V * b->toy.c.dim * sizeof(*all));
         ran_tree_give(&b->k.tree, g);
         return all;
 }

@@ -19,6 +19,7 @@ struct ran_config toy_config(void)
                                    .rank = 9,
                                    .ffn_dim = 20,
                                    .attention = {.n = 1},
+                                   .ngrams = 3,
                                    .position_scale = true};
 }
 
@@ -75,6 +76,11 @@ static bool ends_with(const char *s, const char *end)
         return n >= m && strcmp(s + n - m, end) == 0;
 }
 
+size_t toy_tables(const struct toy *t)
+{
+        return (t->V + t->c.spelling) * t->c.dim + t->c.wide * t->C;
+}
+
 void toy_init(struct toy *t, const struct ran_config *c, uint64_t seed, double deviation)
 {
         struct ran_error err = {0};
@@ -84,10 +90,14 @@ void toy_init(struct toy *t, const struct ran_config *c, uint64_t seed, double d
         if (!CHECK_OK(ran_layout_init(&t->layout, &t->c, t->C, &err), err) ||
             !CHECK_OK(ran_params_init(&t->p, &t->c, t->C, &err), err))
                 abort();
-        t->embed = ran_alloc_floats((t->V + c->spelling) * c->dim, &err);
+        t->embed = ran_alloc_floats(toy_tables(t) + c->wide, &err);
         t->p.embed = t->embed;
         t->p.spelling = c->spelling > 0 ? t->embed + t->V * c->dim : NULL;
-        dice_floats(&dice, t->embed, (t->V + c->spelling) * c->dim, deviation);
+        t->p.wide = t->embed + (t->V + c->spelling) * c->dim;
+        t->p.idf = t->embed + toy_tables(t);
+        dice_floats(&dice, t->embed, toy_tables(t), deviation);
+        for (size_t i = 0; i < c->wide; i++) /* some buckets are left out */
+                t->embed[toy_tables(t) + i] = i % 5 == 3 ? 0 : 1 + 0.1f * (float)(i % 7);
         dice_floats(&dice, t->p.block, t->layout.size, deviation);
         for (size_t i = 0; i < t->layout.n; i++) {
                 const struct ran_tensor_spec *s = &t->layout.spec[i];

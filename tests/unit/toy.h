@@ -22,8 +22,10 @@ struct toy {
         size_t V, C;
         struct ran_layout layout;
         struct ran_params p; /* p.embed is `embed` */
-        float *embed;        /* with the table of spelling behind it */
+        float *embed; /* behind it the table of spelling, and table and idf of the wide path */
 };
+/* Numbers of all tables. */
+size_t toy_tables(const struct toy *t);
 /* Weights of that deviation, scales around 1. */
 void toy_init(struct toy *t, const struct ran_config *c, uint64_t seed, double deviation);
 void toy_release(struct toy *t);
