@@ -586,7 +586,7 @@ TEST(tree_adds_rows_to_none)
 
         toy_init(&t, &c, 3, 0.3);
         CHECK_OK(ran_tree_init(&tree, &c, TOY_C, t.layout.size, &err), err);
-        for (size_t with = 0; with < 2; with++) {
+        for (size_t with = 2; with-- > 0;) {
                 CHECK_OK(ran_tree_begin(&tree, 2, &err), err);
                 for (size_t i = 0; i < 2; i++) {
                         g[i] = ran_tree_take(&tree);
