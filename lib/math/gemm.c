@@ -57,11 +57,11 @@ static bool runs(const struct ran_simd *table)
 static const struct ran_simd *wide = &ran_simd_base;
 
 static void portable_gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas,
-                          const float *b, size_t rbs, size_t cbs, size_t M, size_t N, size_t K,
-                          bool add)
+                          const float *b, size_t rbs, size_t cbs, const float *bias, size_t M,
+                          size_t N, size_t K, bool add)
 {
         (M > RAN_FEW_ROWS ? wide : &ran_simd_base)
-                ->gemm(c, ldc, a, ras, cas, b, rbs, cbs, M, N, K, add);
+                ->gemm(c, ldc, a, ras, cas, b, rbs, cbs, bias, M, N, K, add);
 }
 
 static void make_portable(void)
@@ -150,19 +150,28 @@ static bool by_rows(size_t row_stride, size_t column_stride, size_t columns)
         return column_stride == 1 && row_stride >= columns;
 }
 
-void ran_gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
-              size_t rbs, size_t cbs, size_t M, size_t N, size_t K, bool add)
+static void product(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
+                    size_t rbs, size_t cbs, const float *bias, size_t M, size_t N, size_t K,
+                    bool add)
 {
         bool a_rows = by_rows(ras, cas, K), b_rows = by_rows(rbs, cbs, N);
 
         if (no_blas || M < BLAS_ROWS || M * N * K < BLAS_WORK) {
-                ran_simd->gemm(c, ldc, a, ras, cas, b, rbs, cbs, M, N, K, add);
+                ran_simd->gemm(c, ldc, a, ras, cas, b, rbs, cbs, bias, M, N, K, add);
                 return;
         }
         cblas_sgemm(CblasRowMajor, a_rows ? CblasNoTrans : CblasTrans,
                     b_rows ? CblasNoTrans : CblasTrans, (blasint)M, (blasint)N, (blasint)K, 1.0f, a,
                     (blasint)(a_rows ? ras : cas), b, (blasint)(b_rows ? rbs : cbs),
                     add ? 1.0f : 0.0f, c, (blasint)ldc);
+        if (bias != NULL)
+                ran_simd->bias(c, ldc, bias, M, N);
+}
+
+void ran_gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
+              size_t rbs, size_t cbs, size_t M, size_t N, size_t K, bool add)
+{
+        product(c, ldc, a, ras, cas, b, rbs, cbs, NULL, M, N, K, add);
 }
 
 struct linear {
@@ -174,7 +183,7 @@ struct linear {
 
 /* Rows, or columns of the result, that one task takes: small enough to share out a window, large
  * enough that copying a block of w costs little. */
-enum { BLOCK = 256 };
+enum { BLOCK = 504 };
 
 static size_t blocks(size_t n)
 {
@@ -191,10 +200,8 @@ static void linear_block(void *arg, size_t i)
         const struct linear *l = arg;
         size_t n = block(l->N, i), at = i * BLOCK;
 
-        ran_gemm(l->y + at * l->ldy, l->ldy, l->x + at * l->ldx, l->ldx, 1, l->w, 1, l->I, n, l->O,
-                 l->I, false);
-        if (l->b != NULL)
-                ran_simd->bias(l->y + at * l->ldy, l->ldy, l->b, n, l->O);
+        product(l->y + at * l->ldy, l->ldy, l->x + at * l->ldx, l->ldx, 1, l->w, 1, l->I, l->b, n,
+                l->O, l->I, false);
 }
 
 void ran_linear(struct ran_pool *pool, float *y, size_t ldy, const float *x, size_t ldx,

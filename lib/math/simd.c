@@ -85,61 +85,103 @@ static inline vf pick(vf v, vf other, size_t n)
 {
         vi lane, take;
 
+        if (n == VL)
+                return v;
         for (int i = 0; i < VL; i++)
                 lane[i] = i;
         take = lane < (int32_t)n;
         return (vf)(((vi)v & take) | ((vi)other & ~take));
 }
 
-/* Vectors over n elements: i is where one begins, k <= VL how many elements it has. */
-#define EACH(i, k, n) for (size_t i = 0, k; i < (n) && (k = least(VL, (n)-i)); i += VL)
+/* Vectors over n elements: i is where one begins, k <= VL how many elements it has. First the whole
+ * ones, for which k is a constant, then what is left; the compiler makes two loops of it. */
+#define EACH(i, k, n)                                                                            \
+        _Pragma("GCC unroll 2") for (size_t end_ = (n), rest_ = end_ % VL, part_ = 0; part_ < 2; \
+                                     part_++) for (size_t i = part_ ? end_ - rest_ : 0,          \
+                                                   k = part_ ? rest_ : VL;                       \
+                                                   i < end_ - (part_ ? 0 : rest_); i += VL)
 
 static inline size_t least(size_t a, size_t b)
 {
         return a < b ? a : b;
 }
 
-/* b where a is not larger, so that a NaN in b comes through. */
+/* b where a is not larger (smaller), so that a NaN in b comes through. */
 static inline vf max(vf a, vf b)
 {
+#if VL == 16
+        return (vf)_mm512_max_ps((__m512)a, (__m512)b);
+#elif VL == 8
+        return (vf)_mm256_max_ps((__m256)a, (__m256)b);
+#else
         vi take = a > b;
 
         return (vf)(((vi)a & take) | ((vi)b & ~take));
+#endif
 }
+
+static inline vf min(vf a, vf b)
+{
+#if VL == 16
+        return (vf)_mm512_min_ps((__m512)a, (__m512)b);
+#elif VL == 8
+        return (vf)_mm256_min_ps((__m256)a, (__m256)b);
+#else
+        return -max(-a, -b);
+#endif
+}
+
+/* The lanes n on, those at the end first. */
+#if VL == 16
+#define TURN(v, n)                                                                                \
+        __builtin_shufflevector(v, v, (n), (n) + 1, ((n) + 2) % 16, ((n) + 3) % 16,               \
+                                ((n) + 4) % 16, ((n) + 5) % 16, ((n) + 6) % 16, ((n) + 7) % 16,   \
+                                ((n) + 8) % 16, ((n) + 9) % 16, ((n) + 10) % 16, ((n) + 11) % 16, \
+                                ((n) + 12) % 16, ((n) + 13) % 16, ((n) + 14) % 16,                \
+                                ((n) + 15) % 16)
+#elif VL == 8
+#define TURN(v, n)                                                                   \
+        __builtin_shufflevector(v, v, (n), (n) + 1, (n) + 2, (n) + 3, ((n) + 4) % 8, \
+                                ((n) + 5) % 8, ((n) + 6) % 8, ((n) + 7) % 8)
+#else
+#define TURN(v, n) __builtin_shufflevector(v, v, (n), (n) + 1, ((n) + 2) % 4, ((n) + 3) % 4)
+#endif
 
 /* Pairwise, so that the order is the same for every caller. */
 static inline float sum(vf v)
 {
-        float t[VL];
-
-        memcpy(t, &v, sizeof t);
-        for (size_t half = VL / 2; half > 0; half /= 2)
-                for (size_t i = 0; i < half; i++)
-                        t[i] += t[i + half];
-        return t[0];
+#if VL == 16
+        v += TURN(v, 8);
+#endif
+#if VL >= 8
+        v += TURN(v, 4);
+#endif
+        v += TURN(v, 2);
+        return v[0] + v[1];
 }
 
 static inline float largest(vf v)
 {
-        float t[VL], top;
-
-        memcpy(t, &v, sizeof t);
-        top = t[0];
-        for (size_t i = 1; i < VL; i++)
-                top = t[i] > top ? t[i] : top;
-        return top;
+#if VL == 16
+        v = max(TURN(v, 8), v);
+#endif
+#if VL >= 8
+        v = max(TURN(v, 4), v);
+#endif
+        v = max(TURN(v, 2), v);
+        return v[0] > v[1] ? v[0] : v[1];
 }
 
-/* exp(x) = 2^n exp(r), |r| <= ln(2)/2: n by adding 1.5 2^23, r in two parts (Cody and Waite),
+/* exp(x) = 2^n exp(r), |r| <= ln(2)/2: n by adding 1.5 2^23 + 127, which leaves the exponent of 2^n
+ * in the lowest bits, r in two parts (Cody and Waite),
  * exp(r) by a polynomial of degree 6 that is exact to rounding. x is held to [-87.3, 88], where 2^n
  * is an ordinary number; NaN stays NaN, so that what diverges is seen. */
 static inline vf vexp(vf x)
 {
-        const vf magic = splat(12582912.0f);
+        const vf magic = splat(12582912.0f + 127.0f);
         vf t, n, r, p;
 
-        x = max(splat(-87.3f), x);
-        x = -max(splat(-88.0f), -x);
+        x = min(splat(88.0f), max(splat(-87.3f), x));
         t = FMA(x, splat(1.44269504f), magic);
         n = t - magic;
         r = FMA(n, splat(-0.693359375f), x);
@@ -151,7 +193,7 @@ static inline vf vexp(vf x)
         p = FMA(p, r, splat(1.6666665459e-1f));
         p = FMA(p, r, splat(5.0000001201e-1f));
         p = FMA(p * r, r, r + 1.0f);
-        return p * (vf)(((vi)t - (vi)magic + 127) << 23);
+        return p * (vf)((vi)t << 23);
 }
 
 static inline vf vsigmoid(vf x)
@@ -163,7 +205,7 @@ static inline vf vsigmoid(vf x)
 
 /* Blocks: a panel of B of KC x NC floats stays in the second-level cache, one of A of MC x KC
  * beside it. KC is a constant, so that the order of a sum depends on K alone. */
-enum { KC = 256, NC = 512, MC = MR * 8 };
+enum { KC = 320, NC = 512, MC = MR * 8 };
 static _Thread_local float packed_a[MC * KC] __attribute__((aligned(64)));
 static _Thread_local float packed_b[NC * KC] __attribute__((aligned(64)));
 
@@ -185,119 +227,216 @@ static inline void transpose4(float *out, size_t wide, const float *x, size_t st
         *(v4 *)(out + 3 * wide) = __builtin_shufflevector(AB, CD, 2, 3, 6, 7);
 }
 
-/* One panel: out[k][i] = x[i*stride + k*kstride] for i < have, zeros up to `wide`: MR or NR. */
-static void pack(float *out, const float *x, size_t stride, size_t kstride, size_t have,
-                 size_t wide, size_t K)
+/* One panel of rows: out[k][i] = x[i*stride + k] for i < have, zeros up to `wide`: MR or NR. */
+static void pack_rows(float *out, const float *x, size_t stride, size_t have, size_t wide, size_t K)
 {
         size_t k4 = K / 4 * 4;
 
-        if (stride == 1 && have == wide) {
-                if (wide == NR) {
-                        for (size_t k = 0; k < K; k++, out += NR, x += kstride)
-                                memcpy(out, x, NR * sizeof *out);
-                } else {
-                        for (size_t k = 0; k < K; k++, out += MR, x += kstride)
-                                memcpy(out, x, MR * sizeof *out);
-                }
-                return;
-        }
         if (have < wide)
                 memset(out, 0, K * wide * sizeof *out);
-        if (kstride == 1 && have >= 4) {
-                for (size_t i = 0; i < have; i += 4) {
-                        size_t first = least(i, have - 4); /* the last ones: some once more */
-                        const float *row = x + first * stride;
+        for (size_t i = 0; i < have && have >= 4; i += 4) {
+                size_t first = least(i, have - 4); /* the last ones: some once more */
+                const float *row = x + first * stride;
 
-                        for (size_t k = 0; k < k4; k += 4)
-                                transpose4(out + k * wide + first, wide, row + k, stride);
-                        for (size_t k = k4; k < K; k++)
-                                for (size_t j = 0; j < 4; j++)
-                                        out[k * wide + first + j] = row[j * stride + k];
-                }
-                return;
+                for (size_t k = 0; k < k4; k += 4)
+                        transpose4(out + k * wide + first, wide, row + k, stride);
+                for (size_t k = k4; k < K; k++)
+                        for (size_t j = 0; j < 4; j++)
+                                out[k * wide + first + j] = row[j * stride + k];
         }
-        for (size_t k = 0; k < K; k++)
+        for (size_t k = 0; k < K && have < 4; k++)
                 for (size_t i = 0; i < have; i++)
-                        out[k * wide + i] = x[i * stride + k * kstride];
+                        out[k * wide + i] = x[i * stride + k];
 }
 
-/* One tile: rows x cols of C from packed panels. */
-static inline void tile(float *restrict c, size_t ldc, const float *restrict a,
-                        const float *restrict b, size_t K, size_t rows, size_t cols, bool add)
+/* Panels of columns, side by side: a row of all of them at a time, for the next may be far away. */
+static void pack_columns(float *out, const float *x, size_t kstride, size_t n, size_t wide,
+                         size_t K)
 {
-        vf acc[MR][2];
+        size_t whole = n - n % wide;
 
-#pragma GCC unroll 16
-        for (size_t i = 0; i < MR; i++)
-                acc[i][0] = acc[i][1] = (vf){0};
-        for (size_t k = 0; k < K; k++, a += MR, b += NR) {
-                vf b0 = *(const vf *)b, b1 = *(const vf *)(b + VL);
-
-#pragma GCC unroll 16
-                for (size_t i = 0; i < MR; i++) {
-                        vf x = splat(a[i]);
-
-                        acc[i][0] = FMA(x, b0, acc[i][0]);
-                        acc[i][1] = FMA(x, b1, acc[i][1]);
-                }
+        for (size_t k = 0; k < K; k++, x += kstride, out += wide) {
+                if (wide == NR)
+                        for (size_t i = 0; i < whole; i += NR)
+                                memcpy(out + i * K, x + i, NR * sizeof *out);
+                else
+                        for (size_t i = 0; i < whole; i += MR)
+                                memcpy(out + i * K, x + i, MR * sizeof *out);
+                for (size_t i = whole; i < n; i++)
+                        out[whole * K + i - whole] = x[i];
+                for (size_t i = n; i < whole + (n > whole) * wide; i++)
+                        out[whole * K + i - whole] = 0.0f;
         }
-        if (rows == MR && cols == NR) {
-#pragma GCC unroll 16
-                for (size_t i = 0; i < MR; i++) {
-                        float *p = c + i * ldc;
+}
 
-                        if (add) {
-                                acc[i][0] += load(p);
-                                acc[i][1] += load(p + VL);
-                        }
-                        store(p, acc[i][0]);
-                        store(p + VL, acc[i][1]);
+/* n lines of x in panels of `wide`: element k of line i is x[i*stride + k*kstride]. */
+static void pack(float *out, const float *x, size_t stride, size_t kstride, size_t n, size_t wide,
+                 size_t K)
+{
+        if (stride == 1)
+                pack_columns(out, x, kstride, n, wide, K);
+        else
+                for (size_t i = 0; i < n; i += wide)
+                        pack_rows(out + i * K, x + i * stride, stride, least(wide, n - i), wide, K);
+}
+
+/* Where a tile's A lies: row after row, element (i,k) at a[i*stride + k]; or column after column,
+ * at a[i + k*stride], as in a panel (stride MR). */
+enum { A_ROWS, A_COLUMNS };
+
+/* A tile of C: rows <= R, cols <= V vectors, B in a panel. R and V are constants to the compiler,
+ * which keeps the sums in registers. */
+static inline __attribute__((always_inline)) void tile(size_t R, size_t V, int how,
+                                                       float *restrict c, size_t ldc,
+                                                       const float *restrict a, size_t stride,
+                                                       const float *restrict b, const float *bias,
+                                                       size_t K, size_t rows, size_t cols, bool add)
+{
+        const float *row[(MR + 2) / 3]; /* each three rows: the next are 1 and 2 strides on */
+        vf acc[MR][2], x, y[2];
+
+#pragma GCC unroll 2
+        for (size_t j = 0; j < V; j++) {
+                y[j] = (vf){0};
+                if (bias != NULL && j * VL < cols)
+                        y[j] = get(bias + j * VL, least(VL, cols - j * VL));
+#pragma GCC unroll 16
+                for (size_t i = 0; i < R; i++)
+                        acc[i][j] = y[j];
+        }
+#pragma GCC unroll 16
+        for (size_t i = 0; i < R; i += 3)
+                row[i / 3] = a + i * stride;
+        for (size_t k = 0; k < K; k++, b += NR) {
+#pragma GCC unroll 2
+                for (size_t j = 0; j < V; j++)
+                        y[j] = *(const vf *)(b + j * VL);
+#pragma GCC unroll 16
+                for (size_t i = 0; i < R; i++) {
+                        x = splat(how == A_ROWS ? row[i / 3][i % 3 * stride] : a[i]);
+#pragma GCC unroll 2
+                        for (size_t j = 0; j < V; j++)
+                                acc[i][j] = FMA(x, y[j], acc[i][j]);
                 }
+                if (how == A_COLUMNS) {
+                        a += stride;
+                        continue;
+                }
+#pragma GCC unroll 16
+                for (size_t i = 0; i < R; i += 3)
+                        row[i / 3]++;
+        }
+        if (rows == R && cols == V * VL) {
+#pragma GCC unroll 16
+                for (size_t i = 0; i < R; i++)
+#pragma GCC unroll 2
+                        for (size_t j = 0; j < V; j++) {
+                                float *p = c + i * ldc + j * VL;
+
+                                if (add)
+                                        acc[i][j] += load(p);
+                                store(p, acc[i][j]);
+                        }
                 return;
         }
         {
                 float out[MR][NR];
 
-                memcpy(out, acc, sizeof out);
+#pragma GCC unroll 16
+                for (size_t i = 0; i < R; i++)
+#pragma GCC unroll 2
+                        for (size_t j = 0; j < V; j++)
+                                store(&out[i][j * VL], acc[i][j]);
                 for (size_t i = 0; i < rows; i++)
                         for (size_t j = 0; j < cols; j++)
                                 c[i * ldc + j] = add ? c[i * ldc + j] + out[i][j] : out[i][j];
         }
 }
 
-static void gemm_blocked(float *c, size_t ldc, const float *a, size_t ras, size_t cas,
-                         const float *b, size_t rbs, size_t cbs, size_t M, size_t N, size_t K,
-                         bool add)
+#define TILE(name, R, V, how)                                                                    \
+        static __attribute__((noinline)) void name(float *restrict c, size_t ldc,                \
+                                                   const float *restrict a, size_t stride,       \
+                                                   const float *restrict b, const float *bias,   \
+                                                   size_t K, size_t rows, size_t cols, bool add) \
+        {                                                                                        \
+                tile(R, V, how, c, ldc, a, stride, b, bias, K, rows, cols, add);                 \
+        }
+
+TILE(rows_wide, MR, 2, A_ROWS)
+TILE(rows_narrow, MR, 1, A_ROWS)
+TILE(columns_wide, MR, 2, A_COLUMNS)
+TILE(columns_narrow, MR, 1, A_COLUMNS)
+TILE(few_wide, MR / 2, 2, A_COLUMNS)
+TILE(few_narrow, MR / 2, 1, A_COLUMNS)
+
+/* A is read where it lies, but for its last rows, and for columns that many tiles would read: those
+ * are far apart in memory. */
+enum { COPY_COLUMNS = 2 * NR };
+
+/* All rows of a block by one panel of B. */
+static void tiles(float *c, size_t ldc, int how, bool in_place, const float *a, size_t ras,
+                  size_t cas, const float *b, const float *bias, size_t rows, size_t cols, size_t K,
+                  bool add)
 {
-        for (size_t k0 = 0; k0 < K; k0 += KC) {
-                size_t kn = least(KC, K - k0);
+        size_t stride = how == A_ROWS ? ras : cas, i = 0;
+        bool wide = cols > VL;
+
+        for (; in_place && i + MR <= rows; i += MR)
+                if (how == A_ROWS)
+                        (wide ? rows_wide : rows_narrow)(c + i * ldc, ldc, a + i * ras, stride, b,
+                                                         bias, K, MR, cols, add);
+                else
+                        (wide ? columns_wide : columns_narrow)(c + i * ldc, ldc, a + i, stride, b,
+                                                               bias, K, MR, cols, add);
+        for (; i < rows; i += MR) {
+                size_t n = least(MR, rows - i);
+
+                if (n > MR / 2)
+                        (wide ? columns_wide : columns_narrow)(c + i * ldc, ldc, packed_a + i * K,
+                                                               MR, b, bias, K, n, cols, add);
+                else
+                        (wide ? few_wide : few_narrow)(c + i * ldc, ldc, packed_a + i * K, MR, b,
+                                                       bias, K, n, cols, add);
+        }
+}
+
+static void gemm_blocked(float *c, size_t ldc, const float *a, size_t ras, size_t cas,
+                         const float *b, size_t rbs, size_t cbs, const float *bias, size_t M,
+                         size_t N, size_t K, bool add)
+{
+        size_t slices = (K + KC - 1) / KC, slice = K > KC ? (K + slices - 1) / slices : KC;
+        int how = cas == 1 ? A_ROWS : A_COLUMNS;
+        bool in_place = how == A_ROWS || N <= COPY_COLUMNS;
+
+        for (size_t k0 = 0; k0 == 0 || k0 < K; k0 += slice) {
+                size_t kn = least(slice, K - k0);
+                const float *start = k0 == 0 ? bias : NULL;
                 bool plus = add || k0 > 0;
 
                 for (size_t j0 = 0; j0 < N; j0 += NC) {
                         size_t jn = least(NC, N - j0);
 
-                        for (size_t j = 0; j < jn; j += NR)
-                                pack(packed_b + j * kn, b + k0 * rbs + (j0 + j) * cbs, cbs, rbs,
-                                     least(NR, jn - j), NR, kn);
+                        pack(packed_b, b + k0 * rbs + j0 * cbs, cbs, rbs, jn, NR, kn);
                         for (size_t i0 = 0; i0 < M; i0 += MC) {
                                 size_t in = least(MC, M - i0);
+                                const float *ai = a + i0 * ras + k0 * cas;
+                                size_t there = in_place ? in - in % MR : 0;
 
-                                for (size_t i = 0; i < in; i += MR)
-                                        pack(packed_a + i * kn, a + (i0 + i) * ras + k0 * cas, ras,
-                                             cas, least(MR, in - i), MR, kn);
+                                pack(packed_a + there * kn, ai + there * ras, ras, cas, in - there,
+                                     MR, kn);
                                 for (size_t j = 0; j < jn; j += NR)
-                                        for (size_t i = 0; i < in; i += MR)
-                                                tile(c + (i0 + i) * ldc + j0 + j, ldc,
-                                                     packed_a + i * kn, packed_b + j * kn, kn,
-                                                     least(MR, in - i), least(NR, jn - j), plus);
+                                        tiles(c + i0 * ldc + j0 + j, ldc, how, in_place, ai, ras,
+                                              cas, packed_b + j * kn,
+                                              start != NULL ? start + j0 + j : NULL, in,
+                                              least(NR, jn - j), kn, plus);
                         }
                 }
         }
 }
 
 /* One row of A, B's columns contiguous (a transposed weight): four dot products at a time. */
-static void row_by_columns(float *c, const float *a, const float *b, size_t cbs, size_t N, size_t K,
-                           bool add)
+static void row_by_columns(float *c, const float *a, const float *b, size_t cbs, const float *bias,
+                           size_t N, size_t K, bool add)
 {
         for (size_t j = 0; j < N; j += 4) {
                 size_t n = least(4, N - j);
@@ -315,15 +454,20 @@ static void row_by_columns(float *c, const float *a, const float *b, size_t cbs,
                                 acc[q] = FMA(x, get(col[q] + i, k), acc[q]);
                 }
                 for (size_t q = 0; q < n; q++)
-                        c[j + q] = sum(acc[q]) + (add ? c[j + q] : 0.0f);
+                        c[j + q] = sum(acc[q]) + (bias != NULL ? bias[j + q] : 0.0f) +
+                                   (add ? c[j + q] : 0.0f);
         }
 }
 
 /* One row of A, B's rows contiguous: a sum of rows, four vectors of the result at a time. */
-static void row_by_rows(float *c, const float *a, const float *b, size_t rbs, size_t N, size_t K,
-                        bool add)
+static void row_by_rows(float *c, const float *a, const float *b, size_t rbs, const float *bias,
+                        size_t N, size_t K, bool add)
 {
         size_t j = 0;
+
+        for (size_t i = 0; i < N && bias != NULL; i++)
+                c[i] = add ? c[i] + bias[i] : bias[i];
+        add = add || bias != NULL;
 
         for (; j + 4 * VL <= N; j += 4 * VL) {
                 vf acc[4];
@@ -350,22 +494,17 @@ static void row_by_rows(float *c, const float *a, const float *b, size_t rbs, si
 }
 
 static void gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
-                 size_t rbs, size_t cbs, size_t M, size_t N, size_t K, bool add)
+                 size_t rbs, size_t cbs, const float *bias, size_t M, size_t N, size_t K, bool add)
 {
-        if (K == 0) {
-                for (size_t i = 0; i < M && !add; i++)
-                        memset(c + i * ldc, 0, N * sizeof *c);
-                return;
-        }
-        if (M > RAN_FEW_ROWS || cas != 1) {
-                gemm_blocked(c, ldc, a, ras, cas, b, rbs, cbs, M, N, K, add);
+        if (M > RAN_FEW_ROWS || cas != 1 || K == 0) {
+                gemm_blocked(c, ldc, a, ras, cas, b, rbs, cbs, bias, M, N, K, add);
                 return;
         }
         for (size_t i = 0; i < M; i++)
                 if (rbs == 1)
-                        row_by_columns(c + i * ldc, a + i * ras, b, cbs, N, K, add);
+                        row_by_columns(c + i * ldc, a + i * ras, b, cbs, bias, N, K, add);
                 else
-                        row_by_rows(c + i * ldc, a + i * ras, b, rbs, N, K, add);
+                        row_by_rows(c + i * ldc, a + i * ras, b, rbs, bias, N, K, add);
 }
 
 /* ---- element by element ---- */

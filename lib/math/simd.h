@@ -24,10 +24,12 @@ struct ran_simd {
         const char *name; /* what RAN_ISA calls it */
         size_t lanes;     /* floats in a vector */
 
-        /* C (M,N) = A (M,K) B (K,N), or += with add. Element (i,k) of A is a[i*ras + k*cas], of B
-         * b[k*rbs + j*cbs], one of the strides of each being 1; C is row-major. */
+        /* C (M,N) = A (M,K) B (K,N) + bias (N), or += with add; no bias if that is NULL. Element
+         * (i,k) of A is a[i*ras + k*cas], of B b[k*rbs + j*cbs], one of the strides of each being
+         * 1; C is row-major. */
         void (*gemm)(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
-                     size_t rbs, size_t cbs, size_t M, size_t N, size_t K, bool add);
+                     size_t rbs, size_t cbs, const float *bias, size_t M, size_t N, size_t K,
+                     bool add);
 
         /* x (N,O) += b (O) in every row */
         void (*bias)(float *x, size_t ld, const float *b, size_t N, size_t O);

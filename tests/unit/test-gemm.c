@@ -10,7 +10,8 @@
 #include "test.h"
 
 typedef void gemm_fn(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
-                     size_t rbs, size_t cbs, size_t M, size_t N, size_t K, bool add);
+                     size_t rbs, size_t cbs, const float *bias, size_t M, size_t N, size_t K,
+                     bool add);
 
 /* ---- the product -------------------------------------------------------------------------------
  */
@@ -19,7 +20,7 @@ typedef void gemm_fn(float *c, size_t ldc, const float *a, size_t ras, size_t ca
  * that is `turned` is stored by columns. */
 struct product {
         size_t M, N, K, gap;
-        bool turned_a, turned_b, add;
+        bool turned_a, turned_b, add, bias;
 };
 
 static size_t stored(size_t rows, size_t cols, bool turned, size_t gap)
@@ -50,7 +51,7 @@ static void naive(double *sum, double *size, const struct product *p, const floa
 
 /* Elements of c that are wrong, those between its rows included. */
 static size_t wrong(const struct product *p, const float *c, const float *before, size_t ldc,
-                    const double *sum, const double *size)
+                    const float *bias, const double *sum, const double *size)
 {
         size_t count = 0;
 
@@ -58,9 +59,11 @@ static size_t wrong(const struct product *p, const float *c, const float *before
                 for (size_t j = 0; j < p->N; j++) {
                         size_t at = i * ldc + j;
                         double start = p->add ? (double)before[at] : 0;
-                        double off = fabs((double)c[at] - start - sum[i * p->N + j]);
+                        double added = p->bias ? (double)bias[j] : 0;
+                        double off = fabs((double)c[at] - start - added - sum[i * p->N + j]);
 
-                        count += !(off <= 4e-7 * (size[i * p->N + j] + fabs(start)) + 1e-30);
+                        count += !(off <=
+                                   4e-7 * (size[i * p->N + j] + fabs(start) + fabs(added)) + 1e-30);
                 }
                 for (size_t j = p->N; j < ldc && i + 1 < p->M; j++)
                         count += c[i * ldc + j] != before[i * ldc + j];
@@ -74,38 +77,43 @@ static bool check_product(gemm_fn *gemm, const char *engine, struct dice *dice, 
         struct vector a = vector_random(dice, stored(p.M, p.K, p.turned_a, p.gap), 1);
         struct vector b = vector_random(dice, stored(p.K, p.N, p.turned_b, p.gap), 1);
         struct vector c = vector_random(dice, (p.M - 1) * ldc + p.N, 1), before = vector_copy(&c);
+        struct vector bias = vector_random(dice, p.N, 1);
         size_t ras = p.turned_a ? 1 : p.K + p.gap, cas = p.turned_a ? p.M + p.gap : 1;
         size_t rbs = p.turned_b ? 1 : p.N + p.gap, cbs = p.turned_b ? p.K + p.gap : 1;
         double *sum = doubles(2 * p.M * p.N), *size = sum + p.M * p.N;
         char what[128];
         bool ok;
 
-        gemm(c.x, ldc, a.x, ras, cas, b.x, rbs, cbs, p.M, p.N, p.K, p.add);
+        gemm(c.x, ldc, a.x, ras, cas, b.x, rbs, cbs, p.bias ? bias.x : NULL, p.M, p.N, p.K, p.add);
         naive(sum, size, &p, a.x, ras, cas, b.x, rbs, cbs);
-        snprintf(what, sizeof(what), "%s: %zu x %zu x %zu, gap %zu%s%s%s", engine, p.M, p.N, p.K,
+        snprintf(what, sizeof(what), "%s: %zu x %zu x %zu, gap %zu%s%s%s%s", engine, p.M, p.N, p.K,
                  p.gap, p.turned_a ? ", A turned" : "", p.turned_b ? ", B turned" : "",
-                 p.add ? ", added" : "");
-        ok = test_check_size(wrong(&p, c.x, before.x, ldc, sum, size), 0, what, __FILE__, __LINE__);
+                 p.add ? ", added" : "", p.bias ? ", bias" : "");
+        ok = test_check_size(wrong(&p, c.x, before.x, ldc, bias.x, sum, size), 0, what, __FILE__,
+                             __LINE__);
         vector_free(&a);
         vector_free(&b);
         vector_free(&c);
         vector_free(&before);
+        vector_free(&bias);
         free(sum);
         return ok;
 }
 
-/* All eight ways to lie and to be added; false after the first failure, which is enough to see. */
+/* All ways to lie and to be added, with a bias and without; false after the first failure, which is
+ * enough to see. */
 static bool check_forms(gemm_fn *gemm, const char *engine, struct dice *dice, size_t M, size_t N,
                         size_t K)
 {
-        for (unsigned form = 0; form < 8; form++) {
+        for (unsigned form = 0; form < 16; form++) {
                 struct product p = {.M = M,
                                     .N = N,
                                     .K = K,
                                     .gap = dice_size(dice, 0, 3),
                                     .turned_a = form & 1,
                                     .turned_b = form & 2,
-                                    .add = form & 4};
+                                    .add = form & 4,
+                                    .bias = form & 8};
 
                 if (!check_product(gemm, engine, dice, p))
                         return false;
@@ -144,6 +152,7 @@ static void check_large(const struct ran_simd *k)
         check_forms(k->gemm, k->name, &dice, 130, 530, 3);
         check_forms(k->gemm, k->name, &dice, 15, 37, 530);
         check_forms(k->gemm, k->name, &dice, 3, 530, 260);
+        check_forms(k->gemm, k->name, &dice, 130, 70, 700);
 }
 
 TEST(gemm_larger_than_a_block_equals_a_plain_loop)
@@ -154,12 +163,14 @@ TEST(gemm_larger_than_a_block_equals_a_plain_loop)
 /* Nothing to sum up: zeros, or nothing added. */
 static void check_empty(const struct ran_simd *k)
 {
-        float c[4] = {1, 2, 3, 4}, x[1] = {NAN};
+        float c[4] = {1, 2, 3, 4}, x[1] = {NAN}, bias[2] = {5, 6};
 
-        k->gemm(c, 2, x, 1, 1, x, 1, 1, 2, 2, 0, true);
+        k->gemm(c, 2, x, 1, 1, x, 1, 1, NULL, 2, 2, 0, true);
         CHECK(c[0] == 1 && c[1] == 2 && c[2] == 3 && c[3] == 4);
-        k->gemm(c, 2, x, 1, 1, x, 1, 1, 2, 2, 0, false);
+        k->gemm(c, 2, x, 1, 1, x, 1, 1, NULL, 2, 2, 0, false);
         CHECK(c[0] == 0 && c[1] == 0 && c[2] == 0 && c[3] == 0);
+        k->gemm(c, 2, x, 1, 1, x, 1, 1, bias, 2, 2, 0, false);
+        CHECK(c[0] == 5 && c[1] == 6 && c[2] == 5 && c[3] == 6);
 }
 
 TEST(gemm_of_nothing)
@@ -170,14 +181,25 @@ TEST(gemm_of_nothing)
 /* ---- ran_gemm, by the engine that this process has chosen ---------------------------------------
  */
 
+static void engine(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
+                   size_t rbs, size_t cbs, const float *bias, size_t M, size_t N, size_t K,
+                   bool add)
+{
+        for (size_t i = 0; i < M && bias != NULL; i++) /* which it leaves to others */
+                for (size_t j = 0; j < N; j++)
+                        c[i * ldc + j] = bias[j] + (add ? c[i * ldc + j] : 0);
+        ran_gemm(c, ldc, a, ras, cas, b, rbs, cbs, M, N, K, add || bias != NULL);
+}
+
 TEST(engine_multiplies_what_is_large)
 {
         struct dice dice = {.key = 3};
 
-        check_forms(ran_gemm, ran_simd->name, &dice, 64, 200, 200);
-        check_product(ran_gemm, ran_simd->name, &dice, (struct product){257, 130, 64, 0, 0, 1, 0});
-        check_product(ran_gemm, ran_simd->name, &dice, (struct product){1000, 1, 2100, 3, 0, 0, 1});
-        check_product(ran_gemm, ran_simd->name, &dice, (struct product){256, 8200, 1, 0, 0, 1, 0});
+        check_forms(engine, ran_simd->name, &dice, 64, 200, 200);
+        check_product(engine, ran_simd->name, &dice, (struct product){257, 130, 64, 0, 0, 1, 0, 1});
+        check_product(engine, ran_simd->name, &dice,
+                      (struct product){1000, 1, 2100, 3, 0, 0, 1, 0});
+        check_product(engine, ran_simd->name, &dice, (struct product){256, 8200, 1, 0, 0, 1, 0, 0});
 }
 
 /* A matrix of one column or row, packed: both strides are 1, and either reading must do. */

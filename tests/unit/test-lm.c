@@ -203,7 +203,10 @@ TEST(places_without_gold_count_for_nothing)
         ran_lm_score(&w, &t.p, t.V, b.gold, nll, NULL);
         b.gold[1] = RAN_NO_ID;
         ran_lm_score(&w, &t.p, t.V, b.gold, again, NULL);
-        CHECK(again[1] == 0.0f && again[0] == nll[0] && again[2] == nll[2] && nll[1] > 0);
+        CHECK(again[1] == 0.0f && nll[1] > 0);
+        /* rounded differently, where a tail has one row less */
+        CHECK_NEAR((double)again[0], (double)nll[0], 1e-6);
+        CHECK_NEAR((double)again[2], (double)nll[2], 1e-6);
         ran_work_release(&w);
         ran_rows_release(&b.rows);
         toy_release(&t);
