@@ -571,8 +571,12 @@ static int classify(int argc, char **argv)
 static int tag(int argc, char **argv)
 {
         static const struct preset presets[] = {
-                {"task", "tag"},    {"crf", "true"},          {"spelling", "16384"},
-                {"dropout", "0.3"}, {"embed_dropout", "0.3"}, {"epochs", "20"},
+                {"task", "tag"},
+                {"crf", "true"},
+                {"spelling", "16384"},
+                {"dropout", "0.3"},
+                {"embed_dropout", "0.3"},
+                {"epochs", "20"},
                 {0},
         };
 
