@@ -57,8 +57,9 @@ struct ran_simd {
                          const float *x, size_t ldx, const float *stat, const float *w, size_t N,
                          size_t D);
 
-        /* x = softmax(scale x) over n >= 1 elements, scale > 0; returns log(sum(exp(scale x))) */
-        double (*softmax)(float *x, float scale, size_t n);
+        /* x = softmax(scale x) over n >= 1 elements, scale > 0; *log_sum, unless that is NULL, is
+         * log(sum(exp(scale x))) */
+        void (*softmax)(float *x, float scale, size_t n, double *log_sum);
         /* Adjoint with respect to the unscaled scores: dp = scale p (dp - p . dp), in place */
         void (*softmax_bwd)(float *dp, const float *p, float scale, size_t n);
 

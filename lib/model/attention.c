@@ -32,7 +32,7 @@ void ran_attention_weights(float *score, const struct ran_heads *x, size_t j, si
         for (size_t r = first; r < end; r++, score += x->n) {
                 size_t n = sees(x, r);
 
-                ran_simd->softmax(score, scale_of(x), n);
+                ran_simd->softmax(score, scale_of(x), n, NULL);
                 memset(score + n, 0, (x->n - n) * sizeof *score);
         }
 }
@@ -50,10 +50,10 @@ void ran_attention(const struct ran_heads *x, size_t first, size_t end, float *s
         }
 }
 
-/* With P the probabilities: dV += P^T dA, dP = dA V^T, dS = scale P (dP - rowsum(dP P)),
- * dQ += dS K, dK += dS^T Q. */
+/* With P the probabilities: dV = P^T dA, dP = dA V^T, dS = scale P (dP - rowsum(dP P)),
+ * dQ = dS K, dK = dS^T Q. */
 void ran_attention_bwd(float *dqkv, const float *da, const struct ran_heads *x, size_t first,
-                       size_t end, float *score)
+                       size_t end, bool add, float *score)
 {
         size_t ld = 3 * x->E, n = x->n, rows = end - first;
         float *dscore = score + n * n;
@@ -64,11 +64,11 @@ void ran_attention_bwd(float *dqkv, const float *da, const struct ran_heads *x, 
                 const float *d = da + first * x->E + j * x->d;
 
                 ran_attention_weights(score, x, j, first, end);
-                ran_gemm(dv, ld, score, 1, n, d, x->E, 1, n, x->d, rows, true);
+                ran_gemm(dv, ld, score, 1, n, d, x->E, 1, n, x->d, rows, add);
                 ran_gemm(dscore, n, d, x->E, 1, v, 1, ld, rows, n, x->d, false);
                 for (size_t i = 0; i < rows; i++)
                         ran_simd->softmax_bwd(dscore + i * n, score + i * n, scale_of(x), n);
-                ran_gemm(dq + first * ld, ld, dscore, n, 1, k, ld, 1, rows, x->d, n, true);
-                ran_gemm(dk, ld, dscore, 1, n, q + first * ld, ld, 1, n, x->d, rows, true);
+                ran_gemm(dq + first * ld, ld, dscore, n, 1, k, ld, 1, rows, x->d, n, add);
+                ran_gemm(dk, ld, dscore, 1, n, q + first * ld, ld, 1, n, x->d, rows, add);
         }
 }

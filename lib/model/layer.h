@@ -118,9 +118,10 @@ void ran_attention(const struct ran_heads *x, size_t first, size_t end, float *s
 /* score (end - first, n) = softmax(q k^T / sqrt(d)), the weights of head j; what is masked is 0. */
 void ran_attention_weights(float *score, const struct ran_heads *x, size_t j, size_t first,
                            size_t end);
-/* Adjoint: dqkv (n, 3E) +=. score holds 2 n x n floats. */
+/* Adjoint of the queries [first, end): of their q, and of all k and v; dqkv (n, 3E), or += with
+ * add. score holds 2 n x n floats. */
 void ran_attention_bwd(float *dqkv, const float *da, const struct ran_heads *x, size_t first,
-                       size_t end, float *score);
+                       size_t end, bool add, float *score);
 
 /* φ: SiLU in a gated cell, the identity in a plain one. */
 void ran_phi(const struct ran_work *w, float *y, const float *x, size_t n);

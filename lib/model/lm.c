@@ -101,7 +101,7 @@ static void soften(void *arg, size_t r)
                 return;
         }
         target = score[at];
-        log_sum = ran_simd->softmax(score, 1.0f, k->width);
+        ran_simd->softmax(score, 1.0f, k->width, &log_sum);
         k->nll[i] += log_sum - (double)target;
         if (k->dp == NULL)
                 return;
@@ -234,7 +234,7 @@ static void list(struct block *k, size_t from, size_t width, const double *of_ta
                 double log_sum;
 
                 memcpy(out, score, width * sizeof *out);
-                log_sum = ran_simd->softmax(score, 1.0f, k->width);
+                ran_simd->softmax(score, 1.0f, k->width, &log_sum);
                 for (size_t j = 0; j < width; j++)
                         out[j] = (float)((double)out[j] - log_sum + (of_tail ? of_tail[i] : 0));
         }
@@ -250,8 +250,10 @@ static void list_adaptive(struct block *k)
                 first_scores(k);
                 for (size_t i = 0; i < k->n; i++) {
                         float *score = k->score + i * k->width, x = score[k->first + t];
+                        double log_sum;
 
-                        tail_log[i] = (double)x - ran_simd->softmax(score, 1.0f, k->width);
+                        ran_simd->softmax(score, 1.0f, k->width, &log_sum);
+                        tail_log[i] = (double)x - log_sum;
                 }
                 tail_scores(k, g, head_of(k));
                 list(k, g.from, k->width, tail_log);

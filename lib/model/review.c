@@ -153,7 +153,7 @@ static void soften(void *arg, size_t i, float *scratch)
 
         (void)scratch;
         for (; n > 0; n--, score += task->k.states) {
-                ran_simd->softmax(score, scale_of(w), seen);
+                ran_simd->softmax(score, scale_of(w), seen, NULL);
                 memset(score + seen, 0, (task->k.states - seen) * sizeof *score);
         }
 }

@@ -205,7 +205,7 @@ static void scan_bwd(void *arg, size_t b, float *scratch)
                 update_bwd(s, &v, scratch);
                 ran_linear_bwd(NULL, da, w->E, false, NULL, NULL, w->adj.d_o + v.r * w->D, w->D,
                                NULL, 0, s->p->out_w, 1, w->E, w->D);
-                ran_attention_bwd(w->adj.dqkv + v.r * 3 * w->E, da, &x, 0, 1, scratch);
+                ran_attention_bwd(w->adj.dqkv + v.r * 3 * w->E, da, &x, 0, 1, true, scratch);
                 project_bwd(s, &v, scratch);
         }
 }

@@ -313,8 +313,8 @@ static void attend_bwd(void *arg, size_t i, float *score)
         struct ran_heads x = ran_heads_of(s, &v);
         float *dqkv = w->adj.dqkv + v.r * 3 * w->E;
 
-        memset(dqkv, 0, v.n * 3 * w->E * sizeof *dqkv);
-        ran_attention_bwd(dqkv, w->adj.da + v.r * w->E, &x, 1, v.n, score);
+        memset(dqkv, 0, w->E * sizeof *dqkv); /* the cell's q: the scan will see to it */
+        ran_attention_bwd(dqkv, w->adj.da + v.r * w->E, &x, 1, v.n, false, score);
 }
 
 void ran_window_finish_bwd(struct ran_pass *s)

@@ -259,7 +259,7 @@ static float exp_of(const struct ran_simd *k, float x)
 {
         float pair[2] = {0, x};
 
-        k->softmax(pair, 1, 2);
+        k->softmax(pair, 1, 2, NULL);
         return pair[1];
 }
 
@@ -331,7 +331,7 @@ static void check_nan(const struct ran_simd *k)
         CHECK(isnan(y[1]) && isnan(d[1]));
         k->silu(y, x, 3);
         CHECK(isfinite(y[0]) && isnan(y[1]) && isfinite(y[2]));
-        k->softmax(x, 1, 3);
+        k->softmax(x, 1, 3, NULL);
         CHECK(isnan(x[0]) && isnan(x[1]) && isnan(x[2]));
 }
 
