@@ -2,8 +2,8 @@
 #ifndef RAN_MODEL_MODEL_H
 #define RAN_MODEL_MODEL_H
 
+#include "model/calibration.h"
 #include "model/params.h"
-
 #include "model/tagger.h"
 #include "model/tensors.h"
 
@@ -13,14 +13,15 @@
 struct ran_model {
         struct ran_config config;
         size_t V, C;
-        struct ran_params params; /* embed: in the mapped file, or embed_copy */
+        struct ran_params params;          /* embed: in the mapped file, or embed_copy */
         float *embed_copy, *spelling_copy; /* where the file's cannot be used as it lies */
         struct ran_bytes file;
         struct ran_tensors tensors;
-        struct ran_tokenizer *tokenizer; /* or NULL */
-        char **labels;                   /* (C) */
-        float *thresholds;               /* (C) */
-        struct ran_tag_rules rules;      /* of a tagger */
+        struct ran_tokenizer *tokenizer;    /* or NULL */
+        char **labels;                      /* (C) */
+        float *thresholds;                  /* (C) */
+        struct ran_calibration calibration; /* of one label a document; or none */
+        struct ran_tag_rules rules;         /* of a tagger */
 };
 
 /* RAN_EINVAL when one of the ids is not in the vocabulary. */

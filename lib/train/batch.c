@@ -329,25 +329,41 @@ static double chain_loss(struct ran_batcher *k, struct ran_trainee *t, size_t at
         return loss;
 }
 
+/* What document b is learned from. */
+static struct ran_target target_of(const struct ran_dataset *d, size_t b)
+{
+        size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
+
+        if (d->soft_first != NULL && d->soft_first[b + 1] > d->soft_first[b]) {
+                at = d->soft_first[b];
+                n = d->soft_first[b + 1] - at;
+                return (struct ran_target){d->soft_labels + at, d->soft + at, n};
+        }
+        return (struct ran_target){d->labels + at, NULL, n};
+}
+
 /* Loss of a document whose first output is row r, and its gradient by the logits. */
 static double document_loss(struct ran_batcher *k, struct ran_trainee *t, size_t b, size_t r,
                             struct ran_grad *g)
 {
         const struct ran_dataset *d = k->data;
         size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
-        const uint32_t *gold = d->labels + at;
+        struct ran_target target = target_of(d, b);
         float *dlogits = t->work.head.dlogits + r * k->C;
         const float *logits = t->work.head.logits + r * k->C;
         double loss = 0;
 
         if (k->c->task == RAN_TASK_CLASSIFY)
-                return ran_loss_classify(dlogits, logits, k->C, gold, n, k->c->multilabel,
+                return ran_loss_classify(dlogits, logits, k->C, &target, k->c->multilabel,
                                          k->smoothing, weigh(k, b, 0) / k->terms);
         if (k->c->crf)
                 return chain_loss(k, t, at, n, logits, dlogits, weigh(k, b, 0) / k->terms, g);
-        for (size_t i = 0; i < n; i++)
-                loss += ran_loss_classify(dlogits + i * k->C, logits + i * k->C, k->C, gold + i, 1,
-                                          false, k->smoothing, weigh(k, b, i) / k->terms);
+        for (size_t i = 0; i < n; i++) {
+                const struct ran_target word = {target.label + i, NULL, 1};
+
+                loss += ran_loss_classify(dlogits + i * k->C, logits + i * k->C, k->C, &word, false,
+                                          k->smoothing, weigh(k, b, i) / k->terms);
+        }
         return loss;
 }
 
