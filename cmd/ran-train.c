@@ -254,8 +254,6 @@ static void check_usage(void)
                 cmd_usage("--freeze is for what --vectors or --init brings");
         if (dump && file.vocab != NULL)
                 cmd_usage("a model has its vocabulary with it: leave out --vocab");
-        if (file.soft_label == NULL && cmd_was_set("soft_share"))
-                cmd_usage("--soft-share is for what --soft-label names");
         if (run.resume && run.overwrite_checkpoint)
                 cmd_usage("--resume and --overwrite-checkpoint exclude each other");
         if (file.no_dev)
