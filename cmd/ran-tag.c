@@ -42,8 +42,9 @@ static const struct ran_field model_fields[] = {
 static const struct ran_field prediction_fields[] = {
         {"logits", 0, RAN_FIELD_BOOL, OPTION(logits), .initial = "false",
          .help = "add a number for each word and tag: what the tags are chosen by"},
-        {"offsets", 0, RAN_FIELD_CHOICE, OPTION(offsets), .choices = ran_unit_names, .value = "UNIT",
-         .initial = "codepoint", .help = "what start and end of entities count in a text"},
+        {"offsets", 0, RAN_FIELD_CHOICE, OPTION(offsets), .choices = ran_unit_names,
+         .value = "UNIT", .initial = "codepoint",
+         .help = "what start and end of entities count in a text"},
         {0},
 };
 static const struct ran_field eval_fields[] = {

@@ -150,8 +150,7 @@ int ran_work_init(struct ran_work *w, const struct ran_config *c, bool training,
         w->y = ran_alloc(N, sizeof *w->y, err);
         w->cells = ran_alloc(N, sizeof *w->cells, err);
         w->block_acts = ran_alloc(N, sizeof *w->block_acts, err);
-        if (w->x == NULL || w->y == NULL || w->cells == NULL ||
-            w->block_acts == NULL) {
+        if (w->x == NULL || w->y == NULL || w->cells == NULL || w->block_acts == NULL) {
                 ran_work_release(w);
                 return RAN_ENOMEM;
         }

@@ -207,14 +207,15 @@ static void check_products(const struct ran_simd *table, struct dice *dice)
         for (size_t i = 0; i < 200; i++) {
                 size_t M = dice_size(dice, RAN_FEW_ROWS + 1, 40), N = dice_size(dice, 1, 70);
                 size_t K = dice_size(dice, 1, 40);
+                const float *bias = i % 3 == 0 ? NULL : input[3];
                 bool add = i % 2 == 0;
 
-                SAME(gemm(out, N, input[1], K, 1, input[2], N, 1, input[0], M, N, K, add));
-                SAME(gemm(out, N, input[1], K, 1, input[2], 1, K, NULL, M, N, K, add));
-                SAME(gemm(out, N, input[1], 1, M, input[2], N, 1, NULL, M, N, K, add));
+                SAME(gemm(out, N, input[1], K, 1, input[2], N, 1, bias, M, N, K, add));
+                SAME(gemm(out, N, input[1], K, 1, input[2], 1, K, bias, M, N, K, add));
+                SAME(gemm(out, N, input[1], 1, M, input[2], N, 1, bias, M, N, K, add));
         }
-        SAME(gemm(out, 5, input[1], 350, 1, input[2], 5, 1, NULL, 7, 5, 350,
-                  true)); /* two slices of K */
+        /* two blocks of K */
+        SAME(gemm(out, 5, input[1], 400, 1, input[2], 5, 1, input[3], 7, 5, 400, true));
 }
 
 TEST(portable_kernels_of_any_width_give_the_same_bits)
