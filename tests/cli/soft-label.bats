@@ -80,6 +80,9 @@ loss() {
   [ "$(loss --soft-label soft --soft-share 0 "$out/other.jsonl")" = "$hard" ]
   soft=$(loss --soft-label soft "$out/alone.jsonl")
   [ "$(loss --soft-label soft --soft-share 1 "$out/other.jsonl")" = "$soft" ]
+  # What rounding adds to the sum goes again.
+  jq -c '.soft = {wet: 0.252, warm: 0.756}' "$out/alone.jsonl" >"$out/more.jsonl"
+  jq -ne "$(loss --soft-label soft "$out/more.jsonl") - $soft | fabs < 1e-6"
   mixed=$(loss --soft-label soft --soft-share 0.3 "$out/other.jsonl")
   jq -ne "($mixed - 0.7 * $hard - 0.3 * $soft | fabs < 1e-6) and ($hard - $soft | fabs > 0.1)"
 }
