@@ -18,8 +18,8 @@ enum { EVAL_JSON, EVAL_TEXT };
 static struct classify_options {
         char *model;
         size_t top;
-        double threshold;
-        bool probs, logits, embed, eval, verify;
+        double threshold, coverage;
+        bool abstain, probs, logits, embed, eval, verify;
         int eval_format;
 } options;
 
@@ -45,6 +45,11 @@ static const struct ran_field prediction_fields[] = {
         {"threshold", 0, RAN_FIELD_REAL, OPTION(threshold), 0, 1, .value = "P", .initial = "0",
          .help = "give no label that is less probable than P; 0: a single label always, several by "
                  "the thresholds of the model, which are 0.5 or were tuned in training"},
+        {"coverage", 0, RAN_FIELD_REAL, OPTION(coverage), 0, 1, .value = "P", .initial = "0",
+         .help = "add the set of labels that holds the right one for this share of documents like "
+                 "those held out in training; 0: no set"},
+        {"abstain", 0, RAN_FIELD_BOOL, OPTION(abstain), .initial = "false",
+         .help = "give no label where that set has not exactly one"},
         {"probs", 0, RAN_FIELD_BOOL, OPTION(probs), .initial = "false",
          .help = "add the probabilities of all labels"},
         {"logits", 0, RAN_FIELD_BOOL, OPTION(logits), .initial = "false",
@@ -88,6 +93,7 @@ struct classifier {
         struct ran_pool *pool;
         size_t C, D;
         const float *thresholds;   /* (C) or, with a single label, NULL */
+        float cut;                 /* labels at least so probable are in the set */
         struct classify_eval eval; /* with --eval */
 };
 
@@ -189,18 +195,44 @@ static void add_floats(struct ran_buf *out, const char *name, const float *x, si
         ran_buf_char(out, ']');
 }
 
-/* One label, or null where it would be less probable than --threshold. */
+static size_t set_size(const struct classifier *c, const float *p)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < c->C; i++)
+                n += p[i] >= c->cut;
+        return n;
+}
+
+static void add_set(struct ran_buf *out, const struct classifier *c, const float *p)
+{
+        const char *before = "";
+
+        ran_buf_str(out, ",\"set\":[");
+        for (size_t i = 0; i < c->C; i++) {
+                if (p[i] < c->cut)
+                        continue;
+                ran_buf_str(out, before);
+                add_label(out, c, i);
+                before = ",";
+        }
+        ran_buf_char(out, ']');
+}
+
+/* One label, or null where it would be less probable than --threshold, or one of several. */
 static void add_single(struct ran_buf *out, const struct classifier *c, const float *p)
 {
         size_t best = ran_most_probable(p, c->C);
 
         ran_buf_str(out, "\"label\":");
-        if (p[best] >= (float)options.threshold)
+        if (p[best] >= (float)options.threshold && (!options.abstain || set_size(c, p) == 1))
                 add_label(out, c, best);
         else
                 ran_buf_str(out, "null");
         ran_buf_str(out, ",\"score\":");
         ran_buf_float(out, p[best]);
+        if (options.coverage > 0)
+                add_set(out, c, p);
 }
 
 static int add_multiple(struct ran_buf *out, const struct classifier *c, struct scratch *s,
@@ -344,6 +376,8 @@ static int evaluate(struct classifier *c, struct cmd_loop *loop, char **files)
                 cmd_check_writable(output.output);
         if (classify_eval_init(&c->eval, c->model, c->thresholds, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
+        if (options.coverage > 0)
+                ran_eval_sets(c->eval.eval, c->cut);
         loop->work = score_labelled;
         loop->take = compare_labels;
         int status = cmd_records(loop, files, NULL);
@@ -379,9 +413,19 @@ static struct ran_model *open_model(void)
                 cmd_usage("which model? give --model FILE");
         if (options.eval && evidence_options.evidence > 0)
                 cmd_usage("--eval writes a report and no records: nothing to add --evidence to");
+        if (options.abstain && options.coverage == 0)
+                cmd_usage("--abstain goes by the set of --coverage: how sure shall it be?");
+        if (options.eval && options.abstain)
+                cmd_usage("--eval writes a report and no records: leave out --abstain; the report "
+                          "tells what it would do");
         struct ran_model *m = cmd_model_open(options.model, options.verify, RAN_TASK_CLASSIFY);
         if (options.eval && options.threshold > 0 && !ran_model_config(m)->multilabel)
                 cmd_usage("--threshold with --eval is for models that give several labels");
+        if (options.coverage > 0 && ran_model_config(m)->multilabel)
+                cmd_usage(
+                        "--coverage is for models that give one label; what %s gives, several, is "
+                        "chosen by --threshold",
+                        options.model);
         return m;
 }
 
@@ -400,6 +444,16 @@ static float *choose_thresholds(const struct ran_model *m)
         return thresholds;
 }
 
+static float choose_cut(const struct ran_model *m)
+{
+        struct ran_error err;
+        float cut = 0;
+
+        if (options.coverage > 0 && ran_model_cut(m, options.coverage, &cut, &err) != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s: %s", options.model, err.text);
+        return cut;
+}
+
 int main(int argc, char **argv)
 {
         int first = cmd_parse(&program, argc, argv);
@@ -412,6 +466,7 @@ int main(int argc, char **argv)
                 .C = ran_model_classes(model),
                 .D = ran_model_config(model)->dim,
                 .thresholds = thresholds,
+                .cut = choose_cut(model),
         };
         int status = run(&c, argv + first);
 

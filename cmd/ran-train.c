@@ -18,9 +18,9 @@
 enum { CHECK_JSON, CHECK_TEXT };
 
 struct file_options {
-        char *output, *vocab, *dev;
+        char *output, *vocab, *dev, *soft_label;
         struct train_start_options start;
-        double dev_share;
+        double dev_share, soft_share;
         bool no_dev;
 };
 struct other_options {
@@ -56,6 +56,11 @@ static const struct ran_field file_fields[] = {
         {"dev_share", 0, RAN_FIELD_REAL, FILE_AT(dev_share), 0, 0.9, .value = "X", .initial = "0.1",
          .help = "without --dev, hold out this share of the training data, by chance and of each "
                  "label alike"},
+        {"soft_label", 0, RAN_FIELD_TEXT, FILE_AT(soft_label), .value = "MEMBER",
+         .help = "classify: learn from the probabilities in this member, as ran-classify --probs "
+                 "writes them, also where a record has no label"},
+        {"soft_share", 0, RAN_FIELD_REAL, FILE_AT(soft_share), 0, 1, .value = "X", .initial = "0.5",
+         .help = "how much they count where a record has a label, too; the label counts the rest"},
         {"no_dev", 0, RAN_FIELD_BOOL, FILE_AT(no_dev), .local = true,
          .help = "train on all documents and keep the last epoch: --dev-share 0"},
         {0},
@@ -215,6 +220,8 @@ static void check_config(int task)
 
         if (config.task != task)
                 cmd_usage("the verb says what the task is: leave out --task");
+        if (task != RAN_TASK_CLASSIFY && file.soft_label != NULL)
+                cmd_usage("--soft-label is for ran-train classify");
         if (task != RAN_TASK_CLASSIFY && config.cell == RAN_CELL_PLAIN &&
             other.dump_gradients == NULL)
                 cmd_usage("with --cell plain all tokens of a document of one window come out the "
@@ -351,6 +358,9 @@ static void read_training(struct session *s, char **files)
         if (s->model != NULL || cmd_was_set("mask") || config.mask == RAN_MASK_PREFIX)
                 s->source.mask = config.mask;
         s->source.join = config.join_sentences;
+        s->source.soft_label = file.soft_label;
+        s->source.soft_share = file.soft_share;
+        s->source.several = config.multilabel;
         if (s->start.init != NULL && s->source.tokenizer == NULL)
                 leave_spelling(s);
         if (s->source.tokenizer == NULL && s->model == NULL && s->start.init == NULL) {
@@ -381,6 +391,8 @@ static void read_dev(struct session *s)
 
         dev_input.rejects = NULL; /* holds those of the training data by now */
         source.input = &dev_input;
+        source.judge = true;
+        source.several = config.multilabel;
         s->has_dev = true;
         set_classes(&s->dev.set, s->train.set.names, s->train.set.C);
         train_data_read(&s->dev, &source, files);
@@ -405,7 +417,7 @@ static bool left_out(const struct session *s)
 static void hold_out(struct session *s)
 {
         struct ran_error err = {0};
-        size_t all = s->train.set.B;
+        size_t all = s->train.set.B, own = all - ran_dataset_guessed(&s->train.set);
 
         if (s->has_dev || file.dev_share == 0)
                 return;
@@ -413,7 +425,11 @@ static void hold_out(struct session *s)
             RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         s->has_dev = s->dev.set.B > 0;
-        if (s->has_dev)
+        if (s->has_dev && own > 0 && own < all)
+                cmd_note("%zu of the %zu documents that have a label of their own are held out to "
+                         "choose the best epoch by",
+                         s->dev.set.B, own);
+        else if (s->has_dev)
                 cmd_note("%zu of %zu documents are held out to choose the best epoch by",
                          s->dev.set.B, all);
         else
@@ -476,6 +492,13 @@ static void describe_data(const struct session *s, struct ran_buf *training)
         if (s->learned) {
                 ran_buf_str(training, file.dev == NULL ? "," : "");
                 ran_fields_json(ran_vocab_fields, &vocabulary, training);
+        }
+        if (file.soft_label != NULL) {
+                ran_buf_str(training, training->len > 0 ? "," : "");
+                ran_buf_str(training, "\"soft_label\":");
+                ran_buf_json(training, file.soft_label, strlen(file.soft_label));
+                ran_buf_str(training, ",\"soft_share\":");
+                ran_buf_double(training, file.soft_share);
         }
         ran_buf_char(training, '\0');
         if (training->failed)

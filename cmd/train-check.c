@@ -113,6 +113,9 @@ void train_find_problems(struct train_problems *p, const struct train_data *trai
                 add_problem(p, "there is no %sdocument to train on", kind_of(train));
         else
                 find_useless_labels(p, &train->set);
+        if (train->soft_label != NULL && train->softened == 0 && train->set.B > 0)
+                add_problem(p, "no document has the member \"%s\" that --soft-label names",
+                            train->soft_label);
         find_mixed(p, &train->one, &train->several);
         find_mixed_texts(p, &train->plain, &train->paired);
         if (dev == NULL)
@@ -355,6 +358,9 @@ static void json_labels(struct ran_buf *b, const struct summary *s)
                 ran_buf_printf(b, ",\"words\":%zu", d->set.label_first[d->set.B]);
                 return;
         }
+        if (d->soft_label != NULL)
+                ran_buf_printf(b, ",\"soft_labels\":{\"documents\":%zu,\"without_label\":%zu}",
+                               d->softened, ran_dataset_guessed(&d->set));
         ran_buf_printf(b, ",\"%s\":{", is_tagged(&d->set) ? "tags" : "labels");
         for (size_t c = 0; c < d->set.C; c++) {
                 ran_buf_str(b, c == 0 ? "" : ",");
@@ -459,6 +465,9 @@ static void text_labels(struct ran_buf *b, const struct summary *s)
                         ran_buf_printf(b, "  left out, of one id: %zu\n", d->lone);
                 return;
         }
+        if (d->soft_label != NULL)
+                ran_buf_printf(b, "  soft labels: %zu, %zu of them without a label beside\n",
+                               d->softened, ran_dataset_guessed(&d->set));
         if (is_tagged(&d->set))
                 ran_buf_printf(b, "  words: %zu\n", d->set.label_first[d->set.B]);
         if (d->task == RAN_TASK_MLM)

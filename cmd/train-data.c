@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const labelled[] = {CMD_DOCUMENT_MEMBERS, CMD_LABEL_MEMBERS, "weight", NULL};
+/* The last one is --soft-label. */
+static const char *labelled[] = {CMD_DOCUMENT_MEMBERS, CMD_LABEL_MEMBERS, "weight", NULL, NULL};
 static const char *const tagged[] = {CMD_DOCUMENT_MEMBERS, CMD_TAG_MEMBERS, CMD_SPAN_MEMBERS,
                                      CMD_DOC_MEMBER,       "weight",        NULL};
 
@@ -21,12 +22,13 @@ static const char *const texts[] = {CMD_SEQUENCE_MEMBERS, "weight", NULL};
 
 /* ---- one line to a packed document, in any thread ------------------------------------------- */
 
-/* How a document travels from encode to take: this head, then n ends of names of labels or tags
- * (size_t), L ids, the places of words and the spelling (uint32_t), and the names. */
+/* How a document travels from encode to take: this head, then n ends of names of labels or tags and
+ * as many of soft labels as there are (size_t), L ids, the places of words and the spelling
+ * (uint32_t), the probabilities of soft labels (float), and the names of both. */
 struct packed {
         double weight;
-        size_t n, L, places, spelling, sources, golds;
-        bool several, paired;
+        size_t n, L, places, spelling, sources, golds, soft;
+        bool several, paired, softened, guessed;
         enum cmd_tag_kind kind;
         struct ran_tag_census census;
 };
@@ -41,6 +43,7 @@ void train_scratch_release(struct train_scratch *s)
 {
         cmd_document_release(&s->document);
         cmd_labels_release(&s->labels);
+        cmd_soft_label_release(&s->soft);
         cmd_words_release(&s->words);
         cmd_sequence_release(&s->sequence);
         free(s->gap);
@@ -68,14 +71,22 @@ static int read_weight(const struct ran_record *record, double *weight, struct r
         return RAN_OK;
 }
 
-static int read_labels(struct cmd_labels *labels, const struct ran_record *record,
-                       struct ran_error *err)
+static int read_labels(struct train_scratch *s, const struct train_source *source,
+                       const struct ran_record *record, struct ran_error *err)
 {
-        if (cmd_labels_read(labels, record, err) != RAN_OK)
+        const char *soft = source->soft_label;
+
+        if (cmd_labels_read(&s->labels, record, err) != RAN_OK)
                 return err->code;
-        if (!labels->present)
-                return ran_fail(err, RAN_EFORMAT, "there is neither \"label\" nor \"labels\"");
-        return RAN_OK;
+        if (soft != NULL &&
+            cmd_soft_label_read(&s->soft, &s->labels, record, soft, source->several, err) != RAN_OK)
+                return err->code;
+        if (s->labels.present || s->soft.present)
+                return RAN_OK;
+        return soft == NULL
+                       ? ran_fail(err, RAN_EFORMAT, "there is neither \"label\" nor \"labels\"")
+                       : ran_fail(err, RAN_EFORMAT,
+                                  "there is neither \"label\" nor \"labels\" nor \"%s\"", soft);
 }
 
 /* The words are counted as they stand, so that this can be found out without a vocabulary. Nothing
@@ -130,7 +141,8 @@ int train_read_labels(struct train_scratch *s, const struct train_source *source
                 return err->code;
         if (task == RAN_TASK_LM || task == RAN_TASK_MLM)
                 return read_weight(record, &s->weight, err);
-        if ((task == RAN_TASK_TAG ? read_tags : read_labels)(&s->labels, record, err) != RAN_OK ||
+        if ((task == RAN_TASK_TAG ? read_tags(&s->labels, record, err)
+                                  : read_labels(s, source, record, err)) != RAN_OK ||
             refuse_nul(&s->labels, task, err) != RAN_OK)
                 return err->code;
         return read_weight(record, &s->weight, err);
@@ -152,8 +164,10 @@ static int read_document(struct train_scratch *s, const struct train_source *sou
         return code == RAN_OK ? refuse_nul(&s->labels, source->task, err) : code;
 }
 
-static void pack(const struct train_scratch *s, struct ran_buf *result)
+static void pack(const struct train_scratch *s, const struct train_source *source,
+                 struct ran_buf *result)
 {
+        const struct cmd_soft_label *soft = &s->soft;
         const struct cmd_labels *labels = &s->labels;
         const struct cmd_document *document = &s->document;
         const struct packed head = {.weight = s->weight,
@@ -164,17 +178,23 @@ static void pack(const struct train_scratch *s, struct ran_buf *result)
                                     .spelling =
                                             document->spelling > 0 ? document->L * RAN_SPELLING : 0,
                                     .several = labels->several,
+                                    .soft = source->judge ? 0 : soft->n,
+                                    .softened = soft->present,
+                                    .guessed = soft->guessed,
                                     .kind = labels->kind,
                                     .census = labels->census};
 
         ran_buf_add(result, &head, sizeof head);
         ran_buf_add(result, labels->end, labels->n * sizeof *labels->end);
+        ran_buf_add(result, soft->end, head.soft * sizeof *soft->end);
         ran_buf_add(result, document->ids, document->L * sizeof *document->ids);
         ran_buf_add(result, s->gaps > 0 ? s->gap : document->places,
                     head.places * sizeof *document->places);
         ran_buf_add(result, document->encoding.spelling, head.spelling * sizeof(uint32_t));
         ran_buf_add(result, s->gold, s->gaps * sizeof *s->gold);
+        ran_buf_add(result, soft->p, head.soft * sizeof *soft->p);
         ran_buf_add(result, labels->names.data, labels->names.len);
+        ran_buf_add(result, soft->names.data, head.soft > 0 ? soft->names.len : 0);
 }
 
 static void pack_text(const struct train_scratch *s, size_t L, struct ran_buf *result)
@@ -214,7 +234,7 @@ int train_encode(void *arg, void *scratch, const struct cmd_line *line, struct r
                 return encode_text(s, source, &line->record, result, err);
         if (read_document(s, source, &line->record, err) != RAN_OK)
                 return err->code;
-        pack(s, result);
+        pack(s, source, result);
         return RAN_OK;
 }
 
@@ -321,15 +341,21 @@ static const char *label_word(const struct train_source *source)
         return source->task == RAN_TASK_TAG ? "tag" : "label";
 }
 
+/* The n names of labels, and behind them those of soft labels. */
 static int number_labels(struct train_reader *r, const struct cmd_line *line, const size_t *end,
-                         const char *names, size_t n, struct ran_error *err)
+                         const char *names, size_t n, size_t soft, struct ran_error *err)
 {
-        uint32_t *labels = ran_grow(r->labels, &r->labels_cap, n, sizeof *labels, err);
+        /* soften() may want all of the n behind the others. */
+        uint32_t *labels = ran_grow(r->labels, &r->labels_cap, 2 * n + soft, sizeof *labels, err);
 
         if (labels == NULL)
                 return RAN_ENOMEM;
         r->labels = labels;
-        for (size_t i = 0, begin = 0; i < n; begin = end[i++]) {
+        for (size_t i = 0, begin = 0; i < n + soft; begin = end[i++]) {
+                if (i == n) { /* the ends of soft labels count from the first of them */
+                        names += begin;
+                        begin = 0;
+                }
                 size_t length = end[i] - begin;
                 if (ran_dataset_label(&r->data->set, names + begin, length, &labels[i], err) !=
                     RAN_OK)
@@ -338,6 +364,46 @@ static int number_labels(struct train_reader *r, const struct cmd_line *line, co
                         note_unknown(r->data, line, label_word(r->source), names + begin, length);
         }
         return RAN_OK;
+}
+
+/* Part of what is wanted of a class, of the *n classes that something is wanted of so far. */
+static void want(uint32_t *labels, float *p, size_t *n, uint32_t label, double part)
+{
+        size_t i = 0;
+
+        while (i < *n && labels[i] != label)
+                i++;
+        if (i == *n) {
+                labels[i] = label;
+                p[i] = 0;
+                ++*n;
+        }
+        p[i] = (float)((double)p[i] + part);
+}
+
+/* The target of the document that was added last: its soft label, mixed with labels of its own. */
+static int soften(struct train_reader *r, const struct packed *head, const float *probability,
+                  struct ran_error *err)
+{
+        struct ran_dataset *set = &r->data->set;
+        bool own = head->soft > 0 && !head->guessed && r->source->soft_share < 1;
+        double share = own ? r->source->soft_share : 1;
+        uint32_t *labels = r->labels + head->n;
+        float *p = ran_grow(r->soft, &r->soft_cap, head->soft + head->n, sizeof *p, err);
+        size_t n = 0;
+
+        if (p == NULL)
+                return RAN_ENOMEM;
+        r->soft = p;
+        for (size_t i = 0; i < head->soft; i++) {
+                if (!(share * (double)probability[i] > 0) || labels[i] == RAN_LABEL_UNKNOWN)
+                        continue;
+                labels[n] = labels[i];
+                p[n++] = (float)(share * (double)probability[i]);
+        }
+        for (size_t i = set->label_first[set->B - 1]; own && i < set->label_first[set->B]; i++)
+                want(labels, p, &n, set->labels[i], 1 - share);
+        return ran_dataset_soften(set, labels, p, n, head->guessed, err);
 }
 
 /* Whether the record is the next sentence of the document before it. */
@@ -388,7 +454,8 @@ static int add_gaps(struct train_reader *r, const struct packed *head, const uin
 }
 
 static int add_document(struct train_reader *r, const struct cmd_line *line,
-                        const struct packed *head, const uint32_t *ids, struct ran_error *err)
+                        const struct packed *head, const uint32_t *ids, const float *soft,
+                        struct ran_error *err)
 {
         struct train_data *d = r->data;
         size_t before = d->set.B;
@@ -406,6 +473,8 @@ static int add_document(struct train_reader *r, const struct cmd_line *line,
                                        err);
         if (code == RAN_OK && head->spelling > 0)
                 code = ran_dataset_spell(&d->set, ids + head->L + head->places, head->L, err);
+        if (code == RAN_OK && r->source->soft_label != NULL)
+                code = soften(r, head, soft, err);
         if (code != RAN_OK || d->set.B == before)
                 return code;
         struct train_place *place = train_place_add(&d->place_spool, before, line, err);
@@ -420,7 +489,7 @@ int train_take(void *arg, const struct cmd_line *line, const struct ran_buf *res
 {
         const struct packed *head = (const struct packed *)result->data;
         const size_t *end = (const size_t *)(head + 1);
-        const uint32_t *ids = (const uint32_t *)(end + head->n);
+        const uint32_t *ids = (const uint32_t *)(end + head->n + head->soft);
         struct train_reader *r = arg;
         struct train_data *d = r->data;
 
@@ -428,13 +497,15 @@ int train_take(void *arg, const struct cmd_line *line, const struct ran_buf *res
                 return refuse_empty(d, line, err);
         if (head->L == 1 && r->source->task == RAN_TASK_LM)
                 return leave_lone(d, line);
-        const char *names =
-                (const char *)(ids + head->L + head->places + head->spelling + head->golds);
+        const float *soft =
+                (const float *)(ids + head->L + head->places + head->spelling + head->golds);
+        const char *names = (const char *)(soft + head->soft);
         if ((r->source->task == RAN_TASK_TAG && note_tags(d, line, head, err) != RAN_OK) ||
-            number_labels(r, line, end, names, head->n, err) != RAN_OK)
+            number_labels(r, line, end, names, head->n, head->soft, err) != RAN_OK)
                 return err->code;
-        if (add_document(r, line, head, ids, err) != RAN_OK)
+        if (add_document(r, line, head, ids, soft, err) != RAN_OK)
                 return err->code;
+        d->softened += head->softened;
         note_kind(r, line, head);
         for (size_t t = 0; t < head->L; t++)
                 if (ids[t] >= d->V)
@@ -473,6 +544,7 @@ void train_begin(struct train_reader *r)
         struct train_data *d = r->data;
 
         d->task = r->source->task;
+        d->soft_label = r->source->soft_label;
         d->set.keep = d->place_spool.keep = d->empty_spool.keep = r->source->keep;
         ran_sha256_init(&r->digest);
         struct ran_error err = {0};
@@ -486,6 +558,7 @@ void train_finish(struct train_reader *r)
         struct ran_error err = {0};
 
         free(r->labels);
+        free(r->soft);
         cmd_doc_release(&r->doc);
         ran_sha256_hex(&r->digest, d->set.digest);
         d->set.multilabel = d->several.file != NULL;
@@ -501,6 +574,7 @@ void train_finish(struct train_reader *r)
 
 struct cmd_loop train_loop(const struct train_source *source)
 {
+        labelled[sizeof labelled / sizeof *labelled - 2] = source->soft_label;
         return (struct cmd_loop){
                 .input = source->input,
                 .reads = source->task == RAN_TASK_TAG   ? tagged

@@ -25,10 +25,12 @@ struct train_data {
                 several; /* the first record with `label`, the first with `labels` */
         struct train_place tagged[CMD_TAG_KINDS]; /* the first record with tags of each kind */
         struct train_place plain,
-                paired; /* language models: the first text, the first with a source */
-        size_t lone;    /* language models: documents of one id, left out */
+                paired;               /* language models: the first text, the first with a source */
+        size_t lone;                  /* language models: documents of one id, left out */
         struct ran_tag_census census; /* of the tags, before they became IOB2 */
         size_t unknown;               /* labels that the given classes do not have */
+        const char *soft_label;       /* of the source */
+        size_t softened;              /* documents that have that member */
         size_t V;                     /* 1 + the largest id */
 };
 #define TRAIN_LISTED 20 /* places of one kind that are named before the others are only counted */
@@ -47,6 +49,13 @@ struct train_source {
         size_t join; /* tagging: sentences that are read as one document, at most; 0: each by itself
                       */
         size_t spelling; /* buckets for that of words; 0: not wanted */
+        /* Classification: the member that holds probabilities to learn from, or NULL; how much they
+         * count where a document has labels, too; whether documents may have several labels where
+         * nothing else says it. judge: documents are not learned from, labels are all that counts.
+         */
+        const char *soft_label;
+        double soft_share;
+        bool several, judge;
 };
 
 /* Reads the files into d, whose set may hold classes already. Bad lines are listed on stderr and

@@ -12,6 +12,7 @@
 #include "document.h"
 #include "labels.h"
 #include "sequence.h"
+#include "soft-label.h"
 #include "train-data.h"
 #include "vocab.h"
 
@@ -21,7 +22,8 @@ struct train_reader {
         struct train_data *data;
         struct ran_sha256 digest;
         uint32_t *labels; /* scratch of train_take */
-        size_t labels_cap;
+        float *soft;
+        size_t labels_cap, soft_cap;
         struct cmd_doc doc; /* where sentences are joined */
 };
 
@@ -29,6 +31,7 @@ struct train_reader {
 struct train_scratch {
         struct cmd_document document;
         struct cmd_labels labels;
+        struct cmd_soft_label soft;
         struct cmd_words words;       /* where a vocabulary is learned */
         struct cmd_sequence sequence; /* of a language model, in place of document */
         int mask;                     /* RAN_MASK_... that it is to be read with */
@@ -48,7 +51,8 @@ int train_text_kind(struct train_scratch *s, const struct train_source *source,
                     const struct ran_record *record, struct ran_error *err);
 int train_text_read(struct train_scratch *s, const struct train_source *source,
                     const struct ran_record *record, struct ran_error *err);
-/* The gaps that a record of ids has of its own, `masked_at` and `masked_ids`; none: s->gaps is 0. */
+/* The gaps that a record of ids has of its own, `masked_at` and `masked_ids`; none: s->gaps is 0.
+ */
 int train_gaps_read(struct train_scratch *s, const struct train_source *source,
                     const struct ran_record *record, struct ran_error *err);
 int train_encode(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,

@@ -637,6 +637,11 @@ const char *ran_model_label(const struct ran_model *m,
 const char *ran_model_metadata(const struct ran_model *m, const char *key); /* NULL: absent */
 /* Decision thresholds of a model with several labels a document, (C): tuned ones, or 0.5. */
 const float *ran_model_thresholds(const struct ran_model *m);
+/* One label a document: labels at least as probable as *cut are a set that holds the right one with
+ * this probability, 0 < coverage < 1, for documents like those that the model was calibrated with
+ * in training (model/calibration.h). RAN_EINVAL, and what to do, where there were none or too few.
+ */
+int ran_model_cut(const struct ran_model *m, double coverage, float *cut, struct ran_error *err);
 
 /* ---- scoring (model/score.c) ---------------------------------------------------------------- */
 
@@ -849,6 +854,9 @@ struct ran_eval;
 struct ran_eval *ran_eval_new(size_t C, const char *const *names, bool multilabel,
                               struct ran_error *err);
 void ran_eval_free(struct ran_eval *e);
+/* Before the first document, of a model with one label: counts sets, too, of the classes with p >=
+ * cut. */
+void ran_eval_sets(struct ran_eval *e, float cut);
 /* One document: its gold classes (n_gold of them, each < C; exactly one with a single label, unless
  * it is unknown), how many more gold labels it has that the model does not know (they count as
  * missed), and probabilities p (C). thresholds (C) decide with several labels; NULL: 0.5. Can fail
@@ -894,6 +902,10 @@ struct ran_eval_report {
         double log_loss, brier, ece;
         double top[RAN_EVAL_TOP]; /* one label: top[k-1], share with gold among the k most probable
                                    */
+        bool sets;                /* ran_eval_sets: */
+        double covered, set_size; /* share of sets that hold the gold class; classes in the mean */
+        double single, empty;     /* share of sets that hold one class, none */
+        double single_accuracy;   /* of those that hold one; NaN without any */
         const struct ran_eval_class *classes; /* (C) */
         const struct ran_eval_cell
                 *confusion; /* one label: cells above 0, by gold, then predicted */
@@ -1005,6 +1017,13 @@ struct ran_dataset {
         uint32_t *spelling; /* or NULL: as ids, RAN_SPELLING each */
         bool *begins;       /* as places: the word is the first of a sentence */
         float *weight;      /* (B) */
+        /* Or NULL: soft targets, which documents are learned from in the place of their labels:
+         * soft[i] is the probability of class soft_labels[i], ascending within a document, from
+         * soft_first[b] on. A document that has none is learned from its labels. */
+        uint32_t *soft_labels;
+        float *soft;
+        size_t *soft_first; /* (B+1) */
+        bool *guessed;      /* (B) its labels are what its target says: nobody gave them */
         char **names;       /* (C) label names, ordered by their bytes; shared with nobody */
         size_t C;
         bool multilabel; /* records hold "labels": set by the caller */
@@ -1013,7 +1032,7 @@ struct ran_dataset {
         /* Where the arrays lie that grow with the documents and may be larger than memory. */
         struct {
                 struct ran_spool ids, first, labels, label_first, places, begins, spelling, sources,
-                        weight;
+                        weight, soft_labels, soft, soft_first, guessed;
         } spool;
         size_t keep; /* bytes of each that stay in memory; 0: RAN_SPOOL_KEEP */
         /* While it is built. */
@@ -1035,6 +1054,10 @@ int ran_dataset_label(struct ran_dataset *d, const char *name, size_t n, uint32_
 /* Appends a document of L ids. A class that it names twice counts once. */
 int ran_dataset_add(struct ran_dataset *d, const uint32_t *ids, size_t L, const uint32_t *labels,
                     size_t n, double weight, struct ran_error *err);
+/* Gives the document that was added last a soft target: probabilities p (n) of the classes labels
+ * (n), no class twice; n 0: none. All documents, or none. */
+int ran_dataset_soften(struct ran_dataset *d, const uint32_t *labels, const float *p, size_t n,
+                       bool guessed, struct ran_error *err);
 /* Appends a document for tagging: word i stands at token places[i] (ascending) and has the tag
  * tags[i]. A dataset holds documents of one kind. */
 int ran_dataset_add_words(struct ran_dataset *d, const uint32_t *ids, size_t L,
@@ -1058,12 +1081,14 @@ int ran_dataset_continue(struct ran_dataset *d, const uint32_t *ids, size_t L,
                          struct ran_error *err);
 /* Document b, to be read; good until the next _add. */
 struct ran_document ran_dataset_document(const struct ran_dataset *d, size_t b);
+size_t ran_dataset_guessed(const struct ran_dataset *d); /* documents of which labels are guessed */
 /* Orders the classes that turned up by the bytes of their names, and renumbers the labels. */
 int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err);
 /* Moves a share of the documents of d (finished) to dev (zeroed), both in order: about that share
  * of each class and exactly that share in all, but never the last document of a class. Which ones
  * depends on the seed and on a document's place in d alone. With several labels a document, the
- * share is of all. */
+ * share is of all. Documents whose labels are guessed are left out of this, unless all are; what is
+ * moved has no soft target any more. */
 int ran_dataset_split(struct ran_dataset *d, double share, uint64_t seed, struct ran_dataset *dev,
                       struct ran_error *err);
 void ran_dataset_release(struct ran_dataset *d);

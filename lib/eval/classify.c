@@ -27,6 +27,9 @@ struct ran_eval {
         size_t top[RAN_EVAL_TOP];
         double log_loss, brier; /* sums */
         struct bin bin[RAN_EVAL_BINS];
+        bool sets;
+        float cut;
+        size_t covered, members, single, single_right, empty;
         struct ran_eval_class *classes; /* (C) */
         struct ran_eval_cell *cells;
         size_t n_cells, cells_cap;
@@ -146,6 +149,27 @@ static void score_probabilities(struct ran_eval *e, uint32_t gold, uint32_t pred
         e->n_known++;
 }
 
+void ran_eval_sets(struct ran_eval *e, float cut)
+{
+        e->sets = true;
+        e->cut = cut;
+}
+
+/* gold NULL: none of the classes. */
+static void count_set(struct ran_eval *e, const uint32_t *gold, const float *p)
+{
+        bool covered = gold != NULL && p[*gold] >= e->cut;
+        size_t n = 0;
+
+        for (size_t c = 0; c < e->C; c++)
+                n += p[c] >= e->cut;
+        e->members += n;
+        e->covered += covered;
+        e->single += n == 1;
+        e->single_right += n == 1 && covered;
+        e->empty += n == 0;
+}
+
 /* A gold label that the model does not know makes any prediction wrong. */
 static int add_single(struct ran_eval *e, const uint32_t *gold, const float *p,
                       struct ran_error *err)
@@ -154,6 +178,8 @@ static int add_single(struct ran_eval *e, const uint32_t *gold, const float *p,
 
         for (uint32_t c = 1; c < e->C; c++)
                 predicted = p[c] > p[predicted] ? c : predicted;
+        if (e->sets)
+                count_set(e, gold, p);
         if (gold == NULL) {
                 e->classes[predicted].fp++;
                 return RAN_OK;
@@ -269,6 +295,11 @@ static void merge_sums(struct ran_eval *e, const struct ran_eval *from)
         e->unknown_total += from->unknown_total;
         e->log_loss += from->log_loss;
         e->brier += from->brier;
+        e->covered += from->covered;
+        e->members += from->members;
+        e->single += from->single;
+        e->single_right += from->single_right;
+        e->empty += from->empty;
         for (size_t k = 0; k < RAN_EVAL_TOP; k++)
                 e->top[k] += from->top[k];
         for (size_t i = 0; i < RAN_EVAL_BINS; i++) {
@@ -372,6 +403,12 @@ void ran_eval_finish(struct ran_eval *e, struct ran_eval_report *report)
                 .log_loss = e->log_loss / (double)e->n_known,
                 .brier = e->brier / (double)e->n_known,
                 .ece = calibration_error(e),
+                .sets = e->sets,
+                .covered = (double)e->covered / (double)e->n,
+                .set_size = (double)e->members / (double)e->n,
+                .single = (double)e->single / (double)e->n,
+                .empty = (double)e->empty / (double)e->n,
+                .single_accuracy = (double)e->single_right / (double)e->single,
                 .classes = e->classes,
                 .confusion = e->cells,
                 .cells = e->n_cells,

@@ -128,6 +128,16 @@ static void json_unknown(const struct ran_eval_report *r, struct ran_buf *out)
         ran_buf_str(out, "]}");
 }
 
+static void json_sets(const struct ran_eval_report *r, struct ran_buf *out)
+{
+        json_number(out, ",\"sets\":{", "coverage", r->covered);
+        json_number(out, ",", "size", r->set_size);
+        json_number(out, ",", "empty", r->empty);
+        json_number(out, ",", "single", r->single);
+        json_number(out, ",", "single_accuracy", r->single_accuracy);
+        ran_buf_char(out, '}');
+}
+
 void ran_eval_json(const struct ran_eval_report *r, struct ran_buf *out)
 {
         ran_buf_printf(out, "{\"n\":%zu,\"n_skipped\":%zu", r->n, r->n_skipped);
@@ -138,6 +148,8 @@ void ran_eval_json(const struct ran_eval_report *r, struct ran_buf *out)
         json_number(out, ",", "log_loss", r->log_loss);
         json_number(out, ",", "brier", r->brier);
         json_number(out, ",", "ece", r->ece);
+        if (r->sets)
+                json_sets(r, out);
         if (!r->multilabel)
                 json_top(r, out);
         json_classes(r, out);
@@ -293,6 +305,15 @@ void ran_eval_text(const struct ran_eval_report *r, struct ran_buf *out)
                 ran_buf_printf(out, "log loss           %.4f\n", r->log_loss);
                 ran_buf_printf(out, "Brier score        %.4f\n", r->brier);
                 ran_buf_printf(out, "calibration error  %.4f\n", r->ece);
+        }
+        if (r->sets) {
+                ran_buf_printf(out, "sets with the label %.4f\n", r->covered);
+                ran_buf_printf(out, "labels in a set    %.4f\n", r->set_size);
+                ran_buf_printf(out, "sets of none       %.4f\n", r->empty);
+                ran_buf_printf(out, "sets of one        %.4f", r->single);
+                if (r->single > 0)
+                        ran_buf_printf(out, ", of which right %.4f", r->single_accuracy);
+                ran_buf_char(out, '\n');
         }
         text_classes(r, width, out);
         if (!r->multilabel && r->C <= LARGEST_TEXT_MATRIX)

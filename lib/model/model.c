@@ -263,6 +263,8 @@ static int read_training(struct ran_model *m, struct ran_error *err)
 
         if (rc == RAN_OK)
                 rc = read_seed(m, training, err);
+        if (rc == RAN_OK)
+                rc = ran_calibration_read(&m->calibration, training, err);
         cJSON_Delete(training);
         return rc;
 }
@@ -336,6 +338,7 @@ void ran_model_free(struct ran_model *m)
                 free(m->labels[c]);
         free(m->labels);
         free(m->thresholds);
+        ran_calibration_release(&m->calibration);
         ran_tag_rules_release(&m->rules);
         ran_fields_release(ran_config_fields, &m->config);
         ran_tensors_release(&m->tensors);
@@ -390,4 +393,9 @@ const char *ran_model_metadata(const struct ran_model *m, const char *key)
 const float *ran_model_thresholds(const struct ran_model *m)
 {
         return m->thresholds;
+}
+
+int ran_model_cut(const struct ran_model *m, double coverage, float *cut, struct ran_error *err)
+{
+        return ran_calibration_cut(&m->calibration, coverage, cut, err);
 }

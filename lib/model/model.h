@@ -2,8 +2,8 @@
 #ifndef RAN_MODEL_MODEL_H
 #define RAN_MODEL_MODEL_H
 
+#include "model/calibration.h"
 #include "model/params.h"
-
 #include "model/tagger.h"
 #include "model/tensors.h"
 
@@ -17,10 +17,11 @@ struct ran_model {
         float *copy[RAN_APART];   /* where the file's cannot be used as it lies */
         struct ran_bytes file;
         struct ran_tensors tensors;
-        struct ran_tokenizer *tokenizer; /* or NULL */
-        char **labels;                   /* (C) */
-        float *thresholds;               /* (C) */
-        struct ran_tag_rules rules;      /* of a tagger */
+        struct ran_tokenizer *tokenizer;    /* or NULL */
+        char **labels;                      /* (C) */
+        float *thresholds;                  /* (C) */
+        struct ran_calibration calibration; /* of one label a document; or none */
+        struct ran_tag_rules rules;         /* of a tagger */
 };
 
 /* RAN_EINVAL when one of the ids is not in the vocabulary. */

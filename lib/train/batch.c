@@ -332,9 +332,9 @@ static double chain_loss(struct ran_batcher *k, struct ran_trainee *t, size_t at
 
 /* The logits (C) become their adjoints, which are added to dlogits. */
 static double add_loss(const struct ran_batcher *k, float *dlogits, float *logits,
-                       const uint32_t *gold, size_t n, double weight)
+                       const struct ran_target *target, double weight)
 {
-        double loss = ran_loss_classify(logits, logits, k->C, gold, n, k->c->multilabel,
+        double loss = ran_loss_classify(logits, logits, k->C, target, k->c->multilabel,
                                         k->smoothing, weight);
 
         ran_simd->add(dlogits, logits, k->C);
@@ -348,12 +348,12 @@ static double add_loss(const struct ran_batcher *k, float *dlogits, float *logit
  *
  * because the one that learns faster leaves the other nothing to learn. */
 static double class_loss(struct ran_batcher *k, struct ran_trainee *t, size_t r,
-                         const uint32_t *gold, size_t n, double weight)
+                         const struct ran_target *target, double weight)
 {
         struct ran_head *h = &t->work.head;
         size_t C = k->C, at = r * C;
         double s = k->c->wide > 0 ? k->path_loss : 0;
-        double loss = ran_loss_classify(h->dlogits + at, h->logits + at, C, gold, n,
+        double loss = ran_loss_classify(h->dlogits + at, h->logits + at, C, target,
                                         k->c->multilabel, k->smoothing, (1 - s) * weight);
 
         if (k->c->wide == 0)
@@ -362,9 +362,22 @@ static double class_loss(struct ran_batcher *k, struct ran_trainee *t, size_t r,
         for (size_t c = at; c < at + C && s > 0; c++)
                 h->logits[c] -= h->wide[c]; /* deep */
         if (s > 0)
-                loss += add_loss(k, h->dlogits + at, h->logits + at, gold, n, s / 2 * weight) +
-                        add_loss(k, h->dwide + at, h->wide + at, gold, n, s / 2 * weight);
+                loss += add_loss(k, h->dlogits + at, h->logits + at, target, s / 2 * weight) +
+                        add_loss(k, h->dwide + at, h->wide + at, target, s / 2 * weight);
         return loss;
+}
+
+/* What document b is learned from. */
+static struct ran_target target_of(const struct ran_dataset *d, size_t b)
+{
+        size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
+
+        if (d->soft_first != NULL && d->soft_first[b + 1] > d->soft_first[b]) {
+                at = d->soft_first[b];
+                n = d->soft_first[b + 1] - at;
+                return (struct ran_target){d->soft_labels + at, d->soft + at, n};
+        }
+        return (struct ran_target){d->labels + at, NULL, n};
 }
 
 /* Loss of a document whose first output is row r, and its gradient by the logits. */
@@ -373,18 +386,21 @@ static double document_loss(struct ran_batcher *k, struct ran_trainee *t, size_t
 {
         const struct ran_dataset *d = k->data;
         size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
-        const uint32_t *gold = d->labels + at;
+        struct ran_target target = target_of(d, b);
         float *dlogits = t->work.head.dlogits + r * k->C;
         const float *logits = t->work.head.logits + r * k->C;
         double loss = 0;
 
         if (k->c->task == RAN_TASK_CLASSIFY)
-                return class_loss(k, t, r, gold, n, weigh(k, b, 0) / k->terms);
+                return class_loss(k, t, r, &target, weigh(k, b, 0) / k->terms);
         if (k->c->crf)
                 return chain_loss(k, t, at, n, logits, dlogits, weigh(k, b, 0) / k->terms, g);
-        for (size_t i = 0; i < n; i++)
-                loss += ran_loss_classify(dlogits + i * k->C, logits + i * k->C, k->C, gold + i, 1,
-                                          false, k->smoothing, weigh(k, b, i) / k->terms);
+        for (size_t i = 0; i < n; i++) {
+                const struct ran_target word = {target.label + i, NULL, 1};
+
+                loss += ran_loss_classify(dlogits + i * k->C, logits + i * k->C, k->C, &word, false,
+                                          k->smoothing, weigh(k, b, i) / k->terms);
+        }
         return loss;
 }
 

@@ -264,6 +264,25 @@ int ran_dataset_spell(struct ran_dataset *d, const uint32_t *spelling, size_t L,
                       L * RAN_SPELLING, err);
 }
 
+int ran_dataset_soften(struct ran_dataset *d, const uint32_t *labels, const float *p, size_t n,
+                       bool guessed, struct ran_error *err)
+{
+        size_t b = d->B - 1, at = d->soft_first != NULL ? d->soft_first[b] : 0;
+
+        if (append(d, &d->spool.soft_labels, &d->soft_labels, at, labels, n, err) != RAN_OK ||
+            reserve(d, &d->spool.soft, &d->soft, at + n, sizeof *d->soft, err) != RAN_OK ||
+            reserve(d, &d->spool.soft_first, &d->soft_first, b + 2, sizeof *d->first, err) !=
+                    RAN_OK ||
+            reserve(d, &d->spool.guessed, &d->guessed, b + 1, sizeof *d->guessed, err) != RAN_OK)
+                return err->code;
+        if (n > 0)
+                memcpy(d->soft + at, p, n * sizeof *p);
+        d->soft_first[b] = at;
+        d->soft_first[b + 1] = at + n;
+        d->guessed[b] = guessed;
+        return RAN_OK;
+}
+
 struct ran_document ran_dataset_document(const struct ran_dataset *d, size_t b)
 {
         size_t at = d->first[b], word = d->label_first[b];
@@ -292,6 +311,29 @@ static int compare_classes(const void *a, const void *b)
         return strcmp(x->name, y->name); /* as unsigned bytes, in any locale */
 }
 
+/* new_number (C), or NULL: the numbers stay. */
+static int order_soft(struct ran_dataset *d, const uint32_t *new_number, struct ran_error *err)
+{
+        float *p = ran_alloc_floats(d->C, err); /* of one document, by class */
+
+        if (p == NULL)
+                return RAN_ENOMEM;
+        for (size_t b = 0; b < d->B; b++) {
+                size_t from = d->soft_first[b], to = d->soft_first[b + 1];
+
+                for (size_t i = from; i < to; i++) {
+                        if (new_number != NULL)
+                                d->soft_labels[i] = new_number[d->soft_labels[i]];
+                        p[d->soft_labels[i]] = d->soft[i];
+                }
+                sort_labels(d->soft_labels + from, to - from);
+                for (size_t i = from; i < to; i++)
+                        d->soft[i] = p[d->soft_labels[i]];
+        }
+        free(p);
+        return RAN_OK;
+}
+
 static int order_classes(struct ran_dataset *d, struct ran_error *err)
 {
         struct ordered *classes = ran_alloc(d->C, sizeof *classes, err);
@@ -314,15 +356,18 @@ static int order_classes(struct ran_dataset *d, struct ran_error *err)
         for (size_t b = 0; b < d->B && d->places == NULL; b++)
                 sort_labels(d->labels + d->label_first[b],
                             d->label_first[b + 1] - d->label_first[b]);
+        int code = d->soft_first != NULL ? order_soft(d, new_number, err) : RAN_OK;
         free(classes);
         free(new_number);
-        return RAN_OK;
+        return code;
 }
 
 int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err)
 {
         if (reserve_document(d, err) != RAN_OK) /* so that first[0] is there without any */
                 return err->code;
+        if (d->fixed && d->soft_first != NULL && order_soft(d, NULL, err) != RAN_OK)
+                return RAN_ENOMEM;
         if (!d->fixed && order_classes(d, err) != RAN_OK)
                 return RAN_ENOMEM;
         free(d->slots);
@@ -333,6 +378,15 @@ int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err)
 }
 
 /* ---- held-out documents --------------------------------------------------------------------- */
+
+size_t ran_dataset_guessed(const struct ran_dataset *d)
+{
+        size_t n = 0;
+
+        for (size_t b = 0; d->guessed != NULL && b < d->B; b++)
+                n += d->guessed[b];
+        return n;
+}
 
 struct drawn {
         uint32_t stratum; /* the class; 0 for all where documents have several */
@@ -353,24 +407,29 @@ static int compare_drawn(const void *a, const void *b)
 
 /* Shuffles the documents within each class, puts class after class, and takes every 1/share-th of
  * that row: so each class gives its share and the total is right, each to within one document. The
- * first of each class is passed over, since a class must not vanish from training. */
+ * first of each class is passed over, since a class must not vanish from training. Guessed labels
+ * are nothing to judge a model by, while there are others. */
 static int choose(const struct ran_dataset *d, double share, uint64_t seed, bool *held,
                   struct ran_error *err)
 {
         struct drawn *drawn = ran_alloc(d->B, sizeof *drawn, err);
+        bool known = ran_dataset_guessed(d) < d->B;
         double due = 0.5; /* rounds to nearest */
+        size_t n = 0;
 
         if (drawn == NULL)
                 return RAN_ENOMEM;
         for (size_t b = 0; b < d->B; b++) {
                 bool one = !d->multilabel && d->places == NULL &&
                            d->label_first[b + 1] > d->label_first[b];
-                drawn[b].stratum = one ? d->labels[d->label_first[b]] : 0;
-                drawn[b].draw = ran_draw(ran_key(seed, RAN_FOR_SPLIT, 0, b), 0);
-                drawn[b].document = b;
+                if (known && d->guessed != NULL && d->guessed[b])
+                        continue;
+                drawn[n++] = (struct drawn){.stratum = one ? d->labels[d->label_first[b]] : 0,
+                                            .draw = ran_draw(ran_key(seed, RAN_FOR_SPLIT, 0, b), 0),
+                                            .document = b};
         }
-        qsort(drawn, d->B, sizeof *drawn, compare_drawn);
-        for (size_t i = 0; i < d->B; i++) {
+        qsort(drawn, n, sizeof *drawn, compare_drawn);
+        for (size_t i = 0; i < n; i++) {
                 bool first = i == 0 || drawn[i].stratum != drawn[i - 1].stratum;
                 due += share;
                 held[drawn[i].document] = !first && due >= 1;
@@ -398,9 +457,22 @@ static int copy_document(struct ran_dataset *to, const struct ran_dataset *d, si
                                              weight, err);
         if (code == RAN_OK && doc.spelling != NULL)
                 code = ran_dataset_spell(to, doc.spelling, doc.L, err);
+        if (code == RAN_OK && d->guessed != NULL)
+                code = ran_dataset_soften(to, NULL, NULL, 0, d->guessed[b], err);
         if (code == RAN_OK && doc.begins != NULL)
                 memcpy(to->begins + to->label_first[to->B - 1], doc.begins, n * sizeof *doc.begins);
         return code;
+}
+
+/* What document b has to be learned from is moved to the place of document `to`, before it. */
+static void move_soft(struct ran_dataset *d, size_t to, size_t b)
+{
+        size_t at = d->soft_first[b], n = d->soft_first[b + 1] - at, place = d->soft_first[to];
+
+        memmove(d->soft_labels + place, d->soft_labels + at, n * sizeof *d->soft_labels);
+        memmove(d->soft + place, d->soft + at, n * sizeof *d->soft);
+        d->guessed[to] = d->guessed[b];
+        d->soft_first[to + 1] = place + n;
 }
 
 /* Moves the documents marked to dev and closes the gaps that they leave. */
@@ -433,6 +505,8 @@ static int move_held(struct ran_dataset *d, const bool *held, struct ran_dataset
                 d->weight[kept] = d->weight[b];
                 if (d->sources != NULL)
                         d->sources[kept] = d->sources[b];
+                if (d->soft_first != NULL)
+                        move_soft(d, kept, b);
                 kept++;
                 d->first[kept] = d->first[kept - 1] + L;
                 d->label_first[kept] = d->label_first[kept - 1] + n;
@@ -478,5 +552,9 @@ void ran_dataset_release(struct ran_dataset *d)
         ran_spool_release(&d->spool.sources);
         ran_spool_release(&d->spool.spelling);
         ran_spool_release(&d->spool.weight);
+        ran_spool_release(&d->spool.soft_labels);
+        ran_spool_release(&d->spool.soft);
+        ran_spool_release(&d->spool.soft_first);
+        ran_spool_release(&d->spool.guessed);
         *d = (struct ran_dataset){0};
 }

@@ -117,8 +117,10 @@ static double data_bytes(const struct ran_train_job *job, double embedding)
 {
         const struct ran_dataset *d = job->train;
         const struct ran_spool *const spools[] = {
-                &d->spool.ids,    &d->spool.first,    &d->spool.labels,  &d->spool.label_first,
-                &d->spool.places, &d->spool.spelling, &d->spool.sources, &d->spool.weight};
+                &d->spool.ids,         &d->spool.first,      &d->spool.labels,
+                &d->spool.label_first, &d->spool.places,     &d->spool.spelling,
+                &d->spool.sources,     &d->spool.weight,     &d->spool.soft_labels,
+                &d->spool.soft,        &d->spool.soft_first, &d->spool.guessed};
         double bytes = job->vectors != NULL ? 4 * embedding : 0;
 
         for (size_t i = 0; i < sizeof spools / sizeof *spools; i++)

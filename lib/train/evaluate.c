@@ -133,6 +133,25 @@ float ran_tune_threshold(const struct ran_dataset *d, const float *probabilities
         return (float)at / 20.0f;
 }
 
+int ran_calibrate(struct ran_calibration *c, const struct ran_dataset *d,
+                  const float *probabilities, struct ran_error *err)
+{
+        float *right = ran_alloc(d->B, sizeof *right, err);
+        size_t n = 0;
+
+        if (right == NULL)
+                return RAN_ENOMEM;
+        for (size_t b = 0; b < d->B; b++) {
+                uint32_t label = d->labels[d->label_first[b]];
+
+                if (d->guessed != NULL && d->guessed[b])
+                        continue;
+                right[n++] = label != RAN_LABEL_UNKNOWN ? probabilities[b * d->C + label] : 0;
+        }
+        ran_calibration_make(c, right, n);
+        return RAN_OK;
+}
+
 /* ---- tags ----------------------------------------------------------------------------------- */
 
 static int tag_one(struct sweep *k, struct ran_state *s, size_t b, struct ran_error *err)

@@ -2,6 +2,7 @@
 #ifndef RAN_TRAIN_EVALUATE_H
 #define RAN_TRAIN_EVALUATE_H
 
+#include "model/calibration.h"
 #include "model/params.h"
 
 /* Probabilities (B, C) of all documents, each computed as ran-classify would. */
@@ -14,6 +15,11 @@ int ran_evaluate(struct ran_eval *e, const struct ran_dataset *d, const float *p
 /* The threshold, one for all classes, that gives the best micro-F1: of 0.05, 0.10, ... 0.95, and
  * the one nearest 0.5 among equals. */
 float ran_tune_threshold(const struct ran_dataset *d, const float *probabilities);
+
+/* One label a document: what sets of labels go by. Documents whose labels are guessed say nothing;
+ * without any other, and for lack of memory only it can fail, c stays empty. */
+int ran_calibrate(struct ran_calibration *c, const struct ran_dataset *d,
+                  const float *probabilities, struct ran_error *err);
 
 /* What the best epoch is chosen by. */
 struct ran_rates {

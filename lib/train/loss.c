@@ -4,12 +4,15 @@
 
 #include <math.h>
 
-static bool holds(const uint32_t *gold, size_t n, size_t c)
+/* Of class c; *at (0 before the first class) follows the classes, which are asked for in order. */
+static double wanted(const struct ran_target *t, size_t c, size_t *at)
 {
-        for (size_t i = 0; i < n; i++)
-                if (gold[i] == c)
-                        return true;
-        return false;
+        size_t i = *at;
+
+        if (i == t->n || t->label[i] != c)
+                return 0;
+        ++*at;
+        return t->p != NULL ? (double)t->p[i] : 1.0;
 }
 
 /* -y log s(x) - (1 - y) log(1 - s(x)), without overflow */
@@ -18,14 +21,15 @@ static double binary(double x, double y)
         return ran_log1p(ran_exp(-fabs(x))) + fmax(x, 0.0) - y * x;
 }
 
-static double several(float *dlogits, const float *logits, size_t C, const uint32_t *gold,
-                      size_t n_gold, double smoothing, double weight)
+static double several(float *dlogits, const float *logits, size_t C,
+                      const struct ran_target *target, double smoothing, double weight)
 {
         double loss = 0, share = weight / (double)C;
+        size_t at = 0;
 
         for (size_t c = 0; c < C; c++) {
                 double x = (double)logits[c];
-                double y = (holds(gold, n_gold, c) ? 1.0 - smoothing : 0.0) + 0.5 * smoothing;
+                double y = (1.0 - smoothing) * wanted(target, c, &at) + 0.5 * smoothing;
 
                 loss += binary(x, y);
                 dlogits[c] = (float)(share * (1.0 / (1.0 + ran_exp(-x)) - y));
@@ -33,14 +37,15 @@ static double several(float *dlogits, const float *logits, size_t C, const uint3
         return loss * share;
 }
 
-static double single(float *dlogits, const float *logits, size_t C, uint32_t gold, double smoothing,
-                     double weight)
+static double single(float *dlogits, const float *logits, size_t C, const struct ran_target *target,
+                     double smoothing, double weight)
 {
         double log_sum = ran_log_sum_exp(logits, C), loss = 0, rest = smoothing / (double)C;
+        size_t at = 0;
 
         for (size_t c = 0; c < C; c++) {
                 double log_p = (double)logits[c] - log_sum;
-                double y = rest + (c == gold ? 1.0 - smoothing : 0.0);
+                double y = rest + (1.0 - smoothing) * wanted(target, c, &at);
 
                 loss -= y > 0 ? y * log_p : 0;
                 dlogits[c] = (float)(weight * (ran_exp(log_p) - y));
@@ -48,10 +53,9 @@ static double single(float *dlogits, const float *logits, size_t C, uint32_t gol
         return loss * weight;
 }
 
-double ran_loss_classify(float *dlogits, const float *logits, size_t C, const uint32_t *gold,
-                         size_t n_gold, bool multilabel, double smoothing, double weight)
+double ran_loss_classify(float *dlogits, const float *logits, size_t C,
+                         const struct ran_target *target, bool multilabel, double smoothing,
+                         double weight)
 {
-        if (multilabel)
-                return several(dlogits, logits, C, gold, n_gold, smoothing, weight);
-        return single(dlogits, logits, C, gold[0], smoothing, weight);
+        return (multilabel ? several : single)(dlogits, logits, C, target, smoothing, weight);
 }

@@ -4,11 +4,20 @@
 
 #include "ran.h"
 
-/* Cross-entropy of one document, or binary cross-entropy averaged over C with several labels. gold:
- * its classes, n_gold of them (one with a single label). smoothing: the share of the target that
- * all classes divide among them (several labels: that goes to 0.5). Returns the loss times
- * `weight`; dlogits (C) is its gradient, and may stand where the logits do. */
-double ran_loss_classify(float *dlogits, const float *logits, size_t C, const uint32_t *gold,
-                         size_t n_gold, bool multilabel, double smoothing, double weight);
+/* What the probabilities of a document's classes should be: p (n) of the classes label (n),
+ * ascending, and 0 of the others. With a single label they add up to 1. p NULL: all are 1. */
+struct ran_target {
+        const uint32_t *label;
+        const float *p;
+        size_t n;
+};
+
+/* Cross-entropy of one document, or binary cross-entropy averaged over C with several labels.
+ * smoothing: the share of the target that all classes divide among them (several labels: that goes
+ * to 0.5). Returns the loss times `weight`; dlogits (C) is its gradient, and may
+ * stand where the logits do. */
+double ran_loss_classify(float *dlogits, const float *logits, size_t C,
+                         const struct ran_target *target, bool multilabel, double smoothing,
+                         double weight);
 
 #endif

@@ -141,19 +141,22 @@ static int evaluate(struct ran_trainer *t, struct ran_error *err)
         return tell(t, &report) != 0 ? RAN_EINTR : RAN_OK;
 }
 
-/* The threshold that the finished model decides with; from the best weights on the dev data. */
+/* The threshold that the finished model decides with, or what its sets of labels go by; from the
+ * best weights on the dev data. */
 static int tune(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_dataset *dev = t->job->dev;
 
-        if (!t->c->multilabel || !has_dev(t->job))
+        if (t->c->task != RAN_TASK_CLASSIFY || !has_dev(t->job))
                 return RAN_OK;
         float *p = ran_alloc(dev->B * t->C, sizeof *p, err);
         if (p == NULL)
                 return RAN_ENOMEM;
         int rc = ran_predict(t->c, &t->p, t->C, dev, t->job->pool, p, err);
-        if (rc == RAN_OK)
+        if (rc == RAN_OK && t->c->multilabel)
                 t->threshold = ran_tune_threshold(dev, p);
+        if (rc == RAN_OK && !t->c->multilabel)
+                rc = ran_calibrate(&t->calibration, dev, p, err);
         free(p);
         return rc;
 }

@@ -168,6 +168,7 @@ void ran_trainer_release(struct ran_trainer *t)
         free(t->best_block);
         free(t->order);
         free(t->training);
+        ran_calibration_release(&t->calibration);
         *t = (struct ran_trainer){0};
 }
 
@@ -290,6 +291,10 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
                         ran_buf_float(&more, t->threshold);
                 }
                 ran_buf_char(&more, ']');
+        }
+        if (t->calibration.n > 0) {
+                ran_buf_char(&more, ',');
+                ran_calibration_json(&t->calibration, &more);
         }
         ran_buf_char(&more, '\0');
         if (more.failed)

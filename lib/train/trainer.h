@@ -2,6 +2,7 @@
 #ifndef RAN_TRAIN_TRAINER_H
 #define RAN_TRAIN_TRAINER_H
 
+#include "model/calibration.h"
 #include "train/batch.h"
 #include "train/optimiser.h"
 
@@ -38,12 +39,13 @@ struct ran_trainer {
         struct ran_progress at;
         size_t *order; /* (B) documents of this epoch */
         struct ran_plan plan;
-        size_t batch;          /* documents, or lanes, of a step */
-        size_t batches;        /* steps of this epoch */
-        size_t steps;          /* of the run, if every epoch to come has as many as this one */
-        char *training;        /* metadata that says what is computed: same text, same run */
-        float threshold;       /* several labels: tuned on the dev data, else 0.5 */
-        double started, saved; /* clock */
+        size_t batch;    /* documents, or lanes, of a step */
+        size_t batches;  /* steps of this epoch */
+        size_t steps;    /* of the run, if every epoch to come has as many as this one */
+        char *training;  /* metadata that says what is computed: same text, same run */
+        float threshold; /* several labels: tuned on the dev data, else 0.5 */
+        struct ran_calibration calibration; /* one label: by the dev data */
+        double started, saved;              /* clock */
         size_t tokens;
         uint64_t from_step;
         double rate, norm;

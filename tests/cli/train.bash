@@ -22,3 +22,14 @@ refused() {
   [ -z "$output" ]
   [[ $stderr == *"$sentence"* ]] || { echo "said: $stderr"; false; }
 }
+
+# wait_for PATTERN FILE: until the pattern is in the file, for half a minute at most.
+wait_for() {
+  local i
+  for ((i = 0; i < 1500; i++)); do
+    grep -qs "$1" "$2" && return
+    sleep 0.02
+  done
+  echo "never seen in $2: $1"
+  return 1
+}

@@ -245,17 +245,6 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
 
 # ---- interruptions -------------------------------------------------------------------------------
 
-# wait_for PATTERN FILE: until the pattern is in the file, for half a minute at most.
-wait_for() {
-  local i
-  for ((i = 0; i < 1500; i++)); do
-    grep -qs "$1" "$2" && return
-    sleep 0.02
-  done
-  echo "never seen in $2: $1"
-  return 1
-}
-
 @test "train: interrupted by SIGINT, SIGTERM or SIGKILL and resumed gives the bytes of one run" {
   documents 200 >train.jsonl
   settings="$shape --epochs 60 --patience 100 --checkpoint-minutes 0.001"

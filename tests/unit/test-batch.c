@@ -454,6 +454,56 @@ TEST(batch_balances_classes)
         bench_release(&b);
 }
 
+/* A third of the way from one label to the next: what the two give, mixed alike. Documents without
+ * a target are learned from their labels. */
+TEST(batch_learns_from_soft_targets)
+{
+        double loss[3], sum = 0, size = 0;
+        struct bench b;
+        float *g[3];
+
+        bench_init(&b, 2, 60);
+        struct ran_dataset *d = &b.data;
+        uint32_t *labels = calloc(2 * d->B, sizeof(*labels));
+        size_t *first = calloc(d->B + 1, sizeof(*first)), n = 0;
+        float *p = calloc(2 * d->B, sizeof(*p));
+        for (size_t i = 0; i < d->B; i++) {
+                first[i] = n;
+                for (uint32_t c = 0; c < CORPUS_C && i % 3 > 0; c++)
+                        if (c == d->labels[i] || c == (d->labels[i] + 1) % CORPUS_C) {
+                                labels[n] = c;
+                                p[n++] = c == d->labels[i] ? 2 / 3.0f : 1 / 3.0f;
+                        }
+        }
+        first[d->B] = n;
+        for (int way = 0; way < 3; way++) { /* by labels, by those after them, by both mixed */
+                for (size_t i = 0; i < d->B; i++)
+                        if (i % 3 > 0 && way == 1)
+                                d->labels[i] = (d->labels[i] + 1) % CORPUS_C;
+                d->soft_labels = labels;
+                d->soft = p;
+                d->soft_first = way == 2 ? first : NULL;
+                g[way] = gradient(&b, b.order, d->B, &loss[way]);
+        }
+        for (size_t i = 0; i < floats_of(&b); i++) {
+                double off = (double)g[2][i] - 2 / 3.0 * (double)g[0][i] - (double)g[1][i] / 3;
+                sum += off * off;
+                size += (double)g[2][i] * (double)g[2][i];
+        }
+        CHECK(sqrt(sum) < 1e-5 * sqrt(size));
+        CHECK(fabs(loss[0] - loss[1]) > 0.01);
+        CHECK_NEAR(loss[2], 2 / 3.0 * loss[0] + loss[1] / 3, 1e-6);
+        for (int way = 0; way < 3; way++)
+                free(g[way]);
+        free(labels);
+        free(first);
+        free(p);
+        d->soft_labels = NULL;
+        d->soft = NULL;
+        d->soft_first = NULL;
+        bench_release(&b);
+}
+
 TEST(batch_of_no_weight_has_no_gradient)
 {
         struct bench b;

@@ -204,6 +204,90 @@ static size_t count(const struct ran_dataset *d, const char *name)
         return n;
 }
 
+/* 200 documents, each with a target of another length; every second label is guessed. Its
+ * classes turn up in another order than that of their names. */
+static void build_soft(struct ran_dataset *d)
+{
+        static const char *const turn[] = {"c", "a", "b"};
+        struct ran_error err = {0};
+        uint32_t labels[3];
+
+        for (uint32_t b = 0; b < 200; b++) {
+                const float p[] = {(float)b, (float)b + 0.25f, (float)b + 0.5f};
+
+                for (size_t i = 0; i < 3; i++)
+                        CHECK_OK(ran_dataset_label(d, turn[i], 1, &labels[i], &err), err);
+                CHECK_OK(ran_dataset_add(d, &b, 1, &labels[b % 3], 1, 1, &err), err);
+                CHECK_OK(ran_dataset_soften(d, labels, p, b % 4, b % 2 == 1, &err), err);
+        }
+        CHECK_OK(ran_dataset_finish(d, &err), err);
+}
+
+/* Those that are left have what they had, by the names of the classes. */
+static void check_soft(const struct ran_dataset *d)
+{
+        for (size_t b = 0; b < d->B; b++) {
+                uint32_t id = d->ids[d->first[b]];
+                size_t n = d->soft_first[b + 1] - d->soft_first[b], last = 0;
+
+                CHECK(d->guessed[b] == (id % 2 == 1));
+                REQUIRE(CHECK_SIZE(n, id % 4));
+                for (size_t i = d->soft_first[b]; i < d->soft_first[b + 1]; i++) {
+                        uint32_t label = d->soft_labels[i];
+                        char name = d->names[label][0];
+
+                        CHECK(i == d->soft_first[b] || label > last);
+                        last = label;
+                        CHECK(d->soft[i] == (float)id + (name == 'c'   ? 0
+                                                         : name == 'a' ? 0.25f
+                                                                       : 0.5f));
+                }
+        }
+}
+
+TEST(soft_targets_follow_their_documents)
+{
+        struct ran_dataset d = {0}, dev = {0}, more = {0};
+        struct ran_error err = {0};
+
+        build_soft(&d);
+        check_soft(&d);
+        CHECK_SIZE(ran_dataset_guessed(&d), 100);
+        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.1, 1, &dev, &err), err));
+        CHECK_SIZE(dev.B, 10); /* of those that nobody guessed */
+        CHECK_SIZE(ran_dataset_guessed(&dev), 0);
+        CHECK_SIZE(dev.soft_first[dev.B], 0);
+        CHECK_SIZE(d.B, 190);
+        check_soft(&d);
+        for (size_t b = 0; b < d.B; b++)
+                d.guessed[b] = true;
+        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.1, 1, &more, &err), err));
+        CHECK_SIZE(more.B, 19); /* unless there are no others */
+        CHECK_SIZE(ran_dataset_guessed(&more), 19);
+        ran_dataset_release(&d);
+        ran_dataset_release(&dev);
+        ran_dataset_release(&more);
+}
+
+/* Where the classes are given, they keep their numbers. */
+TEST(soft_targets_are_ordered_by_class)
+{
+        char *names[] = {"z", "y", "x"};
+        struct ran_dataset d = {0};
+        struct ran_error err = {0};
+        uint32_t id = 0;
+
+        CHECK_OK(ran_dataset_set_classes(&d, names, 3, &err), err);
+        CHECK_OK(ran_dataset_add(&d, &id, 1, &id, 1, 1, &err), err);
+        CHECK_OK(
+                ran_dataset_soften(&d, (uint32_t[]){2, 0}, (float[]){0.25f, 0.75f}, 2, false, &err),
+                err);
+        CHECK_OK(ran_dataset_finish(&d, &err), err);
+        CHECK(d.soft_labels[0] == 0 && d.soft_labels[1] == 2);
+        CHECK(d.soft[0] == 0.75f && d.soft[1] == 0.25f);
+        ran_dataset_release(&d);
+}
+
 TEST(every_document_is_on_one_side_and_whole)
 {
         struct ran_dataset d = {0}, whole = {0}, dev = {0};

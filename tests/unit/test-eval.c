@@ -60,6 +60,37 @@ TEST(eval_single_label_by_hand)
         ran_eval_free(e);
 }
 
+/* Sets by p >= 0.25: of two, of one, of none, of one that is wrong; and one whose label is unknown.
+ * Twice, because two halves may be added up. */
+TEST(eval_sets_by_hand)
+{
+        struct ran_eval *e = new_eval(3, false), *half = new_eval(3, false);
+        struct ran_eval_report r;
+
+        REQUIRE(e != NULL && half != NULL);
+        ran_eval_sets(e, 0.25f);
+        ran_eval_sets(half, 0.25f);
+        for (int i = 0; i < 2; i++) {
+                struct ran_eval *to = i == 0 ? e : half;
+                add(to, 1, 0.5f, 0.25f, 0.2f);
+                add(to, 0, 0.7f, 0.2f, 0.1f);
+                add(to, 0, 0.2f, 0.2f, 0.2f);
+                add(to, 0, 0, 0.9f, 0.1f);
+                CHECK(ran_eval_add(to, NULL, 0, 1, (float[]){0.3f, 0.3f, 0.4f}, NULL, NULL) ==
+                      RAN_OK);
+        }
+        CHECK(ran_eval_merge(e, half, NULL) == RAN_OK);
+        ran_eval_finish(e, &r);
+        CHECK(r.sets);
+        CHECK_NEAR(r.covered, 0.4, 1e-12);
+        CHECK_NEAR(r.set_size, 7.0 / 5, 1e-12);
+        CHECK_NEAR(r.single, 0.4, 1e-12);
+        CHECK_NEAR(r.single_accuracy, 0.5, 1e-12);
+        CHECK_NEAR(r.empty, 0.2, 1e-12);
+        ran_eval_free(e);
+        ran_eval_free(half);
+}
+
 /* Two documents of confidence 0.9, one of them right; two of 0.6, both right: gaps of 0.4. */
 TEST(eval_calibration_by_hand)
 {

@@ -202,8 +202,13 @@ static void add_all(struct ran_dataset *d, size_t keep, bool words)
                 }
                 if (words)
                         CHECK_OK(ran_dataset_add_words(d, ids, L, place, label, n, 2, &err), err);
-                else
+                else {
+                        const float p[] = {(float)b, 1};
+                        const uint32_t classes[] = {label[0], 1 - label[0]};
+
                         CHECK_OK(ran_dataset_add(d, ids, L, label, n, 2, &err), err);
+                        CHECK_OK(ran_dataset_soften(d, classes, p, d->C, b % 7 == 0, &err), err);
+                }
         }
         CHECK_OK(ran_dataset_finish(d, &err), err);
 }
@@ -212,6 +217,12 @@ static bool same(const struct ran_dataset *a, const struct ran_dataset *b)
 {
         size_t B = a->B, n = a->label_first[B];
 
+        if (a->soft_first != NULL &&
+            (memcmp(a->soft_first, b->soft_first, (B + 1) * sizeof *a->first) != 0 ||
+             memcmp(a->soft_labels, b->soft_labels, a->soft_first[B] * sizeof *a->labels) != 0 ||
+             memcmp(a->soft, b->soft, a->soft_first[B] * sizeof *a->soft) != 0 ||
+             memcmp(a->guessed, b->guessed, B * sizeof *a->guessed) != 0))
+                return false;
         return b->B == B && b->C == a->C && (a->places == NULL) == (b->places == NULL) &&
                memcmp(a->first, b->first, (B + 1) * sizeof *a->first) == 0 &&
                memcmp(a->label_first, b->label_first, (B + 1) * sizeof *a->first) == 0 &&
@@ -230,6 +241,7 @@ TEST(spool_data_sets_on_disk_are_those_in_memory)
 
                 add_all(&disk, KEEP, words);
                 add_all(&memory, 0, words);
+                CHECK(words || (disk.spool.soft.mapped && disk.spool.soft_labels.mapped));
                 CHECK(disk.spool.ids.mapped && disk.spool.first.mapped && !memory.spool.ids.mapped);
                 CHECK(same(&disk, &memory));
                 CHECK_OK(ran_dataset_split(&disk, 0.3, 1, &disk_dev, &err), err);

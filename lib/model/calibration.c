@@ -1,0 +1,114 @@
+/* calibration.c - see calibration.h. */
+#include "model/calibration.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void ran_calibration_release(struct ran_calibration *c)
+{
+        free(c->p);
+        *c = (struct ran_calibration){0};
+}
+
+static int compare_falling(const void *a, const void *b)
+{
+        float x = *(const float *)a, y = *(const float *)b;
+
+        return (x < y) - (x > y);
+}
+
+static size_t kept(size_t documents)
+{
+        return documents < RAN_CALIBRATION_KEPT ? documents : RAN_CALIBRATION_KEPT;
+}
+
+/* Of entry i, from 1. In two parts, lest it overflow. */
+static size_t rank_of(size_t i, size_t documents, size_t n)
+{
+        return (i + 1) * (documents / n) + ((i + 1) * (documents % n) + n - 1) / n;
+}
+
+void ran_calibration_make(struct ran_calibration *c, float *p, size_t documents)
+{
+        *c = (struct ran_calibration){.documents = documents, .p = p, .n = kept(documents)};
+        if (documents > 0)
+                qsort(p, documents, sizeof *p, compare_falling);
+        for (size_t i = 0; i < c->n; i++) /* a rank is never below its place */
+                p[i] = p[rank_of(i, documents, c->n) - 1];
+}
+
+void ran_calibration_json(const struct ran_calibration *c, struct ran_buf *out)
+{
+        ran_buf_printf(out, "\"calibration\":{\"documents\":%zu,\"probabilities\":[", c->documents);
+        for (size_t i = 0; i < c->n; i++) {
+                ran_buf_str(out, i == 0 ? "" : ",");
+                ran_buf_float(out, c->p[i]);
+        }
+        ran_buf_str(out, "]}");
+}
+
+static int read_list(struct ran_calibration *c, const cJSON *list, struct ran_error *err)
+{
+        const cJSON *x;
+        size_t i = 0;
+
+        c->p = ran_alloc(c->n, sizeof *c->p, err);
+        if (c->p == NULL)
+                return RAN_ENOMEM;
+        cJSON_ArrayForEach(x, list)
+        {
+                float p = cJSON_IsNumber(x) ? (float)x->valuedouble : -1;
+
+                if (i == c->n || !(p >= 0) || !(p <= (i > 0 ? c->p[i - 1] : 1)))
+                        break;
+                c->p[i++] = p;
+        }
+        if (i != c->n || x != NULL)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the calibration in the model file is not a list of %zu falling "
+                                "probabilities",
+                                c->n);
+        return RAN_OK;
+}
+
+int ran_calibration_read(struct ran_calibration *c, const cJSON *training, struct ran_error *err)
+{
+        const cJSON *all = cJSON_GetObjectItemCaseSensitive(training, "calibration");
+        const cJSON *documents = cJSON_GetObjectItemCaseSensitive(all, "documents");
+
+        if (all == NULL)
+                return RAN_OK;
+        if (!cJSON_IsNumber(documents) || !(documents->valuedouble >= 1) ||
+            !(documents->valuedouble <= 0x1p53) ||
+            documents->valuedouble != floor(documents->valuedouble))
+                return ran_fail(err, RAN_EFORMAT,
+                                "the calibration in the model file does not say of how many "
+                                "documents it is");
+        c->documents = (size_t)documents->valuedouble;
+        c->n = kept(c->documents);
+        return read_list(c, cJSON_GetObjectItemCaseSensitive(all, "probabilities"), err);
+}
+
+int ran_calibration_cut(const struct ran_calibration *c, double coverage, float *cut,
+                        struct ran_error *err)
+{
+        double n = (double)c->documents;
+        /* What rounding adds to a product that is whole is no reason for the next rank. */
+        double rank = ceil((n + 1) * coverage - 1e-9 * n);
+        size_t i = 0;
+
+        if (c->n == 0)
+                return ran_fail(err, RAN_EINVAL,
+                                "the model has no calibration, which --coverage needs: train it "
+                                "again with development data, --dev or --dev-share, whose labels "
+                                "are known");
+        if (!(rank <= n))
+                return ran_fail(err, RAN_EINVAL,
+                                "the model was calibrated with %zu documents, too few for a "
+                                "coverage of %g: %.4g at most",
+                                c->documents, coverage, floor(1e4 * n / (n + 1)) / 1e4);
+        while ((double)rank_of(i, c->documents, c->n) < rank)
+                i++;
+        *cut = c->p[i];
+        return RAN_OK;
+}
