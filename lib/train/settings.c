@@ -186,8 +186,7 @@ const struct ran_field ran_train_fields[] = {
          .value = "X",
          .initial = "0.5",
          .help = "wide path: share of the loss that it and the encoder have each by itself, so "
-                 "that "
-                 "neither relies on the other"},
+                 "that neither relies on the other"},
         {.name = "freeze",
          .type = RAN_FIELD_BOOL,
          AT(freeze),
