@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK_ROWS = 2048, KEEP_FLOATS = 1 << 27 }; /* 512 MB */
+/* CHUNK_ROWS: eight windows of 256 tokens and their cells, or four of 512, or 64 of 32: so many as
+ * two, four or eight threads can share evenly. KEEP_FLOATS: 512 MB. */
+enum { CHUNK_ROWS = 2112, KEEP_FLOATS = 1 << 27 };
 
 /* Sizes that every encoder has. */
 static void measure(struct ran_work *w, const struct ran_rows *rows, size_t C)
