@@ -350,6 +350,7 @@ static void leave_spelling(struct session *s)
         if (config.spelling > 0)
                 cmd_note("the documents are ids, which are not spelled: --spelling 0");
         config.spelling = s->source.spelling = 0;
+        config.wide_affixes = false;
 }
 
 static void read_training(struct session *s, char **files)
@@ -583,9 +584,11 @@ static int run_task(int task, const struct cmd_program *program, const struct pr
 
 /* ---- verbs ---------------------------------------------------------------------------------- */
 
+/* A wide path is worth more than all else that was tried, see README. */
 static int classify(int argc, char **argv)
 {
-        static const struct preset presets[] = {{"task", "classify"}, {0}};
+        static const struct preset presets[] = {
+                {"task", "classify"}, {"wide", "262144"}, {"wide_affixes", "true"}, {0}};
 
         return run_task(RAN_TASK_CLASSIFY, &classify_program, presets, argc, argv);
 }

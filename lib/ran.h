@@ -607,6 +607,7 @@ struct ran_config {
         size_t spelling;       /* rows of the table of spelling; 0: pieces alone */
         size_t wide, ngrams;   /* classify: rows of the table of the wide path, 0: none; and the
                                   longest runs of ids that it looks at */
+        bool wide_affixes;     /* and whether at what pieces begin and end with, too */
         size_t rank;           /* contextualizer: width u of the second-order attention */
         int context;           /* contextualizer: the first context, RAN_CONTEXT_... */
         bool position_scale;   /* contextualizer */
@@ -1107,8 +1108,6 @@ struct ran_train_settings {
         double vectors_rms; /* root mean square that `vectors` of the job are scaled to; 0: as is */
         double init_rate;   /* share of the learning rate, for what `init` of the job brings */
         double wide_rate;   /* share of the learning rate, for the table of the wide path */
-        double path_loss; /* share of the loss that the paths have by themselves, see train/batch.c
-                           */
         bool freeze;      /* the rows of the embedding that `vectors` or `init` bring stay */
         int schedule, metric, class_weights;
 };

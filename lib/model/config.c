@@ -155,6 +155,10 @@ const struct ran_field ran_config_fields[] = {
          .value = "N",
          .initial = "2",
          .help = "wide path: the longest runs, in pieces"},
+        {.name = "wide_affixes",
+         .type = RAN_FIELD_BOOL,
+         AT(wide_affixes),
+         .help = "wide path: what pieces begin and end with, too, two to five characters"},
         {.name = "rank",
          .type = RAN_FIELD_SIZE,
          AT(rank),
@@ -222,7 +226,7 @@ bool ran_config_is_of_task(const char *name)
 {
         static const char *const of_task[] = {"task",       "mask",   "min_window",     "pooling",
                                               "multilabel", "crf",    "join_sentences", "spelling",
-                                              "wide",       "ngrams", "shortlist"};
+                                              "wide",       "ngrams", "wide_affixes", "shortlist"};
 
         for (size_t i = 0; i < sizeof of_task / sizeof *of_task; i++)
                 if (strcmp(of_task[i], name) == 0)

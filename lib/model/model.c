@@ -1,6 +1,7 @@
 /* model.c - opening a model file. The file is hostile until everything in it has been compared with
  * what the configuration asks for; only then is anything of its size allocated. */
 #include "model/model.h"
+#include "model/wide.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -151,6 +152,18 @@ static int read_weights(struct ran_model *m, const struct ran_layout *layout, st
         return rc;
 }
 
+static int make_affixes(struct ran_model *m, struct ran_error *err)
+{
+        if (!ran_wide_wants_affixes(&m->config))
+                return RAN_OK;
+        if (m->tokenizer == NULL)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the wide path looks at what pieces begin and end with, but the "
+                                "model has no tokenizer");
+        m->params.affixes = m->affixes = ran_wide_affixes(m->tokenizer, m->config.wide, err);
+        return m->affixes != NULL ? RAN_OK : RAN_ENOMEM;
+}
+
 static int read_tokenizer(struct ran_model *m, struct ran_error *err)
 {
         const struct ran_tensor *t = ran_tensors_find(&m->tensors, "tokenizer.json");
@@ -297,6 +310,8 @@ static int open_checked(struct ran_model *m, bool verify, struct ran_error *err)
                 rc = read_weights(m, &layout, err);
         if (rc == RAN_OK)
                 rc = read_tokenizer(m, err);
+        if (rc == RAN_OK)
+                rc = make_affixes(m, err);
         if (rc == RAN_OK && !ran_is_tied(&m->config))
                 rc = read_labels(m, err);
         if (rc == RAN_OK && !ran_is_tied(&m->config))
@@ -334,6 +349,7 @@ void ran_model_free(struct ran_model *m)
         for (size_t i = 0; i < RAN_APART; i++)
                 free(m->copy[i]);
         ran_tokenizer_free(m->tokenizer);
+        free(m->affixes);
         for (size_t c = 0; m->labels != NULL && c < m->C; c++)
                 free(m->labels[c]);
         free(m->labels);

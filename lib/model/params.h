@@ -119,6 +119,7 @@ struct ran_tensor_spec {
         X(gpc_gate_b, "classify.gpc_glu.gate.bias", 0, D, ZERO, ran &&classify &&gated)       \
         X(out_w, "classify.out.weight", C, D, GLOROT, classify)                               \
         X(out_b, "classify.out.bias", 0, C, ZERO, classify)                                   \
+        X(wide_b, "wide.bias", 0, C, ZERO, classify && c->wide > 0)                           \
         X(tag_w, "tag.out.weight", C, D, GLOROT, tag)                                         \
         X(tag_b, "tag.out.bias", 0, C, ZERO, tag)                                             \
         X(crf_start, "crf.start", 0, C, ZERO, tag && c->crf)                                  \
@@ -169,6 +170,7 @@ struct ran_params {
         const float *spelling; /* (c->spelling, D), apart like the embedding; NULL: none */
         const float *wide;     /* (c->wide, C) and */
         const float *idf;      /* (c->wide) of the wide path, see wide.h; NULL: none */
+        const uint32_t *affixes; /* (V, RAN_AFFIXES), made from the vocabulary where c wants them */
         float *dembed; /* of a gradient where the output is tied to the embedding: (V, D); else NULL
                         */
 };

@@ -84,6 +84,19 @@ int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, 
         return RAN_OK;
 }
 
+int ran_score_paths(struct ran_state *s, const struct ran_document *d, float *deep, float *wide,
+                    struct ran_error *err)
+{
+        int rc = ran_score(s, d, deep, NULL, err);
+
+        if (rc != RAN_OK || wide == NULL)
+                return rc;
+        memcpy(wide, s->work.head.wide, s->C * sizeof *wide);
+        for (size_t c = 0; c < s->C; c++)
+                deep[c] -= wide[c];
+        return RAN_OK;
+}
+
 int ran_score_watched(struct ran_state *s, const struct ran_document *d, size_t sources,
                       const struct ran_watch *watch, struct ran_error *err)
 {

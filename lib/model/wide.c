@@ -30,8 +30,80 @@ uint32_t ran_wide_bucket(const uint32_t *ids, size_t n, size_t buckets)
         return bucket_of(hash, buckets);
 }
 
+/* ---- affixes --------------------------------------------------------------------------------- */
+
+/* Where character i of a piece begins, or its end: pieces are UTF-8. */
+static size_t byte_of(const char *piece, size_t n, size_t i)
+{
+        size_t at = 0;
+
+        for (; i > 0 && at < n; i--)
+                do
+                        at++;
+                while (at < n && ((unsigned char)piece[at] & 0xc0) == 0x80);
+        return at;
+}
+
+static size_t characters(const char *piece, size_t n)
+{
+        size_t count = 0;
+
+        for (size_t i = 0; i < n; i++)
+                count += ((unsigned char)piece[i] & 0xc0) != 0x80;
+        return count;
+}
+
+/* No run of ids begins as these do. */
+static uint32_t affix_of(bool last, const char *from, const char *end, size_t buckets)
+{
+        uint64_t hash = UINT64_C(0x5370656c6c696e67) + last;
+
+        for (; from < end; from++)
+                hash = extend(hash, (unsigned char)*from);
+        return bucket_of(hash, buckets);
+}
+
+uint32_t *ran_wide_affixes(const struct ran_tokenizer *t, size_t buckets, struct ran_error *err)
+{
+        size_t V = ran_tokenizer_size(t), all;
+        uint32_t *affixes = NULL;
+
+        if (!__builtin_mul_overflow(V, RAN_AFFIXES, &all))
+                affixes = ran_alloc(all, sizeof *affixes, err);
+        for (size_t id = 0; id < V && affixes != NULL; id++) {
+                uint32_t *to = affixes + id * RAN_AFFIXES;
+                size_t n, count = 0;
+                const char *piece = ran_tokenizer_piece(t, (uint32_t)id, &n);
+
+                if (piece != NULL && id != ran_tokenizer_unknown(t))
+                        count = characters(piece, n);
+
+                for (size_t i = RAN_AFFIX_LEAST; i <= RAN_AFFIX_MOST; i++, to += 2) {
+                        to[0] = to[1] = RAN_NO_AFFIX;
+                        if (i > count)
+                                continue;
+                        to[0] = affix_of(false, piece, piece + byte_of(piece, n, i), buckets);
+                        to[1] = affix_of(true, piece + byte_of(piece, n, count - i), piece + n,
+                                         buckets);
+                }
+        }
+        return affixes;
+}
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+bool ran_wide_wants_affixes(const struct ran_config *c)
+{
+        return c->wide > 0 && c->wide_affixes;
+}
+
+size_t ran_wide_features(const struct ran_config *c)
+{
+        return c->ngrams + (c->wide_affixes ? RAN_AFFIXES : 0);
+}
+
 size_t ran_wide_list(struct ran_place *to, struct ran_place *spare, const struct ran_config *c,
-                     const uint32_t *ids, size_t L)
+                     const uint32_t *affixes, const uint32_t *ids, size_t L)
 {
         struct ran_place *sorted;
         size_t runs = 0, n = 0;
@@ -44,6 +116,9 @@ size_t ran_wide_list(struct ran_place *to, struct ran_place *spare, const struct
                         hash = extend(hash, ids[t + i]);
                         to[runs++].id = bucket_of(hash, c->wide);
                 }
+                for (size_t i = 0; i < RAN_AFFIXES && c->wide_affixes; i++)
+                        if (affixes[ids[t] * RAN_AFFIXES + i] != RAN_NO_AFFIX)
+                                to[runs++].id = affixes[ids[t] * RAN_AFFIXES + i];
         }
         sorted = ran_places_sort(to, spare, runs);
         for (size_t i = 0, end; i < runs; i = end) {
@@ -86,8 +161,9 @@ static void read_document(struct ran_work *w, const struct ran_params *p, size_t
 {
         const struct ran_rows *rows = w->rows;
         struct ran_head *h = &w->head;
-        size_t at = rows->doc[b] * w->c->ngrams, L = rows->doc[b + 1] - rows->doc[b];
-        size_t n = ran_wide_list(h->gram_place, h->gram_spare, w->c, rows->ids + rows->doc[b], L);
+        size_t from = rows->doc[b], at = from * ran_wide_features(w->c);
+        size_t n = ran_wide_list(h->gram_place, h->gram_spare, w->c, p->affixes, rows->ids + from,
+                                 rows->doc[b + 1] - from);
 
         h->grams[b] = weigh(h->gram + at, h->gram_place, n, p->idf);
 }
@@ -98,13 +174,15 @@ void ran_wide(struct ran_work *w, const struct ran_params *p, size_t C)
 
         memset(h->wide, 0, w->rows->B * C * sizeof *h->wide);
         for (size_t b = 0; b < w->rows->B; b++) {
-                const struct ran_gram *gram = h->gram + w->rows->doc[b] * w->c->ngrams;
+                const struct ran_gram *gram = h->gram + w->rows->doc[b] * ran_wide_features(w->c);
                 float *wide = h->wide + b * C;
 
                 read_document(w, p, b);
                 for (size_t i = 0; i < h->grams[b]; i++)
                         ran_simd->axpy(wide, gram[i].x, p->wide + gram[i].bucket * C, C);
                 ran_simd->axpy(h->logits + b * C, w->wide_share, wide, C);
+                ran_simd->add(h->logits + b * C, p->head.wide_b, C);
+                ran_simd->add(wide, p->head.wide_b, C);
         }
 }
 
@@ -134,25 +212,41 @@ static double dot(const float *x, const float *y, size_t n)
         return sum;
 }
 
+/* What one feature of a kind that falls in the bucket is worth. */
+struct worth {
+        const struct ran_head *h;
+        const struct ran_params *p;
+        const float *weight;
+        size_t C;
+};
+
+static double worth_of(const struct worth *k, uint32_t bucket)
+{
+        const struct ran_gram *gram = find(k->h->gram, k->h->grams[0], bucket);
+
+        if (gram == NULL)
+                return 0;
+        return (double)gram->x * dot(k->weight, k->p->wide + bucket * k->C, k->C) /
+               (double)gram->times;
+}
+
 void ran_wide_explain(const struct ran_work *w, const struct ran_params *p, size_t C,
                       const float *weight, double share, double *value)
 {
-        const struct ran_head *h = &w->head;
+        const struct worth k = {&w->head, p, weight, C};
         const struct ran_config *c = w->c;
         const uint32_t *ids = w->rows->ids;
         size_t L = w->rows->L;
 
-        for (size_t t = 0; t < L; t++)
+        for (size_t t = 0; t < L; t++) {
                 for (size_t n = 1; n <= c->ngrams && t + n <= L; n++) {
-                        uint32_t bucket = ran_wide_bucket(ids + t, n, c->wide);
-                        const struct ran_gram *gram = find(h->gram, h->grams[0], bucket);
-                        double part;
+                        double part = share / (double)n *
+                                      worth_of(&k, ran_wide_bucket(ids + t, n, c->wide));
 
-                        if (gram == NULL)
-                                continue;
-                        part = share * (double)gram->x * dot(weight, p->wide + bucket * C, C) /
-                               (double)(n * gram->times);
                         for (size_t i = t; i < t + n; i++)
                                 value[i] += part;
                 }
+                for (size_t i = 0; i < RAN_AFFIXES && c->wide_affixes; i++)
+                        value[t] += share * worth_of(&k, p->affixes[ids[t] * RAN_AFFIXES + i]);
+        }
 }

@@ -1,13 +1,15 @@
-/* wide.h - the wide path of a classifier: n-grams of a document straight to the labels.
+/* wide.h - the wide path of a classifier: features of a document straight to the labels.
  *
- *   logits += Σ_g x_g wide.weight[g]          beside those of the encoder
- *   x_g = (1 + ln n_g) idf[g] / |...|         so that the whole of x has the length 1
+ *   logits += wide.bias + Σ_g x_g wide.weight[g]          beside those of the encoder
+ *   x_g = (1 + ln n_g) idf[g] / |...|                     so that the whole of x has the length 1
  *
- * g are buckets: each run of 1 to `ngrams` ids is hashed to one of `wide`, and n_g is how many runs
- * of the document fall there. idf[g] = 1 + ln((1 + B) / (1 + b_g)), if b_g of the B documents that
- * were learned from have the bucket; 0, which leaves it out, if fewer than two have. It is what a
- * linear model of n-grams does (TF-IDF), and costs a line of the table for each bucket of the
- * document, whatever its length.
+ * g are buckets: each run of 1 to `ngrams` ids is hashed to one of `wide`, with `wide_affixes` what
+ * each piece begins and ends with, too, and n_g is how many of these the document has there. idf[g] = 1 + ln((1 + B) / (1 + b_g)), if b_g of the B documents that were learned from have
+ * the bucket; 0, which leaves it out, if fewer than two have. It is what a linear model of n-grams
+ * does (TF-IDF), and costs a line of the table for each bucket of the document, whatever its length.
+ *
+ * Each path learns by a loss of its own, as if the other were not there; how much either counts in
+ * the finished model the development data say (train/blend.h).
  */
 #ifndef RAN_MODEL_WIDE_H
 #define RAN_MODEL_WIDE_H
@@ -18,10 +20,26 @@
 /* The bucket of n ids in a row. */
 uint32_t ran_wide_bucket(const uint32_t *ids, size_t n, size_t buckets);
 
-/* Lists the buckets of L ids, ascending and each once, in `to` (room for L * c->ngrams), id a
- * bucket and `at` how often it is there; spare: room for as many. Returns how many there are. */
+/* The first 2, 3, 4, 5 characters of a piece, and the last ones; a shorter piece has fewer. */
+enum { RAN_AFFIX_LEAST = 2, RAN_AFFIX_MOST = 5, RAN_AFFIXES = 8 };
+/* Where it has none. */
+#define RAN_NO_AFFIX UINT32_MAX
+
+/* The buckets of what each piece of a vocabulary begins and ends with, (V, RAN_AFFIXES), to be
+ * freed; what stands for the unknown has none. NULL: memory ran out. */
+uint32_t *ran_wide_affixes(const struct ran_tokenizer *t, size_t buckets, struct ran_error *err);
+
+/* Whether they are needed. */
+bool ran_wide_wants_affixes(const struct ran_config *c);
+
+/* How many features a token has, at most. */
+size_t ran_wide_features(const struct ran_config *c);
+
+/* Lists the buckets of L ids, ascending and each once, in `to` (room for L ran_wide_features), id a
+ * bucket and `at` how often it is there; spare: room for as many. affixes: those of the vocabulary,
+ * if c wants them. Returns how many there are. */
 size_t ran_wide_list(struct ran_place *to, struct ran_place *spare, const struct ran_config *c,
-                     const uint32_t *ids, size_t L);
+                     const uint32_t *affixes, const uint32_t *ids, size_t L);
 
 /* What a bucket counts that `having` of so many documents have. */
 float ran_wide_idf(double having, double documents);
@@ -31,7 +49,7 @@ float ran_wide_idf(double having, double documents);
 void ran_wide(struct ran_work *w, const struct ran_params *p, size_t C);
 
 /* Adds to value (L) what each token of the one document at hand has to do with Σ_c weight_c logit_c
- * of the wide path: each run divides its share evenly among its tokens. */
+ * of the wide path, but for its bias: each run divides its share evenly among its tokens. */
 void ran_wide_explain(const struct ran_work *w, const struct ran_params *p, size_t C,
                       const float *weight, double share, double *value);
 

@@ -2,6 +2,7 @@
 #include "model/work.h"
 #include "model/encoder.h"
 #include "model/lm.h"
+#include "model/wide.h"
 #include "math/elementary.h"
 #include "math/simd.h"
 
@@ -54,7 +55,7 @@ static void cut_head(struct ran_work *w, struct ran_cutter *k, struct ran_head *
         }
         out->argmax = (uint32_t *)ran_cut(k, P * D);
         if (w->c->wide > 0) {
-                double runs = L * (double)w->c->ngrams;
+                double runs = L * (double)ran_wide_features(w->c);
 
                 out->grams = (size_t *)ran_cut(k, FLOATS_OF(size_t) * B);
                 out->gram = (struct ran_gram *)ran_cut(k, FLOATS_OF(struct ran_gram) * runs);

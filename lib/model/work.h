@@ -175,8 +175,8 @@ struct ran_head {
         RAN_HEAD_ADJOINTS(X)
 #undef X
         uint32_t *argmax; /* (P, D) token that each pooled value came from */
-        /* The wide path, where there is one (wide.h): those of document b from doc[b] * ngrams on,
-         * grams[b] of them. */
+        /* The wide path, where there is one (wide.h): those of document b from
+         * doc[b] ran_wide_features on, grams[b] of them. */
         struct ran_gram {
                 uint32_t bucket, times; /* ascending; how often it is there */
                 float x;

@@ -330,54 +330,23 @@ static double chain_loss(struct ran_batcher *k, struct ran_trainee *t, size_t at
         return loss;
 }
 
-/* The logits (C) become their adjoints, which are added to dlogits. */
-static double add_loss(const struct ran_batcher *k, float *dlogits, float *logits,
-                       const struct ran_target *target, double weight)
-{
-        double loss = ran_loss_classify(logits, logits, k->C, target, k->c->multilabel,
-                                        k->smoothing, weight);
-
-        ran_simd->add(dlogits, logits, k->C);
-        return loss;
-}
-
-/* Loss of document r of a shard, and its gradient. Where there is a wide path the loss is that of
- * both together and, a share `path_loss` of it, half that of each:
- *
- *   (1 - s) loss(deep + wide) + s (loss(deep) + loss(wide)) / 2
- *
- * because the one that learns faster leaves the other nothing to learn. */
+/* Loss of document r of a shard, and its gradient. A wide path and the encoder have a loss each: the
+ * one that learns faster would leave the other nothing to learn. */
 static double class_loss(struct ran_batcher *k, struct ran_trainee *t, size_t r,
                          const struct ran_target *target, double weight)
 {
         struct ran_head *h = &t->work.head;
         size_t C = k->C, at = r * C;
-        double s = k->c->wide > 0 ? k->path_loss : 0;
-        double loss = ran_loss_classify(h->dlogits + at, h->logits + at, C, target,
-                                        k->c->multilabel, k->smoothing, (1 - s) * weight);
+        double loss = 0;
 
-        if (k->c->wide == 0)
-                return loss;
-        memcpy(h->dwide + at, h->dlogits + at, C * sizeof *h->dwide);
-        for (size_t c = at; c < at + C && s > 0; c++)
-                h->logits[c] -= h->wide[c]; /* deep */
-        if (s > 0)
-                loss += add_loss(k, h->dlogits + at, h->logits + at, target, s / 2 * weight) +
-                        add_loss(k, h->dwide + at, h->wide + at, target, s / 2 * weight);
-        return loss;
-}
-
-/* What document b is learned from. */
-static struct ran_target target_of(const struct ran_dataset *d, size_t b)
-{
-        size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
-
-        if (d->soft_first != NULL && d->soft_first[b + 1] > d->soft_first[b]) {
-                at = d->soft_first[b];
-                n = d->soft_first[b + 1] - at;
-                return (struct ran_target){d->soft_labels + at, d->soft + at, n};
+        if (k->c->wide > 0) {
+                for (size_t c = at; c < at + C; c++)
+                        h->logits[c] -= h->wide[c];
+                loss = ran_loss_classify(h->dwide + at, h->wide + at, C, target, k->c->multilabel,
+                                         k->smoothing, weight);
         }
-        return (struct ran_target){d->labels + at, NULL, n};
+        return loss + ran_loss_classify(h->dlogits + at, h->logits + at, C, target,
+                                        k->c->multilabel, k->smoothing, weight);
 }
 
 /* Loss of a document whose first output is row r, and its gradient by the logits. */
@@ -386,7 +355,7 @@ static double document_loss(struct ran_batcher *k, struct ran_trainee *t, size_t
 {
         const struct ran_dataset *d = k->data;
         size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
-        struct ran_target target = target_of(d, b);
+        struct ran_target target = ran_target_of(d, b);
         float *dlogits = t->work.head.dlogits + r * k->C;
         const float *logits = t->work.head.logits + r * k->C;
         double loss = 0;

@@ -32,7 +32,7 @@ struct ran_batcher {
         const struct ran_dataset *data;
         double *class_weight; /* (C) or NULL: all 1 */
         struct ran_noise noise;
-        double smoothing, path_loss;
+        double smoothing;
         uint32_t mask;       /* mlm: the piece that stands for a gap */
         double word_dropout; /* share of the ids that become `unknown` */
         uint32_t unknown;

@@ -20,7 +20,7 @@ struct sweep {
         const struct ran_dataset *d;
         struct ran_pool *pool;
         int (*fn)(struct sweep *k, struct ran_state *s, size_t b, struct ran_error *err);
-        float *probabilities;              /* (B, C): classification */
+        float *deep, *wide;                /* (B, C): classification; wide may be NULL */
         const struct ran_tag_rules *rules; /* tagging */
         uint32_t *tags;                    /* (words) */
         double *loss;                      /* (B) */
@@ -61,16 +61,13 @@ static int sweep(struct sweep *k, struct ran_error *err)
 static int predict_one(struct sweep *k, struct ran_state *s, size_t b, struct ran_error *err)
 {
         const struct ran_document d = ran_dataset_document(k->d, b);
-        float *p = k->probabilities + b * k->C;
-        int rc = ran_score(s, &d, p, NULL, err);
 
-        if (rc == RAN_OK)
-                ran_probabilities(k->c, p, k->C, p);
-        return rc;
+        return ran_score_paths(s, &d, k->deep + b * k->C,
+                               k->wide != NULL ? k->wide + b * k->C : NULL, err);
 }
 
 int ran_predict(const struct ran_config *c, const struct ran_params *p, size_t C,
-                const struct ran_dataset *d, struct ran_pool *pool, float *probabilities,
+                const struct ran_dataset *d, struct ran_pool *pool, float *deep, float *wide,
                 struct ran_error *err)
 {
         struct sweep k = {.c = c,
@@ -79,7 +76,8 @@ int ran_predict(const struct ran_config *c, const struct ran_params *p, size_t C
                           .d = d,
                           .pool = pool,
                           .fn = predict_one,
-                          .probabilities = probabilities};
+                          .deep = deep,
+                          .wide = wide};
 
         return sweep(&k, err);
 }

@@ -5,9 +5,10 @@
 #include "model/calibration.h"
 #include "model/params.h"
 
-/* Probabilities (B, C) of all documents, each computed as ran-classify would. */
+/* Logits (B, C) of all documents, each computed as ran-classify would: of the encoder and, unless
+ * `wide` is NULL, as it is without a wide path, of that. */
 int ran_predict(const struct ran_config *c, const struct ran_params *p, size_t C,
-                const struct ran_dataset *d, struct ran_pool *pool, float *probabilities,
+                const struct ran_dataset *d, struct ran_pool *pool, float *deep, float *wide,
                 struct ran_error *err);
 /* Adds all documents of d to e. thresholds (C) or NULL. */
 int ran_evaluate(struct ran_eval *e, const struct ran_dataset *d, const float *probabilities,

@@ -3,6 +3,7 @@
 #include "base/phase.h"
 #include "base/places.h"
 #include "math/simd.h"
+#include "model/wide.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -133,7 +134,7 @@ static size_t list_grams(struct ran_place *place, const struct ran_work *w)
         size_t n = 0;
 
         for (size_t b = 0; b < w->rows->B; b++) {
-                size_t at = w->rows->doc[b] * w->c->ngrams;
+                size_t at = w->rows->doc[b] * ran_wide_features(w->c);
 
                 for (size_t i = at; i < at + w->head.grams[b]; i++)
                         place[n++] = (struct ran_place){w->head.gram[i].bucket, (uint32_t)i};
@@ -149,7 +150,7 @@ static size_t document_of(const struct ran_work *w, size_t i)
         while (to - from > 1) {
                 size_t middle = from + (to - from) / 2;
 
-                if (w->rows->doc[middle] * w->c->ngrams <= i)
+                if (w->rows->doc[middle] * ran_wide_features(w->c) <= i)
                         from = middle;
                 else
                         to = middle;
@@ -160,7 +161,7 @@ static size_t document_of(const struct ran_work *w, size_t i)
 int ran_grad_wide(struct ran_grad *g, const struct ran_work *w, size_t C, struct ran_error *err)
 {
         struct ran_grad_rows *to = &g->table[RAN_TABLE_WIDE];
-        size_t most = w->rows->L * w->c->ngrams, n;
+        size_t most = w->rows->L * ran_wide_features(w->c), n;
 
         ran_phase = RAN_PHASE_HEAD;
         to->n = 0;
@@ -184,6 +185,8 @@ int ran_grad_wide(struct ran_grad *g, const struct ran_work *w, size_t C, struct
                 ran_simd->axpy(row, w->head.gram[sorted[i].at].x,
                                w->head.dwide + document_of(w, sorted[i].at) * C, C);
         }
+        for (size_t b = 0; b < w->rows->B; b++)
+                ran_simd->add(g->p.head.wide_b, w->head.dwide + b * C, C);
         free(place);
         return rc;
 }

@@ -62,7 +62,7 @@ struct ran_grad *ran_tree_take(struct ran_tree *t);
 int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const uint32_t *spelling, size_t V,
                    const float *dx, size_t L, size_t D, struct ran_pool *pool,
                    struct ran_error *err);
-/* The rows of the wide path from the adjoints of its logits in w->head.dwide, of what ran_wide
+/* The bias and the rows of the wide path from the adjoints of its logits in w->head.dwide, of what ran_wide
  * left.
  */
 int ran_grad_wide(struct ran_grad *g, const struct ran_work *w, size_t C, struct ran_error *err);

@@ -59,3 +59,15 @@ double ran_loss_classify(float *dlogits, const float *logits, size_t C,
 {
         return (multilabel ? several : single)(dlogits, logits, C, target, smoothing, weight);
 }
+
+struct ran_target ran_target_of(const struct ran_dataset *d, size_t b)
+{
+        size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
+
+        if (d->soft_first != NULL && d->soft_first[b + 1] > d->soft_first[b]) {
+                at = d->soft_first[b];
+                n = d->soft_first[b + 1] - at;
+                return (struct ran_target){d->soft_labels + at, d->soft + at, n};
+        }
+        return (struct ran_target){d->labels + at, NULL, n};
+}

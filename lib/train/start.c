@@ -24,6 +24,9 @@ static void start_by_chance(struct ran_trainer *t)
         ran_tensor_start(rows, &embed, t->s->seed);
         if (t->c->spelling > 0)
                 ran_tensor_start(rows + t->V * t->D, &spelling, t->s->seed);
+        for (size_t i = 0; i < t->layout.n; i++)
+                if (strncmp(t->layout.spec[i].name, "wide.", 5) == 0)
+                        t->optimiser.share[i] = t->s->wide_rate;
         for (size_t i = 0; i < t->c->wide; i++) /* whose rows begin at 0 */
                 t->optimiser.table[RAN_TABLE_WIDE].share[i] = (float)t->s->wide_rate;
 }
@@ -38,12 +41,12 @@ static int start_wide(struct ran_trainer *t, struct ran_error *err)
         for (size_t b = 0; b < d->B; b++)
                 if (d->first[b + 1] - d->first[b] > longest)
                         longest = d->first[b + 1] - d->first[b];
-        longest *= t->c->ngrams;
+        longest *= ran_wide_features(t->c);
         if (t->c->wide > 0 && (list = ran_alloc(2 * longest, sizeof *list, err)) == NULL)
                 return RAN_ENOMEM;
         for (size_t b = 0; b < d->B && t->c->wide > 0; b++) {
-                size_t n = ran_wide_list(list, list + longest, t->c, d->ids + d->first[b],
-                                         d->first[b + 1] - d->first[b]);
+                size_t n = ran_wide_list(list, list + longest, t->c, t->p.affixes,
+                                         d->ids + d->first[b], d->first[b + 1] - d->first[b]);
 
                 for (size_t i = 0; i < n; i++)
                         t->idf[list[i].id]++; /* exact up to 2^24 documents, where it stays */
@@ -89,7 +92,7 @@ bool ran_train_keeps_head(const struct ran_train_job *job)
 
 static bool is_of_head(const char *tensor)
 {
-        static const char *const heads[] = {"classify.", "tag.", "crf.", "lm."};
+        static const char *const heads[] = {"classify.", "wide.", "tag.", "crf.", "lm."};
 
         for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
                 if (strncmp(tensor, heads[i], strlen(heads[i])) == 0)
@@ -137,9 +140,10 @@ static void take_tensors(struct ran_trainer *t, const struct ran_layout *theirs)
         if (t->c->spelling > 0 && t->c->spelling == m->config.spelling)
                 take_rows(t, RAN_TABLE_EMBED, t->V, t->c->spelling, m->params.spelling);
         if (head && t->c->wide > 0 && t->c->wide == m->config.wide &&
-            t->c->ngrams == m->config.ngrams) { /* weights mean nothing without their idf */
+            t->c->ngrams == m->config.ngrams && t->c->wide_affixes == m->config.wide_affixes) { /* weights mean nothing without their idf */
                 take_rows(t, RAN_TABLE_WIDE, 0, t->c->wide, m->params.wide);
                 memcpy(t->idf, m->params.idf, t->c->wide * sizeof *t->idf);
+                t->usual = (struct ran_blend){1, 1}; /* they were blended already */
         }
 }
 

@@ -85,12 +85,35 @@ static void keep_best(struct ran_trainer *t, double metric)
                 t->at.best = metric;
                 t->at.best_epoch = t->at.epoch;
                 t->at.stale = 0;
+                t->at.deep = t->blend.deep;
+                t->at.wide = t->blend.wide;
                 memcpy(t->best_block, t->p.block, t->layout.size * sizeof(float));
                 for (size_t i = 0; i < RAN_TABLES; i++)
                         memcpy(t->best_table[i], t->table[i].x, bytes_of(&t->table[i]));
         } else {
                 t->at.stale++;
         }
+}
+
+/* Probabilities (B, C) of the development data. With `fit` what each path counts is asked of them,
+ * too. */
+static int predict(struct ran_trainer *t, bool fit, float *p, struct ran_error *err)
+{
+        const struct ran_dataset *dev = t->job->dev;
+        size_t C = t->C, n = dev->B * C;
+        float *wide = t->c->wide > 0 ? ran_alloc_floats(n, err) : NULL;
+        int rc = RAN_ENOMEM;
+
+        if (t->c->wide == 0 || wide != NULL)
+                rc = ran_predict(t->c, &t->p, C, dev, t->job->pool, p, wide, err);
+        if (rc == RAN_OK && wide != NULL && fit)
+                rc = ran_blend_fit(&t->blend, t->usual, dev, p, wide, err);
+        if (rc == RAN_OK && wide != NULL)
+                ran_blend_add(p, &t->blend, p, wide, n);
+        for (size_t b = 0; b < dev->B && rc == RAN_OK; b++)
+                ran_probabilities(t->c, p + b * C, C, p + b * C);
+        free(wide);
+        return rc;
 }
 
 /* One epoch's figures. */
@@ -110,7 +133,7 @@ static int judge(struct ran_trainer *t, struct ran_rates *r, struct ran_error *e
         e = ran_eval_new(t->C, (const char *const *)dev->names, t->c->multilabel, err);
         p = ran_alloc(dev->B * t->C, sizeof *p, err);
         if (e != NULL && p != NULL &&
-            (rc = ran_predict(t->c, &t->p, t->C, dev, t->job->pool, p, err)) == RAN_OK &&
+            (rc = predict(t, true, p, err)) == RAN_OK &&
             (rc = ran_evaluate(e, dev, p, NULL, err)) == RAN_OK) {
                 ran_eval_finish(e, &report);
                 *r = (struct ran_rates){report.accuracy, report.micro.f1, report.macro.f1,
@@ -152,7 +175,7 @@ static int tune(struct ran_trainer *t, struct ran_error *err)
         float *p = ran_alloc(dev->B * t->C, sizeof *p, err);
         if (p == NULL)
                 return RAN_ENOMEM;
-        int rc = ran_predict(t->c, &t->p, t->C, dev, t->job->pool, p, err);
+        int rc = predict(t, false, p, err);
         if (rc == RAN_OK && t->c->multilabel)
                 t->threshold = ran_tune_threshold(dev, p);
         if (rc == RAN_OK && !t->c->multilabel)
@@ -250,6 +273,26 @@ static int run_epoch(struct ran_trainer *t, struct ran_error *err)
         return RAN_OK;
 }
 
+static void scale(float *x, size_t n, double by)
+{
+        for (size_t i = 0; i < n; i++)
+                x[i] = (float)(by * (double)x[i]);
+}
+
+/* The paths of the finished model are added up as they are. */
+static void blend(struct ran_trainer *t)
+{
+        struct ran_table *table = &t->table[RAN_TABLE_WIDE];
+
+        if (t->c->wide == 0)
+                return;
+        scale(t->p.head.out_w, t->C * t->D, t->at.deep);
+        scale(t->p.head.out_b, t->C, t->at.deep);
+        scale(t->p.head.wide_b, t->C, t->at.wide);
+        scale(table->x, table->rows * table->width, t->at.wide);
+        t->blend = (struct ran_blend){1, 1};
+}
+
 static int finish(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_train_report r;
@@ -260,6 +303,7 @@ static int finish(struct ran_trainer *t, struct ran_error *err)
                 for (size_t i = 0; i < RAN_TABLES; i++)
                         memcpy(t->table[i].x, t->best_table[i], bytes_of(&t->table[i]));
         }
+        blend(t);
         if ((rc = tune(t, err)) != RAN_OK || (rc = ran_trainer_write(t, err)) != RAN_OK)
                 return rc;
         if (t->job->checkpoint != NULL)

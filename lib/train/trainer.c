@@ -1,6 +1,7 @@
 /* trainer.c - a training run's memory: set up, kept in a checkpoint, and written as a model. */
 #include "train/trainer.h"
 #include "model/model.h"
+#include "model/wide.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -69,7 +70,10 @@ static int allocate_tables(struct ran_trainer *t, bool dev, struct ran_error *er
         t->p.spelling = t->c->spelling > 0 ? t->p.embed + t->V * t->D : NULL;
         t->p.wide = t->table[RAN_TABLE_WIDE].x;
         t->p.idf = t->idf = ran_alloc_floats(t->c->wide, err);
-        return t->idf != NULL ? RAN_OK : RAN_ENOMEM;
+        if (t->idf == NULL || !ran_wide_wants_affixes(t->c))
+                return t->idf != NULL ? RAN_OK : RAN_ENOMEM;
+        t->p.affixes = t->affixes = ran_wide_affixes(t->job->tokenizer, t->c->wide, err);
+        return t->affixes != NULL ? RAN_OK : RAN_ENOMEM;
 }
 
 static int allocate(struct ran_trainer *t, struct ran_error *err)
@@ -120,6 +124,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                                 t->C, ran_is_tied(t->c) ? "different ids" : "classes");
         t->batch = ran_train_batch(job);
         t->at.best = -INFINITY;
+        t->usual = ran_blend_unknown;
         if (__builtin_mul_overflow(job->train->first[job->train->B], t->s->epochs, &tokens) ||
             !ran_tables_shape(t->table, t->c, t->V, t->C))
                 return ran_fail(err, RAN_EINVAL,
@@ -127,6 +132,10 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         if (t->s->word_dropout > 0 && job->tokenizer == NULL)
                 return ran_fail(err, RAN_EINVAL,
                                 "word_dropout needs a vocabulary, which says what unknown is");
+        if (ran_wide_wants_affixes(t->c) && job->tokenizer == NULL)
+                return ran_fail(err, RAN_EINVAL,
+                                "without a vocabulary nobody knows what ids begin and end with: "
+                                "wide_affixes must be off");
         rc = ran_config_check(t->c, err);
         if (rc == RAN_OK)
                 rc = ran_train_settings_check(t->s, t->c, err);
@@ -144,12 +153,13 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                 rc = describe(t, err);
         if (rc != RAN_OK)
                 return rc;
+        t->at.deep = t->usual.deep;
+        t->at.wide = t->usual.wide;
         t->batcher.smoothing = t->s->label_smoothing;
         t->batcher.word_dropout = t->s->word_dropout;
         t->batcher.unknown = job->tokenizer != NULL ? ran_tokenizer_unknown(job->tokenizer) : 0;
         t->batcher.noise = (struct ran_noise){
                 .seed = t->s->seed, .dropout = t->s->dropout, .embed_dropout = t->s->embed_dropout};
-        t->batcher.path_loss = t->s->path_loss;
         return RAN_OK;
 }
 
@@ -165,6 +175,7 @@ void ran_trainer_release(struct ran_trainer *t)
                 free(t->best_table[i]);
         }
         free(t->idf);
+        free(t->affixes);
         free(t->best_block);
         free(t->order);
         free(t->training);
@@ -281,6 +292,13 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
                                ",\"best_epoch\":%.0f,\"dev_metric\":{\"%s\":", t->at.best_epoch,
                                names[t->s->metric]);
                 ran_buf_double(&more, t->s->metric == RAN_METRIC_LOSS ? -t->at.best : t->at.best);
+                ran_buf_char(&more, '}');
+        }
+        if (t->c->wide > 0) {
+                ran_buf_str(&more, ",\"paths\":{\"deep\":");
+                ran_buf_double(&more, t->at.deep);
+                ran_buf_str(&more, ",\"wide\":");
+                ran_buf_double(&more, t->at.wide);
                 ran_buf_char(&more, '}');
         }
         if (t->c->multilabel) {

@@ -4,6 +4,7 @@
 
 #include "model/calibration.h"
 #include "train/batch.h"
+#include "train/blend.h"
 #include "train/optimiser.h"
 
 /* Where a run stands. Numbers only, kept in a checkpoint as doubles. */
@@ -15,6 +16,8 @@
         X(best)       /* dev metric of the best epoch; -infinity before the first */ \
         X(best_epoch) /* from 1; 0: none */                                          \
         X(stale)      /* epochs since */                                             \
+        X(deep)       /* what the encoder counts then beside a wide path, */         \
+        X(wide)       /* and what that counts */                                     \
         X(loss)       /* smoothed */                                                 \
         X(loss_weight)
 
@@ -33,6 +36,7 @@ struct ran_trainer {
         struct ran_params p; /* weights at work; what lies apart is in `table` and `idf` */
         struct ran_table table[RAN_TABLES];
         float *idf;
+        uint32_t *affixes;
         float *best_block, *best_table[RAN_TABLES]; /* NULL without dev data */
         struct ran_optimiser optimiser;
         struct ran_batcher batcher;
@@ -44,6 +48,8 @@ struct ran_trainer {
         size_t steps;    /* of the run, if every epoch to come has as many as this one */
         char *training;  /* metadata that says what is computed: same text, same run */
         float threshold; /* several labels: tuned on the dev data, else 0.5 */
+        struct ran_blend usual, blend; /* of the paths, where there is a wide one: to begin with,
+                                          and as of the last epoch */
         struct ran_calibration calibration; /* one label: by the dev data */
         double started, saved;              /* clock */
         size_t tokens;

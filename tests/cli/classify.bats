@@ -56,7 +56,7 @@ classifies() {
       i % 2 ? "hot not" : "not hot", substr("a b c d e f", 1 + 2 * (i % 5)), i % 2 ? "warm" : "cold" } }' >wide.jsonl
   shape='--dim 4 --layers 1 --heads 1 --head-dim 2 --window 8 --min-window 2 --epochs 4 --no-dev --batch 8'
   ran-train classify -q $shape --learning-rate 0.001 --wide-rate 50 --wide 997 -o wide.ran wide.jsonl
-  ran-train classify -q $shape --learning-rate 0.001 -o narrow.ran wide.jsonl
+  ran-train classify -q $shape --learning-rate 0.001 --wide 0 -o narrow.ran wide.jsonl
   [ "$(ran-classify -m wide.ran --eval wide.jsonl | jq .accuracy)" = 1 ]
   [ "$(ran-classify -m narrow.ran --eval wide.jsonl | jq '.accuracy < 0.9')" = true ]
   jq -cn '{text: ("hot not " + ("f " * 5000))}' >long.jsonl

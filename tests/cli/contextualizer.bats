@@ -61,7 +61,7 @@ shape='--encoder contextualizer --dim 16 --rank 12 --layers 2'
 
 @test "contextualizer: what training will need" {
   documents 60 >train.jsonl
-  ran-train classify $shape --context learned --dry-run train.jsonl >plan
+  ran-train classify $shape --wide 0 --context learned --dry-run train.jsonl >plan
   # two steps of U, V, W and its bias, LN; positions, the first context; three classes
   grep -qw "$((2 * (3 * 16 * 12 + 16 + 32) + 32 + 51))" plan || { cat plan; false; }
 }

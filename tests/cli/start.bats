@@ -133,7 +133,7 @@ vectors() {
 
 @test "init: with a rate of 0 and the same labels, the model stays what it was" {
   train -q --dim 12 -o base.ran
-  train -q --init base.ran --init-rate 0 -o same.ran
+  train -q --init base.ran --init-rate 0 --no-dev -o same.ran
   ran-classify -m base.ran --logits train.jsonl >base.jsonl
   ran-classify -m same.ran --logits train.jsonl >same.jsonl
   cmp base.jsonl same.jsonl

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "doubles.h"
+#include "model/wide.h"
 #include "naive.h"
 
 /* ---- parameters --------------------------------------------------------------------------------
@@ -81,7 +82,7 @@ static struct naive_layer layer_of(const struct naive *n, size_t l)
 }
 
 struct naive_head {
-        struct pair pool, gpc, out;
+        struct pair wide, pool, gpc, out;
         struct glu gpc_glu;
 };
 
@@ -91,6 +92,7 @@ static struct naive_head head_of(const struct naive *n)
                 .pool = pair_of(n, "classify.pool"),
                 .gpc = pair_of(n, "classify.gpc"),
                 .out = pair_of(n, "classify.out"),
+                .wide = pair_of(n, "wide"),
                 .gpc_glu = {pair_of(n, "classify.gpc_glu.value"),
                             pair_of(n, "classify.gpc_glu.gate")},
         };
@@ -102,6 +104,7 @@ void naive_init(struct naive *n, const struct ran_config *c, const struct ran_la
         *n = (struct naive){.c = c, .layout = layout, .V = V, .C = C, .seed = p->seed};
         n->block = doubles(layout->size);
         n->idf = p->idf;
+        n->affixes = p->affixes;
         n->embed = doubles((V + c->spelling) * c->dim + c->wide * C);
         for (size_t i = 0; i < layout->size; i++)
                 n->block[i] = (double)p->block[i];
@@ -756,6 +759,12 @@ static void add_wide(const struct naive *n, double *logits, const uint32_t *ids,
         for (size_t length = 1; length <= n->c->ngrams; length++)
                 for (size_t t = 0; t + length <= L; t++)
                         x[bucket_of(n, ids + t, length)]++;
+        for (size_t i = 0; n->c->wide_affixes && i < L * RAN_AFFIXES; i++) {
+                uint32_t bucket = n->affixes[ids[i / RAN_AFFIXES] * RAN_AFFIXES + i % RAN_AFFIXES];
+
+                if (bucket != RAN_NO_AFFIX)
+                        x[bucket]++;
+        }
         for (size_t g = 0; g < n->c->wide; g++) {
                 x[g] = x[g] > 0 ? (1 + log(x[g])) * (double)n->idf[g] : 0;
                 squares += x[g] * x[g];
@@ -763,6 +772,8 @@ static void add_wide(const struct naive *n, double *logits, const uint32_t *ids,
         for (size_t g = 0; g < n->c->wide && squares > 0; g++)
                 for (size_t c = 0; c < n->C; c++)
                         logits[c] += x[g] / sqrt(squares) * table[g * n->C + c];
+        for (size_t c = 0; c < n->C; c++)
+                logits[c] += n->head->wide.b[c];
         free(x);
 }
 

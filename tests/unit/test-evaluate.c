@@ -26,17 +26,15 @@ TEST(predict_gives_what_scoring_gives)
         s = ran_scorer_new(&t.c, &t.p, TOY_C, NULL, &err);
         for (size_t b = 0; b < d.B; b++) {
                 const struct ran_document one = ran_dataset_document(&d, b);
-                float *p = want + b * TOY_C;
 
-                CHECK_OK(ran_score(s, &one, p, NULL, &err), err);
-                ran_probabilities(&t.c, p, TOY_C, p);
+                CHECK_OK(ran_score(s, &one, want + b * TOY_C, NULL, &err), err);
         }
         for (size_t i = 0; i < 4; i++) {
                 const size_t threads = (const size_t[]){0, 1, 2, 7}[i];
                 struct ran_pool *pool = threads > 0 ? ran_pool_new(threads, &err) : NULL;
 
                 memset(got, 0, d.B * TOY_C * sizeof(*got));
-                CHECK_OK(ran_predict(&t.c, &t.p, TOY_C, &d, pool, got, &err), err);
+                CHECK_OK(ran_predict(&t.c, &t.p, TOY_C, &d, pool, got, NULL, &err), err);
                 CHECK(memcmp(got, want, d.B * TOY_C * sizeof(*got)) == 0);
                 ran_pool_free(pool);
         }
@@ -45,6 +43,38 @@ TEST(predict_gives_what_scoring_gives)
         toy_release(&t);
         free(want);
         free(got);
+}
+
+/* The encoder's part does not know of the other, which is what is left of the whole. */
+TEST(predict_tells_two_paths_apart)
+{
+        struct ran_config c = toy_config();
+        struct ran_error err = {0};
+        struct ran_dataset d;
+        struct ran_state *s;
+        struct toy t;
+        float deep[30 * TOY_C], wide[30 * TOY_C], alone[30 * TOY_C], whole[TOY_C];
+
+        c.wide = 30;
+        toy_init(&t, &c, 1, 0.3);
+        corpus_make(&d, 30, 1, 40, false, 1);
+        CHECK_OK(ran_predict(&t.c, &t.p, TOY_C, &d, NULL, deep, wide, &err), err);
+        s = ran_scorer_new(&t.c, &t.p, TOY_C, NULL, &err);
+        for (size_t b = 0; b < d.B; b++) {
+                const struct ran_document one = ran_dataset_document(&d, b);
+
+                CHECK_OK(ran_score(s, &one, whole, NULL, &err), err);
+                for (size_t i = 0; i < TOY_C; i++)
+                        CHECK_NEAR((double)(deep[b * TOY_C + i] + wide[b * TOY_C + i]),
+                                   (double)whole[i], 1e-5);
+        }
+        ran_state_free(s);
+        t.c.wide = 0;
+        CHECK_OK(ran_predict(&t.c, &t.p, TOY_C, &d, NULL, alone, NULL, &err), err);
+        for (size_t i = 0; i < d.B * TOY_C; i++)
+                CHECK_NEAR((double)deep[i], (double)alone[i], 1e-5);
+        ran_dataset_release(&d);
+        toy_release(&t);
 }
 
 /* A label that the model does not know is one that it misses. */

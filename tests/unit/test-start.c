@@ -310,10 +310,13 @@ TEST(start_as_a_model_with_a_wide_path)
         t.c.wide = 64;
         t.job.init = from;
         stand_still(&t);
-        t.train.B -= 5; /* other documents have other frequencies */
+        t.train.B -= 5;   /* other documents have other frequencies */
+        t.job.dev = NULL; /* which would blend the paths anew */
         same = train(&t);
         REQUIRE(from != NULL && same != NULL);
         CHECK(same_tensor(same, from, "wide.weight") && same_tensor(same, from, "wide.idf"));
+        CHECK(same_tensor(same, from, "wide.bias") &&
+              same_tensor(same, from, "classify.out.weight"));
         t.c.ngrams = 1;
         other = train(&t);
         REQUIRE(other != NULL);

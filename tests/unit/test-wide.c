@@ -19,20 +19,30 @@ TEST(wide_buckets_are_for_ever)
         CHECK_SIZE(ran_wide_bucket(ids, 4, 1), 0);
 }
 
-static void check_list(struct dice *dice, size_t L, size_t V, size_t ngrams, size_t buckets)
+static void check_list(struct dice *dice, size_t L, size_t V, size_t ngrams, bool affixed,
+                       size_t buckets)
 {
         struct ran_error err = {0};
-        struct ran_config c = {.wide = buckets, .ngrams = ngrams};
+        struct ran_config c = {.wide = buckets, .ngrams = ngrams, .wide_affixes = affixed};
         size_t *count = ran_alloc(buckets, sizeof *count, &err), n, runs = 0, all = 0;
-        struct ran_place *list = ran_alloc(2 * L * ngrams, sizeof *list, &err);
+        size_t room = L * ran_wide_features(&c);
+        struct ran_place *list = ran_alloc(2 * room, sizeof *list, &err);
         uint32_t *ids = ran_alloc(L, sizeof *ids, &err);
+        uint32_t *affixes = ran_alloc(V * RAN_AFFIXES, sizeof *affixes, &err);
 
+        for (size_t i = 0; i < V * RAN_AFFIXES; i++)
+                affixes[i] = i % 4 == 0 ? RAN_NO_AFFIX : (uint32_t)dice_size(dice, 0, buckets - 1);
         for (size_t t = 0; t < L; t++)
                 ids[t] = (uint32_t)dice_size(dice, 0, V - 1);
         for (size_t t = 0; t < L; t++)
                 for (size_t i = 1; i <= ngrams && t + i <= L; i++, all++)
                         count[ran_wide_bucket(ids + t, i, buckets)]++;
-        n = ran_wide_list(list, list + L * ngrams, &c, ids, L);
+        for (size_t i = 0; i < L * RAN_AFFIXES && affixed; i++)
+                if (i % 4 != 0) {
+                        count[affixes[ids[i / RAN_AFFIXES] * RAN_AFFIXES + i % RAN_AFFIXES]]++;
+                        all++;
+                }
+        n = ran_wide_list(list, list + room, &c, affixed ? affixes : NULL, ids, L);
         for (size_t i = 0; i < n; i++) {
                 CHECK(list[i].id < buckets && (i == 0 || list[i - 1].id < list[i].id));
                 CHECK_SIZE(list[i].at, count[list[i].id]);
@@ -42,6 +52,7 @@ static void check_list(struct dice *dice, size_t L, size_t V, size_t ngrams, siz
         free(count);
         free(list);
         free(ids);
+        free(affixes);
 }
 
 TEST(wide_list_has_each_bucket_once_and_counts_it)
@@ -52,7 +63,7 @@ TEST(wide_list_has_each_bucket_once_and_counts_it)
         for (size_t L = 1; L < 2000; L = 2 * L + 1)
                 for (size_t ngrams = 1; ngrams <= 8; ngrams += L < 50 ? 1 : 3)
                         for (size_t i = 0; i < 6; i++)
-                                check_list(&dice, L, 1 + L / 2, ngrams, sizes[i]);
+                                check_list(&dice, L, 1 + L / 2, ngrams, i % 2 == 1, sizes[i]);
 }
 
 TEST(wide_idf_is_that_of_tf_idf_and_leaves_out_what_is_rare)
@@ -60,4 +71,31 @@ TEST(wide_idf_is_that_of_tf_idf_and_leaves_out_what_is_rare)
         CHECK(ran_wide_idf(0, 10) == 0 && ran_wide_idf(1, 1e6) == 0);
         CHECK_NEAR((double)ran_wide_idf(2, 2), 1, 1e-7);
         CHECK_NEAR((double)ran_wide_idf(3, 999), 1 + log(250), 1e-6);
+}
+
+/* Each as often as there are places in the table of pieces; the same text, the same bucket. */
+TEST(wide_affixes_are_what_pieces_begin_and_end_with)
+{
+        static const char pieces[] = "[UNK]\na\nab\nabc\nabcdefg\nxxefg\n\xc3\xa4\xc3\xb6\xc3\xbc\n";
+        struct ran_error err = {0};
+        struct ran_tokenizer *t = ran_tokenizer_load(pieces, sizeof pieces - 1, &err);
+        const size_t many = 1u << 30;
+        uint32_t *a;
+        size_t n[7] = {0};
+
+        REQUIRE(CHECK_OK(t != NULL ? RAN_OK : err.code, err));
+        a = ran_wide_affixes(t, many, &err);
+        REQUIRE(a != NULL);
+        for (size_t i = 0; i < 7 * RAN_AFFIXES; i++)
+                n[i / RAN_AFFIXES] += a[i] != RAN_NO_AFFIX;
+        CHECK(n[0] == 0 && n[1] == 0 && n[2] == 2 && n[3] == 4 && n[4] == 8 && n[5] == 8);
+        CHECK_SIZE(n[6], 4); /* of three characters, not six bytes */
+        const uint32_t *ab = a + 2 * RAN_AFFIXES, *abc = ab + RAN_AFFIXES, *g = abc + RAN_AFFIXES,
+                       *xx = g + RAN_AFFIXES;
+        CHECK(ab[0] == abc[0] && abc[0] == g[0] && abc[2] == g[2]); /* ab-, abc- */
+        CHECK(ab[1] != abc[1] && ab[0] != ab[1]);                   /* -ab, -bc */
+        CHECK(g[1] == xx[1] && g[3] == xx[3] && g[5] != xx[5]);     /* -fg, -efg; -defg, -xefg */
+        CHECK_SIZE(ab[0], 280440628); /* part of the format */
+        free(a);
+        ran_tokenizer_free(t);
 }

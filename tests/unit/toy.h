@@ -5,6 +5,7 @@
 #include "dice.h"
 #include "model/params.h"
 #include "model/rows.h"
+#include "model/wide.h"
 
 /* Gated, two layers, D = 12, two heads of 8, windows of 5. */
 struct ran_config toy_config(void);
@@ -17,12 +18,15 @@ struct ran_config toy_transformer(struct dice *d);
 /* A Contextualizer: 1 to 3 steps, rank 1 to 50, D of 2 to 40. */
 struct ran_config toy_contextualizer(struct dice *d);
 
+enum { TOY_V = 23, TOY_C = 4 };
+
 struct toy {
         struct ran_config c;
         size_t V, C;
         struct ran_layout layout;
         struct ran_params p; /* p.embed is `embed` */
         float *embed; /* behind it the table of spelling, and table and idf of the wide path */
+        uint32_t affixes[TOY_V * RAN_AFFIXES]; /* of a wide path that wants them: some are missing */
 };
 /* Numbers of all tables. */
 size_t toy_tables(const struct toy *t);
@@ -31,8 +35,6 @@ void toy_init(struct toy *t, const struct ran_config *c, uint64_t seed, double d
 void toy_release(struct toy *t);
 /* What is switched on, in a text that is good until the next call. */
 const char *toy_name(const struct ran_config *c);
-
-enum { TOY_V = 23, TOY_C = 4 };
 
 /* Appends a document of L random ids, known as `record`; under a prefix mask its source is as long
  * as the dice say. */

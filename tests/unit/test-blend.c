@@ -1,0 +1,117 @@
+/* How much two paths count, beside what trying all shares finds. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "corpus.h"
+#include "test.h"
+#include "train/blend.h"
+#include "train/loss.h"
+
+enum { B = 200 };
+
+struct bench {
+        struct ran_dataset d;
+        float deep[B * CORPUS_C], wide[B * CORPUS_C];
+};
+
+/* Logits that are right as often as these say: how far the right class stands out, and the noise. */
+static void bench_init(struct bench *b, bool several, double deep, double wide, double noise)
+{
+        struct dice dice = {.key = 4};
+
+        corpus_make(&b->d, B, 3, 9, several, 3);
+        dice_floats(&dice, b->deep, B * CORPUS_C, noise);
+        dice_floats(&dice, b->wide, B * CORPUS_C, noise);
+        for (size_t i = 0; i < B; i++)
+                for (size_t n = b->d.label_first[i]; n < b->d.label_first[i + 1]; n++) {
+                        size_t at = i * CORPUS_C + b->d.labels[n];
+
+                        b->deep[at] += (float)deep;
+                        b->wide[at] += (float)wide;
+                }
+}
+
+static double loss_of(const struct bench *b, struct ran_blend blend)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < B; i++) {
+                const struct ran_target target = ran_target_of(&b->d, i);
+                float x[CORPUS_C];
+
+                ran_blend_add(x, &blend, b->deep + i * CORPUS_C, b->wide + i * CORPUS_C, CORPUS_C);
+                sum += ran_loss_classify(x, x, CORPUS_C, &target, b->d.multilabel, 0, 1);
+        }
+        return sum;
+}
+
+/* No shares of a grid are better, but for what a pull of two documents makes. */
+static void check_fit(bool several, double deep, double wide, double noise)
+{
+        struct ran_error err = {0};
+        struct ran_blend found;
+        struct bench b;
+        double loss;
+
+        bench_init(&b, several, deep, wide, noise);
+        CHECK_OK(ran_blend_fit(&found, ran_blend_unknown, &b.d, b.deep, b.wide, &err), err);
+        CHECK(found.deep >= 0 && found.wide >= 0);
+        loss = loss_of(&b, found);
+        for (double x = 0; x < 3; x += 0.05)
+                for (double y = 0; y < 3; y += 0.05) {
+                        double dx = x - ran_blend_unknown.deep, dy = y - ran_blend_unknown.wide;
+
+                        if (!CHECK(loss <= loss_of(&b, (struct ran_blend){x, y}) +
+                                                   dx * dx + dy * dy + 1e-9))
+                                printf("%g %g: %g, found %g %g: %g\n", x, y,
+                                       loss_of(&b, (struct ran_blend){x, y}), found.deep,
+                                       found.wide, loss);
+                }
+        ran_dataset_release(&b.d);
+}
+
+TEST(blend_is_what_loses_least)
+{
+        for (int several = 0; several <= 1; several++) {
+                check_fit(several, 2, 2, 1);
+                check_fit(several, 3, 1, 2);
+                check_fit(several, 0.5, 4, 3);
+                check_fit(several, 1, 1, 0.3);
+        }
+}
+
+TEST(blend_leaves_out_a_path_that_is_wrong)
+{
+        struct ran_error err = {0};
+        struct ran_blend found;
+        struct bench b;
+
+        for (int several = 0; several <= 1; several++) {
+                bench_init(&b, several, -2, 2, 1);
+                CHECK_OK(ran_blend_fit(&found, ran_blend_unknown, &b.d, b.deep, b.wide, &err), err);
+                CHECK(found.deep == 0 && found.wide > 0.2);
+                check_fit(several, -2, 2, 1);
+                check_fit(several, 2, -1, 1);
+                ran_dataset_release(&b.d);
+        }
+}
+
+/* Nobody knows better, or nobody knows at all. */
+TEST(blend_without_known_labels_is_what_is_usual)
+{
+        struct ran_error err = {0};
+        struct ran_blend found;
+        struct bench b;
+
+        bench_init(&b, false, 5, 1, 1);
+        for (size_t i = 0; i < b.d.label_first[B]; i++)
+                b.d.labels[i] = RAN_LABEL_UNKNOWN;
+        CHECK_OK(ran_blend_fit(&found, ran_blend_unknown, &b.d, b.deep, b.wide, &err), err);
+        CHECK(found.deep == ran_blend_unknown.deep && found.wide == ran_blend_unknown.wide);
+        b.d.B = 0;
+        CHECK_OK(ran_blend_fit(&found, ran_blend_unknown, &b.d, b.deep, b.wide, &err), err);
+        CHECK(found.deep == ran_blend_unknown.deep && found.wide == ran_blend_unknown.wide);
+        b.d.B = B;
+        ran_dataset_release(&b.d);
+}
