@@ -196,8 +196,8 @@ int train_dry_run(const struct ran_train_job *job)
 
         if (ran_train_estimate(job, &e, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
-        printf("parameters  %zu in the embedding, %zu in the rest\n", e.embedding_parameters,
-               e.parameters);
+        printf("parameters  %zu in tables of pieces and features, %zu in the rest\n",
+               e.embedding_parameters, e.parameters);
         printf("memory      %sB at most\n", train_amount(text, (double)e.bytes));
         printf("documents   %zu, %s tokens\n", job->train->B,
                train_amount(text, (double)job->train->first[job->train->B]));

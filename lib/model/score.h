@@ -14,7 +14,8 @@ int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, 
 
 /* Encodes a document, and fills what is looked at; sources as for ran_lm_read. All was checked. */
 struct ran_watch;
-/* The logits (C) of the encoder and, where there is a wide path, those of that; else wide is NULL. */
+/* The logits (C) of the encoder and, where there is a wide path, those of that; else wide is NULL.
+ */
 int ran_score_paths(struct ran_state *s, const struct ran_document *d, float *deep, float *wide,
                     struct ran_error *err);
 int ran_score_watched(struct ran_state *s, const struct ran_document *d, size_t sources,

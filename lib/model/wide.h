@@ -4,9 +4,10 @@
  *   x_g = (1 + ln n_g) idf[g] / |...|                     so that the whole of x has the length 1
  *
  * g are buckets: each run of 1 to `ngrams` ids is hashed to one of `wide`, with `wide_affixes` what
- * each piece begins and ends with, too, and n_g is how many of these the document has there. idf[g] = 1 + ln((1 + B) / (1 + b_g)), if b_g of the B documents that were learned from have
- * the bucket; 0, which leaves it out, if fewer than two have. It is what a linear model of n-grams
- * does (TF-IDF), and costs a line of the table for each bucket of the document, whatever its length.
+ * each piece begins and ends with, too, and n_g is how many of these the document has there. idf[g]
+ * = 1 + ln((1 + B) / (1 + b_g)), if b_g of the B documents that were learned from have the bucket;
+ * 0, which leaves it out, if fewer than two have. It is what a linear model of n-grams does
+ * (TF-IDF), and costs a line of the table for each bucket of the document, whatever its length.
  *
  * Each path learns by a loss of its own, as if the other were not there; how much either counts in
  * the finished model the development data say (train/blend.h).

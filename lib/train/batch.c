@@ -330,8 +330,8 @@ static double chain_loss(struct ran_batcher *k, struct ran_trainee *t, size_t at
         return loss;
 }
 
-/* Loss of document r of a shard, and its gradient. A wide path and the encoder have a loss each: the
- * one that learns faster would leave the other nothing to learn. */
+/* Loss of document r of a shard, and its gradient. A wide path and the encoder have a loss each:
+ * the one that learns faster would leave the other nothing to learn. */
 static double class_loss(struct ran_batcher *k, struct ran_trainee *t, size_t r,
                          const struct ran_target *target, double weight)
 {

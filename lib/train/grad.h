@@ -62,8 +62,8 @@ struct ran_grad *ran_tree_take(struct ran_tree *t);
 int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const uint32_t *spelling, size_t V,
                    const float *dx, size_t L, size_t D, struct ran_pool *pool,
                    struct ran_error *err);
-/* The bias and the rows of the wide path from the adjoints of its logits in w->head.dwide, of what ran_wide
- * left.
+/* The bias and the rows of the wide path from the adjoints of its logits in w->head.dwide, of what
+ * ran_wide left.
  */
 int ran_grad_wide(struct ran_grad *g, const struct ran_work *w, size_t C, struct ran_error *err);
 void ran_grad_release(struct ran_grad *g);

@@ -140,7 +140,9 @@ static void take_tensors(struct ran_trainer *t, const struct ran_layout *theirs)
         if (t->c->spelling > 0 && t->c->spelling == m->config.spelling)
                 take_rows(t, RAN_TABLE_EMBED, t->V, t->c->spelling, m->params.spelling);
         if (head && t->c->wide > 0 && t->c->wide == m->config.wide &&
-            t->c->ngrams == m->config.ngrams && t->c->wide_affixes == m->config.wide_affixes) { /* weights mean nothing without their idf */
+            t->c->ngrams == m->config.ngrams &&
+            t->c->wide_affixes ==
+                    m->config.wide_affixes) { /* weights mean nothing without their idf */
                 take_rows(t, RAN_TABLE_WIDE, 0, t->c->wide, m->params.wide);
                 memcpy(t->idf, m->params.idf, t->c->wide * sizeof *t->idf);
                 t->usual = (struct ran_blend){1, 1}; /* they were blended already */

@@ -132,8 +132,7 @@ static int judge(struct ran_trainer *t, struct ran_rates *r, struct ran_error *e
                                           err);
         e = ran_eval_new(t->C, (const char *const *)dev->names, t->c->multilabel, err);
         p = ran_alloc(dev->B * t->C, sizeof *p, err);
-        if (e != NULL && p != NULL &&
-            (rc = predict(t, true, p, err)) == RAN_OK &&
+        if (e != NULL && p != NULL && (rc = predict(t, true, p, err)) == RAN_OK &&
             (rc = ran_evaluate(e, dev, p, NULL, err)) == RAN_OK) {
                 ran_eval_finish(e, &report);
                 *r = (struct ran_rates){report.accuracy, report.micro.f1, report.macro.f1,

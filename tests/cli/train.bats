@@ -396,7 +396,7 @@ END
   [[ $output =~ parameters\ +([0-9]+)\ in\ the\ embedding,\ ([0-9]+)\ in\ the\ rest ]]
   [ $((BASH_REMATCH[1] % 16)) -eq 0 ]
   [ "${BASH_REMATCH[2]}" -gt 3000 ] && [ "${BASH_REMATCH[2]}" -lt 10000 ]
-  [[ $output == *'parameters '*' in the embedding'*'memory '*'steps '*'arithmetic '*'time '* ]]
+  [[ $output == *'parameters '*' in tables '*'memory '*'steps '*'arithmetic '*'time '* ]]
   [ "$(ls -A)" = train.jsonl ]
 }
 

@@ -15,7 +15,8 @@ struct bench {
         float deep[B * CORPUS_C], wide[B * CORPUS_C];
 };
 
-/* Logits that are right as often as these say: how far the right class stands out, and the noise. */
+/* Logits that are right as often as these say: how far the right class stands out, and the noise.
+ */
 static void bench_init(struct bench *b, bool several, double deep, double wide, double noise)
 {
         struct dice dice = {.key = 4};
@@ -62,8 +63,8 @@ static void check_fit(bool several, double deep, double wide, double noise)
                 for (double y = 0; y < 3; y += 0.05) {
                         double dx = x - ran_blend_unknown.deep, dy = y - ran_blend_unknown.wide;
 
-                        if (!CHECK(loss <= loss_of(&b, (struct ran_blend){x, y}) +
-                                                   dx * dx + dy * dy + 1e-9))
+                        if (!CHECK(loss <= loss_of(&b, (struct ran_blend){x, y}) + dx * dx +
+                                                   dy * dy + 1e-9))
                                 printf("%g %g: %g, found %g %g: %g\n", x, y,
                                        loss_of(&b, (struct ran_blend){x, y}), found.deep,
                                        found.wide, loss);

@@ -76,7 +76,8 @@ TEST(wide_idf_is_that_of_tf_idf_and_leaves_out_what_is_rare)
 /* Each as often as there are places in the table of pieces; the same text, the same bucket. */
 TEST(wide_affixes_are_what_pieces_begin_and_end_with)
 {
-        static const char pieces[] = "[UNK]\na\nab\nabc\nabcdefg\nxxefg\n\xc3\xa4\xc3\xb6\xc3\xbc\n";
+        static const char pieces[] =
+                "[UNK]\na\nab\nabc\nabcdefg\nxxefg\n\xc3\xa4\xc3\xb6\xc3\xbc\n";
         struct ran_error err = {0};
         struct ran_tokenizer *t = ran_tokenizer_load(pieces, sizeof pieces - 1, &err);
         const size_t many = 1u << 30;
@@ -95,7 +96,7 @@ TEST(wide_affixes_are_what_pieces_begin_and_end_with)
         CHECK(ab[0] == abc[0] && abc[0] == g[0] && abc[2] == g[2]); /* ab-, abc- */
         CHECK(ab[1] != abc[1] && ab[0] != ab[1]);                   /* -ab, -bc */
         CHECK(g[1] == xx[1] && g[3] == xx[3] && g[5] != xx[5]);     /* -fg, -efg; -defg, -xefg */
-        CHECK_SIZE(ab[0], 280440628); /* part of the format */
+        CHECK_SIZE(ab[0], 280440628);                               /* part of the format */
         free(a);
         ran_tokenizer_free(t);
 }
