@@ -125,7 +125,7 @@ enum { ROWS = sizeof rows / sizeof *rows };
 _Static_assert((size_t)ROWS <= RAN_SEARCH_FIELDS, "a trial has room for a value of each");
 
 /* A model that is much larger than that of the first trial would take the time of many others. */
-static const double most_flops = 4, most_parameters = 4, few_parameters = 1 << 26;
+static const double most_flops = 2, most_parameters = 4, few_parameters = 1 << 26;
 
 static int values(const struct row *row)
 {
