@@ -586,6 +586,9 @@ static int run_task(int task, const struct cmd_program *program, const struct pr
         if (!other.check && !other.dry_run && other.dump_gradients == NULL)
                 checkpoint = train_run_prepare(&run, file.output);
         cmd_check_input(checkpoint, file.start.init);
+        for (char **input = files; *input != NULL; input++)
+                cmd_check_input(run.journal.path, *input);
+        cmd_check_input(run.journal.path, file.dev);
         s.pool = s.source.pool = cmd_pool();
         s.source.keep = run.data_memory << 20;
         open_model(&s);

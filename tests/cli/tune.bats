@@ -108,9 +108,15 @@ metadata() {
 
 @test "tune: trials that diverge count for nothing" {
   documents 60 >train.jsonl
-  refused 4 'diverged' ran-train classify $few --layers 1 --learning-rate 100 --warmup 0 --weight-decay 10 \
-    --epochs 9 --patience 9 --tune 60 -o m.ran train.jsonl
+  for word in rain sun snow word0; do
+    printf '%s' $word
+    printf ' 3e38%.0s' 1 2 3 4 5 6 7 8
+    echo
+  done >huge.txt
+  refused 4 'trial 1: training diverged' ran-train classify ${few/--dim 16/} --layers 1 --vectors huge.txt \
+    --vectors-rms 0 --tune 60 -o m.ran train.jsonl
   [[ $stderr == *'every trial diverged: there is no model'* ]]
+  [ "$(trials m.ran.tune | jq -c 'select(.trial) | [.end, .best, .model]')" = '["diverged",null,null]' ]
   [ ! -e m.ran ]
 }
 
