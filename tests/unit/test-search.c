@@ -97,13 +97,18 @@ static char *text(const struct ran_config *c, const struct ran_train_settings *s
         return b.data;
 }
 
-static char *text_of(const struct hunt *h, size_t i)
+static char *text_of_trial(const struct hunt *h, const struct ran_trial *trial)
 {
         struct ran_config c;
         struct ran_train_settings s;
 
-        apply(h, i, &c, &s);
+        ran_search_apply(&h->s, trial, &c, &s);
         return text(&c, &s);
+}
+
+static char *text_of(const struct hunt *h, size_t i)
+{
+        return text_of_trial(h, &h->trial[i]);
 }
 
 TEST(search_begins_with_the_settings_given)
@@ -142,6 +147,22 @@ static void check_allowed(const struct hunt *h, size_t i)
         CHECK(s.epochs == h->t.s.epochs && s.seed == h->t.s.seed);
 }
 
+/* Each value by itself is a change. */
+static void check_values(const struct hunt *h, size_t i)
+{
+        char *start = text_of_trial(h, &h->s.start);
+
+        for (size_t f = 0; f < RAN_SEARCH_FIELDS; f++) {
+                struct ran_trial one = h->s.start;
+
+                one.at[f] = h->trial[i].at[f];
+                char *changed = text_of_trial(h, &one);
+                CHECK((one.at[f] == h->s.start.at[f]) == (strcmp(start, changed) == 0));
+                free(changed);
+        }
+        free(start);
+}
+
 static void check_hunt(int task, bool crf)
 {
         struct hunt h;
@@ -154,6 +175,7 @@ static void check_hunt(int task, bool crf)
                 char *one = text_of(&h, i);
 
                 check_allowed(&h, i);
+                check_values(&h, i);
                 for (size_t j = 0; j < i; j++) {
                         char *other = text_of(&h, j);
 
@@ -173,6 +195,27 @@ TEST(search_tries_what_a_classifier_allows_and_nothing_twice)
 TEST(search_tries_what_a_language_model_allows_and_nothing_twice)
 {
         check_hunt(RAN_TASK_LM, false);
+}
+
+/* Whose table is many times as large as that. */
+TEST(search_tries_the_wide_path_beside_a_small_model)
+{
+        size_t wide = 0;
+        struct hunt h;
+
+        begin(&h, RAN_TASK_CLASSIFY);
+        h.t.c.dim = 16;
+        h.t.c.layers = 1;
+        go(&h, none_given, 60, 1);
+        for (size_t i = 0; i < h.n; i++) {
+                struct ran_config c;
+                struct ran_train_settings s;
+
+                apply(&h, i, &c, &s);
+                wide += c.wide > 0;
+        }
+        CHECK(wide > 0 && wide < h.n);
+        end(&h);
 }
 
 TEST(search_leaves_alone_what_was_given)
