@@ -29,14 +29,16 @@ metadata() {
 
 @test "tune: all that is left to try is tried, and the best model is kept" {
   documents 100 >train.jsonl
-  run -0 --separate-stderr ran-train classify $fixed --tune 60 -o m.ran train.jsonl
+  run -0 --separate-stderr ran-train classify $fixed --epochs 1 --metric loss --tune 60 -o m.ran train.jsonl
   [ "$(trials m.ran.tune | grep -c '"trial"')" -eq 6 ]
   [ "$(trials m.ran.tune | tail -n 1)" = '{"complete":true}' ]
   [[ $stderr == *'nothing is left to try'* ]]
   [ "$(jq -c 'select(.trial) | .settings' m.ran.tune | sort -u | wc -l)" -eq 6 ]
   [ "$(jq -c 'select(.trial == 1) | .settings' m.ran.tune)" = '{}' ]
-  best=$(jq -s 'map(select(.trial)) | max_by(.best).best' m.ran.tune)
-  [ "$(metadata '.training | fromjson | .dev_metric.micro_f1')" = "$best" ]
+  # The best is kept, not the last.
+  best=$(jq -s 'map(select(.trial)) | -max_by(.best).best' m.ran.tune)
+  [ "$(metadata '.training | fromjson | .dev_metric.loss')" = "$best" ]
+  [ "$(jq -s 'map(select(.trial)) | max_by(.best).trial' m.ran.tune)" -lt 6 ]
   [ ! -e m.ran.ckpt ]
 }
 
@@ -90,7 +92,7 @@ metadata() {
   documents 60 >train.jsonl
   run -0 --separate-stderr ran-train classify $few --tune 60 --log log -o m.ran train.jsonl
   [ "$(grep -c '^trial [123]  dev micro_f1 .*, epoch [123] of ' <<<"$stderr")" -eq 3 ]
-  [ "$(grep -c '^epoch' <<<"$stderr")" -eq 0 ]
+  [ "$(grep -c 'dev loss' <<<"$stderr")" -eq 0 ]
   [ "$(jq -c 'select(.event == "trial") | .trial' log | tr -d '\n')" = 123 ]
   [ "$(jq -c 'select(.event == "dev") | .trial' log | sort -u | tr -d '\n')" = 123 ]
   run -0 --separate-stderr ran-train classify $few --tune 60 -q -o m.ran train.jsonl
@@ -126,11 +128,12 @@ metadata() {
   documents 200 >train.jsonl
   settings="$few --epochs 20 --patience 100 --checkpoint-minutes 0.0005 --tune 60"
   ran-train classify $settings -q -j 1 -o whole.ran train.jsonl >whole.json
-  for when in 'INT 1' 'TERM [23]' 'KILL 1' 'KILL [23]'; do # and in which trial
+  # Signals, and where: late in the first trial, or in another.
+  for when in 'INT 1,"epoch":[4-9]' 'TERM [23]' 'KILL 1,"epoch":[4-9]' 'KILL [23]'; do
     signal=${when% *}
     rm -f log
     ran-train classify $settings -j 1 --log log -o m.ran train.jsonl >found.json 2>said 3>&- &
-    wait_for "checkpoint\",\"trial\":${when#* }," log
+    wait_for "checkpoint\",\"trial\":${when#* }" log
     kill -$signal $!
     status=0
     wait $! || status=$?
@@ -138,7 +141,7 @@ metadata() {
     [ ! -s found.json ]
     [ -e m.ran.ckpt ]
     jq -e . m.ran.tune >/dev/null
-    if [ "${when#* }" = 1 ]; then
+    if [[ $when == *' 1,'* ]]; then
       [ ! -e m.ran ]
     else
       ran-classify -m m.ran train.jsonl >/dev/null
@@ -150,6 +153,8 @@ metadata() {
     cmp m.ran whole.ran
     cmp found.json whole.json
     diff <(trials m.ran.tune) <(trials whole.ran.tune)
+    # It went on within that trial.
+    [ "$(jq -c 'select(.event == "dev" and .trial == 1 and .epoch == 1)' log | wc -l)" -eq 1 ]
     [ ! -e m.ran.ckpt ]
     rm m.ran m.ran.tune
   done
@@ -165,6 +170,9 @@ metadata() {
   cmp resumed.json whole.json
   diff <(trials m.ran.tune) <(trials n.ran.tune)
   ran-train classify $few --tune 0.00001 -q -o m.ran train.jsonl >/dev/null
+  [ "$(wc -l <m.ran.tune)" -eq 3 ]
+  sed -i 's/"seconds":[0-9.]*/"seconds":3600/' m.ran.tune # no time is left of an hour
+  ran-train classify $few --tune 60 -q --resume -o m.ran train.jsonl >/dev/null
   [ "$(wc -l <m.ran.tune)" -eq 3 ]
   run -0 --separate-stderr ran-train classify $few --tune 0.00001 --resume -o r.ran train.jsonl
   [[ $stderr == *'training begins from the start'* ]]
