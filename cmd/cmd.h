@@ -97,6 +97,10 @@ int cmd_parse(const struct cmd_program *program, int argc, char **argv);
 /* Whether the command line or the configuration file set this field of the program ("min_window"),
  * if only to its default. */
 bool cmd_was_set(const char *name);
+/* Counts those fields as set, from now on, that are different in `other`. */
+void cmd_set_changes(const struct ran_field *fields, const void *base, const void *other);
+/* Writes the fields that were set to standard output, as --config takes them. */
+void cmd_write_set(const struct cmd_program *program);
 
 /* Programs with verbs: `ran-tokenize learn ...`. Calls main of the verb that argv[1] names with
  * argc-1, argv+1; serves --help and --version; ends with 2 without a known verb. Verbs end with a

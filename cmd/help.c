@@ -182,7 +182,7 @@ void cmd_version(const struct cmd_program *program, struct ran_buf *out)
 }
 
 /* One setting a line, for people; ran_fields_json knows how each is written. */
-void cmd_print_config(const struct cmd_program *program, struct ran_buf *out)
+static void print(const struct cmd_program *program, bool all, struct ran_buf *out)
 {
         const struct cmd_group *g;
         const char *before = "{\n  ";
@@ -192,7 +192,8 @@ void cmd_print_config(const struct cmd_program *program, struct ran_buf *out)
                         const struct ran_field one[] = {*f, {0}};
                         struct ran_buf pair = {0};
 
-                        ran_fields_json(one, g->base, &pair);
+                        if (all || cmd_was_set(f->name))
+                                ran_fields_json(one, g->base, &pair);
                         if (pair.len > 0) {
                                 ran_buf_str(out, before);
                                 ran_buf_add(out, pair.data, pair.len);
@@ -203,4 +204,14 @@ void cmd_print_config(const struct cmd_program *program, struct ran_buf *out)
                 }
         }
         ran_buf_str(out, before[0] == '{' ? "{}\n" : "\n}\n");
+}
+
+void cmd_print_config(const struct cmd_program *program, struct ran_buf *out)
+{
+        print(program, true, out);
+}
+
+void cmd_print_set(const struct cmd_program *program, struct ran_buf *out)
+{
+        print(program, false, out);
 }

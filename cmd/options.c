@@ -378,6 +378,19 @@ bool cmd_was_set(const char *name)
         return false;
 }
 
+void cmd_set_changes(const struct ran_field *fields, const void *base, const void *other)
+{
+        for (const struct ran_field *f = fields; f->name != NULL; f++) {
+                const struct ran_field one[] = {*f, {0}};
+                struct ran_buf change = {0};
+
+                ran_fields_changes(one, base, other, &change);
+                if (change.len > 0)
+                        note_set(f);
+                ran_buf_release(&change);
+        }
+}
+
 static void apply_settings(const struct command_line *c, bool common)
 {
         struct ran_error err;
@@ -479,9 +492,8 @@ static void settle_fields(const struct cmd_program *program)
         }
 }
 
-/* Ends the program with what --help and its like ask for. */
-static void answer(const struct cmd_program *program,
-                   void (*write)(const struct cmd_program *program, struct ran_buf *out))
+static void write_out(const struct cmd_program *program,
+                      void (*write)(const struct cmd_program *program, struct ran_buf *out))
 {
         struct ran_buf out = {0};
 
@@ -490,7 +502,19 @@ static void answer(const struct cmd_program *program,
                 cmd_die(CMD_FAILED, "out of memory");
         cmd_write(STDOUT_FILENO, "standard output", out.data, out.len);
         ran_buf_release(&out);
+}
+
+/* Ends the program with what --help and its like ask for. */
+static void answer(const struct cmd_program *program,
+                   void (*write)(const struct cmd_program *program, struct ran_buf *out))
+{
+        write_out(program, write);
         exit(cmd_finish(CMD_OK));
+}
+
+void cmd_write_set(const struct cmd_program *program)
+{
+        write_out(program, cmd_print_set);
 }
 
 /* A file that is opened while descriptor 1 is closed would become standard output, and be written

@@ -8,6 +8,7 @@
 #include "train-progress.h"
 #include "train-run.h"
 #include "train-start.h"
+#include "train-tune.h"
 #include "vocab.h"
 
 #include <stdlib.h>
@@ -69,6 +70,11 @@ static const struct ran_field file_fields[] = {
 #define RUN_AT(member) offsetof(struct train_run_options, member)
 static const char *const progress_names[] = {"auto", "always", "never", NULL};
 static const struct ran_field run_fields[] = {
+        {"tune", 0, RAN_FIELD_REAL, RUN_AT(tune), 0, 1e6, .value = "MINUTES", .initial = "0",
+         .local = true,
+         .help = "so long, train with other settings, too, and keep the model that is best on the "
+                 "development data; options that are given stay; the settings found go to stdout; "
+                 "0: no"},
         {"resume", 0, RAN_FIELD_BOOL, RUN_AT(resume), .local = true,
          .help = "go on from the checkpoint FILE.ckpt beside the output, if there is one"},
         {"overwrite_checkpoint", 0, RAN_FIELD_BOOL, RUN_AT(overwrite_checkpoint), .local = true,
@@ -258,6 +264,9 @@ static void check_usage(void)
                 cmd_usage("--resume and --overwrite-checkpoint exclude each other");
         if (file.no_dev)
                 file.dev_share = 0;
+        if (run.tune > 0 && file.dev_share == 0 && file.dev == NULL)
+                cmd_usage("--tune chooses settings by development data: give --dev FILE, or leave "
+                          "some to hold out");
 }
 
 static void open_model(struct session *s)
@@ -506,7 +515,27 @@ static void describe_data(const struct session *s, struct ran_buf *training)
                 cmd_die(CMD_FAILED, "out of memory");
 }
 
-static int train(struct session *s, const char *checkpoint)
+/* Searches for settings, and writes those that were found beside those that were given. */
+static int tune(const struct ran_train_job *job, const struct cmd_program *program)
+{
+        struct ran_config better_config;
+        struct ran_train_settings better;
+
+        if (job->dev == NULL)
+                cmd_die(CMD_FAILED, "--tune chooses settings by development data, and there are "
+                                    "too few documents to hold some out: give --dev FILE");
+        int status = train_tune(job, &run, cmd_was_set, &better_config, &better);
+        if (status != CMD_OK)
+                return status;
+        cmd_set_changes(ran_train_fields, &better, &settings);
+        cmd_set_changes(ran_config_fields, &better_config, &config);
+        settings = better;
+        config = better_config;
+        cmd_write_set(program);
+        return status;
+}
+
+static int train(struct session *s, const struct cmd_program *program, const char *checkpoint)
 {
         struct ran_buf training = {0};
 
@@ -528,7 +557,9 @@ static int train(struct session *s, const char *checkpoint)
         describe_data(s, &training);
         job.training = training.data;
         train_start_job(&s->start, &job);
-        int status = other.dry_run ? train_dry_run(&job) : train_run(&job, &run);
+        int status = other.dry_run  ? train_dry_run(&job)
+                     : run.tune > 0 ? tune(&job, program)
+                                    : train_run(&job, &run);
         ran_buf_release(&training);
         return status;
 }
@@ -556,6 +587,9 @@ static int run_task(int task, const struct cmd_program *program, const struct pr
         if (!other.check && !other.dry_run && other.dump_gradients == NULL)
                 checkpoint = train_run_prepare(&run, file.output);
         cmd_check_input(checkpoint, file.start.init);
+        for (char **input = files; *input != NULL; input++)
+                cmd_check_input(run.journal.path, *input);
+        cmd_check_input(run.journal.path, file.dev);
         s.pool = s.source.pool = cmd_pool();
         s.source.keep = run.data_memory << 20;
         open_model(&s);
@@ -572,7 +606,8 @@ static int run_task(int task, const struct cmd_program *program, const struct pr
                 status = check(&s, &problems);
         } else {
                 refuse_problems(&problems);
-                status = other.dump_gradients != NULL ? dump_gradients(&s) : train(&s, checkpoint);
+                status = other.dump_gradients != NULL ? dump_gradients(&s)
+                                                      : train(&s, program, checkpoint);
                 if (status == CMD_OK && left_out(&s) && !input.errors_ok)
                         status = CMD_SOME_FAILED;
         }

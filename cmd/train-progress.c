@@ -89,6 +89,8 @@ static void make_line(const struct train_progress *p, const struct ran_train_rep
         char text[32];
         double share = r->steps > 0 ? (double)r->step / (double)r->steps : 0;
 
+        if (p->trial > 0)
+                ran_buf_printf(line, "trial %zu  ", p->trial);
         ran_buf_printf(line, "epoch %zu/%zu  step %zu/%zu %.1f%%", r->epoch, r->epochs, r->step,
                        r->steps, 100 * share);
         if (r->event == RAN_REPORT_DEV)
@@ -120,7 +122,7 @@ void train_progress_clear(struct train_progress *p)
 
 static void show(struct train_progress *p, const struct ran_train_report *r)
 {
-        bool lasting = r->event == RAN_REPORT_DEV;
+        bool lasting = r->event == RAN_REPORT_DEV && p->trial == 0;
         struct ran_buf line = {0};
 
         if (!lasting && (r->event != RAN_REPORT_STEP || r->seconds < p->next))
@@ -135,6 +137,14 @@ static void show(struct train_progress *p, const struct ran_train_report *r)
                 p->drawn = p->live && !lasting;
         }
         ran_buf_release(&line);
+}
+
+void train_progress_line(struct train_progress *p, const struct ran_buf *line)
+{
+        if (p->when == TRAIN_PROGRESS_NEVER || line->failed)
+                return;
+        train_progress_clear(p);
+        fprintf(stderr, "%.*s\n", (int)line->len, line->data);
 }
 
 /* ---- lines for machines --------------------------------------------------------------------- */
@@ -158,8 +168,9 @@ static void make_entry(const struct train_progress *p, const struct ran_train_re
 {
         static const char *const event[] = {"step", "dev", "checkpoint", "end"};
 
-        ran_buf_printf(b, "{\"event\":\"%s\"", event[r->event]);
-        add_number(b, "time", now());
+        ran_buf_printf(b, "\"event\":\"%s\"", event[r->event]);
+        if (p->trial > 0)
+                ran_buf_printf(b, ",\"trial\":%zu", p->trial);
         ran_buf_printf(b, ",\"epoch\":%zu,\"epochs\":%zu,\"step\":%zu,\"steps\":%zu", r->epoch,
                        r->epochs, r->step, r->steps);
         if (r->event == RAN_REPORT_DEV) {
@@ -185,20 +196,23 @@ static void make_entry(const struct train_progress *p, const struct ran_train_re
         ran_buf_printf(b, ",\"tokens\":%zu", r->tokens);
         add_number(b, "tokens_per_s", r->tokens_per_second);
         add_number(b, "seconds", r->seconds);
-        ran_buf_printf(b, ",\"seed\":%llu}\n", (unsigned long long)p->seed);
+        ran_buf_printf(b, ",\"seed\":%llu", (unsigned long long)p->seed);
 }
 
 /* A log that fails (a full disk) must not cost the training: it is said once, and at the end. */
-static void write_log(struct train_progress *p, const struct ran_train_report *r)
+void train_progress_entry(struct train_progress *p, const struct ran_buf *members)
 {
         struct ran_buf entry = {0};
 
         if (p->log == NULL || p->log_failed)
                 return;
-        make_entry(p, r, &entry);
+        ran_buf_char(&entry, '{');
+        ran_buf_add(&entry, members->data, members->len);
+        add_number(&entry, "time", now());
+        ran_buf_str(&entry, "}\n");
         errno = ENOMEM;
-        if (entry.failed || fwrite(entry.data, 1, entry.len, p->log) != entry.len ||
-            fflush(p->log) != 0) {
+        if (entry.failed || members->failed ||
+            fwrite(entry.data, 1, entry.len, p->log) != entry.len || fflush(p->log) != 0) {
                 p->log_failed = true;
                 train_progress_clear(p);
                 cmd_warn("%s: the log cannot be written: %s; training goes on without it",
@@ -216,7 +230,11 @@ void train_progress_report(struct train_progress *p, const struct ran_train_repo
         }
         if (p->when != TRAIN_PROGRESS_NEVER)
                 show(p, r);
-        write_log(p, r);
+        struct ran_buf entry = {0};
+        if (p->log != NULL)
+                make_entry(p, r, &entry);
+        train_progress_entry(p, &entry);
+        ran_buf_release(&entry);
 }
 
 bool train_progress_end(struct train_progress *p)

@@ -14,7 +14,8 @@ struct train_progress {
         const char *metric; /* name of the dev metric, as --metric has it */
         bool texts;         /* of a language model: people read its loss as a perplexity */
         uint64_t seed;
-        FILE *log; /* one JSON object a report; NULL: none */
+        size_t trial; /* of a search, from 1: its epochs are shown like steps; 0: of none */
+        FILE *log;    /* one JSON object a report; NULL: none */
         const char *log_name;
         /* The rest is filled here. */
         bool live; /* one line that is drawn again and again, on a terminal */
@@ -28,6 +29,9 @@ struct train_progress {
 void train_progress_begin(struct train_progress *p);
 /* Shows and logs one report. */
 void train_progress_report(struct train_progress *p, const struct ran_train_report *r);
+/* A line that stays; an entry of the log, which begins with `"event":...` and has no braces. */
+void train_progress_line(struct train_progress *p, const struct ran_buf *line);
+void train_progress_entry(struct train_progress *p, const struct ran_buf *members);
 /* Ends the live line, so that messages start on a line of their own. */
 void train_progress_clear(struct train_progress *p);
 /* Closes the log; false when some of it could not be written (which has been said by then). */

@@ -2,7 +2,6 @@
 #include "train-run.h"
 #include "cmd.h"
 #include "model.h"
-#include "train-progress.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -33,6 +32,17 @@ static void catch_signal(int signal)
         sigaction(signal, &action, NULL);
 }
 
+void train_run_catch_signals(void)
+{
+        catch_signal(SIGINT);
+        catch_signal(SIGTERM);
+}
+
+int train_run_stopped(void)
+{
+        return stop_signal;
+}
+
 /* ---- files ---------------------------------------------------------------------------------- */
 
 /* The log of a run that is resumed is gone on with. */
@@ -45,22 +55,46 @@ static void open_log(struct train_run_options *options)
                 cmd_die(CMD_FAILED, "cannot write the log %s: %s", options->log, strerror(errno));
 }
 
+static char *beside(const char *output, const char *suffix)
+{
+        char *name;
+
+        if (asprintf(&name, "%s%s", output, suffix) < 0)
+                cmd_die(CMD_FAILED, "out of memory");
+        cmd_check_writable(name);
+        return name;
+}
+
+/* A journal of a search that came to its end is no more worth than its model, which is written
+ * over, too. */
+static void open_journal(struct train_run_options *options, const char *output)
+{
+        struct train_journal *j = &options->journal;
+        char *name = beside(output, ".tune");
+
+        if (options->overwrite_checkpoint)
+                j->path = name;
+        else
+                train_journal_open(j, name);
+        if (j->complete && !options->resume)
+                train_journal_clear(j);
+}
+
 char *train_run_prepare(struct train_run_options *options, const char *output)
 {
-        char *checkpoint;
-
-        if (asprintf(&checkpoint, "%s.ckpt", output) < 0)
-                cmd_die(CMD_FAILED, "out of memory");
         cmd_check_writable(output);
-        cmd_check_writable(checkpoint);
+        char *checkpoint = beside(output, ".ckpt");
         bool exists = access(checkpoint, F_OK) == 0;
-        if (exists && !options->resume && !options->overwrite_checkpoint)
+        if (options->tune > 0)
+                open_journal(options, output);
+        bool any = exists || options->journal.n > 0;
+        if (any && !options->resume && !options->overwrite_checkpoint)
                 cmd_die(CMD_FAILED,
                         "%s is left from a training that was interrupted: go on with it by "
                         "--resume, "
                         "or begin anew by --overwrite-checkpoint",
-                        checkpoint);
-        if (options->resume && !exists) {
+                        exists ? checkpoint : options->journal.path);
+        if (options->resume && !any) {
                 cmd_note("there is no %s to resume: training begins from the start", checkpoint);
                 options->resume = false;
         }
@@ -80,8 +114,7 @@ static double peak_bytes(void)
 static void summarise(const struct ran_train_job *job, const struct train_progress *p)
 {
         const struct ran_train_report *last = &p->last;
-        char tokens[32], rate[32], time[32], peak[32], size[32];
-        struct stat file = {0};
+        char tokens[32], rate[32], time[32], peak[32];
 
         if (last->best_epoch > 0)
                 cmd_note("best epoch %zu of %zu: dev %s %.2f", last->best_epoch, last->epoch,
@@ -92,6 +125,14 @@ static void summarise(const struct ran_train_job *job, const struct train_progre
         cmd_note("%s tokens in %s, %s tokens/s, peak memory %sB",
                  train_amount(tokens, (double)last->tokens), train_duration(time, last->seconds),
                  train_amount(rate, last->tokens_per_second), train_amount(peak, peak_bytes()));
+        train_run_tell_model(job);
+}
+
+void train_run_tell_model(const struct ran_train_job *job)
+{
+        char size[32];
+        struct stat file = {0};
+
         stat(job->output, &file);
         cmd_note("the model is %s (%sB); now use it:", job->output,
                  train_amount(size, (double)file.st_size));
@@ -127,24 +168,31 @@ static int ended_early(const struct ran_train_job *job, const struct ran_error *
         return interrupted ? 128 + stop_signal : cmd_status_of(err);
 }
 
+struct train_progress train_run_progress(const struct ran_train_job *job,
+                                         const struct train_run_options *options)
+{
+        struct train_progress p = {.when = options->progress,
+                                   .metric = metric_name(job->settings->metric),
+                                   .texts = job->config->task == RAN_TASK_LM ||
+                                            job->config->task == RAN_TASK_MLM,
+                                   .seed = job->settings->seed,
+                                   .log = options->log_file,
+                                   .log_name = options->log};
+
+        train_progress_begin(&p);
+        return p;
+}
+
 int train_run(struct ran_train_job *job, const struct train_run_options *options)
 {
-        struct train_progress progress = {.when = options->progress,
-                                          .metric = metric_name(job->settings->metric),
-                                          .texts = job->config->task == RAN_TASK_LM ||
-                                                   job->config->task == RAN_TASK_MLM,
-                                          .seed = job->settings->seed,
-                                          .log = options->log_file,
-                                          .log_name = options->log};
+        struct train_progress progress = train_run_progress(job, options);
         struct ran_error err = {0};
 
-        train_progress_begin(&progress);
         job->resume = options->resume;
         job->checkpoint_seconds = 60 * options->checkpoint_minutes;
         job->report = on_report;
         job->arg = &progress;
-        catch_signal(SIGINT);
-        catch_signal(SIGTERM);
+        train_run_catch_signals();
         int code = ran_train(job, &err);
         bool logged = train_progress_end(&progress);
         if (code != RAN_OK)

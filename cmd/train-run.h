@@ -3,25 +3,37 @@
 #define CMD_TRAIN_RUN_H
 
 #include "ran.h"
+#include "train-journal.h"
+#include "train-progress.h"
 
 struct train_run_options {
         int progress; /* TRAIN_PROGRESS_... */
         char *log;    /* JSON lines, or NULL */
         double checkpoint_minutes;
-        size_t data_memory;        /* MB of each long array of the data that stay in memory */
-        FILE *log_file;            /* opened by train_run_prepare, closed by train_run */
-        bool resume;               /* where a checkpoint is; else from the start */
-        bool overwrite_checkpoint; /* begin anew although there is one */
+        double tune;        /* minutes to search for better settings; 0: train with those given */
+        size_t data_memory; /* MB of each long array of the data that stay in memory */
+        FILE *log_file;     /* opened by train_run_prepare, closed by train_run */
+        bool resume;        /* where a checkpoint is; else from the start */
+        bool overwrite_checkpoint;    /* begin anew although there is one */
+        struct train_journal journal; /* with tune: opened by train_run_prepare */
 };
 
 /* Makes sure, before anything is read, that the model and its checkpoint can be written and that no
- * checkpoint is lost; dies with 3 otherwise. Returns the name of the checkpoint, which the caller
- * frees. */
+ * checkpoint, or journal of a search, is lost; dies with 3 otherwise. Returns the name of the
+ * checkpoint, which the caller frees. */
 char *train_run_prepare(struct train_run_options *options, const char *output);
 
 /* Trains; fills in resume, checkpoint_seconds, report and arg of the job. Returns the status to end
  * with. */
 int train_run(struct ran_train_job *job, const struct train_run_options *options);
+
+/* What train_run is made of, and a search is, too: SIGINT and SIGTERM are asked for by _stopped, 0
+ * or the signal; the live line and the log; and what to do with the model. */
+void train_run_catch_signals(void);
+int train_run_stopped(void);
+struct train_progress train_run_progress(const struct ran_train_job *job,
+                                         const struct train_run_options *options);
+void train_run_tell_model(const struct ran_train_job *job);
 
 /* Says on stdout what training would need. The time is measured in a few seconds of training, of
  * which nothing stays. */

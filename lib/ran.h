@@ -122,6 +122,7 @@ enum ran_purpose {
         RAN_FOR_CONTEXT,
         RAN_FOR_WORDS, /* dropout of whole words */
         RAN_FOR_PROBES,
+        RAN_FOR_SEARCH,
 };
 uint64_t ran_key(uint64_t seed, uint64_t purpose, uint64_t epoch, uint64_t record);
 uint64_t ran_draw(uint64_t key, uint64_t position);  /* 64 uniform bits */
@@ -250,6 +251,9 @@ int ran_fields_parse(const struct ran_field *fields, void *base, const char *jso
 /* Appends "name":value pairs, comma between, in table order and without braces, local fields and
  * unset text left out. The numbers are the shortest that read back. */
 void ran_fields_json(const struct ran_field *fields, const void *base, struct ran_buf *out);
+/* The same of those fields only that are different in `other`. */
+void ran_fields_changes(const struct ran_field *fields, const void *base, const void *other,
+                        struct ran_buf *out);
 
 /* ---- JSON records (record/) ----------------------------------------------------------------- */
 
@@ -1147,12 +1151,15 @@ struct ran_train_job {
         bool resume;
         const char *training; /* JSON members that the caller wants in `training`, or NULL */
         struct ran_pool *pool;
-        /* Called now and then; a value other than 0 ends training after a checkpoint with
-         * RAN_EINTR. */
+        /* Called now and then; a value other than 0 ends training with RAN_EINTR, after a
+         * checkpoint if the job has one (still: the caller may have taken it away meanwhile). */
         int (*report)(void *arg, const struct ran_train_report *report);
         void *arg;
 };
 int ran_train(const struct ran_train_job *job, struct ran_error *err);
+/* Everything that can change the result of a job, as JSON members `"training":{...},"config":{...},
+ * "vocabulary":...`: the same text means the same model. */
+void ran_train_describe(const struct ran_train_job *job, struct ran_buf *out);
 /* Whether the head of `init` serves, too: same encoder, task and classes. */
 bool ran_train_keeps_head(const struct ran_train_job *job);
 /* Loss and gradients of the first batch (the documents in order, no dropout, no shuffling) as a
@@ -1166,5 +1173,36 @@ struct ran_train_estimate {
 };
 int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimate *e,
                        struct ran_error *err);
+
+/* A search for better settings (train/search.c, where a table has those that matter, and values of
+ * each). A trial is one value of each. */
+enum { RAN_SEARCH_FIELDS = 24 };
+struct ran_trial {
+        signed char at[RAN_SEARCH_FIELDS]; /* which value; -1: that of the job, which is another */
+        double metric; /* what came of it, larger is better; -INFINITY: nothing yet */
+};
+struct ran_search {
+        const struct ran_train_job *job; /* with the settings that the search starts from */
+        struct ran_trial start;
+        bool fixed[RAN_SEARCH_FIELDS]; /* stays as it is */
+        size_t longest;                /* document */
+        double flops, parameters;      /* of the job */
+};
+/* The job is the caller's, and stays as it is. given: whether that setting is not to be changed. */
+int ran_search_init(struct ran_search *s, const struct ran_train_job *job,
+                    bool (*given)(const char *name), struct ran_error *err);
+/* What to try after n trials: a function of the job, its seed, and what the trials brought. The
+ * first one is the job as it is. False when nothing is left to try. */
+bool ran_search_next(const struct ran_search *s, const struct ran_trial *trial, size_t n,
+                     struct ran_trial *next);
+void ran_search_apply(const struct ran_search *s, const struct ran_trial *trial,
+                      struct ran_config *config, struct ran_train_settings *settings);
+/* The best of n trials, the first of several; n > 0. */
+size_t ran_search_best(const struct ran_trial *trial, size_t n);
+/* Whether a trial that has reached `metric` after so many epochs is clearly behind one whose metric
+ * after each of n epochs is best[] (NaN: unknown): less than that had after two thirds of them. */
+bool ran_search_behind(const double *best, size_t n, size_t epoch, double metric);
+/* The names of the settings that are not fixed, as a JSON array. */
+void ran_search_fields(const struct ran_search *s, struct ran_buf *out);
 
 #endif

@@ -530,17 +530,46 @@ static void add_value(struct ran_buf *out, const struct ran_field *field, const 
         }
 }
 
+static bool is_set(const struct ran_field *field, const void *base)
+{
+        return field->type != RAN_FIELD_TEXT ||
+               *(char *const *)((const char *)base + field->offset) != NULL;
+}
+
+/* Appends a field that is set, with what goes before it; what_if: unless it is the same there. */
+static bool add_field(struct ran_buf *out, const char *before, const struct ran_field *field,
+                      const void *base, const void *what_if)
+{
+        struct ran_buf value = {0}, other = {0};
+
+        if (field->local || !is_set(field, base))
+                return false;
+        add_value(&value, field, (const char *)base + field->offset);
+        if (what_if != NULL && is_set(field, what_if))
+                add_value(&other, field, (const char *)what_if + field->offset);
+        bool same = what_if != NULL && value.len == other.len &&
+                    memcmp(value.data, other.data, value.len) == 0;
+        if (!same) {
+                ran_buf_printf(out, "%s\"%s\":", before, field->name);
+                ran_buf_add(out, value.data, value.len);
+        }
+        out->failed |= value.failed | other.failed;
+        ran_buf_release(&value);
+        ran_buf_release(&other);
+        return !same;
+}
+
+void ran_fields_changes(const struct ran_field *fields, const void *base, const void *other,
+                        struct ran_buf *out)
+{
+        const char *before = "";
+
+        for (const struct ran_field *f = fields; f->name != NULL; f++)
+                if (add_field(out, before, f, base, other))
+                        before = ",";
+}
+
 void ran_fields_json(const struct ran_field *fields, const void *base, struct ran_buf *out)
 {
-        bool first = true;
-
-        for (const struct ran_field *f = fields; f->name != NULL; f++) {
-                const void *value = (const char *)base + f->offset;
-
-                if (f->local || (f->type == RAN_FIELD_TEXT && *(char *const *)value == NULL))
-                        continue;
-                ran_buf_printf(out, "%s\"%s\":", first ? "" : ",", f->name);
-                add_value(out, f, value);
-                first = false;
-        }
+        ran_fields_changes(fields, base, NULL, out);
 }

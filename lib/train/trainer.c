@@ -30,23 +30,40 @@ void ran_trainer_begin_epoch(struct ran_trainer *t)
 }
 
 /* Everything that can change the result, and nothing else: the same text means the same run. */
+static void add_training(const struct ran_train_job *job, struct ran_buf *out)
+{
+        ran_buf_str(out, "\"version\":\"" RAN_VERSION "\",");
+        ran_fields_json(ran_train_fields, job->settings, out);
+        ran_buf_printf(out, ",\"batch_size\":%zu,\"train\":{\"documents\":%zu,\"digest\":\"%s\"}",
+                       ran_train_batch(job), job->train->B, job->train->digest);
+        if (job->dev != NULL && job->dev->B > 0)
+                ran_buf_printf(out, ",\"dev\":{\"documents\":%zu,\"digest\":\"%s\"}", job->dev->B,
+                               job->dev->digest);
+        ran_describe_start(job, out);
+        if (job->training != NULL && job->training[0] != '\0') {
+                ran_buf_char(out, ',');
+                ran_buf_str(out, job->training);
+        }
+}
+
+void ran_train_describe(const struct ran_train_job *job, struct ran_buf *out)
+{
+        ran_buf_str(out, "\"training\":{");
+        add_training(job, out);
+        ran_buf_str(out, "},\"config\":{");
+        ran_fields_json(ran_config_fields, job->config, out);
+        ran_buf_str(out, "},\"vocabulary\":");
+        if (job->tokenizer != NULL)
+                ran_buf_printf(out, "\"%s\"", ran_tokenizer_digest(job->tokenizer));
+        else
+                ran_buf_printf(out, "%zu", job->V);
+}
+
 static int describe(struct ran_trainer *t, struct ran_error *err)
 {
-        const struct ran_train_job *job = t->job;
         struct ran_buf out = {0};
 
-        ran_buf_str(&out, "\"version\":\"" RAN_VERSION "\",");
-        ran_fields_json(ran_train_fields, t->s, &out);
-        ran_buf_printf(&out, ",\"batch_size\":%zu,\"train\":{\"documents\":%zu,\"digest\":\"%s\"}",
-                       t->batch, job->train->B, job->train->digest);
-        if (job->dev != NULL && job->dev->B > 0)
-                ran_buf_printf(&out, ",\"dev\":{\"documents\":%zu,\"digest\":\"%s\"}", job->dev->B,
-                               job->dev->digest);
-        ran_describe_start(job, &out);
-        if (job->training != NULL && job->training[0] != '\0') {
-                ran_buf_char(&out, ',');
-                ran_buf_str(&out, job->training);
-        }
+        add_training(t->job, &out);
         ran_buf_char(&out, '\0');
         if (out.failed) {
                 ran_buf_release(&out);

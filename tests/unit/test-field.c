@@ -337,3 +337,26 @@ TEST(field_of_too_many_choices)
         CHECK_OK(ran_field_set(kind_fields, &choices, text, &err), err);
         CHECK_SIZE(choices.n, RAN_CHOICES_MAX);
 }
+
+TEST(fields_changes_are_those_that_are_different)
+{
+        struct settings a, b;
+        struct ran_error err = {0};
+        struct ran_buf out = {0};
+
+        CHECK_OK(ran_fields_init(fields, &a, &err), err);
+        CHECK_OK(ran_fields_init(fields, &b, &err), err);
+        CHECK_OK(ran_field_set(named("mask"), &a, "causal", &err), err);
+        CHECK_OK(ran_field_set(named("learning_rate"), &a, "0.5", &err), err);
+        CHECK_OK(ran_field_set(named("title"), &a, "x", &err), err);
+        CHECK_OK(ran_field_set(named("output"), &a, "local", &err), err);
+        ran_fields_changes(fields, &a, &b, &out);
+        ran_buf_char(&out, '\0');
+        CHECK_STR(out.data, "\"learning_rate\":0.5,\"mask\":\"causal\",\"title\":\"x\"");
+        out.len = 0;
+        ran_fields_changes(fields, &a, &a, &out);
+        CHECK_SIZE(out.len, 0);
+        ran_buf_release(&out);
+        ran_fields_release(fields, &a);
+        ran_fields_release(fields, &b);
+}

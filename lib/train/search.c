@@ -1,0 +1,401 @@
+/* search.c - which settings to try next, when better ones are searched for.
+ *
+ * The table below has the settings that matter and, of each, some values in order. A trial is one
+ * value of each; the first trial has those that the user trains with, and a setting that somebody
+ * gave stays as it is. After that trials take turns: one goes a step from the best so far, in one
+ * setting or two, and one draws about a third of the settings anew. What is drawn depends on the
+ * seed and on what the trials before brought, and on nothing else: how fast the machine is decides
+ * how many trials there are, not which.
+ */
+#include "ran.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- where to look -------------------------------------------------------------------------- */
+
+/* A search, and the model that a candidate so far describes. */
+typedef bool matters(const struct ran_search *s, const struct ran_config *c);
+
+static bool has_vocabulary(const struct ran_search *s, const struct ran_config *c)
+{
+        (void)c;
+        return s->job->tokenizer != NULL;
+}
+
+static bool is_lm_of_long_texts(const struct ran_search *s, const struct ran_config *c)
+{
+        return c->task == RAN_TASK_LM && s->longest > 2 * c->window;
+}
+
+static bool has_init(const struct ran_search *s, const struct ran_config *c)
+{
+        (void)c;
+        return s->job->init != NULL;
+}
+
+static bool has_vectors(const struct ran_search *s, const struct ran_config *c)
+{
+        (void)c;
+        return s->job->vectors != NULL;
+}
+
+static bool has_free_width(const struct ran_search *s, const struct ran_config *c)
+{
+        return !has_init(s, c) && !has_vectors(s, c);
+}
+
+static bool has_free_encoder(const struct ran_search *s, const struct ran_config *c)
+{
+        return s->job->init == NULL || ran_model_config(s->job->init)->encoder != c->encoder;
+}
+
+/* Documents that one window of the smallest size holds are the same to all. */
+static bool has_windows(const struct ran_search *s, const struct ran_config *c)
+{
+        bool windows = c->encoder == RAN_ENCODER_RAN;
+
+        for (size_t i = 0; i < c->attention.n && c->encoder == RAN_ENCODER_TRANSFORMER; i++)
+                windows |= c->attention.item[i] != RAN_ATTENTION_FULL;
+        return windows && s->longest > 64 && has_free_encoder(s, c);
+}
+
+static bool has_rank(const struct ran_search *s, const struct ran_config *c)
+{
+        return c->encoder == RAN_ENCODER_CONTEXTUALIZER && has_free_encoder(s, c);
+}
+
+static bool has_ffn(const struct ran_search *s, const struct ran_config *c)
+{
+        return c->encoder == RAN_ENCODER_TRANSFORMER && has_free_encoder(s, c);
+}
+
+static bool has_free_head(const struct ran_search *s, const struct ran_config *c)
+{
+        return c->task == RAN_TASK_CLASSIFY && !ran_train_keeps_head(s->job);
+}
+
+static bool has_pooling(const struct ran_search *s, const struct ran_config *c)
+{
+        return has_free_head(s, c) && c->encoder != RAN_ENCODER_CONTEXTUALIZER;
+}
+
+static bool is_wide(const struct ran_search *s, const struct ran_config *c)
+{
+        (void)s;
+        return c->wide > 0;
+}
+
+static bool has_free_ngrams(const struct ran_search *s, const struct ran_config *c)
+{
+        return is_wide(s, c) && has_free_head(s, c);
+}
+
+/* A setting stands below those that decide whether it matters. Values that a task does not allow
+ * are refused by the checks of ran_train. */
+static const struct row {
+        const char *name;
+        const char *value[10]; /* ascending, NULL at the end */
+        matters *matters;      /* NULL: always */
+} rows[] = {
+        {"wide", {"0", "262144"}, has_free_head},
+        {"ngrams", {"1", "2", "3"}, has_free_ngrams},
+        {"wide_rate", {"2", "3", "5", "10", "20", "30"}, is_wide},
+        {"path_loss", {"0", "0.25", "0.5", "0.75", "1"}, is_wide},
+        {"learning_rate",
+         {"0.0002", "0.0003", "0.0005", "0.0007", "0.001", "0.0015", "0.002", "0.003", "0.005"},
+         NULL},
+        {"batch", {"4", "8", "16", "32", "64"}, NULL},
+        {"bptt", {"0", "2", "4", "8"}, is_lm_of_long_texts},
+        {"weight_decay", {"0", "0.01", "0.03", "0.1", "0.3", "1"}, NULL},
+        {"dropout", {"0", "0.05", "0.1", "0.2", "0.3", "0.4", "0.5"}, NULL},
+        {"embed_dropout", {"0", "0.05", "0.1", "0.15", "0.2", "0.3", "0.4", "0.5"}, NULL},
+        {"word_dropout", {"0", "0.05", "0.1", "0.2", "0.3"}, has_vocabulary},
+        {"label_smoothing", {"0", "0.02", "0.05", "0.1", "0.2"}, NULL},
+        {"vectors_rms", {"0.05", "0.1", "0.2", "0.3"}, has_vectors},
+        {"init_rate", {"0.1", "0.2", "0.3", "0.5", "0.7", "1"}, has_init},
+        {"dim", {"64", "96", "128", "192", "256"}, has_free_width},
+        {"layers", {"1", "2", "3"}, has_free_encoder},
+        {"window", {"64", "128", "256", "512"}, has_windows},
+        {"rank", {"64", "128", "256", "512"}, has_rank},
+        {"ffn_dim", {"128", "256", "512", "1024"}, has_ffn},
+        {"pooling", {"max", "mean"}, has_pooling},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+_Static_assert((size_t)ROWS <= RAN_SEARCH_FIELDS, "a trial has room for a value of each");
+
+/* A model that is much larger than that of the first trial would take the time of many others. */
+static const double most_flops = 2, most_parameters = 4, few_parameters = 1 << 26;
+
+static int values(const struct row *row)
+{
+        int n = 0;
+
+        while (row->value[n] != NULL)
+                n++;
+        return n;
+}
+
+/* ---- trials as settings --------------------------------------------------------------------- */
+
+struct candidate {
+        struct ran_config c;
+        struct ran_train_settings s;
+};
+
+static const struct ran_field *find(const struct ran_field *fields, const char *name)
+{
+        while (fields->name != NULL && strcmp(fields->name, name) != 0)
+                fields++;
+        return fields->name != NULL ? fields : NULL;
+}
+
+/* The field of a row, and where its value is. */
+static const struct ran_field *field_of(const struct row *row, struct candidate *k, void **base)
+{
+        const struct ran_field *field = find(ran_config_fields, row->name);
+
+        *base = field != NULL ? (void *)&k->c : (void *)&k->s;
+        return field != NULL ? field : find(ran_train_fields, row->name);
+}
+
+static void set(struct candidate *k, const struct row *row, const char *text)
+{
+        void *base;
+        const struct ran_field *field = field_of(row, k, &base);
+
+        ran_field_set(field, base, text, NULL); /* of the table: it cannot fail */
+}
+
+static bool same_value(const struct row *row, struct candidate *a, struct candidate *b)
+{
+        struct ran_buf x = {0}, y = {0};
+        void *p, *q;
+        const struct ran_field one[] = {*field_of(row, a, &p), {0}};
+
+        field_of(row, b, &q);
+        ran_fields_json(one, p, &x);
+        ran_fields_json(one, q, &y);
+        bool same = x.len == y.len && (x.len == 0 || memcmp(x.data, y.data, x.len) == 0);
+        ran_buf_release(&x);
+        ran_buf_release(&y);
+        return same;
+}
+
+static struct candidate start_of(const struct ran_search *s)
+{
+        return (struct candidate){*s->job->config, *s->job->settings};
+}
+
+static struct candidate candidate(const struct ran_search *s, const struct ran_trial *trial)
+{
+        struct candidate k = start_of(s);
+
+        for (int i = 0; i < ROWS; i++)
+                if (trial->at[i] != s->start.at[i])
+                        set(&k, &rows[i], rows[i].value[trial->at[i]]);
+        return k;
+}
+
+void ran_search_apply(const struct ran_search *s, const struct ran_trial *trial,
+                      struct ran_config *config, struct ran_train_settings *settings)
+{
+        const struct candidate k = candidate(s, trial);
+
+        *config = k.c;
+        *settings = k.s;
+}
+
+/* Which of its values a setting has; -1: none of them. */
+static signed char index_of(const struct ran_search *s, const struct row *row)
+{
+        struct candidate here = start_of(s), other = here;
+
+        for (int i = 0; row->value[i] != NULL; i++) {
+                set(&other, row, row->value[i]);
+                if (same_value(row, &here, &other))
+                        return (signed char)i;
+        }
+        return -1;
+}
+
+static int estimate(const struct ran_search *s, const struct candidate *k,
+                    struct ran_train_estimate *e, struct ran_error *err)
+{
+        struct ran_train_job job = *s->job;
+
+        job.config = &k->c;
+        job.settings = &k->s;
+        job.pool = NULL;
+        return ran_train_estimate(&job, e, err);
+}
+
+int ran_search_init(struct ran_search *s, const struct ran_train_job *job,
+                    bool (*given)(const char *name), struct ran_error *err)
+{
+        const struct ran_dataset *d = job->train;
+        struct ran_train_estimate e;
+        struct candidate k;
+
+        *s = (struct ran_search){.job = job};
+        for (size_t b = 0; b < d->B; b++)
+                if (d->first[b + 1] - d->first[b] > s->longest)
+                        s->longest = d->first[b + 1] - d->first[b];
+        for (int i = 0; i < ROWS; i++) {
+                s->start.at[i] = index_of(s, &rows[i]);
+                s->fixed[i] = given(rows[i].name);
+        }
+        k = start_of(s);
+        if (estimate(s, &k, &e, err) != RAN_OK)
+                return err->code;
+        s->flops = e.flops;
+        s->parameters = (double)(e.parameters + e.embedding_parameters);
+        return RAN_OK;
+}
+
+void ran_search_fields(const struct ran_search *s, struct ran_buf *out)
+{
+        const char *before = "[";
+
+        for (int i = 0; i < ROWS; i++) {
+                if (s->fixed[i])
+                        continue;
+                ran_buf_printf(out, "%s\"%s\"", before, rows[i].name);
+                before = ",";
+        }
+        ran_buf_str(out, before[0] == '[' ? "[]" : "]");
+}
+
+/* ---- what to try next ----------------------------------------------------------------------- */
+
+struct dice {
+        uint64_t key, at;
+};
+
+static int draw(struct dice *d, int n)
+{
+        return (int)(ran_draw(d->key, d->at++) % (uint64_t)n);
+}
+
+static bool is_free(const struct ran_search *s, int i, const struct candidate *k)
+{
+        return !s->fixed[i] && (rows[i].matters == NULL || rows[i].matters(s, &k->c));
+}
+
+/* Another value of a setting, next to the one it has or the next but one. */
+static void step(struct ran_trial *t, int i, struct dice *d)
+{
+        int n = values(&rows[i]), away = draw(d, 4) == 0 ? 2 : 1;
+        int to = t->at[i] + (draw(d, 2) == 0 ? away : -away);
+
+        if (t->at[i] < 0)
+                to = draw(d, n);
+        else if (to < 0 || to >= n)
+                to = 2 * t->at[i] - to;
+        if (to >= 0 && to < n)
+                t->at[i] = (signed char)to;
+}
+
+static void go_near(const struct ran_search *s, struct ran_trial *t, struct dice *d)
+{
+        int picks = 1 + draw(d, 2);
+
+        while (picks-- > 0) {
+                const struct candidate k = candidate(s, t);
+                int open[ROWS], n = 0;
+
+                for (int i = 0; i < ROWS; i++)
+                        if (is_free(s, i, &k))
+                                open[n++] = i;
+                if (n > 0)
+                        step(t, open[draw(d, n)], d);
+        }
+}
+
+static void go_far(const struct ran_search *s, struct ran_trial *t, struct dice *d)
+{
+        for (int i = 0; i < ROWS; i++) {
+                const struct candidate k = candidate(s, t);
+
+                if (is_free(s, i, &k) && draw(d, 3) == 0)
+                        t->at[i] = (signed char)draw(d, values(&rows[i]));
+        }
+}
+
+/* What does not matter any more is as it was in the beginning, so that no trial is made twice. */
+static void forget(const struct ran_search *s, struct ran_trial *t)
+{
+        for (int i = 0; i < ROWS; i++) {
+                const struct candidate k = candidate(s, t);
+
+                if (!is_free(s, i, &k))
+                        t->at[i] = s->start.at[i];
+        }
+}
+
+static bool was_tried(const struct ran_trial *trial, size_t n, const struct ran_trial *t)
+{
+        for (size_t i = 0; i < n; i++)
+                if (memcmp(trial[i].at, t->at, sizeof t->at) == 0)
+                        return true;
+        return false;
+}
+
+static bool can_be(const struct ran_search *s, const struct ran_trial *t)
+{
+        const struct candidate k = candidate(s, t);
+        struct ran_train_estimate e;
+        struct ran_error err;
+
+        if (estimate(s, &k, &e, &err) != RAN_OK)
+                return false;
+        double parameters = (double)(e.parameters + e.embedding_parameters);
+        return e.flops <= most_flops * s->flops &&
+               parameters <= fmax(most_parameters * s->parameters, few_parameters);
+}
+
+size_t ran_search_best(const struct ran_trial *trial, size_t n)
+{
+        size_t best = 0;
+
+        for (size_t i = 1; i < n; i++)
+                if (trial[i].metric > trial[best].metric)
+                        best = i;
+        return best;
+}
+
+bool ran_search_next(const struct ran_search *s, const struct ran_trial *trial, size_t n,
+                     struct ran_trial *next)
+{
+        const size_t tries = 400; /* after half of them steps have run out */
+
+        *next = s->start;
+        next->metric = -INFINITY;
+        if (n == 0)
+                return true;
+        for (size_t i = 0; i < tries; i++) {
+                struct dice d = {ran_key(s->job->settings->seed, RAN_FOR_SEARCH, n, i), 0};
+
+                *next = trial[ran_search_best(trial, n)];
+                next->metric = -INFINITY;
+                if (n % 2 == 1 && i < tries / 2)
+                        go_near(s, next, &d);
+                else
+                        go_far(s, next, &d);
+                forget(s, next);
+                if (!was_tried(trial, n, next) && can_be(s, next))
+                        return true;
+        }
+        return false;
+}
+
+/* ---- what to end early ---------------------------------------------------------------------- */
+
+bool ran_search_behind(const double *best, size_t n, size_t epoch, double metric)
+{
+        double then = -INFINITY;
+
+        for (size_t e = 0; e < n && e < 2 * epoch / 3; e++)
+                then = fmax(then, best[e]);
+        return metric < then;
+}

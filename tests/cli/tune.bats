@@ -1,0 +1,247 @@
+#!/usr/bin/env bats
+# ran-train --tune: what is tried, what is kept, and that a search can be interrupted and gone on
+# with. Most of these searches end when nothing is left to try, so that no clock decides.
+
+bats_require_minimum_version 1.5.0
+load train.bash
+
+setup() {
+  PATH=$RAN_BIN:$PATH
+  mkdir "$BATS_TEST_TMPDIR/work" # bats has files of its own beside it
+  cd "$BATS_TEST_TMPDIR/work" || exit
+}
+
+shape='--dim 16 --heads 2 --head-dim 8 --window 16 --min-window 4 --epochs 3'
+# All that a search would change but --layers, of which there are three, and --pooling.
+fixed="$shape --wide 0 --learning-rate 0.005 --batch 4 --weight-decay 0.01 --dropout 0.1"
+fixed+=" --embed-dropout 0.1 --word-dropout 0 --label-smoothing 0"
+few="$fixed --pooling max"
+
+# trials JOURNAL: its lines without what the clock says.
+trials() {
+  jq -c 'del(.seconds)' "$1"
+}
+
+# metadata FILTER: of the model m.ran.
+metadata() {
+  tail -c +9 m.ran | head -c "$(od -A n -t u8 -N 8 m.ran | tr -d ' ')" | jq -c ".__metadata__ | $1"
+}
+
+@test "tune: all that is left to try is tried, and the best model is kept" {
+  documents 100 >train.jsonl
+  run -0 --separate-stderr ran-train classify $fixed --epochs 1 --metric loss --tune 60 -o m.ran train.jsonl
+  [ "$(trials m.ran.tune | grep -c '"trial"')" -eq 6 ]
+  [ "$(trials m.ran.tune | tail -n 1)" = '{"complete":true}' ]
+  [[ $stderr == *'nothing is left to try'* ]]
+  [ "$(jq -c 'select(.trial) | .settings' m.ran.tune | sort -u | wc -l)" -eq 6 ]
+  [ "$(jq -c 'select(.trial == 1) | .settings' m.ran.tune)" = '{}' ]
+  # The best is kept, not the last.
+  best=$(jq -s 'map(select(.trial)) | -max_by(.best).best' m.ran.tune)
+  [ "$(metadata '.training | fromjson | .dev_metric.loss')" = "$best" ]
+  [ "$(jq -s 'map(select(.trial)) | max_by(.best).trial' m.ran.tune)" -lt 6 ]
+  [ ! -e m.ran.ckpt ]
+}
+
+@test "tune: the model is the one that plain training gives with the settings written to stdout" {
+  documents 100 >train.jsonl
+  # A poor start, so that something better is found.
+  rate='--learning-rate 0.0000001'
+  ran-train classify ${fixed/--learning-rate 0.005/$rate} --dropout 0 --tune 60 -o m.ran train.jsonl >found.json 2>said
+  ! grep -q 'no others were better' said
+  grep -qE 'changed, with what it was: --(layers|pooling)' said
+  jq -e '.dim == 16 and .learning_rate == 0.0000001 and (has("output") or has("tune") | not)' found.json
+  ran-train classify -c found.json -q -o plain.ran train.jsonl
+  cmp m.ran plain.ran
+}
+
+@test "tune: the same trials for any number of threads, and the model of each as alone" {
+  documents 100 >train.jsonl
+  ran-train classify $fixed --tune 60 -q -j 1 -o a.ran train.jsonl >a.json
+  ran-train classify $fixed --tune 60 -q -j 3 -o b.ran train.jsonl >b.json
+  cmp a.ran b.ran
+  cmp a.json b.json
+  diff <(trials a.ran.tune) <(trials b.ran.tune)
+}
+
+@test "tune: the first trial runs to its end, whatever the time, and is plain training" {
+  documents 60 >train.jsonl
+  run -0 --separate-stderr ran-train classify $shape --tune 0.00001 -o m.ran train.jsonl
+  [[ $stderr == *'the time was up'* ]]
+  [[ $stderr == *'it has the settings given'* ]]
+  [ "$(jq -c 'keys' <<<"$output")" = '["dim","epochs","head_dim","heads","min_window","window"]' ]
+  ran-train classify $shape -q -o plain.ran train.jsonl
+  cmp m.ran plain.ran
+}
+
+@test "tune: time that is left is used, for taggers and language models, too" {
+  for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+    echo '{"tokens": ["to", "Ann", "Lee", "and", "Bo"], "tags": ["O", "B-PER", "I-PER", "O", "B-PER"], "text": "to Ann Lee and Bo"}'
+  done >train.jsonl
+  for verb in tag lm mlm; do
+    min=4
+    [ $verb != lm ] || min=1
+    ran-train $verb ${shape/--min-window 4/--min-window $min} --tune 0.05 --dev train.jsonl -o m.ran train.jsonl >found.json 2>said
+    grep -q '^trial 1  dev ' said
+    jq -se 'map(select(.trial)) | .[0].best == null or .[0].best <= (map(.best // -9) | max)' m.ran.tune
+    ran-train $verb -c found.json -q --dev train.jsonl -o plain.ran train.jsonl
+    cmp m.ran plain.ran
+  done
+}
+
+@test "tune: one line a trial, none with -q; the log has the trials" {
+  documents 60 >train.jsonl
+  run -0 --separate-stderr ran-train classify $few --tune 60 --log log -o m.ran train.jsonl
+  [ "$(grep -c '^trial [123]  dev micro_f1 .*, epoch [123] of ' <<<"$stderr")" -eq 3 ]
+  [ "$(grep -c 'dev loss' <<<"$stderr")" -eq 0 ]
+  [ "$(jq -c 'select(.event == "trial") | .trial' log | tr -d '\n')" = 123 ]
+  [ "$(jq -c 'select(.event == "dev") | .trial' log | sort -u | tr -d '\n')" = 123 ]
+  run -0 --separate-stderr ran-train classify $few --tune 60 -q -o m.ran train.jsonl
+  [ -z "$stderr" ]
+  [ "$(jq .dim <<<"$output")" = 16 ]
+}
+
+@test "tune: development data are needed" {
+  documents 60 >train.jsonl
+  refused 2 '--tune chooses settings by development data' ran-train classify --tune 1 --no-dev -o m.ran train.jsonl
+  refused 3 'too few documents' ran-train classify --tune 1 -o m.ran <(head -3 train.jsonl)
+  refused 2 'tune' ran-train classify --tune -1 -o m.ran train.jsonl
+  [ ! -e m.ran ]
+}
+
+@test "tune: trials that diverge count for nothing" {
+  documents 60 >train.jsonl
+  for word in rain sun snow word0; do
+    printf '%s' $word
+    printf ' 3e38%.0s' 1 2 3 4 5 6 7 8
+    echo
+  done >huge.txt
+  refused 4 'trial 1: training diverged' ran-train classify ${few/--dim 16/} --layers 1 --vectors huge.txt \
+    --vectors-rms 0 --tune 60 -o m.ran train.jsonl
+  [[ $stderr == *'every trial diverged: there is no model'* ]]
+  [ "$(trials m.ran.tune | jq -c 'select(.trial) | [.end, .best, .model]')" = '["diverged",null,null]' ]
+  [ ! -e m.ran ]
+}
+
+# ---- going on ------------------------------------------------------------------------------------
+
+@test "tune: interrupted by SIGINT, SIGTERM or SIGKILL and resumed gives the trials of one search" {
+  documents 200 >train.jsonl
+  settings="$few --epochs 20 --patience 100 --checkpoint-minutes 0.0005 --tune 60"
+  ran-train classify $settings -q -j 1 -o whole.ran train.jsonl >whole.json
+  # Signals, and where: late in the first trial, or in another.
+  for when in 'INT 1,"epoch":[4-9]' 'TERM [23]' 'KILL 1,"epoch":[4-9]' 'KILL [23]'; do
+    signal=${when% *}
+    rm -f log
+    ran-train classify $settings -j 1 --log log -o m.ran train.jsonl >found.json 2>said 3>&- &
+    wait_for "checkpoint\",\"trial\":${when#* }" log
+    kill -$signal $!
+    status=0
+    wait $! || status=$?
+    [ $status -eq $((128 + $(kill -l $signal))) ]
+    [ ! -s found.json ]
+    [ -e m.ran.ckpt ]
+    jq -e . m.ran.tune >/dev/null
+    if [[ $when == *' 1,'* ]]; then
+      [ ! -e m.ran ]
+    else
+      ran-classify -m m.ran train.jsonl >/dev/null
+    fi
+    [ $signal = KILL ] || grep -q 'm.ran.tune holds what was found' said
+    refused 3 'm.ran.ckpt is left from' ran-train classify $settings -o m.ran train.jsonl
+    refused 2 'other settings, data or version' ran-train classify $settings --seed 2 --resume -o m.ran train.jsonl
+    ran-train classify $settings -q -j 2 --resume --log log -o m.ran train.jsonl >found.json
+    cmp m.ran whole.ran
+    cmp found.json whole.json
+    diff <(trials m.ran.tune) <(trials whole.ran.tune)
+    # It went on within that trial.
+    [ "$(jq -c 'select(.event == "dev" and .trial == 1 and .epoch == 1)' log | wc -l)" -eq 1 ]
+    [ ! -e m.ran.ckpt ]
+    rm m.ran m.ran.tune
+  done
+}
+
+@test "tune: a search that ended goes on with more time, or begins anew" {
+  documents 60 >train.jsonl
+  ran-train classify $few --tune 0.00001 -q -o m.ran train.jsonl >/dev/null
+  [ "$(wc -l <m.ran.tune)" -eq 3 ]
+  ran-train classify $few --tune 60 -q --resume -o m.ran train.jsonl >resumed.json
+  ran-train classify $few --tune 60 -q -o n.ran train.jsonl >whole.json
+  cmp m.ran n.ran
+  cmp resumed.json whole.json
+  diff <(trials m.ran.tune) <(trials n.ran.tune)
+  ran-train classify $few --tune 0.00001 -q -o m.ran train.jsonl >/dev/null
+  [ "$(wc -l <m.ran.tune)" -eq 3 ]
+  sed -i 's/"seconds":[0-9.]*/"seconds":3600/' m.ran.tune # no time is left of an hour
+  ran-train classify $few --tune 60 -q --resume -o m.ran train.jsonl >/dev/null
+  [ "$(wc -l <m.ran.tune)" -eq 3 ]
+  run -0 --separate-stderr ran-train classify $few --tune 0.00001 --resume -o r.ran train.jsonl
+  [[ $stderr == *'training begins from the start'* ]]
+}
+
+@test "tune: a model that was moved away is trained again" {
+  documents 60 >train.jsonl
+  ran-train classify $few --tune 60 -q -o m.ran train.jsonl >/dev/null
+  mv m.ran best.ran
+  run -0 --separate-stderr ran-train classify $few --tune 60 --resume -o m.ran train.jsonl
+  [[ $stderr == *'m.ran is not the model of trial '*', the best so far: it is trained again'* ]]
+  cmp m.ran best.ran
+}
+
+@test "tune: a journal that is damaged, or of other data, is refused, and nothing is lost" {
+  documents 60 >train.jsonl
+  documents 59 >other.jsonl
+  ran-train classify $few --tune 60 -q -o m.ran train.jsonl >/dev/null
+  cp m.ran.tune good
+  cp m.ran model
+  tune='ran-train classify '$few' --tune 60 --resume -o m.ran'
+  refused 2 'other settings, data or version' $tune other.jsonl
+  refused 2 'other settings, data or version' $tune --dev other.jsonl train.jsonl
+  refused 2 'other settings, data or version' $tune --clip 2 train.jsonl
+  n=0
+  while IFS= read -r edit; do
+    sed "$edit" good >m.ran.tune
+    refused 3 'm.ran.tune:' $tune train.jsonl
+    cmp m.ran model
+    n=$((n + 1))
+  done <<'END'
+1s/"ran_tune":1/"ran_tune":2/
+1d
+2d
+2s/"trial":1/"trial":7/
+2s/"trial":1/"trial":1,"trial":1/
+2s/"settings":{}/"settings":{"layers":1}/
+3s/"settings":{[^}]*}/"settings":{"layers":9}/
+2s/"settings":{}/"settings":3/
+2s/"dev":\[[^]]*\]/"dev":["a"]/
+2s/"dev":\[[^]]*\]/"dev":[]/
+2s/"best_epoch":[0-9]*/"best_epoch":-1/
+2s/"best_epoch":[0-9]*/"best_epoch":99999/
+2s/"seconds":[0-9.]*/"seconds":-1/
+2s/"seconds":[0-9.]*/"seconds":null/
+2s/"end":"done"/"end":"well"/
+2s/"end":"done"/"end":"running"/
+2s/"model":"/"model":"0/
+2s/}$//
+$s/complete/finished/
+$p
+END
+  [ $n -eq 20 ]
+  head -c 500 good >m.ran.tune
+  refused 3 'm.ran.tune:1: ' $tune train.jsonl
+  head -c -1 good >m.ran.tune
+  refused 3 'the last line has no end' $tune train.jsonl
+  : >m.ran.tune
+  refused 3 'm.ran.tune:1: ' $tune train.jsonl
+  head -c 3000 /dev/urandom >m.ran.tune
+  refused 3 'm.ran.tune:1: ' $tune train.jsonl
+  ran-train classify $few --tune 60 -q --overwrite-checkpoint -o m.ran train.jsonl >/dev/null
+  diff <(trials m.ran.tune) <(trials good)
+}
+
+@test "tune: what was given in a configuration stays as it is" {
+  documents 60 >train.jsonl
+  ran-train classify $few --layers 2 --print-config >all.json
+  run -0 --separate-stderr ran-train classify -c all.json --tune 60 -o m.ran train.jsonl
+  [[ $stderr == *'nothing is left to try'* ]]
+  [ "$(grep -c '"trial"' m.ran.tune)" -eq 1 ]
+}
