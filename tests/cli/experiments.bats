@@ -37,7 +37,7 @@ told() {
   jq -r '"\(.id) \(.label) \(.length) \(.place) \(.distance) \(.text)"' "$@" | awk '{
     printf "%s %s %s %s %s %d", $1, $2, $3, $4, $5, NF - 5
     for (i = 6; i <= NF; i++)
-      if ($i ~ /^(amber|cobalt|crimson|answer|rumour|guess|joke)$/)
+      if (tolower($i) ~ /^(amber|cobalt|crimson|answer|rumour|guess|joke)$/)
         printf " %s@%d", $i, i - 6
     print ""
   }'
@@ -116,7 +116,7 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
 }
 
 @test "hide: misuse and files that cannot be used" {
-  echo '{"text":"a' >bad.jsonl
+  printf '{"text":"a"}\n{"text":"b\n' >bad.jsonl
   echo '{"text":" "}' >empty.jsonl
   run -2 hide
   run -2 hide --lengths 10,,20 empty.jsonl
@@ -185,7 +185,7 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
 @test "cross-validate: groups, and what is the same or alike, are in one fold" {
   for i in 1 2 3 4 5 6 7 8 9; do
     for level in easy hard; do
-      echo "{\"of\":$((i % 4)),\"text\":\"$level the a$i b$i c$i d$i e$i $level$i\",\"label\":\"$level\"}"
+      echo "{\"of\":$((i % 4)),\"text\":\"$level the a$i b$i c$i d$i e$i f$((i / 3)) $level$i\",\"label\":\"$level\"}"
     done
     echo '{"of":null,"text":"twice","label":"easy"}'
   done >records.jsonl
@@ -207,7 +207,8 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
 }
 
 @test "cross-validate: each record is labelled by a model that has not seen it" {
-  weather >records.jsonl
+  # Folds of one label make their accuracies differ.
+  weather | awk '{ sub(/{/, "{\"fold\":" (/wet[1-4]/ ? 1 : n++ % 3 + 2) ","); print }' >records.jsonl
   cross-validate -k 4 --work work -o out.jsonl records.jsonl $tiny >table
   jq -r .id out.jsonl | cmp - <(jq -r .id records.jsonl)
   for fold in 1 2 3 4; do
@@ -225,7 +226,7 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
     $1 == "all" { all = $3 }
     END {
       d = sqrt((squares - sum ^ 2 / 4) / 3) - deviation
-      exit !(n == 4 && !bad && mean == sum / 4 && all == 100 * right / 16 && d * d < 1e-4)
+      exit !(deviation > 1 && n == 4 && !bad && mean == sum / 4 && all == 100 * right / 16 && d * d < 1e-4)
     }' table
   # What is there is not done again; other settings need another folder.
   touch mark
@@ -234,7 +235,8 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
   [ -z "$(find work -name '*.ran' -newer mark)" ]
   run -3 cross-validate -k 4 --work work -o again.jsonl records.jsonl $tiny --seed 2
   [[ $output == *'from other settings'* ]]
-  run -3 cross-validate -k 5 --work work -o again.jsonl records.jsonl $tiny
+  weather >records.jsonl
+  run -3 cross-validate -k 4 --work work -o again.jsonl records.jsonl $tiny
   [[ $output == *'from other records'* ]]
 }
 
