@@ -188,6 +188,7 @@ format: ## format the C sources with clang-format
 	clang-format -i $(wildcard lib/*.h lib/*/*.[ch] cmd/*.[ch] tests/*/*.[ch])
 
 install_dirs := bin lib/pkgconfig include share/man share/ran
+install_share := recipes examples experiments completion cluster
 .PHONY: install
 install: all ## install below $(DESTDIR)$(PREFIX)
 	install -d $(install_dirs:%='$(DESTDIR)$(PREFIX)/%')
@@ -198,7 +199,7 @@ install: all ## install below $(DESTDIR)$(PREFIX)
 	  -e 's|@PACKAGES@|$(PACKAGES)|' share/ran.pc.in >'$(DESTDIR)$(PREFIX)/lib/pkgconfig/ran.pc'
 	set -e; for page in $(wildcard man/*.[1-8]); do \
 	  install -D -m 644 $$page "$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}"; done
-	set -e; for folder in $(wildcard share/recipes share/examples share/completion share/cluster); do \
+	set -e; for folder in $(wildcard $(install_share:%=share/%)); do \
 	  cp -R $$folder '$(DESTDIR)$(PREFIX)/share/ran'; done
 
 .PHONY: clean

@@ -1,0 +1,284 @@
+#!/usr/bin/env bats
+# share/experiments: the scripts that make tables of the README, on data invented here.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+  root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+  export RAN_BIN=${RAN_BIN:-$root/build}
+  PATH=$RAN_BIN:$root/share/experiments:$PATH
+  cd "$BATS_TEST_TMPDIR"
+}
+
+# filler N: as many texts; some have words that are labels elsewhere, quotes and line feeds.
+filler() {
+  awk -v n="$1" 'BEGIN {
+    for (i = 1; i <= n; i++) {
+      printf "{\"text\": \""
+      for (w = 1; w <= 30; w++)
+        printf "%s%s", w == 7 ? "Amber " : w == 9 ? "\\\"q\\\"\\n" : "", "w" i * w % 17 " "
+      print "\"}"
+    }
+  }'
+}
+
+# weather: sixteen short records that hardly any model could get wrong.
+weather() {
+  for i in 1 2 3 4 5 6 7 8; do
+    for word in wet dry; do
+      echo "{\"id\":\"$word$i\",\"n\":1e2,\"text\":\"$word $word day, number $i\",\"label\":\"$word\"}"
+    done
+  done
+}
+
+# told: id, label, length, place and distance of records, and where words of their text stand that
+# look like a colour or a cue.
+told() {
+  jq -r '"\(.id) \(.label) \(.length) \(.place) \(.distance) \(.text)"' "$@" | awk '{
+    printf "%s %s %s %s %s %d", $1, $2, $3, $4, $5, NF - 5
+    for (i = 6; i <= NF; i++)
+      if (tolower($i) ~ /^(amber|cobalt|crimson|answer|rumour|guess|joke)$/)
+        printf " %s@%d", $i, i - 6
+    print ""
+  }'
+}
+
+tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
+
+# ---- hide ----------------------------------------------------------------------------------------
+
+@test "hide: easy: the label, and no other, stands in the text, at its place" {
+  filler 3 >filler.jsonl
+  hide --labels 3 --lengths 20,200 --records 30 filler.jsonl >out.jsonl
+  told out.jsonl >told
+  [ "$(wc -l <told)" -eq 60 ]
+  awk '{
+    place = ($3 - 5) * $4
+    split($7, answer, "@"); split($8, colour, "@")
+    if (NF != 8 || $6 != $3 || answer[1] != "answer" || colour[1] != $2 ||
+        colour[2] != answer[2] + 2 || (answer[2] - 1 - place)^2 > 0.01 ||
+        answer[2] - 1 + $5 + 5 != $3) { print "bad:", $0; bad = 1 }
+    labels[$2]++; early += $4 < 0.5
+  } END { exit bad || labels["amber"] != 20 || labels["crimson"] != 20 || early < 15 || early > 45 }' told
+}
+
+@test "hide: hard: every colour is in every text once, one of them is the answer" {
+  filler 3 >filler.jsonl
+  hide --form hard --labels 3 --lengths 15,200 --records 30 filler.jsonl >out.jsonl
+  told out.jsonl | awk '{
+    answers = right = 0
+    split("", seen)
+    for (i = 7; i < NF; i += 2) {
+      split($(i + 1), colour, "@")
+      seen[colour[1]]++
+      if ($i ~ /^answer/) { answers++; right += colour[1] == $2 }
+    }
+    if (NF != 12 || $6 != $3 || answers != 1 || right != 1 || seen["amber"] != 1 ||
+        seen["cobalt"] != 1 || seen["crimson"] != 1) { print "bad:", $0; bad = 1 }
+  } END { exit bad || NR != 60 }'
+}
+
+@test "hide: first: the first answer is the label, and the distance that to the next" {
+  filler 3 >filler.jsonl
+  hide --form first --labels 2 --lengths 300 --records 30 filler.jsonl >out.jsonl
+  told out.jsonl | awk '{
+    split($7, one, "@"); split($8, colour, "@"); split($9, two, "@")
+    if (NF != 10 || colour[1] != $2 || one[1] != "answer" || two[1] != "answer" ||
+        two[2] - one[2] != $5 + 5) { print "bad:", $0; bad = 1 }
+    far += $5 > 50
+  } END { exit bad || NR != 30 || far < 5 }'
+}
+
+@test "hide: documents are hidden whole, with their labels, and fewer are taken evenly" {
+  filler 3 >filler.jsonl
+  weather >documents.jsonl
+  hide --documents documents.jsonl --lengths 5,50 filler.jsonl >out.jsonl
+  [ "$(wc -l <out.jsonl)" -eq 32 ]
+  jq -e 'select((.text | contains("\(.label) \(.label) day, number")) | not)' out.jsonl && false
+  hide --documents documents.jsonl --records 4 --lengths 50 filler.jsonl |
+    grep -oE 'number [0-9]' >numbers
+  [ "$(echo $(cat numbers))" = 'number 1 number 3 number 5 number 7' ]
+  run -3 --separate-stderr hide --documents documents.jsonl --lengths 4 filler.jsonl
+  [[ $stderr == 'hide: document 1 has 5 words, more than 4'* ]]
+}
+
+@test "hide: the same again, by any awk; another seed is other texts" {
+  filler 5 >filler.jsonl
+  hide --form hard --seed 7 filler.jsonl >one.jsonl
+  for awk in mawk gawk; do
+    command -v $awk >/dev/null || continue
+    mkdir -p $awk
+    ln -s "$(command -v $awk)" $awk/awk
+    PATH=$PWD/$awk:$PATH hide --form hard --seed 7 filler.jsonl | cmp - one.jsonl
+  done
+  hide --form hard --seed 8 filler.jsonl >other.jsonl
+  run -1 cmp -s one.jsonl other.jsonl
+}
+
+@test "hide: misuse and files that cannot be used" {
+  printf '{"text":"a"}\n{"text":"b\n' >bad.jsonl
+  echo '{"text":" "}' >empty.jsonl
+  run -2 hide
+  run -2 hide --lengths 10,,20 empty.jsonl
+  run -2 hide --labels 9 empty.jsonl
+  run -2 hide --form hardest empty.jsonl
+  run -3 hide nowhere.jsonl
+  run -3 --separate-stderr hide bad.jsonl
+  [ -z "$output" ]
+  run -3 --separate-stderr hide empty.jsonl
+  [ "$stderr" = 'hide: there are no words of filler' ]
+}
+
+# ---- memory-test ---------------------------------------------------------------------------------
+
+@test "memory-test: tables and JSON lines of every test and encoder; once more, nothing is done anew" {
+  filler 20 >filler.jsonl
+  { weather && weather | sed 's/day/night/'; } >documents.jsonl
+  set -- --tests easy --encoders ran,contextualizer,window,dispersed,full --learn 10,30 \
+    --words 60 --lengths 12,40 --records 10 --longest 9 "the folder" filler.jsonl documents.jsonl -- $tiny
+  memory-test "$@" >table
+  grep -q '^easy  *ran  *[0-9]' table
+  grep -q '^documents  *full  *[0-9]' table
+  jq -s -e 'map(select(.fifth == null and .length)) | length == 20 and all(.documents == 10)' \
+    "the folder/results.jsonl"
+  # The figures are those of the predictions.
+  right=$(jq -r 'select(.length == 40 and .label == .prediction.label) | 1' \
+    "the folder/easy-window.jsonl" | wc -l)
+  jq -s -e --argjson right "$right" '.[] | select(.test == "easy" and .encoder == "window" and
+    .length == 40 and .fifth == null) | .accuracy == $right / 10' "the folder/results.jsonl"
+  touch mark
+  memory-test "$@" | cmp - table
+  [ -z "$(find "the folder" -name '*.ran' -newer mark)" ]
+  run -3 memory-test --seed 2 "$@"
+  [[ $output == *'from other settings'* ]]
+}
+
+@test "memory-test: misuse, and too little to begin with" {
+  filler 5 >few.jsonl
+  run -2 memory-test
+  run -2 memory-test folder
+  run -2 memory-test --encoders lstm folder few.jsonl
+  run -2 memory-test --tests hardest folder few.jsonl
+  run -2 memory-test --learn 1,x folder few.jsonl
+  run -3 memory-test folder nowhere.jsonl
+  run -3 memory-test folder few.jsonl
+  [[ $output == *'few.jsonl has fewer than ten texts'* ]]
+}
+
+# ---- cross-validate ------------------------------------------------------------------------------
+
+@test "cross-validate: folds have as much of each label, records stay as they are" {
+  weather >records.jsonl
+  echo >>records.jsonl
+  cross-validate --folds-only -k 4 -o folds.jsonl records.jsonl
+  sed 's/"fold":[1-4],//' folds.jsonl | cmp - <(weather)
+  [ "$(jq -r '"\(.fold) \(.label)"' folds.jsonl | sort | uniq -c | awk '$1 == 2' | wc -l)" -eq 8 ]
+  cross-validate --folds-only -k 4 -o again.jsonl records.jsonl
+  cmp folds.jsonl again.jsonl
+  cross-validate --folds-only -k 4 --seed 2 -o other.jsonl records.jsonl
+  run -1 cmp -s folds.jsonl other.jsonl
+  # Those that are there are kept.
+  cross-validate --folds-only -k 9 -o kept.jsonl folds.jsonl
+  cmp folds.jsonl kept.jsonl
+}
+
+@test "cross-validate: groups, and what is the same or alike, are in one fold" {
+  for i in 1 2 3 4 5 6 7 8 9; do
+    for level in easy hard; do
+      echo "{\"of\":$((i % 4)),\"text\":\"$level the a$i b$i c$i d$i e$i f$((i / 3)) $level$i\",\"label\":\"$level\"}"
+    done
+    echo '{"of":null,"text":"twice","label":"easy"}'
+  done >records.jsonl
+  # one_fold MEMBER: whether records in which it is the same are in one fold.
+  one_fold() {
+    jq -s -e "map(select($1 != null)) | group_by($1) | all(map(.fold) | unique | length == 1)" folds.jsonl
+  }
+  cross-validate --folds-only -k 3 -o folds.jsonl records.jsonl 2>said
+  [ "$(cat said)" = 'cross-validate: 27 records are dealt out in 19 groups' ]
+  one_fold .text
+  run -1 one_fold .of
+  cross-validate --folds-only -k 3 --group of -o folds.jsonl records.jsonl 2>said
+  one_fold .of
+  one_fold .text
+  grep -q 'in 5 groups' said
+  cross-validate --folds-only -k 3 --alike 0.8 -o folds.jsonl records.jsonl 2>said
+  grep -q 'in 10 groups' said
+  one_fold '.text[-1:]'
+}
+
+@test "cross-validate: each record is labelled by a model that has not seen it" {
+  # Folds of one label make their accuracies differ.
+  weather | awk '{ sub(/{/, "{\"fold\":" (/wet[1-4]/ ? 1 : n++ % 3 + 2) ","); print }' >records.jsonl
+  cross-validate -k 4 --work work -o out.jsonl records.jsonl $tiny >table
+  jq -r .id out.jsonl | cmp - <(jq -r .id records.jsonl)
+  for fold in 1 2 3 4; do
+    # As if by hand.
+    jq -c "select(.fold != $fold)" out.jsonl | jq -c 'del(.prediction)' >train.jsonl
+    ran-train classify -q $tiny -o model.ran train.jsonl
+    jq -c "select(.fold == $fold)" out.jsonl | ran-classify -m model.ran --into again |
+      jq -e -s 'length == 4 and all(.again == .prediction)'
+  done
+  right=$(jq -r 'select(.label == .prediction.label) | 1' out.jsonl | wc -l)
+  awk -v right="$right" '
+    /^[1-4] / { n++; sum += $3; squares += $3 ^ 2; if ($2 != 4) bad = 1 }
+    $1 == "mean" { mean = $2 }
+    $1 == "deviation" { deviation = $2 }
+    $1 == "all" { all = $3 }
+    END {
+      d = sqrt((squares - sum ^ 2 / 4) / 3) - deviation
+      exit !(deviation > 1 && n == 4 && !bad && mean == sum / 4 && all == 100 * right / 16 && d * d < 1e-4)
+    }' table
+  # What is there is not done again; other settings need another folder.
+  touch mark
+  cross-validate -k 4 --work work -o again.jsonl records.jsonl $tiny | cmp - table
+  cmp out.jsonl again.jsonl
+  [ -z "$(find work -name '*.ran' -newer mark)" ]
+  run -3 cross-validate -k 4 --work work -o again.jsonl records.jsonl $tiny --seed 2
+  [[ $output == *'from other settings'* ]]
+  weather >records.jsonl
+  run -3 cross-validate -k 4 --work work -o again.jsonl records.jsonl $tiny
+  [[ $output == *'from other records'* ]]
+}
+
+@test "cross-validate: a fold for development; several labels" {
+  weather | sed 's/"label":\("[a-z]*"\)/"labels":[\1]/' >records.jsonl
+  cross-validate -k 4 --dev-fold --work work -o out.jsonl records.jsonl $tiny >table
+  grep -q '^fold  *records  *micro-F1$' table
+  # The last fold is tested last, and the first is next to it.
+  jq -r .fold work/dev work/test work/learn | sort | uniq -c | tr -s ' \n' ' ' | grep -qx ' 4 1 4 2 4 3 4 4 '
+  [ "$(jq -r .fold work/dev | sort -u)" = 1 ]
+  [ "$(jq -r .fold work/test | sort -u)" = 4 ]
+}
+
+@test "cross-validate: misuse, and records that cannot be used" {
+  weather >records.jsonl
+  run -2 cross-validate
+  run -2 cross-validate records.jsonl
+  run -2 cross-validate -k 1 -o out.jsonl records.jsonl
+  run -2 cross-validate --alike 2 -o out.jsonl records.jsonl
+  run -2 cross-validate --folds-only -o out.jsonl records.jsonl --dim 8
+  run -3 cross-validate -o out.jsonl nowhere.jsonl
+  run -3 cross-validate -o nowhere/out.jsonl records.jsonl
+  run -3 cross-validate -k 17 -o out.jsonl records.jsonl
+  [[ $output == *'16 records in 16 groups, too few for 17 folds'* ]]
+  { cat records.jsonl && echo '{"text":"no label"}'; } >bad.jsonl
+  run -3 cross-validate -o out.jsonl bad.jsonl
+  [[ $output == *'a record without a label'* ]]
+  { cat records.jsonl && echo '{"text":"x","label":"wet","fold":1}'; } >bad.jsonl
+  run -3 cross-validate -o out.jsonl bad.jsonl
+  [[ $output == *'some records have a "fold" and some have none'* ]]
+  sed 's/{/{"fold":"..\/x",/' records.jsonl >bad.jsonl
+  run -3 cross-validate -o out.jsonl bad.jsonl
+  # An option that ran-train does not know is its to refuse, and nothing is left behind.
+  run -2 cross-validate -o out.jsonl records.jsonl --dimension 8
+  [ ! -e out.jsonl ] && [ ! -e out.jsonl.new ]
+}
+
+@test "experiments: each says what it takes, and the README what it is" {
+  for script in "$root"/share/experiments/*; do
+    [ -x "$script" ] || continue
+    name=$(basename "$script")
+    "$script" --help | grep -q "^usage: $name "
+    grep -qF "| \`$name\` |" "$root/share/experiments/README.md"
+  done
+}
