@@ -91,6 +91,11 @@ static bool has_free_ngrams(const struct ran_search *s, const struct ran_config 
         return is_wide(s, c) && has_free_head(s, c);
 }
 
+static bool has_affixes(const struct ran_search *s, const struct ran_config *c)
+{
+        return has_free_ngrams(s, c) && has_vocabulary(s, c);
+}
+
 /* A setting stands below those that decide whether it matters. Values that a task does not allow
  * are refused by the checks of ran_train. */
 static const struct row {
@@ -100,8 +105,8 @@ static const struct row {
 } rows[] = {
         {"wide", {"0", "262144"}, has_free_head},
         {"ngrams", {"1", "2", "3"}, has_free_ngrams},
+        {"wide_affixes", {"false", "true"}, has_affixes},
         {"wide_rate", {"2", "3", "5", "10", "20", "30"}, is_wide},
-        {"path_loss", {"0", "0.25", "0.5", "0.75", "1"}, is_wide},
         {"learning_rate",
          {"0.0002", "0.0003", "0.0005", "0.0007", "0.001", "0.0015", "0.002", "0.003", "0.005"},
          NULL},
