@@ -28,16 +28,18 @@ static size_t band_of(size_t id, size_t V, size_t *end)
 }
 
 static int table_init(struct ran_table_state *t, const struct ran_table *like, bool tied,
-                      struct ran_error *err)
+                      bool alike, struct ran_error *err)
 {
         size_t rows = like->rows, width = like->width, end;
+        size_t bands = tied && rows > 0 ? band_of(rows - 1, rows, &end) + 1 : rows;
 
         t->rows = rows;
         t->width = width;
-        t->bands = tied && rows > 0 ? band_of(rows - 1, rows, &end) + 1 : rows;
+        t->alike = alike;
+        t->moments = alike ? rows : bands * width;
         t->m = ran_alloc_floats(rows * width, err);
-        t->v = ran_alloc_floats(t->bands * width, err);
-        t->shared = ran_alloc_floats(tied ? blocks_of(rows) * width : 0, err);
+        t->v = ran_alloc_floats(t->moments, err);
+        t->shared = ran_alloc_floats(tied || alike ? blocks_of(rows) * width : 0, err);
         t->met = ran_alloc(rows, sizeof *t->met, err);
         t->share = ran_alloc(rows, sizeof *t->share, err);
         if (t->m == NULL || t->v == NULL || t->shared == NULL || t->met == NULL || t->share == NULL)
@@ -67,7 +69,8 @@ int ran_optimiser_init(struct ran_optimiser *o, const struct ran_train_settings 
         o->v = ran_alloc_floats(layout->size, err);
         o->share = ran_alloc(layout->n, sizeof *o->share, err);
         for (size_t i = 0; i < RAN_TABLES && rc == RAN_OK; i++)
-                rc = table_init(&o->table[i], &table[i], tied && i == RAN_TABLE_EMBED, err);
+                rc = table_init(&o->table[i], &table[i], tied && i == RAN_TABLE_EMBED,
+                                i == RAN_TABLE_WIDE, err);
         if (o->m == NULL || o->v == NULL || o->share == NULL || rc != RAN_OK) {
                 ran_optimiser_release(o);
                 return RAN_ENOMEM;
@@ -225,17 +228,33 @@ static size_t end_of_block(const struct update *u, size_t i)
         return (i + 1) * ROWS < u->rows->n ? (i + 1) * ROWS : u->rows->n;
 }
 
+/* The one second moment of row id, as many times as there are columns. */
+static void spread_moment(const struct update *u, size_t id, const float *g, float *v)
+{
+        size_t width = u->table->width;
+        double beta2 = u->o->s->beta2, scale = u->gscale * u->gscale / (double)width;
+        float *moment = &u->table->v[id];
+
+        *moment = (float)(beta2 * (double)*moment +
+                          (1 - beta2) * scale * (double)ran_simd->dot(g, g, width));
+        for (size_t c = 0; c < width; c++)
+                v[c] = *moment;
+}
+
 static void step_rows(void *arg, size_t i)
 {
         const struct update *u = arg;
         struct ran_table_state *t = u->table;
-        bool shares = u->rows->ids == NULL && i > 0;
+        bool shares = t->alike || (u->rows->ids == NULL && i > 0);
 
         for (size_t r = i * ROWS; r < end_of_block(u, i); r++) {
                 size_t id = id_of(u->rows, r), at = id * t->width;
+                const float *g = u->rows->rows + r * t->width;
 
-                step(u, u->x + at, t->m + at, shares ? t->shared + i * t->width : t->v + at,
-                     u->rows->rows + r * t->width, t->width, t->share[id], u->o->decay - t->met[id],
+                if (t->alike)
+                        spread_moment(u, id, g, t->shared + i * t->width);
+                step(u, u->x + at, t->m + at, shares ? t->shared + i * t->width : t->v + at, g,
+                     t->width, t->share[id], u->o->decay - t->met[id],
                      shares ? 1.0 : u->o->s->beta2);
                 t->met[id] = u->o->decay;
         }

@@ -11,6 +11,11 @@
  * share their second moment, the mean of its squares ("coupled" Adam: Stollenwerk and Stollenwerk,
  * ACL 2025, who have one for the whole vocabulary; ids are ordered by frequency, so that here ids
  * from 256 2^k on, below 256 2^(k+1), have one; those below 256 have one each).
+ *
+ * In the table of the wide path the columns are classes, and a document's gradient tells its own
+ * from twenty that it is a little less likely of. A second moment of each number would make these
+ * steps alike, and a rare run of words would say as much against every class as for its own. So all
+ * columns of a row share theirs: frequent and rare rows move alike, classes do not.
  */
 #ifndef RAN_TRAIN_OPTIMISER_H
 #define RAN_TRAIN_OPTIMISER_H
@@ -20,12 +25,13 @@
 /* What is known of a table. */
 struct ran_table_state {
         size_t rows, width;
-        float *m;      /* (rows, width) moments */
-        float *v;      /* (rows, width), or (bands, width) if tied */
-        size_t bands;  /* rows of v */
-        float *shared; /* (blocks of rows, width) if tied: scratch of a step */
-        double *met;   /* (rows) decay that a row has met */
-        float *share;  /* (rows) see below */
+        float *m;       /* (rows, width) moments */
+        float *v;       /* (rows, width), (bands, width) if tied, (rows) if columns are alike */
+        size_t moments; /* numbers of v */
+        bool alike;     /* all columns of a row have one second moment */
+        float *shared;  /* (blocks of rows, width) if tied or alike: scratch of a step */
+        double *met;    /* (rows) decay that a row has met */
+        float *share;   /* (rows) see below */
 };
 
 struct ran_optimiser {

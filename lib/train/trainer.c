@@ -236,7 +236,7 @@ static size_t extras(struct ran_trainer *t, struct ran_extra *x)
                 if (s->rows == 0)
                         continue;
                 x[n++] = (struct ran_extra){names[i][0], RAN_DTYPE_F32, s->m, all};
-                x[n++] = (struct ran_extra){names[i][1], RAN_DTYPE_F32, s->v, s->bands * s->width};
+                x[n++] = (struct ran_extra){names[i][1], RAN_DTYPE_F32, s->v, s->moments};
                 x[n++] = (struct ran_extra){names[i][2], RAN_DTYPE_F64, s->met, s->rows};
                 if (t->best_block != NULL)
                         x[n++] = (struct ran_extra){names[i][3], RAN_DTYPE_F32, t->best_table[i],

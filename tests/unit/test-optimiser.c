@@ -437,3 +437,57 @@ TEST(grad_norm_is_that_of_all_parameters)
         CHECK(!isfinite(ran_grad_norm(&b.o, &b.g)));
         bench_release(&b);
 }
+
+/* ---- the wide path ------------------------------------------------------------------------------
+ */
+
+/* Columns share a second moment, the mean of their squares; only the rows at hand move. */
+TEST(optimiser_moves_the_columns_of_the_wide_path_in_proportion)
+{
+        enum { C = 3, BUCKETS = 600 };
+        struct ran_train_settings s = plain_settings();
+        struct ran_config c = toy_config();
+        struct ran_error err = {0};
+        struct ran_table table[RAN_TABLES];
+        struct ran_optimiser o;
+        struct ran_grad g = {0};
+        struct toy toy;
+        uint32_t ids[BUCKETS];
+        float rows[BUCKETS * C], x[BUCKETS * C] = {0};
+        double m[C] = {0}, v = 0, w[C] = {0};
+        struct dice dice = {.key = 8};
+
+        s.weight_decay = 0;
+        c.wide = BUCKETS;
+        toy_init(&toy, &c, 3, 0.3);
+        ran_tables_shape(table, &c, toy.V, C);
+        table[RAN_TABLE_EMBED].x = toy.embed;
+        table[RAN_TABLE_WIDE].x = x;
+        CHECK_OK(ran_optimiser_init(&o, &s, &toy.layout, table, false, NULL, &err), err);
+        CHECK_OK(ran_params_init(&g.p, &c, toy.C, &err), err);
+        for (size_t i = 0; i < BUCKETS; i++)
+                ids[i] = (uint32_t)i;
+        for (size_t t = 1; t <= 5; t++) {
+                double squares = 0, first = 1 - pow(s.beta1, (double)t),
+                       second = 1 - pow(s.beta2, (double)t);
+
+                dice_floats(&dice, rows, BUCKETS * C, 1);
+                g.table[RAN_TABLE_WIDE] =
+                        (struct ran_grad_rows){.ids = ids, .rows = rows, .n = BUCKETS - t};
+                ran_optimiser_step(&o, toy.p.block, table, &g, 0.5, 0.01);
+                const float *last = rows + (BUCKETS - 6) * C; /* in the third block of rows */
+                for (size_t i = 0; i < C; i++)
+                        squares += 0.25 * (double)last[i] * (double)last[i] / C;
+                v = s.beta2 * v + (1 - s.beta2) * squares;
+                for (size_t i = 0; i < C; i++) {
+                        m[i] = s.beta1 * m[i] + (1 - s.beta1) * 0.5 * (double)last[i];
+                        w[i] -= 0.01 * m[i] / first / (sqrt(v / second) + s.epsilon);
+                        CHECK_NEAR((double)x[(BUCKETS - 6) * C + i], w[i], 1e-6);
+                }
+        }
+        CHECK(x[(BUCKETS - 1) * C] == 0);
+        g.table[RAN_TABLE_WIDE] = (struct ran_grad_rows){0};
+        ran_optimiser_release(&o);
+        ran_grad_release(&g);
+        toy_release(&toy);
+}
