@@ -161,7 +161,7 @@ static size_t document_of(const struct ran_work *w, size_t i)
 int ran_grad_wide(struct ran_grad *g, const struct ran_work *w, size_t C, struct ran_error *err)
 {
         struct ran_grad_rows *to = &g->table[RAN_TABLE_WIDE];
-        size_t most = w->rows->L * ran_wide_features(w->c), n;
+        size_t most = w->rows->L * ran_wide_features(w->c), n, buckets = 0;
 
         ran_phase = RAN_PHASE_HEAD;
         to->n = 0;
@@ -173,7 +173,9 @@ int ran_grad_wide(struct ran_grad *g, const struct ran_work *w, size_t C, struct
                 return RAN_ENOMEM;
         n = list_grams(place, w);
         sorted = ran_places_sort(place, place + most, n);
-        int rc = n > 0 ? room(to, n, C, err) : RAN_OK;
+        for (size_t i = 0; i < n; i++)
+                buckets += i == 0 || sorted[i].id != sorted[i - 1].id;
+        int rc = n > 0 ? room(to, buckets, C, err) : RAN_OK;
         for (size_t i = 0; i < n && rc == RAN_OK; i++) {
                 float *row = to->rows + (to->n > 0 ? to->n - 1 : 0) * C;
 
