@@ -492,6 +492,21 @@ static void choose_metric(const struct session *s)
         cmd_note("the tags mark no entities: the best epoch is chosen by accuracy");
 }
 
+/* The table of the wide path has a column for each class: with many of them fewer rows will do, lest
+ * it take all memory. What somebody asked for stays. */
+static void choose_wide(const struct session *s)
+{
+        const size_t most = (size_t)1 << 24, least = 1024;
+        size_t was = config.wide;
+
+        if (s->source.task != RAN_TASK_CLASSIFY || cmd_was_set("wide"))
+                return;
+        while (config.wide > least && config.wide > most / s->train.set.C)
+                config.wide /= 2;
+        if (config.wide != was)
+                cmd_note("there are %zu labels: --wide %zu", s->train.set.C, config.wide);
+}
+
 /* Settings that the library does not know of and that can change the model. */
 static void describe_data(const struct session *s, struct ran_buf *training)
 {
@@ -541,6 +556,7 @@ static int train(struct session *s, const struct cmd_program *program, const cha
 
         hold_out(s);
         choose_metric(s);
+        choose_wide(s);
         size_t V = s->train.V > s->dev.V ? s->train.V : s->dev.V;
         struct ran_train_job job = {
                 .config = &config,

@@ -346,3 +346,14 @@ EOF2
   [[ $output == *'log loss           0.'* ]]
   [[ $($german ran-classify --threshold 0.25 --print-config) == *'"threshold":0.25,'* ]]
 }
+
+@test "classify: with many labels the wide path has fewer rows, unless they were asked for" {
+  awk 'BEGIN { for (i = 0; i < 400; i++) printf "{\"text\":\"w%d of it\",\"label\":\"l%d\"}\n", i % 200, i % 200 }' >many.jsonl
+  shape='--dim 4 --layers 1 --heads 1 --head-dim 2 --window 8 --epochs 1 --no-dev'
+  run -0 --separate-stderr ran-train classify $shape -o many.ran many.jsonl
+  [[ $stderr == *'there are 200 labels: --wide 65536'* ]]
+  head -c 100000 many.ran | grep -aq 'wide\\":65536'
+  run -0 --separate-stderr ran-train classify $shape --wide 131072 -o many.ran many.jsonl
+  [[ $stderr != *'labels: --wide'* ]]
+  head -c 100000 many.ran | grep -aq 'wide\\":131072'
+}
