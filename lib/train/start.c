@@ -139,10 +139,9 @@ static void take_tensors(struct ran_trainer *t, const struct ran_layout *theirs)
         take_rows(t, RAN_TABLE_EMBED, 0, t->V, m->params.embed);
         if (t->c->spelling > 0 && t->c->spelling == m->config.spelling)
                 take_rows(t, RAN_TABLE_EMBED, t->V, t->c->spelling, m->params.spelling);
+        /* Its weights mean nothing without their idf. */
         if (head && t->c->wide > 0 && t->c->wide == m->config.wide &&
-            t->c->ngrams == m->config.ngrams &&
-            t->c->wide_affixes ==
-                    m->config.wide_affixes) { /* weights mean nothing without their idf */
+            t->c->ngrams == m->config.ngrams && t->c->wide_affixes == m->config.wide_affixes) {
                 take_rows(t, RAN_TABLE_WIDE, 0, t->c->wide, m->params.wide);
                 memcpy(t->idf, m->params.idf, t->c->wide * sizeof *t->idf);
                 t->usual = (struct ran_blend){1, 1}; /* they were blended already */
