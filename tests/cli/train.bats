@@ -393,7 +393,7 @@ END
 @test "train --dry-run: parameters, memory, arithmetic and time; no file" {
   documents 60 >train.jsonl
   run -0 --separate-stderr ran-train classify $shape --dry-run train.jsonl
-  [[ $output =~ parameters\ +([0-9]+)\ in\ the\ embedding,\ ([0-9]+)\ in\ the\ rest ]]
+  [[ $output =~ parameters\ +([0-9]+)\ in\ tables\ of\ pieces\ and\ features,\ ([0-9]+)\ in\ the\ rest ]]
   [ $((BASH_REMATCH[1] % 16)) -eq 0 ]
   [ "${BASH_REMATCH[2]}" -gt 3000 ] && [ "${BASH_REMATCH[2]}" -lt 10000 ]
   [[ $output == *'parameters '*' in tables '*'memory '*'steps '*'arithmetic '*'time '* ]]
