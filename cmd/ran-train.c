@@ -358,6 +358,8 @@ static void leave_spelling(struct session *s)
 {
         if (config.spelling > 0)
                 cmd_note("the documents are ids, which are not spelled: --spelling 0");
+        if (config.wide_affixes && cmd_was_set("wide_affixes"))
+                cmd_note("what ids begin and end with is not known, either: --no-wide-affixes");
         config.spelling = s->source.spelling = 0;
         config.wide_affixes = false;
 }
@@ -492,8 +494,8 @@ static void choose_metric(const struct session *s)
         cmd_note("the tags mark no entities: the best epoch is chosen by accuracy");
 }
 
-/* The table of the wide path has a column for each class: with many of them fewer rows will do, lest
- * it take all memory. What somebody asked for stays. */
+/* The table of the wide path has a column for each class: with many of them fewer rows will do,
+ * lest it take all memory. What somebody asked for stays. */
 static void choose_wide(const struct session *s)
 {
         const size_t most = (size_t)1 << 24, least = 1024;

@@ -140,6 +140,15 @@ double ran_log1p(double x)
         return log_of_sum(sum, (1 - (sum - added)) + (x - added)); /* what rounding took away */
 }
 
+double ran_dot(const float *x, const float *y, size_t n)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < n; i++)
+                sum += (double)x[i] * (double)y[i];
+        return sum;
+}
+
 double ran_log_sum_exp(const float *x, size_t n)
 {
         double most = -INFINITY, sum = 0;

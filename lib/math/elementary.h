@@ -19,6 +19,9 @@ double ran_log1p(double x);
 /* The log of the sum of exp(x) over n numbers, without overflow. */
 double ran_log_sum_exp(const float *x, size_t n);
 
+/* The sum of x[i] y[i] over n, in double. */
+double ran_dot(const float *x, const float *y, size_t n);
+
 /* |x| up to 2^31; NaN beyond. */
 double ran_sin(double x);
 double ran_cos(double x);

@@ -5,6 +5,7 @@
  * here takes few: the gradient of one number, or a sum of rows with random signs, whose squares are
  * right in the mean.
  */
+#include "math/elementary.h"
 #include "math/simd.h"
 #include "model/encoder.h"
 #include "model/model.h"
@@ -129,15 +130,6 @@ static void differentiate(struct ran_explainer *e, size_t row, size_t c)
         ran_encode_bwd(w, &e->m->params, &e->none);
 }
 
-static double dot(const float *x, const float *y, size_t n)
-{
-        double sum = 0;
-
-        for (size_t i = 0; i < n; i++)
-                sum += (double)x[i] * (double)y[i];
-        return sum;
-}
-
 /* ---- token to label ------------------------------------------------------------------------- */
 
 /* Where a token stands on the path, u of the way: its row times `at`, which grows by `speed` as u
@@ -208,7 +200,7 @@ static void gain(struct ran_explainer *e, double u, double share, double *value)
         for (size_t t = 0; t < e->rows.L; t++) {
                 const float *x = w->x[0] + t * w->D;
 
-                value[t] += share * place_of(w, x, u).speed * dot(w->dx + t * w->D, x, w->D);
+                value[t] += share * place_of(w, x, u).speed * ran_dot(w->dx + t * w->D, x, w->D);
         }
         gain_wide(e, share, value);
 }
@@ -230,7 +222,7 @@ int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t step
                 return_home(e);
                 differentiate(e, row, c);
                 for (size_t t = 0; t < e->rows.L; t++)
-                        value[t] = dot(w->dx + t * w->D, w->x[0] + t * w->D, w->D);
+                        value[t] = ran_dot(w->dx + t * w->D, w->x[0] + t * w->D, w->D);
                 gain_wide(e, 1, value);
         }
         for (size_t i = 0; i < steps; i++) {
@@ -277,9 +269,9 @@ int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t p
         for (size_t i = 0; i < probes; i++) {
                 probe(e, from, to, i);
                 for (size_t t = 0; t < L; t++)
-                        value[t] += dot(w->dx + t * D, w->dx + t * D, D);
+                        value[t] += ran_dot(w->dx + t * D, w->dx + t * D, D);
         }
         for (size_t t = 0; t < L; t++)
-                value[t] *= dot(w->x[0] + t * D, w->x[0] + t * D, D) / (double)(probes * D);
+                value[t] *= ran_dot(w->x[0] + t * D, w->x[0] + t * D, D) / (double)(probes * D);
         return RAN_OK;
 }

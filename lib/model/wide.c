@@ -1,5 +1,6 @@
 /* wide.c - see wide.h. */
 #include "model/wide.h"
+#include "math/elementary.h"
 #include "math/simd.h"
 
 #include <math.h>
@@ -203,15 +204,6 @@ static const struct ran_gram *find(const struct ran_gram *gram, size_t n, uint32
         return from < n && gram[from].bucket == bucket ? &gram[from] : NULL;
 }
 
-static double dot(const float *x, const float *y, size_t n)
-{
-        double sum = 0;
-
-        for (size_t i = 0; i < n; i++)
-                sum += (double)x[i] * (double)y[i];
-        return sum;
-}
-
 /* What one feature of a kind that falls in the bucket is worth. */
 struct worth {
         const struct ran_head *h;
@@ -226,7 +218,7 @@ static double worth_of(const struct worth *k, uint32_t bucket)
 
         if (gram == NULL)
                 return 0;
-        return (double)gram->x * dot(k->weight, k->p->wide + bucket * k->C, k->C) /
+        return (double)gram->x * ran_dot(k->weight, k->p->wide + bucket * k->C, k->C) /
                (double)gram->times;
 }
 
