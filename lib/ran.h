@@ -1089,13 +1089,13 @@ struct ran_document ran_dataset_document(const struct ran_dataset *d, size_t b);
 size_t ran_dataset_guessed(const struct ran_dataset *d); /* documents of which labels are guessed */
 /* Orders the classes that turned up by the bytes of their names, and renumbers the labels. */
 int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err);
-/* Moves a share of the documents of d (finished) to dev (zeroed), both in order: about that share
- * of each class and exactly that share in all, but never the last document of a class. Which ones
- * depends on the seed and on a document's place in d alone. With several labels a document, the
- * share is of all. Documents whose labels are guessed are left out of this, unless all are; what is
- * moved has no soft target any more. */
-int ran_dataset_split(struct ran_dataset *d, double share, uint64_t seed, struct ran_dataset *dev,
-                      struct ran_error *err);
+/* Marks a share of the documents of d (finished) in held (B), and copies them to dev (zeroed), in
+ * order: about that share of each class and exactly that share in all, but never the last document
+ * of a class. Which ones depends on the seed and on a document's place in d alone. With several
+ * labels a document, the share is of all. Documents whose labels are guessed are left out of this,
+ * unless all are; the copies have no soft target. */
+int ran_dataset_hold(const struct ran_dataset *d, double share, uint64_t seed, bool *held,
+                     struct ran_dataset *dev, struct ran_error *err);
 void ran_dataset_release(struct ran_dataset *d);
 
 enum { RAN_SCHEDULE_CONSTANT, RAN_SCHEDULE_LINEAR, RAN_SCHEDULE_COSINE };
@@ -1111,7 +1111,8 @@ struct ran_train_settings {
         double dropout, embed_dropout, word_dropout, label_smoothing;
         double vectors_rms; /* root mean square that `vectors` of the job are scaled to; 0: as is */
         double init_rate;   /* share of the learning rate, for what `init` of the job brings */
-        double wide_rate;   /* share of the learning rate, for the table of the wide path */
+        double wide_cost; /* of errors of the wide path, see train/linear.h */
+        bool refit;       /* after the best epoch is known, learn from `held` documents, too */
         bool freeze;      /* the rows of the embedding that `vectors` or `init` bring stay */
         int schedule, metric, class_weights;
 };
@@ -1121,7 +1122,15 @@ int ran_train_settings_check(const struct ran_train_settings *s, const struct ra
                              struct ran_error *err);
 
 struct ran_train_report {
-        enum { RAN_REPORT_STEP, RAN_REPORT_DEV, RAN_REPORT_CHECKPOINT, RAN_REPORT_END } event;
+        enum {
+                RAN_REPORT_WIDE, /* the wide path is being learned: step times through the data */
+                RAN_REPORT_STEP, /* an epoch is at work until here */
+                RAN_REPORT_DEV,
+                RAN_REPORT_CHECKPOINT,
+                RAN_REPORT_REFIT, /* the best epoch is known, all documents are learned from now */
+                RAN_REPORT_END
+        } event;
+        bool refit; /* what is reported is of that */
         size_t epoch, epochs, step, steps; /* from 1 */
         double loss;                       /* of the last steps, smoothed; of dev for REPORT_DEV */
         double learning_rate, gradient_norm;
@@ -1138,6 +1147,8 @@ struct ran_train_job {
         const struct ran_config *config;
         const struct ran_train_settings *settings;
         const struct ran_dataset *train, *dev; /* dev NULL or empty: the last epoch is kept */
+        const bool *held; /* (B) documents of train that dev has, not to be learned from until the
+                             settings say `refit`; NULL: none */
         const struct ran_tokenizer
                 *tokenizer; /* goes into the model; NULL: ids only, then V says how many */
         size_t V;
