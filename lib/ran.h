@@ -702,7 +702,8 @@ void ran_past_set_pending(struct ran_past *p, uint32_t id);
  * h is the output of the encoder that the softmax reads. The paper has h_t . h_i; the cosine makes
  * theta the same thing for models of any width and scale. At the first place of a document, where
  * there is nothing to look back on, p is p_model. Probabilities add up to 1, as those of the model
- * do; memory is that of positions (D + 128) numbers at most, time a token that of as many cosines.
+ * do. A token takes the time of `positions` cosines; memory grows with them, by 2 (D + 64) numbers
+ * each at most.
  *
  * One for each document that is being read; the next one begins with ran_cache_clear. */
 #define RAN_CACHE_THETA 1000 /* at most */
