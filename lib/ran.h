@@ -690,17 +690,53 @@ size_t ran_past_tokens(const struct ran_past *p); /* read so far */
  * reading it tells what follows it. RAN_NO_ID: none. The caller's to set and to read. */
 uint32_t ran_past_pending(const struct ran_past *p);
 void ran_past_set_pending(struct ran_past *p, uint32_t id);
+
+/* A cache over the recent past (model/cache.c): words that were there a while ago come again
+ * (Grave, Joulin and Usunier, Improving neural language models with a continuous cache, ICLR 2017).
+ * It needs no training, and makes of what a model says of the token after place t
+ *
+ *      p(w) = (1 - weight) p_model(w) + weight p_cache(w)
+ *      p_cache(w) = sum of exp(theta cos(h_t, h_i)) over those i that w came after, divided by the
+ *                   sum over all i:  the last `positions` places before t of this document
+ *
+ * h is the output of the encoder that the softmax reads. The paper has h_t . h_i; the cosine makes
+ * theta the same thing for models of any width and scale. At the first place of a document, where
+ * there is nothing to look back on, p is p_model. Probabilities add up to 1, as those of the model
+ * do. A token takes the time of `positions` cosines; memory grows with them, by 2 (D + 64) numbers
+ * each at most.
+ *
+ * One for each document that is being read; the next one begins with ran_cache_clear. */
+#define RAN_CACHE_THETA 1000 /* at most */
+struct ran_cache_settings {
+        size_t positions;     /* at least 1 */
+        double weight, theta; /* 0 <= weight < 1; 0 <= theta */
+};
+struct ran_cache;
+struct ran_cache *ran_cache_new(const struct ran_config *config,
+                                const struct ran_cache_settings *set, struct ran_error *err);
+void ran_cache_free(struct ran_cache *c);
+void ran_cache_clear(struct ran_cache *c); /* nothing remembered */
+
 /* Kept in a file, the pending token, too: a safetensors file that names its model by digest. One of
- * another model, and what is damaged, is refused. */
-int ran_past_save(const struct ran_past *p, const char *path, struct ran_error *err);
-struct ran_past *ran_past_load(const struct ran_model *m, const char *path, struct ran_error *err);
+ * another model, and what is damaged, is refused. cache: what it remembers of the document is kept
+ * and loaded with it, or NULL. A file that remembers less than a cache of so many positions would
+ * is refused. */
+int ran_past_save(const struct ran_past *p, const struct ran_cache *cache, const char *path,
+                  struct ran_error *err);
+struct ran_past *ran_past_load(const struct ran_model *m, struct ran_cache *cache, const char *path,
+                               struct ran_error *err);
 
 /* What is wanted of the tokens that are read; NULL: not that. */
 struct ran_lm_out {
+        size_t skip; /* below n: nothing is wanted of so many leading tokens, which gold, nll and
+                        logits then do not have */
         const uint32_t *gold; /* (n) the token that should follow each, or RAN_NO_ID */
         float *nll;           /* (n) -log of the probability of gold, 0 where there is none */
         float *logits;        /* (n, V); log-probabilities under an adaptive softmax */
         float *last;          /* (V) the same, after the last token only */
+        /* With gold: nll and logits, then log-probabilities, are those of model and cache together,
+         * and the cache remembers these tokens. `last` is the model's alone. */
+        struct ran_cache *cache;
 };
 /* Reads n >= 1 ids of a document (each < V) after those of `past` (may be NULL: a document of its
  * own), which then holds them, too. The first `sources` of them are source tokens (mask prefix):
