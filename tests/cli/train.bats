@@ -45,7 +45,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
 
 @test "train: a vocabulary learned on the way is the one that ran-tokenize learns" {
   documents 60 >train.jsonl
-  ran-tokenize learn -q -o v.json train.jsonl
+  ran-tokenize learn -q --vocab-type wordpiece -o v.json train.jsonl
   ran-train classify $shape --epochs 2 -q -o learned.ran train.jsonl
   ran-train classify $shape --epochs 2 -q --vocab v.json -o given.ran train.jsonl
   ran-classify -m learned.ran --logits train.jsonl >learned.jsonl
