@@ -146,7 +146,7 @@ static size_t weigh(struct ran_gram *gram, const struct ran_place *list, size_t 
         double squares = 0;
 
         for (size_t i = 0; i < n; i++) {
-                double x = 1 + ran_log((double)list[i].at);
+                double x = list[i].at == 1 ? 1 : 1 + ran_log((double)list[i].at);
 
                 if (idf != NULL)
                         x *= (double)idf[list[i].id];

@@ -103,7 +103,6 @@ static const struct row {
         const char *value[10]; /* ascending, NULL at the end */
         matters *matters;      /* NULL: always */
 } rows[] = {
-        {"wide", {"0", "262144"}, has_free_head},
         {"ngrams", {"1", "2", "3"}, has_free_ngrams},
         {"wide_affixes", {"false", "true"}, has_affixes},
         {"wide_cost", {"0.1", "0.2", "0.5", "1", "2"}, is_wide},
