@@ -16,7 +16,12 @@ static const char *name = "ran"; /* perhaps with a verb */
 
 void cmd_set_program(const char *program)
 {
+        static bool first = true;
+
         name = program;
+        if (first)
+                atexit(ran_writer_abandon_all); /* wherever cmd_die is called */
+        first = false;
 }
 
 int cmd_status_of(const struct ran_error *err)
