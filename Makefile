@@ -27,6 +27,7 @@ unit_tests   := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit
 unit_shared  := $(filter-out tests/unit/test-%,$(wildcard tests/unit/*.c))
 cli_tests    := $(wildcard tests/cli/*.bats)
 bench_shared := $(patsubst %.h,%.c,$(wildcard tests/bench/*.h))
+faults       := $(BUILD)/faults/inject $(BUILD)/faults/preload.so
 benchmarks   := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,\
                   $(filter-out $(bench_shared),$(wildcard tests/bench/*.c)))
 
@@ -116,6 +117,17 @@ $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(call object,$(bench_shared)) $(libr
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'
 	$(Q)$(link)
+
+$(BUILD)/faults/inject: $(BUILD)/tests/faults/inject.o
+	@mkdir -p $(@D)
+	@echo '  LINK  $@'
+	$(Q)$(link)
+
+# Without the sanitizers, which would look for faults in it.
+$(BUILD)/faults/preload.so: tests/faults/preload.c tests/faults/faults.h $(BUILD)/flags
+	@mkdir -p $(@D)
+	@echo '  LINK  $@'
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -fPIC -shared -o $@ $< -ldl
 
 -include $(patsubst %.o,%.d,$(lib_objects) $(call object,$(wildcard cmd/*.c tests/*/*.c)))
 

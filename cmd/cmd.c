@@ -70,6 +70,17 @@ void cmd_usage(const char *format, ...)
         exit(CMD_USAGE);
 }
 
+void cmd_refuse(const char *what, const struct ran_error *err)
+{
+        const char *colon = what != NULL ? ": " : "";
+
+        if (what == NULL)
+                what = "";
+        if (err->code == RAN_ENOMEM)
+                cmd_die(CMD_FAILED, "%s%s%s", what, colon, err->text);
+        cmd_usage("%s%s%s", what, colon, err->text);
+}
+
 void cmd_warn(const char *format, ...)
 {
         va_list ap;

@@ -87,8 +87,8 @@ void ran_bytes_release(struct ran_bytes *b)
  */
 
 /* A file that is to replace another has no name until it is whole, so that a program may end at any
- * moment, killed or not, and leave nothing. Where the file system knows no such files, it has a name
- * of its own beside the other. */
+ * moment, killed or not, and leave nothing. Where the file system knows no such files, it has a
+ * name of its own beside the other. */
 struct ran_writer {
         int fd;
         int error;     /* errno of the first write that failed */

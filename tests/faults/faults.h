@@ -3,12 +3,11 @@
  * The library, in LD_PRELOAD, counts the calls below that a program makes, and makes some of them
  * fail. The environment says which:
  *
- *     FAULTS_COUNTS=FILE   a file of sizeof(struct faults) that it shares; without it, it does nothing
- *     FAULTS_CALL=NAME     the call that fails, or "memory": any that allocates
- *     FAULTS_AT=N          the N-th time it is made, from 1; each kind of "memory" has no count of
- *                          its own
- *     FAULTS_ERRNO=E       with this errno; 0: a read or write that is short, of half the bytes
- *     FAULTS_ON=1          and each time after that
+ *     FAULTS_COUNTS=FILE   a file of sizeof(struct faults) that it shares; without it, it does
+ * nothing FAULTS_CALL=NAME     the call that fails, or "memory": any that allocates FAULTS_AT=N the
+ * N-th time it is made, from 1; each kind of "memory" has no count of its own FAULTS_ERRNO=E with
+ * this errno; 0: a read or write that is short, of half the bytes FAULTS_ON=1          and each
+ * time after that FAULTS_NAMED=1       besides, there are no files without a name, as on NFS
  *
  * Calls of the C library into itself are not seen, but for those that allocate; those of OpenBLAS
  * are let be: it ends the program when it cannot get memory, and that is not ours to mend. */

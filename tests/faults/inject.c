@@ -1,7 +1,7 @@
 /* inject.c - runs a program again and again, each time with another fault, and looks at what it
  * leaves.
  *
- *     inject [-n MOST] [-r] [-o FILE]... [-i INPUT] PRELOAD PROGRAM ARGUMENT...
+ *     inject [-n MOST] [-rt] [-o FILE]... [-i INPUT] PRELOAD PROGRAM ARGUMENT...
  *     inject -k TIMES [-s SIGNAL] -o FILE PRELOAD PROGRAM ARGUMENT...
  *
  * The program runs in a folder `run` below the one where inject was started, in which there is
@@ -13,6 +13,8 @@
  *     3, a sentence on stderr, the beginning of that output on stdout, each FILE as it was before
  *        or as it should be, and nothing beside it, but for the checkpoint of a training: the same
  *        command with --resume then gives the model that it should (-r).
+ *
+ * With -t the file system knows no files without a name.
  *
  * With -k the program, a training, is killed at moments drawn by chance and goes on by --resume,
  * and is killed again, TIMES in all. A checkpoint that is there stays there, whole, until the model
@@ -59,7 +61,7 @@ static struct {
         char *preload, *input, *counts_file;
         char *file[MOST_FILES];
         size_t files;
-        bool resumes;
+        bool resumes, named;
         volatile struct faults *counts;
 } job;
 
@@ -213,6 +215,7 @@ static _Noreturn void become(const struct fault *f, unsigned long at, int in, in
                 set_number("FAULTS_AT", at);
                 set_number("FAULTS_ERRNO", (unsigned long)f->error);
                 set_number("FAULTS_ON", f->on);
+                set_number("FAULTS_NAMED", job.named);
         }
         execvp(command[0], command);
         _exit(127);
@@ -326,8 +329,7 @@ static const char *judge(const struct fault *f, const struct outcome *o, const s
 
         if (o->late)
                 return "it hangs";
-        if (WIFSIGNALED(o->status) &&
-            !(f->effect == MAY_BE_PIPE && WTERMSIG(o->status) == SIGPIPE))
+        if (WIFSIGNALED(o->status) && !(f->effect == MAY_BE_PIPE && WTERMSIG(o->status) == SIGPIPE))
                 return "it ended by a signal";
         if (status == 0)
                 return complete(o, good);
@@ -398,7 +400,7 @@ static unsigned long counted(const char *call, const struct faults *all)
 #define X(call) #call,
                 FAULTS_CALLS(X)
 #undef X
-                "memory"};
+                        "memory"};
 
         for (size_t i = 0; i < FAULTS_COUNTED; i++)
                 if (strcmp(names[i], call) == 0)
@@ -556,13 +558,16 @@ int main(int argc, char **argv)
         unsigned long most = 0, kills = 0;
         int option, signal = SIGKILL;
 
-        while ((option = getopt(argc, argv, "+n:ro:i:k:s:")) != -1)
+        while ((option = getopt(argc, argv, "+n:rto:i:k:s:")) != -1)
                 switch (option) {
                 case 'n':
                         most = strtoul(optarg, NULL, 10);
                         break;
                 case 'r':
                         job.resumes = true;
+                        break;
+                case 't':
+                        job.named = true;
                         break;
                 case 'o':
                         if (job.files < MOST_FILES)
@@ -582,7 +587,7 @@ int main(int argc, char **argv)
                         return 2;
                 }
         if (argc - optind < 2) {
-                fputs("inject [-n MOST] [-r] [-o FILE]... [-i INPUT] [-k TIMES [-s SIGNAL]] "
+                fputs("inject [-n MOST] [-rt] [-o FILE]... [-i INPUT] [-k TIMES [-s SIGNAL]] "
                       "PRELOAD PROGRAM ARGUMENT...\n",
                       stderr);
                 return 2;

@@ -20,10 +20,10 @@
 #define CALLER ((uintptr_t)__builtin_return_address(0))
 
 /* The function that this library stands in front of. */
-#define REAL(call)                                         \
-        static __typeof__(call) *real;                     \
-        if (real == NULL)                                  \
-                real = (__typeof__(call) *)next(#call)
+#define REAL(call)                     \
+        static __typeof__(call) *real; \
+        if (real == NULL)              \
+        real = (__typeof__(call) *)next(#call)
 
 /* ---- what the environment asks for ---------------------------------------------------------- */
 
@@ -31,13 +31,13 @@ static struct faults *shared; /* NULL: let everything be */
 static enum faults_call wanted = FAULTS_COUNTED;
 static unsigned long at;
 static int error;
-static bool on;
+static bool on, named;
 
 static const char *const names[] = {
 #define X(call) #call,
         FAULTS_CALLS(X)
 #undef X
-        "memory"};
+                "memory"};
 
 /* Code that is let be, from and to. */
 enum { MAX_RANGES = 16 };
@@ -50,8 +50,8 @@ static int note_foreign(struct dl_phdr_info *info, size_t size, void *arg)
 {
         (void)size;
         (void)arg;
-        if (strstr(info->dlpi_name, "blas") == NULL && strstr(info->dlpi_name, "gfortran") == NULL &&
-            strstr(info->dlpi_name, "gomp") == NULL)
+        if (strstr(info->dlpi_name, "blas") == NULL &&
+            strstr(info->dlpi_name, "gfortran") == NULL && strstr(info->dlpi_name, "gomp") == NULL)
                 return 0;
         for (size_t i = 0; i < info->dlpi_phnum && foreigns < MAX_RANGES; i++) {
                 uintptr_t from = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
@@ -94,6 +94,7 @@ __attribute__((constructor)) static void begin(void)
         at = number("FAULTS_AT");
         error = (int)number("FAULTS_ERRNO");
         on = number("FAULTS_ON") > 0;
+        named = number("FAULTS_NAMED") > 0;
         dl_iterate_phdr(note_foreign, NULL);
         p = (void *)syscall(SYS_mmap, NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
                             0);
@@ -237,11 +238,14 @@ ssize_t write(int fd, const void *from, size_t n)
         return error != 0 ? -1 : real(fd, from, half(n));
 }
 
-/* The mode is there or not; to read it does no harm. */
 static int open_mode(int folder, const char *path, int flags, va_list ap)
 {
         mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(ap, mode_t) : 0;
 
+        if (named && (flags & O_TMPFILE) == O_TMPFILE) {
+                errno = EOPNOTSUPP;
+                return -1;
+        }
         return (int)syscall(SYS_openat, folder, path, flags, mode);
 }
 
