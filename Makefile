@@ -149,7 +149,7 @@ unit: $(unit_tests) $(benchmarks) ## the unit tests only; benchmarks are built, 
 	@set -e; for test in $(unit_tests); do $$test; done
 
 .PHONY: cli
-cli: all ## the tests of the programs only
+cli: all $(faults) ## the tests of the programs only
 	@$(if $(cli_tests),RAN_BIN='$(abspath $(BUILD))' LC_ALL=C bats $(cli_tests),:)
 
 .PHONY: asan
@@ -158,6 +158,22 @@ asan: ## unit tests and tests of the programs under the address and undefined-be
 	@ASAN_OPTIONS=allocator_may_return_null=1 $(MAKE) --no-print-directory unit cli \
 	  BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(sanitize)' LDFLAGS='$(LDFLAGS) $(sanitize)'
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+
+# What make check takes samples of, whole; it takes hours. KILLS: times a training is killed.
+KILLS ?= 200
+.PHONY: check-long faults damage
+check-long: check ## all faults, kills and damages that make check takes samples of; figures of them
+	@$(MAKE) --no-print-directory faults
+	@ASAN_OPTIONS=allocator_may_return_null=1 $(MAKE) --no-print-directory faults damage KILLS=20 \
+	  BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(sanitize)' LDFLAGS='$(LDFLAGS) $(sanitize)'
+faults_run = rm -rf '$(BUILD)/faults/work' && mkdir -p '$(BUILD)/faults/work' && \
+  cd '$(BUILD)/faults/work' && RAN_BIN='$(abspath $(BUILD))' LC_ALL=C \
+  FAULTS_BIN='$(abspath $(BUILD))/faults' '$(abspath tests/faults)'
+faults: all $(faults)
+	@$(faults_run)/run
+	@$(faults_run)/kills $(KILLS)
+damage: $(BUILD)/tests/test-damage
+	@RAN_DAMAGE=all $<
 
 # Each program for FUZZ_SECONDS; what it finds stays in $(BUILD)/fuzz, to begin with next time.
 FUZZ_SECONDS ?= 30

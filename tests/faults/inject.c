@@ -19,7 +19,8 @@
  * With -k the program, a training, is killed at moments drawn by chance and goes on by --resume,
  * and is killed again, TIMES in all. A checkpoint that is there stays there, whole, until the model
  * is, and the model is always the same. With -s the signal is another one, which the program knows:
- * it ends with 128 + its number and leaves a checkpoint.
+ * it ends with 128 + its number and leaves a checkpoint. A file that was killed between getting its
+ * temporary name and its own is whole and does no harm; there may be one now and then.
  *
  * Prints what went wrong, then a line of figures; the status is 1 if anything did. */
 #include <dirent.h>
@@ -65,6 +66,8 @@ static struct {
         volatile struct faults *counts;
 } job;
 
+static bool killing;
+static unsigned long between_names;
 static unsigned long shown, tried, refused, survived, unused;
 
 /* ---- small things --------------------------------------------------------------------------- */
@@ -174,6 +177,11 @@ static void note_file(const char *name, void *arg)
         checkpoint_name(checkpoint);
         for (size_t i = 0; i < job.files; i++)
                 known = known || strcmp(name, job.file[i]) == 0;
+        if (killing && strstr(name, ".tmp.") != NULL) {
+                between_names++;
+                unlink(name);
+                return;
+        }
         if (!known && !(job.resumes && strcmp(name, checkpoint) == 0) && o->other == NULL)
                 o->other = strdup(name);
 }
@@ -503,37 +511,49 @@ static const char *judge_killed(const struct outcome *o, const struct outcome *g
         return nothing_lost(o, good);
 }
 
+/* One more run, with or without an end; returns whether it ended by itself. */
+static bool run_on(const struct outcome *good, double seconds, int signal)
+{
+        char checkpoint[256];
+
+        checkpoint_name(checkpoint);
+        bool had = exists(checkpoint);
+        struct outcome o = run(NULL, 0, true, seconds, signal);
+        const char *wrong = judge_killed(&o, good, signal, had);
+        if (wrong == NULL && between_names > 1 + tried / 10)
+                wrong = "too many files with a temporary name are left";
+        if (wrong != NULL)
+                show(wrong, had ? "resumed and killed" : "killed", &o);
+        refused += o.status != 0 && exists(checkpoint);
+        release(&o);
+        return o.status == 0;
+}
+
 static void kill_again_and_again(unsigned long times, int signal)
 {
         struct faults counts;
         struct outcome good = run_well(&counts);
-        unsigned long ends = 0, kept = 0;
-        char checkpoint[256];
+        double most = good.seconds;
+        unsigned long ends = 0;
 
-        checkpoint_name(checkpoint);
+        killing = signal == SIGKILL;
         srandom((unsigned)time(NULL));
         prepare_folder();
-        for (unsigned long k = 0; k < times && shown == 0;) {
-                double after = good.seconds * (double)random() / RAND_MAX;
-                bool had = exists(checkpoint);
-                struct outcome o = run(NULL, 0, true, after, signal);
-                const char *wrong = judge_killed(&o, &good, signal, had);
-
-                if (wrong != NULL)
-                        show(wrong, had ? "resumed and killed" : "killed", &o);
-                if (o.status == 0) {
+        while (tried < times && shown == 0)
+                if (run_on(&good, most * (double)random() / RAND_MAX, signal)) {
                         ends++;
+                        most *= 0.8; /* the machine is less busy than it was */
                         prepare_folder();
                 } else {
-                        k++;
-                        kept += exists(checkpoint);
+                        tried++;
+                        most *= 1.1;
                 }
-                release(&o);
-        }
+        if (shown == 0 && !run_on(&good, SECONDS, SIGKILL))
+                shown++;
         release(&good);
-        printf("%lu kills by signal %d, %lu with a checkpoint left, all of them whole; %lu times "
+        printf("%lu times ended by signal %d, %lu times with a checkpoint left; %lu times gone on "
                "to the end, with the same model; %lu wrong\n",
-               times, signal, kept, ends, shown);
+               tried, signal, refused, ends + 1, shown);
 }
 
 /* ---- command line --------------------------------------------------------------------------- */
