@@ -9,8 +9,9 @@
  * this errno; 0: a read or write that is short, of half the bytes FAULTS_ON=1          and each
  * time after that FAULTS_NAMED=1       besides, there are no files without a name, as on NFS
  *
- * Calls of the C library into itself are not seen, but for those that allocate; those of OpenBLAS
- * are let be: it ends the program when it cannot get memory, and that is not ours to mend. */
+ * Calls of the C library into itself are not seen, but for those that allocate; those of OpenBLAS,
+ * and of threads that the program did not start, are let be: OpenBLAS ends the program when it
+ * cannot get memory, and that is not ours to mend. */
 #ifndef RAN_TESTS_FAULTS_H
 #define RAN_TESTS_FAULTS_H
 

@@ -218,6 +218,7 @@ static _Noreturn void become(const struct fault *f, unsigned long at, int in, in
                 _exit(126);
         if (f != NULL) {
                 setenv("LD_PRELOAD", job.preload, 1);
+                setenv("ASAN_OPTIONS", "allocator_may_return_null=1:verify_asan_link_order=0", 1);
                 setenv("FAULTS_COUNTS", job.counts_file, 1);
                 setenv("FAULTS_CALL", f->call, 1);
                 set_number("FAULTS_AT", at);

@@ -27,11 +27,13 @@
 
 /* ---- what the environment asks for ---------------------------------------------------------- */
 
-static struct faults *shared; /* NULL: let everything be */
+static struct faults *volatile shared; /* NULL: let everything be */
 static enum faults_call wanted = FAULTS_COUNTED;
 static unsigned long at;
 static int error;
 static bool on, named;
+static bool begun;
+static _Thread_local bool ours; /* the first thread, and those that the program started */
 
 static const char *const names[] = {
 #define X(call) #call,
@@ -79,6 +81,12 @@ static unsigned long number(const char *name)
         return text != NULL ? strtoul(text, NULL, 10) : 0;
 }
 
+/* What a sanitizer does in the end shall work. */
+static void end(void)
+{
+        shared = NULL;
+}
+
 /* After the constructors of the libraries, which are not the program's. */
 __attribute__((constructor)) static void begin(void)
 {
@@ -86,6 +94,7 @@ __attribute__((constructor)) static void begin(void)
         int fd = file != NULL ? (int)syscall(SYS_openat, AT_FDCWD, file, O_RDWR | O_CLOEXEC) : -1;
         void *p;
 
+        begun = ours = true;
         if (fd < 0)
                 return;
         for (size_t i = 0; call != NULL && i < FAULTS_COUNTED; i++)
@@ -99,7 +108,7 @@ __attribute__((constructor)) static void begin(void)
         p = (void *)syscall(SYS_mmap, NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
                             0);
         syscall(SYS_close, fd);
-        if (p != MAP_FAILED)
+        if (p != MAP_FAILED && atexit(end) == 0)
                 shared = p;
 }
 
@@ -115,7 +124,7 @@ static bool fails(enum faults_call call, uintptr_t caller)
 {
         unsigned long n, all;
 
-        if (shared == NULL || is_foreign(caller))
+        if (shared == NULL || !ours || is_foreign(caller))
                 return false;
         n = count(call);
         all = call <= FAULTS_aligned_alloc ? count(FAULTS_MEMORY) : 0;
@@ -133,8 +142,10 @@ static bool fails(enum faults_call call, uintptr_t caller)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-/* For what dlsym itself asks for, and never given back. */
-static char early[1 << 16] __attribute__((aligned(64)));
+/* For what dlsym itself asks for, and whoever comes before the constructor above: a sanitizer that
+ * is not set up yet. Zero, each block behind its size, and never given back. */
+enum { EARLY = 4 << 20, EARLY_LINE = 64 };
+static char early[EARLY] __attribute__((aligned(EARLY_LINE)));
 static size_t early_used;
 static _Thread_local bool looking;
 
@@ -148,24 +159,38 @@ static void *next(const char *name)
         return p;
 }
 
+static bool is_too_early(void)
+{
+        return !begun || looking;
+}
+
 static void *early_alloc(size_t n)
 {
-        size_t from = (early_used + 63) / 64 * 64;
+        char *p = early + early_used + EARLY_LINE;
 
-        if (n > sizeof early - from)
+        if (n > EARLY - EARLY_LINE - early_used)
                 abort();
-        early_used = from + n;
-        return early + from;
+        memcpy(p - EARLY_LINE, &n, sizeof n);
+        early_used += EARLY_LINE + (n + EARLY_LINE - 1) / EARLY_LINE * EARLY_LINE;
+        return p;
 }
 
 static bool is_early(const void *p)
 {
-        return (const char *)p >= early && (const char *)p < early + sizeof early;
+        return (const char *)p >= early && (const char *)p < early + EARLY;
+}
+
+static size_t early_size(const void *p)
+{
+        size_t n;
+
+        memcpy(&n, (const char *)p - EARLY_LINE, sizeof n);
+        return n;
 }
 
 void *malloc(size_t n)
 {
-        if (looking)
+        if (is_too_early())
                 return early_alloc(n);
         REAL(malloc);
         return fails(FAULTS_malloc, CALLER) ? NULL : real(n);
@@ -173,7 +198,7 @@ void *malloc(size_t n)
 
 void *calloc(size_t n, size_t size)
 {
-        if (looking)
+        if (is_too_early())
                 return early_alloc(n * size);
         REAL(calloc);
         return fails(FAULTS_calloc, CALLER) ? NULL : real(n, size);
@@ -181,15 +206,19 @@ void *calloc(size_t n, size_t size)
 
 void *realloc(void *p, size_t n)
 {
-        if (looking || is_early(p))
-                abort();
+        if (is_too_early() || is_early(p)) {
+                void *q = is_too_early() ? early_alloc(n) : malloc(n);
+                size_t had = p == NULL ? 0 : is_early(p) ? early_size(p) : n;
+
+                return q != NULL && p != NULL ? memcpy(q, p, had < n ? had : n) : q;
+        }
         REAL(realloc);
         return fails(FAULTS_realloc, CALLER) ? NULL : real(p, n);
 }
 
 void free(void *p)
 {
-        if (is_early(p))
+        if (p == NULL || is_early(p))
                 return;
         REAL(free);
         real(p);
@@ -345,8 +374,27 @@ int mkostemp(char *name, int flags)
         return fails(FAULTS_mkostemp, CALLER) ? -1 : real(name, flags);
 }
 
+struct start {
+        void *(*run)(void *);
+        void *arg;
+};
+
+static void *start(void *arg)
+{
+        const struct start *s = arg;
+
+        ours = true;
+        return s->run(s->arg);
+}
+
 int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *), void *arg)
 {
         REAL(pthread_create);
-        return fails(FAULTS_pthread_create, CALLER) ? error : real(thread, how, run, arg);
+        if (shared == NULL || is_foreign(CALLER))
+                return real(thread, how, run, arg);
+        if (fails(FAULTS_pthread_create, CALLER))
+                return error;
+        struct start *s = early_alloc(sizeof *s);
+        *s = (struct start){run, arg};
+        return real(thread, how, start, s);
 }
