@@ -159,7 +159,7 @@ asan: ## unit tests and tests of the programs under the address and undefined-be
 	  BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(sanitize)' LDFLAGS='$(LDFLAGS) $(sanitize)'
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
-# What make check takes samples of, whole; it takes hours. KILLS: times a training is killed.
+# What make check takes samples of, whole; it takes an hour or two. KILLS: times a training is killed.
 KILLS ?= 200
 .PHONY: check-long faults damage
 check-long: check ## all faults, kills and damages that make check takes samples of; figures of them
@@ -236,4 +236,4 @@ clean: ## remove what was built
 
 .PHONY: help
 help: ## print this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
