@@ -1,7 +1,7 @@
 /* inject.c - runs a program again and again, each time with another fault, and looks at what it
  * leaves.
  *
- *     inject [-n MOST] [-rt] [-o FILE]... [-i INPUT] PRELOAD PROGRAM ARGUMENT...
+ *     inject [-n MOST] [-rt] [-o FILE]... [-i INPUT] [-c CHECKPOINT] PRELOAD PROGRAM ARGUMENT...
  *     inject -k TIMES [-s SIGNAL] -o FILE PRELOAD PROGRAM ARGUMENT...
  *
  * The program runs in a folder `run` below the one where inject was started, in which there is
@@ -14,6 +14,7 @@
  *        or as it should be, and nothing beside it, but for the checkpoint of a training: the same
  *        command with --resume then gives the model that it should (-r).
  *
+ * With -c a copy of that checkpoint is in the folder, too; when the program fails, there is one.
  * With -t the file system knows no files without a name.
  *
  * With -k the program, a training, is killed at moments drawn by chance and goes on by --resume,
@@ -59,7 +60,7 @@ struct outcome {
 /* What is run. */
 static struct {
         char **command;
-        char *preload, *input, *counts_file;
+        char *preload, *input, *counts_file, *checkpoint;
         char *file[MOST_FILES];
         size_t files;
         bool resumes, named;
@@ -152,20 +153,38 @@ static void remove_file(const char *name, void *arg)
                 die(name);
 }
 
-static void prepare_folder(void)
-{
-        each_file(remove_file, NULL);
-        for (size_t i = 0; i < job.files; i++) {
-                FILE *f = fopen(job.file[i], "w");
-
-                if (f == NULL || fputs(previous, f) < 0 || fclose(f) != 0)
-                        die(job.file[i]);
-        }
-}
-
 static void checkpoint_name(char name[256])
 {
         snprintf(name, 256, "%s.ckpt", job.files > 0 ? job.file[0] : "");
+}
+
+static void put(const char *path, const void *bytes, size_t n)
+{
+        FILE *f = fopen(path, "w");
+
+        if (f == NULL || fwrite(bytes, 1, n, f) != n || fclose(f) != 0)
+                die(path);
+}
+
+static void prepare_checkpoint(void)
+{
+        struct bytes b = read_file(job.checkpoint);
+        char name[256];
+
+        if (b.data == NULL)
+                die(job.checkpoint);
+        checkpoint_name(name);
+        put(name, b.data, b.size);
+        free(b.data);
+}
+
+static void prepare_folder(void)
+{
+        each_file(remove_file, NULL);
+        for (size_t i = 0; i < job.files; i++)
+                put(job.file[i], previous, sizeof previous - 1);
+        if (job.checkpoint != NULL)
+                prepare_checkpoint();
 }
 
 static void note_file(const char *name, void *arg)
@@ -208,8 +227,10 @@ static _Noreturn void become(const struct fault *f, unsigned long at, int in, in
 {
         size_t n = 0;
 
-        while (job.command[n] != NULL)
+        while (job.command[n] != NULL) {
+                resume = resume && strcmp(job.command[n], "--resume") != 0;
                 n++;
+        }
         char **command = calloc(n + 2, sizeof *command);
         memcpy(command, job.command, n * sizeof *command);
         if (resume)
@@ -418,14 +439,16 @@ static unsigned long counted(const char *call, const struct faults *all)
 }
 
 /* What a training that failed has left is gone on with. */
-static const char *resume(const struct outcome *good)
+static const char *resume(const struct outcome *failed, const struct outcome *good)
 {
         char checkpoint[256];
         const char *wrong = NULL;
 
         checkpoint_name(checkpoint);
         if (!job.resumes || !exists(checkpoint))
-                return NULL;
+                return job.checkpoint != NULL && !same(failed->file[0], good->file[0])
+                               ? "the checkpoint is gone"
+                               : NULL;
         struct outcome o = run(NULL, 0, true, SECONDS, SIGKILL);
         if (!WIFEXITED(o.status) || WEXITSTATUS(o.status) != 0 || complete(&o, good) != NULL)
                 wrong = "the checkpoint does not lead to the same model";
@@ -452,7 +475,7 @@ static void try(const struct fault *f, unsigned long at, const struct outcome *g
         else
                 refused++;
         if (wrong == NULL && o.status != 0)
-                wrong = resume(good);
+                wrong = resume(&o, good);
         if (wrong != NULL)
                 show(wrong, how, &o);
         release(&o);
@@ -579,7 +602,7 @@ int main(int argc, char **argv)
         unsigned long most = 0, kills = 0;
         int option, signal = SIGKILL;
 
-        while ((option = getopt(argc, argv, "+n:rto:i:k:s:")) != -1)
+        while ((option = getopt(argc, argv, "+n:rto:i:c:k:s:")) != -1)
                 switch (option) {
                 case 'n':
                         most = strtoul(optarg, NULL, 10);
@@ -597,6 +620,10 @@ int main(int argc, char **argv)
                 case 'i':
                         job.input = optarg;
                         break;
+                case 'c':
+                        job.checkpoint = optarg;
+                        job.resumes = true;
+                        break;
                 case 'k':
                         kills = strtoul(optarg, NULL, 10);
                         job.resumes = true;
@@ -608,8 +635,8 @@ int main(int argc, char **argv)
                         return 2;
                 }
         if (argc - optind < 2) {
-                fputs("inject [-n MOST] [-rt] [-o FILE]... [-i INPUT] [-k TIMES [-s SIGNAL]] "
-                      "PRELOAD PROGRAM ARGUMENT...\n",
+                fputs("inject [-n MOST] [-rt] [-o FILE]... [-i INPUT] [-c CHECKPOINT] "
+                      "[-k TIMES [-s SIGNAL]] PRELOAD PROGRAM ARGUMENT...\n",
                       stderr);
                 return 2;
         }
