@@ -178,18 +178,19 @@ damage: $(BUILD)/tests/test-damage
 # Each program for FUZZ_SECONDS; what it finds stays in $(BUILD)/fuzz, to begin with next time.
 FUZZ_SECONDS ?= 30
 fuzzers := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/*.c))
-$(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/fuzz-%.o $(library)
+$(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/fuzz-%.o $(cmd_library) $(library)
 	@echo '  LINK  $@'
 	$(Q)$(link) -fsanitize=fuzzer
 .PHONY: fuzz run-fuzzers
-fuzz: ## feed random bytes to the readers of records, vectors and model files (FUZZ_SECONDS=30)
+fuzz: ## feed random bytes to what reads files and settings (FUZZ_SECONDS=30)
 	@share/setup build dev
 	@$(MAKE) --no-print-directory run-fuzzers BUILD=$(BUILD)/fuzz CC=clang \
 	  CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all'
 run-fuzzers: $(fuzzers)
 	@set -e; for fuzzer in $(fuzzers); do mkdir -p $$fuzzer.corpus; \
+	  seeds=tests/fuzz/seeds/$${fuzzer##*/}; [ -d $$seeds ] || seeds=; \
 	  $$fuzzer -max_total_time=$(FUZZ_SECONDS) -verbosity=0 -print_final_stats=1 \
-	    -artifact_prefix=$$fuzzer.found- $$fuzzer.corpus >$$fuzzer.log 2>&1 || { \
+	    -artifact_prefix=$$fuzzer.found- $$fuzzer.corpus $$seeds >$$fuzzer.log 2>&1 || { \
 	      tail -n 40 $$fuzzer.log; exit 1; }; \
 	  echo "$$fuzzer: $$(sed -n 's/stat::number_of_executed_units: //p' $$fuzzer.log) inputs"; done
 
