@@ -62,6 +62,10 @@ inject() {
   inject -- ran-tokenize encode -j 1 --vocab ../vocab.json ../two.jsonl
 }
 
+@test "faults: memory that ran out for the header of a PNG was a broken picture, and status 0" {
+  inject -o grid.png -- ran-attnmask --attention window --window 2 --length 3 --format png -o grid.png
+}
+
 @test "faults: memory that ran out while options were read was a usage error" {
   inject -o grid.txt -- ran-attnmask --attention window --window 2 --length 3 -o grid.txt
 }
