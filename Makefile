@@ -159,10 +159,12 @@ asan: ## unit tests and tests of the programs under the address and undefined-be
 	  BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(sanitize)' LDFLAGS='$(LDFLAGS) $(sanitize)'
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
-# What make check takes samples of, whole; it takes an hour or two. KILLS: times a training is killed.
+# What make check takes samples of, whole; it takes hours. FAULTS: of a kind in a program, 0 all of
+# them; KILLS: times a training is killed.
+FAULTS ?= 0
 KILLS ?= 200
 .PHONY: check-long faults damage
-check-long: check ## all faults, kills and damages that make check takes samples of; figures of them
+check-long: check ## all faults, kills and damages that make check takes samples of, with figures (FAULTS=0 KILLS=200)
 	@$(MAKE) --no-print-directory faults
 	@ASAN_OPTIONS=allocator_may_return_null=1 $(MAKE) --no-print-directory faults damage KILLS=20 \
 	  BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(sanitize)' LDFLAGS='$(LDFLAGS) $(sanitize)'
@@ -170,7 +172,7 @@ faults_run = rm -rf '$(BUILD)/faults/work' && mkdir -p '$(BUILD)/faults/work' &&
   cd '$(BUILD)/faults/work' && RAN_BIN='$(abspath $(BUILD))' LC_ALL=C \
   FAULTS_BIN='$(abspath $(BUILD))/faults' '$(abspath tests/faults)'
 faults: all $(faults)
-	@$(faults_run)/run
+	@$(faults_run)/run $(FAULTS) long
 	@$(faults_run)/kills $(KILLS)
 damage: $(BUILD)/tests/test-damage
 	@RAN_DAMAGE=all $<

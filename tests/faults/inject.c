@@ -7,7 +7,7 @@
  * The program runs in a folder `run` below the one where inject was started, in which there is
  * nothing but an older version of each FILE. It goes well once, to have something to compare with.
  * After that, in each run one call fails: of each kind of fault at most MOST, at places that are
- * spread evenly; without -n all there are. Whatever happens, the program must end with
+ * spread evenly; 0, or without -n, all there are. Whatever happens, the program must end with
  *
  *     0, and then the output is that of the run that went well; or with
  *     3, a sentence on stderr, the beginning of that output on stdout, each FILE as it was before
