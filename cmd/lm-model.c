@@ -22,13 +22,12 @@ const struct ran_field lm_state_fields[] = {
         {0},
 };
 
-static struct ran_past *open_past(const struct lm *lm, const struct lm_options *options,
-                                  char **files)
+static void open_past(struct lm *lm, const struct lm_options *options, char **files)
 {
         struct ran_error err;
 
         if (options->state_in == NULL && options->state_out == NULL)
-                return NULL;
+                return;
         if (lm->mask == RAN_MASK_PREFIX)
                 cmd_die(CMD_FAILED,
                         "%s: this model goes from a source to a target, and reads each source "
@@ -42,12 +41,16 @@ static struct ran_past *open_past(const struct lm *lm, const struct lm_options *
                 cmd_check_input(options->state_out, *files);
         if (options->state_out != NULL)
                 cmd_check_writable(options->state_out);
-        struct ran_past *past = options->state_in != NULL
-                                        ? ran_past_load(lm->model, options->state_in, &err)
-                                        : ran_past_new(lm->model, &err);
-        if (past == NULL)
+        if (options->cache.positions > 0) {
+                lm->cache = ran_cache_new(ran_model_config(lm->model), &options->cache, &err);
+                if (lm->cache == NULL)
+                        cmd_die(CMD_FAILED, "%s", err.text);
+        }
+        lm->past = options->state_in != NULL
+                           ? ran_past_load(lm->model, lm->cache, options->state_in, &err)
+                           : ran_past_new(lm->model, &err);
+        if (lm->past == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
-        return past;
 }
 
 void lm_open(struct lm *lm, const struct lm_options *options, int task, char **files)
@@ -62,7 +65,7 @@ void lm_open(struct lm *lm, const struct lm_options *options, int task, char **f
         lm->mask = ran_model_config(lm->model)->mask;
         if (cmd_reserved_find(&lm->reserved, lm->tokenizer, task, lm->mask, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s: %s", options->model, err.text);
-        lm->past = open_past(lm, options, files);
+        open_past(lm, options, files);
         lm->pool = cmd_pool();
 }
 
@@ -71,13 +74,14 @@ void lm_keep(const struct lm *lm, const struct lm_options *options)
         struct ran_error err;
 
         if (options->state_out != NULL &&
-            ran_past_save(lm->past, options->state_out, &err) != RAN_OK)
+            ran_past_save(lm->past, lm->cache, options->state_out, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
 }
 
 void lm_close(struct lm *lm)
 {
         ran_past_free(lm->past);
+        ran_cache_free(lm->cache);
         ran_pool_free(lm->pool);
         ran_model_free(lm->model);
 }

@@ -13,6 +13,7 @@
 static struct lm_options model_options;
 static struct score_options {
         bool per_token, logits, total, end;
+        size_t history, stride;
 } options;
 static struct cmd_input input;
 static struct cmd_output output;
@@ -31,8 +32,28 @@ static const struct ran_field score_fields[] = {
                  "probabilities are made of"},
         {0},
 };
+static const struct ran_field history_fields[] = {
+        {"history", 0, RAN_FIELD_SIZE, OPTION(history), 0, INFINITY, .value = "N", .initial = "0",
+         .help = "predict each token from N tokens before it at most; 0: from all"},
+        {"stride", 0, RAN_FIELD_SIZE, OPTION(stride), 0, INFINITY, .value = "S", .initial = "0",
+         .help = "and from more than N - S of them, at N / S times the cost; 0: half of N"},
+        {0},
+};
+static const struct ran_field cache_fields[] = {
+        {"cache", 0, RAN_FIELD_SIZE, offsetof(struct lm_options, cache.positions), 0, INFINITY,
+         .value = "N", .initial = "0",
+         .help = "expect words again that came after like ones of the last N tokens of the "
+                 "document; 0: do not"},
+        {"cache_weight", 0, RAN_FIELD_REAL, offsetof(struct lm_options, cache.weight), 0, 0.999,
+         .value = "P", .initial = "0.15", .help = "the share of the cache in the probabilities"},
+        {"cache_theta", 0, RAN_FIELD_REAL, offsetof(struct lm_options, cache.theta), 0,
+         RAN_CACHE_THETA, .value = "T", .initial = "6",
+         .help = "how much more the likest count; 0: all the same"},
+        {0},
+};
 static const struct cmd_group groups[] = {
         {"Model", lm_model_fields, &model_options}, {"Scores", score_fields, &options},
+        {"History", history_fields, &options},      {"Cache", cache_fields, &model_options},
         {"State", lm_state_fields, &model_options}, {"Input", cmd_input_fields, &input},
         {"Output", cmd_output_fields, &output},     {0},
 };
@@ -58,6 +79,7 @@ struct scorer {
 /* What one thread needs. */
 struct scratch {
         struct ran_state *state;
+        struct ran_cache *cache; /* of this record, where each is a document of its own */
         struct cmd_sequence sequence;
         size_t read; /* tokens of it that the model read, but for [END] */
         uint32_t *gold;
@@ -71,6 +93,7 @@ static void free_scratch(void *arg)
         struct scratch *s = arg;
 
         ran_state_free(s->state);
+        ran_cache_free(s->cache);
         cmd_sequence_release(&s->sequence);
         free(s->gold);
         free(s->nll);
@@ -86,8 +109,11 @@ static void *make_scratch(void *arg, struct ran_error *err)
 
         if (s == NULL)
                 return NULL;
+        const bool cache = model_options.cache.positions > 0 && lm->past == NULL;
+        if (cache)
+                s->cache = ran_cache_new(ran_model_config(lm->model), &model_options.cache, err);
         s->state = ran_state_new(lm->model, lm->pool, err);
-        if (s->state != NULL)
+        if (s->state != NULL && (s->cache != NULL || !cache))
                 return s;
         free_scratch(s);
         return NULL;
@@ -126,6 +152,42 @@ static size_t tokens_to_read(const struct lm *lm, const struct cmd_sequence *q)
         return lm->past == NULL && (logits || q->sources > 0) ? q->L : q->L - 1;
 }
 
+/* Reads tokens [from, n) as one, and asks what follows those from `asked` on. */
+static int read_piece(struct lm *lm, struct scratch *s, size_t from, size_t asked, size_t n,
+                      struct ran_error *err)
+{
+        const struct cmd_sequence *q = &s->sequence;
+        const struct ran_lm_out out = {
+                .skip = asked - from,
+                .gold = s->gold + asked,
+                .nll = s->nll + asked,
+                .logits = options.logits ? s->logits + asked * lm->V : NULL,
+                .cache = lm->past != NULL ? lm->cache : s->cache,
+        };
+
+        return ran_lm_read(lm->model, s->state, lm->past, q->ids + from, n - from,
+                           q->sources < n ? q->sources : n, &out, err);
+}
+
+/* Pieces of `history` tokens begin each `stride` tokens and know of nothing before them. Each is
+ * asked about the tokens that the one before it did not have. */
+static int read_pieces(struct lm *lm, struct scratch *s, size_t n, struct ran_error *err)
+{
+        size_t N = options.history > 0 ? options.history : n, asked = 0;
+        size_t stride = options.stride > 0 ? options.stride : N - N / 2;
+        int code = RAN_OK;
+
+        if (s->cache != NULL)
+                ran_cache_clear(s->cache);
+        for (size_t from = 0; asked < n && code == RAN_OK; from += stride) {
+                size_t end = n - from < N ? n : from + N;
+
+                code = read_piece(lm, s, from, asked, end, err);
+                asked = end;
+        }
+        return code;
+}
+
 /* Reads the record and fills gold, nll and logits: of token t, what it says about token t + 1. */
 static int score(struct lm *lm, struct scratch *s, const struct ran_record *record,
                  struct ran_error *err)
@@ -144,11 +206,7 @@ static int score(struct lm *lm, struct scratch *s, const struct ran_record *reco
                 return code;
         for (size_t t = 0; t < n; t++)
                 s->gold[t] = t + 1 >= q->first && t + 1 < q->L ? q->ids[t + 1] : RAN_NO_ID;
-        const struct ran_lm_out out = {
-                .gold = s->gold, .nll = s->nll, .logits = options.logits ? s->logits : NULL};
-        if (n > 0)
-                code = ran_lm_read(lm->model, s->state, lm->past, q->ids, n,
-                                   q->sources < n ? q->sources : n, &out, err);
+        code = read_pieces(lm, s, n, err);
         if (code == RAN_OK && lm->past != NULL)
                 ran_past_set_pending(lm->past, q->ids[q->L - 1]);
         return code;
@@ -293,6 +351,19 @@ static int run(struct scorer *c, char **files)
         return status;
 }
 
+static void check_history(void)
+{
+        if (options.stride > 0 && options.history == 0)
+                cmd_usage("--stride is for --history N, and without that all tokens are read once");
+        if (options.stride > options.history)
+                cmd_usage("--stride %zu leaves tokens out: it is %zu, as --history, at most",
+                          options.stride, options.history);
+        if (options.history > 0 &&
+            (model_options.state_in != NULL || model_options.state_out != NULL))
+                cmd_usage("--history forgets what --state-in and --state-out keep: give one of "
+                          "them");
+}
+
 int lm_score(int argc, char **argv)
 {
         struct scorer c = {.total = {0}};
@@ -300,7 +371,13 @@ int lm_score(int argc, char **argv)
 
         if (options.total && (options.per_token || options.logits))
                 cmd_usage("--total writes sums: it takes no --per-token and no --logits");
+        check_history();
         lm_open(&c.lm, &model_options, RAN_TASK_LM, argv + first);
+        if (options.history > 0 && c.lm.mask == RAN_MASK_PREFIX)
+                cmd_die(CMD_FAILED,
+                        "%s: this model goes from a source to a target, and reads each source "
+                        "whole: it takes no --history",
+                        model_options.model);
         int status = run(&c, argv + first);
         lm_keep(&c.lm, &model_options);
         lm_close(&c.lm);

@@ -17,7 +17,8 @@ int lm_fill(int argc, char **argv);
 struct lm_options {
         char *model;
         bool verify;
-        char *state_in, *state_out; /* score and generate */
+        char *state_in, *state_out;      /* score and generate */
+        struct ran_cache_settings cache; /* score; positions 0: none */
 };
 extern const struct ran_field lm_model_fields[], lm_state_fields[];
 
@@ -31,6 +32,7 @@ struct lm {
         /* With --state-in or --state-out: all records are one document, and this is what was read
          * of it. Else NULL: each record is a document of its own. */
         struct ran_past *past;
+        struct ran_cache *cache; /* what is remembered of it; NULL: nothing, or no such document */
 };
 /* Opens the model and the state; dies when the model is of another task than this or cannot keep a
  * state, or when the state is to be written over one of the files. */

@@ -83,14 +83,11 @@ static void add_dev(const struct train_progress *p, struct ran_buf *line)
                                d->best_epoch);
 }
 
-static void make_line(const struct train_progress *p, const struct ran_train_report *r,
-                      struct ran_buf *line)
+static void add_steps(const struct ran_train_report *r, struct ran_buf *line)
 {
         char text[32];
         double share = r->steps > 0 ? (double)r->step / (double)r->steps : 0;
 
-        if (p->trial > 0)
-                ran_buf_printf(line, "trial %zu  ", p->trial);
         ran_buf_printf(line, "epoch %zu/%zu  step %zu/%zu %.1f%%", r->epoch, r->epochs, r->step,
                        r->steps, 100 * share);
         if (r->event == RAN_REPORT_DEV)
@@ -100,7 +97,25 @@ static void make_line(const struct train_progress *p, const struct ran_train_rep
                                r->gradient_norm);
         ran_buf_printf(line, "  %s tok/s", train_amount(text, r->tokens_per_second));
         ran_buf_printf(line, "  eta %s", train_duration(text, r->eta_seconds));
-        if (p->has_dev)
+}
+
+static void make_line(const struct train_progress *p, const struct ran_train_report *r,
+                      struct ran_buf *line)
+{
+        if (p->trial > 0)
+                ran_buf_printf(line, "trial %zu  ", p->trial);
+        if (r->event == RAN_REPORT_REFIT) {
+                ran_buf_printf(line, "epoch %zu was the best: now all documents are learned from",
+                               r->best_epoch);
+                return;
+        }
+        if (r->refit)
+                ran_buf_str(line, "all documents  ");
+        if (r->event == RAN_REPORT_WIDE)
+                ran_buf_printf(line, "wide path  %zu times through the documents", r->step);
+        else
+                add_steps(r, line);
+        if (p->has_dev && !r->refit)
                 add_dev(p, line);
 }
 
@@ -122,10 +137,12 @@ void train_progress_clear(struct train_progress *p)
 
 static void show(struct train_progress *p, const struct ran_train_report *r)
 {
-        bool lasting = r->event == RAN_REPORT_DEV && p->trial == 0;
+        bool passing = r->event == RAN_REPORT_STEP || r->event == RAN_REPORT_WIDE;
+        bool lasting =
+                (r->event == RAN_REPORT_DEV || r->event == RAN_REPORT_REFIT) && p->trial == 0;
         struct ran_buf line = {0};
 
-        if (!lasting && (r->event != RAN_REPORT_STEP || r->seconds < p->next))
+        if (!lasting && (!passing || r->seconds < p->next))
                 return;
         p->next = r->seconds + (p->live ? live_seconds : plain_seconds);
         make_line(p, r, &line);
@@ -166,11 +183,13 @@ static double now(void)
 static void make_entry(const struct train_progress *p, const struct ran_train_report *r,
                        struct ran_buf *b)
 {
-        static const char *const event[] = {"step", "dev", "checkpoint", "end"};
+        static const char *const event[] = {"wide", "step", "dev", "checkpoint", "refit", "end"};
 
         ran_buf_printf(b, "\"event\":\"%s\"", event[r->event]);
         if (p->trial > 0)
                 ran_buf_printf(b, ",\"trial\":%zu", p->trial);
+        if (r->refit)
+                ran_buf_str(b, ",\"refit\":true");
         ran_buf_printf(b, ",\"epoch\":%zu,\"epochs\":%zu,\"step\":%zu,\"steps\":%zu", r->epoch,
                        r->epochs, r->step, r->steps);
         if (r->event == RAN_REPORT_DEV) {

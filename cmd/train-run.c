@@ -116,7 +116,11 @@ static void summarise(const struct ran_train_job *job, const struct train_progre
         const struct ran_train_report *last = &p->last;
         char tokens[32], rate[32], time[32], peak[32];
 
-        if (last->best_epoch > 0)
+        if (last->refit)
+                cmd_note("best epoch %zu: dev %s %.2f; the model is of all documents",
+                         last->best_epoch, train_progress_name(p),
+                         train_progress_metric(p, last->best));
+        else if (last->best_epoch > 0)
                 cmd_note("best epoch %zu of %zu: dev %s %.2f", last->best_epoch, last->epoch,
                          train_progress_name(p), train_progress_metric(p, last->best));
         else

@@ -239,7 +239,7 @@ static int on_report(void *arg, const struct ran_train_report *r)
                 entry(t)->best_epoch = r->best_epoch;
                 return 0;
         default:
-                if (t->at > 0 && spent(t) >= t->budget)
+                if (t->at > 0 && !r->refit && spent(t) >= t->budget)
                         return end_trial(t, TOO_LATE);
                 return train_run_stopped();
         }

@@ -691,17 +691,53 @@ size_t ran_past_tokens(const struct ran_past *p); /* read so far */
  * reading it tells what follows it. RAN_NO_ID: none. The caller's to set and to read. */
 uint32_t ran_past_pending(const struct ran_past *p);
 void ran_past_set_pending(struct ran_past *p, uint32_t id);
+
+/* A cache over the recent past (model/cache.c): words that were there a while ago come again
+ * (Grave, Joulin and Usunier, Improving neural language models with a continuous cache, ICLR 2017).
+ * It needs no training, and makes of what a model says of the token after place t
+ *
+ *      p(w) = (1 - weight) p_model(w) + weight p_cache(w)
+ *      p_cache(w) = sum of exp(theta cos(h_t, h_i)) over those i that w came after, divided by the
+ *                   sum over all i:  the last `positions` places before t of this document
+ *
+ * h is the output of the encoder that the softmax reads. The paper has h_t . h_i; the cosine makes
+ * theta the same thing for models of any width and scale. At the first place of a document, where
+ * there is nothing to look back on, p is p_model. Probabilities add up to 1, as those of the model
+ * do. A token takes the time of `positions` cosines; memory grows with them, by 2 (D + 64) numbers
+ * each at most.
+ *
+ * One for each document that is being read; the next one begins with ran_cache_clear. */
+#define RAN_CACHE_THETA 1000 /* at most */
+struct ran_cache_settings {
+        size_t positions;     /* at least 1 */
+        double weight, theta; /* 0 <= weight < 1; 0 <= theta */
+};
+struct ran_cache;
+struct ran_cache *ran_cache_new(const struct ran_config *config,
+                                const struct ran_cache_settings *set, struct ran_error *err);
+void ran_cache_free(struct ran_cache *c);
+void ran_cache_clear(struct ran_cache *c); /* nothing remembered */
+
 /* Kept in a file, the pending token, too: a safetensors file that names its model by digest. One of
- * another model, and what is damaged, is refused. */
-int ran_past_save(const struct ran_past *p, const char *path, struct ran_error *err);
-struct ran_past *ran_past_load(const struct ran_model *m, const char *path, struct ran_error *err);
+ * another model, and what is damaged, is refused. cache: what it remembers of the document is kept
+ * and loaded with it, or NULL. A file that remembers less than a cache of so many positions would
+ * is refused. */
+int ran_past_save(const struct ran_past *p, const struct ran_cache *cache, const char *path,
+                  struct ran_error *err);
+struct ran_past *ran_past_load(const struct ran_model *m, struct ran_cache *cache, const char *path,
+                               struct ran_error *err);
 
 /* What is wanted of the tokens that are read; NULL: not that. */
 struct ran_lm_out {
+        size_t skip; /* below n: nothing is wanted of so many leading tokens, which gold, nll and
+                        logits then do not have */
         const uint32_t *gold; /* (n) the token that should follow each, or RAN_NO_ID */
         float *nll;           /* (n) -log of the probability of gold, 0 where there is none */
         float *logits;        /* (n, V); log-probabilities under an adaptive softmax */
         float *last;          /* (V) the same, after the last token only */
+        /* With gold: nll and logits, then log-probabilities, are those of model and cache together,
+         * and the cache remembers these tokens. `last` is the model's alone. */
+        struct ran_cache *cache;
 };
 /* Reads n >= 1 ids of a document (each < V) after those of `past` (may be NULL: a document of its
  * own), which then holds them, too. The first `sources` of them are source tokens (mask prefix):
@@ -1090,13 +1126,13 @@ struct ran_document ran_dataset_document(const struct ran_dataset *d, size_t b);
 size_t ran_dataset_guessed(const struct ran_dataset *d); /* documents of which labels are guessed */
 /* Orders the classes that turned up by the bytes of their names, and renumbers the labels. */
 int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err);
-/* Moves a share of the documents of d (finished) to dev (zeroed), both in order: about that share
- * of each class and exactly that share in all, but never the last document of a class. Which ones
- * depends on the seed and on a document's place in d alone. With several labels a document, the
- * share is of all. Documents whose labels are guessed are left out of this, unless all are; what is
- * moved has no soft target any more. */
-int ran_dataset_split(struct ran_dataset *d, double share, uint64_t seed, struct ran_dataset *dev,
-                      struct ran_error *err);
+/* Marks a share of the documents of d (finished) in held (B), and copies them to dev (zeroed), in
+ * order: about that share of each class and exactly that share in all, but never the last document
+ * of a class. Which ones depends on the seed and on a document's place in d alone. With several
+ * labels a document, the share is of all. Documents whose labels are guessed are left out of this,
+ * unless all are; the copies have no soft target. */
+int ran_dataset_hold(const struct ran_dataset *d, double share, uint64_t seed, bool *held,
+                     struct ran_dataset *dev, struct ran_error *err);
 void ran_dataset_release(struct ran_dataset *d);
 
 enum { RAN_SCHEDULE_CONSTANT, RAN_SCHEDULE_LINEAR, RAN_SCHEDULE_COSINE };
@@ -1112,7 +1148,8 @@ struct ran_train_settings {
         double dropout, embed_dropout, word_dropout, label_smoothing;
         double vectors_rms; /* root mean square that `vectors` of the job are scaled to; 0: as is */
         double init_rate;   /* share of the learning rate, for what `init` of the job brings */
-        double wide_rate;   /* share of the learning rate, for the table of the wide path */
+        double wide_cost; /* of errors of the wide path, see train/linear.h */
+        bool refit;       /* after the best epoch is known, learn from `held` documents, too */
         bool freeze;      /* the rows of the embedding that `vectors` or `init` bring stay */
         int schedule, metric, class_weights;
 };
@@ -1122,7 +1159,15 @@ int ran_train_settings_check(const struct ran_train_settings *s, const struct ra
                              struct ran_error *err);
 
 struct ran_train_report {
-        enum { RAN_REPORT_STEP, RAN_REPORT_DEV, RAN_REPORT_CHECKPOINT, RAN_REPORT_END } event;
+        enum {
+                RAN_REPORT_WIDE, /* the wide path is being learned: step times through the data */
+                RAN_REPORT_STEP, /* an epoch is at work until here */
+                RAN_REPORT_DEV,
+                RAN_REPORT_CHECKPOINT,
+                RAN_REPORT_REFIT, /* the best epoch is known, all documents are learned from now */
+                RAN_REPORT_END
+        } event;
+        bool refit; /* what is reported is of that */
         size_t epoch, epochs, step, steps; /* from 1 */
         double loss;                       /* of the last steps, smoothed; of dev for REPORT_DEV */
         double learning_rate, gradient_norm;
@@ -1139,6 +1184,8 @@ struct ran_train_job {
         const struct ran_config *config;
         const struct ran_train_settings *settings;
         const struct ran_dataset *train, *dev; /* dev NULL or empty: the last epoch is kept */
+        const bool *held; /* (B) documents of train that dev has, not to be learned from until the
+                             settings say `refit`; NULL: none */
         const struct ran_tokenizer
                 *tokenizer; /* goes into the model; NULL: ids only, then V says how many */
         size_t V;

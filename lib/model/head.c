@@ -107,7 +107,7 @@ static void classify(struct ran_work *w, const struct ran_params *p, size_t C)
         }
         drop_head(w, h->head);
         ran_linear(w->pool, h->logits, C, h->head, D, p->head.out_w, p->head.out_b, B, D, C);
-        if (w->c->wide > 0)
+        if (w->c->wide > 0 && w->wide_share > 0)
                 ran_wide(w, p, C);
 }
 

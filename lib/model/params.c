@@ -161,15 +161,13 @@ size_t ran_params_apart(struct ran_apart apart[RAN_APART], struct ran_params *p,
         return n;
 }
 
-bool ran_tables_shape(struct ran_table table[RAN_TABLES], const struct ran_config *c, size_t V,
-                      size_t C)
+bool ran_table_shape(struct ran_table *table, const struct ran_config *c, size_t V)
 {
-        table[RAN_TABLE_EMBED] = (struct ran_table){NULL, V + c->spelling, c->dim};
-        table[RAN_TABLE_WIDE] = (struct ran_table){NULL, c->wide, C};
-        for (size_t i = 0; i < RAN_TABLES; i++)
-                if (table[i].rows > SIZE_MAX / 64 / (table[i].width > 0 ? table[i].width : 1))
-                        return false;
-        return true;
+        size_t all;
+
+        *table = (struct ran_table){NULL, V + c->spelling, c->dim};
+        return table->rows >= V && !__builtin_mul_overflow(table->rows, c->dim, &all) &&
+               all <= SIZE_MAX / sizeof(float);
 }
 
 int ran_params_none(struct ran_params *p, const struct ran_config *c, struct ran_error *err)

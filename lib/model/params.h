@@ -201,19 +201,14 @@ struct ran_apart {
 size_t ran_params_apart(struct ran_apart apart[RAN_APART], struct ran_params *p,
                         const struct ran_config *c, size_t V, size_t C);
 
-/* Tables that learn row by row, where a document has a gradient. */
-enum {
-        RAN_TABLE_EMBED, /* the embedding, and that of spelling behind it */
-        RAN_TABLE_WIDE,
-        RAN_TABLES
-};
+/* What learns row by row, where a document has a gradient: the embedding, and that of spelling
+ * behind it. */
 struct ran_table {
         float *x; /* (rows, width) */
         size_t rows, width;
 };
-/* Shapes of a configuration; no rows: there is none. False when one cannot be addressed. */
-bool ran_tables_shape(struct ran_table table[RAN_TABLES], const struct ran_config *c, size_t V,
-                      size_t C);
+/* Its shape. False when it cannot be addressed. */
+bool ran_table_shape(struct ran_table *table, const struct ran_config *c, size_t V);
 
 /* The tensors of a configuration: all but those that lie apart. */
 struct ran_layout {

@@ -3,8 +3,11 @@
  * The file is a safetensors file: `cell` (N, D), `gates` (N, F), and for each layer l
  * `key.{l}`, `value.{l}` (states, D) and `open.{l}` (1 + open, 3E), those without rows left out;
  * see carry.h. `pending` (1, 2) is a token that waits: two halves of its id, 16 bits each, because
- * the digest guards tensors only. The metadata say which model it belongs to.
+ * the digest guards tensors only. Of a cache, `cache.key` (rows, D) and `cache.next` (rows, 2), ids
+ * in halves. The metadata say which model it belongs to.
  */
+#include "math/elementary.h"
+#include "model/cache.h"
 #include "model/model.h"
 #include "model/score.h"
 
@@ -84,12 +87,22 @@ static int check_gold(const struct ran_model *m, const uint32_t *gold, size_t n,
         return RAN_OK;
 }
 
+static int check_wanted(const struct ran_model *m, const struct ran_lm_out *out, size_t n,
+                        struct ran_error *err)
+{
+        if (out->skip > 0 && out->skip >= n)
+                return ran_fail(err, RAN_EINVAL, "nothing is wanted of %zu tokens", n);
+        if (out->cache != NULL && ran_cache_width(out->cache) != m->config.dim)
+                return ran_fail(err, RAN_EINVAL, "the cache is for a model of another width");
+        return check_gold(m, out->gold, n - out->skip, err);
+}
+
 int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_past *past,
                 const uint32_t *ids, size_t n, size_t sources, const struct ran_lm_out *out,
                 struct ran_error *err)
 {
         if (check_task(m, RAN_TASK_LM, err) != RAN_OK || ran_check_ids(m, ids, n, err) != RAN_OK ||
-            check_gold(m, out->gold, n, err) != RAN_OK)
+            check_wanted(m, out, n, err) != RAN_OK)
                 return RAN_EINVAL;
         if (sources > n || (sources > 0 && m->config.mask != RAN_MASK_PREFIX))
                 return ran_fail(err, RAN_EINVAL, "the model does not tell a source from a target");
@@ -151,6 +164,62 @@ static int each_part(const struct ran_carry *c, float *halves,
         return rc;
 }
 
+/* A cache as tensors: arrays of its own. */
+struct kept {
+        float *key, *halves; /* (rows, D), (rows, 2) */
+        uint32_t *next;      /* (rows) */
+        size_t rows, D;
+};
+
+static int kept_alloc(struct kept *k, const struct ran_cache *cache, size_t rows,
+                      struct ran_error *err)
+{
+        size_t D = ran_cache_width(cache), n;
+
+        *k = (struct kept){.rows = rows, .D = D};
+        if (__builtin_mul_overflow(rows, D, &n) || rows > SIZE_MAX / 2)
+                return ran_fail(err, RAN_ENOMEM, "no memory for %zu positions of a cache", rows);
+        k->key = ran_alloc_floats(n, err);
+        k->halves = ran_alloc_floats(2 * rows, err);
+        k->next = ran_alloc(rows, sizeof *k->next, err);
+        return k->key != NULL && k->halves != NULL && k->next != NULL ? RAN_OK : RAN_ENOMEM;
+}
+
+static void kept_release(struct kept *k)
+{
+        free(k->key);
+        free(k->halves);
+        free(k->next);
+}
+
+/* As each_part. */
+static int each_kept(const struct kept *k,
+                     int (*fn)(void *arg, const struct part *part, struct ran_error *err),
+                     void *arg, struct ran_error *err)
+{
+        const struct part key = {"cache.key", k->key, k->rows, k->D},
+                          next = {"cache.next", k->halves, k->rows, 2};
+        int rc = k->rows > 0 ? fn(arg, &key, err) : RAN_OK;
+
+        return rc == RAN_OK && k->rows > 0 ? fn(arg, &next, err) : rc;
+}
+
+static void split(float *halves, uint32_t id)
+{
+        halves[0] = (float)(id >> 16);
+        halves[1] = (float)(id & 0xffff);
+}
+
+static int keep(struct kept *k, const struct ran_cache *cache, struct ran_error *err)
+{
+        if (kept_alloc(k, cache, ran_cache_rows(cache), err) != RAN_OK)
+                return RAN_ENOMEM;
+        ran_cache_pack(cache, k->key, k->next);
+        for (size_t i = 0; i < k->rows; i++)
+                split(k->halves + 2 * i, k->next[i]);
+        return RAN_OK;
+}
+
 struct listing {
         struct part *part;
         struct ran_tensor_source *source;
@@ -172,20 +241,24 @@ static int list(void *arg, const struct part *part, struct ran_error *err)
         return RAN_OK;
 }
 
-int ran_past_save(const struct ran_past *p, const char *path, struct ran_error *err)
+int ran_past_save(const struct ran_past *p, const struct ran_cache *cache, const char *path,
+                  struct ran_error *err)
 {
         const struct ran_carry *c = &p->carry;
         const char *digest = ran_model_metadata(p->m, "digest");
-        struct listing k = {.part = ran_alloc(3 + 3 * c->layers, sizeof *k.part, err),
-                            .source = ran_alloc(3 + 3 * c->layers, sizeof *k.source, err)};
-        float halves[2] = {(float)(p->pending >> 16), (float)(p->pending & 0xffff)};
+        struct listing k = {.part = ran_alloc(5 + 3 * c->layers, sizeof *k.part, err),
+                            .source = ran_alloc(5 + 3 * c->layers, sizeof *k.source, err)};
+        struct kept kept = {0};
+        float halves[2];
         char tokens[32];
         struct ran_metadata_source meta[] = {
                 {"format", FORMAT}, {"format_version", "1"}, {"model", digest}, {"tokens", tokens}};
         int rc = RAN_ENOMEM;
 
         snprintf(tokens, sizeof tokens, "%zu", c->tokens);
-        if (k.part == NULL || k.source == NULL)
+        split(halves, p->pending);
+        if (k.part == NULL || k.source == NULL ||
+            (cache != NULL && keep(&kept, cache, err) != RAN_OK))
                 goto out;
         if (digest == NULL)
                 rc = ran_fail(err, RAN_EINVAL,
@@ -193,11 +266,13 @@ int ran_past_save(const struct ran_past *p, const char *path, struct ran_error *
         else if (c->tokens == 0 && p->pending == RAN_NO_ID)
                 rc = ran_fail(err, RAN_EINVAL, "nothing was read: there is no state to keep");
         else if ((rc = each_part(c, p->pending != RAN_NO_ID ? halves : NULL, list, &k, err)) ==
-                 RAN_OK)
+                         RAN_OK &&
+                 (rc = each_kept(&kept, list, &k, err)) == RAN_OK)
                 rc = ran_tensors_write(path, k.source, k.n, meta, sizeof meta / sizeof *meta, err);
 out:
         free(k.part);
         free(k.source);
+        kept_release(&kept);
         return rc;
 }
 
@@ -226,18 +301,16 @@ static const char *metadata(const struct ran_tensors *t, const char *key)
         return m != NULL ? m->text : "";
 }
 
-/* The pending token of its halves. */
-static int join(struct ran_past *p, const float *halves, struct ran_error *err)
+/* An id of its halves. */
+static int join(const struct ran_past *p, const float *halves, uint32_t *id, struct ran_error *err)
 {
-        uint32_t id = 0;
-
+        *id = 0;
         for (int i = 0; i < 2; i++) {
                 if (!(halves[i] >= 0 && halves[i] < 65536 && halves[i] == floorf(halves[i])))
-                        return ran_fail(err, RAN_EFORMAT, "its pending token is no token");
-                id = id << 16 | (uint32_t)halves[i];
+                        return ran_fail(err, RAN_EFORMAT, "a token in it is no token");
+                *id = *id << 16 | (uint32_t)halves[i];
         }
-        p->pending = id;
-        return ran_check_ids(p->m, &id, 1, err);
+        return ran_check_ids(p->m, id, 1, err);
 }
 
 static int parse(struct ran_past *p, const struct ran_tensors *t, struct ran_error *err)
@@ -268,10 +341,48 @@ static int parse(struct ran_past *p, const struct ran_tensors *t, struct ran_err
                 return err->code;
         if (each_part(c, pending, fill, (void *)t, err) != RAN_OK)
                 return err->code;
-        return pending == NULL ? RAN_OK : join(p, halves, err);
+        return pending == NULL ? RAN_OK : join(p, halves, &p->pending, err);
 }
 
-struct ran_past *ran_past_load(const struct ran_model *m, const char *path, struct ran_error *err)
+static int take(const struct ran_past *p, const struct ran_tensors *t, struct kept *k,
+                struct ran_error *err)
+{
+        int rc = each_kept(k, fill, (void *)t, err);
+
+        for (size_t i = 0; i < k->rows && rc == RAN_OK; i++)
+                if (ran_dot(k->key + i * k->D, k->key + i * k->D, k->D) > 1.001)
+                        rc = ran_fail(err, RAN_EFORMAT, "tensor cache.key is not of length 1");
+                else
+                        rc = join(p, k->halves + 2 * i, &k->next[i], err);
+        return rc;
+}
+
+/* A cache that goes on must remember what it would if all had been read at once. */
+static int parse_cache(const struct ran_past *p, const struct ran_tensors *t,
+                       struct ran_cache *cache, struct ran_error *err)
+{
+        const struct ran_tensor *key = ran_tensors_find(t, "cache.key");
+        size_t D = ran_cache_width(cache), tokens = p->carry.tokens,
+               most = ran_cache_positions(cache);
+        size_t rows = key != NULL && key->rank == 2 && key->shape[1] == D ? key->shape[0] : 0;
+        struct kept k;
+
+        if (rows < tokens && rows < most)
+                return ran_fail(err, RAN_EINVAL,
+                                "of %zu tokens it keeps %zu for a cache, which are too few for one "
+                                "of %zu positions",
+                                tokens, rows, most);
+        int rc = kept_alloc(&k, cache, rows, err);
+        if (rc == RAN_OK)
+                rc = take(p, t, &k, err);
+        if (rc == RAN_OK)
+                rc = ran_cache_unpack(cache, k.key, k.next, rows, tokens, err);
+        kept_release(&k);
+        return rc;
+}
+
+struct ran_past *ran_past_load(const struct ran_model *m, struct ran_cache *cache, const char *path,
+                               struct ran_error *err)
 {
         struct ran_error why = {0};
         struct ran_tensors t = {0};
@@ -284,7 +395,8 @@ struct ran_past *ran_past_load(const struct ran_model *m, const char *path, stru
                 ran_past_free(p);
                 return NULL;
         }
-        if (ran_tensors_read(&t, &file, &why) != RAN_OK || parse(p, &t, &why) != RAN_OK) {
+        if (ran_tensors_read(&t, &file, &why) != RAN_OK || parse(p, &t, &why) != RAN_OK ||
+            (cache != NULL && parse_cache(p, &t, cache, &why) != RAN_OK)) {
                 ran_fail(err, why.code, "%s: %s", path, why.text);
                 ran_past_free(p);
                 p = NULL;

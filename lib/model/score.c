@@ -3,6 +3,7 @@
  * A document is computed by itself, never beside others in one matrix product, so that its result
  * is a function of its ids alone, whatever engine multiplies. */
 #include "model/score.h"
+#include "model/cache.h"
 #include "model/crf.h"
 #include "model/encoder.h"
 #include "model/lm.h"
@@ -156,19 +157,26 @@ int ran_score_lm(struct ran_state *s, struct ran_carry *carry, const uint32_t *i
                  size_t sources, const struct ran_lm_out *out, struct ran_error *err)
 {
         bool all = out->gold != NULL || out->logits != NULL;
+        struct ran_cache *cache = out->gold != NULL ? out->cache : NULL;
 
         if (n == 0 || n > UINT32_MAX)
                 return ran_fail(err, RAN_EINVAL, "%zu tokens cannot be read at once", n);
+        if (cache != NULL &&
+            ran_cache_reserve(cache, n - out->skip, out->logits != NULL ? s->C : 0, err) != RAN_OK)
+                return RAN_ENOMEM;
         ran_rows_clear(&s->rows);
         if (ran_rows_add_after(&s->rows, s->work.c, ids, n, 0, carry, err) != RAN_OK)
                 return err->code;
         s->rows.sources[0] = sources;
-        if (place_run(&s->rows, all ? 0 : n - 1, n, err) != RAN_OK ||
+        if (place_run(&s->rows, all ? out->skip : n - 1, n, err) != RAN_OK ||
             ran_work_fit(&s->work, &s->rows, s->C, err) != RAN_OK)
                 return RAN_ENOMEM;
         ran_encode(&s->work, s->p);
         if (all)
                 ran_lm_score(&s->work, s->p, s->C, out->gold, out->nll, out->logits);
+        if (cache != NULL)
+                ran_cache_mix(cache, s->work.pool, s->work.head.head, out->gold, n - out->skip,
+                              out->nll, out->logits, s->C);
         if (out->last == NULL)
                 return RAN_OK;
         if (place_run(&s->rows, n - 1, n, err) != RAN_OK)

@@ -146,8 +146,10 @@ static size_t weigh(struct ran_gram *gram, const struct ran_place *list, size_t 
         double squares = 0;
 
         for (size_t i = 0; i < n; i++) {
-                double x = (1 + ran_log((double)list[i].at)) * (double)idf[list[i].id];
+                double x = 1 + ran_log((double)list[i].at);
 
+                if (idf != NULL)
+                        x *= (double)idf[list[i].id];
                 if (x == 0)
                         continue;
                 gram[grams++] = (struct ran_gram){list[i].id, list[i].at, (float)x};
@@ -158,15 +160,21 @@ static size_t weigh(struct ran_gram *gram, const struct ran_place *list, size_t 
         return grams;
 }
 
+size_t ran_wide_read(struct ran_gram *gram, struct ran_place *place, struct ran_place *spare,
+                     const struct ran_config *c, const uint32_t *affixes, const float *idf,
+                     const uint32_t *ids, size_t L)
+{
+        return weigh(gram, place, ran_wide_list(place, spare, c, affixes, ids, L), idf);
+}
+
 static void read_document(struct ran_work *w, const struct ran_params *p, size_t b)
 {
         const struct ran_rows *rows = w->rows;
         struct ran_head *h = &w->head;
         size_t from = rows->doc[b], at = from * ran_wide_features(w->c);
-        size_t n = ran_wide_list(h->gram_place, h->gram_spare, w->c, p->affixes, rows->ids + from,
-                                 rows->doc[b + 1] - from);
 
-        h->grams[b] = weigh(h->gram + at, h->gram_place, n, p->idf);
+        h->grams[b] = ran_wide_read(h->gram + at, h->gram_place, h->gram_spare, w->c, p->affixes,
+                                    p->idf, rows->ids + from, rows->doc[b + 1] - from);
 }
 
 void ran_wide(struct ran_work *w, const struct ran_params *p, size_t C)

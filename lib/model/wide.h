@@ -9,8 +9,8 @@
  * 0, which leaves it out, if fewer than two have. It is what a linear model of n-grams does
  * (TF-IDF), and costs a line of the table for each bucket of the document, whatever its length.
  *
- * Each path learns by a loss of its own, as if the other were not there; how much either counts in
- * the finished model the development data say (train/blend.h).
+ * Each path learns by itself, as if the other were not there (train/linear.h); how much either
+ * counts in the finished model the development data say (train/blend.h).
  */
 #ifndef RAN_MODEL_WIDE_H
 #define RAN_MODEL_WIDE_H
@@ -41,6 +41,12 @@ size_t ran_wide_features(const struct ran_config *c);
  * if c wants them. Returns how many there are. */
 size_t ran_wide_list(struct ran_place *to, struct ran_place *spare, const struct ran_config *c,
                      const uint32_t *affixes, const uint32_t *ids, size_t L);
+
+/* Lists the features of L ids as x_g above, ascending by bucket, in `gram` (room as for a list;
+ * place and spare: scratch of as much). idf NULL: as if it were 1. Returns how many there are. */
+size_t ran_wide_read(struct ran_gram *gram, struct ran_place *place, struct ran_place *spare,
+                     const struct ran_config *c, const uint32_t *affixes, const float *idf,
+                     const uint32_t *ids, size_t L);
 
 /* What a bucket counts that `having` of so many documents have. */
 float ran_wide_idf(double having, double documents);

@@ -122,7 +122,6 @@
         X(dhead_glu, P *U)                       \
         X(dhead, O *D)                           \
         X(dlogits, ran_is_tied(w->c) ? 0 : O *C) \
-        X(dwide, w->c->wide > 0 ? O * C : 0)     \
         X(dtail_head, Z > 0 ? Q * D : 0)
 
 /* Sizes of a layout, by the letters above. */
@@ -197,7 +196,8 @@ struct ran_work {
         bool training;         /* adjoints are wanted */
         bool settled; /* of what scoring computes: chance goes by ids, not by epoch and record */
         struct ran_noise noise;
-        float wide_share; /* of what the wide path says: 1, but on the way there (explain.c) */
+        float wide_share; /* of what the wide path says: 1; on the way there (explain.c) less; 0: it
+                             is not asked */
         size_t D, E, F, U, h, d; /* see above; d = head_dim */
         size_t longest;          /* window that the table serves */
         float *rotary;           /* (longest + 1, 2 d): see ran_simd.rotary */

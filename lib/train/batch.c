@@ -330,25 +330,6 @@ static double chain_loss(struct ran_batcher *k, struct ran_trainee *t, size_t at
         return loss;
 }
 
-/* Loss of document r of a shard, and its gradient. A wide path and the encoder have a loss each:
- * the one that learns faster would leave the other nothing to learn. */
-static double class_loss(struct ran_batcher *k, struct ran_trainee *t, size_t r,
-                         const struct ran_target *target, double weight)
-{
-        struct ran_head *h = &t->work.head;
-        size_t C = k->C, at = r * C;
-        double loss = 0;
-
-        if (k->c->wide > 0) {
-                for (size_t c = at; c < at + C; c++)
-                        h->logits[c] -= h->wide[c];
-                loss = ran_loss_classify(h->dwide + at, h->wide + at, C, target, k->c->multilabel,
-                                         k->smoothing, weight);
-        }
-        return loss + ran_loss_classify(h->dlogits + at, h->logits + at, C, target,
-                                        k->c->multilabel, k->smoothing, weight);
-}
-
 /* Loss of a document whose first output is row r, and its gradient by the logits. */
 static double document_loss(struct ran_batcher *k, struct ran_trainee *t, size_t b, size_t r,
                             struct ran_grad *g)
@@ -361,7 +342,8 @@ static double document_loss(struct ran_batcher *k, struct ran_trainee *t, size_t
         double loss = 0;
 
         if (k->c->task == RAN_TASK_CLASSIFY)
-                return class_loss(k, t, r, &target, weigh(k, b, 0) / k->terms);
+                return ran_loss_classify(dlogits, logits, k->C, &target, k->c->multilabel,
+                                         k->smoothing, weigh(k, b, 0) / k->terms);
         if (k->c->crf)
                 return chain_loss(k, t, at, n, logits, dlogits, weigh(k, b, 0) / k->terms, g);
         for (size_t i = 0; i < n; i++) {
@@ -390,14 +372,13 @@ static int differentiate(struct ran_batcher *k, struct ran_trainee *t, size_t sh
         if (load(k, t, shard, err) != RAN_OK)
                 return err->code;
         t->work.noise = k->noise;
+        t->work.wide_share = 0; /* each path learns by itself */
         ran_encode(&t->work, k->p);
         if (ran_is_tied(k->c)) {
                 k->loss[shard] = ran_lm_loss(&t->work, k->p, &g->p, k->C, t->gold, t->scale);
         } else {
                 ran_head(&t->work, k->p, k->C);
                 k->loss[shard] = losses(k, t, shard, g);
-                if (k->c->wide > 0 && ran_grad_wide(g, &t->work, k->C, err) != RAN_OK)
-                        return err->code;
                 ran_head_bwd(&t->work, k->p, &g->p, k->C);
         }
         ran_encode_bwd(&t->work, k->p, &g->p);

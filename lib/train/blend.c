@@ -11,7 +11,7 @@ enum { STEPS = 50, HALVINGS = 30 };
 /* As many documents' curvature, roughly, holds the shares where they were. */
 static const double pull = 2;
 
-const struct ran_blend ran_blend_unknown = {.deep = 0.3, .wide = 1};
+const struct ran_blend ran_blend_unknown = {.deep = 0.3, .wide = 2};
 
 struct fit {
         const struct ran_dataset *d;

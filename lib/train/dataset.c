@@ -464,64 +464,10 @@ static int copy_document(struct ran_dataset *to, const struct ran_dataset *d, si
         return code;
 }
 
-/* What document b has to be learned from is moved to the place of document `to`, before it. */
-static void move_soft(struct ran_dataset *d, size_t to, size_t b)
+int ran_dataset_hold(const struct ran_dataset *d, double share, uint64_t seed, bool *held,
+                     struct ran_dataset *dev, struct ran_error *err)
 {
-        size_t at = d->soft_first[b], n = d->soft_first[b + 1] - at, place = d->soft_first[to];
-
-        memmove(d->soft_labels + place, d->soft_labels + at, n * sizeof *d->soft_labels);
-        memmove(d->soft + place, d->soft + at, n * sizeof *d->soft);
-        d->guessed[to] = d->guessed[b];
-        d->soft_first[to + 1] = place + n;
-}
-
-/* Moves the documents marked to dev and closes the gaps that they leave. */
-static int move_held(struct ran_dataset *d, const bool *held, struct ran_dataset *dev,
-                     struct ran_error *err)
-{
-        size_t kept = 0;
-
-        for (size_t b = 0; b < d->B; b++) {
-                size_t at = d->first[b], L = d->first[b + 1] - at;
-                size_t label_at = d->label_first[b], n = d->label_first[b + 1] - label_at;
-                if (held[b]) {
-                        if (copy_document(dev, d, b, err) != RAN_OK)
-                                return err->code;
-                        continue;
-                }
-                if (d->spelling != NULL)
-                        memmove(d->spelling + d->first[kept] * RAN_SPELLING,
-                                d->spelling + at * RAN_SPELLING,
-                                L * RAN_SPELLING * sizeof *d->spelling);
-                if (d->places != NULL) {
-                        memmove(d->places + d->label_first[kept], d->places + label_at,
-                                n * sizeof *d->places);
-                        memmove(d->begins + d->label_first[kept], d->begins + label_at,
-                                n * sizeof *d->begins);
-                }
-                memmove(d->ids + d->first[kept], d->ids + at, L * sizeof *d->ids);
-                memmove(d->labels + d->label_first[kept], d->labels + label_at,
-                        n * sizeof *d->labels);
-                d->weight[kept] = d->weight[b];
-                if (d->sources != NULL)
-                        d->sources[kept] = d->sources[b];
-                if (d->soft_first != NULL)
-                        move_soft(d, kept, b);
-                kept++;
-                d->first[kept] = d->first[kept - 1] + L;
-                d->label_first[kept] = d->label_first[kept - 1] + n;
-        }
-        d->B = kept;
-        return RAN_OK;
-}
-
-int ran_dataset_split(struct ran_dataset *d, double share, uint64_t seed, struct ran_dataset *dev,
-                      struct ran_error *err)
-{
-        bool *held = ran_alloc(d->B, sizeof *held, err);
-
-        if (held == NULL)
-                return RAN_ENOMEM;
+        memset(held, 0, d->B * sizeof *held);
         dev->multilabel = d->multilabel;
         dev->given = d->given;
         dev->keep = d->keep;
@@ -529,11 +475,11 @@ int ran_dataset_split(struct ran_dataset *d, double share, uint64_t seed, struct
         int code = choose(d, share, seed, held, err);
         if (code == RAN_OK)
                 code = ran_dataset_set_classes(dev, d->names, d->C, err);
-        if (code == RAN_OK)
-                code = move_held(d, held, dev, err);
+        for (size_t b = 0; b < d->B && code == RAN_OK; b++)
+                if (held[b])
+                        code = copy_document(dev, d, b, err);
         if (code == RAN_OK)
                 code = ran_dataset_finish(dev, err);
-        free(held);
         return code;
 }
 

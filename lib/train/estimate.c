@@ -89,7 +89,7 @@ static int steps(const struct ran_train_job *job, size_t *n, struct ran_piece *l
                 rc = ran_plan_init(&plan, job->config, job->train, ran_train_batch(job),
                                    job->settings->bptt, err);
         if (rc == RAN_OK) {
-                ran_plan_shuffle(order, B, job->settings->seed, 0);
+                ran_plan_shuffle(order, NULL, B, job->settings->seed, 0);
                 *n = ran_plan_steps(&plan, order, B) * job->settings->epochs;
                 while (ran_plan_next(&plan))
                         for (size_t i = 0; i < plan.n; i++)
@@ -137,14 +137,15 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
         size_t threads = job->pool != NULL ? ran_pool_threads(job->pool) : 1;
         size_t C = ran_is_tied(c) ? V : d->C;
         struct ran_piece longest = {0};
-        struct ran_table table[RAN_TABLES];
+        struct ran_table table;
         struct ran_layout layout;
-        double work = 0, shard, copies = job->dev != NULL && job->dev->B > 0 ? 4 : 3;
+        double work = 0, shard, wide, copies = job->dev != NULL && job->dev->B > 0 ? 4 : 3;
+        double C_wide = c->wide > 0 ? (double)C : 0;
         int rc = ran_config_check(c, err);
 
         if (rc == RAN_OK)
                 rc = ran_train_settings_check(job->settings, c, err);
-        if (rc == RAN_OK && !ran_tables_shape(table, c, V, C))
+        if (rc == RAN_OK && !ran_table_shape(&table, c, V))
                 rc = ran_fail(err, RAN_EINVAL, "so large a vocabulary cannot be");
         if (rc == RAN_OK)
                 rc = ran_layout_init(&layout, c, C, err);
@@ -152,8 +153,8 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
                 return rc;
         shard = (double)layout.size;
         *e = (struct ran_train_estimate){.parameters = layout.size};
-        for (size_t i = 0; i < RAN_TABLES; i++)
-                e->embedding_parameters += table[i].rows * table[i].width;
+        e->embedding_parameters = table.rows * table.width;
+        wide = (double)c->wide * C_wide;
         ran_layout_release(&layout);
         for (size_t b = 0; b < d->B; b++) {
                 double L = (double)(d->first[b + 1] - d->first[b]);
@@ -166,9 +167,11 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
         if (ran_is_tied(c)) /* gradients hold all of the embedding */
                 shard += (double)e->embedding_parameters;
         /* weights, two moments and the best so far; gradients of the shards in flight; scratch;
-         * data */
+         * data; weights of the wide path, and as much twice while they are learned */
         e->bytes = (size_t)(4 * copies * (double)(e->parameters + e->embedding_parameters) +
                             4 * (double)(threads + 4) * shard + (double)threads * work +
-                            data_bytes(job, (double)(V * c->dim)));
+                            data_bytes(job, (double)(V * c->dim)) +
+                            4 * (3 * wide + (double)d->B * C_wide));
+        e->embedding_parameters += (size_t)wide;
         return RAN_OK;
 }

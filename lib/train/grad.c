@@ -3,7 +3,6 @@
 #include "base/phase.h"
 #include "base/places.h"
 #include "math/simd.h"
-#include "model/wide.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +10,8 @@
 void ran_grad_release(struct ran_grad *g)
 {
         ran_params_release(&g->p);
-        for (size_t i = 0; i < RAN_TABLES; i++) {
-                free(g->table[i].ids);
-                free(g->table[i].rows);
-        }
+        free(g->rows.ids);
+        free(g->rows.rows);
         *g = (struct ran_grad){0};
 }
 
@@ -103,7 +100,7 @@ int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const uint32_t *spel
 {
         bool dense = g->p.dembed != NULL;
         size_t features = spelling != NULL && !dense ? RAN_SPELLING : 0, n = L * (1 + features);
-        struct ran_grad_rows *to = &g->table[RAN_TABLE_EMBED];
+        struct ran_grad_rows *to = &g->rows;
         struct sums k = {.to = to, .dense = g->p.dembed, .D = D, .dx = dx};
         int rc = RAN_ENOMEM;
 
@@ -125,71 +122,6 @@ int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const uint32_t *spel
                 ran_parallel(pool, (k.ids + IDS - 1) / IDS, sum_ids, &k);
         free(place);
         free(first);
-        return rc;
-}
-
-/* The places where documents have buckets: `at` is the number of a document's run. */
-static size_t list_grams(struct ran_place *place, const struct ran_work *w)
-{
-        size_t n = 0;
-
-        for (size_t b = 0; b < w->rows->B; b++) {
-                size_t at = w->rows->doc[b] * ran_wide_features(w->c);
-
-                for (size_t i = at; i < at + w->head.grams[b]; i++)
-                        place[n++] = (struct ran_place){w->head.gram[i].bucket, (uint32_t)i};
-        }
-        return n;
-}
-
-/* The document that number i of all runs is of; ran_place has no room for it. */
-static size_t document_of(const struct ran_work *w, size_t i)
-{
-        size_t from = 0, to = w->rows->B;
-
-        while (to - from > 1) {
-                size_t middle = from + (to - from) / 2;
-
-                if (w->rows->doc[middle] * ran_wide_features(w->c) <= i)
-                        from = middle;
-                else
-                        to = middle;
-        }
-        return from;
-}
-
-int ran_grad_wide(struct ran_grad *g, const struct ran_work *w, size_t C, struct ran_error *err)
-{
-        struct ran_grad_rows *to = &g->table[RAN_TABLE_WIDE];
-        size_t most = w->rows->L * ran_wide_features(w->c), n, buckets = 0;
-
-        ran_phase = RAN_PHASE_HEAD;
-        to->n = 0;
-        if (most >= UINT32_MAX)
-                return ran_fail(err, RAN_EINVAL, "%zu tokens cannot be learned from at once",
-                                w->rows->L);
-        struct ran_place *place = ran_alloc(2 * most, sizeof *place, err), *sorted;
-        if (place == NULL)
-                return RAN_ENOMEM;
-        n = list_grams(place, w);
-        sorted = ran_places_sort(place, place + most, n);
-        for (size_t i = 0; i < n; i++)
-                buckets += i == 0 || sorted[i].id != sorted[i - 1].id;
-        int rc = n > 0 ? room(to, buckets, C, err) : RAN_OK;
-        for (size_t i = 0; i < n && rc == RAN_OK; i++) {
-                float *row = to->rows + (to->n > 0 ? to->n - 1 : 0) * C;
-
-                if (to->n == 0 || to->ids[to->n - 1] != sorted[i].id) {
-                        row = to->rows + to->n * C;
-                        to->ids[to->n++] = sorted[i].id;
-                        memset(row, 0, C * sizeof *row);
-                }
-                ran_simd->axpy(row, w->head.gram[sorted[i].at].x,
-                               w->head.dwide + document_of(w, sorted[i].at) * C, C);
-        }
-        for (size_t b = 0; b < w->rows->B; b++)
-                ran_simd->add(g->p.head.wide_b, w->head.dwide + b * C, C);
-        free(place);
         return rc;
 }
 
@@ -221,24 +153,23 @@ void ran_tree_fail(struct ran_tree *t, const struct ran_error *err)
         pthread_mutex_unlock(&t->lock);
 }
 
-static void add_rows(struct ran_tree *t, struct ran_grad_rows *g, const struct ran_grad_rows *right,
-                     struct ran_grad_rows *spare, size_t width, const float *dense)
+static void add_rows(struct ran_tree *t, struct ran_grad *g, const struct ran_grad *right,
+                     struct ran_grad_rows *spare)
 {
+        size_t n = g->rows.n + right->rows.n, D = t->c->dim;
         struct ran_error err;
 
-        if (g->n + right->n == 0)
-                return;
-        if (dense != NULL && g->rows == dense) {
-                ran_simd->add(g->rows, right->rows, g->n * width);
+        if (g->p.dembed != NULL) {
+                ran_simd->add(g->rows.rows, right->rows.rows, g->rows.n * D);
                 return;
         }
-        if (room(spare, g->n + right->n, width, &err) != RAN_OK) {
+        if (n > 0 && room(spare, n, D, &err) != RAN_OK) {
                 ran_tree_fail(t, &err);
                 return;
         }
-        merge_rows(spare, g, right, width);
-        struct ran_grad_rows old = *g; /* the merged rows become g's, its old ones are spare */
-        *g = *spare;
+        merge_rows(spare, &g->rows, &right->rows, D);
+        struct ran_grad_rows old = g->rows; /* the merged rows become g's, its old ones are spare */
+        g->rows = *spare;
         *spare = old;
 }
 
@@ -249,7 +180,7 @@ int ran_tree_init(struct ran_tree *t, const struct ran_config *c, size_t C, size
 {
         size_t rows;
 
-        *t = (struct ran_tree){.c = c, .C = C, .size = block, .width = {c->dim, C}};
+        *t = (struct ran_tree){.c = c, .C = C, .size = block};
         if (__builtin_mul_overflow(C, c->dim, &rows)) {
                 t->c = NULL;
                 return ran_fail(err, RAN_EINVAL, "so large a vocabulary cannot be");
@@ -293,7 +224,7 @@ int ran_tree_begin(struct ran_tree *t, size_t shards, struct ran_error *err)
 static struct ran_grad *grad_new(struct ran_tree *t)
 {
         struct ran_grad *g = ran_alloc(1, sizeof *g, &t->error);
-        struct ran_grad_rows *dense = g != NULL ? &g->table[RAN_TABLE_EMBED] : NULL;
+        struct ran_grad_rows *dense = g != NULL ? &g->rows : NULL;
 
         if (g != NULL && ran_params_init(&g->p, t->c, t->C, &t->error) == RAN_OK &&
             (t->V == 0 || (dense->rows = ran_alloc_floats(t->V * t->c->dim, &t->error)) != NULL)) {
@@ -321,10 +252,9 @@ struct ran_grad *ran_tree_take(struct ran_tree *t)
         if (g == NULL)
                 return NULL;
         memset(g->p.block, 0, t->size * sizeof(float));
-        for (size_t i = 0; i < RAN_TABLES; i++)
-                if (g->p.dembed == NULL || i != RAN_TABLE_EMBED)
-                        g->table[i].n = 0;
-        if (g->p.dembed != NULL)
+        if (g->p.dembed == NULL)
+                g->rows.n = 0;
+        else
                 memset(g->p.dembed, 0, t->V * t->c->dim * sizeof(float));
         g->next = NULL;
         return g;
@@ -342,7 +272,7 @@ void ran_tree_give(struct ran_tree *t, struct ran_grad *g)
  * ready first waits in t->ready for the other. The sum always stands on the left. */
 void ran_tree_add(struct ran_tree *t, size_t shard, struct ran_grad *g)
 {
-        struct ran_grad_rows spare[RAN_TABLES] = {0};
+        struct ran_grad_rows spare = {0};
         size_t at = shard;
 
         ran_phase = RAN_PHASE_OPTIMISER;
@@ -369,9 +299,7 @@ void ran_tree_add(struct ran_tree *t, size_t shard, struct ran_grad *g)
                         neighbour = right;
                 }
                 ran_simd->add(g->p.block, neighbour->p.block, t->size);
-                for (size_t i = 0; i < RAN_TABLES; i++)
-                        add_rows(t, &g->table[i], &neighbour->table[i], &spare[i], t->width[i],
-                                 g->p.dembed);
+                add_rows(t, g, neighbour, &spare);
                 ran_tree_give(t, neighbour);
                 at = left;
         }
@@ -379,10 +307,8 @@ void ran_tree_add(struct ran_tree *t, size_t shard, struct ran_grad *g)
         t->ready[0].sum = g;
         pthread_mutex_unlock(&t->lock);
 out:
-        for (size_t i = 0; i < RAN_TABLES; i++) {
-                free(spare[i].ids);
-                free(spare[i].rows);
-        }
+        free(spare.ids);
+        free(spare.rows);
 }
 
 struct ran_grad *ran_tree_sum(struct ran_tree *t)

@@ -1,9 +1,8 @@
 /* grad.h - gradients of shards, and their sum in a fixed order.
  *
- * A gradient is a block of all tensors but the tables (the embedding, that of the wide path), which
- * are sparse: the rows of the ids that occurred, in ascending order. Where the output is tied to
- * the embedding every row of that has a gradient: then it is dense. Shards are summed in a balanced
- * binary tree over their numbers,
+ * A gradient is a block of all tensors but the embedding, of which it has the rows of the ids that
+ * occurred, in ascending order. Where the output is tied to the embedding every row of that has a
+ * gradient: then it is dense. Shards are summed in a balanced binary tree over their numbers,
  *
  *     0   1   2   3   4          (0+1) (2+3) (4)          ((0+1)+(2+3)) (4)          all
  *
@@ -17,16 +16,15 @@
 
 #include <pthread.h>
 
-/* Rows of a table. */
 struct ran_grad_rows {
         uint32_t *ids; /* (n) ascending; NULL if dense: 0, 1, ... */
-        float *rows;   /* (n, width); zeroed when handed out, if dense */
+        float *rows;   /* (n, D); zeroed when handed out, if dense */
         size_t n, ids_cap, rows_cap;
 };
 
 struct ran_grad {
         struct ran_params p; /* p.block, zeroed when handed out; p.dembed: rows, if dense */
-        struct ran_grad_rows table[RAN_TABLES];
+        struct ran_grad_rows rows;
         struct ran_grad *next; /* in the free list */
 };
 
@@ -39,8 +37,7 @@ struct ran_subtree {
 struct ran_tree {
         const struct ran_config *c;
         size_t C, size; /* of a block */
-        size_t width[RAN_TABLES];
-        size_t V; /* rows of a dense gradient; 0: they are sparse */
+        size_t V;       /* rows of a dense gradient; 0: they are sparse */
         pthread_mutex_t lock;
         struct ran_subtree *ready; /* (shards): by the first shard of each */
         size_t shards, ready_cap;
@@ -62,10 +59,6 @@ struct ran_grad *ran_tree_take(struct ran_tree *t);
 int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const uint32_t *spelling, size_t V,
                    const float *dx, size_t L, size_t D, struct ran_pool *pool,
                    struct ran_error *err);
-/* The bias and the rows of the wide path from the adjoints of its logits in w->head.dwide, of what
- * ran_wide left.
- */
-int ran_grad_wide(struct ran_grad *g, const struct ran_work *w, size_t C, struct ran_error *err);
 void ran_grad_release(struct ran_grad *g);
 /* Keeps the first error for ran_tree_sum. */
 void ran_tree_fail(struct ran_tree *t, const struct ran_error *err);

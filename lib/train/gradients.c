@@ -22,12 +22,14 @@ static void add(struct names *k, size_t i, const char *tensor, size_t rows, size
                                                   .data = data};
 }
 
-/* tables: the gradients of the tables, every row. */
+/* table: the gradient of the embedding, every row. What the wide path learns has none: see
+ * linear.h.
+ */
 static int write(const struct ran_model *m, const struct ran_layout *layout,
-                 const struct ran_grad *g, double loss, float *const tables[RAN_TABLES],
-                 const char *output, struct ran_error *err)
+                 const struct ran_grad *g, double loss, const float *table, const char *output,
+                 struct ran_error *err)
 {
-        size_t most = layout->n + RAN_TABLES + 2, n = 0;
+        size_t most = layout->n + 3, n = 0;
         struct names k = {.name = ran_alloc(most, sizeof *k.name, err),
                           .source = ran_alloc(most, sizeof *k.source, err)};
         struct ran_metadata_source meta = {"format", "gradients"};
@@ -39,14 +41,13 @@ static int write(const struct ran_model *m, const struct ran_layout *layout,
         for (size_t i = 0; i < layout->n; i++) {
                 const struct ran_tensor_spec *s = &layout->spec[i];
 
+                if (strcmp(s->name, "wide.bias") == 0)
+                        continue;
                 add(&k, n++, s->name, s->rows, s->cols, g->p.block + s->offset);
         }
-        add(&k, n++, "embed.weight", m->V, c->dim, tables[RAN_TABLE_EMBED]);
+        add(&k, n++, "embed.weight", m->V, c->dim, table);
         if (c->spelling > 0)
-                add(&k, n++, "spelling.weight", c->spelling, c->dim,
-                    tables[RAN_TABLE_EMBED] + m->V * c->dim);
-        if (c->wide > 0)
-                add(&k, n++, "wide.weight", c->wide, m->C, tables[RAN_TABLE_WIDE]);
+                add(&k, n++, "spelling.weight", c->spelling, c->dim, table + m->V * c->dim);
         k.source[n++] = (struct ran_tensor_source){
                 .name = "loss", .dtype = RAN_DTYPE_F64, .rank = 1, .shape = {1}, .data = &loss};
         rc = ran_tensors_write(output, k.source, n, &meta, 1, err);
@@ -69,28 +70,24 @@ static void spread(float *x, const struct ran_grad_rows *g, size_t width)
 static int dump_batch(const struct ran_model *m, struct ran_batcher *k, struct ran_plan *plan,
                       const struct ran_layout *layout, const char *output, struct ran_error *err)
 {
-        struct ran_table table[RAN_TABLES];
-        float *x[RAN_TABLES] = {NULL};
+        struct ran_table table;
         struct ran_grad *g = NULL;
         double loss;
-        int rc = RAN_OK;
+        int rc;
 
-        if (!ran_tables_shape(table, &m->config, m->V, m->C))
+        if (!ran_table_shape(&table, &m->config, m->V))
                 return ran_fail(err, RAN_EINVAL, "so large a model has no gradient in memory");
-        for (size_t i = 0; i < RAN_TABLES && rc == RAN_OK; i++) {
-                x[i] = ran_alloc_floats(table[i].rows * table[i].width, err);
-                rc = x[i] != NULL ? RAN_OK : RAN_ENOMEM;
+        table.x = ran_alloc_floats(table.rows * table.width, err);
+        if (table.x == NULL)
+                return RAN_ENOMEM;
+        rc = ran_batch_gradient(k, plan->piece, plan->n, &loss, &g, err);
+        if (rc == RAN_OK) {
+                spread(table.x, &g->rows, table.width);
+                rc = write(m, layout, g, loss, table.x, output, err);
         }
-        if (rc == RAN_OK)
-                rc = ran_batch_gradient(k, plan->piece, plan->n, &loss, &g, err);
-        for (size_t i = 0; i < RAN_TABLES && rc == RAN_OK; i++)
-                spread(x[i], &g->table[i], table[i].width);
-        if (rc == RAN_OK)
-                rc = write(m, layout, g, loss, x, output, err);
         if (g != NULL)
                 ran_tree_give(&k->tree, g);
-        for (size_t i = 0; i < RAN_TABLES; i++)
-                free(x[i]);
+        free(table.x);
         return rc;
 }
 

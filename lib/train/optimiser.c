@@ -28,18 +28,17 @@ static size_t band_of(size_t id, size_t V, size_t *end)
 }
 
 static int table_init(struct ran_table_state *t, const struct ran_table *like, bool tied,
-                      bool alike, struct ran_error *err)
+                      struct ran_error *err)
 {
         size_t rows = like->rows, width = like->width, end;
         size_t bands = tied && rows > 0 ? band_of(rows - 1, rows, &end) + 1 : rows;
 
         t->rows = rows;
         t->width = width;
-        t->alike = alike;
-        t->moments = alike ? rows : bands * width;
+        t->moments = bands * width;
         t->m = ran_alloc_floats(rows * width, err);
         t->v = ran_alloc_floats(t->moments, err);
-        t->shared = ran_alloc_floats(tied || alike ? blocks_of(rows) * width : 0, err);
+        t->shared = ran_alloc_floats(tied ? blocks_of(rows) * width : 0, err);
         t->met = ran_alloc(rows, sizeof *t->met, err);
         t->share = ran_alloc(rows, sizeof *t->share, err);
         if (t->m == NULL || t->v == NULL || t->shared == NULL || t->met == NULL || t->share == NULL)
@@ -59,18 +58,16 @@ static void table_release(struct ran_table_state *t)
 }
 
 int ran_optimiser_init(struct ran_optimiser *o, const struct ran_train_settings *s,
-                       const struct ran_layout *layout, const struct ran_table table[RAN_TABLES],
-                       bool tied, struct ran_pool *pool, struct ran_error *err)
+                       const struct ran_layout *layout, const struct ran_table *table, bool tied,
+                       struct ran_pool *pool, struct ran_error *err)
 {
-        int rc = RAN_OK;
+        int rc;
 
         *o = (struct ran_optimiser){.s = s, .layout = layout, .pool = pool};
         o->m = ran_alloc_floats(layout->size, err);
         o->v = ran_alloc_floats(layout->size, err);
         o->share = ran_alloc(layout->n, sizeof *o->share, err);
-        for (size_t i = 0; i < RAN_TABLES && rc == RAN_OK; i++)
-                rc = table_init(&o->table[i], &table[i], tied && i == RAN_TABLE_EMBED,
-                                i == RAN_TABLE_WIDE, err);
+        rc = table_init(&o->table, table, tied, err);
         if (o->m == NULL || o->v == NULL || o->share == NULL || rc != RAN_OK) {
                 ran_optimiser_release(o);
                 return RAN_ENOMEM;
@@ -85,8 +82,7 @@ void ran_optimiser_release(struct ran_optimiser *o)
         free(o->m);
         free(o->v);
         free(o->share);
-        for (size_t i = 0; i < RAN_TABLES; i++)
-                table_release(&o->table[i]);
+        table_release(&o->table);
         *o = (struct ran_optimiser){0};
 }
 
@@ -149,8 +145,7 @@ double ran_grad_norm(const struct ran_optimiser *o, const struct ran_grad *g)
 
         ran_phase = RAN_PHASE_OPTIMISER;
         sum = squares(o->pool, g->p.block, o->layout->size);
-        for (size_t i = 0; i < RAN_TABLES; i++)
-                sum += squares(o->pool, g->table[i].rows, g->table[i].n * o->table[i].width);
+        sum += squares(o->pool, g->rows.rows, g->rows.n * o->table.width);
         return sqrt(sum);
 }
 
@@ -174,15 +169,10 @@ void ran_optimiser_clear(const struct ran_optimiser *o, struct ran_grad *g)
         for (size_t i = 0; i < o->layout->n; i++)
                 if (o->share[i] == 0)
                         memset(g->p.block + spec[i].offset, 0, elements(&spec[i]) * sizeof(float));
-        for (size_t i = 0; i < RAN_TABLES; i++) {
-                const struct ran_table_state *table = &o->table[i];
-                struct ran_grad_rows *rows = &g->table[i];
-
-                for (size_t r = 0; r < rows->n; r++)
-                        if (table->share[id_of(rows, r)] == 0)
-                                memset(rows->rows + r * table->width, 0,
-                                       table->width * sizeof(float));
-        }
+        for (size_t r = 0; r < g->rows.n; r++)
+                if (o->table.share[id_of(&g->rows, r)] == 0)
+                        memset(g->rows.rows + r * o->table.width, 0,
+                               o->table.width * sizeof(float));
 }
 
 /* ---- steps ---------------------------------------------------------------------------------- */
@@ -191,9 +181,7 @@ struct update {
         struct ran_optimiser *o;
         float *block;
         const struct ran_grad *g;
-        struct ran_table_state *table; /* that is at work, and its */
-        const struct ran_grad_rows *rows;
-        float *x;
+        float *x;                   /* the embedding */
         double gscale, rate, decay; /* decay: log of this step's */
         double first, second;       /* 1 / (1 - beta^t) */
 };
@@ -221,40 +209,27 @@ static void step_tensor(void *arg, size_t i)
              spec->rows > 0 ? u->decay : 0.0, o->s->beta2);
 }
 
-/* ---- rows of a table ------------------------------------------------------------------------- */
+/* ---- rows of the table ----------------------------------------------------------------------- */
 
 static size_t end_of_block(const struct update *u, size_t i)
 {
-        return (i + 1) * ROWS < u->rows->n ? (i + 1) * ROWS : u->rows->n;
-}
+        size_t n = u->g->rows.n;
 
-/* The one second moment of row id, as many times as there are columns. */
-static void spread_moment(const struct update *u, size_t id, const float *g, float *v)
-{
-        size_t width = u->table->width;
-        double beta2 = u->o->s->beta2, scale = u->gscale * u->gscale / (double)width;
-        float *moment = &u->table->v[id];
-
-        *moment = (float)(beta2 * (double)*moment +
-                          (1 - beta2) * scale * (double)ran_simd->dot(g, g, width));
-        for (size_t c = 0; c < width; c++)
-                v[c] = *moment;
+        return (i + 1) * ROWS < n ? (i + 1) * ROWS : n;
 }
 
 static void step_rows(void *arg, size_t i)
 {
         const struct update *u = arg;
-        struct ran_table_state *t = u->table;
-        bool shares = t->alike || (u->rows->ids == NULL && i > 0);
+        struct ran_table_state *t = &u->o->table;
+        const struct ran_grad_rows *rows = &u->g->rows;
+        bool shares = rows->ids == NULL && i > 0;
 
         for (size_t r = i * ROWS; r < end_of_block(u, i); r++) {
-                size_t id = id_of(u->rows, r), at = id * t->width;
-                const float *g = u->rows->rows + r * t->width;
+                size_t id = id_of(rows, r), at = id * t->width;
 
-                if (t->alike)
-                        spread_moment(u, id, g, t->shared + i * t->width);
-                step(u, u->x + at, t->m + at, shares ? t->shared + i * t->width : t->v + at, g,
-                     t->width, t->share[id], u->o->decay - t->met[id],
+                step(u, u->x + at, t->m + at, shares ? t->shared + i * t->width : t->v + at,
+                     rows->rows + r * t->width, t->width, t->share[id], u->o->decay - t->met[id],
                      shares ? 1.0 : u->o->s->beta2);
                 t->met[id] = u->o->decay;
         }
@@ -264,19 +239,19 @@ static void step_rows(void *arg, size_t i)
 static void square_rows(void *arg, size_t i)
 {
         const struct update *u = arg;
-        size_t D = u->table->width;
-        float *sum = u->table->shared + i * D;
+        size_t D = u->o->table.width;
+        float *sum = u->o->table.shared + i * D;
 
         memset(sum, 0, D * sizeof *sum);
         for (size_t r = i * ROWS; r < end_of_block(u, i); r++)
                 for (size_t d = 0; d < D; d++)
-                        sum[d] += u->rows->rows[r * D + d] * u->rows->rows[r * D + d];
+                        sum[d] += u->g->rows.rows[r * D + d] * u->g->rows.rows[r * D + d];
 }
 
 /* Makes the second moments of the bands, and hands each block a copy. */
 static void share_moments(const struct update *u)
 {
-        struct ran_table_state *t = u->table;
+        struct ran_table_state *t = &u->o->table;
         size_t V = t->rows, D = t->width;
         double beta2 = u->o->s->beta2, scale = (1 - beta2) * u->gscale * u->gscale;
 
@@ -296,12 +271,12 @@ static void share_moments(const struct update *u)
         }
 }
 
-void ran_optimiser_step(struct ran_optimiser *o, float *block,
-                        const struct ran_table table[RAN_TABLES], const struct ran_grad *g,
-                        double gscale, double rate)
+void ran_optimiser_step(struct ran_optimiser *o, float *block, const struct ran_table *table,
+                        const struct ran_grad *g, double gscale, double rate)
 {
         struct update u = {.o = o,
                            .block = block,
+                           .x = table->x,
                            .g = g,
                            .gscale = gscale,
                            .rate = rate,
@@ -313,28 +288,21 @@ void ran_optimiser_step(struct ran_optimiser *o, float *block,
         u.first = -1.0 / ran_expm1((double)o->step * ran_log(o->s->beta1));
         u.second = -1.0 / ran_expm1((double)o->step * ran_log(o->s->beta2));
         ran_parallel(o->pool, o->layout->n, step_tensor, &u);
-        for (size_t i = 0; i < RAN_TABLES; i++) {
-                u.table = &o->table[i];
-                u.rows = &g->table[i];
-                u.x = table[i].x;
-                if (u.rows->n > 0 && u.rows->ids == NULL)
-                        share_moments(&u);
-                ran_parallel(o->pool, blocks_of(u.rows->n), step_rows, &u);
-        }
+        if (g->rows.n > 0 && g->rows.ids == NULL)
+                share_moments(&u);
+        ran_parallel(o->pool, blocks_of(g->rows.n), step_rows, &u);
 }
 
-void ran_optimiser_settle(struct ran_optimiser *o, const struct ran_table table[RAN_TABLES])
+void ran_optimiser_settle(struct ran_optimiser *o, const struct ran_table *table)
 {
-        for (size_t i = 0; i < RAN_TABLES; i++) {
-                struct ran_table_state *t = &o->table[i];
+        struct ran_table_state *t = &o->table;
 
-                for (size_t id = 0; id < t->rows; id++) {
-                        float keep = (float)ran_exp((double)t->share[id] * (o->decay - t->met[id]));
-                        float *row = table[i].x + id * t->width;
+        for (size_t id = 0; id < t->rows; id++) {
+                float keep = (float)ran_exp((double)t->share[id] * (o->decay - t->met[id]));
+                float *row = table->x + id * t->width;
 
-                        for (size_t d = 0; d < t->width && keep != 1.0f; d++)
-                                row[d] *= keep;
-                        t->met[id] = o->decay;
-                }
+                for (size_t d = 0; d < t->width && keep != 1.0f; d++)
+                        row[d] *= keep;
+                t->met[id] = o->decay;
         }
 }

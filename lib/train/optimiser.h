@@ -1,6 +1,6 @@
 /* optimiser.h - Adam with decoupled weight decay (Kingma and Ba 2015; Loshchilov and Hutter 2019).
  *
- * Rows of tables (the embedding) are updated when their id occurs in a step, as if the step were
+ * Rows of the embedding are updated when their id occurs in a step, as if the step were
  * the only kind there is for them ("lazy" Adam): their moments rest in between, and the decay that
  * they missed is made up for. A step then costs what its documents cost and not the size of the
  * vocabulary.
@@ -11,25 +11,19 @@
  * share their second moment, the mean of its squares ("coupled" Adam: Stollenwerk and Stollenwerk,
  * ACL 2025, who have one for the whole vocabulary; ids are ordered by frequency, so that here ids
  * from 256 2^k on, below 256 2^(k+1), have one; those below 256 have one each).
- *
- * In the table of the wide path the columns are classes, and a document's gradient tells its own
- * from twenty that it is a little less likely of. A second moment of each number would make these
- * steps alike, and a rare run of words would say as much against every class as for its own. So all
- * columns of a row share theirs: frequent and rare rows move alike, classes do not.
  */
 #ifndef RAN_TRAIN_OPTIMISER_H
 #define RAN_TRAIN_OPTIMISER_H
 
 #include "train/grad.h"
 
-/* What is known of a table. */
+/* What is known of the embedding. */
 struct ran_table_state {
         size_t rows, width;
         float *m;       /* (rows, width) moments */
-        float *v;       /* (rows, width), (bands, width) if tied, (rows) if columns are alike */
+        float *v;       /* (rows, width), (bands, width) if tied */
         size_t moments; /* numbers of v */
-        bool alike;     /* all columns of a row have one second moment */
-        float *shared;  /* (blocks of rows, width) if tied or alike: scratch of a step */
+        float *shared;  /* (blocks of rows, width) if tied: scratch of a step */
         double *met;    /* (rows) decay that a row has met */
         float *share;   /* (rows) see below */
 };
@@ -41,16 +35,16 @@ struct ran_optimiser {
         uint64_t step; /* steps done */
         double decay;  /* sum of log(1 - lr wd) over the steps done */
         float *m, *v;  /* moments, blocks */
-        struct ran_table_state table[RAN_TABLES];
+        struct ran_table_state table;
         /* The share of the learning rate, and of the decay, that a tensor of the layout (n) and a
-         * row of a table have: 1, unless the caller says otherwise; 0: they stay. */
+         * row of the table have: 1, unless the caller says otherwise; 0: they stay. */
         float *share;
 };
 
-/* For tables of these shapes; tied: gradients of the embedding are dense. */
+/* For a table of this shape; tied: gradients of the embedding are dense. */
 int ran_optimiser_init(struct ran_optimiser *o, const struct ran_train_settings *s,
-                       const struct ran_layout *layout, const struct ran_table table[RAN_TABLES],
-                       bool tied, struct ran_pool *pool, struct ran_error *err);
+                       const struct ran_layout *layout, const struct ran_table *table, bool tied,
+                       struct ran_pool *pool, struct ran_error *err);
 void ran_optimiser_release(struct ran_optimiser *o);
 /* Learning rate of a step, from 0 on, out of `steps`. */
 double ran_learning_rate(const struct ran_train_settings *s, uint64_t step, uint64_t steps);
@@ -58,11 +52,10 @@ double ran_learning_rate(const struct ran_train_settings *s, uint64_t step, uint
 double ran_grad_norm(const struct ran_optimiser *o, const struct ran_grad *g);
 /* Clears the gradient of what stays: before it is measured. */
 void ran_optimiser_clear(const struct ran_optimiser *o, struct ran_grad *g);
-/* One step on block and tables along g, which is scaled by gscale. */
-void ran_optimiser_step(struct ran_optimiser *o, float *block,
-                        const struct ran_table table[RAN_TABLES], const struct ran_grad *g,
-                        double gscale, double rate);
+/* One step on block and table along g, which is scaled by gscale. */
+void ran_optimiser_step(struct ran_optimiser *o, float *block, const struct ran_table *table,
+                        const struct ran_grad *g, double gscale, double rate);
 /* Lets every row meet the decay that it missed: before the weights are used elsewhere. */
-void ran_optimiser_settle(struct ran_optimiser *o, const struct ran_table table[RAN_TABLES]);
+void ran_optimiser_settle(struct ran_optimiser *o, const struct ran_table *table);
 
 #endif

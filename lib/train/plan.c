@@ -161,13 +161,14 @@ int ran_plan_unpack(struct ran_plan *p, const float *in, struct ran_error *err)
 
 /* ---- the order of an epoch ------------------------------------------------------------------- */
 
-void ran_plan_shuffle(size_t *order, size_t documents, uint64_t seed, uint64_t epoch)
+void ran_plan_shuffle(size_t *order, const size_t *document, size_t n, uint64_t seed,
+                      uint64_t epoch)
 {
         uint64_t key = ran_key(seed, RAN_FOR_SHUFFLE, epoch, 0);
 
-        for (size_t i = 0; i < documents; i++)
-                order[i] = i;
-        for (size_t i = documents; i > 1; i--) {
+        for (size_t i = 0; i < n; i++)
+                order[i] = document != NULL ? document[i] : i;
+        for (size_t i = n; i > 1; i--) {
                 size_t j = (size_t)(ran_uniform(key, i) * (double)i), x = order[i - 1];
 
                 order[i - 1] = order[j];

@@ -57,7 +57,9 @@ size_t ran_plan_floats(const struct ran_plan *p);
 void ran_plan_pack(const struct ran_plan *p, float *out);
 int ran_plan_unpack(struct ran_plan *p, const float *in, struct ran_error *err);
 
-/* All documents in the order of an epoch: Fisher and Yates, draws keyed by the epoch. */
-void ran_plan_shuffle(size_t *order, size_t documents, uint64_t seed, uint64_t epoch);
+/* order (n) = document (n; NULL: 0, 1, ...) as an epoch takes them: Fisher and Yates, draws keyed by
+ * the epoch. */
+void ran_plan_shuffle(size_t *order, const size_t *document, size_t n, uint64_t seed,
+                      uint64_t epoch);
 
 #endif

@@ -106,7 +106,7 @@ static const struct row {
         {"wide", {"0", "262144"}, has_free_head},
         {"ngrams", {"1", "2", "3"}, has_free_ngrams},
         {"wide_affixes", {"false", "true"}, has_affixes},
-        {"wide_rate", {"2", "3", "5", "10", "20", "30"}, is_wide},
+        {"wide_cost", {"0.1", "0.2", "0.5", "1", "2"}, is_wide},
         {"learning_rate",
          {"0.0002", "0.0003", "0.0005", "0.0007", "0.001", "0.0015", "0.002", "0.003", "0.005"},
          NULL},

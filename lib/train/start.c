@@ -1,7 +1,6 @@
 /* start.c - where weights begin: by chance, as another model's, or as word vectors. */
 #include "model/lm.h"
 #include "model/model.h"
-#include "model/wide.h"
 #include "train/trainer.h"
 
 #include <math.h>
@@ -10,7 +9,7 @@
 
 static void start_by_chance(struct ran_trainer *t)
 {
-        float *rows = t->table[RAN_TABLE_EMBED].x;
+        float *rows = t->table.x;
         const struct ran_tensor_spec embed = {
                 .name = "embed.weight", .rows = t->V, .cols = t->D, .start = RAN_START_UNIFORM};
         const struct ran_tensor_spec spelling = {.name = "spelling.weight",
@@ -24,37 +23,7 @@ static void start_by_chance(struct ran_trainer *t)
         ran_tensor_start(rows, &embed, t->s->seed);
         if (t->c->spelling > 0)
                 ran_tensor_start(rows + t->V * t->D, &spelling, t->s->seed);
-        for (size_t i = 0; i < t->layout.n; i++)
-                if (strncmp(t->layout.spec[i].name, "wide.", 5) == 0)
-                        t->optimiser.share[i] = t->s->wide_rate;
-        for (size_t i = 0; i < t->c->wide; i++) /* whose rows begin at 0 */
-                t->optimiser.table[RAN_TABLE_WIDE].share[i] = (float)t->s->wide_rate;
-}
-
-/* How much buckets of the wide path count, by how many documents have them. */
-static int start_wide(struct ran_trainer *t, struct ran_error *err)
-{
-        const struct ran_dataset *d = t->job->train;
-        struct ran_place *list = NULL;
-        size_t longest = 0;
-
-        for (size_t b = 0; b < d->B; b++)
-                if (d->first[b + 1] - d->first[b] > longest)
-                        longest = d->first[b + 1] - d->first[b];
-        longest *= ran_wide_features(t->c);
-        if (t->c->wide > 0 && (list = ran_alloc(2 * longest, sizeof *list, err)) == NULL)
-                return RAN_ENOMEM;
-        for (size_t b = 0; b < d->B && t->c->wide > 0; b++) {
-                size_t n = ran_wide_list(list, list + longest, t->c, t->p.affixes,
-                                         d->ids + d->first[b], d->first[b + 1] - d->first[b]);
-
-                for (size_t i = 0; i < n; i++)
-                        t->idf[list[i].id]++; /* exact up to 2^24 documents, where it stays */
-        }
-        for (size_t i = 0; i < t->c->wide; i++)
-                t->idf[i] = ran_wide_idf((double)t->idf[i], (double)d->B);
-        free(list);
-        return RAN_OK;
+        t->wide_cost = t->s->wide_cost;
 }
 
 /* The output of a language model begins with how often each id occurs in the training data. */
@@ -112,11 +81,11 @@ static const struct ran_tensor_spec *find(const struct ran_layout *layout,
         return NULL;
 }
 
-static void take_rows(struct ran_trainer *t, int table, size_t first, size_t n, const float *rows)
+static void take_rows(struct ran_trainer *t, size_t first, size_t n, const float *rows)
 {
-        ran_trainer_take(t, table, first, n, rows);
+        ran_trainer_take(t, first, n, rows);
         for (size_t r = first; r < first + n; r++)
-                t->optimiser.table[table].share[r] *= (float)t->s->init_rate;
+                t->optimiser.table.share[r] *= (float)t->s->init_rate;
 }
 
 /* Every tensor of the same name and shape, which learns at its own rate then. */
@@ -136,14 +105,15 @@ static void take_tensors(struct ran_trainer *t, const struct ran_layout *theirs)
                        n * sizeof(float));
                 t->optimiser.share[i] = t->s->init_rate;
         }
-        take_rows(t, RAN_TABLE_EMBED, 0, t->V, m->params.embed);
+        take_rows(t, 0, t->V, m->params.embed);
         if (t->c->spelling > 0 && t->c->spelling == m->config.spelling)
-                take_rows(t, RAN_TABLE_EMBED, t->V, t->c->spelling, m->params.spelling);
+                take_rows(t, t->V, t->c->spelling, m->params.spelling);
         /* Its weights mean nothing without their idf. */
         if (head && t->c->wide > 0 && t->c->wide == m->config.wide &&
             t->c->ngrams == m->config.ngrams && t->c->wide_affixes == m->config.wide_affixes) {
-                take_rows(t, RAN_TABLE_WIDE, 0, t->c->wide, m->params.wide);
+                memcpy(t->wide, m->params.wide, t->c->wide * t->C * sizeof *t->wide);
                 memcpy(t->idf, m->params.idf, t->c->wide * sizeof *t->idf);
+                t->wide_cost *= t->s->init_rate;
                 t->usual = (struct ran_blend){1, 1}; /* they were blended already */
         }
 }
@@ -199,7 +169,7 @@ static int start_as_vectors(struct ran_trainer *t, struct ran_error *err)
                                 e->V, e->D, t->V, t->D);
         for (size_t id = 0; id < t->V; id++)
                 for (size_t i = id * t->D; e->given[id] && i < (id + 1) * t->D; i++)
-                        t->table[RAN_TABLE_EMBED].x[i] = (float)(scale * (double)e->rows[i]);
+                        t->table.x[i] = (float)(scale * (double)e->rows[i]);
         return RAN_OK;
 }
 
@@ -213,7 +183,11 @@ int ran_trainer_start(struct ran_trainer *t, struct ran_error *err)
                                 "freeze keeps rows of the embedding as they were given, but none "
                                 "were");
         start_by_chance(t);
-        rc = start_wide(t, err);
+        if (t->c->wide > 0) {
+                const struct ran_linear wide = ran_trainer_linear(t);
+
+                rc = ran_linear_idf(&wide, t->idf, err);
+        }
         if (rc == RAN_OK && ran_is_tied(t->c))
                 rc = start_output(t, err);
         if (rc == RAN_OK && job->init != NULL)
@@ -222,7 +196,7 @@ int ran_trainer_start(struct ran_trainer *t, struct ran_error *err)
                 rc = start_as_vectors(t, err);
         for (size_t id = 0; id < t->V && t->s->freeze; id++)
                 if (job->init != NULL || job->vectors->given[id])
-                        t->optimiser.table[RAN_TABLE_EMBED].share[id] = 0;
+                        t->optimiser.table.share[id] = 0;
         return rc;
 }
 

@@ -23,17 +23,32 @@ static double now(void)
 
 /* ---- reports -------------------------------------------------------------------------------- */
 
+/* Epochs that there will be at most. */
+static size_t epochs_of(const struct ran_trainer *t)
+{
+        return t->at.refit != 0 ? (size_t)t->at.best_epoch : t->s->epochs;
+}
+
+/* And steps; those of `t` go by all that there might be, as the learning rate does. */
+static double steps_of(const struct ran_trainer *t)
+{
+        size_t never = t->s->epochs - epochs_of(t);
+
+        return (double)t->steps - (double)(never * t->batches);
+}
+
 static struct ran_train_report report_of(const struct ran_trainer *t, int event)
 {
         double seconds = now() - t->started, step = (double)t->optimiser.step;
-        double done = step - (double)t->from_step, left = (double)t->steps - step;
+        double done = step - (double)t->from_step, steps = steps_of(t), left = steps - step;
 
         return (struct ran_train_report){
                 .event = event,
-                .epoch = (size_t)t->at.epoch + (t->at.batch > 0 || event == RAN_REPORT_STEP),
-                .epochs = t->s->epochs,
+                .refit = t->at.refit != 0,
+                .epoch = (size_t)t->at.epoch + (t->at.batch > 0 || event <= RAN_REPORT_STEP),
+                .epochs = epochs_of(t),
                 .step = (size_t)step,
-                .steps = t->steps,
+                .steps = (size_t)steps,
                 .loss = t->at.loss_weight > 0 ? t->at.loss / t->at.loss_weight : 0,
                 .learning_rate = t->rate,
                 .gradient_norm = t->norm,
@@ -88,8 +103,7 @@ static void keep_best(struct ran_trainer *t, double metric)
                 t->at.deep = t->blend.deep;
                 t->at.wide = t->blend.wide;
                 memcpy(t->best_block, t->p.block, t->layout.size * sizeof(float));
-                for (size_t i = 0; i < RAN_TABLES; i++)
-                        memcpy(t->best_table[i], t->table[i].x, bytes_of(&t->table[i]));
+                memcpy(t->best_table, t->table.x, bytes_of(&t->table));
         } else {
                 t->at.stale++;
         }
@@ -176,7 +190,7 @@ static int tune(struct ran_trainer *t, struct ran_error *err)
                 return RAN_ENOMEM;
         int rc = predict(t, false, p, err);
         if (rc == RAN_OK && t->c->multilabel)
-                t->threshold = ran_tune_threshold(dev, p);
+                t->at.threshold = (double)ran_tune_threshold(dev, p);
         if (rc == RAN_OK && !t->c->multilabel)
                 rc = ran_calibrate(&t->calibration, dev, p, err);
         free(p);
@@ -215,7 +229,7 @@ static int step(struct ran_trainer *t, struct ran_error *err)
         }
         if (t->s->clip > 0 && t->norm > t->s->clip)
                 scale = t->s->clip / t->norm;
-        ran_optimiser_step(&t->optimiser, t->p.block, t->table, g, scale, t->rate);
+        ran_optimiser_step(&t->optimiser, t->p.block, &t->table, g, scale, t->rate);
         ran_tree_give(&t->batcher.tree, g);
         for (size_t i = 0; i < t->plan.n; i++)
                 t->tokens += t->plan.piece[i].to - t->plan.piece[i].from;
@@ -266,10 +280,33 @@ static int run_epoch(struct ran_trainer *t, struct ran_error *err)
         }
         t->at.epoch++;
         t->at.batch = 0;
-        ran_optimiser_settle(&t->optimiser, t->table);
-        if (has_dev(t->job) && (rc = evaluate(t, err)) != RAN_OK)
+        ran_optimiser_settle(&t->optimiser, &t->table);
+        if (has_dev(t->job) && t->at.refit == 0 && (rc = evaluate(t, err)) != RAN_OK)
                 return rc == RAN_EINTR ? stop(t, err) : rc;
         return RAN_OK;
+}
+
+static int on_pass(void *arg, size_t passes)
+{
+        struct ran_trainer *t = arg;
+        struct ran_train_report r = report_of(t, RAN_REPORT_WIDE);
+
+        r.step = passes;
+        return tell(t, &r);
+}
+
+static int learn_wide(struct ran_trainer *t, struct ran_error *err)
+{
+        struct ran_linear wide = ran_trainer_linear(t);
+        int rc = RAN_OK;
+
+        if (t->c->wide == 0 || t->wide_cost == 0 || t->at.fitted != 0)
+                return RAN_OK;
+        wide.pass = on_pass;
+        wide.arg = t;
+        rc = ran_linear_fit(&wide, t->idf, t->wide, t->p.head.wide_b, err);
+        t->at.fitted = rc == RAN_OK;
+        return rc == RAN_EINTR ? stop(t, err) : rc;
 }
 
 static void scale(float *x, size_t n, double by)
@@ -279,32 +316,57 @@ static void scale(float *x, size_t n, double by)
 }
 
 /* The paths of the finished model are added up as they are. */
-static void blend(struct ran_trainer *t)
+static void add_paths(struct ran_trainer *t)
 {
-        struct ran_table *table = &t->table[RAN_TABLE_WIDE];
-
         if (t->c->wide == 0)
                 return;
         scale(t->p.head.out_w, t->C * t->D, t->at.deep);
         scale(t->p.head.out_b, t->C, t->at.deep);
         scale(t->p.head.wide_b, t->C, t->at.wide);
-        scale(table->x, table->rows * table->width, t->at.wide);
-        t->blend = (struct ran_blend){1, 1};
+        scale(t->wide, t->c->wide * t->C, t->at.wide);
+}
+
+/* Epochs until the last one. */
+static int learn(struct ran_trainer *t, struct ran_error *err)
+{
+        int rc = learn_wide(t, err);
+
+        t->from_step = t->optimiser.step;
+        while (rc == RAN_OK && t->at.epoch < (double)epochs_of(t) &&
+               (!has_dev(t->job) || t->at.refit != 0 || t->at.stale < (double)t->s->patience))
+                rc = run_epoch(t, err);
+        return rc;
+}
+
+/* The weights of the best epoch, and what development data say of them. */
+static int settle(struct ran_trainer *t, struct ran_error *err)
+{
+        if (!has_dev(t->job))
+                return RAN_OK;
+        memcpy(t->p.block, t->best_block, t->layout.size * sizeof(float));
+        memcpy(t->table.x, t->best_table, bytes_of(&t->table));
+        t->blend = (struct ran_blend){t->at.deep, t->at.wide};
+        return tune(t, err);
+}
+
+static int refit(struct ran_trainer *t, struct ran_error *err)
+{
+        struct ran_train_report r = report_of(t, RAN_REPORT_REFIT);
+
+        if (ran_trainer_refit(t, err) != RAN_OK)
+                return err->code;
+        if (tell(t, &r) != 0)
+                return stop(t, err);
+        return learn(t, err);
 }
 
 static int finish(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_train_report r;
-        int rc;
 
-        if (has_dev(t->job)) {
-                memcpy(t->p.block, t->best_block, t->layout.size * sizeof(float));
-                for (size_t i = 0; i < RAN_TABLES; i++)
-                        memcpy(t->table[i].x, t->best_table[i], bytes_of(&t->table[i]));
-        }
-        blend(t);
-        if ((rc = tune(t, err)) != RAN_OK || (rc = ran_trainer_write(t, err)) != RAN_OK)
-                return rc;
+        add_paths(t);
+        if (ran_trainer_write(t, err) != RAN_OK)
+                return err->code;
         if (t->job->checkpoint != NULL)
                 unlink(t->job->checkpoint);
         r = report_of(t, RAN_REPORT_END);
@@ -314,13 +376,16 @@ static int finish(struct ran_trainer *t, struct ran_error *err)
 
 static int run(struct ran_trainer *t, struct ran_error *err)
 {
-        int rc = RAN_OK;
+        bool again = has_dev(t->job) && t->job->held != NULL && t->s->refit;
+        int rc;
 
         t->started = t->saved = now();
-        t->from_step = t->optimiser.step;
-        while (rc == RAN_OK && t->at.epoch < (double)t->s->epochs &&
-               (!has_dev(t->job) || t->at.stale < (double)t->s->patience))
-                rc = run_epoch(t, err);
+        rc = learn(t, err);
+        if (rc == RAN_OK && t->at.refit == 0) {
+                rc = settle(t, err);
+                if (rc == RAN_OK && again)
+                        rc = refit(t, err);
+        }
         return rc == RAN_OK ? finish(t, err) : rc;
 }
 

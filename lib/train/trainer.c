@@ -20,10 +20,10 @@ size_t ran_train_batch(const struct ran_train_job *job)
 
 void ran_trainer_begin_epoch(struct ran_trainer *t)
 {
-        size_t B = t->job->train->B, epoch = (size_t)t->at.epoch, done = (size_t)t->at.batch;
+        size_t epoch = (size_t)t->at.epoch, done = (size_t)t->at.batch;
 
-        ran_plan_shuffle(t->order, B, t->s->seed, epoch);
-        t->batches = ran_plan_steps(&t->plan, t->order, B);
+        ran_plan_shuffle(t->order, t->document, t->documents, t->s->seed, epoch);
+        t->batches = ran_plan_steps(&t->plan, t->order, t->documents);
         t->steps = (size_t)t->optimiser.step - done + t->batches * (t->s->epochs - epoch);
         while (done-- > 0 && ran_plan_next(&t->plan))
                 ;
@@ -75,22 +75,31 @@ static int describe(struct ran_trainer *t, struct ran_error *err)
 
 static int allocate_tables(struct ran_trainer *t, bool dev, struct ran_error *err)
 {
-        for (size_t i = 0; i < RAN_TABLES; i++) {
-                size_t n = t->table[i].rows * t->table[i].width;
+        size_t n = t->table.rows * t->table.width;
 
-                t->table[i].x = ran_alloc_floats(n, err);
-                t->best_table[i] = dev ? ran_alloc_floats(n, err) : NULL;
-                if (t->table[i].x == NULL || (dev && t->best_table[i] == NULL))
-                        return RAN_ENOMEM;
-        }
-        t->p.embed = t->table[RAN_TABLE_EMBED].x;
-        t->p.spelling = t->c->spelling > 0 ? t->p.embed + t->V * t->D : NULL;
-        t->p.wide = t->table[RAN_TABLE_WIDE].x;
+        t->table.x = ran_alloc_floats(n, err);
+        t->best_table = dev ? ran_alloc_floats(n, err) : NULL;
+        t->p.wide = t->wide = ran_alloc_floats(t->c->wide * t->C, err);
         t->p.idf = t->idf = ran_alloc_floats(t->c->wide, err);
-        if (t->idf == NULL || !ran_wide_wants_affixes(t->c))
-                return t->idf != NULL ? RAN_OK : RAN_ENOMEM;
+        if (t->table.x == NULL || (dev && t->best_table == NULL) || t->wide == NULL ||
+            t->idf == NULL)
+                return RAN_ENOMEM;
+        t->p.embed = t->table.x;
+        t->p.spelling = t->c->spelling > 0 ? t->p.embed + t->V * t->D : NULL;
+        if (!ran_wide_wants_affixes(t->c))
+                return RAN_OK;
         t->p.affixes = t->affixes = ran_wide_affixes(t->job->tokenizer, t->c->wide, err);
         return t->affixes != NULL ? RAN_OK : RAN_ENOMEM;
+}
+
+static void list_documents(struct ran_trainer *t)
+{
+        const bool *held = t->at.refit == 0 ? t->job->held : NULL;
+
+        t->documents = 0;
+        for (size_t b = 0; b < t->job->train->B; b++)
+                if (held == NULL || !held[b])
+                        t->document[t->documents++] = b;
 }
 
 static int allocate(struct ran_trainer *t, struct ran_error *err)
@@ -102,7 +111,7 @@ static int allocate(struct ran_trainer *t, struct ran_error *err)
         if (rc == RAN_OK)
                 rc = ran_params_init(&t->p, t->c, t->C, err);
         if (rc == RAN_OK)
-                rc = ran_optimiser_init(&t->optimiser, t->s, &t->layout, t->table,
+                rc = ran_optimiser_init(&t->optimiser, t->s, &t->layout, &t->table,
                                         ran_is_tied(t->c), job->pool, err);
         if (rc == RAN_OK)
                 rc = ran_batcher_init(&t->batcher, t->c, &t->p, t->V, t->C, job->train, job->pool,
@@ -115,23 +124,24 @@ static int allocate(struct ran_trainer *t, struct ran_error *err)
                 return rc;
         t->p.seed = t->s->seed;
         t->order = ran_alloc(job->train->B, sizeof *t->order, err);
+        t->document = ran_alloc(job->train->B, sizeof *t->document, err);
         t->best_block = dev ? ran_alloc_floats(t->layout.size, err) : NULL;
-        if (t->order == NULL || (dev && t->best_block == NULL))
+        if (t->order == NULL || t->document == NULL || (dev && t->best_block == NULL))
                 return RAN_ENOMEM;
+        list_documents(t);
         return allocate_tables(t, dev, err);
 }
 
 int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, struct ran_error *err)
 {
-        size_t tokens;
+        size_t tokens, rows;
         int rc;
 
         *t = (struct ran_trainer){.job = job,
                                   .c = job->config,
                                   .s = job->settings,
                                   .C = job->train->C,
-                                  .D = job->config->dim,
-                                  .threshold = 0.5f};
+                                  .D = job->config->dim};
         t->V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
         if (ran_is_tied(t->c))
                 t->C = t->V;
@@ -141,9 +151,11 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                                 t->C, ran_is_tied(t->c) ? "different ids" : "classes");
         t->batch = ran_train_batch(job);
         t->at.best = -INFINITY;
+        t->at.threshold = 0.5;
         t->usual = ran_blend_unknown;
         if (__builtin_mul_overflow(job->train->first[job->train->B], t->s->epochs, &tokens) ||
-            !ran_tables_shape(t->table, t->c, t->V, t->C))
+            !ran_table_shape(&t->table, t->c, t->V) ||
+            __builtin_mul_overflow(t->c->wide, t->C, &rows) || rows > SIZE_MAX / sizeof(float))
                 return ran_fail(err, RAN_EINVAL,
                                 "so many epochs or so large a vocabulary cannot be");
         if (t->s->word_dropout > 0 && job->tokenizer == NULL)
@@ -180,6 +192,35 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         return RAN_OK;
 }
 
+int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err)
+{
+        t->at.refit = 1;
+        t->at.fitted = t->at.epoch = t->at.batch = t->at.loss = t->at.loss_weight = 0;
+        list_documents(t);
+        memset(t->p.block, 0, t->layout.size * sizeof(float));
+        memset(t->table.x, 0, t->table.rows * t->table.width * sizeof(float));
+        memset(t->wide, 0, t->c->wide * t->C * sizeof *t->wide);
+        ran_optimiser_release(&t->optimiser);
+        if (ran_optimiser_init(&t->optimiser, t->s, &t->layout, &t->table, ran_is_tied(t->c),
+                               t->job->pool, err) != RAN_OK)
+                return err->code;
+        return ran_trainer_start(t, err);
+}
+
+struct ran_linear ran_trainer_linear(const struct ran_trainer *t)
+{
+        return (struct ran_linear){.c = t->c,
+                                   .d = t->job->train,
+                                   .document = t->document,
+                                   .n = t->documents,
+                                   .affixes = t->affixes,
+                                   .class_weight = t->batcher.class_weight,
+                                   .cost = t->wide_cost,
+                                   .near = ran_linear_near,
+                                   .seed = t->s->seed,
+                                   .pool = t->job->pool};
+}
+
 void ran_trainer_release(struct ran_trainer *t)
 {
         ran_batcher_release(&t->batcher);
@@ -187,14 +228,14 @@ void ran_trainer_release(struct ran_trainer *t)
         ran_optimiser_release(&t->optimiser);
         ran_params_release(&t->p);
         ran_layout_release(&t->layout);
-        for (size_t i = 0; i < RAN_TABLES; i++) {
-                free(t->table[i].x);
-                free(t->best_table[i]);
-        }
+        free(t->table.x);
+        free(t->best_table);
+        free(t->wide);
         free(t->idf);
         free(t->affixes);
         free(t->best_block);
         free(t->order);
+        free(t->document);
         free(t->training);
         ran_calibration_release(&t->calibration);
         *t = (struct ran_trainer){0};
@@ -213,34 +254,26 @@ static struct ran_parts parts_of(const struct ran_trainer *t)
                                   .tokenizer = t->job->tokenizer};
 }
 
-enum { EXTRAS = 5 + 4 * RAN_TABLES };
+enum { EXTRAS = 10 };
 
 /* What a checkpoint holds beside the weights; the same list writes and reads. */
 static size_t extras(struct ran_trainer *t, struct ran_extra *x)
 {
-        static const char *const names[RAN_TABLES][4] = {
-                {"train.embed.m", "train.embed.v", "train.embed.met", "train.embed.best"},
-                {"train.wide.m", "train.wide.v", "train.wide.met", "train.wide.best"}};
-        size_t n = 0, size = t->layout.size;
+        const struct ran_table_state *table = &t->optimiser.table;
+        size_t n = 0, size = t->layout.size, all = table->rows * table->width;
 
         x[n++] = (struct ran_extra){"train.progress", RAN_DTYPE_F64, &t->at,
                                     sizeof t->at / sizeof(double)};
         x[n++] = (struct ran_extra){"train.m", RAN_DTYPE_F32, t->optimiser.m, size};
         x[n++] = (struct ran_extra){"train.v", RAN_DTYPE_F32, t->optimiser.v, size};
-        if (t->best_block != NULL)
+        x[n++] = (struct ran_extra){"train.embed.m", RAN_DTYPE_F32, table->m, all};
+        x[n++] = (struct ran_extra){"train.embed.v", RAN_DTYPE_F32, table->v, table->moments};
+        x[n++] = (struct ran_extra){"train.embed.met", RAN_DTYPE_F64, table->met, table->rows};
+        if (t->best_block != NULL) {
                 x[n++] = (struct ran_extra){"train.best", RAN_DTYPE_F32, t->best_block, size};
-        for (size_t i = 0; i < RAN_TABLES; i++) {
-                const struct ran_table_state *s = &t->optimiser.table[i];
-                size_t all = s->rows * s->width;
-
-                if (s->rows == 0)
-                        continue;
-                x[n++] = (struct ran_extra){names[i][0], RAN_DTYPE_F32, s->m, all};
-                x[n++] = (struct ran_extra){names[i][1], RAN_DTYPE_F32, s->v, s->moments};
-                x[n++] = (struct ran_extra){names[i][2], RAN_DTYPE_F64, s->met, s->rows};
-                if (t->best_block != NULL)
-                        x[n++] = (struct ran_extra){names[i][3], RAN_DTYPE_F32, t->best_table[i],
-                                                    all};
+                x[n++] = (struct ran_extra){"train.embed.best", RAN_DTYPE_F32, t->best_table, all};
+                x[n++] = (struct ran_extra){"train.calibration", RAN_DTYPE_F32, t->calibrated,
+                                            RAN_CALIBRATION_KEPT};
         }
         return n;
 }
@@ -282,6 +315,9 @@ int ran_checkpoint_write(struct ran_trainer *t, struct ran_error *err)
         int rc;
 
         t->at.updates = (double)t->optimiser.step;
+        t->at.calibrated = (double)t->calibration.documents;
+        if (t->calibration.n > 0)
+                memcpy(t->calibrated, t->calibration.p, t->calibration.n * sizeof(float));
         t->at.decay = t->optimiser.decay;
         parts.extra = x;
         parts.extras = extras(t, x);
@@ -311,6 +347,8 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
                 ran_buf_double(&more, t->s->metric == RAN_METRIC_LOSS ? -t->at.best : t->at.best);
                 ran_buf_char(&more, '}');
         }
+        if (t->at.refit != 0)
+                ran_buf_printf(&more, ",\"learned_from\":%zu", t->documents);
         if (t->c->wide > 0) {
                 ran_buf_str(&more, ",\"paths\":{\"deep\":");
                 ran_buf_double(&more, t->at.deep);
@@ -323,7 +361,7 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
                 for (size_t c = 0; c < t->C; c++) {
                         if (c > 0)
                                 ran_buf_char(&more, ',');
-                        ran_buf_float(&more, t->threshold);
+                        ran_buf_float(&more, (float)t->at.threshold);
                 }
                 ran_buf_char(&more, ']');
         }
@@ -340,12 +378,10 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
         return rc;
 }
 
-void ran_trainer_take(struct ran_trainer *t, int table, size_t first, size_t n, const float *rows)
+void ran_trainer_take(struct ran_trainer *t, size_t first, size_t n, const float *rows)
 {
-        size_t width = t->table[table].width;
-
         if (n > 0)
-                memcpy(t->table[table].x + first * width, rows, n * width * sizeof(float));
+                memcpy(t->table.x + first * t->D, rows, n * t->D * sizeof(float));
 }
 
 /* ---- resuming ------------------------------------------------------------------------------- */
@@ -392,7 +428,8 @@ static bool sane(const struct ran_trainer *t)
                 if (isnan(x[i]))
                         return false;
         return t->at.epoch >= 0 && t->at.epoch <= (double)t->s->epochs && t->at.batch >= 0 &&
-               t->at.batch <= t->at.updates && t->at.updates < 1e15;
+               t->at.batch <= t->at.updates && t->at.updates < 1e15 && t->at.calibrated >= 0 &&
+               t->at.calibrated < 1e15;
 }
 
 static int read_carried(struct ran_trainer *t, const struct ran_model *m, struct ran_error *err)
@@ -417,11 +454,35 @@ static int go_on(struct ran_trainer *t, struct ran_error *err)
         if (here) {
                 t->optimiser.step = (uint64_t)t->at.updates;
                 t->optimiser.decay = t->at.decay;
+                list_documents(t);
                 ran_trainer_begin_epoch(t);
                 here = t->at.batch <= (double)t->batches;
         }
         return here ? RAN_OK
                     : ran_fail(err, RAN_EFORMAT, "the checkpoint's progress makes no sense");
+}
+
+static void take_wide(struct ran_trainer *t, const struct ran_model *m)
+{
+        if (t->c->wide == 0)
+                return;
+        memcpy(t->wide, m->params.wide, t->c->wide * t->C * sizeof *t->wide);
+        memcpy(t->idf, m->params.idf, t->c->wide * sizeof *t->idf);
+}
+
+static int recall_calibration(struct ran_trainer *t, struct ran_error *err)
+{
+        size_t documents = (size_t)t->at.calibrated;
+        float *p = documents > 0 ? ran_alloc_floats(RAN_CALIBRATION_KEPT, err) : NULL;
+
+        if (documents > 0 && p == NULL)
+                return RAN_ENOMEM;
+        ran_calibration_release(&t->calibration);
+        t->calibration = (struct ran_calibration){.documents = documents, .p = p};
+        t->calibration.n = documents < RAN_CALIBRATION_KEPT ? documents : RAN_CALIBRATION_KEPT;
+        if (documents > 0)
+                memcpy(p, t->calibrated, RAN_CALIBRATION_KEPT * sizeof *p);
+        return RAN_OK;
 }
 
 int ran_checkpoint_read(struct ran_trainer *t, struct ran_error *err)
@@ -442,9 +503,10 @@ int ran_checkpoint_read(struct ran_trainer *t, struct ran_error *err)
                 rc = read_carried(t, m, err);
         if (rc == RAN_OK) {
                 memcpy(t->p.block, m->params.block, t->layout.size * sizeof(float));
-                ran_trainer_take(t, RAN_TABLE_EMBED, 0, t->V, m->params.embed);
-                ran_trainer_take(t, RAN_TABLE_EMBED, t->V, t->c->spelling, m->params.spelling);
-                ran_trainer_take(t, RAN_TABLE_WIDE, 0, t->c->wide, m->params.wide);
+                ran_trainer_take(t, 0, t->V, m->params.embed);
+                ran_trainer_take(t, t->V, t->c->spelling, m->params.spelling);
+                take_wide(t, m);
+                rc = recall_calibration(t, err);
         }
         ran_model_free(m);
         return rc;

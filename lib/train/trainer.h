@@ -5,21 +5,26 @@
 #include "model/calibration.h"
 #include "train/batch.h"
 #include "train/blend.h"
+#include "train/linear.h"
 #include "train/optimiser.h"
 
 /* Where a run stands. Numbers only, kept in a checkpoint as doubles. */
-#define RAN_PROGRESS(X)                                                              \
-        X(epoch)      /* epochs done */                                              \
-        X(batch)      /* batches done in this epoch */                               \
-        X(updates)    /* steps of the optimiser */                                   \
-        X(decay)      /* see optimiser.h */                                          \
-        X(best)       /* dev metric of the best epoch; -infinity before the first */ \
-        X(best_epoch) /* from 1; 0: none */                                          \
-        X(stale)      /* epochs since */                                             \
-        X(deep)       /* what the encoder counts then beside a wide path, */         \
-        X(wide)       /* and what that counts */                                     \
-        X(loss)       /* smoothed */                                                 \
-        X(loss_weight)
+#define RAN_PROGRESS(X)                                                                \
+        X(epoch)      /* epochs done */                                                \
+        X(batch)      /* batches done in this epoch */                                 \
+        X(updates)    /* steps of the optimiser */                                     \
+        X(decay)      /* see optimiser.h */                                            \
+        X(best)       /* dev metric of the best epoch; -infinity before the first */   \
+        X(best_epoch) /* from 1; 0: none */                                            \
+        X(stale)      /* epochs since */                                               \
+        X(deep)       /* what the encoder counts then beside a wide path, */           \
+        X(wide)       /* and what that counts */                                       \
+        X(loss)       /* smoothed */                                                   \
+        X(loss_weight)                                                                 \
+        X(fitted)     /* 1: the wide path is learned */                                \
+        X(refit)      /* 1: the best epoch is known, all documents are learned from */ \
+        X(threshold)  /* several labels: tuned on the dev data, else 0.5 */            \
+        X(calibrated) /* one label: dev documents that `calibration` is from */
 
 struct ran_progress {
 #define X(field) double field;
@@ -33,25 +38,27 @@ struct ran_trainer {
         const struct ran_train_settings *s;
         size_t V, C, D;
         struct ran_layout layout;
-        struct ran_params p; /* weights at work; what lies apart is in `table` and `idf` */
-        struct ran_table table[RAN_TABLES];
-        float *idf;
+        struct ran_params p;    /* weights at work; what lies apart is in */
+        struct ran_table table; /* the embedding, that of spelling behind it */
+        float *wide, *idf;      /* (c->wide, C), (c->wide) */
+        double wide_cost;       /* that it is learned with; 0: not at all */
         uint32_t *affixes;
-        float *best_block, *best_table[RAN_TABLES]; /* NULL without dev data */
+        float *best_block, *best_table; /* NULL without dev data */
         struct ran_optimiser optimiser;
         struct ran_batcher batcher;
         struct ran_progress at;
-        size_t *order; /* (B) documents of this epoch */
+        size_t *document, documents; /* those learned from */
+        size_t *order;               /* (documents) as this epoch takes them */
         struct ran_plan plan;
-        size_t batch;    /* documents, or lanes, of a step */
-        size_t batches;  /* steps of this epoch */
-        size_t steps;    /* of the run, if every epoch to come has as many as this one */
-        char *training;  /* metadata that says what is computed: same text, same run */
-        float threshold; /* several labels: tuned on the dev data, else 0.5 */
+        size_t batch;   /* documents, or lanes, of a step */
+        size_t batches; /* steps of this epoch */
+        size_t steps;   /* of the run, if every epoch to come has as many as this one */
+        char *training; /* metadata that says what is computed: same text, same run */
         struct ran_blend usual, blend; /* of the paths, where there is a wide one: to begin with,
                                           and as of the last epoch */
-        struct ran_calibration calibration; /* one label: by the dev data */
-        double started, saved;              /* clock */
+        struct ran_calibration calibration;     /* one label: by the dev data */
+        float calibrated[RAN_CALIBRATION_KEPT]; /* its numbers, in a checkpoint */
+        double started, saved;                  /* clock */
         size_t tokens;
         uint64_t from_step;
         double rate, norm;
@@ -61,8 +68,14 @@ struct ran_trainer {
 int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, struct ran_error *err);
 void ran_trainer_release(struct ran_trainer *t);
 
-/* Fills rows of a table. */
-void ran_trainer_take(struct ran_trainer *t, int table, size_t first, size_t n, const float *rows);
+/* Begins anew, with all documents. */
+int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err);
+
+/* Fills rows of the table. */
+void ran_trainer_take(struct ran_trainer *t, size_t first, size_t n, const float *rows);
+
+/* What the wide path is to learn. */
+struct ran_linear ran_trainer_linear(const struct ran_trainer *t);
 
 /* start.c: fills the weights as the job says, and which of them are to learn more slowly or not at
  * all; and what of that goes into the description of the run: `,"init":...`. */

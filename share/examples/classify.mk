@@ -17,7 +17,7 @@ model.ran: train.jsonl vocab.json $(CONFIG)
 	ran-train classify --vocab vocab.json $(CONFIG:%=--config %) --resume -o $@ $<
 
 vocab.json: train.jsonl
-	ran-tokenize learn -o $@ $<
+	ran-tokenize learn --vocab-type wordpiece -o $@ $<
 
 %.labelled.jsonl: %.jsonl model.ran
 	ran-classify -m model.ran -o $@ $<

@@ -274,6 +274,47 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
   [ ! -e out.jsonl ] && [ ! -e out.jsonl.new ]
 }
 
+# ---- history-test --------------------------------------------------------------------------------
+
+@test "history-test: a line for each history, with the figures of ran-lm" {
+  weather >texts.jsonl
+  filler 4 >more.jsonl
+  ran-train lm -q $tiny --window 5 --no-dev -o model.ran texts.jsonl
+  history-test -m model.ran --histories 1,6,900 --parts 2 texts.jsonl more.jsonl -- --no-end -j 1 >table
+  figures() { ran-lm score -m model.ran --no-end --total "$@" texts.jsonl more.jsonl | jq -r '"\(.nll) \(.tokens)"'; }
+  { figures --history 1 && figures --history 6 --stride 3 && figures && figures; } >want
+  awk 'NR == FNR { nll[NR + 1] = $1; tokens = $2; next }
+    FNR == 1 { bad = $0 !~ /^ *history  *perplexity  *more  *share$/ }
+    FNR > 1 {
+      n++
+      more = (nll[FNR] - nll[5]) / tokens
+      share = 100 * (nll[2] - nll[FNR]) / (nll[2] - nll[5])
+      if (sprintf("%.2f", exp(nll[FNR] / tokens)) != $2 || (more - $3) ^ 2 > 1e-8) bad = 1
+      if ($4 != "-" && (share - $4) ^ 2 > 0.01) bad = 1
+      if ($1 != (n == 1 ? "1" : n == 2 ? "6" : n == 3 ? "900" : "all")) bad = 1
+    }
+    END { exit bad || n != 4 }' want table
+}
+
+@test "history-test: misuse, and what cannot be used" {
+  weather >texts.jsonl
+  ran-train lm -q $tiny --no-dev -o model.ran texts.jsonl
+  run -2 history-test
+  run -2 history-test texts.jsonl
+  run -2 history-test -m model.ran
+  run -2 history-test -m model.ran --histories 1,,2 texts.jsonl
+  run -2 history-test -m model.ran --parts 0 texts.jsonl
+  run -2 history-test -m model.ran --steps 3 texts.jsonl
+  run -3 history-test -m model.ran nowhere.jsonl
+  run -3 history-test -m nowhere.ran texts.jsonl
+  [[ $output == *'cannot open nowhere.ran'* ]]
+  echo '{"ids":[5]}' >one.jsonl
+  run -3 history-test -m model.ran one.jsonl
+  [[ $output == *'there is nothing to predict'* ]]
+  # What ran-lm refuses is its to say.
+  run -2 history-test -m model.ran texts.jsonl -- --cache x
+}
+
 @test "experiments: each says what it takes, and the README what it is" {
   for script in "$root"/share/experiments/*; do
     [ -x "$script" ] || continue

@@ -188,6 +188,160 @@ setup() {
   ran-lm score -m lm.ran --drop text one.jsonl | jq -e 'keys == ["id", "lm"]'
 }
 
+# ---- history -------------------------------------------------------------------------------------
+
+# random_ids N: as many ids of ids.ran, none of them reserved, as a list.
+random_ids() {
+  jq -n -c "[range($1) | (. * . * 7 + . * 3) % 11 % 7]"
+}
+
+@test "history: each token is predicted from the last tokens alone, as if these were the document" {
+  ids=$(random_ids 23)
+  for how in '7 3' '5 5' '4 1' '1 1' '6 0' '9 0' '22 22'; do
+    read -r history stride <<<"$how"
+    step=$((stride > 0 ? stride : (history + 1) / 2))
+    jq -n -c "{ids: $ids}" |
+      ran-lm score -m ids.ran --logits --per-token --history $history --stride $stride >cut
+    # Token t was read in the first piece that reaches as far.
+    jq -n -c "$ids as \$ids | range(23) as \$t
+      | ([((\$t + 1 - $history) / $step | ceil), 0] | max * $step) as \$from
+      | {ids: \$ids[\$from:\$t + 1]} | select((.ids | length) <= $history)
+      | select((.ids | length) > $history - $step or \$from == 0)" >alone.jsonl
+    [ "$(wc -l <alone.jsonl)" -eq 23 ]
+    ran-lm score -m ids.ran --logits alone.jsonl | jq '.lm.logits[-1][]' >want
+    jq '.lm.logits[][]' cut | paste want - | near
+    jq -r '.lm | [.logits[:-1], .per_token.ids, .per_token.nll] | transpose[]
+      | [.[2], ((.[0] | map(exp) | add | log) - .[0][.[1]])] | @tsv' cut | near
+  done
+}
+
+@test "history: what lies further back changes nothing, to the last bit" {
+  jq -n -c "{ids: $(random_ids 40)}" >one.jsonl
+  # Token 19 is read in the piece from 16 on.
+  jq -c '.ids[:16] = [range(16) | 6]' one.jsonl >other.jsonl
+  for file in one other; do
+    ran-lm score -m ids.ran --logits --history 10 --stride 4 $file.jsonl | jq -c '.lm.logits[22:]' >$file
+    ran-lm score -m ids.ran --logits $file.jsonl | jq -c '.lm.logits[22:]' >$file.all
+  done
+  cmp one other
+  run -1 cmp -s one.all other.all
+}
+
+@test "history: one as long as the document is none; threads and company make no difference" {
+  ran-lm score -m lm.ran --per-token --logits texts.jsonl >whole
+  ran-lm score -m lm.ran --per-token --logits --history 1000 texts.jsonl | cmp - whole
+  ran-lm score -m lm.ran --per-token --logits --history 6 -j 1 texts.jsonl >first
+  run -1 cmp -s first whole
+  tac texts.jsonl | ran-lm score -m lm.ran --per-token --logits --history 6 -j 4 | tac | cmp - first
+}
+
+@test "history: what cannot be is said" {
+  run -2 --separate-stderr ran-lm score -m lm.ran --stride 3 texts.jsonl
+  [[ $stderr == *'--stride is for --history'* ]]
+  run -2 --separate-stderr ran-lm score -m lm.ran --history 3 --stride 4 texts.jsonl
+  [[ $stderr == *'--stride 4 leaves tokens out: it is 3,'* ]]
+  run -2 --separate-stderr ran-lm score -m lm.ran --history 3 --state-out x.state texts.jsonl
+  [[ $stderr == *'--history forgets what --state-in and --state-out keep'* ]]
+  [ ! -e x.state ]
+  dies 'reads each source whole: it takes no --history' score -m pairs.ran --history 3 pairs.jsonl
+}
+
+# ---- cache ---------------------------------------------------------------------------------------
+
+@test "cache: probabilities add up to 1, and nll is that of the numbers of --logits" {
+  jq -n -c "{ids: $(random_ids 100)}" >ids100.jsonl
+  ran-train lm $(<shape) --shortlist 3 -o short.ran ids.jsonl
+  for model in ids short; do
+    for cache in '--cache 1' '--cache 20' '--cache 1000 --cache-weight 0.9 --cache-theta 40' \
+      '--cache 30 --cache-theta 0' '--cache 30 --history 10'; do
+      ran-lm score -m $model.ran --per-token --logits $cache ids100.jsonl >out
+      jq -r '.lm.logits[] | [(map(exp) | add), 1] | @tsv' out | near
+      jq -r '.lm | [.logits[:-1], .per_token.ids, .per_token.nll] | transpose[]
+        | [.[2], -.[0][.[1]]] | @tsv' out | near
+    done
+  done
+}
+
+@test "cache: of the shares that it gives, one is computed by hand" {
+  # With theta 0 the cache is how often each id came among the last four.
+  jq -n -c "{ids: $(random_ids 30)}" >ids30.jsonl
+  ran-lm score -m ids.ran --per-token ids30.jsonl >without
+  ran-lm score -m ids.ran --per-token --cache 4 --cache-theta 0 --cache-weight 0.25 ids30.jsonl >with
+  jq -s -r '.[0].ids as $ids | [.[].lm.per_token.nll] | transpose | to_entries[]
+    | .key as $t | $ids[([$t - 3, 1] | max):$t + 1] as $past
+    | ($past | map(select(. == $ids[$t + 1])) | length) as $times
+    | [.value[1], if $t == 0 then .value[0]
+        else -(0.75 * (-.value[0] | exp) + 0.25 * $times / ($past | length) | log) end] | @tsv' \
+    without with | near
+  # Without weight it is as if there were none.
+  ran-lm score -m ids.ran --cache 4 --cache-weight 0 ids30.jsonl >none
+  ran-lm score -m ids.ran ids30.jsonl | cmp - none
+}
+
+@test "cache: a word that was there before is expected again" {
+  echo '{"text":"zebra rare5 zebra rare5 zebra rare5 zebra rare5"}' >again.jsonl
+  ran-lm score -m lm.ran again.jsonl | jq .lm.nll >without
+  ran-lm score -m lm.ran --cache 50 again.jsonl | jq .lm.nll >with
+  awk '{ getline with <"with"; exit !(with + 1 < $1) }' without
+}
+
+@test "cache: in any company, by any number of threads, the same bytes" {
+  jq -c -s '(map(.text) | join(" ")) as $all | .[], {text: $all}, .[:5][]' texts.jsonl >some.jsonl
+  score="ran-lm score -m lm.ran --per-token --cache 70"
+  $score -j 1 some.jsonl >first
+  $score -j 4 some.jsonl | cmp - first
+  tac some.jsonl | $score -j 3 | tac | cmp - first
+  for n in 1 46 91; do
+    sed -n ${n}p some.jsonl | $score
+  done | cmp - <(sed -n '1p;46p;91p' first)
+  run -1 cmp -s first <(ran-lm score -m lm.ran --per-token some.jsonl)
+}
+
+@test "cache: of a pair the target is remembered" {
+  echo '{"source":"s1 s2","target":"t2 t2 t2"}' >pair.jsonl
+  ran-lm score -m pairs.ran --per-token pair.jsonl >without
+  ran-lm score -m pairs.ran --per-token --logits --cache 9 --cache-weight 0.5 pair.jsonl >with
+  jq -s -e '[.[].lm.per_token.nll] | .[0][0] == .[1][0] and .[1][1] < .[0][1] and .[1][2] < .[0][2]' without with
+  jq -r '.lm.logits[] | [(map(exp) | add), 1] | @tsv' with | near
+}
+
+@test "cache: a document that goes on takes it along" {
+  head -n 12 texts.jsonl >some.jsonl
+  score="ran-lm score -m lm.ran --per-token --cache 40"
+  jq -c -s '{text: map(.text) | join(" ")}' some.jsonl | $score --no-end | jq '.lm.per_token.nll[]' >whole
+  $score --state-out all.state some.jsonl | jq '.lm.per_token.nll[]' >stream
+  paste whole stream | near
+  head -n 1 some.jsonl | $score --state-out log.state >parts
+  sed -n 2,7p some.jsonl | $score --state-in log.state --state-out log.state >>parts
+  tail -n +8 some.jsonl | $score --state-in log.state --state-out log.state >>parts
+  jq '.lm.per_token.nll[]' parts | cmp - stream
+  cmp log.state all.state
+  # A smaller one has what it needs; a larger one, or one after a run without, has not.
+  ran-lm score -m lm.ran --cache 9 --state-in log.state some.jsonl >/dev/null
+  ran-lm score -m lm.ran --state-in log.state --state-out none.state some.jsonl >/dev/null
+  dies 'keeps 40 for a cache, which are too few for one of 41 positions' \
+    score -m lm.ran --cache 41 --state-in log.state some.jsonl
+  dies 'none.state: of ' score -m lm.ran --cache 40 --state-in none.state some.jsonl
+  # A document that is shorter than the cache is kept whole.
+  head -n 1 some.jsonl | $score --state-out short.state >/dev/null
+  ran-lm score -m lm.ran --cache 1000 --state-in short.state some.jsonl >/dev/null
+}
+
+@test "cache: a damaged one in a state is refused" {
+  head -n 3 texts.jsonl | ran-lm score -m lm.ran --cache 5 --state-out log.state >/dev/null
+  LC_ALL=C sed 's/cache\.next/cache.text/' log.state >bad.state
+  dies 'no tensor cache.next of 5 by 2' score -m lm.ran --cache 5 --state-in bad.state texts.jsonl
+  LC_ALL=C sed 's/cache\.key/cache.eye/' log.state >bad.state
+  dies 'keeps 0 for a cache' score -m lm.ran --cache 5 --state-in bad.state texts.jsonl
+}
+
+@test "cache: usage" {
+  for usage in '--cache x' '--cache 5 --cache-weight 1' '--cache 5 --cache-weight -1' '--cache 5 --cache-theta -1'; do
+    run -2 --separate-stderr ran-lm score -m lm.ran $usage texts.jsonl
+    [ -z "$output" ]
+  done
+}
+
 # ---- documents that go on ------------------------------------------------------------------------
 
 @test "state: pieces of a document say what the whole says" {

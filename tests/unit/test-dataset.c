@@ -155,10 +155,12 @@ TEST(an_empty_set_can_be_read)
         struct ran_dataset d = {0}, dev = {0};
         struct ran_error err = {0};
 
+        bool held[1];
+
         REQUIRE(CHECK_OK(ran_dataset_finish(&d, &err), err));
         CHECK_SIZE(d.first[d.B], 0);
         CHECK_SIZE(d.label_first[d.B], 0);
-        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.5, 1, &dev, &err), err));
+        REQUIRE(CHECK_OK(ran_dataset_hold(&d, 0.5, 1, held, &dev, &err), err));
         CHECK_SIZE(dev.first[dev.B], 0);
         ran_dataset_release(&dev);
         ran_dataset_release(&d);
@@ -249,21 +251,22 @@ TEST(soft_targets_follow_their_documents)
 {
         struct ran_dataset d = {0}, dev = {0}, more = {0};
         struct ran_error err = {0};
+        bool held[200];
 
         build_soft(&d);
         check_soft(&d);
         CHECK_SIZE(ran_dataset_guessed(&d), 100);
-        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.1, 1, &dev, &err), err));
+        REQUIRE(CHECK_OK(ran_dataset_hold(&d, 0.1, 1, held, &dev, &err), err));
         CHECK_SIZE(dev.B, 10); /* of those that nobody guessed */
         CHECK_SIZE(ran_dataset_guessed(&dev), 0);
         CHECK_SIZE(dev.soft_first[dev.B], 0);
-        CHECK_SIZE(d.B, 190);
+        CHECK_SIZE(d.B, 200);
         check_soft(&d);
         for (size_t b = 0; b < d.B; b++)
                 d.guessed[b] = true;
-        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.1, 1, &more, &err), err));
-        CHECK_SIZE(more.B, 19); /* unless there are no others */
-        CHECK_SIZE(ran_dataset_guessed(&more), 19);
+        REQUIRE(CHECK_OK(ran_dataset_hold(&d, 0.1, 1, held, &more, &err), err));
+        CHECK_SIZE(more.B, 20); /* unless there are no others */
+        CHECK_SIZE(ran_dataset_guessed(&more), 20);
         ran_dataset_release(&d);
         ran_dataset_release(&dev);
         ran_dataset_release(&more);
@@ -288,35 +291,30 @@ TEST(soft_targets_are_ordered_by_class)
         ran_dataset_release(&d);
 }
 
-TEST(every_document_is_on_one_side_and_whole)
+TEST(what_is_held_out_is_copied_whole)
 {
-        struct ran_dataset d = {0}, whole = {0}, dev = {0};
+        struct ran_dataset d = {0}, dev = {0};
         struct ran_error err = {0};
-        bool seen[DOCUMENTS] = {false};
+        bool held[DOCUMENTS];
+        size_t n = 0;
 
-        REQUIRE(build(&d, false) && build(&whole, false));
-        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.1, 1, &dev, &err), err));
-        CHECK_SIZE(d.B + dev.B, DOCUMENTS);
-        for (size_t side = 0; side < 2; side++) {
-                const struct ran_dataset *s = side == 0 ? &d : &dev;
-                uint32_t before = 0;
-                for (size_t b = 0; b < s->B; b++) {
-                        uint32_t id = s->ids[s->first[b]];
-                        REQUIRE(id < DOCUMENTS && !seen[id] && (b == 0 || id > before));
-                        seen[id] = true;
-                        before = id;
-                        REQUIRE(CHECK_SIZE(s->first[b + 1] - s->first[b], id % 3 + 1));
-                        CHECK(s->ids[s->first[b + 1] - 1] == id);
-                        CHECK_STR(label_of(s, b), label_of(&whole, id));
-                        const struct ran_document one = ran_dataset_document(s, b);
-                        CHECK(one.ids == s->ids + s->first[b] && one.words == 0);
-                        REQUIRE(CHECK_SIZE(one.L, id % 3 + 1));
-                        for (size_t i = 0; i < one.L * RAN_SPELLING; i++)
-                                CHECK_SIZE(one.spelling[i], id + i);
-                }
+        REQUIRE(build(&d, false));
+        REQUIRE(CHECK_OK(ran_dataset_hold(&d, 0.1, 1, held, &dev, &err), err));
+        CHECK_SIZE(d.B, DOCUMENTS);
+        for (uint32_t id = 0; id < DOCUMENTS; id++) {
+                if (!held[id])
+                        continue;
+                const struct ran_document one = ran_dataset_document(&dev, n);
+
+                REQUIRE(n < dev.B && CHECK_SIZE(one.L, id % 3 + 1) && one.words == 0);
+                CHECK(one.ids[0] == id && one.ids[one.L - 1] == id);
+                CHECK_STR(label_of(&dev, n), label_of(&d, id));
+                for (size_t i = 0; i < one.L * RAN_SPELLING; i++)
+                        CHECK_SIZE(one.spelling[i], id + i);
+                n++;
         }
+        CHECK_SIZE(dev.B, n);
         ran_dataset_release(&d);
-        ran_dataset_release(&whole);
         ran_dataset_release(&dev);
 }
 
@@ -324,9 +322,10 @@ TEST(each_class_gives_its_share)
 {
         struct ran_dataset d = {0}, dev = {0};
         struct ran_error err = {0};
+        bool held[DOCUMENTS];
 
         REQUIRE(build(&d, false));
-        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.1, 1, &dev, &err), err));
+        REQUIRE(CHECK_OK(ran_dataset_hold(&d, 0.1, 1, held, &dev, &err), err));
         CHECK(dev.B >= 99 && dev.B <= 101);
         CHECK(count(&dev, "a") >= 58 && count(&dev, "a") <= 60);
         CHECK(count(&dev, "b") >= 39 && count(&dev, "b") <= 41);
@@ -340,16 +339,17 @@ TEST(no_class_vanishes_from_training)
 {
         struct ran_dataset d = {0}, dev = {0};
         struct ran_error err = {0};
+        bool held[10];
 
         for (uint32_t b = 0; b < 10; b++) {
                 char name[] = {(char)('a' + b / 2), '\0'};
                 REQUIRE(CHECK_OK(add(&d, &b, 1, name, &err), err));
         }
         REQUIRE(CHECK_OK(ran_dataset_finish(&d, &err), err));
-        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.9, 1, &dev, &err), err));
-        CHECK_SIZE(d.B, 5);
-        for (size_t b = 0; b < d.B; b++)
-                CHECK_SIZE(d.labels[d.label_first[b]], b);
+        REQUIRE(CHECK_OK(ran_dataset_hold(&d, 0.9, 1, held, &dev, &err), err));
+        CHECK_SIZE(dev.B, 5);
+        for (size_t b = 0; b < d.B; b += 2)
+                CHECK(held[b] != held[b + 1]);
         ran_dataset_release(&d);
         ran_dataset_release(&dev);
 }
@@ -358,10 +358,12 @@ TEST(the_choice_depends_on_the_seed_alone)
 {
         struct ran_dataset d[3] = {{0}}, dev[3] = {{0}};
         struct ran_error err = {0};
+        bool held[DOCUMENTS];
 
         for (size_t i = 0; i < 3; i++) {
                 REQUIRE(build(&d[i], true));
-                REQUIRE(CHECK_OK(ran_dataset_split(&d[i], 0.1, i < 2 ? 1 : 2, &dev[i], &err), err));
+                REQUIRE(CHECK_OK(ran_dataset_hold(&d[i], 0.1, i < 2 ? 1 : 2, held, &dev[i], &err),
+                                 err));
                 CHECK_SIZE(dev[i].B, 100);
         }
         size_t size = dev[0].first[dev[0].B];
@@ -379,7 +381,7 @@ TEST(texts_of_a_language_model_keep_their_sources)
 {
         struct ran_dataset d = {0}, dev = {0};
         struct ran_error err = {0};
-        size_t held = 0;
+        bool held[100];
 
         for (uint32_t b = 0; b < 100; b++) {
                 uint32_t ids[] = {b, b, b, b, b};
@@ -389,18 +391,16 @@ TEST(texts_of_a_language_model_keep_their_sources)
                         err));
         }
         REQUIRE(CHECK_OK(ran_dataset_finish(&d, &err), err));
-        REQUIRE(CHECK_OK(ran_dataset_split(&d, 0.2, 1, &dev, &err), err));
-        CHECK(d.B == 80 && dev.B == 20);
-        for (const struct ran_dataset *s = &d; s != NULL; s = s == &d ? &dev : NULL)
-                for (size_t b = 0; b < s->B; b++) {
-                        uint32_t id = s->ids[s->first[b]];
+        REQUIRE(CHECK_OK(ran_dataset_hold(&d, 0.2, 1, held, &dev, &err), err));
+        CHECK_SIZE(dev.B, 20);
+        for (size_t b = 0; b < dev.B; b++) {
+                uint32_t id = dev.ids[dev.first[b]];
 
-                        CHECK_SIZE(s->first[b + 1] - s->first[b], 2 + id % 4);
-                        CHECK_SIZE(s->sources[b], id % (2 + id % 4));
-                        CHECK(s->weight[b] == 1.0f + (float)(id % 2));
-                        held++;
-                }
-        CHECK_SIZE(held, 100);
+                CHECK_SIZE(dev.first[b + 1] - dev.first[b], 2 + id % 4);
+                CHECK_SIZE(dev.sources[b], id % (2 + id % 4));
+                CHECK(dev.weight[b] == 1.0f + (float)(id % 2));
+                CHECK(held[id]);
+        }
         ran_dataset_release(&d);
         ran_dataset_release(&dev);
 }

@@ -72,7 +72,8 @@ static double difference(struct naive *n, const struct batch *b, double *x)
         return (above - below) / (2 * step);
 }
 
-/* Of all parameters: those of the block, then those of the tables. */
+/* Of all parameters: those of the block, then those of the tables. The wide path learns otherwise.
+ */
 static double *naive_gradient(const struct toy *t, const struct batch *b)
 {
         size_t n = t->layout.size, VD = toy_tables(t);
@@ -81,8 +82,10 @@ static double *naive_gradient(const struct toy *t, const struct batch *b)
 
         naive_init(&naive, &t->c, &t->layout, &t->p, t->V, t->C);
         for (size_t i = 0; i < n; i++)
-                g[i] = difference(&naive, b, &naive.block[i]);
-        for (size_t i = 0; i < VD; i++)
+                if (t->p.head.wide_b == NULL || (size_t)(t->p.head.wide_b - t->p.block) > i ||
+                    i >= (size_t)(t->p.head.wide_b - t->p.block) + t->C)
+                        g[i] = difference(&naive, b, &naive.block[i]);
+        for (size_t i = 0; i < VD - t->c.wide * t->C; i++)
                 g[n + i] = difference(&naive, b, &naive.embed[i]);
         naive_release(&naive);
         return g;
@@ -124,18 +127,13 @@ static float *gradient_with(struct ran_work *w, const struct toy *t, const struc
                                           t->C, &target, t->c.multilabel, b->smoothing,
                                           1 / (double)b->rows.B);
         }
-        if (t->c.wide > 0) {
-                memcpy(w->head.dwide, w->head.dlogits, b->rows.B * t->C * sizeof(float));
-                CHECK_OK(ran_grad_wide(&g, w, t->C, &err), err);
-        }
         ran_head_bwd(w, &t->p, &g.p, t->C);
         ran_encode_bwd(w, &t->p, &g.p);
         CHECK_OK(ran_grad_embed(&g, b->rows.ids, t->c.spelling > 0 ? b->rows.spelling : NULL, t->V,
                                 w->dx, b->rows.L, D, NULL, &err),
                  err);
         memcpy(all, g.p.block, n * sizeof(*all));
-        place_rows(all + n, &g.table[RAN_TABLE_EMBED], D);
-        place_rows(all + n + (t->V + t->c.spelling) * D, &g.table[RAN_TABLE_WIDE], t->C);
+        place_rows(all + n, &g.rows, D);
         all[n + toy_tables(t)] = (float)loss;
         ran_grad_release(&g);
         return all;
@@ -188,8 +186,7 @@ static bool near(const char *tensor, const float *got, const double *want, size_
 static bool check_gradient(const struct toy *t, const float *got, const double *want)
 {
         size_t n = t->layout.size, VD = t->V * t->c.dim, SD = t->c.spelling * t->c.dim;
-        size_t WC = t->c.wide * t->C;
-        double all = length(want, n + VD + SD + WC);
+        double all = length(want, n + VD + SD);
         bool ok = CHECK(all > 1e-3);
 
         for (size_t i = 0; i < t->layout.n; i++) {
@@ -199,9 +196,7 @@ static bool check_gradient(const struct toy *t, const float *got, const double *
                            (s->rows > 0 ? s->rows : 1) * s->cols, all);
         }
         ok &= near("embed.weight", got + n, want + n, VD, all);
-        ok &= SD == 0 || near("spelling.weight", got + n + VD, want + n + VD, SD, all);
-        n += VD + SD;
-        return ok & (WC == 0 || near("wide.weight", got + n, want + n, WC, all));
+        return ok & (SD == 0 || near("spelling.weight", got + n + VD, want + n + VD, SD, all));
 }
 
 /* The same batch in one chunk, in many, and with threads. */

@@ -67,7 +67,7 @@ struct bench {
         struct ran_optimiser o;
         struct ran_grad g;
         double *w, *m, *v; /* block, then embedding */
-        struct ran_table table[RAN_TABLES];
+        struct ran_table table;
         size_t block, all, step;
         double decayed; /* product of 1 - rate wd */
 };
@@ -80,13 +80,13 @@ static void bench_init(struct bench *b, struct ran_config c, struct ran_pool *po
         toy_init(&b->toy, &c, 31, 0.5);
         b->block = b->toy.layout.size;
         b->all = b->block + b->toy.V * c.dim;
-        ran_tables_shape(b->table, &c, b->toy.V, b->toy.C);
-        b->table[0].x = b->toy.embed;
-        CHECK_OK(ran_optimiser_init(&b->o, &b->s, &b->toy.layout, b->table, false, pool, &err),
+        ran_table_shape(&b->table, &c, b->toy.V);
+        b->table.x = b->toy.embed;
+        CHECK_OK(ran_optimiser_init(&b->o, &b->s, &b->toy.layout, &b->table, false, pool, &err),
                  err);
         CHECK_OK(ran_params_init(&b->g.p, &c, b->toy.C, &err), err);
-        b->g.table[0].ids = ran_alloc(b->toy.V, sizeof(*b->g.table[0].ids), &err);
-        b->g.table[0].rows = ran_alloc_floats(b->toy.V * c.dim, &err);
+        b->g.rows.ids = ran_alloc(b->toy.V, sizeof(*b->g.rows.ids), &err);
+        b->g.rows.rows = ran_alloc_floats(b->toy.V * c.dim, &err);
         b->w = doubles(b->all);
         b->m = doubles(b->all);
         b->v = doubles(b->all);
@@ -122,10 +122,10 @@ static void draw_gradient(struct bench *b, struct dice *dice, size_t rows)
         size_t D = b->toy.c.dim;
 
         dice_floats(dice, b->g.p.block, b->block, 1);
-        dice_floats(dice, b->g.table[0].rows, rows * D, 1);
-        b->g.table[0].n = rows;
+        dice_floats(dice, b->g.rows.rows, rows * D, 1);
+        b->g.rows.n = rows;
         for (size_t i = 0; i < rows; i++)
-                b->g.table[0].ids[i] = (uint32_t)i;
+                b->g.rows.ids[i] = (uint32_t)i;
 }
 
 static void twin_step(struct bench *b, double scale, double rate)
@@ -134,9 +134,9 @@ static void twin_step(struct bench *b, double scale, double rate)
 
         b->decayed *= 1 - rate * b->s.weight_decay;
         for (size_t i = 0; i < b->all; i++) {
-                bool touched = i < b->block + b->g.table[0].n * b->toy.c.dim;
+                bool touched = i < b->block + b->g.rows.n * b->toy.c.dim;
                 double g = scale * (double)(i < b->block ? b->g.p.block[i]
-                                            : touched    ? b->g.table[0].rows[i - b->block]
+                                            : touched    ? b->g.rows.rows[i - b->block]
                                                          : 0);
 
                 b->w[i] *= decays(b, i) ? 1 - rate * b->s.weight_decay : 1;
@@ -152,7 +152,7 @@ static void twin_step(struct bench *b, double scale, double rate)
 static void step(struct bench *b, double scale, double rate)
 {
         twin_step(b, scale, rate);
-        ran_optimiser_step(&b->o, b->toy.p.block, b->table, &b->g, scale, rate);
+        ran_optimiser_step(&b->o, b->toy.p.block, &b->table, &b->g, scale, rate);
 }
 
 static double worst(const struct bench *b)
@@ -192,7 +192,7 @@ TEST(optimiser_rows_meet_the_decay_that_they_missed)
                 step(&b, 1, 0.05);
         }
         CHECK(worst(&b) > 1e-3); /* rows that rest have not heard of the last steps yet */
-        ran_optimiser_settle(&b.o, b.table);
+        ran_optimiser_settle(&b.o, &b.table);
         CHECK_NEAR(worst(&b), 0, 5e-5);
         for (size_t i = 0; i < 3; i++) { /* and owe nothing from then on */
                 draw_gradient(&b, &dice, b.toy.V);
@@ -216,9 +216,9 @@ TEST(optimiser_rows_that_never_occur_only_decay)
                 step(&b, 1, 0.02);
         }
         CHECK(b.toy.embed[b.toy.V * b.toy.c.dim - 1] == was);
-        ran_optimiser_settle(&b.o, b.table);
+        ran_optimiser_settle(&b.o, &b.table);
         CHECK_NEAR((double)b.toy.embed[b.toy.V * b.toy.c.dim - 1], (double)was * b.decayed, 1e-6);
-        ran_optimiser_settle(&b.o, b.table);
+        ran_optimiser_settle(&b.o, &b.table);
         CHECK_NEAR((double)b.toy.embed[b.toy.V * b.toy.c.dim - 1], (double)was * b.decayed, 1e-6);
         bench_release(&b);
 }
@@ -237,28 +237,28 @@ TEST(optimiser_rows_of_a_dense_gradient_share_moments)
         double *w = doubles(V * D), *m = doubles(V * D), *v = doubles(V * D);
         struct ran_pool *pool[2] = {NULL, ran_pool_new(3, &err)};
         struct ran_optimiser o[2];
-        struct ran_grad g = {.table[0] = {.n = V, .rows = ran_alloc_floats(V * D, &err)}};
-        struct ran_table table[RAN_TABLES] = {{NULL, V, D}};
+        struct ran_grad g = {.rows = {.n = V, .rows = ran_alloc_floats(V * D, &err)}};
+        struct ran_table table = {NULL, V, D};
 
         toy_init(&toy, &c, 31, 0.5);
         CHECK_OK(ran_params_init(&g.p, &c, toy.C, &err), err);
         for (size_t k = 0; k < 2; k++) {
-                CHECK_OK(ran_optimiser_init(&o[k], &s, &toy.layout, table, true, pool[k], &err),
+                CHECK_OK(ran_optimiser_init(&o[k], &s, &toy.layout, &table, true, pool[k], &err),
                          err);
                 embed[k] = ran_alloc_floats(V * D, &err);
         }
         for (size_t t = 1; t <= STEPS; t++) {
-                dice_floats(&dice, g.table[0].rows, V * D, 1);
+                dice_floats(&dice, g.rows.rows, V * D, 1);
                 for (size_t id = 0; id < V; id++) /* rare ids have small gradients, mostly */
                         for (size_t i = id * D; i < (id + 1) * D && id % 7 != t; i++)
-                                g.table[0].rows[i] *= 1e-3f;
+                                g.rows.rows[i] *= 1e-3f;
                 for (size_t k = 0; k < 2; k++) {
-                        table[0].x = embed[k];
-                        ran_optimiser_step(&o[k], toy.p.block, table, &g, 0.5, 0.02);
+                        table.x = embed[k];
+                        ran_optimiser_step(&o[k], toy.p.block, &table, &g, 0.5, 0.02);
                 }
                 for (size_t i = 0; i < V * D; i++)
-                        v[i] = s.beta2 * v[i] + (1 - s.beta2) * 0.25 * (double)g.table[0].rows[i] *
-                                                        (double)g.table[0].rows[i];
+                        v[i] = s.beta2 * v[i] + (1 - s.beta2) * 0.25 * (double)g.rows.rows[i] *
+                                                        (double)g.rows.rows[i];
                 for (size_t band = 0; band < 3; band++)
                         for (size_t d = 0; d < D; d++) {
                                 size_t n = bands[band][1] - bands[band][0];
@@ -272,7 +272,7 @@ TEST(optimiser_rows_of_a_dense_gradient_share_moments)
                 for (size_t i = 0; i < V * D; i++) {
                         double root = sqrt(v[i] / (1 - pow(s.beta2, (double)t)));
 
-                        m[i] = s.beta1 * m[i] + (1 - s.beta1) * 0.5 * (double)g.table[0].rows[i];
+                        m[i] = s.beta1 * m[i] + (1 - s.beta1) * 0.5 * (double)g.rows.rows[i];
                         w[i] = w[i] * (1 - 0.02 * s.weight_decay) -
                                0.02 * m[i] / (1 - pow(s.beta1, (double)t)) / (root + s.epsilon);
                         CHECK_NEAR((double)embed[0][i], w[i], 2e-5);
@@ -285,7 +285,7 @@ TEST(optimiser_rows_of_a_dense_gradient_share_moments)
                 free(embed[k]);
         }
         ran_params_release(&g.p);
-        free(g.table[0].rows);
+        free(g.rows.rows);
         free(w);
         free(m);
         free(v);
@@ -314,15 +314,15 @@ TEST(optimiser_tensors_and_rows_may_learn_at_a_share_of_the_rate)
         for (size_t i = 0; i < a.toy.layout.n; i++)
                 a.o.share[i] = 0.25f;
         for (size_t id = 0; id < a.toy.V; id++)
-                a.o.table[0].share[id] = 0.25f;
+                a.o.table.share[id] = 0.25f;
         for (size_t i = 0; i < 10; i++) {
                 draw_gradient(&a, &one, i);
                 draw_gradient(&b, &other, i);
-                ran_optimiser_step(&a.o, a.toy.p.block, a.table, &a.g, 1, 0.04);
-                ran_optimiser_step(&b.o, b.toy.p.block, b.table, &b.g, 1, 0.01);
+                ran_optimiser_step(&a.o, a.toy.p.block, &a.table, &a.g, 1, 0.04);
+                ran_optimiser_step(&b.o, b.toy.p.block, &b.table, &b.g, 1, 0.01);
         }
-        ran_optimiser_settle(&a.o, a.table);
-        ran_optimiser_settle(&b.o, b.table);
+        ran_optimiser_settle(&a.o, &a.table);
+        ran_optimiser_settle(&b.o, &b.table);
         check_same(&a, &b, 1e-4); /* of a decay of 0.01 */
         bench_release(&a);
         bench_release(&b);
@@ -340,29 +340,28 @@ static void check_stays(bool dense)
         D = b.toy.c.dim;
         for (size_t i = 0; i < 3; i++) {
                 stays[still[i]] = true;
-                b.o.table[0].share[still[i]] = 0;
+                b.o.table.share[still[i]] = 0;
         }
         b.o.share[0] = 0; /* the first tensor stays, too */
         first = b.toy.layout.spec[1].offset;
         for (size_t i = 0; i < 5; i++) {
-                uint32_t *ids = b.g.table[0].ids;
+                uint32_t *ids = b.g.rows.ids;
                 double sum = 0;
 
                 draw_gradient(&b, &dice, dense ? TOY_V : 6);
                 if (dense)
-                        b.g.table[0].ids = NULL;
+                        b.g.rows.ids = NULL;
                 ran_optimiser_clear(&b.o, &b.g);
                 for (size_t j = first; j < b.block; j++)
                         sum += (double)b.g.p.block[j] * (double)b.g.p.block[j];
-                for (size_t j = 0; j < b.g.table[0].n * D; j++)
+                for (size_t j = 0; j < b.g.rows.n * D; j++)
                         sum += stays[j / D] ? 0
-                                            : (double)b.g.table[0].rows[j] *
-                                                      (double)b.g.table[0].rows[j];
+                                            : (double)b.g.rows.rows[j] * (double)b.g.rows.rows[j];
                 CHECK_NEAR(ran_grad_norm(&b.o, &b.g) / sqrt(sum), 1, 1e-6);
-                ran_optimiser_step(&b.o, b.toy.p.block, b.table, &b.g, 1, 0.02);
-                b.g.table[0].ids = ids;
+                ran_optimiser_step(&b.o, b.toy.p.block, &b.table, &b.g, 1, 0.02);
+                b.g.rows.ids = ids;
         }
-        ran_optimiser_settle(&b.o, b.table);
+        ran_optimiser_settle(&b.o, &b.table);
         for (size_t j = 0; j < b.block; j++) /* the twin has not moved */
                 CHECK(j >= first || (double)b.toy.p.block[j] == b.w[j]);
         CHECK((double)b.toy.p.block[first] != b.w[first]);
@@ -403,7 +402,8 @@ TEST(optimiser_gives_the_same_bits_for_any_threads)
                 bench_init(&b[i], wide(), pool);
                 for (size_t s = 0; s < 3; s++) {
                         draw_gradient(&b[i], &dice, b[i].toy.V - s);
-                        ran_optimiser_step(&b[i].o, b[i].toy.p.block, b[i].table, &b[i].g, 1, 0.01);
+                        ran_optimiser_step(&b[i].o, b[i].toy.p.block, &b[i].table, &b[i].g, 1,
+                                           0.01);
                 }
                 CHECK(ran_grad_norm(&b[i].o, &b[i].g) == ran_grad_norm(&b[0].o, &b[0].g));
                 CHECK(memcmp(b[i].toy.p.block, b[0].toy.p.block, b[0].block * sizeof(float)) == 0);
@@ -427,67 +427,13 @@ TEST(grad_norm_is_that_of_all_parameters)
         draw_gradient(&b, &dice, b.toy.V - 2);
         for (size_t i = 0; i < b.block; i++)
                 sum += (double)b.g.p.block[i] * (double)b.g.p.block[i];
-        for (size_t i = 0; i < b.g.table[0].n * b.toy.c.dim; i++)
-                sum += (double)b.g.table[0].rows[i] * (double)b.g.table[0].rows[i];
+        for (size_t i = 0; i < b.g.rows.n * b.toy.c.dim; i++)
+                sum += (double)b.g.rows.rows[i] * (double)b.g.rows.rows[i];
         CHECK_NEAR(ran_grad_norm(&b.o, &b.g) / sqrt(sum), 1, 1e-6);
-        b.g.table[0].rows[0] = NAN;
+        b.g.rows.rows[0] = NAN;
         CHECK(!isfinite(ran_grad_norm(&b.o, &b.g)));
-        b.g.table[0].rows[0] = 0;
+        b.g.rows.rows[0] = 0;
         b.g.p.block[b.block - 1] = INFINITY;
         CHECK(!isfinite(ran_grad_norm(&b.o, &b.g)));
         bench_release(&b);
-}
-
-/* ---- the wide path ------------------------------------------------------------------------------
- */
-
-/* Columns share a second moment, the mean of their squares; only the rows at hand move. */
-TEST(optimiser_moves_the_columns_of_the_wide_path_in_proportion)
-{
-        enum { C = 3, BUCKETS = 600 };
-        struct ran_train_settings s = plain_settings();
-        struct ran_config c = toy_config();
-        struct ran_error err = {0};
-        struct ran_table table[RAN_TABLES];
-        struct ran_optimiser o;
-        struct ran_grad g = {0};
-        struct toy toy;
-        uint32_t ids[BUCKETS];
-        float rows[BUCKETS * C], x[BUCKETS * C] = {0};
-        double m[C] = {0}, v = 0, w[C] = {0};
-        struct dice dice = {.key = 8};
-
-        s.weight_decay = 0;
-        c.wide = BUCKETS;
-        toy_init(&toy, &c, 3, 0.3);
-        ran_tables_shape(table, &c, toy.V, C);
-        table[RAN_TABLE_EMBED].x = toy.embed;
-        table[RAN_TABLE_WIDE].x = x;
-        CHECK_OK(ran_optimiser_init(&o, &s, &toy.layout, table, false, NULL, &err), err);
-        CHECK_OK(ran_params_init(&g.p, &c, toy.C, &err), err);
-        for (size_t i = 0; i < BUCKETS; i++)
-                ids[i] = (uint32_t)i;
-        for (size_t t = 1; t <= 5; t++) {
-                double squares = 0, first = 1 - pow(s.beta1, (double)t),
-                       second = 1 - pow(s.beta2, (double)t);
-
-                dice_floats(&dice, rows, BUCKETS * C, 1);
-                g.table[RAN_TABLE_WIDE] =
-                        (struct ran_grad_rows){.ids = ids, .rows = rows, .n = BUCKETS - t};
-                ran_optimiser_step(&o, toy.p.block, table, &g, 0.5, 0.01);
-                const float *last = rows + (BUCKETS - 6) * C; /* in the third block of rows */
-                for (size_t i = 0; i < C; i++)
-                        squares += 0.25 * (double)last[i] * (double)last[i] / C;
-                v = s.beta2 * v + (1 - s.beta2) * squares;
-                for (size_t i = 0; i < C; i++) {
-                        m[i] = s.beta1 * m[i] + (1 - s.beta1) * 0.5 * (double)last[i];
-                        w[i] -= 0.01 * m[i] / first / (sqrt(v / second) + s.epsilon);
-                        CHECK_NEAR((double)x[(BUCKETS - 6) * C + i], w[i], 1e-6);
-                }
-        }
-        CHECK(x[(BUCKETS - 1) * C] == 0);
-        g.table[RAN_TABLE_WIDE] = (struct ran_grad_rows){0};
-        ran_optimiser_release(&o);
-        ran_grad_release(&g);
-        toy_release(&toy);
 }

@@ -56,7 +56,8 @@ TEST(resume_from_anywhere_gives_the_same_bytes)
         t.job.dev = NULL;
         CHECK_OK(training_run(&t, 1, &err), err);
         CHECK(rename(t.output, whole) == 0);
-        CHECK_SIZE(t.reports, 13);
+        CHECK_SIZE(training_count(&t, RAN_REPORT_STEP), 12);
+        CHECK(training_count(&t, RAN_REPORT_WIDE) > 1);
         check_resume(&t, whole, t.reports);
         training_release(&t);
 
@@ -68,6 +69,32 @@ TEST(resume_from_anywhere_gives_the_same_bytes)
         CHECK(rename(t.output, whole) == 0);
         check_resume(&t, whole, t.reports);
         training_release(&t);
+        free(whole);
+}
+
+/* In the search for the best epoch or while all documents are learned from: what the first found
+ * goes with the checkpoint. */
+TEST(resume_of_a_refit_gives_the_same_bytes)
+{
+        struct ran_error err = {0};
+        char *whole = test_path("refit-whole.ran");
+        bool held[40] = {false};
+
+        for (size_t b = 0; b < 40; b += 4)
+                held[b] = true;
+        for (int several = 0; several < 2; several++) {
+                struct training t;
+
+                training_init(&t, "refit", 40, several);
+                t.c.wide = 60;
+                t.s.refit = true;
+                t.job.held = held;
+                CHECK_OK(training_run(&t, 1, &err), err);
+                CHECK(rename(t.output, whole) == 0);
+                CHECK_SIZE(training_count(&t, RAN_REPORT_REFIT), 1);
+                check_resume(&t, whole, t.reports);
+                training_release(&t);
+        }
         free(whole);
 }
 

@@ -140,7 +140,7 @@ static void check_allowed(const struct hunt *h, size_t i)
         CHECK_OK(ran_train_settings_check(&s, &c, &err), err);
         CHECK_OK(ran_train_estimate(&job, &e, &err), err);
         CHECK(e.flops <= 2 * h->s.flops);
-        CHECK(c.wide > 0 || s.wide_rate == h->t.s.wide_rate);
+        CHECK(c.wide > 0 || s.wide_cost == h->t.s.wide_cost);
         CHECK(c.window == h->t.c.window); /* all documents are of one */
         CHECK(c.rank == h->t.c.rank && c.ffn_dim == h->t.c.ffn_dim);
         CHECK(s.word_dropout == 0); /* there is no vocabulary */

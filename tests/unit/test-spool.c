@@ -244,8 +244,11 @@ TEST(spool_data_sets_on_disk_are_those_in_memory)
                 CHECK(words || (disk.spool.soft.mapped && disk.spool.soft_labels.mapped));
                 CHECK(disk.spool.ids.mapped && disk.spool.first.mapped && !memory.spool.ids.mapped);
                 CHECK(same(&disk, &memory));
-                CHECK_OK(ran_dataset_split(&disk, 0.3, 1, &disk_dev, &err), err);
-                CHECK_OK(ran_dataset_split(&memory, 0.3, 1, &memory_dev, &err), err);
+                bool *held = ran_alloc(disk.B, sizeof *held, &err);
+
+                CHECK_OK(ran_dataset_hold(&disk, 0.3, 1, held, &disk_dev, &err), err);
+                CHECK_OK(ran_dataset_hold(&memory, 0.3, 1, held, &memory_dev, &err), err);
+                free(held);
                 CHECK(disk_dev.spool.ids.mapped);
                 CHECK(same(&disk, &memory) && same(&disk_dev, &memory_dev));
                 ran_dataset_release(&disk);

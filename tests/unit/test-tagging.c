@@ -96,6 +96,7 @@ TEST(split_keeps_sentences_together)
         struct ran_dataset d = {0}, dev = {0};
         struct ran_error err = {0};
         uint32_t tag;
+        bool held[20];
 
         CHECK_OK(ran_dataset_label(&d, "O", 1, &tag, &err), err);
         for (uint32_t b = 0; b < 20; b++) {
@@ -106,7 +107,7 @@ TEST(split_keeps_sentences_together)
                                  err);
         }
         CHECK_OK(ran_dataset_finish(&d, &err), err);
-        CHECK_OK(ran_dataset_split(&d, 0.3, 1, &dev, &err), err);
+        CHECK_OK(ran_dataset_hold(&d, 0.3, 1, held, &dev, &err), err);
         CHECK_SIZE(dev.B, 6);
         for (size_t side = 0; side < 2; side++) {
                 const struct ran_dataset *s = side == 0 ? &d : &dev;

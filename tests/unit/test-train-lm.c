@@ -52,7 +52,7 @@ static void bench_init_of(struct bench *b, int encoder, enum corpus_kind kind, s
                  err);
         b->k.mask = RAN_MASK;
         CHECK_OK(ran_plan_init(&b->plan, &b->toy.c, &b->data, lanes, bptt, &err), err);
-        ran_plan_shuffle(b->order, TEXTS, 1, 1);
+        ran_plan_shuffle(b->order, NULL, TEXTS, 1, 1);
         ran_plan_begin(&b->plan, b->order, TEXTS);
 }
 
@@ -86,7 +86,7 @@ static float *gradient_of(struct bench *b, const struct ran_piece *piece, size_t
         if (!CHECK_OK(ran_batch_gradient(&b->k, piece, n, loss, &g, &err), err))
                 return all;
         memcpy(all, g->p.block, b->k.tree.size * sizeof(*all));
-        memcpy(all + b->k.tree.size, g->table[0].rows, TOY_V * b->toy.c.dim * sizeof(*all));
+        memcpy(all + b->k.tree.size, g->rows.rows, TOY_V * b->toy.c.dim * sizeof(*all));
         ran_tree_give(&b->k.tree, g);
         return all;
 }

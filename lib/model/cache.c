@@ -1,0 +1,320 @@
+/* cache.c - words that were there a while ago come again (Grave, Joulin and Usunier, Improving
+ * neural language models with a continuous cache, ICLR 2017).
+ *
+ *   p(w) = (1 - lambda) p_model(w) + lambda p_cache(w)                              [equation 5]
+ *   p_cache(w) = sum over i with x_(i+1) = w of exp(theta h_t . h_i) / sum over i   [equation 3]
+ *
+ * i are the last N places before t, h_i / |h_i| stands for h_i: see ran.h.
+ *
+ * Places are numbered from 0 as they come. The ring has N + BLOCK slots, place i is in slot
+ * i mod (N + BLOCK), so that BLOCK places can be put in before the first of them looks back: what
+ * they overwrite is out of reach for all of them.
+ *
+ *   slots    | 70 71 72 73 | 10 11 12 ... 67 68 69 |         N = 60, BLOCK = 4: places 70 to 73
+ *   seen by 72: 12 to 71     ^^ overwrite 6 to 9             are at work
+ *
+ * The likenesses of a block are one product with all slots, of which each row then takes its own.
+ * Slots are a function of how many places there were before, so that a document gives the same
+ * bits in any company and by any number of threads.
+ */
+#include "model/cache.h"
+#include "math/elementary.h"
+#include "math/gemm.h"
+#include "math/simd.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 64 };
+
+struct ran_cache {
+        struct ran_cache_settings set;
+        size_t D, slots; /* N + BLOCK */
+        size_t seen;     /* places so far */
+        float *key;      /* (slots, D) of length 1, as many as were needed yet */
+        uint32_t *next;  /* (slots) */
+        float *query;    /* (BLOCK, D) theta times the keys of a block */
+        float *like;     /* (BLOCK, slots in use) */
+        double *mass;    /* (V) for logits; all 0 between two rows */
+        size_t key_cap, next_cap, like_cap, mass_cap;
+};
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+struct ran_cache *ran_cache_new(const struct ran_config *config,
+                                const struct ran_cache_settings *set, struct ran_error *err)
+{
+        if (set->positions == 0 || set->positions > SIZE_MAX - BLOCK)
+                ran_fail(err, RAN_EINVAL, "a cache of %zu positions", set->positions);
+        else if (!(set->weight >= 0 && set->weight < 1))
+                ran_fail(err, RAN_EINVAL, "the weight of a cache is at least 0 and below 1");
+        else if (!(set->theta >= 0 && set->theta <= RAN_CACHE_THETA))
+                ran_fail(err, RAN_EINVAL, "theta of a cache is between 0 and %d", RAN_CACHE_THETA);
+        else {
+                struct ran_cache *c = ran_alloc(1, sizeof *c, err);
+
+                if (c == NULL)
+                        return NULL;
+                c->set = *set;
+                c->D = config->dim;
+                c->slots = set->positions + BLOCK;
+                c->query = ran_alloc_floats(BLOCK * c->D, err);
+                if (c->query != NULL)
+                        return c;
+                ran_cache_free(c);
+        }
+        return NULL;
+}
+
+void ran_cache_free(struct ran_cache *c)
+{
+        if (c == NULL)
+                return;
+        free(c->key);
+        free(c->next);
+        free(c->query);
+        free(c->like);
+        free(c->mass);
+        free(c);
+}
+
+void ran_cache_clear(struct ran_cache *c)
+{
+        c->seen = 0;
+}
+
+static size_t least(size_t a, size_t b)
+{
+        return a < b ? a : b;
+}
+
+/* Slots that hold a place once there were so many. */
+static size_t used(const struct ran_cache *c, size_t seen)
+{
+        return least(seen, c->slots);
+}
+
+static void *grow(void *p, size_t *cap, size_t rows, size_t cols, size_t size,
+                  struct ran_error *err)
+{
+        size_t n;
+
+        if (!__builtin_mul_overflow(rows, cols, &n))
+                return ran_grow(p, cap, n, size, err);
+        ran_fail(err, RAN_ENOMEM, "no memory for a cache of %zu positions", rows);
+        return NULL;
+}
+
+int ran_cache_reserve(struct ran_cache *c, size_t n, size_t V, struct ran_error *err)
+{
+        size_t rows = used(c, n > SIZE_MAX - c->seen ? SIZE_MAX : c->seen + n), had = c->mass_cap;
+        float *key = grow(c->key, &c->key_cap, rows, c->D, sizeof *key, err);
+
+        if (key == NULL)
+                return RAN_ENOMEM;
+        c->key = key;
+        uint32_t *next = grow(c->next, &c->next_cap, rows, 1, sizeof *next, err);
+        if (next == NULL)
+                return RAN_ENOMEM;
+        c->next = next;
+        float *like = grow(c->like, &c->like_cap, rows, least(n, BLOCK), sizeof *like, err);
+        if (like == NULL)
+                return RAN_ENOMEM;
+        c->like = like;
+        double *mass = grow(c->mass, &c->mass_cap, V, 1, sizeof *mass, err);
+        if (mass == NULL)
+                return RAN_ENOMEM;
+        c->mass = mass;
+        memset(mass + had, 0, (c->mass_cap - had) * sizeof *mass);
+        return RAN_OK;
+}
+
+/* ---- a block of places ---------------------------------------------------------------------- */
+
+struct block {
+        struct ran_cache *c;
+        const uint32_t *gold;
+        float *nll, *logits;
+        size_t V;
+        size_t n;            /* places */
+        size_t at[BLOCK];    /* which rows of h, gold, nll and logits they are */
+        size_t place[BLOCK]; /* their numbers */
+        size_t width;        /* slots in use */
+};
+
+/* y = a x / |x|; a row of zeros is like no other. */
+static void scale_to(float *y, const float *x, double a, size_t D)
+{
+        double length = sqrt(ran_dot(x, x, D));
+
+        for (size_t d = 0; d < D; d++)
+                y[d] = length > 0 ? (float)((double)x[d] * a / length) : 0;
+}
+
+/* What place r of the block looks back on: likenesses of `n` places, in the order of their slots,
+ * of which the first `wrapped` are 0, 1, ... and the others `first`, first + 1, ... */
+struct view {
+        float *like;
+        size_t n, first, wrapped;
+};
+
+static struct view view_of(const struct block *k, size_t r)
+{
+        const struct ran_cache *c = k->c;
+        size_t place = k->place[r], n = least(place, c->set.positions);
+        struct view v = {c->like + r * k->width, n, (place - n) % c->slots, 0};
+
+        if (n > c->slots - v.first) { /* close the gap between the two runs */
+                v.wrapped = n - (c->slots - v.first);
+                memmove(v.like + v.wrapped, v.like + v.first, (n - v.wrapped) * sizeof *v.like);
+        } else {
+                v.like += v.first;
+        }
+        return v;
+}
+
+static uint32_t next_of(const struct ran_cache *c, const struct view *v, size_t i)
+{
+        return c->next[i < v->wrapped ? i : v->first + (i - v->wrapped)];
+}
+
+/* log((1 - weight) exp(log_p) + weight q), where there is a cache to ask. */
+static double mix(const struct ran_cache *c, double log_p, double q)
+{
+        double model = log_p + ran_log1p(-c->set.weight), share = c->set.weight * q;
+
+        if (share <= 0)
+                return model;
+        double cache = ran_log(share), top = model > cache ? model : cache;
+        return top + ran_log1p(ran_exp((model < cache ? model : cache) - top));
+}
+
+static void mix_logits(const struct block *k, const struct view *v, float *logits)
+{
+        struct ran_cache *c = k->c;
+        double all = ran_log_sum_exp(logits, k->V);
+
+        for (size_t w = 0; w < k->V; w++)
+                logits[w] = (float)((double)logits[w] - all);
+        if (v->n == 0)
+                return;
+        for (size_t i = 0; i < v->n; i++)
+                c->mass[next_of(c, v, i)] += (double)v->like[i];
+        for (size_t w = 0; w < k->V; w++) {
+                logits[w] = (float)mix(c, (double)logits[w], c->mass[w]);
+                c->mass[w] = 0;
+        }
+}
+
+static void look_back(void *arg, size_t r)
+{
+        const struct block *k = arg;
+        struct ran_cache *c = k->c;
+        struct view v = view_of(k, r);
+        uint32_t gold = k->gold[k->at[r]];
+        double q = 0;
+
+        if (v.n > 0)
+                ran_simd->softmax(v.like, 1.0f, v.n, NULL);
+        for (size_t i = 0; i < v.n; i++)
+                if (next_of(c, &v, i) == gold)
+                        q += (double)v.like[i];
+        if (k->nll != NULL && gold != RAN_NO_ID && v.n > 0)
+                k->nll[k->at[r]] = (float)-mix(c, -(double)k->nll[k->at[r]], q);
+        if (k->logits != NULL)
+                mix_logits(k, &v, k->logits + k->at[r] * k->V);
+}
+
+/* What nothing follows looks back, but is not remembered. */
+static void remember(struct block *k, const float *h)
+{
+        struct ran_cache *c = k->c;
+
+        for (size_t r = 0; r < k->n; r++) {
+                const float *x = h + k->at[r] * c->D;
+                size_t slot = c->seen % c->slots;
+
+                scale_to(c->query + r * c->D, x, c->set.theta, c->D);
+                k->place[r] = c->seen;
+                if (k->gold[k->at[r]] == RAN_NO_ID)
+                        continue;
+                scale_to(c->key + slot * c->D, x, 1, c->D);
+                c->next[slot] = k->gold[k->at[r]];
+                c->seen++;
+        }
+        k->width = used(c, c->seen);
+}
+
+static void run_block(struct block *k, struct ran_pool *pool, const float *h)
+{
+        struct ran_cache *c = k->c;
+
+        remember(k, h);
+        ran_linear(pool, c->like, k->width, c->query, c->D, c->key, NULL, k->n, c->D, k->width);
+        /* mass is for one row at a time */
+        ran_parallel(k->logits == NULL ? pool : NULL, k->n, look_back, k);
+}
+
+void ran_cache_mix(struct ran_cache *c, struct ran_pool *pool, const float *h, const uint32_t *gold,
+                   size_t n, float *nll, float *logits, size_t V)
+{
+        struct block k = {.c = c, .gold = gold, .nll = nll, .logits = logits, .V = V};
+
+        for (size_t i = 0; i < n; i++) {
+                if (gold[i] != RAN_NO_ID || logits != NULL)
+                        k.at[k.n++] = i;
+                if (k.n == BLOCK || (k.n > 0 && i + 1 == n)) {
+                        run_block(&k, pool, h);
+                        k.n = 0;
+                }
+        }
+}
+
+/* ---- what is kept --------------------------------------------------------------------------- */
+
+size_t ran_cache_rows(const struct ran_cache *c)
+{
+        return least(c->seen, c->set.positions);
+}
+
+size_t ran_cache_positions(const struct ran_cache *c)
+{
+        return c->set.positions;
+}
+
+size_t ran_cache_width(const struct ran_cache *c)
+{
+        return c->D;
+}
+
+void ran_cache_pack(const struct ran_cache *c, float *key, uint32_t *next)
+{
+        size_t rows = ran_cache_rows(c);
+
+        for (size_t i = 0; i < rows; i++) {
+                size_t slot = (c->seen - rows + i) % c->slots;
+
+                memcpy(key + i * c->D, c->key + slot * c->D, c->D * sizeof *key);
+                next[i] = c->next[slot];
+        }
+}
+
+int ran_cache_unpack(struct ran_cache *c, const float *key, const uint32_t *next, size_t rows,
+                     size_t seen, struct ran_error *err)
+{
+        size_t kept = least(least(rows, seen), c->set.positions), from = rows - kept;
+
+        ran_cache_clear(c);
+        if (ran_cache_reserve(c, seen, 0, err) != RAN_OK)
+                return RAN_ENOMEM;
+        memset(c->key, 0, used(c, seen) * c->D * sizeof *key);
+        c->seen = seen;
+        for (size_t i = 0; i < kept; i++) {
+                size_t slot = (seen - kept + i) % c->slots;
+
+                memcpy(c->key + slot * c->D, key + (from + i) * c->D, c->D * sizeof *key);
+                c->next[slot] = next[from + i];
+        }
+        return RAN_OK;
+}

@@ -1,0 +1,52 @@
+/* linear.h - what the wide path of a classifier learns: a linear model of each class.
+ *
+ * Of each class c, against all others, that is the support vector machine with a squared loss
+ *
+ *   min over u, b   1/2 (|u|² + b²) + Σ_d cost_d max(0, 1 - y_d (b + Σ_g u_g r_gc x_dg))²
+ *
+ * with x_dg as wide.h has them, y_d = ±1, and r_gc the more, the better a feature tells the class
+ * from others by itself: r_gc² = |ln (p_gc / q_gc)|, where p is its share in the documents of the
+ * class and q in all others (Wang and Manning 2012 have the ratio itself; its root was better on
+ * each of five collections), scaled so that documents have the length 1 in the mean.
+ * wide.weight[g, c] = r_gc u_g. A document that is learned from by probabilities counts for both
+ * sides, as much as they say.
+ *
+ * Solved to its optimum by coordinate descent in the dual (Hsieh et al. 2008): classes and their
+ * order do not meddle with each other, so that they are shared among threads. Steps along
+ * gradients, as the encoder learns by, end 1 to 4 points short of that in the same time.
+ */
+#ifndef RAN_TRAIN_LINEAR_H
+#define RAN_TRAIN_LINEAR_H
+
+#include "ran.h"
+
+/* What is to be learned, and from which documents of d: document (n). */
+struct ran_linear {
+        const struct ran_config *c;
+        const struct ran_dataset *d;
+        const size_t *document;
+        size_t n;
+        const uint32_t *affixes;    /* those of the vocabulary, if c wants them */
+        const double *class_weight; /* (C) of a document's only class; NULL: all 1 */
+        double cost;
+        double near;   /* ends when no document is further than this from where it belongs */
+        uint64_t seed; /* of the order of documents */
+        struct ran_pool *pool;
+        /* Called after each time through the documents, with their number; a value other than 0
+         * ends it with RAN_EINTR. NULL: nobody asks. */
+        int (*pass)(void *arg, size_t passes);
+        void *arg;
+};
+
+/* What is near enough: how documents are told apart shows long before the last digits do. */
+extern const double ran_linear_near;
+
+/* idf (rows of the table): how much each bucket counts, by how many documents have it. */
+int ran_linear_idf(const struct ran_linear *k, float *idf, struct ran_error *err);
+
+/* Learns weight (rows, C) and bias (C), beginning with what they hold: u is measured from there.
+ * They stay as they were unless it succeeds. */
+int ran_linear_fit(const struct ran_linear *k, const float *idf, float *weight, float *bias,
+                   struct ran_error *err);
+
+#endif
