@@ -109,7 +109,8 @@ int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_past 
         if (sources > 0 && past != NULL && past->carry.tokens > 0)
                 return ran_fail(err, RAN_EINVAL, "a source must be read at once, before all else");
         int rc = ran_score_lm(s, past != NULL ? &past->carry : NULL, ids, n, sources, out, err);
-        return rc == RAN_OK && out->nll != NULL ? ran_check_result(out->nll, n, err) : rc;
+        return rc == RAN_OK && out->nll != NULL ? ran_check_result(out->nll, n - out->skip, err)
+                                                : rc;
 }
 
 int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,

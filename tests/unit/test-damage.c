@@ -463,43 +463,71 @@ TEST(damaged_language_models)
 /* ---- states ----------------------------------------------------------------------------------
  */
 
+/* What a state belongs to. */
+struct owner {
+        struct ran_model *m;
+        bool cached;
+};
+
+static struct ran_cache *new_cache(const struct owner *o, struct ran_error *err)
+{
+        const struct ran_cache_settings set = {.positions = 9, .weight = 0.2, .theta = 1};
+
+        return o->cached ? ran_cache_new(ran_model_config(o->m), &set, err) : NULL;
+}
+
 static bool reads_state(void *arg, const char *path, struct ran_error *err)
 {
         static const uint32_t ids[] = {5, 3, 8, 1};
-        const struct ran_model *m = arg;
-        struct ran_past *past = ran_past_load(m, path, err);
-        struct ran_state *s = past != NULL ? ran_state_new(m, NULL, err) : NULL;
-        float last[TOY_V];
-        struct ran_lm_out out = {.last = last};
-        bool ok = s != NULL && ran_lm_read(m, s, past, ids, 4, 0, &out, err) == RAN_OK;
+        const struct owner *o = arg;
+        struct ran_cache *cache = new_cache(o, err);
+        struct ran_past *past = ran_past_load(o->m, cache, path, err);
+        struct ran_state *s = past != NULL ? ran_state_new(o->m, NULL, err) : NULL;
+        float nll[4];
+        struct ran_lm_out out = {.gold = ids, .nll = nll, .cache = cache};
+        bool ok = s != NULL && ran_lm_read(o->m, s, past, ids, 4, 0, &out, err) == RAN_OK;
 
+        CHECK(!ok || all_numbers(nll, 4));
         ran_state_free(s);
         ran_past_free(past);
+        ran_cache_free(cache);
         return ok;
 }
 
-static void damage_state(const char *name, const struct ran_config *c)
+static void write_state(const struct owner *o, const char *path)
 {
-        static const uint32_t ids[] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9};
-        char *path = test_path(name), *state = test_path("state");
-        struct ran_lm_out out = {0};
+        static const uint32_t ids[L] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9};
         struct ran_error err = {0};
+        struct ran_cache *cache = new_cache(o, &err);
+        struct ran_past *past = ran_past_new(o->m, &err);
+        struct ran_state *s = ran_state_new(o->m, NULL, &err);
+        float nll[L];
+        struct ran_lm_out out = {.gold = ids, .nll = nll, .cache = cache};
+
+        REQUIRE(past != NULL && s != NULL);
+        CHECK_OK(ran_lm_read(o->m, s, past, ids, L, 0, &out, &err), err);
+        ran_past_set_pending(past, 7);
+        CHECK_OK(ran_past_save(past, cache, path, &err), err);
+        ran_state_free(s);
+        ran_past_free(past);
+        ran_cache_free(cache);
+}
+
+static void damage_state(const char *name, const struct ran_config *c, bool cached)
+{
+        char *path = test_path(name), *state = test_path("state");
+        struct ran_error err = {0};
+        struct owner o = {.cached = cached};
 
         write_toy(path, c, NULL, NULL);
-        struct ran_model *m = ran_model_open(path, true, &err);
-        struct ran_past *past = ran_past_new(m, &err);
-        struct ran_state *s = ran_state_new(m, NULL, &err);
-        REQUIRE(m != NULL && past != NULL && s != NULL);
-        CHECK_OK(ran_lm_read(m, s, past, ids, L, 0, &out, &err), err);
-        ran_past_set_pending(past, 7);
-        CHECK_OK(ran_past_save(past, state, &err), err);
-        struct victim v = {.name = name, .file = slurp(state), .reads = reads_state, .arg = m};
+        o.m = ran_model_open(path, true, &err);
+        REQUIRE(o.m != NULL);
+        write_state(&o, state);
+        struct victim v = {.name = name, .file = slurp(state), .reads = reads_state, .arg = &o};
         v.guarded = data_of(&v.file);
         damage(&v, 3);
         ran_bytes_release(&v.file);
-        ran_state_free(s);
-        ran_past_free(past);
-        ran_model_free(m);
+        ran_model_free(o.m);
         free(path);
         free(state);
 }
@@ -508,9 +536,10 @@ TEST(damaged_states)
 {
         struct ran_config c = lm();
 
-        damage_state("state of a RAN", &c);
+        damage_state("state of a RAN", &c, false);
+        damage_state("state with a cache", &c, true);
         c.encoder = RAN_ENCODER_TRANSFORMER;
-        damage_state("state of a Transformer", &c);
+        damage_state("state of a Transformer", &c, false);
 }
 
 /* ---- vocabularies ----------------------------------------------------------------------------
