@@ -27,6 +27,7 @@ unit_tests   := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit
 unit_shared  := $(filter-out tests/unit/test-%,$(wildcard tests/unit/*.c))
 cli_tests    := $(wildcard tests/cli/*.bats)
 bench_shared := $(patsubst %.h,%.c,$(wildcard tests/bench/*.h))
+faults       := $(BUILD)/faults/inject $(BUILD)/faults/preload.so
 benchmarks   := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,\
                   $(filter-out $(bench_shared),$(wildcard tests/bench/*.c)))
 
@@ -117,6 +118,17 @@ $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(call object,$(bench_shared)) $(libr
 	@echo '  LINK  $@'
 	$(Q)$(link)
 
+$(BUILD)/faults/inject: $(BUILD)/tests/faults/inject.o
+	@mkdir -p $(@D)
+	@echo '  LINK  $@'
+	$(Q)$(link)
+
+# Without the sanitizers, which would look for faults in it.
+$(BUILD)/faults/preload.so: tests/faults/preload.c tests/faults/faults.h $(BUILD)/flags
+	@mkdir -p $(@D)
+	@echo '  LINK  $@'
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -fPIC -shared -o $@ $< -ldl
+
 -include $(patsubst %.o,%.d,$(lib_objects) $(call object,$(wildcard cmd/*.c tests/*/*.c)))
 
 # ---- testing -----------------------------------------------------------------------------------
@@ -137,7 +149,7 @@ unit: $(unit_tests) $(benchmarks) ## the unit tests only; benchmarks are built, 
 	@set -e; for test in $(unit_tests); do $$test; done
 
 .PHONY: cli
-cli: all ## the tests of the programs only
+cli: all $(faults) ## the tests of the programs only
 	@$(if $(cli_tests),RAN_BIN='$(abspath $(BUILD))' LC_ALL=C bats $(cli_tests),:)
 
 .PHONY: asan
@@ -147,21 +159,40 @@ asan: ## unit tests and tests of the programs under the address and undefined-be
 	  BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(sanitize)' LDFLAGS='$(LDFLAGS) $(sanitize)'
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
+# What make check takes samples of, whole; it takes hours. FAULTS: of a kind in a program, 0 all of
+# them; KILLS: times a training is killed.
+FAULTS ?= 0
+KILLS ?= 200
+.PHONY: check-long faults damage
+check-long: check ## all faults, kills and damages that make check takes samples of, with figures (FAULTS=0 KILLS=200)
+	@$(MAKE) --no-print-directory faults
+	@ASAN_OPTIONS=allocator_may_return_null=1 $(MAKE) --no-print-directory faults damage KILLS=20 \
+	  BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(sanitize)' LDFLAGS='$(LDFLAGS) $(sanitize)'
+faults_run = rm -rf '$(BUILD)/faults/work' && mkdir -p '$(BUILD)/faults/work' && \
+  cd '$(BUILD)/faults/work' && RAN_BIN='$(abspath $(BUILD))' LC_ALL=C \
+  FAULTS_BIN='$(abspath $(BUILD))/faults' '$(abspath tests/faults)'
+faults: all $(faults)
+	@$(faults_run)/run $(FAULTS) long
+	@$(faults_run)/kills $(KILLS)
+damage: $(BUILD)/tests/test-damage
+	@RAN_DAMAGE=all $<
+
 # Each program for FUZZ_SECONDS; what it finds stays in $(BUILD)/fuzz, to begin with next time.
 FUZZ_SECONDS ?= 30
 fuzzers := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/*.c))
-$(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/fuzz-%.o $(library)
+$(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/fuzz-%.o $(cmd_library) $(library)
 	@echo '  LINK  $@'
 	$(Q)$(link) -fsanitize=fuzzer
 .PHONY: fuzz run-fuzzers
-fuzz: ## feed random bytes to the readers of records, vectors and model files (FUZZ_SECONDS=30)
+fuzz: ## feed random bytes to what reads files and settings (FUZZ_SECONDS=30)
 	@share/setup build dev
 	@$(MAKE) --no-print-directory run-fuzzers BUILD=$(BUILD)/fuzz CC=clang \
 	  CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all'
 run-fuzzers: $(fuzzers)
 	@set -e; for fuzzer in $(fuzzers); do mkdir -p $$fuzzer.corpus; \
+	  seeds=tests/fuzz/seeds/$${fuzzer##*/}; [ -d $$seeds ] || seeds=; \
 	  $$fuzzer -max_total_time=$(FUZZ_SECONDS) -verbosity=0 -print_final_stats=1 \
-	    -artifact_prefix=$$fuzzer.found- $$fuzzer.corpus >$$fuzzer.log 2>&1 || { \
+	    -artifact_prefix=$$fuzzer.found- $$fuzzer.corpus $$seeds >$$fuzzer.log 2>&1 || { \
 	      tail -n 40 $$fuzzer.log; exit 1; }; \
 	  echo "$$fuzzer: $$(sed -n 's/stat::number_of_executed_units: //p' $$fuzzer.log) inputs"; done
 
@@ -208,4 +239,4 @@ clean: ## remove what was built
 
 .PHONY: help
 help: ## print this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18

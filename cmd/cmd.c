@@ -16,7 +16,12 @@ static const char *name = "ran"; /* perhaps with a verb */
 
 void cmd_set_program(const char *program)
 {
+        static bool first = true;
+
         name = program;
+        if (first)
+                atexit(ran_writer_abandon_all); /* wherever cmd_die is called */
+        first = false;
 }
 
 int cmd_status_of(const struct ran_error *err)
@@ -63,6 +68,17 @@ void cmd_usage(const char *format, ...)
         va_end(ap);
         fprintf(stderr, "Try '%s --help' for more.\n", name);
         exit(CMD_USAGE);
+}
+
+void cmd_refuse(const char *what, const struct ran_error *err)
+{
+        const char *colon = what != NULL ? ": " : "";
+
+        if (what == NULL)
+                what = "";
+        if (err->code == RAN_ENOMEM)
+                cmd_die(CMD_FAILED, "%s%s%s", what, colon, err->text);
+        cmd_usage("%s%s%s", what, colon, err->text);
 }
 
 void cmd_warn(const char *format, ...)

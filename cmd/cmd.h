@@ -29,6 +29,9 @@ void cmd_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cmd_note(const char *format, ...) __attribute__((format(printf, 1, 2))); /* not with -q */
 /* Ends with 2 and "Try 'ran-classify --help'": for what the option table cannot check by itself. */
 _Noreturn void cmd_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same for what the library says of something that was given: its name, or NULL. Memory that
+ * ran out is no usage error, and ends with 3. */
+_Noreturn void cmd_refuse(const char *what, const struct ran_error *err);
 
 /* Writes all bytes to a descriptor; dies with 3 and a sentence that names `what` when that is not
  * possible, quietly when a pipe was closed. */

@@ -224,11 +224,13 @@ static int make_text(const struct generator *g, struct scratch *s, uint64_t key,
         s->made = 0;
         s->finish = NULL;
         lm_text_begin(&s->text, g->lm.tokenizer, &options.stop, token_before(&g->lm, q));
-        while (code == RAN_OK && s->finish == NULL) {
+        while (s->finish == NULL) {
                 code = read_on(g, s, next, n, sources, err);
                 if (code == RAN_OK)
                         code = make_token(g, s, key, err);
-                if (code == RAN_OK && show != NULL)
+                if (code != RAN_OK)
+                        break;
+                if (show != NULL)
                         show(arg, &s->text);
                 next = s->ids + s->made - 1;
                 n = 1;

@@ -385,6 +385,8 @@ void cmd_set_changes(const struct ran_field *fields, const void *base, const voi
                 struct ran_buf change = {0};
 
                 ran_fields_changes(one, base, other, &change);
+                if (change.failed)
+                        cmd_die(CMD_FAILED, "out of memory");
                 if (change.len > 0)
                         note_set(f);
                 ran_buf_release(&change);
@@ -400,7 +402,7 @@ static void apply_settings(const struct command_line *c, bool common)
                 if ((s->base == &cmd_common) != common)
                         continue;
                 if (ran_field_set(s->field, s->base, s->text, &err) != RAN_OK)
-                        cmd_usage("%s", err.text);
+                        cmd_refuse(NULL, &err);
                 note_set(s->field);
         }
 }
@@ -459,10 +461,10 @@ static void apply_config(const struct cmd_program *program)
         const struct cmd_group *g;
         for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++) {
                 if (ran_fields_parse(g->fields, g->base, json, file.size, true, &err) != RAN_OK)
-                        cmd_usage("%s: %s", cmd_common.config, err.text);
+                        cmd_refuse(cmd_common.config, &err);
         }
         if (ran_record_scan(&config, json, file.size, &err) != RAN_OK)
-                cmd_usage("%s: %s", cmd_common.config, err.text);
+                cmd_refuse(cmd_common.config, &err);
         check_names(program, &config);
         ran_record_release(&config);
         ran_bytes_release(&file);

@@ -129,6 +129,7 @@ int png_begin(struct png *p, struct ran_buf *out, size_t width, size_t height,
         add_u32(&header, (uint32_t)width);
         add_u32(&header, (uint32_t)height);
         ran_buf_add(&header, depth, sizeof depth);
+        out->failed |= header.failed;
         add_chunk(out, "IHDR", header.data, header.len);
         ran_buf_release(&header);
         put_bits(p, 0x0178, 16); /* zlib: deflate, 32 kB at most, no dictionary */

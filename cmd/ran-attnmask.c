@@ -298,7 +298,7 @@ static void init_heads(struct attnmask *a)
                 a->names[h] = name_of(pattern);
                 if (ran_mask_init(&a->heads[h].mask, pattern, options.window, options.dilation,
                                   options.mask, options.length, options.source, &err) != RAN_OK)
-                        cmd_usage("%s", err.text);
+                        cmd_refuse(NULL, &err);
         }
 }
 

@@ -390,7 +390,7 @@ static void task(void *arg, size_t unit)
                 if (run->out.len >= enough)
                         write_out(run);
         }
-        if (run->out.len > 0)
+        if (run->out.len > 0 || run->out.failed)
                 write_out(run);
         pthread_mutex_unlock(&run->order);
 }

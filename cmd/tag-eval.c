@@ -77,6 +77,7 @@ static int add_fields(struct ran_buf *out, const struct tag_record *r,
                 add_field(out, text.data, text.len);
                 ran_buf_char(out, '\n');
         }
+        out->failed |= text.failed;
         ran_buf_release(&text);
         return code;
 }

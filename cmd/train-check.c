@@ -328,6 +328,7 @@ static void json_place(struct ran_buf *b, struct train_place place)
         struct ran_buf text = {0};
 
         ran_buf_printf(&text, "%s:%zu", place.file, place.line);
+        b->failed |= text.failed;
         ran_buf_json(b, text.data, text.len);
         ran_buf_release(&text);
 }

@@ -171,16 +171,17 @@ struct ran_bytes {
 int ran_bytes_open(struct ran_bytes *b, const char *path, struct ran_error *err);
 void ran_bytes_release(struct ran_bytes *b);
 
-/* Writes a file so that nobody ever sees half of it: to a temporary name in the same folder,
- * synced, renamed by _commit. _abort (fine after _commit, and after failure) removes the temporary
- * file. Errors of _write are kept and reported by _commit. A path that exists and is no regular
- * file
- * (/dev/stdout, a fifo) is written in place. */
+/* Writes a file so that nobody ever sees half of it: to one without a name (or, where the file
+ * system has none, under a temporary name in the same folder), synced, put in its place by _commit.
+ * _abort (fine after failure) drops it. Errors of _write are kept and reported by _commit. A path
+ * that exists and is no regular file (/dev/stdout, a fifo) is written in place. */
 struct ran_writer;
 struct ran_writer *ran_writer_open(const char *path, struct ran_error *err);
 void ran_writer_write(struct ran_writer *w, const void *bytes, size_t n);
 int ran_writer_commit(struct ran_writer *w, struct ran_error *err); /* also frees w, always */
 void ran_writer_abort(struct ran_writer *w);                        /* also frees w */
+/* Removes all temporary names that there are; for a program that is about to end early. */
+void ran_writer_abandon_all(void);
 
 /* SHA-256 (FIPS 180-4), for digests of vocabularies, models and records. */
 struct ran_sha256 {

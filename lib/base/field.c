@@ -1,8 +1,8 @@
-#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cjson.h"
 #include "ran.h"
 
 /* Whole numbers up to here pass through JSON, where every number may become a double, unharmed. */
@@ -443,13 +443,15 @@ int ran_fields_parse(const struct ran_field *fields, void *base, const char *jso
                      bool ignore_unknown, struct ran_error *err)
 {
         const char *end = json;
-        cJSON *object = cJSON_ParseWithLengthOpts(json, n, &end, false);
+        int code;
+        cJSON *object = cjson_parse(json, n, &end, &code);
 
+        if (code == RAN_ENOMEM)
+                return ran_fail(err, code, "no memory for %zu bytes of JSON", n);
         if (object == NULL)
                 return ran_fail(err, RAN_EFORMAT, "line %zu is not JSON", line_of(json, end));
         while (end < json + n && strchr(" \t\r\n", *end) != NULL && *end != '\0')
                 end++;
-        int code = RAN_OK;
         if (end < json + n)
                 code = ran_fail(err, RAN_EFORMAT, "line %zu: something follows the JSON object",
                                 line_of(json, end));

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -85,22 +86,102 @@ void ran_bytes_release(struct ran_bytes *b)
 /* ---- writing ----------------------------------------------------------------------------------
  */
 
+/* A file that is to replace another has no name until it is whole, so that a program may end at any
+ * moment, killed or not, and leave nothing. Where the file system knows no such files, it has a
+ * name of its own beside the other. */
 struct ran_writer {
         int fd;
-        int error;  /* errno of the first write that failed */
-        char *path; /* symbolic links resolved: the link stays, what it points to is replaced */
-        char *temp; /* NULL when written in place */
+        int error;     /* errno of the first write that failed */
+        char *path;    /* symbolic links resolved: the link stays, what it points to is replaced */
+        char *temp;    /* the name for a moment, or all the time; NULL when written in place */
+        bool nameless; /* temp is not there yet */
+        struct ran_writer *next;
         size_t held;
         unsigned char buffer[65536];
 };
 
+/* Those that have a temporary name, for ran_writer_abandon_all. */
+static struct ran_writer *named;
+static pthread_mutex_t named_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void note_name(struct ran_writer *w)
+{
+        pthread_mutex_lock(&named_lock);
+        w->next = named;
+        named = w;
+        pthread_mutex_unlock(&named_lock);
+}
+
+static void forget_name(struct ran_writer *w)
+{
+        pthread_mutex_lock(&named_lock);
+        for (struct ran_writer **link = &named; *link != NULL; link = &(*link)->next)
+                if (*link == w) {
+                        *link = w->next;
+                        break;
+                }
+        pthread_mutex_unlock(&named_lock);
+}
+
+void ran_writer_abandon_all(void)
+{
+        pthread_mutex_lock(&named_lock);
+        for (struct ran_writer *w = named; w != NULL; w = w->next)
+                unlink(w->temp);
+        named = NULL;
+        pthread_mutex_unlock(&named_lock);
+}
+
 static void writer_free(struct ran_writer *w)
 {
+        forget_name(w);
         if (w->fd >= 0)
                 close(w->fd);
         free(w->path);
         free(w->temp);
         free(w);
+}
+
+/* The folder of a file; the caller frees it. NULL: memory ran out. */
+static char *folder_of(const char *path)
+{
+        const char *slash = strrchr(path, '/');
+
+        return slash == NULL   ? strdup(".")
+               : slash == path ? strdup("/")
+                               : strndup(path, (size_t)(slash - path));
+}
+
+/* The name by which an open file can be linked. */
+enum { LINK_NAME = 40 };
+
+static const char *link_name(char name[LINK_NAME], int fd)
+{
+        snprintf(name, LINK_NAME, "/proc/self/fd/%d", fd);
+        return name;
+}
+
+/* -1: it cannot be had, or could not be given a name later on. */
+static int open_nameless(const char *path)
+{
+        char *folder = folder_of(path), name[LINK_NAME];
+        int fd = folder != NULL ? open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666) : -1;
+
+        free(folder);
+        if (fd >= 0 && access(link_name(name, fd), F_OK) != 0) {
+                close(fd);
+                fd = -1;
+        }
+        return fd;
+}
+
+static int open_named(struct ran_writer *w)
+{
+        int fd = open(w->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+        if (fd >= 0)
+                note_name(w);
+        return fd;
 }
 
 /* A new file with the permissions of the one that it will replace. */
@@ -112,7 +193,10 @@ static int open_temporary(struct ran_writer *w, const struct stat *old)
         }
         /* Left by a killed process that had the same number, as happens in containers. */
         unlink(w->temp);
-        w->fd = open(w->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        w->fd = open_nameless(w->path);
+        w->nameless = w->fd >= 0;
+        if (w->fd < 0)
+                w->fd = open_named(w);
         if (w->fd < 0)
                 return -1;
         return old != NULL ? fchmod(w->fd, old->st_mode & 0777) : 0;
@@ -179,10 +263,7 @@ void ran_writer_write(struct ran_writer *w, const void *bytes, size_t n)
 /* So that the new name, too, survives a power cut. Some file systems cannot: that is no error. */
 static void sync_folder(const char *path)
 {
-        const char *slash = strrchr(path, '/');
-        char *folder = slash == NULL   ? strdup(".")
-                       : slash == path ? strdup("/")
-                                       : strndup(path, (size_t)(slash - path));
+        char *folder = folder_of(path);
 
         if (folder == NULL)
                 return;
@@ -194,14 +275,29 @@ static void sync_folder(const char *path)
         free(folder);
 }
 
+static int give_name(struct ran_writer *w)
+{
+        char name[LINK_NAME];
+
+        if (linkat(AT_FDCWD, link_name(name, w->fd), AT_FDCWD, w->temp, AT_SYMLINK_FOLLOW) != 0)
+                return errno;
+        w->nameless = false;
+        note_name(w);
+        return 0;
+}
+
 static int finish_file(struct ran_writer *w)
 {
+        int error = 0;
+
         write_through(w, w->buffer, w->held);
         if (w->error != 0)
                 return w->error;
         /* A terminal or a pipe cannot be synced. */
         if (w->temp != NULL && fsync(w->fd) != 0)
                 return errno;
+        if (w->nameless && (error = give_name(w)) != 0)
+                return error;
         int fd = w->fd;
         w->fd = -1;
         if (close(fd) != 0)
@@ -231,7 +327,7 @@ void ran_writer_abort(struct ran_writer *w)
 {
         if (w == NULL)
                 return;
-        if (w->temp != NULL)
+        if (w->temp != NULL && !w->nameless)
                 unlink(w->temp);
         writer_free(w);
 }

@@ -1,9 +1,9 @@
 /* model.c - opening a model file. The file is hostile until everything in it has been compared with
  * what the configuration asks for; only then is anything of its size allocated. */
+#include "base/cjson.h"
 #include "model/model.h"
 #include "model/wide.h"
 
-#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,17 +191,34 @@ static char *copy(const char *s, struct ran_error *err)
         return p != NULL ? memcpy(p, s, strlen(s)) : NULL;
 }
 
-static int read_labels(struct ran_model *m, struct ran_error *err)
+/* Metadata that are JSON; the caller deletes the value, which is NULL where there are none. */
+static int read_json(const struct ran_model *m, const char *key, cJSON **value,
+                     struct ran_error *err)
 {
-        size_t n = 0, c = 0;
-        const char *text = metadata(m, "labels", &n);
-        cJSON *names = text != NULL ? cJSON_ParseWithLength(text, n) : NULL, *name;
+        size_t n = 0;
+        const char *text = metadata(m, key, &n);
         int rc = RAN_OK;
 
+        *value = text != NULL ? cjson_parse(text, n, NULL, &rc) : NULL;
+        if (rc == RAN_ENOMEM)
+                return ran_fail(err, rc, "no memory for the \"%s\" of the model file", key);
+        if (rc != RAN_OK)
+                return ran_fail(err, rc, "the \"%s\" of the model file is not JSON", key);
+        return RAN_OK;
+}
+
+static int read_labels(struct ran_model *m, struct ran_error *err)
+{
+        cJSON *names, *name;
+        size_t c = 0;
+        int rc = read_json(m, "labels", &names, err);
+
+        if (rc != RAN_OK)
+                return rc;
         m->labels = ran_alloc(m->C, sizeof *m->labels, err);
         if (m->labels == NULL) {
                 rc = RAN_ENOMEM;
-        } else if (text == NULL) {
+        } else if (names == NULL) {
                 for (char number[32]; c < m->C && rc == RAN_OK; c++) {
                         snprintf(number, sizeof number, "%zu", c);
                         m->labels[c] = copy(number, err);
@@ -269,11 +286,11 @@ static int read_seed(struct ran_model *m, const cJSON *training, struct ran_erro
 
 static int read_training(struct ran_model *m, struct ran_error *err)
 {
-        size_t n = 0;
-        const char *text = metadata(m, "training", &n);
-        cJSON *training = text != NULL ? cJSON_ParseWithLength(text, n) : NULL;
-        int rc = read_thresholds(m, training, err);
+        cJSON *training;
+        int rc = read_json(m, "training", &training, err);
 
+        if (rc == RAN_OK)
+                rc = read_thresholds(m, training, err);
         if (rc == RAN_OK)
                 rc = read_seed(m, training, err);
         if (rc == RAN_OK)

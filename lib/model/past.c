@@ -108,7 +108,9 @@ int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_past 
                 return ran_fail(err, RAN_EINVAL, "the model does not tell a source from a target");
         if (sources > 0 && past != NULL && past->carry.tokens > 0)
                 return ran_fail(err, RAN_EINVAL, "a source must be read at once, before all else");
-        return ran_score_lm(s, past != NULL ? &past->carry : NULL, ids, n, sources, out, err);
+        int rc = ran_score_lm(s, past != NULL ? &past->carry : NULL, ids, n, sources, out, err);
+        return rc == RAN_OK && out->nll != NULL ? ran_check_result(out->nll, n - out->skip, err)
+                                                : rc;
 }
 
 int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
@@ -122,7 +124,8 @@ int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *
                 if (places[i] >= L || (i > 0 && places[i] <= places[i - 1]))
                         return ran_fail(err, RAN_EINVAL, "masked token %zu is not one of the %zu",
                                         i, L);
-        return ran_score_masked(s, ids, L, places, n, gold, nll, logits, err);
+        int rc = ran_score_masked(s, ids, L, places, n, gold, nll, logits, err);
+        return rc == RAN_OK && nll != NULL ? ran_check_result(nll, n, err) : rc;
 }
 
 /* ---- the file ------------------------------------------------------------------------------- */

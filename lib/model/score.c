@@ -9,6 +9,7 @@
 #include "model/lm.h"
 #include "model/model.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,6 +201,21 @@ int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const u
         return RAN_OK;
 }
 
+int ran_check_result(const float *x, size_t n, struct ran_error *err)
+{
+        for (size_t i = 0; i < n; i++)
+                if (!isfinite(x[i]))
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "the model's result is no number: its weights were "
+                                        "damaged, or never were of use");
+        return RAN_OK;
+}
+
+int ran_check_logits(const struct ran_state *s, size_t n, struct ran_error *err)
+{
+        return ran_check_result(s->work.head.logits, n, err);
+}
+
 int ran_check_ids(const struct ran_model *m, const uint32_t *ids, size_t L, struct ran_error *err)
 {
         for (size_t t = 0; t < L; t++)
@@ -234,7 +250,8 @@ int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ra
         whole.words = 0;
         if (ran_check_document(m, d, err) != RAN_OK)
                 return RAN_EINVAL;
-        return ran_score(s, &whole, logits, embedding, err);
+        int rc = ran_score(s, &whole, logits, embedding, err);
+        return rc == RAN_OK ? ran_check_logits(s, m->C, err) : rc;
 }
 
 size_t ran_most_probable(const float *p, size_t C)

@@ -34,6 +34,12 @@ struct ran_tag_scratch {
 int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ran_tag_scratch *out,
                     struct ran_error *err);
 
+/* RAN_EFORMAT when one of n results of a model is no number: its weights are none, or so large that
+ * they might as well be. */
+int ran_check_result(const float *x, size_t n, struct ran_error *err);
+/* The same of the logits of the last document that was scored. */
+int ran_check_logits(const struct ran_state *s, size_t n, struct ran_error *err);
+
 /* As ran_lm_read and ran_lm_fill. carry: what the document goes on from, or NULL. */
 int ran_score_lm(struct ran_state *s, struct ran_carry *carry, const uint32_t *ids, size_t n,
                  size_t sources, const struct ran_lm_out *out, struct ran_error *err);

@@ -104,5 +104,10 @@ int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_doc
         for (size_t i = 0; i < d->words; i++)
                 if (d->places[i] >= d->L || (i > 0 && d->places[i] < d->places[i - 1]))
                         return ran_fail(err, RAN_EINVAL, "word %zu does not stand at a token", i);
-        return ran_score_tags(s, &m->rules, d, tags, score, logits, err);
+        int rc = ran_score_tags(s, &m->rules, d, tags, score, logits, err);
+        if (rc == RAN_OK)
+                rc = ran_check_logits(s, d->words * m->C, err);
+        if (rc == RAN_OK && score != NULL) /* which depends on the chain of tags, too */
+                rc = ran_check_result(score, d->words, err);
+        return rc;
 }

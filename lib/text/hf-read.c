@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cjson.h"
 #include "text/hf.h"
 #include "text/tokenizer.h"
 
@@ -551,18 +552,18 @@ static cJSON *parse_rest(const char *data, size_t n, const struct hf_lists *list
 {
         struct ran_buf rest = {0};
         cJSON *document = NULL;
+        int code = RAN_ENOMEM;
 
         ran_buf_add(&rest, data, lists->vocab.begin);
         ran_buf_str(&rest, lists->vocab.end > 0 ? "{}" : "");
         ran_buf_add(&rest, data + lists->vocab.end, n - lists->vocab.end);
-        if (rest.failed) {
-                ran_fail(err, RAN_ENOMEM, "no memory to read a vocabulary of %zu bytes", n);
-        } else {
-                document = cJSON_ParseWithLength(rest.data, rest.len);
-                if (document == NULL)
-                        ran_fail(err, RAN_EFORMAT,
-                                 "not valid JSON: nested too deeply, or half of a surrogate pair");
-        }
+        if (!rest.failed)
+                document = cjson_parse(rest.data, rest.len, NULL, &code);
+        if (code == RAN_ENOMEM)
+                ran_fail(err, code, "no memory to read a vocabulary of %zu bytes", n);
+        else if (document == NULL)
+                ran_fail(err, code,
+                         "not valid JSON: nested too deeply, or half of a surrogate pair");
         ran_buf_release(&rest);
         return document;
 }

@@ -398,16 +398,19 @@ static int same_run(const struct ran_trainer *t, const struct ran_model *m, stru
         const char *training = ran_model_metadata(m, "training");
         struct ran_buf theirs = {0}, ours = {0};
         size_t n = strlen(t->training);
-        bool same;
+        bool same, failed;
 
         ran_fields_json(ran_config_fields, &m->config, &theirs);
         ran_fields_json(ran_config_fields, t->c, &ours);
-        same = theirs.len == ours.len && memcmp(theirs.data, ours.data, ours.len) == 0 &&
+        failed = theirs.failed || ours.failed;
+        same = !failed && theirs.len == ours.len && memcmp(theirs.data, ours.data, ours.len) == 0 &&
                training != NULL && training[0] == '{' &&
                strncmp(training + 1, t->training, n) == 0 && strcmp(training + 1 + n, "}") == 0 &&
                m->V == t->V && m->C == t->C && same_tokenizer(m->tokenizer, t->job->tokenizer);
         ran_buf_release(&theirs);
         ran_buf_release(&ours);
+        if (failed)
+                return ran_fail(err, RAN_ENOMEM, "no memory to compare the checkpoint");
         if (!same)
                 return ran_fail(
                         err, RAN_EINVAL,

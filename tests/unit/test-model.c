@@ -395,8 +395,6 @@ TEST(model_with_other_labels_than_classes_is_refused)
                 "[\"a\",\"b\",\"c\",4]",
                 "{\"a\":\"a\",\"b\":\"b\",\"c\":\"c\",\"d\":\"d\"}",
                 "\"abcd\"",
-                "nothing",
-                "",
         };
         struct ran_error err = {0};
         struct ran_model *m;
@@ -407,6 +405,10 @@ TEST(model_with_other_labels_than_classes_is_refused)
         for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
                 d.metadata[3].text = bad[i];
                 draft_refused(&d, "not a list of 4 names");
+        }
+        for (const char **text = (const char *[]){"nothing", "", "[\"a\"", NULL}; *text; text++) {
+                d.metadata[3].text = *text;
+                draft_refused(&d, "the \"labels\" of the model file is not JSON");
         }
         d.metadata[3].text = "[\"d\",\"\",\"\\u00e9\",\"a\"]";
         draft_write(&d);
@@ -439,6 +441,8 @@ TEST(model_with_bad_thresholds_is_refused)
                 d.metadata[3].text = bad[i];
                 draft_refused(&d, "not a list of 4 numbers from 0 to 1");
         }
+        d.metadata[3].text = "{\"thresholds\":[";
+        draft_refused(&d, "the \"training\" of the model file is not JSON");
         d.metadata[3].text = "{\"thresholds\":[0,0.25,0.5,1]}";
         draft_write(&d);
         m = ran_model_open(d.path, false, &err);

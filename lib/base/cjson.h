@@ -1,0 +1,14 @@
+/* cjson.h - cJSON that says why not. */
+#ifndef RAN_BASE_CJSON_H
+#define RAN_BASE_CJSON_H
+
+#include <cjson/cJSON.h>
+
+#include "ran.h"
+
+/* n bytes as a value, which the caller deletes. NULL: they hold no JSON, and *code is RAN_EFORMAT,
+ * or memory ran out, and it is RAN_ENOMEM; err is left to the caller. *end, where it is not NULL:
+ * behind the value, where anything may follow, or where it is wrong. */
+cJSON *cjson_parse(const char *text, size_t n, const char **end, int *code);
+
+#endif

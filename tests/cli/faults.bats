@@ -1,0 +1,90 @@
+#!/usr/bin/env bats
+# What fails below the programs: memory, files, disks, and the programs themselves, which are killed.
+# A sample; make check-long tries it all.
+
+bats_require_minimum_version 1.5.0
+load train.bash
+
+setup() {
+  PATH=$RAN_BIN:$PATH
+  export FAULTS_BIN=$RAN_BIN/faults
+  [ -x "$FAULTS_BIN/inject" ] || skip "there is no $FAULTS_BIN/inject: make builds it for make check"
+  mkdir "$BATS_TEST_TMPDIR/work"
+  cd "$BATS_TEST_TMPDIR/work" || exit
+}
+
+# inject OPTION... -- COMMAND...: nothing goes wrong.
+inject() {
+  local options=()
+  while [ "$1" != -- ]; do options+=("$1"); shift; done
+  run -0 "$FAULTS_BIN/inject" "${options[@]}" "$FAULTS_BIN/preload.so" "$(type -P "$2")" "${@:3}"
+  echo "$output"
+}
+
+# ---- samples -------------------------------------------------------------------------------------
+
+@test "faults: of each program a sample of all calls that may fail ends in a sentence and loses nothing" {
+  run -0 "$BATS_TEST_DIRNAME/../faults/run" 8
+  [[ ${lines[-1]} == 'faults: '*', 0 wrong, '* ]]
+}
+
+@test "faults: a training that is killed at any moment goes on to the same model" {
+  run -0 "$BATS_TEST_DIRNAME/../faults/kills" 10
+  [[ ${lines[-1]} == '16 times a training was ended early: nothing lost'* ]]
+}
+
+@test "faults: a folder where nobody may write keeps its files" {
+  # A user who owns nothing, where that can be had: root may write everywhere.
+  local as=()
+  if [ "$(id -u)" -eq 0 ]; then
+    as=(setpriv --reuid=65534 --clear-groups)
+    "${as[@]}" ran-tokenize --version >/dev/null 2>&1 || skip 'another user cannot run the programs'
+  fi
+  mkdir closed
+  echo old >closed/vocab.json
+  documents 6 >closed/train.jsonl
+  chmod -R a+rX "$BATS_TEST_TMPDIR" && chmod a-w closed
+  "${as[@]}" test -r closed/train.jsonl || skip 'another user cannot come here'
+  run -3 "${as[@]}" "$(type -P ran-tokenize)" learn -o closed/vocab.json closed/train.jsonl
+  [ "$output" = 'ran-tokenize: cannot write closed/vocab.json: Permission denied' ]
+  run -3 "${as[@]}" "$(type -P ran-train)" classify -o closed/m.ran closed/train.jsonl
+  [ "$output" = 'ran-train: cannot write closed/m.ran: Permission denied' ]
+  chmod u+w closed
+  [ "$(echo closed/*)" = 'closed/train.jsonl closed/vocab.json' ]
+  [ "$(cat closed/vocab.json)" = old ]
+}
+
+# ---- found by them -------------------------------------------------------------------------------
+
+@test "faults: memory that runs out for the output was a lost output, and status 0" {
+  documents 2 9 >two.jsonl
+  ran-tokenize learn -q -o vocab.json two.jsonl
+  inject -- ran-tokenize encode -j 1 --vocab ../vocab.json ../two.jsonl
+}
+
+@test "faults: memory that ran out for the header of a PNG was a broken picture, and status 0" {
+  inject -o grid.png -- ran-attnmask --attention window --window 2 --length 3 --format png -o grid.png
+}
+
+@test "faults: memory that ran out while options were read was a usage error" {
+  inject -o grid.txt -- ran-attnmask --attention window --window 2 --length 3 -o grid.txt
+}
+
+@test "faults: a program that died, or was stopped by Ctrl-C, left its temporary file" {
+  documents 1 >one.jsonl
+  ran-tokenize learn -q -o vocab.json one.jsonl
+  inject -n 20 -o v.json -- ran-tokenize learn -j 1 -o v.json ../one.jsonl
+  inject -n 20 -t -o v.json -- ran-tokenize learn -j 1 -o v.json ../one.jsonl # on NFS, say
+  rm -r run
+  mkfifo pipe
+  ran-tokenize encode --vocab vocab.json -o out.jsonl --rejects seen pipe 2>said 3>&- &
+  exec 9>pipe
+  echo nonsense >&9
+  wait_for nonsense seen
+  kill -TERM $!
+  status=0
+  wait $! || status=$?
+  exec 9>&-
+  [ $status -eq 143 ]
+  [ "$(echo *)" = 'one.jsonl pipe said seen vocab.json' ]
+}
