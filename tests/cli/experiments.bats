@@ -315,6 +315,31 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
   run -2 history-test -m model.ran texts.jsonl -- --cache x
 }
 
+@test "seeds: a row for each, that of the model it trained, and their mean" {
+  weather >train.jsonl
+  sed 's/wet day, number 3/dry day, number 3/' train.jsonl >test.jsonl # one is wrong
+  seeds -n 2 --work kept train.jsonl test.jsonl $tiny --no-dev >table
+  for seed in 1 2; do
+    ran-train classify -q $tiny --no-dev --seed $seed -o $seed.ran train.jsonl
+    cmp $seed.ran kept/$seed.ran
+    ran-classify -m $seed.ran --eval test.jsonl | jq '100 * .accuracy'
+  done >want
+  awk 'NR == FNR { want[NR] = sprintf("%.2f", $1); sum += $1; next }
+    FNR > 1 && FNR < 4 && ($1 != FNR - 1 || $2 != want[FNR - 1] || $4 < 1) { bad = 1 }
+    FNR == 4 && $2 != sprintf("%.2f,", sum / 2) { bad = 1 }
+    END { exit bad || FNR != 4 }' want table
+  # What it has is not learned again; of other files or options it would be wrong.
+  echo '2 12.5 1 1' >kept/2.result
+  seeds -n 2 --work kept train.jsonl test.jsonl $tiny --no-dev | grep -q '^2  *12.50 '
+  run -3 seeds -n 2 --work kept train.jsonl test.jsonl $tiny
+  [[ $output == *'kept is from other files or options'* ]]
+  run -2 seeds train.jsonl
+  run -2 seeds -n 0 train.jsonl test.jsonl
+  run -3 seeds train.jsonl nowhere.jsonl
+  run -3 seeds --work other train.jsonl test.jsonl --epochs x
+  [[ $output == *'--epochs must be a whole number'* ]]
+}
+
 @test "experiments: each says what it takes, and the README what it is" {
   for script in "$root"/share/experiments/*; do
     [ -x "$script" ] || continue
