@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Documents are read so many tokens at a time, one at least; and solved so many times at most. */
-enum { TOKENS = 1 << 15, PASSES = 1000 };
+enum { TOKENS = 1 << 15, PASSES = 200 };
 /* Of how rare a feature is: added to what each side has of it. */
 static const double smoothing = 0.03;
 
@@ -35,15 +35,13 @@ struct lists {
 struct solver {
         const struct ran_linear *k;
         struct lists lists;
-        size_t C, sides, per; /* sides: 1 where no document is learned from by probabilities; per:
-                                 classes of a task */
-        float *weight, *bias; /* copies: those of the caller stay until there is a result */
-        float *square;        /* (rows, C) r² */
-        float *alpha;         /* (B, C, sides) */
-        /* (C) of the document at hand: whether it is of the class, its score, its squared length as
-         * the class sees it, and the step */
-        double *target, *score, *length, *step;
-        double *worst; /* (tasks) how far from its optimum a class is */
+        size_t C, sides, per;   /* sides: 1 where no document is learned from by probabilities; per:
+                                   classes of a task */
+        float *weight, *bias;   /* copies: those of the caller stay until there is a result */
+        float *square;          /* (rows, C) r² */
+        float *alpha;           /* (B, C, sides) */
+        double *target, *score; /* (C) of the document at hand: whether it is of the class */
+        double *worst;          /* (tasks) how far from its optimum a class is */
 };
 
 /* ---- documents ------------------------------------------------------------------------------ */
@@ -221,40 +219,63 @@ static int rate(struct solver *s, struct ran_error *err)
 
 /* ---- coordinate descent ---------------------------------------------------------------------- */
 
-/* The scores of classes [from, to) for document i, and its squared length as each sees it. */
-static void look(const struct solver *s, size_t i, size_t from, size_t to)
+/* The scores of classes [from, to) for document i. */
+static void score(const struct solver *s, size_t i, size_t from, size_t to)
 {
         const struct ran_gram *gram = s->lists.gram + s->lists.begin[i];
-        double *restrict score = s->score, *restrict length = s->length;
+        double *restrict sum = s->score;
 
-        for (size_t c = from; c < to; c++) {
-                score[c] = (double)s->bias[c];
-                length[c] = 1;
-        }
+        for (size_t c = from; c < to; c++)
+                sum[c] = (double)s->bias[c];
         for (size_t g = 0; g < s->lists.grams[i]; g++) {
                 const float *restrict w = s->weight + gram[g].bucket * s->C;
-                const float *restrict r = s->square + gram[g].bucket * s->C;
-                double x = (double)gram[g].x, xx = x * x;
+                double x = (double)gram[g].x;
 
-                for (size_t c = from; c < to; c++) {
-                        score[c] += x * (double)w[c];
-                        length[c] += xx * (double)r[c];
-                }
+                for (size_t c = from; c < to; c++)
+                        sum[c] += x * (double)w[c];
         }
 }
 
-/* One step of the dual variable *alpha of a document on side y; returns by how much it moves, and
- * raises *worst to how far it was from where it belongs. */
-static double move(float *alpha, double y, double cost, double score, double length, double *worst)
+/* The squared length of document i as class c sees it. */
+static double length(const struct solver *s, size_t i, size_t c)
 {
-        double was = (double)*alpha, slack = 1 / (2 * cost);
-        double slope = y * score - 1 + slack * was, now = fmax(0, was - slope / (length + slack));
+        const struct ran_gram *gram = s->lists.gram + s->lists.begin[i];
+        double sum = 1;
 
-        if (was == 0 && slope > 0)
-                return 0;
+        for (size_t g = 0; g < s->lists.grams[i]; g++)
+                sum += (double)gram[g].x * (double)gram[g].x *
+                       (double)s->square[gram[g].bucket * s->C + c];
+        return sum;
+}
+
+static void move(struct solver *s, size_t i, size_t c, double step)
+{
+        const struct ran_gram *gram = s->lists.gram + s->lists.begin[i];
+
+        s->bias[c] += (float)step;
+        for (size_t g = 0; g < s->lists.grams[i]; g++) {
+                size_t at = gram[g].bucket * s->C + c;
+
+                s->weight[at] = (float)((double)s->weight[at] +
+                                        step * (double)gram[g].x * (double)s->square[at]);
+        }
+}
+
+/* The dual variable of document i on side y of class c goes where it belongs. Most are 0, and stay
+ * there, so that only the scores cost anything. Raises *worst to how far it was. */
+static void solve_side(struct solver *s, size_t i, size_t c, double y, double cost, float *alpha,
+                       double *worst)
+{
+        double was = (double)*alpha, slack = 1 / (2 * cost), slope, squares;
+
+        slope = y * s->score[c] - 1 + slack * was;
+        if (cost <= 0 || slope == 0 || (was == 0 && slope > 0))
+                return;
         *worst = fmax(*worst, fabs(slope));
-        *alpha = (float)now;
-        return y * ((double)*alpha - was);
+        squares = length(s, i, c);
+        *alpha = (float)fmax(0, was - slope / (squares + slack));
+        move(s, i, c, y * ((double)*alpha - was));
+        s->score[c] += y * ((double)*alpha - was) * squares;
 }
 
 /* What document b is learned from, of classes [from, to). */
@@ -270,36 +291,20 @@ static void aim(const struct solver *s, size_t b, size_t from, size_t to)
 
 static void solve_document(struct solver *s, size_t i, size_t from, size_t to, double *worst)
 {
-        const struct ran_gram *gram = s->lists.gram + s->lists.begin[i];
         const struct ran_linear *k = s->k;
         size_t b = s->lists.document[i];
-        double *restrict step = s->step;
-        bool any = false;
+        double cost = k->cost * (double)k->d->weight[b];
 
+        if (k->class_weight != NULL && !k->d->multilabel)
+                cost *= k->class_weight[k->d->labels[k->d->label_first[b]]];
         aim(s, b, from, to);
-        look(s, i, from, to);
+        score(s, i, from, to);
         for (size_t c = from; c < to; c++) {
-                double t = s->target[c], cost = k->cost * (double)k->d->weight[b];
                 float *alpha = s->alpha + (b * s->C + c) * s->sides;
+                double t = s->target[c];
 
-                if (k->class_weight != NULL && !k->d->multilabel)
-                        cost *= k->class_weight[k->d->labels[k->d->label_first[b]]];
-                step[c] = 0;
-                if (cost * t > 0)
-                        step[c] = move(alpha, 1, cost * t, s->score[c], s->length[c], worst);
-                if (cost * (1 - t) > 0)
-                        step[c] += move(alpha + s->sides - 1, -1, cost * (1 - t),
-                                        s->score[c] + step[c] * s->length[c], s->length[c], worst);
-                s->bias[c] += (float)step[c];
-                any |= step[c] != 0;
-        }
-        for (size_t g = 0; g < s->lists.grams[i] && any; g++) {
-                float *restrict w = s->weight + gram[g].bucket * s->C;
-                const float *restrict r = s->square + gram[g].bucket * s->C;
-                double x = (double)gram[g].x;
-
-                for (size_t c = from; c < to; c++)
-                        w[c] = (float)((double)w[c] + step[c] * x * (double)r[c]);
+                solve_side(s, i, c, 1, cost * t, alpha, worst);
+                solve_side(s, i, c, -1, cost * (1 - t), alpha + s->sides - 1, worst);
         }
 }
 
@@ -362,9 +367,7 @@ static void solver_release(struct solver *s)
         free(s->square);
         free(s->alpha);
         free(s->target);
-        free(s->step);
         free(s->score);
-        free(s->length);
         free(s->worst);
 }
 
@@ -387,13 +390,10 @@ int ran_linear_fit(const struct ran_linear *k, const float *idf, float *weight, 
         s.square = ran_alloc_floats(k->c->wide * C, err);
         s.alpha = ran_alloc_floats(all, err);
         s.target = ran_alloc(C, sizeof *s.target, err);
-        s.step = ran_alloc(C, sizeof *s.step, err);
         s.score = ran_alloc(C, sizeof *s.score, err);
-        s.length = ran_alloc(C, sizeof *s.length, err);
         s.worst = ran_alloc(C, sizeof *s.worst, err);
         if (s.weight != NULL && s.bias != NULL && s.square != NULL && s.alpha != NULL &&
-            s.target != NULL && s.step != NULL && s.score != NULL && s.length != NULL &&
-            s.worst != NULL)
+            s.target != NULL && s.score != NULL && s.worst != NULL)
                 rc = rate(&s, err);
         if (rc == RAN_OK) {
                 memcpy(s.weight, weight, k->c->wide * C * sizeof *weight);

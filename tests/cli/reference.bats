@@ -42,7 +42,8 @@ task() {
 at_gaps() {
   jq -r '.masked_at[] as $at | "out.\(input_line_number - 1) \($at)"' "$1" >gaps
   awk -v width=23 'NR == FNR { wanted[$1, $2] = 1; next }
-    ($1, int(seen[$1]++ / width)) in wanted' gaps -
+    { n = seen[$1]++ } # mawk would take "++ /" for the beginning of a pattern
+    ($1, int(n / width)) in wanted' gaps -
 }
 
 # logits CASE: within 1e-4 of the largest of each document.

@@ -29,7 +29,7 @@ metadata() {
 
 @test "tune: all that is left to try is tried, and the best model is kept" {
   documents 100 >train.jsonl
-  run -0 --separate-stderr ran-train classify $fixed --epochs 1 --metric loss --tune 60 -o m.ran train.jsonl
+  run -0 --separate-stderr ran-train classify $fixed --seed 3 --epochs 1 --metric loss --tune 60 -o m.ran train.jsonl
   [ "$(trials m.ran.tune | grep -c '"trial"')" -eq 6 ]
   [ "$(trials m.ran.tune | tail -n 1)" = '{"complete":true}' ]
   [[ $stderr == *'nothing is left to try'* ]]
