@@ -158,7 +158,8 @@ const struct ran_field ran_config_fields[] = {
         {.name = "wide_affixes",
          .type = RAN_FIELD_BOOL,
          AT(wide_affixes),
-         .help = "wide path: what pieces begin and end with, too, two to five characters"},
+         .help = "wide path: what words begin and end with, too, two to five characters; of words "
+                 "that are unknown or in pieces nothing else"},
         {.name = "rank",
          .type = RAN_FIELD_SIZE,
          AT(rank),

@@ -152,16 +152,16 @@ static int read_weights(struct ran_model *m, const struct ran_layout *layout, st
         return rc;
 }
 
-static int make_affixes(struct ran_model *m, struct ran_error *err)
+static int make_pieces(struct ran_model *m, struct ran_error *err)
 {
-        if (!ran_wide_wants_affixes(&m->config))
+        if (!ran_wide_wants_pieces(&m->config))
                 return RAN_OK;
         if (m->tokenizer == NULL)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the wide path looks at what pieces begin and end with, but the "
                                 "model has no tokenizer");
-        m->params.affixes = m->affixes = ran_wide_affixes(m->tokenizer, m->config.wide, err);
-        return m->affixes != NULL ? RAN_OK : RAN_ENOMEM;
+        m->params.pieces = m->pieces = ran_wide_pieces(m->tokenizer, m->config.wide, err);
+        return m->pieces != NULL ? RAN_OK : RAN_ENOMEM;
 }
 
 static int read_tokenizer(struct ran_model *m, struct ran_error *err)
@@ -328,7 +328,7 @@ static int open_checked(struct ran_model *m, bool verify, struct ran_error *err)
         if (rc == RAN_OK)
                 rc = read_tokenizer(m, err);
         if (rc == RAN_OK)
-                rc = make_affixes(m, err);
+                rc = make_pieces(m, err);
         if (rc == RAN_OK && !ran_is_tied(&m->config))
                 rc = read_labels(m, err);
         if (rc == RAN_OK && !ran_is_tied(&m->config))
@@ -366,7 +366,7 @@ void ran_model_free(struct ran_model *m)
         for (size_t i = 0; i < RAN_APART; i++)
                 free(m->copy[i]);
         ran_tokenizer_free(m->tokenizer);
-        free(m->affixes);
+        free(m->pieces);
         for (size_t c = 0; m->labels != NULL && c < m->C; c++)
                 free(m->labels[c]);
         free(m->labels);

@@ -170,7 +170,7 @@ struct ran_params {
         const float *spelling;   /* (c->spelling, D), apart like the embedding; NULL: none */
         const float *wide;       /* (c->wide, C) and */
         const float *idf;        /* (c->wide) of the wide path, see wide.h; NULL: none */
-        const uint32_t *affixes; /* (V, RAN_AFFIXES), made from the vocabulary where c wants them */
+        const uint32_t *pieces; /* (V, RAN_PIECE), made from the vocabulary where c wants them */
         float *dembed; /* of a gradient where the output is tied to the embedding: (V, D); else NULL
                         */
 };

@@ -31,7 +31,7 @@ uint32_t ran_wide_bucket(const uint32_t *ids, size_t n, size_t buckets)
         return bucket_of(hash, buckets);
 }
 
-/* ---- affixes --------------------------------------------------------------------------------- */
+/* ---- pieces ---------------------------------------------------------------------------------- */
 
 /* Where character i of a piece begins, or its end: pieces are UTF-8. */
 static size_t byte_of(const char *piece, size_t n, size_t i)
@@ -64,36 +64,48 @@ static uint32_t affix_of(bool last, const char *from, const char *end, size_t bu
         return bucket_of(hash, buckets);
 }
 
-uint32_t *ran_wide_affixes(const struct ran_tokenizer *t, size_t buckets, struct ran_error *err)
+static void describe(uint32_t *to, const char *piece, size_t n, size_t buckets)
 {
-        size_t V = ran_tokenizer_size(t), all;
-        uint32_t *affixes = NULL;
+        size_t count = characters(piece, n);
 
-        if (!__builtin_mul_overflow(V, RAN_AFFIXES, &all))
-                affixes = ran_alloc(all, sizeof *affixes, err);
-        for (size_t id = 0; id < V && affixes != NULL; id++) {
-                uint32_t *to = affixes + id * RAN_AFFIXES;
-                size_t n, count = 0;
+        for (size_t i = RAN_AFFIX_LEAST; i <= RAN_AFFIX_MOST && i <= count; i++, to += 2) {
+                to[0] = affix_of(false, piece, piece + byte_of(piece, n, i), buckets);
+                to[1] = affix_of(true, piece + byte_of(piece, n, count - i), piece + n, buckets);
+        }
+}
+
+uint32_t *ran_wide_pieces(const struct ran_tokenizer *t, size_t buckets, struct ran_error *err)
+{
+        static const char goes_on[] = "##"; /* as pieces of words begin that are not the first */
+        size_t V = ran_tokenizer_size(t), all, mark = strlen(goes_on);
+        uint32_t *pieces = NULL;
+
+        if (!__builtin_mul_overflow(V, RAN_PIECE, &all))
+                pieces = ran_alloc(all, sizeof *pieces, err);
+        for (size_t id = 0; id < V && pieces != NULL; id++) {
+                uint32_t *to = pieces + id * RAN_PIECE;
+                size_t n;
                 const char *piece = ran_tokenizer_piece(t, (uint32_t)id, &n);
 
-                if (piece != NULL && id != ran_tokenizer_unknown(t))
-                        count = characters(piece, n);
-
-                for (size_t i = RAN_AFFIX_LEAST; i <= RAN_AFFIX_MOST; i++, to += 2) {
-                        to[0] = to[1] = RAN_NO_AFFIX;
-                        if (i > count)
-                                continue;
-                        to[0] = affix_of(false, piece, piece + byte_of(piece, n, i), buckets);
-                        to[1] = affix_of(true, piece + byte_of(piece, n, count - i), piece + n,
-                                         buckets);
+                for (size_t i = 0; i < RAN_AFFIXES; i++)
+                        to[i] = RAN_NO_AFFIX;
+                if (piece == NULL || id == ran_tokenizer_unknown(t)) {
+                        to[RAN_AFFIXES] = RAN_PIECE_UNKNOWN;
+                        continue;
                 }
+                if (n > mark && memcmp(piece, goes_on, mark) == 0) {
+                        to[RAN_AFFIXES] = RAN_PIECE_GOES_ON;
+                        piece += mark;
+                        n -= mark;
+                }
+                describe(to, piece, n, buckets);
         }
-        return affixes;
+        return pieces;
 }
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-bool ran_wide_wants_affixes(const struct ran_config *c)
+bool ran_wide_wants_pieces(const struct ran_config *c)
 {
         return c->wide > 0 && c->wide_affixes;
 }
@@ -103,23 +115,59 @@ size_t ran_wide_features(const struct ran_config *c)
         return c->ngrams + (c->wide_affixes ? RAN_AFFIXES : 0);
 }
 
+static uint32_t kind(const uint32_t *pieces, uint32_t id)
+{
+        return pieces[id * RAN_PIECE + RAN_AFFIXES];
+}
+
+static bool is_last(const uint32_t *pieces, const uint32_t *ids, size_t L, size_t t)
+{
+        return t + 1 == L || kind(pieces, ids[t + 1]) != RAN_PIECE_GOES_ON;
+}
+
+/* How many ids from t on make runs: `ngrams`, unless there is an end, or a word that is not whole.
+ */
+static size_t longest_run(const struct ran_config *c, const uint32_t *pieces, const uint32_t *ids,
+                          size_t L, size_t t)
+{
+        size_t n = 0;
+
+        while (n < c->ngrams && t + n < L &&
+               (pieces == NULL ||
+                (kind(pieces, ids[t + n]) == RAN_PIECE_BEGINS && is_last(pieces, ids, L, t + n))))
+                n++;
+        return n;
+}
+
+/* Affix i of the word that token t is of, where that begins or ends with it. */
+static uint32_t affix(const uint32_t *pieces, const uint32_t *ids, size_t L, size_t t, size_t i)
+{
+        bool there =
+                i % 2 == 0 ? kind(pieces, ids[t]) != RAN_PIECE_GOES_ON : is_last(pieces, ids, L, t);
+
+        return there ? pieces[ids[t] * RAN_PIECE + i] : RAN_NO_AFFIX;
+}
+
 size_t ran_wide_list(struct ran_place *to, struct ran_place *spare, const struct ran_config *c,
-                     const uint32_t *affixes, const uint32_t *ids, size_t L)
+                     const uint32_t *pieces, const uint32_t *ids, size_t L)
 {
         struct ran_place *sorted;
         size_t runs = 0, n = 0;
 
         for (size_t t = 0; t < L; t++) {
-                size_t most = L - t < c->ngrams ? L - t : c->ngrams;
+                size_t most = longest_run(c, pieces, ids, L, t);
                 uint64_t hash = 0;
 
                 for (size_t i = 0; i < most; i++) {
                         hash = extend(hash, ids[t + i]);
                         to[runs++].id = bucket_of(hash, c->wide);
                 }
-                for (size_t i = 0; i < RAN_AFFIXES && c->wide_affixes; i++)
-                        if (affixes[ids[t] * RAN_AFFIXES + i] != RAN_NO_AFFIX)
-                                to[runs++].id = affixes[ids[t] * RAN_AFFIXES + i];
+                for (size_t i = 0; i < RAN_AFFIXES && pieces != NULL; i++) {
+                        uint32_t bucket = affix(pieces, ids, L, t, i);
+
+                        if (bucket != RAN_NO_AFFIX)
+                                to[runs++].id = bucket;
+                }
         }
         sorted = ran_places_sort(to, spare, runs);
         for (size_t i = 0, end; i < runs; i = end) {
@@ -161,10 +209,10 @@ static size_t weigh(struct ran_gram *gram, const struct ran_place *list, size_t 
 }
 
 size_t ran_wide_read(struct ran_gram *gram, struct ran_place *place, struct ran_place *spare,
-                     const struct ran_config *c, const uint32_t *affixes, const float *idf,
+                     const struct ran_config *c, const uint32_t *pieces, const float *idf,
                      const uint32_t *ids, size_t L)
 {
-        return weigh(gram, place, ran_wide_list(place, spare, c, affixes, ids, L), idf);
+        return weigh(gram, place, ran_wide_list(place, spare, c, pieces, ids, L), idf);
 }
 
 static void read_document(struct ran_work *w, const struct ran_params *p, size_t b)
@@ -173,7 +221,7 @@ static void read_document(struct ran_work *w, const struct ran_params *p, size_t
         struct ran_head *h = &w->head;
         size_t from = rows->doc[b], at = from * ran_wide_features(w->c);
 
-        h->grams[b] = ran_wide_read(h->gram + at, h->gram_place, h->gram_spare, w->c, p->affixes,
+        h->grams[b] = ran_wide_read(h->gram + at, h->gram_place, h->gram_spare, w->c, p->pieces,
                                     p->idf, rows->ids + from, rows->doc[b + 1] - from);
 }
 
@@ -224,7 +272,7 @@ static double worth_of(const struct worth *k, uint32_t bucket)
 {
         const struct ran_gram *gram = find(k->h->gram, k->h->grams[0], bucket);
 
-        if (gram == NULL)
+        if (gram == NULL) /* as for RAN_NO_AFFIX */
                 return 0;
         return (double)gram->x * ran_dot(k->weight, k->p->wide + bucket * k->C, k->C) /
                (double)gram->times;
@@ -239,14 +287,16 @@ void ran_wide_explain(const struct ran_work *w, const struct ran_params *p, size
         size_t L = w->rows->L;
 
         for (size_t t = 0; t < L; t++) {
-                for (size_t n = 1; n <= c->ngrams && t + n <= L; n++) {
+                size_t most = longest_run(c, p->pieces, ids, L, t);
+
+                for (size_t n = 1; n <= most; n++) {
                         double part = share / (double)n *
                                       worth_of(&k, ran_wide_bucket(ids + t, n, c->wide));
 
                         for (size_t i = t; i < t + n; i++)
                                 value[i] += part;
                 }
-                for (size_t i = 0; i < RAN_AFFIXES && c->wide_affixes; i++)
-                        value[t] += share * worth_of(&k, p->affixes[ids[t] * RAN_AFFIXES + i]);
+                for (size_t i = 0; i < RAN_AFFIXES && p->pieces != NULL; i++)
+                        value[t] += share * worth_of(&k, affix(p->pieces, ids, L, t, i));
         }
 }

@@ -4,7 +4,9 @@
  *   x_g = (1 + ln n_g) idf[g] / |...|                     so that the whole of x has the length 1
  *
  * g are buckets: each run of 1 to `ngrams` ids is hashed to one of `wide`, with `wide_affixes` what
- * each piece begins and ends with, too, and n_g is how many of these the document has there. idf[g]
+ * each word begins and ends with, too, and n_g is how many of these the document has there. Then a
+ * word that is cut into pieces, or unknown, is in no run: it is rare, and where a collection has
+ * rare words says little of where a new document has them. idf[g]
  * = 1 + ln((1 + B) / (1 + b_g)), if b_g of the B documents that were learned from have the bucket;
  * 0, which leaves it out, if fewer than two have. It is what a linear model of n-grams does
  * (TF-IDF), and costs a line of the table for each bucket of the document, whatever its length.
@@ -21,31 +23,32 @@
 /* The bucket of n ids in a row. */
 uint32_t ran_wide_bucket(const uint32_t *ids, size_t n, size_t buckets);
 
-/* The first 2, 3, 4, 5 characters of a piece, and the last ones; a shorter piece has fewer. */
-enum { RAN_AFFIX_LEAST = 2, RAN_AFFIX_MOST = 5, RAN_AFFIXES = 8 };
+/* What is known of a piece, RAN_PIECE numbers: the buckets of its first 2, 3, 4, 5 characters and
+ * of its last ones, in turns (a shorter piece has fewer), and what it is of a word. */
+enum { RAN_AFFIX_LEAST = 2, RAN_AFFIX_MOST = 5, RAN_AFFIXES = 8, RAN_PIECE };
+enum { RAN_PIECE_BEGINS, RAN_PIECE_GOES_ON, RAN_PIECE_UNKNOWN };
 /* Where it has none. */
 #define RAN_NO_AFFIX UINT32_MAX
 
-/* The buckets of what each piece of a vocabulary begins and ends with, (V, RAN_AFFIXES), to be
- * freed; what stands for the unknown has none. NULL: memory ran out. */
-uint32_t *ran_wide_affixes(const struct ran_tokenizer *t, size_t buckets, struct ran_error *err);
+/* That of each piece of a vocabulary, (V, RAN_PIECE), to be freed. NULL: memory ran out. */
+uint32_t *ran_wide_pieces(const struct ran_tokenizer *t, size_t buckets, struct ran_error *err);
 
 /* Whether they are needed. */
-bool ran_wide_wants_affixes(const struct ran_config *c);
+bool ran_wide_wants_pieces(const struct ran_config *c);
 
 /* How many features a token has, at most. */
 size_t ran_wide_features(const struct ran_config *c);
 
 /* Lists the buckets of L ids, ascending and each once, in `to` (room for L ran_wide_features), id a
- * bucket and `at` how often it is there; spare: room for as many. affixes: those of the vocabulary,
+ * bucket and `at` how often it is there; spare: room for as many. pieces: those of the vocabulary,
  * if c wants them. Returns how many there are. */
 size_t ran_wide_list(struct ran_place *to, struct ran_place *spare, const struct ran_config *c,
-                     const uint32_t *affixes, const uint32_t *ids, size_t L);
+                     const uint32_t *pieces, const uint32_t *ids, size_t L);
 
 /* Lists the features of L ids as x_g above, ascending by bucket, in `gram` (room as for a list;
  * place and spare: scratch of as much). idf NULL: as if it were 1. Returns how many there are. */
 size_t ran_wide_read(struct ran_gram *gram, struct ran_place *place, struct ran_place *spare,
-                     const struct ran_config *c, const uint32_t *affixes, const float *idf,
+                     const struct ran_config *c, const uint32_t *pieces, const float *idf,
                      const uint32_t *ids, size_t L);
 
 /* What a bucket counts that `having` of so many documents have. */

@@ -102,7 +102,7 @@ static void read_one(void *arg, size_t i)
         const struct ran_linear *k = l->k;
         size_t at = l->begin[i], b = l->document[i];
 
-        l->grams[i] = ran_wide_read(l->gram + at, l->place + at, l->spare + at, k->c, k->affixes,
+        l->grams[i] = ran_wide_read(l->gram + at, l->place + at, l->spare + at, k->c, k->pieces,
                                     l->idf, k->d->ids + k->d->first[b], tokens_of(k->d, b));
 }
 

@@ -26,7 +26,7 @@ struct ran_linear {
         const struct ran_dataset *d;
         const size_t *document;
         size_t n;
-        const uint32_t *affixes;    /* those of the vocabulary, if c wants them */
+        const uint32_t *pieces;     /* those of the vocabulary, if c wants them */
         const double *class_weight; /* (C) of a document's only class; NULL: all 1 */
         double cost;
         double near;   /* ends when no document is further than this from where it belongs */

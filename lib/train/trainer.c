@@ -86,10 +86,10 @@ static int allocate_tables(struct ran_trainer *t, bool dev, struct ran_error *er
                 return RAN_ENOMEM;
         t->p.embed = t->table.x;
         t->p.spelling = t->c->spelling > 0 ? t->p.embed + t->V * t->D : NULL;
-        if (!ran_wide_wants_affixes(t->c))
+        if (!ran_wide_wants_pieces(t->c))
                 return RAN_OK;
-        t->p.affixes = t->affixes = ran_wide_affixes(t->job->tokenizer, t->c->wide, err);
-        return t->affixes != NULL ? RAN_OK : RAN_ENOMEM;
+        t->p.pieces = t->pieces = ran_wide_pieces(t->job->tokenizer, t->c->wide, err);
+        return t->pieces != NULL ? RAN_OK : RAN_ENOMEM;
 }
 
 static void list_documents(struct ran_trainer *t)
@@ -161,7 +161,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         if (t->s->word_dropout > 0 && job->tokenizer == NULL)
                 return ran_fail(err, RAN_EINVAL,
                                 "word_dropout needs a vocabulary, which says what unknown is");
-        if (ran_wide_wants_affixes(t->c) && job->tokenizer == NULL)
+        if (ran_wide_wants_pieces(t->c) && job->tokenizer == NULL)
                 return ran_fail(err, RAN_EINVAL,
                                 "without a vocabulary nobody knows what ids begin and end with: "
                                 "wide_affixes must be off");
@@ -213,7 +213,7 @@ struct ran_linear ran_trainer_linear(const struct ran_trainer *t)
                                    .d = t->job->train,
                                    .document = t->document,
                                    .n = t->documents,
-                                   .affixes = t->affixes,
+                                   .pieces = t->pieces,
                                    .class_weight = t->batcher.class_weight,
                                    .cost = t->wide_cost,
                                    .near = ran_linear_near,
@@ -232,7 +232,7 @@ void ran_trainer_release(struct ran_trainer *t)
         free(t->best_table);
         free(t->wide);
         free(t->idf);
-        free(t->affixes);
+        free(t->pieces);
         free(t->best_block);
         free(t->order);
         free(t->document);

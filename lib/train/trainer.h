@@ -42,7 +42,7 @@ struct ran_trainer {
         struct ran_table table; /* the embedding, that of spelling behind it */
         float *wide, *idf;      /* (c->wide, C), (c->wide) */
         double wide_cost;       /* that it is learned with; 0: not at all */
-        uint32_t *affixes;
+        uint32_t *pieces;
         float *best_block, *best_table; /* NULL without dev data */
         struct ran_optimiser optimiser;
         struct ran_batcher batcher;

@@ -104,7 +104,7 @@ void naive_init(struct naive *n, const struct ran_config *c, const struct ran_la
         *n = (struct naive){.c = c, .layout = layout, .V = V, .C = C, .seed = p->seed};
         n->block = doubles(layout->size);
         n->idf = p->idf;
-        n->affixes = p->affixes;
+        n->pieces = p->pieces;
         n->embed = doubles((V + c->spelling) * c->dim + c->wide * C);
         for (size_t i = 0; i < layout->size; i++)
                 n->block[i] = (double)p->block[i];
@@ -751,6 +751,21 @@ static size_t bucket_of(const struct naive *n, const uint32_t *ids, size_t lengt
         return (size_t)(z % n->c->wide);
 }
 
+static uint32_t kind(const struct naive *n, uint32_t id)
+{
+        return n->pieces[id * RAN_PIECE + RAN_AFFIXES];
+}
+
+/* Whether tokens [from, to) are words of one piece each. */
+static bool words_are_whole(const struct naive *n, const uint32_t *ids, size_t L, size_t from,
+                            size_t to)
+{
+        for (size_t t = from; t < to && n->c->wide_affixes; t++)
+                if (kind(n, ids[t]) != RAN_PIECE_BEGINS)
+                        return false;
+        return !n->c->wide_affixes || to == L || kind(n, ids[to]) != RAN_PIECE_GOES_ON;
+}
+
 static void add_wide(const struct naive *n, double *logits, const uint32_t *ids, size_t L)
 {
         const double *table = n->embed + (n->V + n->c->spelling) * n->c->dim;
@@ -758,13 +773,17 @@ static void add_wide(const struct naive *n, double *logits, const uint32_t *ids,
 
         for (size_t length = 1; length <= n->c->ngrams; length++)
                 for (size_t t = 0; t + length <= L; t++)
-                        x[bucket_of(n, ids + t, length)]++;
-        for (size_t i = 0; n->c->wide_affixes && i < L * RAN_AFFIXES; i++) {
-                uint32_t bucket = n->affixes[ids[i / RAN_AFFIXES] * RAN_AFFIXES + i % RAN_AFFIXES];
+                        if (words_are_whole(n, ids, L, t, t + length))
+                                x[bucket_of(n, ids + t, length)]++;
+        for (size_t t = 0; n->c->wide_affixes && t < L; t++)
+                for (size_t i = 0; i < RAN_AFFIXES; i++) {
+                        uint32_t bucket = n->pieces[ids[t] * RAN_PIECE + i];
+                        size_t later = i % 2 == 0 ? t : t + 1; /* the first is behind no other */
 
-                if (bucket != RAN_NO_AFFIX)
-                        x[bucket]++;
-        }
+                        if (bucket != RAN_NO_AFFIX &&
+                            (later == L || kind(n, ids[later]) != RAN_PIECE_GOES_ON))
+                                x[bucket]++;
+                }
         for (size_t g = 0; g < n->c->wide; g++) {
                 x[g] = x[g] > 0 ? (1 + log(x[g])) * (double)n->idf[g] : 0;
                 squares += x[g] * x[g];

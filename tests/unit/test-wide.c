@@ -28,21 +28,33 @@ static void check_list(struct dice *dice, size_t L, size_t V, size_t ngrams, boo
         size_t room = L * ran_wide_features(&c);
         struct ran_place *list = ran_alloc(2 * room, sizeof *list, &err);
         uint32_t *ids = ran_alloc(L, sizeof *ids, &err);
-        uint32_t *affixes = ran_alloc(V * RAN_AFFIXES, sizeof *affixes, &err);
+        bool *whole = ran_alloc(L, sizeof *whole, &err);
+        uint32_t *pieces = ran_alloc(V * RAN_PIECE, sizeof *pieces, &err);
 
-        for (size_t i = 0; i < V * RAN_AFFIXES; i++)
-                affixes[i] = i % 4 == 0 ? RAN_NO_AFFIX : (uint32_t)dice_size(dice, 0, buckets - 1);
+        for (size_t i = 0; i < V * RAN_PIECE; i++)
+                pieces[i] = i % RAN_PIECE == RAN_AFFIXES
+                                    ? (uint32_t)(dice_size(dice, 0, 5) % 4 % 3) /* most begin */
+                            : i % 4 == 0 ? RAN_NO_AFFIX
+                                         : (uint32_t)dice_size(dice, 0, buckets - 1);
         for (size_t t = 0; t < L; t++)
                 ids[t] = (uint32_t)dice_size(dice, 0, V - 1);
+        for (size_t t = 0; t < L; t++) {
+                const uint32_t *piece = pieces + ids[t] * RAN_PIECE;
+                bool last = t + 1 == L ||
+                            pieces[ids[t + 1] * RAN_PIECE + RAN_AFFIXES] != RAN_PIECE_GOES_ON;
+
+                whole[t] = !affixed || (piece[RAN_AFFIXES] == RAN_PIECE_BEGINS && last);
+                for (size_t i = 0; i < RAN_AFFIXES && affixed; i++)
+                        if (piece[i] != RAN_NO_AFFIX &&
+                            (i % 2 == 1 ? last : piece[RAN_AFFIXES] != RAN_PIECE_GOES_ON)) {
+                                count[piece[i]]++;
+                                all++;
+                        }
+        }
         for (size_t t = 0; t < L; t++)
-                for (size_t i = 1; i <= ngrams && t + i <= L; i++, all++)
+                for (size_t i = 1; i <= ngrams && t + i <= L && whole[t + i - 1]; i++, all++)
                         count[ran_wide_bucket(ids + t, i, buckets)]++;
-        for (size_t i = 0; i < L * RAN_AFFIXES && affixed; i++)
-                if (i % 4 != 0) {
-                        count[affixes[ids[i / RAN_AFFIXES] * RAN_AFFIXES + i % RAN_AFFIXES]]++;
-                        all++;
-                }
-        n = ran_wide_list(list, list + room, &c, affixed ? affixes : NULL, ids, L);
+        n = ran_wide_list(list, list + room, &c, affixed ? pieces : NULL, ids, L);
         for (size_t i = 0; i < n; i++) {
                 CHECK(list[i].id < buckets && (i == 0 || list[i - 1].id < list[i].id));
                 CHECK_SIZE(list[i].at, count[list[i].id]);
@@ -52,7 +64,8 @@ static void check_list(struct dice *dice, size_t L, size_t V, size_t ngrams, boo
         free(count);
         free(list);
         free(ids);
-        free(affixes);
+        free(pieces);
+        free(whole);
 }
 
 TEST(wide_list_has_each_bucket_once_and_counts_it)
@@ -73,30 +86,37 @@ TEST(wide_idf_is_that_of_tf_idf_and_leaves_out_what_is_rare)
         CHECK_NEAR((double)ran_wide_idf(3, 999), 1 + log(250), 1e-6);
 }
 
-/* Each as often as there are places in the table of pieces; the same text, the same bucket. */
-TEST(wide_affixes_are_what_pieces_begin_and_end_with)
+/* The same text, the same bucket; what goes on with a word is known without its mark. */
+TEST(wide_pieces_know_what_words_begin_and_end_with)
 {
         static const char pieces[] =
-                "[UNK]\na\nab\nabc\nabcdefg\nxxefg\n\xc3\xa4\xc3\xb6\xc3\xbc\n";
+                "[UNK]\na\nab\nabc\nabcdefg\nxxefg\n\xc3\xa4\xc3\xb6\xc3\xbc\n##bc\n##\n";
+        enum { PIECES = 9 };
         struct ran_error err = {0};
         struct ran_tokenizer *t = ran_tokenizer_load(pieces, sizeof pieces - 1, &err);
         const size_t many = 1u << 30;
         uint32_t *a;
-        size_t n[7] = {0};
+        size_t n[PIECES] = {0};
 
         REQUIRE(CHECK_OK(t != NULL ? RAN_OK : err.code, err));
-        a = ran_wide_affixes(t, many, &err);
+        a = ran_wide_pieces(t, many, &err);
         REQUIRE(a != NULL);
-        for (size_t i = 0; i < 7 * RAN_AFFIXES; i++)
-                n[i / RAN_AFFIXES] += a[i] != RAN_NO_AFFIX;
+        for (size_t i = 0; i < PIECES * RAN_PIECE; i++)
+                n[i / RAN_PIECE] += i % RAN_PIECE < RAN_AFFIXES && a[i] != RAN_NO_AFFIX;
         CHECK(n[0] == 0 && n[1] == 0 && n[2] == 2 && n[3] == 4 && n[4] == 8 && n[5] == 8);
         CHECK_SIZE(n[6], 4); /* of three characters, not six bytes */
-        const uint32_t *ab = a + 2 * RAN_AFFIXES, *abc = ab + RAN_AFFIXES, *g = abc + RAN_AFFIXES,
-                       *xx = g + RAN_AFFIXES;
+        CHECK(n[7] == 2 && n[8] == 2);
+        for (size_t i = 0; i < PIECES; i++)
+                CHECK_SIZE(a[i * RAN_PIECE + RAN_AFFIXES], i == 0   ? RAN_PIECE_UNKNOWN
+                                                           : i == 7 ? RAN_PIECE_GOES_ON
+                                                                    : RAN_PIECE_BEGINS);
+        const uint32_t *ab = a + 2 * RAN_PIECE, *abc = ab + RAN_PIECE, *g = abc + RAN_PIECE,
+                       *xx = g + RAN_PIECE, *bc = a + 7 * RAN_PIECE;
         CHECK(ab[0] == abc[0] && abc[0] == g[0] && abc[2] == g[2]); /* ab-, abc- */
         CHECK(ab[1] != abc[1] && ab[0] != ab[1]);                   /* -ab, -bc */
         CHECK(g[1] == xx[1] && g[3] == xx[3] && g[5] != xx[5]);     /* -fg, -efg; -defg, -xefg */
-        CHECK_SIZE(ab[0], 280440628);                               /* part of the format */
+        CHECK(bc[1] == abc[1]);
+        CHECK_SIZE(ab[0], 280440628); /* part of the format */
         free(a);
         ran_tokenizer_free(t);
 }
