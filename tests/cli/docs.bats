@@ -40,7 +40,7 @@ source_map() {
   for command in 'ran-tokenize learn' 'ran-tokenize encode' 'ran-train classify' ran-classify \
     'ran-lm score' 'ran-lm generate' ran-attnmask; do
     $command --help
-  done | grep -oE -- '--[][a-z-]+' | sed 's/\[no-\]//' | sort -u >known
+  done | grep -oE -- '--[][a-z-]+' | sed 's/\[no-\]\(.*\)/\1\n--no-\1/' | sort -u >known
   # Those of other programs.
   printf -- '--pipe-part\n--block\n--sshlogin\n' >>known
   grep -oE -- '--[a-z][a-z-]*' "$root/README.md" | sort -u >named
