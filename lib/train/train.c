@@ -55,7 +55,7 @@ static struct ran_train_report report_of(const struct ran_trainer *t, int event)
                 .tokens = t->tokens,
                 .seconds = seconds,
                 .tokens_per_second = seconds > 0 ? (double)t->tokens / seconds : 0,
-                .eta_seconds = done > 0 ? seconds / done * left : 0,
+                .eta_seconds = done > 0 ? (seconds - t->from_seconds) / done * left : 0,
                 .metric = t->at.best,
                 .best = t->at.best,
                 .best_epoch = (size_t)t->at.best_epoch,
@@ -332,6 +332,7 @@ static int learn(struct ran_trainer *t, struct ran_error *err)
         int rc = learn_wide(t, err);
 
         t->from_step = t->optimiser.step;
+        t->from_seconds = now() - t->started;
         while (rc == RAN_OK && t->at.epoch < (double)epochs_of(t) &&
                (!has_dev(t->job) || t->at.refit != 0 || t->at.stale < (double)t->s->patience))
                 rc = run_epoch(t, err);

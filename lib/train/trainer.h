@@ -60,7 +60,8 @@ struct ran_trainer {
         float calibrated[RAN_CALIBRATION_KEPT]; /* its numbers, in a checkpoint */
         double started, saved;                  /* clock */
         size_t tokens;
-        uint64_t from_step;
+        uint64_t from_step;  /* where this training of the run began, */
+        double from_seconds; /* and when */
         double rate, norm;
 };
 
