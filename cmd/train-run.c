@@ -256,8 +256,10 @@ int train_dry_run(const struct ran_train_job *job)
         printf("steps       %zu\n", e.steps);
         printf("arithmetic  %s operations an epoch\n", train_amount(text, e.flops));
         fflush(stdout); /* what follows takes a while */
-        printf("time        %s for %zu epochs, on %zu threads\n",
+        printf("time        %s for %zu epochs%s, on %zu threads\n",
                train_duration(text, measure(job)), job->settings->epochs,
+               job->settings->refit && job->held != NULL ? ", and at most as long again (--refit)"
+                                                         : "",
                ran_pool_threads(job->pool));
         return CMD_OK;
 }
