@@ -4,12 +4,13 @@
  *   x_g = (1 + ln n_g) idf[g] / |...|                     so that the whole of x has the length 1
  *
  * g are buckets: each run of 1 to `ngrams` ids is hashed to one of `wide`, with `wide_affixes` what
- * each word begins and ends with, too, and n_g is how many of these the document has there. Then a
- * word that is cut into pieces, or unknown, is in no run: it is rare, and where a collection has
- * rare words says little of where a new document has them. idf[g]
+ * each word begins and ends with, too, and n_g is how many of these the document has there. idf[g]
  * = 1 + ln((1 + B) / (1 + b_g)), if b_g of the B documents that were learned from have the bucket;
  * 0, which leaves it out, if fewer than two have. It is what a linear model of n-grams does
  * (TF-IDF), and costs a line of the table for each bucket of the document, whatever its length.
+ *
+ * With `wide_affixes` a word that is cut into pieces, or unknown, is in no run: it is rare, and
+ * where a collection has rare words says little of where a new document has them.
  *
  * Each path learns by itself, as if the other were not there (train/linear.h); how much either
  * counts in the finished model the development data say (train/blend.h).
@@ -25,7 +26,7 @@ uint32_t ran_wide_bucket(const uint32_t *ids, size_t n, size_t buckets);
 
 /* What is known of a piece, RAN_PIECE numbers: the buckets of its first 2, 3, 4, 5 characters and
  * of its last ones, in turns (a shorter piece has fewer), and what it is of a word. */
-enum { RAN_AFFIX_LEAST = 2, RAN_AFFIX_MOST = 5, RAN_AFFIXES = 8, RAN_PIECE };
+enum { RAN_AFFIX_LEAST = 2, RAN_AFFIX_MOST = 5, RAN_AFFIXES = 8, RAN_PIECE = RAN_AFFIXES + 1 };
 enum { RAN_PIECE_BEGINS, RAN_PIECE_GOES_ON, RAN_PIECE_UNKNOWN };
 /* Where it has none. */
 #define RAN_NO_AFFIX UINT32_MAX
