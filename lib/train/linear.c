@@ -25,11 +25,12 @@ struct lists {
         const struct ran_linear *k;
         const float *idf;       /* NULL: only which buckets there are */
         const size_t *document; /* (n) */
-        size_t n, room, begin_cap;
+        size_t n;
         size_t *begin; /* (n) where its features begin */
         size_t *grams; /* (n) how many they are */
         struct ran_gram *gram;
         struct ran_place *place, *spare;
+        size_t begin_cap, grams_cap, gram_cap, place_cap, spare_cap;
 };
 
 struct solver {
@@ -71,29 +72,23 @@ static void lists_release(struct lists *l)
         free(l->spare);
 }
 
-static void *moved(void *old, size_t n, size_t size, struct ran_error *err)
-{
-        free(old);
-        return ran_alloc(n, size, err);
-}
+/* Grows one array of a list. */
+#define ROOM(array, want)                                                                       \
+        do {                                                                                    \
+                void *grown = ran_grow(l->array, &l->array##_cap, want, sizeof *l->array, err); \
+                if (grown == NULL)                                                              \
+                        return RAN_ENOMEM;                                                      \
+                l->array = grown;                                                               \
+        } while (0)
 
 static int fit(struct lists *l, size_t room, struct ran_error *err)
 {
-        if (l->n > l->begin_cap) {
-                l->begin_cap = l->n;
-                l->begin = moved(l->begin, l->n, sizeof *l->begin, err);
-                l->grams = moved(l->grams, l->n, sizeof *l->grams, err);
-        }
-        if (room > l->room) {
-                l->room = room;
-                l->gram = moved(l->gram, room, sizeof *l->gram, err);
-                l->place = moved(l->place, room, sizeof *l->place, err);
-                l->spare = moved(l->spare, room, sizeof *l->spare, err);
-        }
-        return l->begin != NULL && l->grams != NULL && l->gram != NULL && l->place != NULL &&
-                               l->spare != NULL
-                       ? RAN_OK
-                       : RAN_ENOMEM;
+        ROOM(begin, l->n);
+        ROOM(grams, l->n);
+        ROOM(gram, room);
+        ROOM(place, room);
+        ROOM(spare, room);
+        return RAN_OK;
 }
 
 static void read_one(void *arg, size_t i)
@@ -172,10 +167,19 @@ static int count(struct solver *s, double *all, double *squares, struct ran_erro
         return rc;
 }
 
+struct rating {
+        const struct solver *s;
+        const double *all, *squares; /* (rows) */
+        double weight;               /* of all documents */
+};
+
 /* From what class c has of each feature to r². */
-static void rate_class(struct solver *s, size_t c, const double *all, const double *squares)
+static void rate_class(void *arg, size_t c)
 {
-        double mine = 0, others = 0, sum = 0, weight = 0;
+        const struct rating *k = arg;
+        const struct solver *s = k->s;
+        const double *all = k->all, *squares = k->squares;
+        double mine = 0, others = 0, sum = 0;
         size_t rows = s->k->c->wide;
 
         for (size_t g = 0; g < rows; g++) {
@@ -195,10 +199,8 @@ static void rate_class(struct solver *s, size_t c, const double *all, const doub
                 s->square[g * s->C + c] = (float)ratio;
                 sum += ratio * squares[g];
         }
-        for (size_t i = 0; i < s->k->n; i++)
-                weight += (double)s->k->d->weight[s->k->document[i]];
         for (size_t g = 0; g < rows && sum > 0; g++)
-                s->square[g * s->C + c] *= (float)(weight / sum);
+                s->square[g * s->C + c] *= (float)(k->weight / sum);
 }
 
 static int rate(struct solver *s, struct ran_error *err)
@@ -210,8 +212,13 @@ static int rate(struct solver *s, struct ran_error *err)
 
         if (all != NULL && squares != NULL)
                 rc = count(s, all, squares, err);
-        for (size_t c = 0; c < s->C && rc == RAN_OK; c++)
-                rate_class(s, c, all, squares);
+        if (rc == RAN_OK) {
+                struct rating k = {.s = s, .all = all, .squares = squares};
+
+                for (size_t i = 0; i < s->k->n; i++)
+                        k.weight += (double)s->k->d->weight[s->k->document[i]];
+                ran_parallel(s->k->pool, s->C, rate_class, &k);
+        }
         free(all);
         free(squares);
         return rc;
