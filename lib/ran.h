@@ -1138,6 +1138,7 @@ void ran_dataset_release(struct ran_dataset *d);
 enum { RAN_SCHEDULE_CONSTANT, RAN_SCHEDULE_LINEAR, RAN_SCHEDULE_COSINE };
 enum { RAN_METRIC_ACCURACY, RAN_METRIC_MICRO_F1, RAN_METRIC_MACRO_F1, RAN_METRIC_LOSS };
 enum { RAN_WEIGHTS_NONE, RAN_WEIGHTS_BALANCED };
+enum { RAN_RATIOS_AUTO, RAN_RATIOS_YES, RAN_RATIOS_NO };
 
 /* Settings of training that can change its result; with ran_config they are the `training` of the
  * model file. */
@@ -1148,10 +1149,10 @@ struct ran_train_settings {
         double dropout, embed_dropout, word_dropout, label_smoothing;
         double vectors_rms; /* root mean square that `vectors` of the job are scaled to; 0: as is */
         double init_rate;   /* share of the learning rate, for what `init` of the job brings */
-        double wide_cost; /* of errors of the wide path, see train/linear.h */
+        double wide_cost; /* of errors of the wide path, see train/linear.h; 0: chosen */
         bool refit;       /* after the best epoch is known, learn from `held` documents, too */
         bool freeze;      /* the rows of the embedding that `vectors` or `init` bring stay */
-        int schedule, metric, class_weights;
+        int schedule, metric, class_weights, wide_ratios;
 };
 extern const struct ran_field ran_train_fields[];
 /* Checks what no single setting can know: what the model is. */

@@ -167,11 +167,11 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
         if (ran_is_tied(c)) /* gradients hold all of the embedding */
                 shard += (double)e->embedding_parameters;
         /* weights, two moments and the best so far; gradients of the shards in flight; scratch;
-         * data; weights of the wide path, and as much twice while they are learned */
+         * data; weights of the wide path, and as much three times while they are learned */
         e->bytes = (size_t)(4 * copies * (double)(e->parameters + e->embedding_parameters) +
                             4 * (double)(threads + 4) * shard + (double)threads * work +
                             data_bytes(job, (double)(V * c->dim)) +
-                            4 * (3 * wide + (double)d->B * C_wide));
+                            4 * (4 * wide + (double)d->B * C_wide));
         e->embedding_parameters += (size_t)wide;
         return RAN_OK;
 }

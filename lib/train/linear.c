@@ -40,7 +40,7 @@ struct solver {
                                    classes of a task */
         float *weight, *bias;   /* copies: those of the caller stay until there is a result */
         float *square;          /* (rows, C) r² */
-        float *alpha;           /* (B, C, sides) */
+        float *alpha;           /* (B, C, sides): its own, or that of k */
         double *target, *score; /* (C) of the document at hand: whether it is of the class */
         double *worst;          /* (tasks) how far from its optimum a class is */
 };
@@ -206,6 +206,12 @@ static void rate_class(void *arg, size_t c)
 static int rate(struct solver *s, struct ran_error *err)
 {
         size_t rows = s->k->c->wide;
+
+        if (!s->k->ratios) {
+                for (size_t i = 0; i < rows * s->C; i++)
+                        s->square[i] = 1;
+                return RAN_OK;
+        }
         double *all = ran_alloc(rows, sizeof *all, err);
         double *squares = ran_alloc(rows, sizeof *squares, err);
         int rc = RAN_ENOMEM;
@@ -226,16 +232,17 @@ static int rate(struct solver *s, struct ran_error *err)
 
 /* ---- coordinate descent ---------------------------------------------------------------------- */
 
-/* The scores of classes [from, to) for document i. */
-static void score(const struct solver *s, size_t i, size_t from, size_t to)
+/* sum (C): the scores of classes [from, to) for document i of a list. */
+static void score(double *restrict sum, const struct lists *l, size_t i, const float *weight,
+                  const float *bias, size_t from, size_t to)
 {
-        const struct ran_gram *gram = s->lists.gram + s->lists.begin[i];
-        double *restrict sum = s->score;
+        const struct ran_gram *gram = l->gram + l->begin[i];
+        size_t C = l->k->d->C;
 
         for (size_t c = from; c < to; c++)
-                sum[c] = (double)s->bias[c];
-        for (size_t g = 0; g < s->lists.grams[i]; g++) {
-                const float *restrict w = s->weight + gram[g].bucket * s->C;
+                sum[c] = (double)bias[c];
+        for (size_t g = 0; g < l->grams[i]; g++) {
+                const float *restrict w = weight + gram[g].bucket * C;
                 double x = (double)gram[g].x;
 
                 for (size_t c = from; c < to; c++)
@@ -305,7 +312,7 @@ static void solve_document(struct solver *s, size_t i, size_t from, size_t to, d
         if (k->class_weight != NULL && !k->d->multilabel)
                 cost *= k->class_weight[k->d->labels[k->d->label_first[b]]];
         aim(s, b, from, to);
-        score(s, i, from, to);
+        score(s->score, &s->lists, i, s->weight, s->bias, from, to);
         for (size_t c = from; c < to; c++) {
                 float *alpha = s->alpha + (b * s->C + c) * s->sides;
                 double t = s->target[c];
@@ -372,10 +379,16 @@ static void solver_release(struct solver *s)
         free(s->weight);
         free(s->bias);
         free(s->square);
-        free(s->alpha);
+        if (s->k->alpha == NULL)
+                free(s->alpha);
         free(s->target);
         free(s->score);
         free(s->worst);
+}
+
+size_t ran_linear_sides(const struct ran_dataset *d)
+{
+        return d->soft_first != NULL ? SIDES : 1;
 }
 
 int ran_linear_fit(const struct ran_linear *k, const float *idf, float *weight, float *bias,
@@ -385,7 +398,7 @@ int ran_linear_fit(const struct ran_linear *k, const float *idf, float *weight, 
         struct solver s = {.k = k,
                            .lists = {.k = k, .idf = idf},
                            .C = C,
-                           .sides = k->d->soft_first != NULL ? SIDES : 1,
+                           .sides = ran_linear_sides(k->d),
                            .per = (C + threads - 1) / threads};
         int rc = RAN_ENOMEM;
 
@@ -395,7 +408,7 @@ int ran_linear_fit(const struct ran_linear *k, const float *idf, float *weight, 
         s.weight = ran_alloc_floats(k->c->wide * C, err);
         s.bias = ran_alloc_floats(C, err);
         s.square = ran_alloc_floats(k->c->wide * C, err);
-        s.alpha = ran_alloc_floats(all, err);
+        s.alpha = k->alpha != NULL ? k->alpha : ran_alloc_floats(all, err);
         s.target = ran_alloc(C, sizeof *s.target, err);
         s.score = ran_alloc(C, sizeof *s.score, err);
         s.worst = ran_alloc(C, sizeof *s.worst, err);
@@ -412,5 +425,26 @@ int ran_linear_fit(const struct ran_linear *k, const float *idf, float *weight, 
                 memcpy(bias, s.bias, C * sizeof *bias);
         }
         solver_release(&s);
+        return rc;
+}
+
+int ran_linear_score(const struct ran_linear *k, const size_t *document, size_t n, const float *idf,
+                     const float *weight, const float *bias, float *logits, struct ran_error *err)
+{
+        struct lists l = {.k = k, .idf = idf};
+        size_t C = k->d->C;
+        double *sum = ran_alloc(C, sizeof *sum, err);
+        int rc = sum != NULL ? RAN_OK : RAN_ENOMEM;
+
+        for (size_t at = 0; at < n && rc == RAN_OK; at += l.n) {
+                rc = read(&l, document + at, n - at, err);
+                for (size_t i = 0; i < l.n && rc == RAN_OK; i++) {
+                        score(sum, &l, i, weight, bias, 0, C);
+                        for (size_t c = 0; c < C; c++)
+                                logits[(at + i) * C + c] = (float)sum[c];
+                }
+        }
+        free(sum);
+        lists_release(&l);
         return rc;
 }

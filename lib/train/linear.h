@@ -7,7 +7,8 @@
  * with x_dg as wide.h has them, y_d = ±1, and r_gc the more, the better a feature tells the class
  * from others by itself: r_gc² = |ln (p_gc / q_gc)|, where p is its share in the documents of the
  * class and q in all others (Wang and Manning 2012 have the ratio itself; its root was better on
- * each of five collections), scaled so that documents have the length 1 in the mean.
+ * each of five collections), scaled so that documents have the length 1 in the mean; or 1 of all.
+ * Which of the two, and what errors cost, is chosen by cross-validation (choose.h).
  * wide.weight[g, c] = r_gc u_g. A document that is learned from by probabilities counts for both
  * sides, as much as they say.
  *
@@ -29,6 +30,10 @@ struct ran_linear {
         const uint32_t *pieces;     /* those of the vocabulary, if c wants them */
         const double *class_weight; /* (C) of a document's only class; NULL: all 1 */
         double cost;
+        bool ratios;   /* r as above; else 1 */
+        float *alpha;  /* NULL: 0 to begin with. Or (B, C, sides) as another fit left it, whose
+                          weight  and bias this one begins with: sooner there, if only the cost is
+                          another */
         double near;   /* ends when no document is further than this from where it belongs */
         uint64_t seed; /* of the order of documents */
         struct ran_pool *pool;
@@ -48,5 +53,12 @@ int ran_linear_idf(const struct ran_linear *k, float *idf, struct ran_error *err
  * They stay as they were unless it succeeds. */
 int ran_linear_fit(const struct ran_linear *k, const float *idf, float *weight, float *bias,
                    struct ran_error *err);
+
+/* Sides that a document of d can count for, in alpha. */
+size_t ran_linear_sides(const struct ran_dataset *d);
+
+/* logits (n, C) of documents of k->d, document (n). */
+int ran_linear_score(const struct ran_linear *k, const size_t *document, size_t n, const float *idf,
+                     const float *weight, const float *bias, float *logits, struct ran_error *err);
 
 #endif

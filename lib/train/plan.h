@@ -59,6 +59,7 @@ int ran_plan_unpack(struct ran_plan *p, const float *in, struct ran_error *err);
 
 /* order (n) = document (n; NULL: 0, 1, ...) as an epoch takes them: Fisher and Yates, draws keyed by
  * the epoch. */
+#define RAN_SHUFFLE_FOLDS UINT64_MAX /* an epoch that there is not: for folds */
 void ran_plan_shuffle(size_t *order, const size_t *document, size_t n, uint64_t seed,
                       uint64_t epoch);
 

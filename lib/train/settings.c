@@ -6,6 +6,7 @@
 static const char *const schedules[] = {"constant", "linear", "cosine", NULL};
 static const char *const metrics[] = {"accuracy", "micro_f1", "macro_f1", "loss", NULL};
 static const char *const weights[] = {"none", "balanced", NULL};
+static const char *const ratios[] = {"auto", "yes", "no", NULL};
 
 #define AT(member) .offset = offsetof(struct ran_train_settings, member)
 
@@ -176,9 +177,17 @@ const struct ran_field ran_train_fields[] = {
          .low = 0,
          .high = 1e6,
          .value = "X",
-         .initial = "0.5",
+         .initial = "0",
          .help = "wide path: what an error costs, beside the size of its weights; more follows the "
-                 "training data closer"},
+                 "training data closer; 0: what cross-validation finds best of 0.5, 2 and 8"},
+        {.name = "wide_ratios",
+         .type = RAN_FIELD_CHOICE,
+         AT(wide_ratios),
+         .choices = ratios,
+         .value = "WHEN",
+         .initial = "auto",
+         .help = "wide path: features count the more, the better each tells the labels apart by "
+                 "itself; auto: if cross-validation finds that better"},
         {.name = "refit",
          .type = RAN_FIELD_BOOL,
          AT(refit),

@@ -23,7 +23,7 @@ static void start_by_chance(struct ran_trainer *t)
         ran_tensor_start(rows, &embed, t->s->seed);
         if (t->c->spelling > 0)
                 ran_tensor_start(rows + t->V * t->D, &spelling, t->s->seed);
-        t->wide_cost = t->s->wide_cost;
+        t->wide_rate = 1;
 }
 
 /* The output of a language model begins with how often each id occurs in the training data. */
@@ -113,7 +113,7 @@ static void take_tensors(struct ran_trainer *t, const struct ran_layout *theirs)
             t->c->ngrams == m->config.ngrams && t->c->wide_affixes == m->config.wide_affixes) {
                 memcpy(t->wide, m->params.wide, t->c->wide * t->C * sizeof *t->wide);
                 memcpy(t->idf, m->params.idf, t->c->wide * sizeof *t->idf);
-                t->wide_cost *= t->s->init_rate;
+                t->wide_rate = t->s->init_rate;
                 t->usual = (struct ran_blend){1, 1}; /* they were blended already */
         }
 }

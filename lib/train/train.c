@@ -300,12 +300,20 @@ static int learn_wide(struct ran_trainer *t, struct ran_error *err)
         struct ran_linear wide = ran_trainer_linear(t);
         int rc = RAN_OK;
 
-        if (t->c->wide == 0 || t->wide_cost == 0 || t->at.fitted != 0)
+        if (t->c->wide == 0 || t->wide_rate == 0 || t->at.fitted != 0)
                 return RAN_OK;
         wide.pass = on_pass;
         wide.arg = t;
-        rc = ran_linear_fit(&wide, t->idf, t->wide, t->p.head.wide_b, err);
-        t->at.fitted = rc == RAN_OK;
+        if (t->at.refit == 0)
+                rc = ran_linear_choose(&wide, t->s->wide_ratios, t->idf, t->wide, t->p.head.wide_b,
+                                       err);
+        if (rc == RAN_OK)
+                rc = ran_linear_fit(&wide, t->idf, t->wide, t->p.head.wide_b, err);
+        if (rc == RAN_OK) {
+                t->at.fitted = 1;
+                t->at.cost = wide.cost;
+                t->at.ratios = wide.ratios;
+        }
         return rc == RAN_EINTR ? stop(t, err) : rc;
 }
 

@@ -184,6 +184,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                 return rc;
         t->at.deep = t->usual.deep;
         t->at.wide = t->usual.wide;
+        t->at.cost = t->s->wide_cost * t->wide_rate;
         t->batcher.smoothing = t->s->label_smoothing;
         t->batcher.word_dropout = t->s->word_dropout;
         t->batcher.unknown = job->tokenizer != NULL ? ran_tokenizer_unknown(job->tokenizer) : 0;
@@ -215,7 +216,8 @@ struct ran_linear ran_trainer_linear(const struct ran_trainer *t)
                                    .n = t->documents,
                                    .pieces = t->pieces,
                                    .class_weight = t->batcher.class_weight,
-                                   .cost = t->wide_cost,
+                                   .cost = t->at.cost,
+                                   .ratios = t->at.ratios != 0,
                                    .near = ran_linear_near,
                                    .seed = t->s->seed,
                                    .pool = t->job->pool};
@@ -354,7 +356,9 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
                 ran_buf_double(&more, t->at.deep);
                 ran_buf_str(&more, ",\"wide\":");
                 ran_buf_double(&more, t->at.wide);
-                ran_buf_char(&more, '}');
+                ran_buf_str(&more, ",\"cost\":");
+                ran_buf_double(&more, t->at.cost);
+                ran_buf_printf(&more, ",\"ratios\":%s}", t->at.ratios != 0 ? "true" : "false");
         }
         if (t->c->multilabel) {
                 ran_buf_str(&more, ",\"thresholds\":[");

@@ -5,7 +5,7 @@
 #include "model/calibration.h"
 #include "train/batch.h"
 #include "train/blend.h"
-#include "train/linear.h"
+#include "train/choose.h"
 #include "train/optimiser.h"
 
 /* Where a run stands. Numbers only, kept in a checkpoint as doubles. */
@@ -21,6 +21,8 @@
         X(wide)       /* and what that counts */                                       \
         X(loss)       /* smoothed */                                                   \
         X(loss_weight)                                                                 \
+        X(cost)       /* of the wide path's errors, as chosen; 0: not yet */           \
+        X(ratios)     /* 1: with ratios, as chosen */                                  \
         X(fitted)     /* 1: the wide path is learned */                                \
         X(refit)      /* 1: the best epoch is known, all documents are learned from */ \
         X(threshold)  /* several labels: tuned on the dev data, else 0.5 */            \
@@ -41,7 +43,7 @@ struct ran_trainer {
         struct ran_params p;    /* weights at work; what lies apart is in */
         struct ran_table table; /* the embedding, that of spelling behind it */
         float *wide, *idf;      /* (c->wide, C), (c->wide) */
-        double wide_cost;       /* that it is learned with; 0: not at all */
+        double wide_rate;       /* share of its cost, where `init` brought it; 0: it stays */
         uint32_t *pieces;
         float *best_block, *best_table; /* NULL without dev data */
         struct ran_optimiser optimiser;
@@ -75,7 +77,7 @@ int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err);
 /* Fills rows of the table. */
 void ran_trainer_take(struct ran_trainer *t, size_t first, size_t n, const float *rows);
 
-/* What the wide path is to learn. */
+/* What the wide path is to learn; with the cost 0, before that is chosen. */
 struct ran_linear ran_trainer_linear(const struct ran_trainer *t);
 
 /* start.c: fills the weights as the job says, and which of them are to learn more slowly or not at

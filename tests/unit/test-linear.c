@@ -9,7 +9,7 @@
 #include "doubles.h"
 #include "model/wide.h"
 #include "test.h"
-#include "train/linear.h"
+#include "train/choose.h"
 
 enum { BUCKETS = 200, C = CORPUS_C };
 
@@ -36,6 +36,7 @@ static void bench_init(struct bench *b, size_t documents, bool several)
                                    .document = b->document,
                                    .n = documents,
                                    .cost = 0.7,
+                                   .ratios = true,
                                    .near = 1e-5,
                                    .seed = 5};
 }
@@ -129,7 +130,7 @@ static void ratios(const struct bench *b, const double *x, size_t c, double r2[B
                         length += (double)b->d.weight[d] * r2[g] * pow(x[d * BUCKETS + g], 2);
         }
         for (size_t g = 0; g < BUCKETS; g++)
-                r2[g] *= weight / length;
+                r2[g] = b->k.ratios ? r2[g] * weight / length : 1;
 }
 
 /* At the optimum the gradient of the problem by u and b is 0, and u is what the errors pull:
@@ -174,11 +175,13 @@ static void check_optimum(const struct bench *b)
 
 TEST(linear_fit_is_where_errors_and_size_balance)
 {
-        for (int several = 0; several < 2; several++) {
+        for (int kind = 0; kind < 4; kind++) {
+                const bool several = kind % 2;
                 double balance[C];
                 struct bench b;
 
                 bench_init(&b, 120, several);
+                b.k.ratios = kind < 2;
                 for (size_t d = 0; d < b.d.B; d++)
                         b.d.weight[d] = d % 3 == 0 ? 2 : 0.5f;
                 learn(&b);
@@ -248,6 +251,143 @@ TEST(linear_fit_begins_with_what_is_there)
         bench_release(&b);
 }
 
+static int stop_at(void *arg, size_t passes)
+{
+        return passes == *(const size_t *)arg;
+}
+
+static int count_pass(void *arg, size_t passes)
+{
+        *(size_t *)arg = passes;
+        return 0;
+}
+
+/* With another cost it is sooner there from where it was, and at the same place. */
+TEST(linear_fit_goes_on_from_another_cost)
+{
+        struct ran_error err = {0};
+        struct bench b;
+        size_t anew, on;
+
+        bench_init(&b, 120, true);
+        b.k.pass = count_pass;
+        b.k.arg = &anew;
+        b.k.cost = 0.8;
+        learn(&b);
+        memset(b.weight, 0, sizeof b.weight);
+        memset(b.bias, 0, sizeof b.bias);
+        b.k.alpha = ran_alloc_floats(b.d.B * C * ran_linear_sides(&b.d), &err);
+        b.k.cost = 0.7;
+        learn(&b);
+        b.k.cost = 0.8;
+        b.k.arg = &on;
+        learn(&b);
+        check_optimum(&b);
+        CHECK(on < anew);
+        free(b.k.alpha);
+        bench_release(&b);
+}
+
+/* Scores of documents in any order, by the features that were counted above. */
+TEST(linear_score_is_features_times_weights)
+{
+        static const size_t document[] = {7, 3, 11};
+        struct ran_error err = {0};
+        float logits[3 * C];
+        struct bench b;
+
+        bench_init(&b, 60, false);
+        learn(&b);
+        double *x = features(&b);
+        CHECK_OK(ran_linear_score(&b.k, document, 3, b.idf, b.weight, b.bias, logits, &err), err);
+        for (size_t i = 0; i < 3; i++)
+                for (size_t c = 0; c < C; c++) {
+                        double score = (double)b.bias[c];
+
+                        for (size_t g = 0; g < BUCKETS; g++)
+                                score += x[document[i] * BUCKETS + g] * (double)b.weight[g * C + c];
+                        CHECK_NEAR((double)logits[i * C + c], score, 1e-4);
+                }
+        free(x);
+        bench_release(&b);
+}
+
+/* ---- which cost, and ratios or none --------------------------------------------------------- */
+
+static struct ran_linear chosen(struct bench *b, double cost, int ratios)
+{
+        struct ran_error err = {0};
+
+        b->k.cost = cost;
+        CHECK_OK(ran_linear_idf(&b->k, b->idf, &err), err);
+        CHECK_OK(ran_linear_choose(&b->k, ratios, b->idf, b->weight, b->bias, &err), err);
+        return b->k;
+}
+
+/* Labels that say nothing are best believed least; those that tokens decide, most. */
+TEST(linear_choose_follows_what_labels_are_worth)
+{
+        struct bench b;
+        struct dice dice = {.key = 9};
+
+        bench_init(&b, 300, false);
+        CHECK(chosen(&b, 0, RAN_RATIOS_NO).cost == 8);
+        CHECK(chosen(&b, 0, RAN_RATIOS_AUTO).ratios);
+        for (size_t d = 0; d < b.d.B; d++)
+                b.d.labels[b.d.label_first[d]] = (uint32_t)dice_size(&dice, 0, C - 1);
+        CHECK(chosen(&b, 0, RAN_RATIOS_NO).cost == 0.5);
+        CHECK(!chosen(&b, 0, RAN_RATIOS_AUTO).ratios);
+        bench_release(&b);
+}
+
+TEST(linear_choose_leaves_what_is_given)
+{
+        struct bench b;
+        size_t passes = 0;
+
+        bench_init(&b, 100, true);
+        b.k.pass = count_pass;
+        b.k.arg = &passes;
+        CHECK(chosen(&b, 3, RAN_RATIOS_NO).cost == 3 && !b.k.ratios && passes == 0);
+        CHECK(chosen(&b, 3, RAN_RATIOS_YES).cost == 3 && b.k.ratios && passes == 0);
+        CHECK(chosen(&b, 3, RAN_RATIOS_AUTO).cost == 3 && passes > 0);
+        CHECK(chosen(&b, 0, RAN_RATIOS_NO).cost > 0 && !b.k.ratios);
+        CHECK(chosen(&b, 0, RAN_RATIOS_YES).cost > 0 && b.k.ratios);
+        for (size_t i = 0; i < BUCKETS * C; i++)
+                CHECK(b.weight[i] == 0);
+        bench_release(&b);
+}
+
+/* Nobody is asked where there are a handful of documents; and documents that are left out are
+ * neither asked nor learned from. */
+TEST(linear_choose_of_few)
+{
+        struct bench b;
+
+        bench_init(&b, 40, false);
+        for (size_t n = 0; n < 9; n++) {
+                b.k.n = n;
+                CHECK(chosen(&b, 0, RAN_RATIOS_AUTO).cost > 0);
+        }
+        bench_release(&b);
+}
+
+TEST(linear_choose_can_be_stopped)
+{
+        struct ran_error err = {0};
+        size_t at = 4;
+        struct bench b;
+
+        bench_init(&b, 60, false);
+        b.k.pass = stop_at;
+        b.k.arg = &at;
+        b.k.cost = 0;
+        CHECK_OK(ran_linear_idf(&b.k, b.idf, &err), err);
+        CHECK(ran_linear_choose(&b.k, RAN_RATIOS_AUTO, b.idf, b.weight, b.bias, &err) == RAN_EINTR);
+        CHECK(b.k.cost == 0);
+        bench_release(&b);
+}
+
 TEST(linear_fit_is_the_same_for_any_threads)
 {
         struct ran_error err = {0};
@@ -266,11 +406,6 @@ TEST(linear_fit_is_the_same_for_any_threads)
                 ran_pool_free(b.k.pool);
                 bench_release(&b);
         }
-}
-
-static int stop_at(void *arg, size_t passes)
-{
-        return passes == *(const size_t *)arg;
 }
 
 TEST(linear_fit_that_is_stopped_leaves_what_was_there)

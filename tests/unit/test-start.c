@@ -37,7 +37,7 @@ static void refused(struct training *t, const char *sentence)
 /* Nothing moves: what the model holds is what it began with. */
 static void stand_still(struct training *t)
 {
-        t->s.learning_rate = t->s.min_learning_rate = t->s.wide_cost = 0;
+        t->s.learning_rate = t->s.min_learning_rate = t->s.init_rate = 0;
         t->s.epochs = 1;
 }
 

@@ -1,0 +1,185 @@
+/* choose.c - see choose.h. */
+#include "train/choose.h"
+#include "train/loss.h"
+#include "train/plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FOLDS = 5, ENOUGH = 2000 };
+
+/* Ascending: each fit begins where that with less cost ended. The first one, with ratios, is for
+ * where there are too few documents to ask. */
+static const double costs[] = {0.5, 2, 8};
+/* Nearer than that no choice becomes another, only later (ran_linear_near). */
+static const double roughly = 0.3;
+enum { COSTS = sizeof costs / sizeof *costs };
+
+struct candidate {
+        bool ratios;
+        double cost, loss;
+};
+
+struct choice {
+        const struct ran_linear *k;
+        const float *idf, *weight, *bias; /* as fits begin */
+        struct candidate candidate[2 * COSTS];
+        size_t candidates;
+        struct ran_linear fold; /* k without the documents that are asked about */
+        size_t *order, *rest;   /* all documents, shuffled; those of the fold */
+        const size_t *asked;    /* (n) */
+        size_t n;
+        float *w, *b, *alpha, *logits, *scaled; /* logits (n, C), scaled (C) */
+        size_t passes;
+};
+
+static void list_candidates(struct choice *x, int ratios)
+{
+        for (int with = 1; with >= 0; with--) {
+                if (ratios != RAN_RATIOS_AUTO && (ratios == RAN_RATIOS_YES) != with)
+                        continue;
+                for (size_t i = 0; i < (x->k->cost > 0 ? 1 : COSTS); i++)
+                        x->candidate[x->candidates++] = (struct candidate){
+                                .ratios = with, .cost = x->k->cost > 0 ? x->k->cost : costs[i]};
+        }
+}
+
+static int on_pass(void *arg, size_t passes)
+{
+        struct choice *x = arg;
+
+        (void)passes;
+        return x->k->pass != NULL ? x->k->pass(x->k->arg, ++x->passes) : 0;
+}
+
+static int prepare(struct choice *x, struct ran_error *err)
+{
+        const struct ran_linear *k = x->k;
+        size_t C = k->d->C, alphas, logits;
+
+        if (__builtin_mul_overflow(k->d->B, C * ran_linear_sides(k->d), &alphas) ||
+            __builtin_mul_overflow(k->n / FOLDS + 1, C, &logits))
+                return ran_fail(err, RAN_EINVAL, "%zu documents of %zu labels cannot be", k->d->B,
+                                C);
+        x->order = ran_alloc(k->n, sizeof *x->order, err);
+        x->rest = ran_alloc(k->n, sizeof *x->rest, err);
+        x->w = ran_alloc_floats(k->c->wide * C, err);
+        x->b = ran_alloc_floats(C, err);
+        x->alpha = ran_alloc_floats(alphas, err);
+        x->logits = ran_alloc_floats(logits, err);
+        x->scaled = ran_alloc_floats(C, err);
+        if (x->order == NULL || x->rest == NULL || x->w == NULL || x->b == NULL ||
+            x->alpha == NULL || x->logits == NULL || x->scaled == NULL)
+                return RAN_ENOMEM;
+        ran_plan_shuffle(x->order, k->document, k->n, k->seed, RAN_SHUFFLE_FOLDS);
+        x->fold = *k;
+        x->fold.near = roughly;
+        x->fold.alpha = x->alpha;
+        x->fold.pass = on_pass;
+        x->fold.arg = x;
+        return RAN_OK;
+}
+
+static void release(struct choice *x)
+{
+        free(x->order);
+        free(x->rest);
+        free(x->w);
+        free(x->b);
+        free(x->alpha);
+        free(x->logits);
+        free(x->scaled);
+}
+
+static double loss_at(const struct choice *x, double scale)
+{
+        const struct ran_dataset *d = x->k->d;
+        double sum = 0;
+
+        for (size_t i = 0; i < x->n; i++) {
+                const struct ran_target target = ran_target_of(d, x->asked[i]);
+
+                for (size_t c = 0; c < d->C; c++)
+                        x->scaled[c] = (float)(scale * (double)x->logits[i * d->C + c]);
+                sum += ran_loss_classify(x->scaled, x->scaled, d->C, &target, d->multilabel, 0,
+                                         (double)d->weight[x->asked[i]]);
+        }
+        return sum;
+}
+
+/* The least at any scale from 1/2 to 16, in half octaves: margins are no logits. */
+static double least_loss(const struct choice *x)
+{
+        double least = INFINITY;
+
+        for (double scale = 0.5; scale <= 16; scale *= 1.4142135623730951)
+                least = fmin(least, loss_at(x, scale));
+        return least;
+}
+
+static void begin(struct choice *x)
+{
+        size_t C = x->k->d->C;
+
+        memcpy(x->w, x->weight, x->k->c->wide * C * sizeof *x->w);
+        memcpy(x->b, x->bias, C * sizeof *x->b);
+        memset(x->alpha, 0, x->k->d->B * C * ran_linear_sides(x->k->d) * sizeof *x->alpha);
+}
+
+static int try_all(struct choice *x, struct ran_error *err)
+{
+        int rc = RAN_OK;
+
+        for (size_t i = 0; i < x->candidates && rc == RAN_OK; i++) {
+                struct candidate *a = &x->candidate[i];
+
+                if (i == 0 || a->ratios != a[-1].ratios)
+                        begin(x);
+                x->fold.ratios = a->ratios;
+                x->fold.cost = a->cost;
+                rc = ran_linear_fit(&x->fold, x->idf, x->w, x->b, err);
+                if (rc == RAN_OK)
+                        rc = ran_linear_score(&x->fold, x->asked, x->n, x->idf, x->w, x->b,
+                                              x->logits, err);
+                if (rc == RAN_OK)
+                        a->loss += least_loss(x);
+        }
+        return rc;
+}
+
+/* Documents [from, to) of the order are asked about. */
+static int try_fold(struct choice *x, size_t from, size_t to, struct ran_error *err)
+{
+        memcpy(x->rest, x->order, from * sizeof *x->rest);
+        memcpy(x->rest + from, x->order + to, (x->k->n - to) * sizeof *x->rest);
+        x->fold.document = x->rest;
+        x->fold.n = x->k->n - (to - from);
+        x->asked = x->order + from;
+        x->n = to - from;
+        return try_all(x, err);
+}
+
+int ran_linear_choose(struct ran_linear *k, int ratios, const float *idf, const float *weight,
+                      const float *bias, struct ran_error *err)
+{
+        struct choice x = {.k = k, .idf = idf, .weight = weight, .bias = bias};
+        const struct candidate *best = x.candidate;
+        int rc = RAN_OK;
+
+        list_candidates(&x, ratios);
+        if (x.candidates > 1 && k->n >= FOLDS) {
+                rc = prepare(&x, err);
+                for (size_t f = 0; f < FOLDS && f * k->n / FOLDS < ENOUGH && rc == RAN_OK; f++)
+                        rc = try_fold(&x, f * k->n / FOLDS, (f + 1) * k->n / FOLDS, err);
+        }
+        for (size_t i = 1; i < x.candidates; i++)
+                if (x.candidate[i].loss < best->loss)
+                        best = &x.candidate[i];
+        release(&x);
+        if (rc == RAN_OK) {
+                k->cost = best->cost;
+                k->ratios = best->ratios;
+        }
+        return rc;
+}
