@@ -103,8 +103,8 @@ void ran_buf_json(struct ran_buf *b, const char *s, size_t n);
  * the infinities become null. Never the locale's comma. */
 void ran_buf_float(struct ran_buf *b, float x);
 void ran_buf_double(struct ran_buf *b, double x);
-/* Reads a whole JSON-style number in [s, s+n); false when it is none or has trailing bytes. Locale
- * never matters. ran_parse_size refuses signs, fractions and overflow. */
+/* Reads a whole JSON-style number in [s, s+n), also .5 for 0.5; false when it is none or has trailing
+ * bytes. Locale never matters. ran_parse_size refuses signs, fractions and overflow. */
 bool ran_parse_double(const char *s, size_t n, double *x);
 bool ran_parse_size(const char *s, size_t n, size_t *x);
 

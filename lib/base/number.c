@@ -236,14 +236,16 @@ static const char *read_exponent(const char *s, const char *end, long *exponent)
         return s;
 }
 
-/* number = [ minus ] int [ frac ] [ exp ] of RFC 8259. */
+/* number = [ minus ] int [ frac ] [ exp ] of RFC 8259, or [ minus ] frac [ exp ]: people type .5.
+ */
 static bool read_number(const char *s, size_t n, struct number_text *t, bool *negative)
 {
         const char *end = s + n;
 
         *negative = s < end && *s == '-';
         s += *negative;
-        if (s == end || !is_digit(*s) || (*s == '0' && s + 1 < end && is_digit(s[1])))
+        if (s == end || !(is_digit(*s) || *s == '.') ||
+            (*s == '0' && s + 1 < end && is_digit(s[1])))
                 return false;
         for (; s < end && is_digit(*s); s++)
                 add_digit(t, *s, false);

@@ -148,12 +148,18 @@ TEST(parse_double_accepts_json)
         CHECK(parses("0.00000000000000000000000000000000000000001e41", 1));
 }
 
+TEST(parse_double_accepts_what_people_type)
+{
+        CHECK(parses(".5", 0.5));
+        CHECK(parses("-.25e1", -2.5));
+}
+
 TEST(parse_double_refuses_the_rest)
 {
         static const char *const bad[] = {
-                "",    "-",    "+1",   ".5",    "1.",     "01",       "1e",
-                "1e+", "0x10", "inf",  "nan",   "1 ",     " 1",       "1,5",
-                "--1", "1e5x", "1.e5", "1e999", "-1e309", "Infinity", "-01",
+                "",     "-",     "+1",     ".",        "1.",  "01",  "1e",  "1e+",
+                "0x10", "inf",   "nan",    "1 ",       " 1",  "1,5", "--1", "1e5x",
+                "1.e5", "1e999", "-1e309", "Infinity", "-01", "-.",  ".e1",
         };
         double x = 3;
 
