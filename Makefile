@@ -17,7 +17,7 @@ LIBS := $(or $(call package,--libs),-lcjson -lopenblas -lutf8proc) -lm
 
 # Results must not depend on which compiler may fuse a multiplication with an addition.
 PACKAGE_CFLAGS := $(call package,--cflags)
-override ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -Ilib $(PACKAGE_CFLAGS) $(DEFINES) $(CPPFLAGS) \
+override ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -Ilib $(PACKAGE_CFLAGS) $(DEFINES) $(HARDEN) $(CPPFLAGS) \
         $(CFLAGS) $(OPTIMISE) -ffp-contract=off -fPIC -Wall -Wextra -Werror -pthread
 
 lib_sources  := $(filter-out lib/math/simd.c,$(wildcard lib/*/*.c))
@@ -42,8 +42,10 @@ cmd_library := $(BUILD)/libcmd.a
 ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
 simd := base plain8 plain16 avx2 avx512
 DEFINES := -DRAN_HAVE_X86
+branches := -fcf-protection
 else
 simd := base
+branches := -mbranch-protection=standard
 endif
 simd_flags_base    := -DRAN_LANES=4
 simd_flags_plain8  := -DRAN_LANES=8 -DRAN_PLAIN -mavx2
@@ -51,6 +53,22 @@ simd_flags_plain16 := -DRAN_LANES=16 -DRAN_PLAIN -mavx512f -mavx512dq -mavx512bw
 simd_flags_avx2    := -DRAN_LANES=8 -mavx2 -mfma
 simd_flags_avx512  := -DRAN_LANES=16 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma
 lib_objects += $(simd:%=$(BUILD)/lib/math/simd-%.o)
+
+# What ends a program that overran, instead of letting it serve whoever wrote the input. As far as
+# compiler and linker know these, all together or one by one; the user's CPPFLAGS, CFLAGS and LDFLAGS
+# come after them.
+accepted = $(shell printf '\043include <stdlib.h>\nint main(void) { return 0; }' | \
+  $(CC) -Werror $(1) -x c -o /dev/null - >/dev/null 2>&1 && echo '$(1)')
+known = $(or $(call accepted,$(1)),$(foreach flag,$(1),$(call accepted,$(flag))))
+HARDEN := -Wformat-security $(call known,-fstack-protector-strong -fstack-clash-protection $(branches))
+closed := -Wl,-z,relro,-z,now,-z,noexecstack
+HARDEN_LINK := $(call known,-pie $(closed))
+# The C library checks sizes where the compiler optimises; sanitizers see more without that.
+ifneq ($(filter-out -O0,$(lastword $(filter -O%,$(CFLAGS)))),)
+ifeq ($(findstring -fsanitize,$(CFLAGS))$(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),)
+HARDEN += -U_FORTIFY_SOURCE $(firstword $(call accepted,-D_FORTIFY_SOURCE=3 -O2) -D_FORTIFY_SOURCE=2)
+endif
+endif
 
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
@@ -64,7 +82,7 @@ all: $(library) $(programs) ## build the library and the programs
 Q := $(if $(V),,@)
 
 # Written anew only when compiler or flags change, so that a change of them rebuilds everything.
-flags := $(CC) $(ALL_CFLAGS) | $(LDFLAGS) $(LIBS)
+flags := $(CC) $(ALL_CFLAGS) | $(HARDEN_LINK) $(LDFLAGS) $(LIBS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(flags)' | cmp -s - $@ || echo '$(flags)' >$@
@@ -102,7 +120,7 @@ $(library) $(cmd_library):
 	@echo '  AR    $@'
 	$(Q)$(AR) rcs $@ $^
 
-link = $(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
+link = $(CC) $(CFLAGS) -pthread $(HARDEN_LINK) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
 $(programs): $(BUILD)/%: $(BUILD)/cmd/%.o $(cmd_library) $(library)
 	@echo '  LINK  $@'

@@ -1,0 +1,70 @@
+#!/usr/bin/env bats
+# How the programs are built: hardened, unless whoever builds them says otherwise.
+
+bats_require_minimum_version 1.5.0
+
+programs='ran-tokenize ran-train ran-classify ran-tag ran-lm ran-attnmask'
+
+setup() {
+  root=$BATS_TEST_DIRNAME/../..
+  cd "$BATS_TEST_TMPDIR"
+  # A parent make would pass on its own settings.
+  unset MAKEFLAGS MFLAGS MAKELEVEL
+}
+
+# built_with FLAG: whether the programs at hand were; compilers and linkers differ in what they know.
+built_with() {
+  grep -q -e "$1" "$RAN_BIN/flags"
+}
+
+# commands [VARIABLE=VALUE...]: what make would run for an object and a program.
+commands() {
+  make -s -n -C "$root" BUILD="$PWD/new" V=1 "$@" "$PWD/new/lib/base/error.o" "$PWD/new/ran-tag" |
+    grep -E '(error[.]c|libcmd[.]a .*)$'
+}
+
+@test "build: programs are position-independent, with tables that are closed once they run" {
+  command -v readelf >/dev/null || skip "there is no readelf"
+  built_with ' -pie' && built_with '-z,now' || skip "this linker cannot"
+  for program in $programs; do
+    readelf -hldW "$RAN_BIN/$program" >shown
+    grep -q 'Type: *DYN' shown
+    grep -q GNU_RELRO shown
+    grep -qw BIND_NOW shown
+    grep -qE 'GNU_STACK .* RW ' shown
+    run ! grep -E '^ *LOAD .* RWE' shown
+  done
+}
+
+@test "build: overruns of the stack, and of buffers whose sizes are known, end a program" {
+  command -v nm >/dev/null || skip "there is no nm"
+  built_with -fstack-protector || skip "this compiler cannot"
+  for program in $programs; do
+    nm -u "$RAN_BIN/$program" >undefined
+    grep -q __stack_chk_fail undefined
+    ! built_with _FORTIFY_SOURCE || grep -q __fprintf_chk undefined
+  done
+}
+
+@test "build: every object of the library marks where branches may go" {
+  command -v readelf >/dev/null || skip "there is no readelf"
+  built_with -fcf-protection || skip "this processor cannot"
+  readelf -n "$RAN_BIN/libran.a" >notes
+  [ "$(grep -c 'IBT, SHSTK' notes)" -eq "$(grep -c '^File: ' notes)" ]
+}
+
+@test "build: the C library checks sizes where it can, and where nobody else does" {
+  commands | grep -q -e '-D_FORTIFY_SOURCE=[23] '
+  for cflags in -g -O0 '-O2 -O0' '-O1 -fsanitize=address' '-O2 -D_FORTIFY_SOURCE=1'; do
+    commands CFLAGS="$cflags" >seen
+    run ! grep -e '-D_FORTIFY_SOURCE=[23]' seen
+  done
+  commands CPPFLAGS=-D_FORTIFY_SOURCE=1 >seen
+  run ! grep -e '-D_FORTIFY_SOURCE=[23]' seen
+}
+
+@test "build: what the user says comes last" {
+  commands CPPFLAGS=-DCPP CFLAGS='-O2 -fno-stack-protector' LDFLAGS='-no-pie -Wl,-z,lazy' >seen
+  grep -q -e '-fstack-protector.* -DCPP -O2 -fno-stack-protector .*error[.]c$' seen
+  grep -q -e '-pie -Wl,-z,relro.* -no-pie -Wl,-z,lazy -o .*libcmd[.]a ' seen
+}
