@@ -96,6 +96,20 @@ static void make_portable(void)
         portable.adam = wide->adam;
 }
 
+/* What OpenBLAS does before a fork. No header has it, and one that was built with OpenMP lacks it.
+ */
+int blas_thread_shutdown_(void) __attribute__((weak));
+
+/* OpenBLAS must not add threads. It starts one for each processor when it is loaded; told to use
+ * one, it leaves the others waiting, and of many programs on many processors those would be
+ * thousands. */
+static void keep_threads_ours(void)
+{
+        openblas_set_num_threads(1);
+        if (blas_thread_shutdown_ != NULL)
+                blas_thread_shutdown_();
+}
+
 __attribute__((constructor)) static void choose(void)
 {
         const char *want = getenv("RAN_ISA");
@@ -116,8 +130,7 @@ __attribute__((constructor)) static void choose(void)
                         ran_simd = tables[i];
                         refused = NULL;
                 }
-        /* Threads are ours: OpenBLAS must not add any of its own. */
-        openblas_set_num_threads(1);
+        keep_threads_ours();
         /* With wide vectors our product is as fast as OpenBLAS's best kernels for these shapes, and
          * OpenBLAS takes a processor that it has never heard of for an old one, at a third of the
          * rate. Elsewhere it knows more of the processor than we do. */
