@@ -549,7 +549,8 @@ static bool add_field(struct ran_buf *out, const char *before, const struct ran_
         add_value(&value, field, (const char *)base + field->offset);
         if (what_if != NULL && is_set(field, what_if))
                 add_value(&other, field, (const char *)what_if + field->offset);
-        bool same = what_if != NULL && value.len == other.len &&
+        /* No bytes: memory ran out. */
+        bool same = what_if != NULL && value.len > 0 && value.len == other.len &&
                     memcmp(value.data, other.data, value.len) == 0;
         if (!same) {
                 ran_buf_printf(out, "%s\"%s\":", before, field->name);

@@ -117,7 +117,7 @@ size_t ran_wide_features(const struct ran_config *c)
 
 static uint32_t kind(const uint32_t *pieces, uint32_t id)
 {
-        return pieces[id * RAN_PIECE + RAN_AFFIXES];
+        return pieces[(size_t)id * RAN_PIECE + RAN_AFFIXES];
 }
 
 static bool is_last(const uint32_t *pieces, const uint32_t *ids, size_t L, size_t t)
@@ -145,7 +145,7 @@ static uint32_t affix(const uint32_t *pieces, const uint32_t *ids, size_t L, siz
         bool there =
                 i % 2 == 0 ? kind(pieces, ids[t]) != RAN_PIECE_GOES_ON : is_last(pieces, ids, L, t);
 
-        return there ? pieces[ids[t] * RAN_PIECE + i] : RAN_NO_AFFIX;
+        return there ? pieces[(size_t)ids[t] * RAN_PIECE + i] : RAN_NO_AFFIX;
 }
 
 size_t ran_wide_list(struct ran_place *to, struct ran_place *spare, const struct ran_config *c,
