@@ -195,6 +195,12 @@ faults: all $(faults)
 damage: $(BUILD)/tests/test-damage
 	@RAN_DAMAGE=all $<
 
+.PHONY: lint
+lint: ## static analysis by gcc, clang-tidy, cppcheck, shellcheck and mandoc: nothing may be found
+	@share/setup build test lint
+	@$(MAKE) --no-print-directory linted
+include tests/lint/lint.mk
+
 # Each program for FUZZ_SECONDS; what it finds stays in $(BUILD)/fuzz, to begin with next time.
 FUZZ_SECONDS ?= 30
 fuzzers := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/*.c))

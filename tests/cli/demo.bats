@@ -5,8 +5,8 @@ bats_require_minimum_version 1.5.0
 
 setup_file() {
   [ -d /usr/share/common-licenses ] || skip 'no licence texts'
-  export demo=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)/share/demo
-  export RAN_BIN=${RAN_BIN:-$(cd "$BATS_TEST_DIRNAME/../.." && pwd)/build}
+  root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+  export demo=$root/share/demo RAN_BIN=${RAN_BIN:-$root/build}
   export HOME=$BATS_FILE_TMPDIR/home
   unset XDG_CACHE_HOME
   mkdir "$HOME"

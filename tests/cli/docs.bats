@@ -112,6 +112,5 @@ source_map() {
 
 @test "docs: shellcheck has nothing to say" {
   command -v shellcheck >/dev/null || skip 'no shellcheck'
-  shellcheck $(grep -rlE '^#!/bin/(ba)?sh' "$root/share" "$root/.ci")
-  shellcheck -s bash "$root/share/completion/ran.bash"
+  "$root/tests/lint/scripts"
 }

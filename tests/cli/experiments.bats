@@ -97,7 +97,7 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
   jq -e 'select((.text | contains("\(.label) \(.label) day, number")) | not)' out.jsonl && false
   hide --documents documents.jsonl --records 4 --lengths 50 filler.jsonl |
     grep -oE 'number [0-9]' >numbers
-  [ "$(echo $(cat numbers))" = 'number 1 number 3 number 5 number 7' ]
+  [ "$(paste -s -d ' ' numbers)" = 'number 1 number 3 number 5 number 7' ]
   run -3 --separate-stderr hide --documents documents.jsonl --lengths 4 filler.jsonl
   [[ $stderr == 'hide: document 1 has 5 words, more than 4'* ]]
 }

@@ -88,7 +88,7 @@ tagged() {
   cat a.jsonl b.jsonl | ran-tag -m joined.ran --logits | jq -c .prediction.logits >joined.logits
   run ! cmp -s apart.logits joined.logits
   # The fifth and sixth begin anew.
-  for i in 1 2 3; do cat a.jsonl b.jsonl; done | ran-tag -m joined.ran --logits | jq -c .prediction.logits >six.logits
+  for _ in 1 2 3; do cat a.jsonl b.jsonl; done | ran-tag -m joined.ran --logits | jq -c .prediction.logits >six.logits
   tail -n 2 six.logits | cmp - joined.logits
   run ! cmp -s <(head -n 2 six.logits) joined.logits
 }
@@ -113,8 +113,8 @@ tagged() {
   read -r -t 20 answer <&"$from"
   [[ $answer == '{"tokens":["Jordan"],"prediction"'* ]]
   # Nor does one that is full.
-  for i in 1 2 3 4; do echo '{"doc":3,"tokens":["Jordan"]}' >&"$to"; done
-  for i in 1 2 3 4; do read -r -t 20 answer <&"$from"; done
+  for _ in 1 2 3 4; do echo '{"doc":3,"tokens":["Jordan"]}' >&"$to"; done
+  for _ in 1 2 3 4; do read -r -t 20 answer <&"$from"; done
   echo '{"doc":3,"tokens":["last"]}' >&"$to"
   exec {to}>&-
   read -r -t 20 answer <&"$from"

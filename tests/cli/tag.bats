@@ -410,7 +410,7 @@ left O' ]
   jq -c '.tags |= map({"B-PER": "B-PER", "I-PER": "L-PER", "B-LOC": "U-LOC", "O": "O"}[.])' names.jsonl >BILOU.jsonl
   jq -c '.tags |= map(sub("B-"; "I-"))' names.jsonl >IOB1.jsonl
   ran-train tag --check names.jsonl 2>err | jq -c .tags >want
-  ! grep -q converted err
+  run ! grep -q converted err
   [ "$(cat want)" = '{"B-LOC":90,"B-PER":181,"I-PER":90,"O":316}' ]
   for scheme in IOBES BILOU IOB1; do
     ran-train tag --check $scheme.jsonl 2>err | jq -c .tags >got

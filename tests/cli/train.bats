@@ -384,7 +384,7 @@ END
 }
 
 @test "train --check: the first twenty places are named, the others counted" {
-  for i in $(seq 30); do echo '{"text": "same words", "label": "x"}'; done >train.jsonl
+  for _ in $(seq 30); do echo '{"text": "same words", "label": "x"}'; done >train.jsonl
   documents 30 >>train.jsonl
   run -0 --separate-stderr ran-train classify --check train.jsonl
   jq -e '.duplicates.count == 29 and (.duplicates.pairs | length) == 20' <<<"$output"

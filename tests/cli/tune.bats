@@ -47,7 +47,7 @@ metadata() {
   # A poor start, so that something better is found.
   rate='--learning-rate 0.0000001'
   ran-train classify ${fixed/--learning-rate 0.005/$rate} --dropout 0 --tune 60 -o m.ran train.jsonl >found.json 2>said
-  ! grep -q 'no others were better' said
+  run ! grep -q 'no others were better' said
   grep -qE 'changed, with what it was: --(layers|pooling)' said
   jq -e '.dim == 16 and .learning_rate == 0.0000001 and (has("output") or has("tune") | not)' found.json
   ran-train classify -c found.json -q -o plain.ran train.jsonl
@@ -74,7 +74,7 @@ metadata() {
 }
 
 @test "tune: time that is left is used, for taggers and language models, too" {
-  for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+  for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
     echo '{"tokens": ["to", "Ann", "Lee", "and", "Bo"], "tags": ["O", "B-PER", "I-PER", "O", "B-PER"], "text": "to Ann Lee and Bo"}'
   done >train.jsonl
   for verb in tag lm mlm; do

@@ -1,0 +1,85 @@
+# lint.mk - static analysis, of make lint. A file is analysed anew when it, or what it includes, has
+# changed. What is found must be mended, or stand below, in tests/lint/cppcheck or in .clang-tidy,
+# with the reason.
+
+analysed := $(patsubst %.c,$(BUILD)/lint/%.analysed,\
+              $(lib_sources) lib/math/simd.c $(wildcard cmd/*.c))
+
+.PHONY: linted lint-scripts lint-manual lint-together
+linted: lint-scripts lint-manual lint-together $(analysed)
+
+# Where gcc's analyser is wrong. It does not know
+# - that a function of ours which fails has set err->code, so that a line was read where there was none;
+lib/text/vectors.c-except := -Wno-analyzer-use-of-uninitialized-value
+# - that lists which are freed one after another are others;
+lib/model/carry.c-except := -Wno-analyzer-double-free
+# - that memory which is kept in a list is kept (a sanitizer looks for what is lost);
+cmd/train-journal.c-except := -Wno-analyzer-malloc-leak
+# - vectors, lane by lane.
+lib/math/simd.c-except := -Wno-analyzer-use-of-uninitialized-value -Wno-analyzer-shift-count-overflow
+
+# Where clang-tidy is wrong, as FILE:CHECK. It does not know
+# - that a function of ours which fails has set err->code;
+except := cmd/attnmask-map.c:clang-analyzer-core.UndefinedBinaryOperatorResult \
+  cmd/attnmask-map.c:clang-analyzer-core.CallAndMessage lib/text/hf-read.c:clang-analyzer-core.CallAndMessage \
+  lib/text/hf-read.c:clang-analyzer-core.uninitialized.Branch lib/text/joins.c:clang-analyzer-core.CallAndMessage \
+  lib/text/vectors.c:clang-analyzer-core.UndefinedBinaryOperatorResult lib/text/counter.c:clang-analyzer-core.NullDereference \
+  lib/model/past.c:clang-analyzer-core.NullDereference lib/model/tensors.c:clang-analyzer-core.UndefinedBinaryOperatorResult
+# - that what is counted is there, and that there is nothing where the count is 0;
+except += cmd/attnmask-picture.c:clang-analyzer-core.NullDereference cmd/span-tags.c:clang-analyzer-core.NullDereference \
+  lib/base/spool.c:clang-analyzer-core.NonNullParamChecker lib/text/alphabet.c:clang-analyzer-core.NonNullParamChecker \
+  lib/train/batch.c:clang-analyzer-core.NullDereference lib/train/grad.c:clang-analyzer-core.NullDereference \
+  lib/model/contextualizer.c:clang-analyzer-core.DivideZero lib/model/tagger.c:clang-analyzer-core.DivideZero \
+  lib/train/search.c:clang-analyzer-core.DivideZero
+# - what goes together: a field that an exception names is in its table, a file without a name has one
+#   to be given, weights are frozen only where they come from somewhere;
+except += lib/base/field.c:clang-analyzer-core.NonNullParamChecker lib/base/file.c:clang-analyzer-core.NonNullParamChecker \
+  lib/train/start.c:clang-analyzer-core.NullDereference
+# - that numbers are read which we wrote, or the kernel, which may say "max" for none;
+except += lib/base/cpus.c:cert-err34-c lib/base/number.c:cert-err34-c
+# - that powers and halves of 1 are meant, in which nothing adds up;
+except += lib/model/contextualizer-tokens.c:cert-flp30-c lib/train/blend.c:cert-flp30-c
+# - that types are multiples of a float;
+except += lib/model/work.c:bugprone-integer-division
+# - that ran_alloc gives zeros; that the sum of the names is the room for them; that the lines of a table
+#   are few;
+except += lib/model/model.c:bugprone-not-null-terminated-result lib/math/gemm.c:clang-analyzer-security.insecureAPI.strcpy \
+  cmd/attnmask-count.c:misc-no-recursion
+# - that a type and a declaration are no expressions.
+except += lib/math/simd.c:bugprone-macro-parentheses
+empty :=
+space := $(empty) $(empty)
+comma := ,
+unless = $(subst $(space),$(comma),$(patsubst $<:%,-%,$(filter $<:%,$(except))))
+
+# The kernels as they are for one of the instruction sets; the sources differ by little.
+$(BUILD)/lint/lib/math/simd.analysed: kernel := -DRAN_SIMD=$(lastword $(simd)) $(simd_flags_$(lastword $(simd)))
+
+$(BUILD)/lint/%.analysed: %.c .clang-tidy tests/lint/lint.mk $(BUILD)/flags $(BUILD)/packages
+	@mkdir -p $(@D)
+	@echo '  LINT  $<'
+	$(Q)gcc $(ALL_CFLAGS) -O1 $(kernel) -fanalyzer $($<-except) -MMD -MP -MF $(@:.analysed=.d) -MT $@ \
+	  -c -o $@.o $<
+	$(Q)clang-tidy --quiet --checks="$(unless)" $< -- $(ALL_CFLAGS) $(kernel) 2>$@.log || { cat $@.log; exit 1; }
+	@rm -f $@.o
+	@touch $@
+-include $(analysed:.analysed=.d)
+
+# Through calls from file to file. It does not know the C11 word for functions that do not return.
+lint-together: | $(BUILD)/lint/cppcheck
+	@echo '  LINT  lib cmd tests/faults'
+	$(Q)cppcheck -q --std=c11 --library=posix,gnu --enable=warning,performance,portability \
+	  --suppressions-list=tests/lint/cppcheck --error-exitcode=1 --cppcheck-build-dir=$(BUILD)/lint/cppcheck \
+	  -Ilib $(DEFINES) -DRAN_LANES=8 -DRAN_SIMD=avx2 '-D_Noreturn=__attribute__((noreturn))' \
+	  lib cmd tests/faults
+$(BUILD)/lint/cppcheck:
+	@mkdir -p $@
+
+lint-scripts:
+	@echo '  LINT  scripts'
+	$(Q)tests/lint/scripts
+
+# A page that is referred to need not be installed yet, nor be in mandoc's data base.
+lint-manual:
+	@echo '  LINT  man'
+	$(Q)! mandoc -T lint man/*.[1-8] 2>/dev/null | grep -v 'referenced manual not found'
