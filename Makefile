@@ -177,15 +177,28 @@ asan: ## unit tests and tests of the programs under the address and undefined-be
 	  BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(sanitize)' LDFLAGS='$(LDFLAGS) $(sanitize)'
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
+# OpenBLAS knows nothing of this sanitizer; its threads would be no concern, and there are none.
+.PHONY: tsan
+tsan: ## unit tests and tests of the programs that use several threads, under the thread sanitizer
+	@share/setup build test
+	@TSAN_OPTIONS=halt_on_error=1 $(MAKE) --no-print-directory unit cli BUILD=$(BUILD)/tsan benchmarks= \
+	  CFLAGS='-O1 -g -fsanitize=thread' LDFLAGS='$(LDFLAGS) -fsanitize=thread' \
+	  unit_tests='$(threaded:%=$(BUILD)/tsan/tests/test-%)' cli_tests=tests/cli/threads.bats
+threaded := pool batch score evaluate text-fast linear resume
+
 # What make check takes samples of, whole; it takes hours. FAULTS: of a kind in a program, 0 all of
 # them; KILLS: times a training is killed.
 FAULTS ?= 0
 KILLS ?= 200
-.PHONY: check-long faults damage
-check-long: check ## all faults, kills and damages that make check takes samples of, with figures (FAULTS=0 KILLS=200)
+.PHONY: check-long faults damage helgrind
+check-long: check ## all faults, kills and damages that make check takes samples of, with figures, and helgrind (FAULTS=0 KILLS=200)
 	@$(MAKE) --no-print-directory faults
 	@ASAN_OPTIONS=allocator_may_return_null=1 $(MAKE) --no-print-directory faults damage KILLS=20 \
 	  BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(sanitize)' LDFLAGS='$(LDFLAGS) $(sanitize)'
+	@share/setup long
+	@$(MAKE) --no-print-directory helgrind
+helgrind: all
+	@RAN_BIN='$(abspath $(BUILD))' LC_ALL=C tests/helgrind
 faults_run = rm -rf '$(BUILD)/faults/work' && mkdir -p '$(BUILD)/faults/work' && \
   cd '$(BUILD)/faults/work' && RAN_BIN='$(abspath $(BUILD))' LC_ALL=C \
   FAULTS_BIN='$(abspath $(BUILD))/faults' '$(abspath tests/faults)'

@@ -51,6 +51,7 @@ count_threads() {
 
 @test "threads: OpenBLAS left one waiting for each processor" {
   [ -d "/proc/$$/task" ] || skip 'there is no /proc'
+  ! grep -q -e -fsanitize=thread "$RAN_BIN/flags" || skip 'the sanitizer has a thread of its own'
   # Where there are large products for it, too.
   RAN_ISA=base each_filter count_threads
   each_filter count_threads
@@ -72,4 +73,25 @@ come_otherwise() {
 
 @test "threads: the same bytes for any number, however the input arrives" {
   each_filter come_otherwise
+}
+
+# learn JOBS: a model of each task and encoder.
+learn() {
+  local shape="-q -j $1 --dim 8 --layers 2 --heads 2 --head-dim 4 --window 16 --epochs 2 --batch 12"
+  mkdir "$1"
+  for type in word wordpiece bpe; do
+    ran-tokenize learn -q -j $1 --vocab-type $type --vocab-size 300 -o $1/$type in.jsonl
+  done
+  ran-train classify $shape --min-window 4 --wide 100 --vocab vocab.json -o $1/ran in.jsonl
+  ran-train classify ${shape/ --heads 2 --head-dim 4 --window 16/} --encoder contextualizer --rank 4 --wide 0 --vocab vocab.json \
+    -o $1/contextualizer in.jsonl
+  ran-train tag $shape --encoder transformer --attention dispersed --crf --spelling 50 -o $1/tag tagged.jsonl
+  ran-train lm $shape --min-window 1 --vocab vocab.json -o $1/lm in.jsonl
+  ran-train mlm $shape --min-window 4 --vocab vocab.json -o $1/mlm in.jsonl
+}
+
+@test "threads: the same models, of each task and encoder" {
+  learn 1
+  learn 3
+  diff -r 1 3
 }
