@@ -21,3 +21,30 @@ setup() {
   RAN_ISA='' run -0 ran-classify --version
   [ "${lines[-1]}" = "$best" ]
 }
+
+# shift_of A B: the largest difference of numbers in the same places, one a line.
+shift_of() {
+  paste "$1" "$2" | awk 'NF != 2 || $1 == "null" { print "off:", $0; exit 1 }
+    { d = $1 > $2 ? $1 - $2 : $2 - $1; most = d > most ? d : most }
+    END { if (NR == 0 || most > 1e-3) { print most, NR; exit 1 } }'
+}
+
+@test "RAN_ISA: each name trains and labels alike, within rounding" {
+  RAN_ISA=quantum run --separate-stderr -2 ran-tokenize learn -o vocab.json /dev/null
+  names=$(sed -n '1s/.* know //; 1s/, / /gp' <<<"$stderr")
+  [[ $names == *base* ]]
+  awk 'BEGIN { for (i = 1; i <= 12; i++) {
+    printf "{\"label\": \"%s\", \"text\": \"", i % 2 ? "odd" : "even"
+    for (w = 0; w < 13 * i; w++) printf "%sword%d", w ? " " : "", (i * w * w + w) % 29
+    print "\"}" } }' >in.jsonl
+  for encoder in ran contextualizer transformer; do
+    for isa in base $names; do
+      RAN_ISA=$isa ran-train classify -q --encoder $encoder --dim 24 --layers 1 --epochs 2 --no-dev --wide 0 -o $isa.ran in.jsonl
+      RAN_ISA=$isa ran-classify -m $isa.ran --logits in.jsonl | jq '.prediction.logits[]' >$isa.out
+      RAN_ISA=$isa ran-classify -m base.ran --logits in.jsonl | jq '.prediction.logits[]' >$isa.same
+      [ "$(RAN_ISA=$isa ran-classify --version | tail -n 1)" = "Kernels: $isa" ]
+      shift_of base.out $isa.out
+      shift_of base.out $isa.same
+    done
+  done
+}
