@@ -438,7 +438,7 @@ size_t ran_tokenizer_size(const struct ran_tokenizer *t); /* V: one more than th
 const char *ran_tokenizer_piece(const struct ran_tokenizer *t, uint32_t id, size_t *n);
 /* The id of a piece, special and reserved ones too; false when there is none. */
 bool ran_tokenizer_find(const struct ran_tokenizer *t, const char *piece, size_t n, uint32_t *id);
-/* The id that stands for what is not in the vocabulary. */
+/* The id that stands for what is not in the vocabulary; RAN_NO_ID: none, as with byte pairs. */
 uint32_t ran_tokenizer_unknown(const struct ran_tokenizer *t);
 /* Encodes UTF-8 text, replacing what e held. */
 int ran_tokenizer_encode(const struct ran_tokenizer *t, const char *text, size_t n,
