@@ -641,6 +641,10 @@ size_t ran_model_classes(const struct ran_model *m); /* C; of a language model V
 const char *ran_model_label(const struct ran_model *m,
                             size_t c); /* "0", "1" ... if unnamed; NULL: none */
 const char *ran_model_metadata(const struct ran_model *m, const char *key); /* NULL: absent */
+/* Whether the files of two models are the same bytes. If not, appends to `what` where they are not,
+ * the first tensor that differs before all else: "tensor lm.bias: 3 of its 40 elements differ, ...".
+ */
+bool ran_model_same(const struct ran_model *a, const struct ran_model *b, struct ran_buf *what);
 /* Decision thresholds of a model with several labels a document, (C): tuned ones, or 0.5. */
 const float *ran_model_thresholds(const struct ran_model *m);
 /* One label a document: labels at least as probable as *cut are a set that holds the right one with

@@ -344,6 +344,8 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
         struct ran_buf more = {0};
         int rc;
 
+        /* Not in a checkpoint, which may go on elsewhere. */
+        ran_buf_printf(&more, ",\"kernels\":\"%s\"", ran_isa());
         if (t->at.best_epoch > 0) {
                 static const char *const names[] = {"accuracy", "micro_f1", "macro_f1", "loss"};
 
