@@ -196,10 +196,12 @@ damage: $(BUILD)/tests/test-damage
 
 # Each program for FUZZ_SECONDS; what it finds stays in $(BUILD)/fuzz, to begin with next time.
 FUZZ_SECONDS ?= 30
-fuzzers := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/*.c))
-$(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/fuzz-%.o $(cmd_library) $(library)
+fuzzers := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz-*.c))
+fuzz_shared := $(filter-out tests/fuzz/fuzz-%,$(wildcard tests/fuzz/*.c))
+$(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/fuzz-%.o $(call object,$(fuzz_shared)) $(cmd_library) $(library)
 	@echo '  LINK  $@'
 	$(Q)$(link) -fsanitize=fuzzer
+$(BUILD)/fuzz-options: private override LDFLAGS += -Wl,--wrap=exit
 .PHONY: fuzz run-fuzzers
 fuzz: ## feed random bytes to what reads files and settings (FUZZ_SECONDS=30)
 	@share/setup build dev
