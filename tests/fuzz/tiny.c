@@ -169,6 +169,8 @@ static void configure(struct tiny *t, int kind)
         switch (kind) {
         case TINY_CLASSIFY:
                 c->wide = 8;
+                t->s.wide_cost = 1; /* chosen, it would take all the time */
+                t->s.wide_ratios = RAN_RATIOS_NO;
                 t->s.refit = true;
                 break;
         case TINY_SEVERAL:
