@@ -28,6 +28,7 @@ unit_shared  := $(filter-out tests/unit/test-%,$(wildcard tests/unit/*.c))
 cli_tests    := $(wildcard tests/cli/*.bats)
 bench_shared := $(patsubst %.h,%.c,$(wildcard tests/bench/*.h))
 faults       := $(BUILD)/faults/inject $(BUILD)/faults/preload.so
+load         := $(BUILD)/load/peak
 benchmarks   := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,\
                   $(filter-out $(bench_shared),$(wildcard tests/bench/*.c)))
 
@@ -141,6 +142,11 @@ $(BUILD)/faults/inject: $(BUILD)/tests/faults/inject.o
 	@echo '  LINK  $@'
 	$(Q)$(link)
 
+$(load): $(BUILD)/tests/load/peak.o
+	@mkdir -p $(@D)
+	@echo '  LINK  $@'
+	$(Q)$(link)
+
 # Without the sanitizers, which would look for faults in it.
 $(BUILD)/faults/preload.so: tests/faults/preload.c tests/faults/faults.h $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -167,7 +173,7 @@ unit: $(unit_tests) $(benchmarks) ## the unit tests only; benchmarks are built, 
 	@set -e; for test in $(unit_tests); do $$test; done
 
 .PHONY: cli
-cli: all $(faults) ## the tests of the programs only
+cli: all $(faults) $(load) ## the tests of the programs only
 	@$(if $(cli_tests),RAN_BIN='$(abspath $(BUILD))' LC_ALL=C bats $(cli_tests),:)
 
 .PHONY: asan
@@ -190,8 +196,14 @@ threaded := pool batch score evaluate text-fast linear resume
 # them; KILLS: times a training is killed.
 FAULTS ?= 0
 KILLS ?= 200
-.PHONY: check-long faults damage helgrind
-check-long: check ## all faults, kills and damages that make check takes samples of, with figures, and helgrind (FAULTS=0 KILLS=200)
+# How much goes through the programs at once; the input is made on the fly.
+RECORDS ?= 10000000
+MEGABYTES ?= 5000
+FILES ?= 10000
+PROCESSES ?= 64
+.PHONY: check-long faults damage load helgrind
+check-long: check ## all faults, kills, damages and loads that make check takes samples of, with figures, and helgrind (FAULTS=0 KILLS=200 RECORDS=10000000)
+	@$(MAKE) --no-print-directory load
 	@$(MAKE) --no-print-directory faults
 	@ASAN_OPTIONS=allocator_may_return_null=1 $(MAKE) --no-print-directory faults damage KILLS=20 \
 	  BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(sanitize)' LDFLAGS='$(LDFLAGS) $(sanitize)'
@@ -205,6 +217,11 @@ faults_run = rm -rf '$(BUILD)/faults/work' && mkdir -p '$(BUILD)/faults/work' &&
 faults: all $(faults)
 	@$(faults_run)/run $(FAULTS) long
 	@$(faults_run)/kills $(KILLS)
+load: all $(load)
+	@rm -rf '$(BUILD)/load/work' && mkdir -p '$(BUILD)/load/work' && cd '$(BUILD)/load/work' && \
+	  RAN_BIN='$(abspath $(BUILD))' LOAD_BIN='$(abspath $(BUILD))/load' LC_ALL=C \
+	  RECORDS=$(RECORDS) MEGABYTES=$(MEGABYTES) FILES=$(FILES) PROCESSES=$(PROCESSES) \
+	  '$(abspath tests/load)/run'
 damage: $(BUILD)/tests/test-damage
 	@RAN_DAMAGE=all $<
 
@@ -229,10 +246,12 @@ include tests/lint/lint.mk
 
 # Each program for FUZZ_SECONDS; what it finds stays in $(BUILD)/fuzz, to begin with next time.
 FUZZ_SECONDS ?= 30
-fuzzers := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/*.c))
-$(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/fuzz-%.o $(cmd_library) $(library)
+fuzzers := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz-*.c))
+fuzz_shared := $(filter-out tests/fuzz/fuzz-%,$(wildcard tests/fuzz/*.c))
+$(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/fuzz-%.o $(call object,$(fuzz_shared)) $(cmd_library) $(library)
 	@echo '  LINK  $@'
 	$(Q)$(link) -fsanitize=fuzzer
+$(BUILD)/fuzz-options: private override LDFLAGS += -Wl,--wrap=exit
 .PHONY: fuzz run-fuzzers
 fuzz: ## feed random bytes to what reads files and settings (FUZZ_SECONDS=30)
 	@share/setup build dev

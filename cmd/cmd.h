@@ -102,6 +102,8 @@ int cmd_parse(const struct cmd_program *program, int argc, char **argv);
 bool cmd_was_set(const char *name);
 /* Counts those fields as set, from now on, that are different in `other`. */
 void cmd_set_changes(const struct ran_field *fields, const void *base, const void *other);
+/* The same of all that are not local. */
+void cmd_set_all(const struct ran_field *fields);
 /* Writes the fields that were set to standard output, as --config takes them. */
 void cmd_write_set(const struct cmd_program *program);
 

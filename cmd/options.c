@@ -393,6 +393,13 @@ void cmd_set_changes(const struct ran_field *fields, const void *base, const voi
         }
 }
 
+void cmd_set_all(const struct ran_field *fields)
+{
+        for (const struct ran_field *f = fields; f->name != NULL; f++)
+                if (!f->local)
+                        note_set(f);
+}
+
 static void apply_settings(const struct command_line *c, bool common)
 {
         struct ran_error err;

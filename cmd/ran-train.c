@@ -6,6 +6,7 @@
 #include "train-check.h"
 #include "train-data.h"
 #include "train-progress.h"
+#include "train-replay.h"
 #include "train-run.h"
 #include "train-start.h"
 #include "train-tune.h"
@@ -27,7 +28,7 @@ struct file_options {
 struct other_options {
         bool check, dry_run;
         int check_format;
-        char *dump_gradients, *model;
+        char *dump_gradients, *model, *replay;
         size_t dump_documents;
 };
 
@@ -110,6 +111,10 @@ static const struct ran_field other_fields[] = {
          .initial = "0", .local = true, .help = "the first N documents only; 0: all"},
         {"model", 'm', RAN_FIELD_TEXT, OTHER_AT(model), .value = "FILE", .local = true,
          .help = "the model for --dump-gradients"},
+        {"replay", 0, RAN_FIELD_TEXT, OTHER_AT(replay), .value = "MODEL", .local = true,
+         .help = "train again with the settings that MODEL says it was trained with, and compare "
+                 "the result with it, byte for byte; status 4 if it is another. --dev, --init and "
+                 "--vectors must be given again; nothing is written without -o"},
         {0},
 };
 
@@ -123,10 +128,11 @@ static struct cmd_group groups[] = {
         {"Instead of training", other_fields, &other},
         {0},
 };
-#define USAGE                                       \
-        "-o MODEL [option...] [file...]\n"          \
-        "--check|--dry-run [option...] [file...]\n" \
-        "--dump-gradients FILE -m MODEL [file...]"
+#define USAGE                                        \
+        "-o MODEL [option...] [file...]\n"           \
+        "--check|--dry-run [option...] [file...]\n"  \
+        "--dump-gradients FILE -m MODEL [file...]\n" \
+        "--replay MODEL [option...] [file...]"
 static const char notes[] =
         "A line that cannot be used keeps the training from starting, unless "
         "--on-error=skip leaves it out.\n"
@@ -181,6 +187,7 @@ static const size_t any_id = (size_t)UINT32_MAX;
 struct session {
         struct ran_pool *pool;
         struct ran_model *model; /* of --dump-gradients, else NULL */
+        struct train_replay replay;
         struct train_start start;
         struct ran_tokenizer *tokenizer; /* of our own; NULL: the model's, or none */
         struct train_source source;
@@ -247,13 +254,37 @@ static void check_config(int task)
                 cmd_usage("%s", err.text);
 }
 
+static void refuse_settings(const struct ran_field *fields)
+{
+        for (const struct ran_field *f = fields; f->name != NULL; f++)
+                if (!f->local && cmd_was_set(f->name))
+                        cmd_usage("--replay takes the settings of the model: leave out \"%s\"",
+                                  f->name);
+}
+
+static void check_replay(void)
+{
+        if (other.replay == NULL)
+                return;
+        refuse_settings(file_fields);
+        refuse_settings(ran_train_fields);
+        refuse_settings(ran_config_fields);
+        refuse_settings(ran_vocab_fields);
+        if (file.vocab != NULL || file.no_dev || run.tune > 0)
+                cmd_usage("--replay takes the settings of the model: leave out --vocab, --no-dev "
+                          "and --tune");
+        if (file.output == NULL && (run.resume || run.log != NULL))
+                cmd_usage("--replay writes nothing without -o FILE: leave out --resume and --log");
+}
+
 static void check_usage(void)
 {
-        bool dump = other.dump_gradients != NULL;
+        bool dump = other.dump_gradients != NULL, replay = other.replay != NULL;
 
-        if (other.check + other.dry_run + dump > 1)
-                cmd_usage("--check, --dry-run and --dump-gradients exclude each other");
-        if (!other.check && !other.dry_run && !dump && file.output == NULL)
+        if (other.check + other.dry_run + dump + replay > 1)
+                cmd_usage("--check, --dry-run, --dump-gradients and --replay exclude each other");
+        check_replay();
+        if (!other.check && !other.dry_run && !dump && !replay && file.output == NULL)
                 cmd_usage("where shall the model go? -o FILE");
         if (file.output != NULL && strcmp(file.output, "-") == 0)
                 cmd_usage("a model is a file, with a checkpoint beside it: -o FILE");
@@ -275,6 +306,21 @@ static void check_usage(void)
         if (run.tune > 0 && file.dev_share == 0 && file.dev == NULL)
                 cmd_usage("--tune chooses settings by development data: give --dev FILE, or leave "
                           "some to hold out");
+}
+
+/* Everything that can change the result is as the model has it, but for the files. */
+static void open_replay(struct session *s)
+{
+        if (other.replay == NULL)
+                return;
+        run.replay = true;
+        train_replay_open(&s->replay, other.replay, s->source.task);
+        train_replay_check_files(&s->replay, file.dev, file.start.init, file.start.vectors);
+        train_replay_restore(&s->replay, file_fields, &file, false);
+        train_replay_restore(&s->replay, ran_train_fields, &settings, true);
+        train_replay_restore(&s->replay, ran_vocab_fields, &vocabulary, s->replay.learned);
+        config = *ran_model_config(s->replay.model);
+        cmd_set_all(ran_config_fields);
 }
 
 static void open_model(struct session *s)
@@ -306,6 +352,11 @@ static void open_vocabulary(struct session *s)
                 s->tokenizer = cmd_vocab_open(file.vocab);
         if (s->start.init != NULL)
                 take_vocabulary(s);
+        if (s->replay.model != NULL && !s->replay.learned && s->start.init == NULL &&
+            ran_model_tokenizer(s->replay.model) != NULL) {
+                s->source.tokenizer = ran_model_tokenizer(s->replay.model);
+                s->source.V = ran_tokenizer_size(s->source.tokenizer);
+        }
         if (s->tokenizer == NULL || s->start.init != NULL)
                 return;
         s->source.tokenizer = s->tokenizer;
@@ -318,6 +369,7 @@ static void check_vocabulary(const struct session *s)
 {
         const char *name = other.model != NULL       ? other.model
                            : file.start.init != NULL ? file.start.init
+                           : other.replay != NULL    ? other.replay
                                                      : file.vocab;
         struct cmd_reserved reserved;
         struct ran_error err = {0};
@@ -463,6 +515,7 @@ static void release(struct session *s)
         train_data_release(&s->dev);
         free(s->held);
         train_start_release(&s->start);
+        train_replay_release(&s->replay);
         ran_tokenizer_free(s->tokenizer);
         ran_model_free(s->model);
         ran_pool_free(s->pool);
@@ -562,6 +615,15 @@ static int tune(const struct ran_train_job *job, const struct cmd_program *progr
         return status;
 }
 
+static int replay(struct session *s, struct ran_train_job *job)
+{
+        train_replay_check(&s->replay, job);
+        if (job->output == NULL)
+                job->output = train_replay_output(&s->replay);
+        int status = train_run(job, &run);
+        return status == CMD_OK ? train_replay_compare(&s->replay, job->output) : status;
+}
+
 static int train(struct session *s, const struct cmd_program *program, const char *checkpoint)
 {
         struct ran_buf training = {0};
@@ -586,9 +648,10 @@ static int train(struct session *s, const struct cmd_program *program, const cha
         describe_data(s, &training);
         job.training = training.data;
         train_start_job(&s->start, &job);
-        int status = other.dry_run  ? train_dry_run(&job)
-                     : run.tune > 0 ? tune(&job, program)
-                                    : train_run(&job, &run);
+        int status = other.dry_run          ? train_dry_run(&job)
+                     : other.replay != NULL ? replay(s, &job)
+                     : run.tune > 0         ? tune(&job, program)
+                                            : train_run(&job, &run);
         ran_buf_release(&training);
         return status;
 }
@@ -605,6 +668,7 @@ static int run_task(int task, const struct cmd_program *program, const struct pr
                 preset_group(g, presets);
         char **files = argv + cmd_parse(program, argc, argv);
         check_usage();
+        open_replay(&s);
         choose_vocabulary();
         train_start_open(&s.start, &file.start, &config);
         check_config(task);
@@ -614,9 +678,11 @@ static int run_task(int task, const struct cmd_program *program, const struct pr
         cmd_check_input(file.output, file.vocab);
         cmd_check_input(file.output, file.start.init);
         cmd_check_input(file.output, file.start.vectors);
-        if (!other.check && !other.dry_run && other.dump_gradients == NULL)
+        cmd_check_input(file.output, other.replay);
+        if (!other.check && !other.dry_run && other.dump_gradients == NULL && file.output != NULL)
                 checkpoint = train_run_prepare(&run, file.output);
         cmd_check_input(checkpoint, file.start.init);
+        cmd_check_input(checkpoint, other.replay);
         for (char **input = files; *input != NULL; input++)
                 cmd_check_input(run.journal.path, *input);
         cmd_check_input(run.journal.path, file.dev);

@@ -111,7 +111,7 @@ static double peak_bytes(void)
         return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024.0 * (double)usage.ru_maxrss : 0;
 }
 
-static void summarise(const struct ran_train_job *job, const struct train_progress *p)
+static void summarise(const struct train_progress *p)
 {
         const struct ran_train_report *last = &p->last;
         char tokens[32], rate[32], time[32], peak[32];
@@ -129,7 +129,6 @@ static void summarise(const struct ran_train_job *job, const struct train_progre
         cmd_note("%s tokens in %s, %s tokens/s, peak memory %sB",
                  train_amount(tokens, (double)last->tokens), train_duration(time, last->seconds),
                  train_amount(rate, last->tokens_per_second), train_amount(peak, peak_bytes()));
-        train_run_tell_model(job);
 }
 
 void train_run_tell_model(const struct ran_train_job *job)
@@ -166,7 +165,7 @@ static int ended_early(const struct ran_train_job *job, const struct ran_error *
         bool interrupted = err->code == RAN_EINTR, again = err->code != RAN_EDIVERGED;
 
         cmd_warn("%s", interrupted ? "interrupted" : err->text);
-        if (steps && again && access(job->checkpoint, F_OK) == 0)
+        if (steps && again && job->checkpoint != NULL && access(job->checkpoint, F_OK) == 0)
                 cmd_warn("%s holds what was learned: go on with the same command and --resume",
                          job->checkpoint);
         return interrupted ? 128 + stop_signal : cmd_status_of(err);
@@ -201,7 +200,9 @@ int train_run(struct ran_train_job *job, const struct train_run_options *options
         bool logged = train_progress_end(&progress);
         if (code != RAN_OK)
                 return ended_early(job, &err, progress.last.step > 0);
-        summarise(job, &progress);
+        summarise(&progress);
+        if (!options->replay)
+                train_run_tell_model(job);
         if (!logged)
                 cmd_warn("the model is complete, but %s is not", options->log);
         return logged ? CMD_OK : CMD_FAILED;

@@ -14,7 +14,8 @@ struct train_run_options {
         size_t data_memory; /* MB of each long array of the data that stay in memory */
         FILE *log_file;     /* opened by train_run_prepare, closed by train_run */
         bool resume;        /* where a checkpoint is; else from the start */
-        bool overwrite_checkpoint;    /* begin anew although there is one */
+        bool overwrite_checkpoint; /* begin anew although there is one */
+        bool replay; /* the model is to be compared with another: nothing to say of its use */
         struct train_journal journal; /* with tune: opened by train_run_prepare */
 };
 

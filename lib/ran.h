@@ -438,7 +438,7 @@ size_t ran_tokenizer_size(const struct ran_tokenizer *t); /* V: one more than th
 const char *ran_tokenizer_piece(const struct ran_tokenizer *t, uint32_t id, size_t *n);
 /* The id of a piece, special and reserved ones too; false when there is none. */
 bool ran_tokenizer_find(const struct ran_tokenizer *t, const char *piece, size_t n, uint32_t *id);
-/* The id that stands for what is not in the vocabulary. */
+/* The id that stands for what is not in the vocabulary; RAN_NO_ID: none, as with byte pairs. */
 uint32_t ran_tokenizer_unknown(const struct ran_tokenizer *t);
 /* Encodes UTF-8 text, replacing what e held. */
 int ran_tokenizer_encode(const struct ran_tokenizer *t, const char *text, size_t n,
@@ -641,6 +641,10 @@ size_t ran_model_classes(const struct ran_model *m); /* C; of a language model V
 const char *ran_model_label(const struct ran_model *m,
                             size_t c); /* "0", "1" ... if unnamed; NULL: none */
 const char *ran_model_metadata(const struct ran_model *m, const char *key); /* NULL: absent */
+/* Whether the files of two models are the same bytes. If not, appends to `what` where they are not,
+ * the first tensor that differs before all else: "tensor lm.bias: 3 of its 40 elements differ, ...".
+ */
+bool ran_model_same(const struct ran_model *a, const struct ran_model *b, struct ran_buf *what);
 /* Decision thresholds of a model with several labels a document, (C): tuned ones, or 0.5. */
 const float *ran_model_thresholds(const struct ran_model *m);
 /* One label a document: labels at least as probable as *cut are a set that holds the right one with

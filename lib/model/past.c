@@ -97,6 +97,15 @@ static int check_wanted(const struct ran_model *m, const struct ran_lm_out *out,
         return check_gold(m, out->gold, n - out->skip, err);
 }
 
+/* Results of n tokens: those of pieces that nobody asked for by gold may be no numbers, too. */
+static int check_given(const struct ran_model *m, const float *nll, const float *logits, size_t n,
+                       struct ran_error *err)
+{
+        int rc = nll != NULL ? ran_check_result(nll, n, err) : RAN_OK;
+
+        return rc == RAN_OK && logits != NULL ? ran_check_scores(logits, n * m->V, err) : rc;
+}
+
 int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_past *past,
                 const uint32_t *ids, size_t n, size_t sources, const struct ran_lm_out *out,
                 struct ran_error *err)
@@ -109,8 +118,7 @@ int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_past 
         if (sources > 0 && past != NULL && past->carry.tokens > 0)
                 return ran_fail(err, RAN_EINVAL, "a source must be read at once, before all else");
         int rc = ran_score_lm(s, past != NULL ? &past->carry : NULL, ids, n, sources, out, err);
-        return rc == RAN_OK && out->nll != NULL ? ran_check_result(out->nll, n - out->skip, err)
-                                                : rc;
+        return rc == RAN_OK ? check_given(m, out->nll, out->logits, n - out->skip, err) : rc;
 }
 
 int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
@@ -125,7 +133,7 @@ int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *
                         return ran_fail(err, RAN_EINVAL, "masked token %zu is not one of the %zu",
                                         i, L);
         int rc = ran_score_masked(s, ids, L, places, n, gold, nll, logits, err);
-        return rc == RAN_OK && nll != NULL ? ran_check_result(nll, n, err) : rc;
+        return rc == RAN_OK ? check_given(m, nll, logits, n, err) : rc;
 }
 
 /* ---- the file ------------------------------------------------------------------------------- */

@@ -201,13 +201,26 @@ int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const u
         return RAN_OK;
 }
 
+static int no_number(struct ran_error *err)
+{
+        return ran_fail(err, RAN_EFORMAT,
+                        "the model's result is no number: its weights were damaged, or never were "
+                        "of use");
+}
+
 int ran_check_result(const float *x, size_t n, struct ran_error *err)
 {
         for (size_t i = 0; i < n; i++)
                 if (!isfinite(x[i]))
-                        return ran_fail(err, RAN_EFORMAT,
-                                        "the model's result is no number: its weights were "
-                                        "damaged, or never were of use");
+                        return no_number(err);
+        return RAN_OK;
+}
+
+int ran_check_scores(const float *x, size_t n, struct ran_error *err)
+{
+        for (size_t i = 0; i < n; i++)
+                if (!(x[i] < INFINITY))
+                        return no_number(err);
         return RAN_OK;
 }
 

@@ -37,6 +37,8 @@ int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ra
 /* RAN_EFORMAT when one of n results of a model is no number: its weights are none, or so large that
  * they might as well be. */
 int ran_check_result(const float *x, size_t n, struct ran_error *err);
+/* The same of log-probabilities, which may be -INFINITY. */
+int ran_check_scores(const float *x, size_t n, struct ran_error *err);
 /* The same of the logits of the last document that was scored. */
 int ran_check_logits(const struct ran_state *s, size_t n, struct ran_error *err);
 

@@ -54,7 +54,7 @@ static void add_ids(const struct ran_encoding *e, struct ran_buf *out)
 {
         for (size_t i = 0; i < e->n;) {
                 size_t end = i + least(e->n - i, BLOCK);
-                char *begin = ran_buf_room(out, BLOCK * ONE), *at = begin;
+                char *begin = ran_buf_room(out, (end - i) * ONE), *at = begin;
                 if (begin == NULL)
                         return;
                 for (; i < end; i++)
@@ -75,7 +75,7 @@ static void add_offsets(const struct ran_encoding *e, struct ran_buf *out)
 {
         for (size_t i = 0; i < e->n;) {
                 size_t end = i + least(e->n - i, BLOCK);
-                char *begin = ran_buf_room(out, BLOCK * (2 * ONE + 2)), *at = begin;
+                char *begin = ran_buf_room(out, (end - i) * (2 * ONE + 2)), *at = begin;
                 if (begin == NULL)
                         return;
                 for (; i < end; i++) {

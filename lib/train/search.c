@@ -23,6 +23,12 @@ static bool has_vocabulary(const struct ran_search *s, const struct ran_config *
         return s->job->tokenizer != NULL;
 }
 
+/* Byte pairs spell everything. */
+static bool has_unknown(const struct ran_search *s, const struct ran_config *c)
+{
+        return has_vocabulary(s, c) && ran_tokenizer_unknown(s->job->tokenizer) != RAN_NO_ID;
+}
+
 static bool is_lm_of_long_texts(const struct ran_search *s, const struct ran_config *c)
 {
         return c->task == RAN_TASK_LM && s->longest > 2 * c->window;
@@ -114,7 +120,7 @@ static const struct row {
         {"weight_decay", {"0", "0.01", "0.03", "0.1", "0.3", "1"}, NULL},
         {"dropout", {"0", "0.05", "0.1", "0.2", "0.3", "0.4", "0.5"}, NULL},
         {"embed_dropout", {"0", "0.05", "0.1", "0.15", "0.2", "0.3", "0.4", "0.5"}, NULL},
-        {"word_dropout", {"0", "0.05", "0.1", "0.2", "0.3"}, has_vocabulary},
+        {"word_dropout", {"0", "0.05", "0.1", "0.2", "0.3"}, has_unknown},
         {"label_smoothing", {"0", "0.02", "0.05", "0.1", "0.2"}, NULL},
         {"vectors_rms", {"0.05", "0.1", "0.2", "0.3"}, has_vectors},
         {"init_rate", {"0.1", "0.2", "0.3", "0.5", "0.7", "1"}, has_init},

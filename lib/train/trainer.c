@@ -158,9 +158,13 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
             __builtin_mul_overflow(t->c->wide, t->C, &rows) || rows > SIZE_MAX / sizeof(float))
                 return ran_fail(err, RAN_EINVAL,
                                 "so many epochs or so large a vocabulary cannot be");
-        if (t->s->word_dropout > 0 && job->tokenizer == NULL)
+        if (t->s->word_dropout > 0 &&
+            (job->tokenizer == NULL || ran_tokenizer_unknown(job->tokenizer) == RAN_NO_ID))
                 return ran_fail(err, RAN_EINVAL,
-                                "word_dropout needs a vocabulary, which says what unknown is");
+                                "word_dropout needs a vocabulary, which says what unknown is%s",
+                                job->tokenizer != NULL ? "; this one, of byte pairs, has no such "
+                                                         "piece"
+                                                       : "");
         if (ran_wide_wants_pieces(t->c) && job->tokenizer == NULL)
                 return ran_fail(err, RAN_EINVAL,
                                 "without a vocabulary nobody knows what ids begin and end with: "
@@ -340,6 +344,8 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
         struct ran_buf more = {0};
         int rc;
 
+        /* Not in a checkpoint, which may go on elsewhere. */
+        ran_buf_printf(&more, ",\"kernels\":\"%s\"", ran_isa());
         if (t->at.best_epoch > 0) {
                 static const char *const names[] = {"accuracy", "micro_f1", "macro_f1", "loss"};
 

@@ -477,6 +477,9 @@ left O' ]
   cmp b.ran c.ran
   run -2 --separate-stderr ran-train tag $shape --word-dropout 0.3 -o d.ran numbers.jsonl
   [[ $stderr == *'word_dropout needs a vocabulary'* ]]
+  # Byte pairs know no unknown piece: this was a row far behind the embedding.
+  run -2 --separate-stderr ran-train tag $shape --vocab-type bpe --word-dropout 0.3 -o d.ran names.jsonl
+  [[ $stderr == *'word_dropout needs a vocabulary'*'byte pairs'* ]]
   run -2 --separate-stderr ran-train mlm --word-dropout 0.3 -o d.ran names.jsonl
   [[ $stderr == *"word_dropout must be"* ]]
 }

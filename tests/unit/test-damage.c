@@ -343,6 +343,36 @@ TEST(weights_that_are_no_numbers_give_no_result)
                 }
 }
 
+/* Of pieces that the text does not have; found by fuzz-model. */
+TEST(scores_of_other_pieces_that_are_no_numbers_are_not_given)
+{
+        char *path = test_path("other-pieces");
+        struct ran_config c = small();
+        const uint32_t ids[] = {1, 2, 3}, gold[] = {2, 3, 4};
+        float nll[3], logits[3 * TOY_V];
+        struct ran_lm_out out = {.gold = gold, .nll = nll};
+        struct ran_error err = {0};
+        struct toy t;
+
+        c.task = RAN_TASK_LM;
+        c.mask = RAN_MASK_CAUSAL;
+        c.shortlist = 6;
+        toy_init(&t, &c, 5, 0.3);
+        t.embed[20 * c.dim] = NAN;
+        write_parts(path, &t, NULL, NULL);
+        toy_release(&t);
+        struct ran_model *m = ran_model_open(path, true, &err);
+        struct ran_state *s = m != NULL ? ran_state_new(m, NULL, &err) : NULL;
+        if (CHECK(s != NULL)) {
+                CHECK_OK(ran_lm_read(m, s, NULL, ids, 3, 0, &out, &err), err);
+                out.logits = logits;
+                CHECK(ran_lm_read(m, s, NULL, ids, 3, 0, &out, &err) == RAN_EFORMAT);
+        }
+        ran_state_free(s);
+        ran_model_free(m);
+        free(path);
+}
+
 /* The logits have nothing of the chain of tags. */
 TEST(a_chain_of_tags_that_is_no_number_gives_no_result)
 {

@@ -683,6 +683,78 @@ TEST(model_written_is_read_back)
         free(again);
 }
 
+static void write_toy(const char *path, struct toy *t, const char *training)
+{
+        struct ran_parts parts = {.config = &t->c,
+                                  .layout = &t->layout,
+                                  .params = &t->p,
+                                  .V = t->V,
+                                  .C = t->C,
+                                  .training = training};
+        struct ran_error err = {0};
+
+        CHECK_OK(ran_model_write(path, &parts, &err), err);
+}
+
+/* What is said of the models in two files; "" where they are the same. */
+static void check_differ(const char *a, const char *b, const char *want)
+{
+        struct ran_error err = {0};
+        struct ran_buf what = {0};
+        struct ran_model *x = ran_model_open(a, true, &err), *y = ran_model_open(b, true, &err);
+
+        REQUIRE(x != NULL && y != NULL);
+        CHECK(ran_model_same(x, y, &what) == (*want == '\0'));
+        ran_buf_char(&what, '\0');
+        CHECK(!what.failed && strstr(what.data, want) != NULL);
+        if (strstr(what.data, want) == NULL)
+                printf("said: %s\n", what.data);
+        ran_buf_release(&what);
+        ran_model_free(x);
+        ran_model_free(y);
+}
+
+TEST(model_same_says_where_two_files_differ)
+{
+        char *path = test_path("one.ran"), *other = test_path("other.ran");
+        struct ran_config c = small(), wide = small();
+        struct toy t;
+
+        toy_init(&t, &c, 1, 0.3);
+        write_toy(path, &t, "{\"seed\":1}");
+        write_toy(other, &t, "{\"seed\":1}");
+        check_differ(path, other, "");
+        write_toy(other, &t, "{\"seed\":2}");
+        check_differ(path, other,
+                     "the metadata \"training\" differ: {\"seed\":1} and {\"seed\":2}");
+        write_toy(other, &t, NULL);
+        check_differ(path, other, "the metadata \"training\" are only in one of them");
+        check_differ(other, path, "the metadata \"training\" are only in one of them");
+        t.embed[5] = 0.25f;
+        t.embed[7] = 0.5f;
+        write_toy(path, &t, NULL);
+        t.embed[5] = t.embed[7] = -0.25f;
+        write_toy(other, &t, "{\"seed\":3}");
+        check_differ(path, other,
+                     "tensor embed.weight: 2 of its 92 elements differ, the first is number 6: "
+                     "0.25 and -0.25");
+        toy_release(&t);
+
+        wide.wide = 20;
+        toy_init(&t, &wide, 1, 0.3);
+        write_toy(other, &t, NULL);
+        toy_release(&t);
+        check_differ(path, other, "tensor ");
+        wide.wide = 0;
+        wide.dim = 6;
+        toy_init(&t, &wide, 1, 0.3);
+        write_toy(other, &t, NULL);
+        toy_release(&t);
+        check_differ(path, other, "has another shape");
+        free(path);
+        free(other);
+}
+
 TEST(model_that_is_no_file_is_an_error)
 {
         char *path = test_path("no-such-file.ran");

@@ -1,0 +1,153 @@
+/* Any words as a command line, and any bytes as its configuration file: the program ends with 0
+ * (help and the like), 2 or 3, or its settings are in their bounds. The first byte is how many
+ * bytes the configuration has; the words are separated by NUL.
+ *
+ * Linked with --wrap=exit: what would end the program comes back here. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../cmd/cmd.h"
+#include "tiny.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int __lsan_is_turned_off(void);
+_Noreturn void __real_exit(int status);
+_Noreturn void __wrap_exit(int status);
+
+/* What a program that ends does not free is lost here. */
+int __lsan_is_turned_off(void)
+{
+        return 1;
+}
+
+static jmp_buf back;
+static bool parsing;
+
+_Noreturn void __wrap_exit(int status)
+{
+        if (!parsing)
+                __real_exit(status);
+        longjmp(back, status + 1);
+}
+
+/* ---- a program with options of every kind ---------------------------------------------------- */
+
+static struct {
+        struct ran_list list;
+        struct ran_choices choices;
+        char *text;
+        double real;
+} others;
+static struct ran_config config;
+static struct ran_train_settings settings;
+static struct ran_vocab_settings vocabulary;
+static struct cmd_input input;
+static struct cmd_output output;
+
+static const char *const names[] = {"one", "two", "three", NULL};
+static const struct ran_field other_fields[] = {
+        {"pile", 0, RAN_FIELD_LIST, 0, .help = "several"},
+        {"several", 's', RAN_FIELD_CHOICES, offsetof(__typeof__(others), choices), .choices = names,
+         .help = "some"},
+        {"any_text", 't', RAN_FIELD_TEXT, offsetof(__typeof__(others), text), .help = "words"},
+        {"real", 'x', RAN_FIELD_REAL, offsetof(__typeof__(others), real), -1, 2.5, .initial = "0.5",
+         .help = "a number"},
+        {0},
+};
+static const struct cmd_group groups[] = {
+        {"Others", other_fields, &others},
+        {"Model", ran_config_fields, &config},
+        {"Training", ran_train_fields, &settings},
+        {"Vocabulary", ran_vocab_fields, &vocabulary},
+        {"Reading", cmd_input_fields, &input},
+        {"Writing", cmd_output_fields, &output},
+        {0},
+};
+static const struct cmd_program program = {.name = "ran-test run",
+                                           .usage = "[option...]",
+                                           .summary = "Tries options.",
+                                           .groups = groups,
+                                           .prefix = "vocab-"};
+
+static void release(void)
+{
+        for (const struct cmd_group *g = groups; g->title != NULL; g++)
+                ran_fields_release(g->fields, g->base);
+        free(cmd_common.config);
+        cmd_common.config = NULL;
+}
+
+/* ---- one command line ------------------------------------------------------------------------ */
+
+enum { WORDS = 20 };
+
+static void check(int first, int argc)
+{
+        if (first < 1 || first > argc || cmd_common.jobs < 1 || cmd_common.jobs > 4096 ||
+            !(others.real >= -1 && others.real <= 2.5) || others.choices.n > RAN_CHOICES_MAX)
+                abort();
+        if (ran_config_check(&config, NULL) == RAN_OK)
+                ran_train_settings_check(&settings, &config, NULL);
+}
+
+static void parse(int argc, char **argv)
+{
+        int status = setjmp(back);
+
+        if (status == 0) {
+                parsing = true;
+                int first = cmd_parse(&program, argc, argv);
+                parsing = false;
+                check(first, argc);
+        } else if (status - 1 != CMD_OK && status - 1 != CMD_USAGE && status - 1 != CMD_FAILED) {
+                abort();
+        }
+        parsing = false;
+}
+
+/* Keeps what is said from the messages of the fuzzer. */
+static void quietly(int argc, char **argv)
+{
+        static int null = -1;
+        int out = dup(1), err = dup(2);
+
+        if (null < 0)
+                null = open("/dev/null", O_WRONLY);
+        dup2(null, 1);
+        dup2(null, 2);
+        parse(argc, argv);
+        fflush(stdout);
+        dup2(out, 1);
+        dup2(err, 2);
+        close(out);
+        close(err);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        size_t n = size > 0 ? data[0] : 0;
+        char *argv[WORDS + 4] = {"run"}, *words;
+        struct tiny_file file;
+        int argc = 1;
+
+        if (size < 1 + n)
+                return -1;
+        tiny_open(&file, data + 1, n);
+        if (n > 0) {
+                argv[argc++] = "-c";
+                argv[argc++] = file.path;
+        }
+        words = calloc(size - n + 1, 1);
+        memcpy(words, data + 1 + n, size - 1 - n);
+        for (char *w = words, *end = words + size - 1 - n; w < end && argc < WORDS + 3;
+             w += strlen(w) + 1)
+                argv[argc++] = w;
+        quietly(argc, argv);
+        release();
+        free(words);
+        tiny_close(&file);
+        return 0;
+}

@@ -1,0 +1,127 @@
+/* States of ran-lm, edited: refused with a sentence, or read on from, and kept again. The first
+ * byte says which one, and what it is read with. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "tiny.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { MODELS = 2, STATES = 3 };
+static struct {
+        struct ran_model *model;
+        struct ran_state *scratch;
+        struct ran_bytes
+                state[STATES]; /* within a window, with a cache, and before the first token */
+} subject[MODELS];
+
+static struct ran_cache *new_cache(const struct ran_model *m)
+{
+        const struct ran_cache_settings set = {.positions = 3, .weight = 0.3, .theta = 10};
+        struct ran_cache *cache = ran_cache_new(ran_model_config(m), &set, NULL);
+
+        if (cache == NULL)
+                abort();
+        return cache;
+}
+
+static int read_on(const struct ran_model *m, struct ran_state *s, struct ran_past *past,
+                   struct ran_cache *cache, size_t n, struct ran_error *err)
+{
+        static const uint32_t ids[] = {1, 5, 2, 5, 3, 1, 4}, gold[] = {5, 2, 5, 3, 1, 4, 4};
+        float nll[7];
+        const struct ran_lm_out out = {.gold = gold, .nll = nll, .cache = cache};
+        int rc = ran_lm_read(m, s, past, ids, n, 0, &out, err);
+
+        for (size_t i = 0; rc == RAN_OK && i < n; i++)
+                if (!isfinite(nll[i]))
+                        abort();
+        return rc;
+}
+
+static struct ran_bytes state_of(const struct ran_model *m, struct ran_state *s, size_t n,
+                                 struct ran_cache *cache, bool pending)
+{
+        struct ran_past *past = ran_past_new(m, NULL);
+        struct ran_bytes b;
+        struct tiny_file f;
+
+        tiny_open(&f, "", 0);
+        if (past == NULL || (n > 0 && read_on(m, s, past, cache, n, NULL) != RAN_OK))
+                abort();
+        if (pending)
+                ran_past_set_pending(past, 7);
+        if (ran_past_save(past, cache, f.path, NULL) != RAN_OK)
+                abort();
+        ran_past_free(past);
+        b = tiny_read(&f);
+        tiny_close(&f);
+        return b;
+}
+
+static void prepare(void)
+{
+        for (int i = 0; i < MODELS; i++) {
+                struct tiny t;
+                struct tiny_file f;
+
+                tiny_init(&t, i == 0 ? TINY_LM : TINY_TRANSFORMER);
+                struct ran_bytes model = tiny_model(&t);
+                tiny_release(&t);
+                tiny_open(&f, model.data, model.size);
+                ran_bytes_release(&model);
+                struct ran_model *m = ran_model_open(f.path, true, NULL);
+                struct ran_state *s = m != NULL ? ran_state_new(m, NULL, NULL) : NULL;
+                if (s == NULL)
+                        abort();
+                struct ran_cache *cache = new_cache(m);
+                tiny_close(&f);
+                subject[i].model = m;
+                subject[i].scratch = s;
+                subject[i].state[0] = state_of(m, s, 7, NULL, true);
+                subject[i].state[1] = state_of(m, s, 6, cache, false);
+                subject[i].state[2] = state_of(m, s, 0, NULL, true);
+                ran_cache_free(cache);
+        }
+}
+
+static void go_on(const struct ran_model *m, struct ran_state *s, const char *path,
+                  struct ran_cache *cache)
+{
+        struct ran_error err = {0};
+        struct ran_past *past = ran_past_load(m, cache, path, &err);
+        struct tiny_file again;
+        int rc = past != NULL ? RAN_OK : err.code;
+
+        if (past == NULL && err.code == RAN_OK)
+                abort();
+        tiny_open(&again, "", 0);
+        if (rc == RAN_OK)
+                rc = read_on(m, s, past, cache, 5, &err);
+        if (rc == RAN_OK)
+                rc = ran_past_save(past, cache, again.path, &err);
+        if (rc != RAN_OK && err.text[0] == '\0')
+                abort();
+        tiny_close(&again);
+        ran_past_free(past);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        struct ran_bytes edited;
+        struct tiny_file f;
+
+        if (subject[0].model == NULL)
+                prepare();
+        if (size < 1)
+                return 0;
+        int i = data[0] % MODELS;
+        edited = tiny_edit(&subject[i].state[data[0] / MODELS % STATES], data + 1, size - 1);
+        tiny_open(&f, edited.data, edited.size);
+        ran_bytes_release(&edited);
+        struct ran_cache *cache = data[0] & 0x80 ? new_cache(subject[i].model) : NULL;
+        go_on(subject[i].model, subject[i].scratch, f.path, cache);
+        ran_cache_free(cache);
+        tiny_close(&f);
+        return 0;
+}
