@@ -1,6 +1,8 @@
 # Needs GNU make. Common variables: CC, CFLAGS, LDFLAGS, PREFIX, DESTDIR, and BUILD, the folder
 # for everything that is made, so that several builds can stand side by side:
 #     make CC=clang BUILD=build/clang
+# MPI=1 adds training on several machines (Open MPI, MPICH):
+#     make MPI=1 BUILD=build/mpi
 
 BUILD   ?= build
 PREFIX  ?= /usr/local
@@ -14,6 +16,13 @@ PACKAGES := libcjson openblas libutf8proc
 
 package = $(shell $(PKG_CONFIG) $(1) $(PACKAGES) 2>/dev/null)
 LIBS := $(or $(call package,--libs),-lcjson -lopenblas -lutf8proc) -lm
+
+# ran-train alone needs MPI. Debian calls whichever is installed mpi-c.
+ifeq ($(MPI),1)
+MPI_PACKAGE ?= mpi-c
+MPI_CFLAGS  := -DRAN_MPI $(shell $(PKG_CONFIG) --cflags $(MPI_PACKAGE) 2>/dev/null)
+MPI_LIBS    := $(shell $(PKG_CONFIG) --libs $(MPI_PACKAGE) 2>/dev/null)
+endif
 
 # Results must not depend on which compiler may fuse a multiplication with an addition.
 PACKAGE_CFLAGS := $(call package,--cflags)
@@ -64,7 +73,7 @@ all: $(library) $(programs) ## build the library and the programs
 Q := $(if $(V),,@)
 
 # Written anew only when compiler or flags change, so that a change of them rebuilds everything.
-flags := $(CC) $(ALL_CFLAGS) | $(LDFLAGS) $(LIBS)
+flags := $(CC) $(ALL_CFLAGS) | $(LDFLAGS) $(LIBS) | $(MPI_CFLAGS) $(MPI_LIBS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(flags)' | cmp -s - $@ || echo '$(flags)' >$@
@@ -78,6 +87,16 @@ $(BUILD)/packages: $(BUILD)/flags
 	    echo 'make: cJSON, OpenBLAS or libutf8proc, or the C compiler, is missing; "make setup"' \
 	      'installs them (Debian, Ubuntu), $@.log has details' >&2; exit 1; }
 	@touch $@
+
+ifeq ($(MPI),1)
+$(BUILD)/mpi-package: $(BUILD)/flags
+	@printf '#include <mpi.h>\n' | $(CC) $(MPI_CFLAGS) $(CPPFLAGS) -E - >/dev/null 2>$@.log || { \
+	    echo 'make: MPI is missing; "share/setup mpi" installs Open MPI (Debian, Ubuntu);' \
+	      'elsewhere MPI_CFLAGS and MPI_LIBS, or MPI_PACKAGE, say where it is' >&2; exit 1; }
+	@touch $@
+$(BUILD)/lib/train/mpi.o: $(BUILD)/mpi-package
+endif
+$(BUILD)/lib/train/mpi.o: override CPPFLAGS += $(MPI_CFLAGS)
 
 compile = $(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
@@ -104,6 +123,7 @@ $(library) $(cmd_library):
 
 link = $(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
+$(BUILD)/ran-train: LIBS += $(MPI_LIBS)
 $(programs): $(BUILD)/%: $(BUILD)/cmd/%.o $(cmd_library) $(library)
 	@echo '  LINK  $@'
 	$(Q)$(link)

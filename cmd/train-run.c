@@ -114,7 +114,7 @@ static double peak_bytes(void)
 static void summarise(const struct ran_train_job *job, const struct train_progress *p)
 {
         const struct ran_train_report *last = &p->last;
-        char tokens[32], rate[32], time[32], peak[32];
+        char tokens[32], rate[32], time[32], peak[32], moved[32];
 
         if (last->refit)
                 cmd_note("best epoch %zu: dev %s %.2f; the model is of all documents",
@@ -129,6 +129,9 @@ static void summarise(const struct ran_train_job *job, const struct train_progre
         cmd_note("%s tokens in %s, %s tokens/s, peak memory %sB",
                  train_amount(tokens, (double)last->tokens), train_duration(time, last->seconds),
                  train_amount(rate, last->tokens_per_second), train_amount(peak, peak_bytes()));
+        if (last->moved > 0)
+                cmd_note("%zu ranks; rank 0 sent and received %sB", ran_ranks_count(job->ranks),
+                         train_amount(moved, (double)last->moved));
         train_run_tell_model(job);
 }
 
@@ -163,9 +166,13 @@ static const char *metric_name(int metric)
 /* Says what is left, and how to go on with it; steps: whether there were any in this run. */
 static int ended_early(const struct ran_train_job *job, const struct ran_error *err, bool steps)
 {
-        bool interrupted = err->code == RAN_EINTR, again = err->code != RAN_EDIVERGED;
+        bool again = err->code != RAN_EDIVERGED;
+        bool interrupted = err->code == RAN_EINTR && stop_signal != 0; /* not another rank */
 
-        cmd_warn("%s", interrupted ? "interrupted" : err->text);
+        if (interrupted && job->ranks == NULL)
+                cmd_warn("interrupted");
+        else
+                cmd_warn("%s%s", interrupted ? "interrupted: " : "", err->text);
         if (steps && again && access(job->checkpoint, F_OK) == 0)
                 cmd_warn("%s holds what was learned: go on with the same command and --resume",
                          job->checkpoint);
