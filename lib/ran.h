@@ -1182,7 +1182,7 @@ struct ran_train_report {
         bool improved;
 };
 
-/* Processes that train one model together (train/ranks.h). NULL stands for a process that is alone. */
+/* Processes that train one model together (train/ranks.h). NULL stands for one that is alone. */
 struct ran_ranks;
 /* Those that a launcher (mpirun) started this process among; *ranks NULL: it was not. Fails where
  * they cannot work together, RAN_EINVAL where this library was built without MPI: the sentence is
@@ -1224,8 +1224,8 @@ struct ran_train_job {
         void *arg;
 };
 int ran_train(const struct ran_train_job *job, struct ran_error *err);
-/* What ranks other than 0 do, until rank 0 closes. Fails when it has lost the others, or what was to
- * be done could not be done here: then its sentence has to be said, and closing ends all. */
+/* What ranks other than 0 do, until rank 0 closes. Fails when it has lost the others, or what was
+ * to be done could not be done here: then its sentence has to be said, and closing ends all. */
 int ran_train_follow(struct ran_ranks *ranks, struct ran_error *err);
 /* Everything that can change the result of a job, as JSON members `"training":{...},"config":{...},
  * "vocabulary":...`: the same text means the same model. */

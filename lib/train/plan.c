@@ -23,7 +23,8 @@ int ran_plan_init(struct ran_plan *p, const struct ran_config *c, const struct r
         p->lane = ran_alloc(p->lanes, sizeof *p->lane, err);
         p->piece = ran_alloc(p->lanes, sizeof *p->piece, err);
         p->holder = ran_alloc(p->lanes, sizeof *p->holder, err);
-        if (p->lane == NULL || p->piece == NULL || p->holder == NULL || (bptt > 0 && add_carries(p, err) != RAN_OK)) {
+        if (p->lane == NULL || p->piece == NULL || p->holder == NULL ||
+            (bptt > 0 && add_carries(p, err) != RAN_OK)) {
                 ran_plan_release(p);
                 return RAN_ENOMEM;
         }
