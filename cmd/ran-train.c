@@ -135,7 +135,7 @@ static const char notes[] =
         "same command with --resume goes on.\n"
         "The same data and settings give the same model for any number of threads, interrupted or "
         "not, and of processes on one or many machines, where mpirun starts them and the program "
-        "was built by make MPI=1: see RANKS in ran-train(1).";
+        "was built by make MPI=1: see Many machines in ran-train(1).";
 static const struct cmd_program tag_program = {
         .name = "ran-train tag",
         .usage = USAGE,
@@ -719,7 +719,7 @@ int main(int argc, char **argv)
 {
         if (!train_ranks_open())
                 return train_ranks_follow();
-        return train_ranks_close(
-                cmd_run_verb("ran-train", "Trains models of long documents from JSON lines.", verbs,
-                             argc, argv));
+        return train_ranks_close(cmd_run_verb("ran-train",
+                                              "Trains models of long documents from JSON lines.",
+                                              verbs, argc, argv));
 }
