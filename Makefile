@@ -1,6 +1,8 @@
 # Needs GNU make. Common variables: CC, CFLAGS, LDFLAGS, PREFIX, DESTDIR, and BUILD, the folder
 # for everything that is made, so that several builds can stand side by side:
 #     make CC=clang BUILD=build/clang
+# MPI=1 adds training on several machines (Open MPI, MPICH):
+#     make MPI=1 BUILD=build/mpi
 
 BUILD   ?= build
 PREFIX  ?= /usr/local
@@ -14,6 +16,11 @@ PACKAGES := libcjson openblas libutf8proc
 
 package = $(shell $(PKG_CONFIG) $(1) $(PACKAGES) 2>/dev/null)
 LIBS := $(or $(call package,--libs),-lcjson -lopenblas -lutf8proc) -lm
+
+# ran-train alone needs MPI. Debian calls whichever is installed mpi-c.
+MPI_PACKAGE ?= mpi-c
+MPI_CFLAGS  := $(shell $(PKG_CONFIG) --cflags $(MPI_PACKAGE) 2>/dev/null)
+MPI_LIBS    := $(shell $(PKG_CONFIG) --libs $(MPI_PACKAGE) 2>/dev/null)
 
 # Results must not depend on which compiler may fuse a multiplication with an addition.
 PACKAGE_CFLAGS := $(call package,--cflags)
@@ -114,6 +121,27 @@ $(BUILD)/lib/math/simd-%.o: lib/math/simd.c $(BUILD)/flags $(BUILD)/packages
 	@echo '  CC    $@'
 	$(Q)$(compile) -DRAN_SIMD=$* $(simd_flags_$*)
 
+# One object is different with MPI=1. The tests have their own, wherever MPI is.
+mpi_program := $(if $(filter 1,$(MPI)),$(BUILD)/ran-train,$(if $(MPI_LIBS),$(BUILD)/mpi/ran-train))
+mpi_object  := $(if $(filter 1,$(MPI)),$(BUILD)/lib/train/mpi.o,$(BUILD)/mpi/mpi.o)
+ifneq ($(mpi_program),)
+$(mpi_program): private LIBS += $(MPI_LIBS)
+$(mpi_object): private override CPPFLAGS += -DRAN_MPI $(MPI_CFLAGS)
+$(mpi_object): $(BUILD)/mpi/there
+endif
+$(BUILD)/lib/train/mpi.o: $(BUILD)/mpi/flags
+$(BUILD)/mpi/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(MPI) $(MPI_CFLAGS) $(MPI_LIBS)' | cmp -s - $@ || echo '$(MPI) $(MPI_CFLAGS) $(MPI_LIBS)' >$@
+$(BUILD)/mpi/there: $(BUILD)/mpi/flags
+	@printf '#include <mpi.h>\n' | $(CC) $(MPI_CFLAGS) $(CPPFLAGS) -E - >/dev/null 2>$@.log || { \
+	    echo 'make: MPI is missing; "share/setup mpi" installs Open MPI (Debian, Ubuntu), elsewhere' \
+	      'MPI_PACKAGE, or MPI_CFLAGS and MPI_LIBS, say where it is' >&2; exit 1; }
+	@touch $@
+$(BUILD)/mpi/mpi.o: lib/train/mpi.c lib/train/ranks.h lib/ran.h $(BUILD)/flags
+	@echo '  CC    $@'
+	$(Q)$(compile)
+
 $(library): $(lib_objects)
 $(cmd_library): $(call object,$(cmd_shared))
 $(library) $(cmd_library):
@@ -124,6 +152,10 @@ $(library) $(cmd_library):
 link = $(CC) $(CFLAGS) -pthread $(HARDEN_LINK) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
 $(programs): $(BUILD)/%: $(BUILD)/cmd/%.o $(cmd_library) $(library)
+	@echo '  LINK  $@'
+	$(Q)$(link)
+
+$(BUILD)/mpi/ran-train: $(BUILD)/mpi/mpi.o $(BUILD)/cmd/ran-train.o $(cmd_library) $(library)
 	@echo '  LINK  $@'
 	$(Q)$(link)
 
@@ -173,8 +205,9 @@ unit: $(unit_tests) $(benchmarks) ## the unit tests only; benchmarks are built, 
 	@set -e; for test in $(unit_tests); do $$test; done
 
 .PHONY: cli
-cli: all $(faults) $(load) ## the tests of the programs only
-	@$(if $(cli_tests),RAN_BIN='$(abspath $(BUILD))' LC_ALL=C bats $(cli_tests),:)
+cli: all $(faults) $(load) $(mpi_program) ## the tests of the programs only
+	@$(if $(cli_tests),RAN_BIN='$(abspath $(BUILD))' RAN_MPI='$(abspath $(mpi_program))' LC_ALL=C \
+	  bats $(cli_tests),:)
 
 .PHONY: asan
 asan: ## unit tests and tests of the programs under the address and undefined-behaviour sanitizers
@@ -296,7 +329,7 @@ install: all ## install below $(DESTDIR)$(PREFIX)
 	install -m 644 $(library) '$(DESTDIR)$(PREFIX)/lib'
 	install -m 644 lib/ran.h '$(DESTDIR)$(PREFIX)/include'
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
-	  -e 's|@PACKAGES@|$(PACKAGES)|' share/ran.pc.in >'$(DESTDIR)$(PREFIX)/lib/pkgconfig/ran.pc'
+	  -e 's|@PACKAGES@|$(PACKAGES)$(if $(filter 1,$(MPI)), $(MPI_PACKAGE))|' share/ran.pc.in >'$(DESTDIR)$(PREFIX)/lib/pkgconfig/ran.pc'
 	set -e; for page in $(wildcard man/*.[1-8]); do \
 	  install -D -m 644 $$page "$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}"; done
 	set -e; for folder in $(wildcard $(install_share:%=share/%)); do \

@@ -6,6 +6,7 @@
 #include "train-check.h"
 #include "train-data.h"
 #include "train-progress.h"
+#include "train-ranks.h"
 #include "train-replay.h"
 #include "train-run.h"
 #include "train-start.h"
@@ -139,7 +140,8 @@ static const char notes[] =
         "SIGINT or SIGTERM ends a training after the step it is at and leaves a checkpoint; the "
         "same command with --resume goes on.\n"
         "The same data and settings give the same model for any number of threads, interrupted or "
-        "not.";
+        "not, and of processes on one or many machines, where mpirun starts them and the program "
+        "was built by make MPI=1: see Many machines in ran-train(1).";
 static const struct cmd_program tag_program = {
         .name = "ran-train tag",
         .usage = USAGE,
@@ -643,6 +645,8 @@ static int train(struct session *s, const struct cmd_program *program, const cha
                 .output = file.output,
                 .checkpoint = checkpoint,
                 .pool = s->pool,
+                .ranks = train_ranks(),
+                .threads = cmd_was_set("jobs") ? cmd_common.jobs : 0,
         };
 
         describe_data(s, &training);
@@ -779,6 +783,9 @@ static const struct cmd_verb verbs[] = {
 
 int main(int argc, char **argv)
 {
-        return cmd_run_verb("ran-train", "Trains models of long documents from JSON lines.", verbs,
-                            argc, argv);
+        if (!train_ranks_open())
+                return train_ranks_follow();
+        return train_ranks_close(cmd_run_verb("ran-train",
+                                              "Trains models of long documents from JSON lines.",
+                                              verbs, argc, argv));
 }

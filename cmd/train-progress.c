@@ -215,6 +215,8 @@ static void make_entry(const struct train_progress *p, const struct ran_train_re
         ran_buf_printf(b, ",\"tokens\":%zu", r->tokens);
         add_number(b, "tokens_per_s", r->tokens_per_second);
         add_number(b, "seconds", r->seconds);
+        if (r->moved > 0)
+                add_number(b, "moved_bytes", (double)r->moved);
         ran_buf_printf(b, ",\"seed\":%llu", (unsigned long long)p->seed);
 }
 

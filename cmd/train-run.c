@@ -111,10 +111,10 @@ static double peak_bytes(void)
         return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024.0 * (double)usage.ru_maxrss : 0;
 }
 
-static void summarise(const struct train_progress *p)
+static void summarise(const struct ran_train_job *job, const struct train_progress *p)
 {
         const struct ran_train_report *last = &p->last;
-        char tokens[32], rate[32], time[32], peak[32];
+        char tokens[32], rate[32], time[32], peak[32], moved[32];
 
         if (last->refit)
                 cmd_note("best epoch %zu: dev %s %.2f; the model is of all documents",
@@ -129,6 +129,9 @@ static void summarise(const struct train_progress *p)
         cmd_note("%s tokens in %s, %s tokens/s, peak memory %sB",
                  train_amount(tokens, (double)last->tokens), train_duration(time, last->seconds),
                  train_amount(rate, last->tokens_per_second), train_amount(peak, peak_bytes()));
+        if (last->moved > 0)
+                cmd_note("%zu ranks; rank 0 sent and received %sB", ran_ranks_count(job->ranks),
+                         train_amount(moved, (double)last->moved));
 }
 
 void train_run_tell_model(const struct ran_train_job *job)
@@ -162,9 +165,13 @@ static const char *metric_name(int metric)
 /* Says what is left, and how to go on with it; steps: whether there were any in this run. */
 static int ended_early(const struct ran_train_job *job, const struct ran_error *err, bool steps)
 {
-        bool interrupted = err->code == RAN_EINTR, again = err->code != RAN_EDIVERGED;
+        bool again = err->code != RAN_EDIVERGED;
+        bool interrupted = err->code == RAN_EINTR && stop_signal != 0; /* not another rank */
 
-        cmd_warn("%s", interrupted ? "interrupted" : err->text);
+        if (interrupted && job->ranks == NULL)
+                cmd_warn("interrupted");
+        else
+                cmd_warn("%s%s", interrupted ? "interrupted: " : "", err->text);
         if (steps && again && job->checkpoint != NULL && access(job->checkpoint, F_OK) == 0)
                 cmd_warn("%s holds what was learned: go on with the same command and --resume",
                          job->checkpoint);
@@ -200,7 +207,7 @@ int train_run(struct ran_train_job *job, const struct train_run_options *options
         bool logged = train_progress_end(&progress);
         if (code != RAN_OK)
                 return ended_early(job, &err, progress.last.step > 0);
-        summarise(&progress);
+        summarise(job, &progress);
         if (!options->replay)
                 train_run_tell_model(job);
         if (!logged)

@@ -1182,8 +1182,22 @@ struct ran_train_report {
         double accuracy, micro_f1, macro_f1; /* REPORT_DEV */
         double metric, best;                 /* of the dev set, larger is better (loss: negated) */
         size_t best_epoch, stale;            /* epochs since the best */
+        uint64_t moved; /* bytes between this rank and others so far */
         bool improved;
 };
+
+/* Processes that train one model together (train/ranks.h). NULL stands for one that is alone. */
+struct ran_ranks;
+/* Those that a launcher (mpirun) started this process among; *ranks NULL: it was not. Fails where
+ * they cannot work together, RAN_EINVAL where this library was built without MPI: the sentence is
+ * for one of them to say, others have an empty one. stopped: whether a signal asks this process to
+ * end; or NULL. */
+int ran_ranks_open(struct ran_ranks **ranks, int (*stopped)(void), struct ran_error *err);
+/* The last thing of all. Rank 0 sends the others home; where that is not possible any more it ends
+ * them, and this process too, with that status. */
+void ran_ranks_close(struct ran_ranks *ranks, int status);
+size_t ran_ranks_me(const struct ran_ranks *ranks); /* from 0: reads, decides, reports and saves */
+size_t ran_ranks_count(const struct ran_ranks *ranks);
 
 struct ran_train_job {
         const struct ran_config *config;
@@ -1204,12 +1218,19 @@ struct ran_train_job {
         bool resume;
         const char *training; /* JSON members that the caller wants in `training`, or NULL */
         struct ran_pool *pool;
+        /* Rank 0 hands the job to the others, which wait in ran_train_follow; the model is the same
+         * for any number of them. threads: of each of them; 0: as many as it has processors. */
+        struct ran_ranks *ranks;
+        size_t threads;
         /* Called now and then; a value other than 0 ends training with RAN_EINTR, after a
          * checkpoint if the job has one (still: the caller may have taken it away meanwhile). */
         int (*report)(void *arg, const struct ran_train_report *report);
         void *arg;
 };
 int ran_train(const struct ran_train_job *job, struct ran_error *err);
+/* What ranks other than 0 do, until rank 0 closes. Fails when it has lost the others, or what was
+ * to be done could not be done here: then its sentence has to be said, and closing ends all. */
+int ran_train_follow(struct ran_ranks *ranks, struct ran_error *err);
 /* Everything that can change the result of a job, as JSON members `"training":{...},"config":{...},
  * "vocabulary":...`: the same text means the same model. */
 void ran_train_describe(const struct ran_train_job *job, struct ran_buf *out);

@@ -5,6 +5,7 @@
 #include "model/lm.h"
 #include "model/tagger.h"
 #include "train/loss.h"
+#include "train/reduce.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,8 @@ void ran_batcher_release(struct ran_batcher *k)
         pthread_mutex_destroy(&k->lock);
         free(k->class_weight);
         free(k->shard);
+        free(k->begin);
+        free(k->bound);
         free(k->loss);
         *k = (struct ran_batcher){0};
 }
@@ -161,20 +164,41 @@ static int cut(struct ran_batcher *k, const struct ran_piece *piece, size_t n,
         if (shard == NULL)
                 return RAN_ENOMEM;
         k->shard = shard;
+        size_t *begin = ran_grow(k->begin, &k->begin_cap, n + 1, sizeof *begin, err);
+        if (begin == NULL)
+                return RAN_ENOMEM;
+        k->begin = begin;
         double *loss = ran_grow(k->loss, &k->loss_cap, n, sizeof *loss, err);
         if (loss == NULL)
                 return RAN_ENOMEM;
         k->loss = loss;
+        tokens = 0;
         for (size_t i = 0; i < n; i++) {
                 size_t L = piece[i].to - piece[i].from;
 
                 if (i == 0 || held + L > target) {
+                        begin[k->shards] = tokens;
                         shard[k->shards++] = i;
                         held = 0;
                 }
                 held += L;
+                tokens += L;
         }
+        begin[k->shards] = tokens;
         shard[k->shards] = n;
+        return RAN_OK;
+}
+
+/* Which rank has which shards; and what these go on from comes there. */
+static int deal(struct ran_batcher *k, struct ran_error *err)
+{
+        if (k->bound == NULL && (k->bound = ran_ranks_bounds(k->ranks, err)) == NULL)
+                return RAN_ENOMEM;
+        ran_ranks_deal(k->ranks, k->begin, k->shards, k->bound);
+        for (size_t r = 0; r < ran_ranks_count(k->ranks); r++)
+                for (size_t i = k->shard[k->bound[r]]; i < k->shard[k->bound[r + 1]]; i++)
+                        if (ran_piece_move(&k->piece[i], k->c, r, k->ranks, err) != RAN_OK)
+                                return err->code;
         return RAN_OK;
 }
 
@@ -386,10 +410,12 @@ static int differentiate(struct ran_batcher *k, struct ran_trainee *t, size_t sh
                               t->work.dx, t->rows.L, k->c->dim, k->pool, err);
 }
 
-static void run_shard(void *arg, size_t shard)
+/* The n-th of this rank. */
+static void run_shard(void *arg, size_t n)
 {
         struct ran_batcher *k = arg;
         struct ran_error err = {0};
+        size_t shard = k->bound[ran_ranks_me(k->ranks)] + n;
 
         ran_phase = RAN_PHASE_REST;
         struct ran_trainee *t = take_trainee(k, &err);
@@ -408,16 +434,13 @@ static void run_shard(void *arg, size_t shard)
 int ran_batch_gradient(struct ran_batcher *k, const struct ran_piece *piece, size_t n, double *loss,
                        struct ran_grad **gradient, struct ran_error *err)
 {
-        if (cut(k, piece, n, err) != RAN_OK || ran_tree_begin(&k->tree, k->shards, err) != RAN_OK)
-                return RAN_ENOMEM;
+        size_t me = ran_ranks_me(k->ranks);
+
+        if (cut(k, piece, n, err) != RAN_OK || ran_tree_begin(&k->tree, k->shards, err) != RAN_OK ||
+            deal(k, err) != RAN_OK)
+                return ran_ranks_break(k->ranks, err->code);
         if (!(k->terms > 0))
                 k->terms = 1; /* only documents of weight 0: no loss, no gradient */
-        ran_parallel(k->pool, k->shards, run_shard, k);
-        *gradient = ran_tree_sum(&k->tree);
-        if (*gradient == NULL)
-                return ran_fail(err, k->tree.error.code, "%s", k->tree.error.text);
-        *loss = 0;
-        for (size_t s = 0; s < k->shards; s++)
-                *loss += k->loss[s];
-        return RAN_OK;
+        ran_parallel(k->pool, k->bound[me + 1] - k->bound[me], run_shard, k);
+        return ran_reduce(&k->tree, k->ranks, k->bound, k->loss, loss, gradient, err);
 }

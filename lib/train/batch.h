@@ -3,7 +3,8 @@
  * A shard holds whole pieces, some 2,048 tokens of them (fewer when the batch is small, so that
  * there is work for every core; a longer piece is a shard of its own): a function of the batch
  * alone. Each shard's gradient is computed by one thread with the help of idle ones, and they are
- * summed in the order of grad.h. The loss is divided by the terms of the whole batch.
+ * summed in the order of grad.h. The loss is divided by the terms of the whole batch. Several ranks
+ * take some neighbouring shards each.
  */
 #ifndef RAN_TRAIN_BATCH_H
 #define RAN_TRAIN_BATCH_H
@@ -12,6 +13,7 @@
 #include "train/grad.h"
 #include "train/gaps.h"
 #include "train/plan.h"
+#include "train/ranks.h"
 
 struct ran_trainee {
         struct ran_work work;
@@ -37,13 +39,16 @@ struct ran_batcher {
         double word_dropout; /* share of the ids that become `unknown` */
         uint32_t unknown;
         struct ran_pool *pool;
+        struct ran_ranks *ranks; /* who else works on the batch; the caller's, NULL: nobody */
         struct ran_tree tree;
         pthread_mutex_t lock;
         struct ran_trainee *idle;
         /* the batch at work */
         const struct ran_piece *piece;
         size_t *shard; /* (shards + 1) first piece of each */
-        size_t shards, shard_cap, loss_cap;
+        size_t *begin; /* (shards + 1) tokens before each */
+        size_t *bound; /* (ranks + 1) the first shard of each rank */
+        size_t shards, shard_cap, begin_cap, loss_cap;
         double *loss; /* (shards) */
         double terms;
 };
@@ -58,7 +63,8 @@ int ran_batcher_balance(struct ran_batcher *k, struct ran_error *err);
  * spelling is not as c wants it. */
 int ran_batch_check(const struct ran_dataset *d, const struct ran_config *c, size_t V,
                     struct ran_error *err);
-/* Mean loss of the pieces piece[0..n) and its gradient, to be handed back with ran_tree_give. */
+/* Mean loss of the pieces piece[0..n) and its gradient, to be handed back with ran_tree_give; on
+ * all ranks, of the same pieces. */
 int ran_batch_gradient(struct ran_batcher *k, const struct ran_piece *piece, size_t n, double *loss,
                        struct ran_grad **gradient, struct ran_error *err);
 

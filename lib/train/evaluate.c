@@ -19,12 +19,14 @@ struct sweep {
         size_t C;
         const struct ran_dataset *d;
         struct ran_pool *pool;
+        struct ran_ranks *ranks;
         int (*fn)(struct sweep *k, struct ran_state *s, size_t b, struct ran_error *err);
         float *deep, *wide;                /* (B, C): classification; wide may be NULL */
         const struct ran_tag_rules *rules; /* tagging */
         uint32_t *tags;                    /* (words) */
         double *loss;                      /* (B) */
         atomic_size_t next;
+        size_t end; /* documents [next, end) are to be done here */
         pthread_mutex_t lock;
         struct ran_error err;
         uint32_t mask; /* mlm */
@@ -38,7 +40,7 @@ static void sweep_lane(void *arg, size_t lane)
         size_t b;
 
         (void)lane;
-        while (s != NULL && err.code == RAN_OK && (b = atomic_fetch_add(&k->next, 1)) < k->d->B)
+        while (s != NULL && err.code == RAN_OK && (b = atomic_fetch_add(&k->next, 1)) < k->end)
                 k->fn(k, s, b, &err);
         if (err.code != RAN_OK) {
                 pthread_mutex_lock(&k->lock);
@@ -48,14 +50,41 @@ static void sweep_lane(void *arg, size_t lane)
         ran_state_free(s);
 }
 
+/* What other ranks found comes to rank 0. bound: the first document of each rank. */
+static int gather(struct sweep *k, size_t *bound, struct ran_error *err)
+{
+        int rc = RAN_OK;
+
+        if (k->deep != NULL)
+                rc = ran_ranks_gather(k->ranks, k->deep, k->C * sizeof *k->deep, bound, err);
+        if (k->wide != NULL && rc == RAN_OK)
+                rc = ran_ranks_gather(k->ranks, k->wide, k->C * sizeof *k->wide, bound, err);
+        if (k->loss != NULL && rc == RAN_OK)
+                rc = ran_ranks_gather(k->ranks, k->loss, sizeof *k->loss, bound, err);
+        for (size_t r = 0; r <= ran_ranks_count(k->ranks) && k->tags != NULL; r++)
+                bound[r] = k->d->label_first[bound[r]];
+        if (k->tags != NULL && rc == RAN_OK)
+                rc = ran_ranks_gather(k->ranks, k->tags, sizeof *k->tags, bound, err);
+        return rc;
+}
+
 static int sweep(struct sweep *k, struct ran_error *err)
 {
-        size_t lanes = k->pool != NULL ? ran_pool_threads(k->pool) : 1;
+        size_t lanes = k->pool != NULL ? ran_pool_threads(k->pool) : 1, me = ran_ranks_me(k->ranks);
+        size_t *bound = ran_ranks_bounds(k->ranks, err);
 
+        if (bound == NULL)
+                return ran_ranks_break(k->ranks, RAN_ENOMEM);
+        ran_ranks_deal(k->ranks, k->d->first, k->d->B, bound);
+        atomic_store(&k->next, bound[me]);
+        k->end = bound[me + 1];
         pthread_mutex_init(&k->lock, NULL);
         ran_parallel(k->pool, lanes, sweep_lane, k);
         pthread_mutex_destroy(&k->lock);
-        return k->err.code == RAN_OK ? RAN_OK : ran_fail(err, k->err.code, "%s", k->err.text);
+        int rc = k->err.code == RAN_OK ? gather(k, bound, err)
+                                       : ran_fail(err, k->err.code, "%s", k->err.text);
+        free(bound);
+        return rc == RAN_OK ? RAN_OK : ran_ranks_break(k->ranks, rc);
 }
 
 static int predict_one(struct sweep *k, struct ran_state *s, size_t b, struct ran_error *err)
@@ -67,14 +96,15 @@ static int predict_one(struct sweep *k, struct ran_state *s, size_t b, struct ra
 }
 
 int ran_predict(const struct ran_config *c, const struct ran_params *p, size_t C,
-                const struct ran_dataset *d, struct ran_pool *pool, float *deep, float *wide,
-                struct ran_error *err)
+                const struct ran_dataset *d, struct ran_pool *pool, struct ran_ranks *ranks,
+                float *deep, float *wide, struct ran_error *err)
 {
         struct sweep k = {.c = c,
                           .p = p,
                           .C = C,
                           .d = d,
                           .pool = pool,
+                          .ranks = ranks,
                           .fn = predict_one,
                           .deep = deep,
                           .wide = wide};
@@ -202,7 +232,7 @@ static void rate(struct ran_rates *rates, struct ran_conll *e, const struct swee
 
 int ran_evaluate_tags(struct ran_rates *rates, const struct ran_config *c,
                       const struct ran_params *p, const struct ran_dataset *d,
-                      struct ran_pool *pool, struct ran_error *err)
+                      struct ran_pool *pool, struct ran_ranks *ranks, struct ran_error *err)
 {
         struct ran_tag_rules rules = {0};
         struct ran_conll *e = ran_conll_new(err);
@@ -211,6 +241,7 @@ int ran_evaluate_tags(struct ran_rates *rates, const struct ran_config *c,
                           .C = d->C,
                           .d = d,
                           .pool = pool,
+                          .ranks = ranks,
                           .fn = tag_one,
                           .rules = &rules,
                           .tags = ran_alloc(d->label_first[d->B], sizeof *k.tags, err),
@@ -219,7 +250,8 @@ int ran_evaluate_tags(struct ran_rates *rates, const struct ran_config *c,
 
         if (e != NULL && k.tags != NULL && k.loss != NULL &&
             (rc = ran_tag_rules_init(&rules, d->names, d->C, err)) == RAN_OK &&
-            (rc = sweep(&k, err)) == RAN_OK && (rc = count_tags(e, d, k.tags, err)) == RAN_OK)
+            (rc = sweep(&k, err)) == RAN_OK && ran_ranks_leads(ranks) &&
+            (rc = count_tags(e, d, k.tags, err)) == RAN_OK)
                 rate(rates, e, &k);
         ran_tag_rules_release(&rules);
         ran_conll_free(e);
@@ -290,7 +322,8 @@ static size_t outputs(const struct ran_config *c, const struct ran_dataset *d, s
 
 int ran_evaluate_texts(struct ran_rates *rates, const struct ran_config *c,
                        const struct ran_params *p, size_t V, const struct ran_dataset *d,
-                       uint32_t mask, struct ran_pool *pool, struct ran_error *err)
+                       uint32_t mask, struct ran_pool *pool, struct ran_ranks *ranks,
+                       struct ran_error *err)
 {
         double loss = 0, tokens = 0;
         struct sweep k = {.c = c,
@@ -298,6 +331,7 @@ int ran_evaluate_texts(struct ran_rates *rates, const struct ran_config *c,
                           .C = V,
                           .d = d,
                           .pool = pool,
+                          .ranks = ranks,
                           .mask = mask,
                           .fn = c->task == RAN_TASK_MLM ? fill_one : read_one,
                           .loss = ran_alloc(d->B, sizeof *k.loss, err)};

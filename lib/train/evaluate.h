@@ -1,15 +1,17 @@
-/* evaluate.h - the scores of a dataset under given weights. */
+/* evaluate.h - the scores of a dataset under given weights. Several ranks score some of the
+ * documents each, rank 0 gets the scores of all: what comes of them is true there alone. */
 #ifndef RAN_TRAIN_EVALUATE_H
 #define RAN_TRAIN_EVALUATE_H
 
 #include "model/calibration.h"
 #include "model/params.h"
+#include "train/ranks.h"
 
 /* Logits (B, C) of all documents, each computed as ran-classify would: of the encoder and, unless
  * `wide` is NULL, as it is without a wide path, of that. */
 int ran_predict(const struct ran_config *c, const struct ran_params *p, size_t C,
-                const struct ran_dataset *d, struct ran_pool *pool, float *deep, float *wide,
-                struct ran_error *err);
+                const struct ran_dataset *d, struct ran_pool *pool, struct ran_ranks *ranks,
+                float *deep, float *wide, struct ran_error *err);
 /* Adds all documents of d to e. thresholds (C) or NULL. */
 int ran_evaluate(struct ran_eval *e, const struct ran_dataset *d, const float *probabilities,
                  const float *thresholds, struct ran_error *err);
@@ -30,13 +32,14 @@ struct ran_rates {
  * over types; mean -log of the probability of a word's tag. */
 int ran_evaluate_tags(struct ran_rates *rates, const struct ran_config *c,
                       const struct ran_params *p, const struct ran_dataset *d,
-                      struct ran_pool *pool, struct ran_error *err);
+                      struct ran_pool *pool, struct ran_ranks *ranks, struct ran_error *err);
 
 /* Of a language model: only the loss, the mean over predicted tokens of -log of their probability.
  * Documents are read whole, however they are trained on. mlm: the gaps are always the same ones,
  * and `mask` is the piece that stands for one. */
 int ran_evaluate_texts(struct ran_rates *rates, const struct ran_config *c,
                        const struct ran_params *p, size_t V, const struct ran_dataset *d,
-                       uint32_t mask, struct ran_pool *pool, struct ran_error *err);
+                       uint32_t mask, struct ran_pool *pool, struct ran_ranks *ranks,
+                       struct ran_error *err);
 
 #endif

@@ -38,6 +38,11 @@ static int room(struct ran_grad_rows *g, size_t n, size_t width, struct ran_erro
         return RAN_OK;
 }
 
+int ran_grad_room(struct ran_tree *t, struct ran_grad *g, size_t n, struct ran_error *err)
+{
+        return room(&g->rows, n, t->c->dim, err);
+}
+
 /* Ids and the runs of their places, for threads to share. */
 struct sums {
         struct ran_grad_rows *to;
@@ -205,6 +210,7 @@ void ran_tree_release(struct ran_tree *t)
                 grad_free(g);
         }
         free(t->ready);
+        free(t->touched);
         pthread_mutex_destroy(&t->lock);
         *t = (struct ran_tree){0};
 }
@@ -270,13 +276,12 @@ void ran_tree_give(struct ran_tree *t, struct ran_grad *g)
 
 /* The neighbour of the subtree that begins at `at` and spans `span` shards: whichever of the two is
  * ready first waits in t->ready for the other. The sum always stands on the left. */
-void ran_tree_add(struct ran_tree *t, size_t shard, struct ran_grad *g)
+void ran_tree_join(struct ran_tree *t, size_t at, size_t span, struct ran_grad *g)
 {
         struct ran_grad_rows spare = {0};
-        size_t at = shard;
 
         ran_phase = RAN_PHASE_OPTIMISER;
-        for (size_t span = 1; span < t->shards; span *= 2) {
+        for (; span < t->shards; span *= 2) {
                 size_t left = at / (2 * span) * (2 * span), other = left == at ? at + span : left;
                 struct ran_grad *neighbour = NULL;
 
@@ -304,11 +309,16 @@ void ran_tree_add(struct ran_tree *t, size_t shard, struct ran_grad *g)
                 at = left;
         }
         pthread_mutex_lock(&t->lock);
-        t->ready[0].sum = g;
+        t->ready[0] = (struct ran_subtree){g, span};
         pthread_mutex_unlock(&t->lock);
 out:
         free(spare.ids);
         free(spare.rows);
+}
+
+void ran_tree_add(struct ran_tree *t, size_t shard, struct ran_grad *g)
+{
+        ran_tree_join(t, shard, 1, g);
 }
 
 struct ran_grad *ran_tree_sum(struct ran_tree *t)

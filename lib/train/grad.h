@@ -7,7 +7,7 @@
  *     0   1   2   3   4          (0+1) (2+3) (4)          ((0+1)+(2+3)) (4)          all
  *
  * whichever is ready first, so that the sum is the same for any number of threads, and so that
- * machines which hold neighbouring shards can send the sums of their subtrees.
+ * machines which hold neighbouring shards can send the sums of their subtrees (reduce.h).
  */
 #ifndef RAN_TRAIN_GRAD_H
 #define RAN_TRAIN_GRAD_H
@@ -43,6 +43,8 @@ struct ran_tree {
         size_t shards, ready_cap;
         struct ran_grad *free_list;
         struct ran_error error; /* the first that happened */
+        uint32_t *touched;      /* scratch of reduce.c: ids of rows that are not zero */
+        size_t touched_cap;
 };
 
 int ran_tree_init(struct ran_tree *t, const struct ran_config *c, size_t C, size_t block,
@@ -64,6 +66,10 @@ void ran_grad_release(struct ran_grad *g);
 void ran_tree_fail(struct ran_tree *t, const struct ran_error *err);
 /* Hands in the gradient of a shard; sums as far as neighbours are ready. */
 void ran_tree_add(struct ran_tree *t, size_t shard, struct ran_grad *g);
+/* The same for the sum of a subtree of `span` shards, a power of two, from `at` on. */
+void ran_tree_join(struct ran_tree *t, size_t at, size_t span, struct ran_grad *g);
+/* Room for n sparse rows, of which there are none yet. */
+int ran_grad_room(struct ran_tree *t, struct ran_grad *g, size_t n, struct ran_error *err);
 /* Once all shards are in: their sum, given back with _give. NULL: see t->error. */
 struct ran_grad *ran_tree_sum(struct ran_tree *t);
 void ran_tree_give(struct ran_tree *t, struct ran_grad *g);

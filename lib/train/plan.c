@@ -22,7 +22,9 @@ int ran_plan_init(struct ran_plan *p, const struct ran_config *c, const struct r
         p->span = bptt > 0 ? bptt * c->window : SIZE_MAX;
         p->lane = ran_alloc(p->lanes, sizeof *p->lane, err);
         p->piece = ran_alloc(p->lanes, sizeof *p->piece, err);
-        if (p->lane == NULL || p->piece == NULL || (bptt > 0 && add_carries(p, err) != RAN_OK)) {
+        p->holder = ran_alloc(p->lanes, sizeof *p->holder, err);
+        if (p->lane == NULL || p->piece == NULL || p->holder == NULL ||
+            (bptt > 0 && add_carries(p, err) != RAN_OK)) {
                 ran_plan_release(p);
                 return RAN_ENOMEM;
         }
@@ -34,6 +36,7 @@ void ran_plan_release(struct ran_plan *p)
         for (size_t i = 0; i < p->lanes && p->carry != NULL; i++)
                 ran_carry_release(&p->carry[i]);
         free(p->carry);
+        free(p->holder);
         free(p->lane);
         free(p->piece);
         *p = (struct ran_plan){0};
@@ -82,7 +85,8 @@ static struct ran_piece next_of(struct ran_plan *p, const struct ran_piece *last
         struct ran_piece next = {0};
 
         if (goes_on(p, last))
-                next = (struct ran_piece){last->document, last->to, 0, last->number + 1, NULL};
+                next = (struct ran_piece){last->document,   last->to, 0,
+                                          last->number + 1, NULL,     NULL};
         else if (p->begun < p->documents)
                 next.document = p->order[p->begun++];
         else
@@ -97,6 +101,7 @@ bool ran_plan_next(struct ran_plan *p)
         for (size_t i = 0; i < p->lanes; i++) {
                 p->lane[i] = next_of(p, &p->lane[i]);
                 p->lane[i].carry = p->carry != NULL ? &p->carry[i] : NULL;
+                p->lane[i].holder = p->carry != NULL ? &p->holder[i] : NULL;
                 if (p->lane[i].to > 0)
                         p->piece[p->n++] = p->lane[i];
         }
@@ -154,8 +159,56 @@ int ran_plan_unpack(struct ran_plan *p, const float *in, struct ran_error *err)
                 if (n > 0 && ran_carry_unpack(&p->carry[i], in, p->lane[i].to, states_of(p, i),
                                               err) != RAN_OK)
                         return err->code;
+                p->holder[i] = RAN_EVERY_RANK;
                 in += n;
         }
+        return RAN_OK;
+}
+
+/* Of a document of which so many tokens are read. */
+static int move(struct ran_carry *carry, size_t states, size_t tokens, size_t from, size_t to,
+                struct ran_ranks *r, struct ran_error *err)
+{
+        size_t n = carry->layers * carry->D * (1 + 2 * states);
+
+        if (from == to || from == RAN_EVERY_RANK || (r->rank != from && r->rank != to))
+                return RAN_OK;
+        float *data = ran_alloc_floats(n, err);
+        if (data == NULL)
+                return ran_ranks_break(r, RAN_ENOMEM);
+        int rc;
+        if (r->rank == from) {
+                ran_carry_pack(carry, data);
+                rc = ran_ranks_send(r, to, data, n * sizeof *data, err);
+        } else {
+                rc = ran_ranks_receive(r, from, data, n * sizeof *data, err);
+                if (rc == RAN_OK && ran_carry_unpack(carry, data, tokens, states, err) != RAN_OK)
+                        rc = ran_ranks_break(r, err->code);
+        }
+        free(data);
+        return rc;
+}
+
+int ran_piece_move(const struct ran_piece *piece, const struct ran_config *c, size_t to,
+                   struct ran_ranks *ranks, struct ran_error *err)
+{
+        int rc = RAN_OK;
+
+        if (ranks == NULL || piece->carry == NULL)
+                return RAN_OK;
+        if (piece->from > 0)
+                rc = move(piece->carry, ran_carry_states(c, piece->from), piece->from,
+                          *piece->holder, to, ranks, err);
+        *piece->holder = to;
+        return rc;
+}
+
+int ran_plan_collect(struct ran_plan *p, struct ran_ranks *ranks, struct ran_error *err)
+{
+        for (size_t i = 0; i < p->lanes && ranks != NULL; i++)
+                if (floats_of(p, i) > 0 && move(&p->carry[i], states_of(p, i), p->lane[i].to,
+                                                p->holder[i], 0, ranks, err) != RAN_OK)
+                        return err->code;
         return RAN_OK;
 }
 

@@ -14,13 +14,16 @@
 #define RAN_TRAIN_PLAN_H
 
 #include "model/carry.h"
+#include "train/ranks.h"
 
 /* Tokens [from, to) of a document. */
 struct ran_piece {
         size_t document, from, to;
         size_t number;           /* of those of its document, from 0 */
         struct ran_carry *carry; /* what it goes on from, or begins; NULL: documents are whole */
+        size_t *holder;          /* the rank that has it, or RAN_EVERY_RANK */
 };
+#define RAN_EVERY_RANK SIZE_MAX
 
 struct ran_plan {
         const struct ran_config *c;
@@ -31,6 +34,7 @@ struct ran_plan {
         size_t documents, begun;
         struct ran_piece *lane;  /* (lanes) what each had last */
         struct ran_carry *carry; /* (lanes); NULL: documents are whole */
+        size_t *holder;          /* (lanes) */
         struct ran_piece *piece; /* (n) of the step at hand */
         size_t n;
 };
@@ -56,6 +60,11 @@ size_t ran_plan_predicts(const struct ran_dataset *d, const struct ran_piece *p,
 size_t ran_plan_floats(const struct ran_plan *p);
 void ran_plan_pack(const struct ran_plan *p, float *out);
 int ran_plan_unpack(struct ran_plan *p, const float *in, struct ran_error *err);
+/* Several ranks: what a piece goes on from comes to the rank that is to read it, which is its
+ * holder from then on; or all that lanes go on from to rank 0, which holds a copy. */
+int ran_piece_move(const struct ran_piece *piece, const struct ran_config *c, size_t to,
+                   struct ran_ranks *ranks, struct ran_error *err);
+int ran_plan_collect(struct ran_plan *p, struct ran_ranks *ranks, struct ran_error *err);
 
 /* order (n) = document (n; NULL: 0, 1, ...) as an epoch takes them: Fisher and Yates, draws keyed by
  * the epoch. */

@@ -3,9 +3,14 @@
  * A run is a function of its settings and data: the order of documents, dropout and the start are
  * drawn by counters, sums have a fixed order, and where a run stands is a handful of numbers, so
  * that one that was interrupted and resumed gives the same bytes.
+ *
+ * Several ranks (ranks.h) go through the same loop with the same weights. What is decided, by
+ * whoever looks on, by development data or by the clock, rank 0 decides, and files are its
+ * business; what it came to is the verdict for all.
  */
 #include "train/trainer.h"
 #include "train/evaluate.h"
+#include "train/share.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,12 +65,35 @@ static struct ran_train_report report_of(const struct ran_trainer *t, int event)
                 .best = t->at.best,
                 .best_epoch = (size_t)t->at.best_epoch,
                 .stale = (size_t)t->at.stale,
+                .moved = ran_ranks_moved(t->job->ranks),
         };
 }
 
+static bool leads(const struct ran_trainer *t)
+{
+        return ran_ranks_leads(t->job->ranks);
+}
+
+/* Whoever looks on is told by rank 0. The others only know whether they are asked to stop. */
 static int tell(struct ran_trainer *t, const struct ran_train_report *r)
 {
+        const struct ran_ranks *ranks = t->job->ranks;
+
+        if (!leads(t))
+                return ranks->stopped != NULL ? ranks->stopped() : 0;
         return t->job->report != NULL ? t->job->report(t->job->arg, r) : 0;
+}
+
+/* What all do next, when one of them is told that. */
+enum { GO_ON, SAVE, STOP };
+
+static int tell_all(struct ran_trainer *t, const struct ran_train_report *r, int *next,
+                    struct ran_error *err)
+{
+        *next = tell(t, r) != 0                                             ? STOP
+                : leads(t) && now() - t->saved > t->job->checkpoint_seconds ? SAVE
+                                                                            : GO_ON;
+        return ran_ranks_most(t->job->ranks, next, err);
 }
 
 /* ---- development data ----------------------------------------------------------------------- */
@@ -119,8 +147,12 @@ static int predict(struct ran_trainer *t, bool fit, float *p, struct ran_error *
         int rc = RAN_ENOMEM;
 
         if (t->c->wide == 0 || wide != NULL)
-                rc = ran_predict(t->c, &t->p, C, dev, t->job->pool, p, wide, err);
-        if (rc == RAN_OK && wide != NULL && fit)
+                rc = ran_predict(t->c, &t->p, C, dev, t->job->pool, t->job->ranks, p, wide, err);
+        if (rc != RAN_OK || !leads(t)) {
+                free(wide);
+                return rc;
+        }
+        if (wide != NULL && fit)
                 rc = ran_blend_fit(&t->blend, t->usual, dev, p, wide, err);
         if (rc == RAN_OK && wide != NULL)
                 ran_blend_add(p, &t->blend, p, wide, n);
@@ -140,13 +172,13 @@ static int judge(struct ran_trainer *t, struct ran_rates *r, struct ran_error *e
         int rc = RAN_ENOMEM;
 
         if (t->c->task == RAN_TASK_TAG)
-                return ran_evaluate_tags(r, t->c, &t->p, dev, t->job->pool, err);
+                return ran_evaluate_tags(r, t->c, &t->p, dev, t->job->pool, t->job->ranks, err);
         if (ran_is_tied(t->c))
                 return ran_evaluate_texts(r, t->c, &t->p, t->V, dev, t->batcher.mask, t->job->pool,
-                                          err);
+                                          t->job->ranks, err);
         e = ran_eval_new(t->C, (const char *const *)dev->names, t->c->multilabel, err);
         p = ran_alloc(dev->B * t->C, sizeof *p, err);
-        if (e != NULL && p != NULL && (rc = predict(t, true, p, err)) == RAN_OK &&
+        if (e != NULL && p != NULL && (rc = predict(t, true, p, err)) == RAN_OK && leads(t) &&
             (rc = ran_evaluate(e, dev, p, NULL, err)) == RAN_OK) {
                 ran_eval_finish(e, &report);
                 *r = (struct ran_rates){report.accuracy, report.micro.f1, report.macro.f1,
@@ -161,11 +193,14 @@ static int evaluate(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_train_report report;
         struct ran_rates r;
-        int rc = judge(t, &r, err);
+        int rc = judge(t, &r, err), next;
 
         if (rc != RAN_OK)
-                return rc;
-        keep_best(t, metric_of(t, &r));
+                return ran_ranks_break(t->job->ranks, rc);
+        if (leads(t))
+                keep_best(t, metric_of(t, &r));
+        if (ran_share_progress(t, err) != RAN_OK)
+                return err->code;
         report = report_of(t, RAN_REPORT_DEV);
         report.epoch = (size_t)t->at.epoch;
         report.loss = r.loss;
@@ -174,7 +209,9 @@ static int evaluate(struct ran_trainer *t, struct ran_error *err)
         report.macro_f1 = r.macro_f1;
         report.metric = metric_of(t, &r);
         report.improved = t->at.stale == 0;
-        return tell(t, &report) != 0 ? RAN_EINTR : RAN_OK;
+        if (tell_all(t, &report, &next, err) != RAN_OK)
+                return err->code;
+        return next == STOP ? RAN_EINTR : RAN_OK;
 }
 
 /* The threshold that the finished model decides with, or what its sets of labels go by; from the
@@ -189,12 +226,12 @@ static int tune(struct ran_trainer *t, struct ran_error *err)
         if (p == NULL)
                 return RAN_ENOMEM;
         int rc = predict(t, false, p, err);
-        if (rc == RAN_OK && t->c->multilabel)
+        if (rc == RAN_OK && leads(t) && t->c->multilabel)
                 t->at.threshold = (double)ran_tune_threshold(dev, p);
-        if (rc == RAN_OK && !t->c->multilabel)
+        if (rc == RAN_OK && leads(t) && !t->c->multilabel)
                 rc = ran_calibrate(&t->calibration, dev, p, err);
         free(p);
-        return rc;
+        return rc == RAN_OK ? RAN_OK : ran_ranks_break(t->job->ranks, rc);
 }
 
 /* ---- steps ---------------------------------------------------------------------------------- */
@@ -239,10 +276,11 @@ static int step(struct ran_trainer *t, struct ran_error *err)
         return RAN_OK;
 }
 
-static int save(struct ran_trainer *t, struct ran_error *err)
+static int write_checkpoint(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_train_report r;
 
+        t->saved = now();
         if (t->job->checkpoint == NULL)
                 return RAN_OK;
         if (ran_checkpoint_write(t, err) != RAN_OK)
@@ -251,6 +289,13 @@ static int save(struct ran_trainer *t, struct ran_error *err)
         r = report_of(t, RAN_REPORT_CHECKPOINT);
         tell(t, &r);
         return RAN_OK;
+}
+
+static int save(struct ran_trainer *t, struct ran_error *err)
+{
+        if (ran_plan_collect(&t->plan, t->job->ranks, err) != RAN_OK)
+                return err->code;
+        return ran_ranks_verdict(t->job->ranks, leads(t) ? write_checkpoint(t, err) : RAN_OK, err);
 }
 
 /* Stopped by the caller: what was done is kept, so that it can go on. */
@@ -262,25 +307,52 @@ static int stop(struct ran_trainer *t, struct ran_error *err)
                         (double)t->optimiser.step);
 }
 
+/* What rank 0 has when the others are lost: weights and moments are those of a whole step, but not
+ * what pieces of documents go on from. */
+static int keep(struct ran_trainer *t, int rc, struct ran_error *err)
+{
+        struct ran_error other;
+
+        if (leads(t) && t->plan.carry == NULL && write_checkpoint(t, &other) != RAN_OK)
+                ran_fail(err, rc, "%s; and no checkpoint: %s", err->text, other.text);
+        return rc;
+}
+
+/* One step, and whatever is due after it. */
+static int go_step(struct ran_trainer *t, struct ran_error *err)
+{
+        struct ran_ranks *ranks = t->job->ranks;
+        struct ran_train_report r;
+        int next = GO_ON, rc;
+
+        if (ranks != NULL)
+                ranks->hasty = t->plan.carry == NULL;
+        if ((rc = step(t, err)) == RAN_OK) {
+                r = report_of(t, RAN_REPORT_STEP);
+                rc = tell_all(t, &r, &next, err);
+        }
+        if (ranks != NULL)
+                ranks->hasty = false;
+        if (rc != RAN_OK && ranks != NULL && ranks->broken)
+                return keep(t, rc, err);
+        if (rc == RAN_OK && next == STOP)
+                return stop(t, err);
+        return rc == RAN_OK && next == SAVE ? save(t, err) : rc;
+}
+
 static int run_epoch(struct ran_trainer *t, struct ran_error *err)
 {
         int rc;
 
         ran_trainer_begin_epoch(t);
-        while (t->at.batch < (double)t->batches) {
-                struct ran_train_report r;
-
-                if ((rc = step(t, err)) != RAN_OK)
+        while (t->at.batch < (double)t->batches)
+                if ((rc = go_step(t, err)) != RAN_OK)
                         return rc;
-                r = report_of(t, RAN_REPORT_STEP);
-                if (tell(t, &r) != 0)
-                        return stop(t, err);
-                if (now() - t->saved > t->job->checkpoint_seconds && (rc = save(t, err)) != RAN_OK)
-                        return rc;
-        }
         t->at.epoch++;
         t->at.batch = 0;
         ran_optimiser_settle(&t->optimiser, &t->table);
+        if ((rc = ran_share_compare(t, err)) != RAN_OK)
+                return rc;
         if (has_dev(t->job) && t->at.refit == 0 && (rc = evaluate(t, err)) != RAN_OK)
                 return rc == RAN_EINTR ? stop(t, err) : rc;
         return RAN_OK;
@@ -295,13 +367,11 @@ static int on_pass(void *arg, size_t passes)
         return tell(t, &r);
 }
 
-static int learn_wide(struct ran_trainer *t, struct ran_error *err)
+static int solve_wide(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_linear wide = ran_trainer_linear(t);
         int rc = RAN_OK;
 
-        if (t->c->wide == 0 || t->wide_rate == 0 || t->at.fitted != 0)
-                return RAN_OK;
         wide.pass = on_pass;
         wide.arg = t;
         if (t->at.refit == 0)
@@ -314,7 +384,19 @@ static int learn_wide(struct ran_trainer *t, struct ran_error *err)
                 t->at.cost = wide.cost;
                 t->at.ratios = wide.ratios;
         }
-        return rc == RAN_EINTR ? stop(t, err) : rc;
+        return rc;
+}
+
+static int learn_wide(struct ran_trainer *t, struct ran_error *err)
+{
+        int rc;
+
+        if (t->c->wide == 0 || t->wide_rate == 0 || t->at.fitted != 0)
+                return RAN_OK;
+        rc = ran_ranks_verdict(t->job->ranks, leads(t) ? solve_wide(t, err) : RAN_OK, err);
+        if (rc != RAN_OK)
+                return rc == RAN_EINTR ? stop(t, err) : rc;
+        return ran_share_state(t, err);
 }
 
 static void scale(float *x, size_t n, double by)
@@ -352,24 +434,28 @@ static int settle(struct ran_trainer *t, struct ran_error *err)
 {
         if (!has_dev(t->job))
                 return RAN_OK;
-        memcpy(t->p.block, t->best_block, t->layout.size * sizeof(float));
-        memcpy(t->table.x, t->best_table, bytes_of(&t->table));
+        if (leads(t)) {
+                memcpy(t->p.block, t->best_block, t->layout.size * sizeof(float));
+                memcpy(t->table.x, t->best_table, bytes_of(&t->table));
+        }
         t->blend = (struct ran_blend){t->at.deep, t->at.wide};
+        if (ran_share_state(t, err) != RAN_OK)
+                return err->code;
         return tune(t, err);
 }
 
 static int refit(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_train_report r = report_of(t, RAN_REPORT_REFIT);
+        int next;
 
-        if (ran_trainer_refit(t, err) != RAN_OK)
+        if (ran_ranks_verdict(t->job->ranks, ran_trainer_refit(t, err), err) != RAN_OK ||
+            ran_share_state(t, err) != RAN_OK || tell_all(t, &r, &next, err) != RAN_OK)
                 return err->code;
-        if (tell(t, &r) != 0)
-                return stop(t, err);
-        return learn(t, err);
+        return next == STOP ? stop(t, err) : learn(t, err);
 }
 
-static int finish(struct ran_trainer *t, struct ran_error *err)
+static int write_model(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_train_report r;
 
@@ -395,18 +481,47 @@ static int run(struct ran_trainer *t, struct ran_error *err)
                 if (rc == RAN_OK && again)
                         rc = refit(t, err);
         }
-        return rc == RAN_OK ? finish(t, err) : rc;
+        if (rc == RAN_OK)
+                rc = ran_ranks_verdict(t->job->ranks, leads(t) ? write_model(t, err) : RAN_OK, err);
+        return rc;
 }
 
-int ran_train(const struct ran_train_job *job, struct ran_error *err)
+static int train(const struct ran_train_job *job, struct ran_error *err)
 {
         struct ran_trainer t;
         int rc = ran_trainer_init(&t, job, err);
 
         if (rc == RAN_OK && job->resume)
                 rc = ran_checkpoint_read(&t, err);
+        rc = ran_ranks_verdict(job->ranks, rc, err);
+        if (rc == RAN_OK)
+                rc = ran_share_state(&t, err);
         if (rc == RAN_OK)
                 rc = run(&t, err);
         ran_trainer_release(&t);
         return rc;
+}
+
+int ran_train(const struct ran_train_job *job, struct ran_error *err)
+{
+        if (ran_share_job(job, err) != RAN_OK)
+                return err->code;
+        return train(job, err);
+}
+
+/* How a training ended rank 0 knows, too, unless the ranks are broken. */
+int ran_train_follow(struct ran_ranks *ranks, struct ran_error *err)
+{
+        struct ran_shared_job s;
+        struct ran_pool *pool = NULL;
+
+        while (ran_share_receive(&s, ranks, &pool, err)) {
+                train(&s.job, err);
+                ran_share_release(&s);
+                if (ranks->broken)
+                        break;
+        }
+        ran_share_release(&s);
+        ran_pool_free(pool);
+        return ranks->broken ? (int)err->code : RAN_OK;
 }

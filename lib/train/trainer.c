@@ -105,7 +105,7 @@ static void list_documents(struct ran_trainer *t)
 static int allocate(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_train_job *job = t->job;
-        bool dev = job->dev != NULL && job->dev->B > 0;
+        bool dev = job->dev != NULL && job->dev->B > 0 && ran_ranks_leads(job->ranks);
         int rc = ran_layout_init(&t->layout, t->c, t->C, err);
 
         if (rc == RAN_OK)
@@ -180,15 +180,16 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                 rc = allocate(t, err);
         if (rc == RAN_OK && t->c->task == RAN_TASK_MLM)
                 rc = ran_gaps_mask(&t->batcher.mask, job->tokenizer, err);
-        if (rc == RAN_OK)
+        if (rc == RAN_OK && ran_ranks_leads(job->ranks))
                 rc = ran_trainer_start(t, err);
-        if (rc == RAN_OK)
+        if (rc == RAN_OK && ran_ranks_leads(job->ranks))
                 rc = describe(t, err);
         if (rc != RAN_OK)
                 return rc;
         t->at.deep = t->usual.deep;
         t->at.wide = t->usual.wide;
         t->at.cost = t->s->wide_cost * t->wide_rate;
+        t->batcher.ranks = job->ranks;
         t->batcher.smoothing = t->s->label_smoothing;
         t->batcher.word_dropout = t->s->word_dropout;
         t->batcher.unknown = job->tokenizer != NULL ? ran_tokenizer_unknown(job->tokenizer) : 0;
@@ -209,7 +210,7 @@ int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err)
         if (ran_optimiser_init(&t->optimiser, t->s, &t->layout, &t->table, ran_is_tied(t->c),
                                t->job->pool, err) != RAN_OK)
                 return err->code;
-        return ran_trainer_start(t, err);
+        return ran_ranks_leads(t->job->ranks) ? ran_trainer_start(t, err) : RAN_OK;
 }
 
 struct ran_linear ran_trainer_linear(const struct ran_trainer *t)
@@ -260,10 +261,7 @@ static struct ran_parts parts_of(const struct ran_trainer *t)
                                   .tokenizer = t->job->tokenizer};
 }
 
-enum { EXTRAS = 10 };
-
-/* What a checkpoint holds beside the weights; the same list writes and reads. */
-static size_t extras(struct ran_trainer *t, struct ran_extra *x)
+size_t ran_trainer_extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS])
 {
         const struct ran_table_state *table = &t->optimiser.table;
         size_t n = 0, size = t->layout.size, all = table->rows * table->width;
@@ -275,6 +273,15 @@ static size_t extras(struct ran_trainer *t, struct ran_extra *x)
         x[n++] = (struct ran_extra){"train.embed.m", RAN_DTYPE_F32, table->m, all};
         x[n++] = (struct ran_extra){"train.embed.v", RAN_DTYPE_F32, table->v, table->moments};
         x[n++] = (struct ran_extra){"train.embed.met", RAN_DTYPE_F64, table->met, table->rows};
+        return n;
+}
+
+/* All that a checkpoint holds beside the weights; the same list writes and reads. */
+static size_t extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS])
+{
+        size_t n = ran_trainer_extras(t, x), size = t->layout.size;
+        size_t all = t->table.rows * t->table.width;
+
         if (t->best_block != NULL) {
                 x[n++] = (struct ran_extra){"train.best", RAN_DTYPE_F32, t->best_block, size};
                 x[n++] = (struct ran_extra){"train.embed.best", RAN_DTYPE_F32, t->best_table, all};
@@ -313,18 +320,23 @@ static int write_parts(struct ran_trainer *t, const char *path, struct ran_parts
         return rc;
 }
 
-int ran_checkpoint_write(struct ran_trainer *t, struct ran_error *err)
+void ran_trainer_note(struct ran_trainer *t)
 {
-        struct ran_parts parts = parts_of(t);
-        struct ran_extra x[EXTRAS];
-        float *carry;
-        int rc;
-
         t->at.updates = (double)t->optimiser.step;
+        t->at.decay = t->optimiser.decay;
         t->at.calibrated = (double)t->calibration.documents;
         if (t->calibration.n > 0)
                 memcpy(t->calibrated, t->calibration.p, t->calibration.n * sizeof(float));
-        t->at.decay = t->optimiser.decay;
+}
+
+int ran_checkpoint_write(struct ran_trainer *t, struct ran_error *err)
+{
+        struct ran_parts parts = parts_of(t);
+        struct ran_extra x[RAN_EXTRAS];
+        float *carry;
+        int rc;
+
+        ran_trainer_note(t);
         parts.extra = x;
         parts.extras = extras(t, x);
         carry = carried(t, &x[parts.extras], err);
@@ -457,8 +469,7 @@ static int read_carried(struct ran_trainer *t, const struct ran_model *m, struct
         return rc;
 }
 
-/* Takes up the run where t->at says. */
-static int go_on(struct ran_trainer *t, struct ran_error *err)
+int ran_trainer_go_on(struct ran_trainer *t, struct ran_error *err)
 {
         bool here = sane(t);
 
@@ -499,7 +510,7 @@ static int recall_calibration(struct ran_trainer *t, struct ran_error *err)
 int ran_checkpoint_read(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_model *m = ran_model_open(t->job->checkpoint, true, err);
-        struct ran_extra x[EXTRAS];
+        struct ran_extra x[RAN_EXTRAS];
         size_t n = extras(t, x);
         int rc;
 
@@ -509,7 +520,7 @@ int ran_checkpoint_read(struct ran_trainer *t, struct ran_error *err)
         for (size_t i = 0; i < n && rc == RAN_OK; i++)
                 rc = ran_model_read_extra(m, &x[i], err);
         if (rc == RAN_OK)
-                rc = go_on(t, err);
+                rc = ran_trainer_go_on(t, err);
         if (rc == RAN_OK)
                 rc = read_carried(t, m, err);
         if (rc == RAN_OK) {

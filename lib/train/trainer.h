@@ -3,6 +3,7 @@
 #define RAN_TRAIN_TRAINER_H
 
 #include "model/calibration.h"
+#include "model/model.h"
 #include "train/batch.h"
 #include "train/blend.h"
 #include "train/choose.h"
@@ -67,7 +68,7 @@ struct ran_trainer {
         double rate, norm;
 };
 
-/* Allocates all, with starting weights. _release is fine after a failure. */
+/* Allocates all, with starting weights at rank 0. _release is fine after a failure. */
 int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, struct ran_error *err);
 void ran_trainer_release(struct ran_trainer *t);
 
@@ -89,6 +90,13 @@ void ran_describe_start(const struct ran_train_job *job, struct ran_buf *out);
 size_t ran_train_batch(const struct ran_train_job *job);
 /* Lays out the epoch that t->at stands in, and goes to where it stands there. */
 void ran_trainer_begin_epoch(struct ran_trainer *t);
+
+/* What a checkpoint holds beside the weights and does not keep the best of; how many there are. */
+enum { RAN_EXTRAS = 10 };
+size_t ran_trainer_extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS]);
+/* Notes in t->at where the run stands, and takes it up where t->at says. */
+void ran_trainer_note(struct ran_trainer *t);
+int ran_trainer_go_on(struct ran_trainer *t, struct ran_error *err);
 
 /* Writes job->checkpoint, and goes on from it. */
 int ran_checkpoint_write(struct ran_trainer *t, struct ran_error *err);

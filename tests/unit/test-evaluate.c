@@ -34,7 +34,7 @@ TEST(predict_gives_what_scoring_gives)
                 struct ran_pool *pool = threads > 0 ? ran_pool_new(threads, &err) : NULL;
 
                 memset(got, 0, d.B * TOY_C * sizeof(*got));
-                CHECK_OK(ran_predict(&t.c, &t.p, TOY_C, &d, pool, got, NULL, &err), err);
+                CHECK_OK(ran_predict(&t.c, &t.p, TOY_C, &d, pool, NULL, got, NULL, &err), err);
                 CHECK(memcmp(got, want, d.B * TOY_C * sizeof(*got)) == 0);
                 ran_pool_free(pool);
         }
@@ -58,7 +58,7 @@ TEST(predict_tells_two_paths_apart)
         c.wide = 30;
         toy_init(&t, &c, 1, 0.3);
         corpus_make(&d, 30, 1, 40, false, 1);
-        CHECK_OK(ran_predict(&t.c, &t.p, TOY_C, &d, NULL, deep, wide, &err), err);
+        CHECK_OK(ran_predict(&t.c, &t.p, TOY_C, &d, NULL, NULL, deep, wide, &err), err);
         s = ran_scorer_new(&t.c, &t.p, TOY_C, NULL, &err);
         for (size_t b = 0; b < d.B; b++) {
                 const struct ran_document one = ran_dataset_document(&d, b);
@@ -70,7 +70,7 @@ TEST(predict_tells_two_paths_apart)
         }
         ran_state_free(s);
         t.c.wide = 0;
-        CHECK_OK(ran_predict(&t.c, &t.p, TOY_C, &d, NULL, alone, NULL, &err), err);
+        CHECK_OK(ran_predict(&t.c, &t.p, TOY_C, &d, NULL, NULL, alone, NULL, &err), err);
         for (size_t i = 0; i < d.B * TOY_C; i++)
                 CHECK_NEAR((double)deep[i], (double)alone[i], 1e-5);
         ran_dataset_release(&d);

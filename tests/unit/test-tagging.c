@@ -216,8 +216,8 @@ TEST(evaluation_ends_entities_with_their_sentences)
         fixture_init(&f, true);
         /* biases alone */
         memset(f.toy.p.head.tag_w, 0, TOY_C * f.toy.c.dim * sizeof(float));
-        CHECK_OK(ran_evaluate_tags(&joined, &f.toy.c, &f.toy.p, &f.joined, NULL, &err), err);
-        CHECK_OK(ran_evaluate_tags(&apart, &f.toy.c, &f.toy.p, &f.apart, NULL, &err), err);
+        CHECK_OK(ran_evaluate_tags(&joined, &f.toy.c, &f.toy.p, &f.joined, NULL, NULL, &err), err);
+        CHECK_OK(ran_evaluate_tags(&apart, &f.toy.c, &f.toy.p, &f.apart, NULL, NULL, &err), err);
         CHECK_NEAR(joined.accuracy, apart.accuracy, 1e-12);
         CHECK_NEAR(joined.micro_f1, apart.micro_f1, 1e-12);
         CHECK_NEAR(joined.loss, apart.loss, 1e-6);

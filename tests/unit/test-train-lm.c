@@ -159,7 +159,7 @@ static void check_pieces(int encoder, enum corpus_kind kind, size_t lanes, size_
                 terms += weight;
         }
         CHECK_OK(ran_evaluate_texts(&rates, &b.toy.c, &b.toy.p, TOY_V, &b.data, RAN_MASK, NULL,
-                                    &err),
+                                    NULL, &err),
                  err);
         CHECK(rates.loss > 1);
         CHECK_NEAR(sum / terms, rates.loss, 1e-5);
@@ -262,7 +262,7 @@ static double loss_of(const char *model, const struct ran_dataset *d)
 
         if (test_check(m != NULL, err.text, __FILE__, __LINE__))
                 CHECK_OK(ran_evaluate_texts(&rates, &m->config, &m->params, m->V, d, RAN_MASK, NULL,
-                                            &err),
+                                            NULL, &err),
                          err);
         ran_model_free(m);
         return rates.loss;

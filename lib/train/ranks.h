@@ -1,0 +1,77 @@
+/* ranks.h - processes that train one model together.
+ *
+ * Rank 0 reads, decides, reports and saves; the others compute what it hands them. All go through
+ * the same training loop, and where that needs what others have, it calls one of these functions:
+ * every rank the same ones in the same order. NULL stands for a process that is alone, for which
+ * none of them does anything.
+ *
+ * What carries the bytes is one of two or three functions behind `links`: MPI (mpi.c), or pipes in
+ * the tests. A rank that fails where others wait for it cannot tell them: then the ranks are
+ * broken, and closing them ends all.
+ */
+#ifndef RAN_TRAIN_RANKS_H
+#define RAN_TRAIN_RANKS_H
+
+#include "ran.h"
+
+struct ran_ranks;
+
+/* Messages from one rank to another arrive in the order that they are sent in. */
+struct ran_links {
+        int (*send)(struct ran_ranks *r, size_t to, const void *bytes, size_t n,
+                    struct ran_error *err);
+        int (*receive)(struct ran_ranks *r, size_t from, void *bytes, size_t n,
+                       struct ran_error *err);
+        /* From rank 0 to all. NULL: by the two above. */
+        int (*broadcast)(struct ran_ranks *r, void *bytes, size_t n, struct ran_error *err);
+        /* Takes leave of the others, or where the ranks are broken ends them: then it need not
+         * return. Frees r. */
+        void (*close)(struct ran_ranks *r, int status);
+};
+
+struct ran_ranks {
+        const struct ran_links *links;
+        size_t rank, n;
+        int (*stopped)(void); /* whether a signal asks this process to end; may be NULL */
+        bool broken;
+        /* Rank 0 does not wait for others once it is asked to stop: nothing is lost that a
+         * checkpoint needs. */
+        bool hasty;
+        uint64_t moved; /* bytes that this rank sent and received; a broadcast counts once */
+        void *link;     /* of the links */
+};
+
+/* What rank 0 broadcasts to those who wait for work, as uint32_t. */
+enum { RAN_RANKS_END, RAN_RANKS_TRAIN };
+
+bool ran_ranks_leads(const struct ran_ranks *r); /* rank 0, or alone */
+uint64_t ran_ranks_moved(const struct ran_ranks *r);
+
+/* All of these break the ranks when they fail. */
+int ran_ranks_send(struct ran_ranks *r, size_t to, const void *bytes, size_t n,
+                   struct ran_error *err);
+int ran_ranks_receive(struct ran_ranks *r, size_t from, void *bytes, size_t n,
+                      struct ran_error *err);
+int ran_ranks_broadcast(struct ran_ranks *r, void *bytes, size_t n, struct ran_error *err);
+/* The largest value of all ranks becomes that of each. */
+int ran_ranks_most(struct ran_ranks *r, int *value, struct ran_error *err);
+/* What rank 0 did alone came to `rc`, with that *err: so it did for all. What another rank came to
+ * by itself, if it is no success, breaks the ranks. */
+int ran_ranks_verdict(struct ran_ranks *r, int rc, struct ran_error *err);
+/* Items of `size` bytes, of which rank i has [bound[i], bound[i + 1]): rank 0 gets them all. */
+int ran_ranks_gather(struct ran_ranks *r, void *items, size_t size, const size_t *bound,
+                     struct ran_error *err);
+/* What this rank could not do, others wait for. Returns rc. */
+int ran_ranks_break(struct ran_ranks *r, int rc);
+
+/* Deals out n items of which number i begins at first[i] and ends at first[i + 1], tokens for
+ * example, so that each rank has about as much: rank i has [bound[i], bound[i + 1]), perhaps none.
+ * bound (ranks + 1), ran_ranks_bounds gets room for it. */
+void ran_ranks_deal(const struct ran_ranks *r, const size_t *first, size_t n, size_t *bound);
+size_t *ran_ranks_bounds(const struct ran_ranks *r, struct ran_error *err);
+
+/* Ranks that are not the same program, or on processors that compute otherwise, cannot train one
+ * model: RAN_EINVAL on all. */
+int ran_ranks_greet(struct ran_ranks *r, struct ran_error *err);
+
+#endif

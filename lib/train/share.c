@@ -1,0 +1,332 @@
+/* share.c - see share.h. One list of broadcasts serves both sides: what rank 0 sends in it, the
+ * others receive. */
+#include "train/share.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int spread(struct ran_ranks *r, void *bytes, size_t n, struct ran_error *err)
+{
+        return ran_ranks_broadcast(r, bytes, n, err);
+}
+
+/* ---- documents ------------------------------------------------------------------------------ */
+
+/* The n objects that the pointer at `array` points to; those of other ranks lie in the spool. NULL
+ * at rank 0: there are none. */
+static int share_array(struct ran_ranks *r, size_t keep, struct ran_spool *spool, void *array,
+                       size_t n, size_t size, struct ran_error *err)
+{
+        void *data;
+        int there;
+
+        memcpy(&data, array, sizeof data); /* a pointer to some type */
+        there = data != NULL;
+        if (spread(r, &there, sizeof there, err) != RAN_OK)
+                return err->code;
+        if (!there)
+                return RAN_OK;
+        if (r->rank > 0) {
+                spool->keep = keep;
+                data = ran_spool_reserve(spool, n + 1, size, err);
+                if (data == NULL)
+                        return ran_ranks_break(r, err->code);
+                memcpy(array, &data, sizeof data);
+        }
+        return spread(r, data, n * size, err);
+}
+
+#define SHARE(member, n) \
+        share_array(r, d->keep, &d->spool.member, &d->member, n, sizeof *d->member, err)
+
+static int share_arrays(struct ran_ranks *r, struct ran_dataset *d, struct ran_error *err)
+{
+        if (SHARE(first, d->B + 1) != RAN_OK || SHARE(label_first, d->B + 1) != RAN_OK ||
+            SHARE(soft_first, d->B + 1) != RAN_OK)
+                return err->code;
+        size_t tokens = d->first[d->B], labels = d->label_first[d->B];
+        size_t soft = d->soft_first != NULL ? d->soft_first[d->B] : 0;
+        if (SHARE(ids, tokens) != RAN_OK || SHARE(spelling, tokens * RAN_SPELLING) != RAN_OK ||
+            SHARE(labels, labels) != RAN_OK || SHARE(places, labels) != RAN_OK ||
+            SHARE(begins, labels) != RAN_OK || SHARE(sources, d->B) != RAN_OK ||
+            SHARE(weight, d->B) != RAN_OK || SHARE(soft_labels, soft) != RAN_OK ||
+            SHARE(soft, soft) != RAN_OK || SHARE(guessed, d->B) != RAN_OK)
+                return err->code;
+        return RAN_OK;
+}
+
+/* One name after another, each with its NUL. */
+static int pack_names(const struct ran_dataset *d, struct ran_buf *out, struct ran_error *err)
+{
+        for (size_t c = 0; c < d->C; c++)
+                ran_buf_add(out, d->names[c], strlen(d->names[c]) + 1);
+        return out->failed ? ran_fail(err, RAN_ENOMEM, "out of memory") : RAN_OK;
+}
+
+static int unpack_names(struct ran_dataset *d, char *names, size_t C, struct ran_error *err)
+{
+        char **name = ran_alloc(C, sizeof *name, err);
+
+        if (name == NULL)
+                return RAN_ENOMEM;
+        for (size_t c = 0; c < C; c++, names += strlen(names) + 1)
+                name[c] = names;
+        int rc = ran_dataset_set_classes(d, name, C, err);
+        free(name);
+        return rc;
+}
+
+static int share_names(struct ran_ranks *r, struct ran_dataset *d, struct ran_error *err)
+{
+        struct ran_buf names = {0};
+        uint64_t head[2];
+        int rc = r->rank == 0 ? pack_names(d, &names, err) : RAN_OK;
+
+        head[0] = d->C;
+        head[1] = names.len;
+        if (rc == RAN_OK)
+                rc = spread(r, head, sizeof head, err);
+        if (rc == RAN_OK && r->rank > 0 && (names.data = ran_alloc(head[1], 1, err)) == NULL)
+                rc = RAN_ENOMEM;
+        if (rc == RAN_OK)
+                rc = spread(r, names.data, head[1], err);
+        if (rc == RAN_OK && r->rank > 0)
+                rc = unpack_names(d, names.data, head[0], err);
+        free(names.data);
+        return rc == RAN_OK ? RAN_OK : ran_ranks_break(r, rc);
+}
+
+static int share_dataset(struct ran_ranks *r, struct ran_dataset *d, struct ran_error *err)
+{
+        uint64_t head[] = {d->B, d->keep, d->multilabel, d->given};
+
+        if (spread(r, head, sizeof head, err) != RAN_OK ||
+            spread(r, d->digest, sizeof d->digest, err) != RAN_OK)
+                return err->code;
+        d->B = head[0];
+        d->keep = head[1];
+        d->multilabel = head[2] != 0;
+        d->given = head[3] != 0;
+        if (d->B > 0 && share_arrays(r, d, err) != RAN_OK)
+                return err->code;
+        return share_names(r, d, err);
+}
+
+/* ---- vocabularies --------------------------------------------------------------------------- */
+
+static int share_tokenizer(struct ran_ranks *r, const struct ran_tokenizer *from,
+                           struct ran_tokenizer **to, struct ran_error *err)
+{
+        size_t n = 0;
+        const char *text = from != NULL ? ran_tokenizer_json(from, &n) : NULL;
+        uint64_t bytes = n;
+
+        if (spread(r, &bytes, sizeof bytes, err) != RAN_OK)
+                return err->code;
+        if (bytes == 0)
+                return RAN_OK;
+        if (r->rank == 0)
+                return spread(r, (char *)text, bytes, err);
+        char *copy = ran_alloc(bytes, 1, err);
+        if (copy == NULL)
+                return ran_ranks_break(r, RAN_ENOMEM);
+        int rc = spread(r, copy, bytes, err);
+        if (rc == RAN_OK && (*to = ran_tokenizer_load(copy, bytes, err)) == NULL)
+                rc = ran_ranks_break(r, err->code);
+        free(copy);
+        return rc;
+}
+
+/* ---- jobs ----------------------------------------------------------------------------------- */
+
+/* What other ranks need to know of a job; the rest concerns rank 0 alone. */
+struct order {
+        uint64_t V, threads, documents;
+        int resume, dev, held;
+};
+
+int ran_share_job(const struct ran_train_job *job, struct ran_error *err)
+{
+        struct ran_ranks *r = job->ranks;
+        uint32_t what = RAN_RANKS_TRAIN;
+        struct order order = {.V = job->V,
+                              .threads = job->threads,
+                              .documents = job->train->B,
+                              .dev = job->dev != NULL,
+                              .held = job->held != NULL};
+
+        if (r == NULL)
+                return RAN_OK;
+        struct ran_dataset train = *job->train, dev = {0};
+        if (job->dev != NULL)
+                dev = *job->dev;
+        if (spread(r, &what, sizeof what, err) != RAN_OK ||
+            spread(r, &order, sizeof order, err) != RAN_OK ||
+            spread(r, (void *)job->config, sizeof *job->config, err) != RAN_OK ||
+            spread(r, (void *)job->settings, sizeof *job->settings, err) != RAN_OK ||
+            share_tokenizer(r, job->tokenizer, NULL, err) != RAN_OK ||
+            share_dataset(r, &train, err) != RAN_OK ||
+            (order.dev && share_dataset(r, &dev, err) != RAN_OK))
+                return err->code;
+        return order.held ? spread(r, (void *)job->held, order.documents * sizeof *job->held, err)
+                          : RAN_OK;
+}
+
+static int receive(struct ran_shared_job *s, struct ran_ranks *r, const struct order *order,
+                   struct ran_error *err)
+{
+        size_t n = order->documents;
+
+        if (spread(r, &s->config, sizeof s->config, err) != RAN_OK ||
+            spread(r, &s->settings, sizeof s->settings, err) != RAN_OK ||
+            share_tokenizer(r, NULL, &s->tokenizer, err) != RAN_OK ||
+            share_dataset(r, &s->train, err) != RAN_OK ||
+            (order->dev && share_dataset(r, &s->dev, err) != RAN_OK))
+                return err->code;
+        if (!order->held)
+                return RAN_OK;
+        if (ran_spool_reserve(&s->held, n, sizeof(bool), err) == NULL)
+                return ran_ranks_break(r, err->code);
+        return spread(r, s->held.data, n * sizeof(bool), err);
+}
+
+bool ran_share_receive(struct ran_shared_job *s, struct ran_ranks *ranks, struct ran_pool **pool,
+                       struct ran_error *err)
+{
+        struct order order;
+        uint32_t what;
+
+        *s = (struct ran_shared_job){0};
+        *err = (struct ran_error){0};
+        if (spread(ranks, &what, sizeof what, err) != RAN_OK || what != RAN_RANKS_TRAIN ||
+            spread(ranks, &order, sizeof order, err) != RAN_OK ||
+            receive(s, ranks, &order, err) != RAN_OK)
+                return false;
+        if (*pool == NULL)
+                *pool = ran_pool_new(order.threads > 0 ? order.threads : ran_threads_default(),
+                                     err);
+        if (*pool == NULL)
+                return ran_ranks_break(ranks, RAN_ENOMEM), false;
+        s->job = (struct ran_train_job){.config = &s->config,
+                                        .settings = &s->settings,
+                                        .train = &s->train,
+                                        .dev = order.dev ? &s->dev : NULL,
+                                        .held = order.held ? s->held.data : NULL,
+                                        .tokenizer = s->tokenizer,
+                                        .V = order.V,
+                                        .pool = *pool,
+                                        .ranks = ranks};
+        return true;
+}
+
+void ran_share_release(struct ran_shared_job *s)
+{
+        ran_dataset_release(&s->train);
+        ran_dataset_release(&s->dev);
+        ran_tokenizer_free(s->tokenizer);
+        ran_spool_release(&s->held);
+        *s = (struct ran_shared_job){0};
+}
+
+/* ---- states --------------------------------------------------------------------------------- */
+
+int ran_share_progress(struct ran_trainer *t, struct ran_error *err)
+{
+        return spread(t->job->ranks, &t->at, sizeof t->at, err);
+}
+
+static int share_carried(struct ran_trainer *t, struct ran_error *err)
+{
+        struct ran_ranks *r = t->job->ranks;
+        size_t n = ran_plan_floats(&t->plan);
+        float *data = ran_alloc_floats(n, err);
+        int rc = data != NULL ? RAN_OK : RAN_ENOMEM;
+
+        if (rc == RAN_OK && r->rank == 0)
+                ran_plan_pack(&t->plan, data);
+        if (rc == RAN_OK)
+                rc = spread(r, data, n * sizeof *data, err);
+        if (rc == RAN_OK)
+                rc = ran_plan_unpack(&t->plan, data, err);
+        free(data);
+        return rc;
+}
+
+int ran_share_state(struct ran_trainer *t, struct ran_error *err)
+{
+        struct ran_ranks *r = t->job->ranks;
+        struct ran_extra x[RAN_EXTRAS];
+        size_t table = t->table.rows * t->table.width, extras;
+        int rc = RAN_OK;
+
+        if (r == NULL)
+                return RAN_OK;
+        if (r->rank == 0)
+                ran_trainer_note(t);
+        struct {
+                void *data;
+                size_t n;
+        } parts[] = {
+                {&t->wide_rate, sizeof t->wide_rate},
+                {t->p.block, t->layout.size * sizeof(float)},
+                {t->table.x, table * sizeof(float)},
+                {t->wide, t->c->wide * t->C * sizeof *t->wide},
+                {t->idf, t->c->wide * sizeof *t->idf},
+                {t->optimiser.share, t->layout.n * sizeof *t->optimiser.share},
+                {t->optimiser.table.share, t->table.rows * sizeof *t->optimiser.table.share},
+        };
+        for (size_t i = 0; i < sizeof parts / sizeof *parts && rc == RAN_OK; i++)
+                rc = spread(r, parts[i].data, parts[i].n, err);
+        extras = ran_trainer_extras(t, x);
+        for (size_t i = 0; i < extras && rc == RAN_OK; i++)
+                rc = spread(r, x[i].data,
+                            x[i].n * (x[i].dtype == RAN_DTYPE_F64 ? sizeof(double) : sizeof(float)),
+                            err);
+        if (rc == RAN_OK)
+                rc = ran_trainer_go_on(t, err);
+        if (rc == RAN_OK && t->plan.carry != NULL)
+                rc = share_carried(t, err);
+        return rc == RAN_OK ? RAN_OK : ran_ranks_break(r, rc);
+}
+
+/* ---- the same everywhere? ------------------------------------------------------------------- */
+
+static uint64_t hash(uint64_t h, const float *x, size_t n) /* FNV-1a, a number at a time */
+{
+        uint32_t bits;
+
+        for (size_t i = 0; i < n; i++) {
+                memcpy(&bits, &x[i], sizeof bits);
+                h = (h ^ bits) * 0x100000001b3u;
+        }
+        return h;
+}
+
+int ran_share_compare(struct ran_trainer *t, struct ran_error *err)
+{
+        struct ran_ranks *r = t->job->ranks;
+        uint64_t ours, theirs;
+        int rc = RAN_OK;
+
+        if (r == NULL)
+                return RAN_OK;
+        ours = hash(0xcbf29ce484222325u, t->p.block, t->layout.size);
+        ours = hash(ours, t->table.x, t->table.rows * t->table.width);
+        if (r->rank > 0 && ran_ranks_send(r, 0, &ours, sizeof ours, err) != RAN_OK)
+                return err->code;
+        for (size_t i = 1; r->rank == 0 && i < r->n; i++) {
+                struct ran_error apart;
+
+                if (ran_ranks_receive(r, i, &theirs, sizeof theirs, &apart) != RAN_OK) {
+                        *err = apart;
+                        return err->code;
+                }
+                if (theirs != ours && rc == RAN_OK)
+                        rc = ran_fail(err, RAN_EINVAL,
+                                      "rank %zu has other weights than rank 0: its processor "
+                                      "computes otherwise; RAN_ISA=portable must be set on all "
+                                      "hosts (mpirun -x RAN_ISA=portable)",
+                                      i);
+        }
+        return ran_ranks_verdict(r, rc, err);
+}
