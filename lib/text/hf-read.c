@@ -170,8 +170,7 @@ static int refuse_pre_tokenizer(const char *type, bool bytes, struct ran_error *
                                 type);
         return ran_fail(err, RAN_EFORMAT,
                         "the pre_tokenizer '%s' is not supported (BertPreTokenizer, "
-                        "WhitespaceSplit, Whitespace, Punctuation behind one that splits at white "
-                        "space, and a Sequence of them are)",
+                        "WhitespaceSplit, Whitespace and a Sequence of them are)",
                         type);
 }
 
