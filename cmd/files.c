@@ -1,8 +1,8 @@
 /* files.c - which files are read: operands, folders among them, and lists of names. */
 #include "files.h"
 
+#include <dirent.h>
 #include <errno.h>
-#include <fts.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,64 +108,141 @@ static int add(struct files *f, char *name, bool document, struct ran_error *err
         return RAN_OK;
 }
 
-static int by_name(const FTSENT **a, const FTSENT **b)
+/* A walk over the files of a folder. The paths that wait for their turn are a stack: what was found
+ * last comes first. */
+struct walk {
+        struct waiting {
+                char *path;
+                size_t depth; /* folders that it is in, from the first on */
+        } * stack;
+        struct place { /* of a folder */
+                dev_t device;
+                ino_t number;
+        } * above; /* those that the folder at hand is in */
+        size_t n, cap, above_cap;
+};
+
+static void walk_release(struct walk *w)
 {
-        return strcmp((*a)->fts_name, (*b)->fts_name);
+        while (w->n > 0)
+                free(w->stack[--w->n].path);
+        free(w->stack);
+        free(w->above);
 }
 
-static int refuse(const FTSENT *entry, struct ran_error *err)
+static int push(struct walk *w, const char *folder, const char *name, size_t depth,
+                struct ran_error *err)
 {
-        const char *why = entry->fts_info == FTS_DC       ? "this folder is one that it is in"
-                          : entry->fts_info == FTS_SLNONE ? "this link leads nowhere"
-                                                          : strerror(entry->fts_errno);
+        struct waiting *stack = ran_grow(w->stack, &w->cap, w->n + 1, sizeof(*stack), err);
+        size_t n = strlen(folder);
+        bool slash = n > 0 && folder[n - 1] == '/';
 
-        return ran_fail(err, RAN_EIO, "cannot read %s: %s", entry->fts_path, why);
-}
-
-static int add_entry(struct files *f, FTS *folder, FTSENT *entry, bool document,
-                     struct ran_error *err)
-{
-        bool hidden = entry->fts_level > 0 && entry->fts_name[0] == '.';
-
-        if (hidden && entry->fts_info == FTS_D)
-                fts_set(folder, entry, FTS_SKIP);
-        if (hidden || entry->fts_info == FTS_D || entry->fts_info == FTS_DP)
-                return RAN_OK;
-        if (entry->fts_info != FTS_F && entry->fts_info != FTS_DEFAULT)
-                return refuse(entry, err);
-        if (entry->fts_info == FTS_DEFAULT) {
-                cmd_note("%s is no file, and is left out", entry->fts_path);
-                return RAN_OK;
-        }
-        char *name = strdup(entry->fts_path);
-        if (name == NULL)
-                return ran_fail(err, RAN_ENOMEM, "out of memory");
-        char **grown = ran_grow(found.item, &found.cap, found.n + 1, sizeof(*grown), err);
-        if (grown == NULL) {
-                free(name);
+        if (stack == NULL)
                 return RAN_ENOMEM;
-        }
-        found.item = grown;
+        w->stack = stack;
+        char *path = ran_alloc(n + strlen(name) + 2, 1, err);
+        if (path == NULL)
+                return RAN_ENOMEM;
+        memcpy(path, folder, n);
+        if (name[0] != '\0' && !slash)
+                path[n++] = '/';
+        memcpy(path + n, name, strlen(name));
+        stack[w->n++] = (struct waiting){path, depth};
+        return RAN_OK;
+}
+
+/* The last first, as they go onto a stack. */
+static int by_name(const void *a, const void *b)
+{
+        const struct waiting *x = a, *y = b;
+
+        return -strcmp(x->path, y->path);
+}
+
+static int cannot_read(const char *path, const char *why, struct ran_error *err)
+{
+        return ran_fail(err, RAN_EIO, "cannot read %s: %s", path, why);
+}
+
+static int push_entries(struct walk *w, const char *path, size_t depth, struct ran_error *err)
+{
+        DIR *folder = opendir(path);
+        const struct dirent *entry = NULL;
+        size_t before = w->n;
+        int code = RAN_OK;
+
+        if (folder == NULL)
+                return cannot_read(path, strerror(errno), err);
+        do {
+                errno = 0;
+                entry = readdir(folder);
+                if (entry == NULL && errno != 0)
+                        code = cannot_read(path, strerror(errno), err);
+                if (entry != NULL && entry->d_name[0] != '.')
+                        code = push(w, path, entry->d_name, depth + 1, err);
+        } while (entry != NULL && code == RAN_OK);
+        closedir(folder);
+        if (w->n > before)
+                qsort(w->stack + before, w->n - before, sizeof(*w->stack), by_name);
+        return code;
+}
+
+static int enter(struct walk *w, const char *path, size_t depth, const struct stat *status,
+                 struct ran_error *err)
+{
+        struct place *above = ran_grow(w->above, &w->above_cap, depth + 1, sizeof(*above), err);
+
+        if (above == NULL)
+                return RAN_ENOMEM;
+        w->above = above;
+        above[depth] = (struct place){status->st_dev, status->st_ino};
+        for (size_t i = 0; i < depth; i++)
+                if (above[i].device == status->st_dev && above[i].number == status->st_ino)
+                        return cannot_read(path, "this folder is one that it is in", err);
+        return push_entries(w, path, depth, err);
+}
+
+/* The names live as long as the program. */
+static int add_found(struct files *f, char *path, bool document, struct ran_error *err)
+{
+        char **grown = ran_grow(found.item, &found.cap, found.n + 1, sizeof(*grown), err);
+        char *name = grown != NULL ? strdup(path) : NULL;
+
+        if (grown != NULL)
+                found.item = grown;
+        if (name == NULL)
+                return ran_fail(err, RAN_ENOMEM, "no memory for the names of files");
         found.item[found.n++] = name;
         return add(f, name, document, err);
 }
 
-static int add_folder(struct files *f, char *path, bool document, struct ran_error *err)
+static int visit(struct files *f, struct walk *w, const struct waiting *at, bool document,
+                 struct ran_error *err)
 {
-        char *roots[] = {path, NULL};
-        FTS *folder = fts_open(roots, FTS_LOGICAL | FTS_NOCHDIR, by_name);
-        size_t before = f->n;
-        int code = RAN_OK;
-        FTSENT *entry;
+        struct stat status;
 
-        if (folder == NULL)
-                return ran_fail(err, RAN_EIO, "cannot read %s: %s", path, strerror(errno));
-        errno = 0;
-        while (code == RAN_OK && (entry = fts_read(folder)) != NULL)
-                code = add_entry(f, folder, entry, document, err);
-        if (code == RAN_OK && errno != 0)
-                code = ran_fail(err, RAN_EIO, "cannot read %s: %s", path, strerror(errno));
-        fts_close(folder);
+        if (stat(at->path, &status) != 0)
+                return cannot_read(at->path, strerror(errno), err);
+        if (S_ISDIR(status.st_mode))
+                return enter(w, at->path, at->depth, &status, err);
+        if (S_ISREG(status.st_mode))
+                return add_found(f, at->path, document, err);
+        cmd_note("%s is no file, and is left out", at->path);
+        return RAN_OK;
+}
+
+static int add_folder(struct files *f, const char *path, bool document, struct ran_error *err)
+{
+        size_t before = f->n;
+        struct walk w = {0};
+        int code = push(&w, path, "", 0, err);
+
+        while (code == RAN_OK && w.n > 0) {
+                struct waiting at = w.stack[--w.n];
+                code = visit(f, &w, &at, document, err);
+                free(at.path);
+        }
+        walk_release(&w);
         if (code == RAN_OK && f->n == before)
                 code = ran_fail(err, RAN_EIO, "%s: there is no file in this folder", path);
         return code;

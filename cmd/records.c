@@ -327,7 +327,7 @@ static void reject(struct run *run, const struct cmd_line *line)
         if (run->rejects < 0)
                 return;
         cmd_write(run->rejects, what, line->raw, line->raw_length);
-        cmd_write(run->rejects, what, "\n", 1);
+        cmd_write(run->rejects, what, "\n\n", line->columns != NULL ? 2 : 1);
 }
 
 /* Messages about single lines, before they are only counted. */
