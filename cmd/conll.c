@@ -277,14 +277,15 @@ void conll_add_word(struct ran_buf *out, const char *text, size_t n)
         conll_add_field(out, text, n);
 }
 
-/* The next of lines that end with a newline, with it. */
-static struct ran_span next_tag(const struct ran_buf *tags, size_t *at)
+/* The next of tags that end with a newline each. */
+static void add_tag(const struct ran_buf *tags, size_t *at, struct ran_buf *out)
 {
-        const char *feed = *at < tags->len ? memchr(tags->data + *at, '\n', tags->len - *at) : NULL;
-        struct ran_span tag = {*at, feed != NULL ? (size_t)(feed - tags->data) : *at};
+        const char *tag = *at < tags->len ? tags->data + *at : "";
+        const char *feed = *at < tags->len ? memchr(tag, '\n', tags->len - *at) : NULL;
+        size_t n = feed != NULL ? (size_t)(feed - tag) : 0;
 
-        *at = feed != NULL ? tag.end + 1 : tags->len;
-        return tag;
+        conll_add_field(out, tag, n);
+        *at += n + (feed != NULL);
 }
 
 void conll_add_column(const struct conll *c, const char *block, size_t n,
@@ -295,18 +296,14 @@ void conll_add_column(const struct conll *c, const char *block, size_t n,
 
         while (next_line(&w)) {
                 enum kind kind = kind_of(c, w.line, w.n);
+                bool begins = kind == OTHER && begins_with(w.line, w.n, "-DOCSTART-");
                 ran_buf_add(out, w.line, w.n);
-                if (kind == WORD || begins_with(w.line, w.n, "-DOCSTART-")) {
-                        struct ran_span tag =
-                                kind == WORD ? next_tag(tags, &at) : (struct ran_span){0, 0};
+                if (kind != OTHER || begins)
                         ran_buf_char(out, c->tabs ? '\t' : ' ');
-                        if (kind == WORD)
-                                conll_add_field(out, tags->data + tag.begin, tag.end - tag.begin);
-                        else
-                                ran_buf_char(out, 'O');
-                } else if (kind == RANGE) {
-                        ran_buf_str(out, "\t_");
-                }
+                if (kind == WORD)
+                        add_tag(tags, &at, out);
+                else if (kind == RANGE || begins)
+                        ran_buf_char(out, begins ? 'O' : '_');
                 ran_buf_char(out, '\n');
         }
         ran_buf_char(out, '\n');
