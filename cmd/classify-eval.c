@@ -46,14 +46,6 @@ void classify_eval_release(struct classify_eval *e)
         *e = (struct classify_eval){0};
 }
 
-bool classify_eval_labelled(const struct ran_record *record)
-{
-        const struct ran_member *one = ran_record_find(record, "label", NULL);
-        const struct ran_member *several = ran_record_find(record, "labels", NULL);
-
-        return (one != NULL && one->type != '0') || (several != NULL && several->type != '0');
-}
-
 /* How the name, of n bytes, compares with that of a class. */
 static int compare_name(const char *name, size_t n, const char *class)
 {

@@ -124,33 +124,43 @@ enum {
         CMD_FORMAT_JSONL,
         CMD_FORMAT_FASTTEXT,
         CMD_FORMAT_FASTTEXT_LABELS,
+        CMD_FORMAT_CONLL,
         CMD_FORMAT_TSV,
-        CMD_FORMAT_TEXT
+        CMD_FORMAT_TEXT,
+        CMD_FORMAT_FILE
 };
+struct conll;
 
 /* How records are read, for every program that reads some. */
 struct cmd_input {
         int input_format, on_error;
-        char *rejects;
-        size_t max_errors;
-        bool errors_ok;
+        char *files_from, *rejects;
+        size_t word_column, tag_column, max_errors;
+        bool folder_label, errors_ok;
 };
 extern const struct ran_field cmd_input_fields[];
+
+/* The operands and the names that --files-from lists, NULL at the end; dies with 3 when the list
+ * cannot be read or is empty. Once, and before anything else looks at operands (files.c). */
+char **cmd_files(const struct cmd_input *input, char **operands);
 
 /* How they are written, for filters. */
 struct cmd_output {
         char *output, *into;
         bool only;
         struct ran_list drop;
+        bool lines; /* set by the program: results are lines in themselves, not JSON for a record;
+                       what cannot be used has an empty one */
 };
 extern const struct ran_field cmd_output_fields[];
 
-/* One line of input. The record is valid (an object, each member of `reads` given once at most). */
+/* One line of input, a sentence in columns, or a file. The record is valid (an object, each member of `reads` given once at most). */
 struct cmd_line {
         const char *file; /* as given; "-" for standard input */
         size_t number;    /* from 1, blank lines counted */
         const char *raw;  /* as it came, without its end; record.line differs in foreign formats */
         size_t raw_length;
+        const struct conll *columns; /* those of raw; NULL in other formats (conll.h) */
         struct ran_record record;
 };
 
@@ -187,6 +197,7 @@ struct cmd_loop {
                     struct ran_error *err);
         void (*work_all)(void *arg, void *scratch, struct cmd_item *items, size_t n);
         size_t together;
+        bool accepted; /* leave out records that people have rejected or ignored (shapes.h) */
         int (*take)(void *arg, const struct cmd_line *line, const struct ran_buf *result,
                     struct ran_error *err);
         void *arg;
@@ -196,6 +207,7 @@ struct cmd_loop {
 struct cmd_counts {
         size_t good, bad, blank;
         size_t passed; /* carried ran_error when they came */
+        size_t left;   /* by `accepted` */
 };
 
 /* Runs all lines of the files (NULL at the end as argv has it; none: standard input; "-": the same)

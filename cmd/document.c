@@ -1,5 +1,6 @@
 /* document.c - the ids of a record's document, whichever member holds them; and its gold labels. */
 #include "document.h"
+#include "shapes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -181,7 +182,7 @@ static int read_words(struct cmd_document *d, const char *line, const struct ran
 int cmd_document_read_words(struct cmd_document *d, const struct ran_record *record,
                             const struct ran_tokenizer *tokenizer, struct ran_error *err)
 {
-        const struct ran_member *tokens = find(record, "tokens"), *text = find(record, "text");
+        const struct ran_member *tokens = shape_tokens(record), *text = shape_text(record);
 
         if (tokens != NULL)
                 return read_words(d, record->line, tokens, "tokens", true, tokenizer, err);
@@ -207,7 +208,7 @@ static int read_source(struct cmd_document *d, const struct ran_record *record,
                        const struct ran_tokenizer *tokenizer, size_t V, struct ran_error *err)
 {
         const struct ran_member *encoding = find(record, "encoding"), *ids = find(record, "ids"),
-                                *tokens = find(record, "tokens"), *text = find(record, "text");
+                                *tokens = shape_tokens(record), *text = shape_text(record);
         bool encoding_ok = !d->by_words && d->spelling == 0;
 
         if (!encoding_ok)

@@ -38,7 +38,7 @@ struct cmd_document {
 void cmd_document_release(struct cmd_document *d);
 
 /* Members read here, for cmd_loop.reads. */
-#define CMD_DOCUMENT_MEMBERS "encoding", "ids", "tokens", "text"
+#define CMD_DOCUMENT_MEMBERS "encoding", "ids", "tokens", "text", "data"
 
 /* Takes the first present of encoding, ids, tokens, text. tokenizer may be NULL: ids only. Every id
  * is below V. An encoding of another vocabulary, a record without any of them, one without a single

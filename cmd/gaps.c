@@ -5,6 +5,7 @@
  * encoded by itself.
  */
 #include "gaps.h"
+#include "shapes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -204,7 +205,7 @@ static const struct ran_member *find(const struct ran_record *record, const char
 int cmd_gaps_read(struct cmd_gaps *g, const struct cmd_gaps_how *how,
                   const struct ran_record *record, struct ran_error *err)
 {
-        const struct ran_member *tokens = find(record, "tokens"), *text = find(record, "text");
+        const struct ran_member *tokens = shape_tokens(record), *text = shape_text(record);
         bool written = how->tokenizer != NULL && find(record, "encoding") == NULL &&
                        find(record, "ids") == NULL;
         int code;

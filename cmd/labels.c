@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "labels.h"
+#include "shapes.h"
 
 void cmd_labels_release(struct cmd_labels *l)
 {
@@ -52,25 +53,75 @@ static int add_labels(struct cmd_labels *l, const char *what, const char *line,
         return RAN_OK;
 }
 
+/* A member that is there and not null. */
+static const struct ran_member *find(const struct ran_record *record, const char *name)
+{
+        const struct ran_member *m = ran_record_find(record, name, NULL);
+
+        return m != NULL && m->type != '0' ? m : NULL;
+}
+
+/* Whether the object is there, and has a member. */
+static bool says_something(const struct ran_record *record, const struct ran_member *cats)
+{
+        struct ran_span name, item;
+        size_t pos = 0;
+        char type;
+
+        return cats != NULL && cats->type == 'o' &&
+               ran_json_next(record->line, cats->value, &pos, &name, &item, &type);
+}
+
+/* Those that are 1 or true. */
+static int add_cats(struct cmd_labels *l, const char *line, const struct ran_member *cats,
+                    struct ran_error *err)
+{
+        struct ran_span name, item;
+        size_t pos = 0;
+        char type;
+        int code = RAN_OK;
+
+        while (code == RAN_OK && ran_json_next(line, cats->value, &pos, &name, &item, &type)) {
+                double value = type == 't';
+                bool is_number = type == 'n' &&
+                                 ran_parse_double(line + item.begin, item.end - item.begin, &value);
+                if (!(type == 't' || type == 'f' || (is_number && (value == 0 || value == 1))))
+                        return ran_fail(err, RAN_EFORMAT, "each of \"cats\" must be 1 or 0");
+                if (value == 1)
+                        code = add_label(l, "label", line, name, 's', err);
+        }
+        return code;
+}
+
+bool cmd_labels_there(const struct ran_record *record)
+{
+        return find(record, "label") != NULL || find(record, "labels") != NULL ||
+               says_something(record, find(record, "cats"));
+}
+
 int cmd_labels_read(struct cmd_labels *l, const struct ran_record *record, struct ran_error *err)
 {
-        const struct ran_member *one = ran_record_find(record, "label", NULL);
-        const struct ran_member *several = ran_record_find(record, "labels", NULL);
+        const struct ran_member *one = find(record, "label"), *several = find(record, "labels");
+        const struct ran_member *cats = find(record, "cats");
+        int code = RAN_OK;
 
-        if (one != NULL && one->type == '0')
-                one = NULL;
-        if (several != NULL && several->type == '0')
-                several = NULL;
         l->n = l->names.len = 0;
-        l->present = one != NULL || several != NULL;
+        l->present = one != NULL || several != NULL || says_something(record, cats);
         l->several = several != NULL;
+        l->either = false;
         if (one != NULL && several != NULL)
                 return ran_fail(err, RAN_EFORMAT, "both \"label\" and \"labels\" are given");
         if (several != NULL)
                 return add_labels(l, "label", record->line, several, err);
-        if (one != NULL)
+        if (one != NULL && one->type != 'a')
                 return add_label(l, "label", record->line, one->value, one->type, err);
-        return RAN_OK;
+        if (one != NULL)
+                code = add_labels(l, "label", record->line, one, err);
+        else if (l->present)
+                code = add_cats(l, record->line, cats, err);
+        l->either = l->present && l->n == 1;
+        l->several = l->present && !l->either;
+        return code;
 }
 
 /* ---- tags ----------------------------------------------------------------------------------- */
@@ -128,13 +179,14 @@ bool cmd_tags_agree(enum cmd_tag_kind a, enum cmd_tag_kind b)
 
 int cmd_tags_read(struct cmd_labels *l, const struct ran_record *record, struct ran_error *err)
 {
-        const struct ran_member *m = ran_record_find(record, "tags", NULL);
+        const struct ran_member *m = shape_tags(record);
 
         l->n = l->names.len = 0;
         l->several = false;
         l->kind = CMD_TAGS_OUTSIDE;
         l->census = (struct ran_tag_census){0};
-        l->present = m != NULL && m->type != '0';
+        l->present = m != NULL;
+        l->either = false;
         if (!l->present)
                 return RAN_OK;
         int code = add_labels(l, "tag", record->line, m, err);

@@ -5,8 +5,9 @@
 #include "ran.h"
 
 /* The gold labels of a record: `label` (text, or a number, taken as it is written) or `labels` (a
- * list of them, perhaps empty). */
-#define CMD_LABEL_MEMBERS "label", "labels"
+ * list of them, perhaps empty); or, of other tools, a list as `label`, or an object `cats` of 1 and
+ * 0. */
+#define CMD_LABEL_MEMBERS "label", "labels", "cats"
 /* What tags are like. In one data set they are either of schemes (and outside), or numbers, or
  * anything else (and "O" among it). */
 enum cmd_tag_kind {
@@ -20,8 +21,9 @@ struct cmd_labels {
         struct ran_buf names; /* decoded, one after another */
         size_t *end;          /* (n) where each ends in names */
         size_t n, cap;
-        bool present; /* the record has one of the two members, not null */
-        bool several; /* it is `labels` */
+        bool present; /* the record has one of the members, not null */
+        bool several; /* it is `labels`, or does not say one label */
+        bool either;  /* it is one label where there could be several, or was none but one */
         /* Of tags. */
         enum cmd_tag_kind kind;
         struct ran_tag *tags; /* scratch */
@@ -29,13 +31,15 @@ struct cmd_labels {
         struct ran_tag_census census;
 };
 void cmd_labels_release(struct cmd_labels *l);
-/* RAN_EFORMAT when both are there, or either is something else. */
+/* Whether a record has some. */
+bool cmd_labels_there(const struct ran_record *record);
+/* RAN_EFORMAT when two are there, or either is something else. */
 int cmd_labels_read(struct cmd_labels *l, const struct ran_record *record, struct ran_error *err);
 
-/* The gold tags of a record: `tags`, one a word. Names of any scheme become IOB2, and the census is
- * of this record; what is of no scheme is taken as it is written. RAN_EFORMAT for kinds that do not
- * go together. */
-#define CMD_TAG_MEMBERS "tags"
+/* The gold tags of a record: `tags` (or `ner_tags`), one a word. Names of any scheme become IOB2,
+ * and the census is of this record; what is of no scheme is taken as it is written. RAN_EFORMAT for
+ * kinds that do not go together. */
+#define CMD_TAG_MEMBERS "tags", "ner_tags"
 int cmd_tags_read(struct cmd_labels *l, const struct ran_record *record, struct ran_error *err);
 
 /* Whether tags of these kinds may be in one data set. */

@@ -173,11 +173,11 @@ int lm_fill(int argc, char **argv)
 {
         struct filler f = {.never = NULL};
         struct ran_error err;
-        int first = cmd_parse(&program, argc, argv);
+        char **files = cmd_files(&input, argv + cmd_parse(&program, argc, argv));
 
         if (options.mask_token == NULL || options.mask_token[0] == '\0')
                 cmd_usage("--mask-token needs a text that is not empty");
-        lm_open(&f.lm, &model_options, RAN_TASK_MLM, argv + first);
+        lm_open(&f.lm, &model_options, RAN_TASK_MLM, files);
         f.never = lm_never(&f.lm, false, false, &err);
         if (f.never == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
@@ -193,7 +193,7 @@ int lm_fill(int argc, char **argv)
                 .work = fill_record,
                 .arg = &f,
         };
-        int status = cmd_records(&loop, argv + first, NULL);
+        int status = cmd_records(&loop, files, NULL);
         free(f.never);
         lm_close(&f.lm);
         return cmd_finish(status);

@@ -387,17 +387,17 @@ int lm_generate(int argc, char **argv)
 {
         struct generator g = {.never = NULL};
         struct ran_error err;
-        int first = cmd_parse(&program, argc, argv);
+        char **files = cmd_files(&input, argv + cmd_parse(&program, argc, argv));
 
-        check_usage(argv + first);
-        lm_open(&g.lm, &model_options, RAN_TASK_LM, argv + first);
+        check_usage(files);
+        lm_open(&g.lm, &model_options, RAN_TASK_LM, files);
         if (g.lm.tokenizer == NULL && options.stop.n > 0)
                 cmd_die(CMD_USAGE, "%s: this model has no vocabulary, and makes no text to --stop",
                         model_options.model);
         g.never = lm_never(&g.lm, options.unknown, model_options.state_out == NULL, &err);
         if (g.never == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
-        int status = options.prompt != NULL ? answer_prompt(&g) : answer_records(&g, argv + first);
+        int status = options.prompt != NULL ? answer_prompt(&g) : answer_records(&g, files);
         lm_keep(&g.lm, &model_options);
         free(g.never);
         lm_close(&g.lm);

@@ -367,18 +367,18 @@ static void check_history(void)
 int lm_score(int argc, char **argv)
 {
         struct scorer c = {.total = {0}};
-        int first = cmd_parse(&program, argc, argv);
+        char **files = cmd_files(&input, argv + cmd_parse(&program, argc, argv));
 
         if (options.total && (options.per_token || options.logits))
                 cmd_usage("--total writes sums: it takes no --per-token and no --logits");
         check_history();
-        lm_open(&c.lm, &model_options, RAN_TASK_LM, argv + first);
+        lm_open(&c.lm, &model_options, RAN_TASK_LM, files);
         if (options.history > 0 && c.lm.mask == RAN_MASK_PREFIX)
                 cmd_die(CMD_FAILED,
                         "%s: this model goes from a source to a target, and reads each source "
                         "whole: it takes no --history",
                         model_options.model);
-        int status = run(&c, argv + first);
+        int status = run(&c, files);
         lm_keep(&c.lm, &model_options);
         lm_close(&c.lm);
         return cmd_finish(status);

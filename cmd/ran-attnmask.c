@@ -372,8 +372,8 @@ int main(int argc, char **argv)
 
         if (options.model != NULL) {
                 check_model();
-                return cmd_finish(
-                        attnmask_model(&options, &document_options, &input, &output, argv + first));
+                return cmd_finish(attnmask_model(&options, &document_options, &input, &output,
+                                                 cmd_files(&input, argv + first)));
         }
         check_question(argv + first);
         check_pattern();
@@ -382,7 +382,8 @@ int main(int argc, char **argv)
         if (options.scores) {
                 check_scores();
                 note_oddities();
-                status = attnmask_scores(&options, &input, &output, argv + first);
+                status =
+                        attnmask_scores(&options, &input, &output, cmd_files(&input, argv + first));
         } else {
                 answer();
         }

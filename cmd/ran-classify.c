@@ -7,6 +7,7 @@
 #include "classify-evidence.h"
 #include "cmd.h"
 #include "document.h"
+#include "fasttext.h"
 #include "labels.h"
 #include "model.h"
 #include "ran.h"
@@ -20,7 +21,7 @@ static struct classify_options {
         size_t top;
         double threshold, coverage;
         bool abstain, probs, logits, embed, eval, verify;
-        int eval_format;
+        int eval_format, output_format;
 } options;
 
 static struct classify_evidence_options evidence_options;
@@ -29,6 +30,9 @@ static struct cmd_input input;
 static struct cmd_output output;
 
 static const char *const eval_formats[] = {"json", "text", NULL};
+
+enum { OUTPUT_JSONL, OUTPUT_FASTTEXT };
+static const char *const output_formats[] = {"jsonl", "fasttext", NULL};
 
 #define OPTION(member) offsetof(struct classify_options, member)
 
@@ -56,6 +60,10 @@ static const struct ran_field prediction_fields[] = {
          .help = "add what the probabilities are made of"},
         {"embed", 0, RAN_FIELD_BOOL, OPTION(embed), .initial = "false",
          .help = "add the vector of the document that the last layer of the model reads"},
+        {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_formats,
+         .value = "NAME", .initial = "jsonl",
+         .help = "write records, or for each a line of labels and text as fastText reads it: an "
+                 "empty one where that cannot be had"},
         {0},
 };
 static const struct ran_field eval_fields[] = {
@@ -219,13 +227,19 @@ static void add_set(struct ran_buf *out, const struct classifier *c, const float
         ran_buf_char(out, ']');
 }
 
-/* One label, or null where it would be less probable than --threshold, or one of several. */
+/* Not where it would be less probable than --threshold, or one of several. */
+static bool is_given(const struct classifier *c, const float *p, size_t best)
+{
+        return p[best] >= (float)options.threshold && (!options.abstain || set_size(c, p) == 1);
+}
+
+/* One label, or null. */
 static void add_single(struct ran_buf *out, const struct classifier *c, const float *p)
 {
         size_t best = ran_most_probable(p, c->C);
 
         ran_buf_str(out, "\"label\":");
-        if (p[best] >= (float)options.threshold && (!options.abstain || set_size(c, p) == 1))
+        if (is_given(c, p, best))
                 add_label(out, c, best);
         else
                 ran_buf_str(out, "null");
@@ -294,6 +308,21 @@ static void add_probs(struct ran_buf *out, const struct classifier *c, const flo
         ran_buf_char(out, '}');
 }
 
+/* The labels that a record would have, and its text. */
+static int write_fasttext(const struct classifier *c, const struct scratch *s,
+                          const struct ran_record *record, struct ran_buf *out,
+                          struct ran_error *err)
+{
+        size_t best = ran_most_probable(s->p, c->C);
+
+        for (size_t i = 0; c->thresholds != NULL && i < c->C; i++)
+                if (s->p[i] >= c->thresholds[i])
+                        fasttext_add_label(out, ran_model_label(c->model, i));
+        if (c->thresholds == NULL && is_given(c, s->p, best))
+                fasttext_add_label(out, ran_model_label(c->model, best));
+        return fasttext_add_text(out, record, err);
+}
+
 static int predict(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *out,
                    struct ran_error *err)
 {
@@ -305,6 +334,8 @@ static int predict(void *arg, void *scratch, const struct cmd_line *line, struct
                 code = classify_evidence_read(s->evidence, &s->document, &line->record, err);
         if (code != RAN_OK)
                 return code;
+        if (output.lines)
+                return write_fasttext(c, s, &line->record, out, err);
         ran_buf_char(out, '{');
         if (c->thresholds != NULL)
                 code = add_multiple(out, c, s, err);
@@ -337,7 +368,7 @@ static int score_labelled(void *arg, void *scratch, const struct cmd_line *line,
         const struct classifier *c = arg;
         struct scratch *s = scratch;
 
-        if (!classify_eval_labelled(&line->record))
+        if (!cmd_labels_there(&line->record))
                 return RAN_OK;
         int code = score(c, s, &line->record, err);
         if (code == RAN_OK)
@@ -380,6 +411,7 @@ static int evaluate(struct classifier *c, struct cmd_loop *loop, char **files)
                 ran_eval_sets(c->eval.eval, c->cut);
         loop->work = score_labelled;
         loop->take = compare_labels;
+        loop->accepted = true;
         int status = cmd_records(loop, files, NULL);
         if (c->eval.compared == 0)
                 cmd_die(CMD_FAILED, "no record has a label: there is nothing to compare with");
@@ -429,6 +461,28 @@ static struct ran_model *open_model(void)
         return m;
 }
 
+/* Lines of fastText have labels and text, and labels have no white space. */
+static void check_fasttext(const struct ran_model *m)
+{
+        static const char *const others[] = {"top",  "probs", "logits", "embed", "evidence",
+                                             "eval", "into",  "only",   "drop",  NULL};
+
+        if (options.output_format != OUTPUT_FASTTEXT)
+                return;
+        output.lines = true;
+        for (const char *const *name = others; *name != NULL; name++)
+                if (cmd_was_set(*name))
+                        cmd_usage("--output-format=fasttext writes labels and text only: leave out "
+                                  "--%s",
+                                  *name);
+        for (size_t c = 0; c < ran_model_classes(m); c++)
+                if (!fasttext_has_label(ran_model_label(m, c)))
+                        cmd_die(CMD_FAILED,
+                                "the label \"%s\" is empty or has white space, which "
+                                "--output-format=fasttext cannot write",
+                                ran_model_label(m, c));
+}
+
 /* Those of the command line, else of the model; the caller frees them. */
 static float *choose_thresholds(const struct ran_model *m)
 {
@@ -456,8 +510,9 @@ static float choose_cut(const struct ran_model *m)
 
 int main(int argc, char **argv)
 {
-        int first = cmd_parse(&program, argc, argv);
+        char **files = cmd_files(&input, argv + cmd_parse(&program, argc, argv));
         struct ran_model *model = open_model();
+        check_fasttext(model);
         bool several = ran_model_config(model)->multilabel;
         float *thresholds = several ? choose_thresholds(model) : NULL;
         struct classifier c = {
@@ -468,7 +523,7 @@ int main(int argc, char **argv)
                 .thresholds = thresholds,
                 .cut = choose_cut(model),
         };
-        int status = run(&c, argv + first);
+        int status = run(&c, files);
 
         ran_pool_free(c.pool);
         free(thresholds);

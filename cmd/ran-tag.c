@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "conll.h"
 #include "doc.h"
 #include "document.h"
 #include "labels.h"
@@ -20,7 +21,7 @@
 static struct tag_options {
         char *model, *conll_out;
         bool verify, logits, eval, conlleval;
-        int eval_format, offsets;
+        int eval_format, output_format, offsets;
 } options;
 
 static struct cmd_document_options document_options;
@@ -29,6 +30,9 @@ static struct cmd_input input;
 static struct cmd_output output;
 
 static const char *const eval_formats[] = {"text", "conlleval", "json", NULL};
+
+enum { OUTPUT_JSONL, OUTPUT_CONLL };
+static const char *const output_formats[] = {"jsonl", "conll", NULL};
 
 #define OPTION(member) offsetof(struct tag_options, member)
 
@@ -45,6 +49,10 @@ static const struct ran_field prediction_fields[] = {
         {"offsets", 0, RAN_FIELD_CHOICE, OPTION(offsets), .choices = ran_unit_names,
          .value = "UNIT", .initial = "codepoint",
          .help = "what start and end of entities count in a text"},
+        {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_formats,
+         .value = "NAME", .initial = "jsonl",
+         .help = "write records, or for each a line with word and tag for each word, and an empty "
+                 "one; what came in columns keeps them, and has one more"},
         {0},
 };
 static const struct ran_field eval_fields[] = {
@@ -229,6 +237,51 @@ static int add_prediction(const struct tagger *t, struct scratch *s, const struc
         return code;
 }
 
+/* The tag of a word as a field; one that was not read has none. */
+static void add_tag(struct ran_buf *out, const struct tagger *t, const struct tag_scratch *s,
+                    size_t at)
+{
+        const char *tag = at != TAG_NOT_READ ? ran_model_label(t->model, s->tags[at]) : "";
+
+        conll_add_field(out, tag, strlen(tag));
+        ran_buf_char(out, '\n');
+}
+
+static int add_words(struct ran_buf *out, const struct tagger *t, struct scratch *s,
+                     const struct tag_record *r, const struct ran_record *record,
+                     struct ran_error *err)
+{
+        struct cmd_spans spans;
+        size_t start, end;
+        int code = RAN_OK;
+
+        cmd_spans_begin(&spans, &r->document, record, RAN_UNIT_CODEPOINT);
+        for (size_t i = 0; i < r->words && code == RAN_OK; i++) {
+                s->text.len = 0;
+                code = cmd_spans_next(&spans, i, i + 1, &start, &end, &s->text, err);
+                conll_add_word(out, s->text.data, s->text.len);
+                ran_buf_char(out, ' ');
+                add_tag(out, t, s->tags, r->at[i]);
+        }
+        ran_buf_char(out, '\n');
+        return code;
+}
+
+/* The record as lines of words and tags. */
+static int write_conll(const struct tagger *t, struct scratch *s, const struct tag_record *r,
+                       const struct cmd_item *item)
+{
+        const struct cmd_line *line = item->line;
+
+        if (line->columns == NULL)
+                return add_words(item->result, t, s, r, &line->record, item->err);
+        s->text.len = 0;
+        for (size_t i = 0; i < r->words; i++)
+                add_tag(&s->text, t, s->tags, r->at[i]);
+        conll_add_column(line->columns, line->raw, line->raw_length, &s->text, item->result);
+        return s->text.failed ? ran_fail(item->err, RAN_ENOMEM, "no memory for the tags") : RAN_OK;
+}
+
 static void predict(void *arg, void *scratch, struct cmd_item *items, size_t n)
 {
         const struct tagger *t = &((const struct program_state *)arg)->tagger;
@@ -237,7 +290,8 @@ static void predict(void *arg, void *scratch, struct cmd_item *items, size_t n)
         tag_words(t, s->tags, items, n);
         for (size_t i = 0; i < n; i++)
                 if (items[i].code == RAN_OK)
-                        items[i].code = add_prediction(t, s, &s->tags->record[i], &items[i]);
+                        items[i].code = (output.lines ? write_conll : add_prediction)(
+                                t, s, &s->tags->record[i], &items[i]);
 }
 
 /* ---- evaluation ----------------------------------------------------------------------------- */
@@ -292,6 +346,7 @@ static int evaluate(struct program_state *p, struct cmd_loop *loop, char **files
         eval->with_columns = options.conll_out != NULL;
         loop->work_all = tag_tagged;
         loop->take = compare_tags;
+        loop->accepted = true;
         int status = cmd_records(loop, files, NULL);
         if (eval->compared == 0)
                 cmd_die(CMD_FAILED, "no record has tags: there is nothing to compare with");
@@ -322,6 +377,8 @@ static int run(struct program_state *p, char **files)
 
 static void check_usage(void)
 {
+        static const char *const others[] = {"logits", "eval", "into", "only", "drop", NULL};
+
         if (options.conlleval && (options.model != NULL || options.eval))
                 cmd_usage(
                         "--conlleval reads what a model found; it takes no --model and no --eval");
@@ -329,6 +386,12 @@ static void check_usage(void)
                 cmd_usage("which model? give --model FILE");
         if (options.conll_out != NULL && !options.eval)
                 cmd_usage("--conll-out is for --eval");
+        output.lines = options.output_format == OUTPUT_CONLL;
+        for (const char *const *name = others; output.lines && *name != NULL; name++)
+                if (cmd_was_set(*name))
+                        cmd_usage("--output-format=conll writes words and tags only: leave out "
+                                  "--%s",
+                                  *name);
 }
 
 /* The model's tags taken apart; NULL when one of them is of no scheme. The caller frees them. */
@@ -366,7 +429,7 @@ int main(int argc, char **argv)
                                           .options = document_options,
                                           .logits = options.logits,
                                   }};
-        int status = run(&p, argv + first);
+        int status = run(&p, cmd_files(&input, argv + first));
 
         ran_pool_free(p.tagger.pool);
         free(p.tagger.tags);

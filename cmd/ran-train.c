@@ -670,7 +670,7 @@ static int run_task(int task, const struct cmd_program *program, const struct pr
 
         for (struct cmd_group *g = groups; g->title != NULL; g++)
                 preset_group(g, presets);
-        char **files = argv + cmd_parse(program, argc, argv);
+        char **files = cmd_files(&input, argv + cmd_parse(program, argc, argv));
         check_usage();
         open_replay(&s);
         choose_vocabulary();

@@ -16,23 +16,39 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "conll.h"
 #include "doc.h"
 #include "emit.h"
+#include "files.h"
 #include "import.h"
 #include "lines.h"
+#include "shapes.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 
 static const char *const on_error_names[] = {"emit", "skip", "stop", NULL};
-static const char *const format_names[] = {"auto", "jsonl", "fasttext", "fasttext-labels",
-                                           "tsv",  "text",  NULL};
+static const char *const format_names[] = {
+        "auto", "jsonl", "fasttext", "fasttext-labels", "conll", "tsv", "text", "file", NULL};
 
 #define INPUT(member) offsetof(struct cmd_input, member)
 
 const struct ran_field cmd_input_fields[] = {
         {"input_format", 0, RAN_FIELD_CHOICE, INPUT(input_format), .choices = format_names,
          .value = "NAME", .initial = "auto",
-         .help = "what a line holds; auto tells JSON and fastText apart by the first line"},
+         .help = "what a line holds, or a sentence (conll), or a whole file; auto goes by the "
+                 "first "
+                 "line, and takes the files in a folder whole"},
+        {"files_from", 0, RAN_FIELD_TEXT, INPUT(files_from), .value = "FILE", .local = true,
+         .help = "read also the files that FILE names, one a line or with a NUL behind each; auto "
+                 "takes them whole"},
+        {"folder_label", 0, RAN_FIELD_BOOL, INPUT(folder_label), .initial = "false",
+         .help = "the folder that a whole file is in is its label"},
+        {"word_column", 0, RAN_FIELD_SIZE, INPUT(word_column), 0, INFINITY, .value = "N",
+         .initial = "0",
+         .help = "of conll: the column of words; 0: the first, in CoNLL-U the second"},
+        {"tag_column", 0, RAN_FIELD_SIZE, INPUT(tag_column), 0, INFINITY, .value = "N",
+         .initial = "0",
+         .help = "of conll: the column of tags; 0: the last, in CoNLL-U the fourth"},
         {"on_error", 0, RAN_FIELD_CHOICE, INPUT(on_error), .choices = on_error_names,
          .value = "WHAT", .initial = "emit",
          .help = "what to do about a line that cannot be used: put a record with ran_error in its "
@@ -67,6 +83,7 @@ enum fate {
         GOOD,
         BAD,    /* slot.err says why */
         PASSED, /* it came with ran_error */
+        LEFT,   /* it came with an answer that is no acceptance */
         FATAL,  /* slot.err ends the program */
 };
 
@@ -76,6 +93,7 @@ struct slot {
         struct ran_buf imported; /* the record, when the line is none itself */
         struct ran_buf result;
         struct ran_error err;
+        const struct text_line *piece;
         enum fate fate;
         bool read; /* the record was scanned, and fate says how that went */
         bool done; /* under the lock */
@@ -84,8 +102,7 @@ struct slot {
 struct run {
         const struct cmd_loop *loop;
         const char *into;
-        int format; /* of this file */
-        bool guessed;
+        struct import import; /* of this file */
 
         const struct lines *lines;
         struct slot *slots;
@@ -137,29 +154,47 @@ static void give_scratch(struct run *run, void *scratch)
                 run->loop->free_scratch(scratch);
 }
 
+/* What else there is to say about a line that is no record. */
+static int refuse_record(const struct run *run, const struct cmd_line *line, const char *json,
+                         struct ran_error *err)
+{
+        char first = json[line->record.object.begin];
+
+        if (line->number == 1 && first == '[')
+                return ran_fail(err, RAN_EFORMAT,
+                                "%s (of an array of records, jq -c '.[]' FILE "
+                                "makes lines)",
+                                err->text);
+        if (run->import.guessed && first != '{')
+                return ran_fail(err, RAN_EFORMAT,
+                                "%s (other formats than JSON: see --input-format)", err->text);
+        return RAN_EFORMAT;
+}
+
 /* Makes slot->line.record of the raw line. */
 static int read_record(const struct run *run, struct slot *slot, struct ran_error *err)
 {
         struct cmd_line *line = &slot->line;
         const char *json = line->raw;
-        size_t n = line->raw_length;
+        size_t n = line->raw_length, blame;
 
         line->record.count = 0; /* of the line that was here before */
         slot->imported.len = 0;
-        if (run->format != CMD_FORMAT_JSONL) {
-                int code = import_line(run->format, json, n, &slot->imported, err);
-                if (code != RAN_OK)
-                        return code;
+        if (line->number == 1 && n >= 2 && memcmp(json, "\x1f\x8b", 2) == 0)
+                return ran_fail(err, RAN_EFORMAT,
+                                "this is gzip's form, not lines: zcat FILE | ... unpacks it");
+        int code = import_piece(&run->import, slot->piece, &slot->imported, &blame, err);
+        line->number += code == RAN_EFORMAT ? blame : 0;
+        if (code == RAN_EFORMAT && slot->imported.len > 0)
+                ran_record_scan(&line->record, slot->imported.data, slot->imported.len, NULL);
+        if (code != RAN_OK)
+                return code;
+        if (slot->imported.len > 0) {
                 json = slot->imported.data;
                 n = slot->imported.len;
         }
-        int code = ran_record_scan(&line->record, json, n, err);
-        if (code == RAN_EFORMAT && line->number == 1 && n >= 2 && memcmp(json, "\x1f\x8b", 2) == 0)
-                return ran_fail(err, code,
-                                "this is gzip's form, not lines: zcat FILE | ... unpacks it");
-        if (code == RAN_EFORMAT && run->guessed && json[line->record.object.begin] != '{')
-                ran_fail(err, code, "%s (other formats than JSON: see --input-format)", err->text);
-        return code;
+        code = ran_record_scan(&line->record, json, n, err);
+        return code == RAN_EFORMAT ? refuse_record(run, line, json, err) : code;
 }
 
 /* A member that we read must be there once: two answers are none. */
@@ -197,6 +232,8 @@ static void read_slot(struct run *run, struct slot *slot)
                 code = check_members(run, &slot->line.record, &slot->err);
         }
         slot->fate = fate_of(code);
+        if (code == RAN_OK && run->loop->accepted && !shape_accepted(&slot->line.record))
+                slot->fate = LEFT;
 }
 
 /* The good ones of the slots [from, to) as items; returns how many. */
@@ -290,7 +327,7 @@ static void reject(struct run *run, const struct cmd_line *line)
         if (run->rejects < 0)
                 return;
         cmd_write(run->rejects, what, line->raw, line->raw_length);
-        cmd_write(run->rejects, what, "\n", 1);
+        cmd_write(run->rejects, what, "\n\n", line->columns != NULL ? 2 : 1);
 }
 
 /* Messages about single lines, before they are only counted. */
@@ -311,7 +348,11 @@ static void hand_on_bad(struct run *run, struct slot *slot)
                 end_run(run, RAN_EFORMAT, "ended at the first such line (--on-error=stop)");
                 return;
         }
-        if (input->on_error == CMD_ON_ERROR_EMIT && run->loop->take == NULL)
+        if (input->on_error != CMD_ON_ERROR_EMIT || run->loop->take != NULL)
+                ;
+        else if (run->loop->output->lines)
+                ran_buf_char(&run->out, '\n');
+        else
                 emit_error(&run->out, line, run->loop->output, run->into, &slot->err);
         if (input->max_errors > 0 && run->counts.bad >= input->max_errors)
                 end_run(run, RAN_EFORMAT, "too many such lines (--max-errors)");
@@ -321,6 +362,10 @@ static void hand_on_good(struct run *run, struct slot *slot)
 {
         const struct cmd_loop *loop = run->loop;
 
+        if (loop->take == NULL && loop->output->lines) {
+                ran_buf_add(&run->out, slot->result.data, slot->result.len);
+                return;
+        }
         if (loop->take == NULL) {
                 emit_record(&run->out, &slot->line, loop->output, run->into, &slot->result);
                 return;
@@ -333,7 +378,8 @@ static void hand_on_passed(struct run *run, const struct cmd_line *line)
         run->counts.passed++;
         if (run->loop->take != NULL)
                 return;
-        ran_buf_add(&run->out, line->record.line, line->record.length);
+        if (!run->loop->output->lines)
+                ran_buf_add(&run->out, line->record.line, line->record.length);
         ran_buf_char(&run->out, '\n');
 }
 
@@ -350,6 +396,9 @@ static void hand_on(struct run *run, struct slot *slot)
                 break;
         case PASSED:
                 hand_on_passed(run, &slot->line);
+                break;
+        case LEFT:
+                run->counts.left++;
                 break;
         case FATAL:
                 cmd_warn("%s:%zu: %s", shown_file(&slot->line), slot->line.number, slot->err.text);
@@ -410,10 +459,12 @@ static int fill_slots(struct run *run, struct ran_error *err)
         run->slots = slots;
         for (size_t i = 0; i < l->count; i++) {
                 struct cmd_line *line = &slots[i].line;
-                line->file = l->file;
+                slots[i].piece = &l->line[i];
+                line->file = l->line[i].file;
                 line->number = l->line[i].number;
                 line->raw = l->line[i].s;
                 line->raw_length = l->line[i].n;
+                line->columns = run->import.format == CMD_FORMAT_CONLL ? &run->import.conll : NULL;
                 slots[i].read = slots[i].done = false;
         }
         run->count = l->count;
@@ -450,7 +501,8 @@ static void cut_units(struct run *run, struct lines *lines)
                 const struct slot *slot = &run->slots[i];
                 bool with_others = most > 1 && slot->fate != GOOD;
                 if (most > 1 && slot->fate == GOOD)
-                        with_others = cmd_doc_goes_on(&doc, lines->file, &slot->line.record, most);
+                        with_others =
+                                cmd_doc_goes_on(&doc, slot->line.file, &slot->line.record, most);
                 if (i == 0 || !with_others)
                         run->unit[n++] = i;
                 good = most > 1 && (slot->fate == GOOD || (good && with_others));
@@ -464,51 +516,90 @@ static void cut_units(struct run *run, struct lines *lines)
         cmd_doc_release(&doc);
 }
 
-static void choose_format(struct run *run)
+/* What the file holds, and how it is cut into pieces; its first line says so where nobody does. */
+static int choose_format(struct run *run, struct lines *lines, struct ran_error *err)
 {
-        run->format = run->loop->input->input_format;
-        run->guessed = run->format == CMD_FORMAT_AUTO;
-        if (run->guessed)
-                run->format = import_guess(run->lines->line[0].s, run->lines->line[0].n);
+        const struct cmd_input *input = run->loop->input;
+        struct text_line first;
+
+        run->import = (struct import){
+                .format = lines->unit == LINES_WHOLE ? CMD_FORMAT_FILE : input->input_format,
+                .folder_label = input->folder_label,
+                .conll = {.word = input->word_column, .tag = input->tag_column},
+        };
+        if (run->import.format == CMD_FORMAT_AUTO) {
+                int code = lines_peek(lines, &first, err);
+                if (code != RAN_OK || first.s == NULL)
+                        return code;
+                run->import.format = import_guess(first.s, first.n);
+                run->import.guessed = true;
+                if (run->import.format == CMD_FORMAT_AUTO)
+                        run->import.format = CMD_FORMAT_JSONL;
+                if (cmd_common.verbose)
+                        cmd_note("%s is read as %s", lines_name(lines),
+                                 format_names[run->import.format]);
+        }
+        lines->unit = import_unit(run->import.format);
+        return RAN_OK;
+}
+
+static int begin_file(struct run *run, const struct lines *lines, struct ran_error *err)
+{
+        struct ran_error why;
+        int code = import_begin(&run->import, &lines->line[0], &why);
+
+        return code == RAN_OK ? code : ran_fail(err, code, "%s: %s", lines_name(lines), why.text);
 }
 
 static int run_groups(struct run *run, struct lines *lines, struct ran_error *err)
 {
-        bool first = true;
+        int code = choose_format(run, lines, err);
 
-        while (!atomic_load(&run->ended)) {
-                int code = lines_next(lines, err);
-                if (code != RAN_OK)
-                        return code;
-                if (lines->count == 0)
+        for (bool first = true; code == RAN_OK && !atomic_load(&run->ended); first = false) {
+                code = lines_next(lines, err);
+                if (code != RAN_OK || lines->count == 0)
                         break;
-                if (first)
-                        choose_format(run);
-                first = false;
-                code = fill_slots(run, err);
+                code = first ? begin_file(run, lines, err) : RAN_OK;
+                if (code == RAN_OK)
+                        code = fill_slots(run, err);
                 if (code != RAN_OK)
-                        return code;
+                        break;
                 cut_units(run, lines);
                 run->next = 0;
                 ran_parallel(run->loop->pool, run->units, task, run);
         }
-        return RAN_OK;
+        return code;
 }
 
-static void run_file(struct run *run, const char *file)
+/* The lines of a file, or files that are a document each. */
+static void run_lines(struct run *run, struct lines *lines)
 {
-        struct lines lines;
         struct ran_error err;
 
-        run->lines = &lines;
-        int code = lines_open(&lines, file, &err);
-        if (code == RAN_OK) {
-                code = run_groups(run, &lines, &err);
-                run->counts.blank += lines.blank;
-                lines_close(&lines);
-        }
+        run->lines = lines;
+        int code = run_groups(run, lines, &err);
+        run->counts.blank += lines->at.blank;
+        lines_close(lines);
         if (code != RAN_OK)
                 end_run(run, code, err.text);
+}
+
+static void run_files(struct run *run, const struct files *files)
+{
+        struct ran_error err;
+        struct lines lines;
+        size_t next;
+
+        for (size_t i = 0; i < files->n && !atomic_load(&run->ended); i = next) {
+                next = i + 1;
+                while (files->document[i] && next < files->n && files->document[next])
+                        next++;
+                if (files->document[i])
+                        lines_open_whole(&lines, files->name + i, next - i);
+                else if (lines_open(&lines, files->name[i], &err) != RAN_OK)
+                        cmd_die(CMD_FAILED, "%s", err.text);
+                run_lines(run, &lines);
+        }
 }
 
 /* What cannot be read or written is found out before the work begins, not hours into it. */
@@ -580,25 +671,29 @@ static void sum_up(const struct cmd_counts *c)
                 cmd_warn("%zu of %zu records failed", c->bad, all);
         if (c->passed > 0)
                 cmd_note("%zu of %zu records came with an error", c->passed, all);
+        if (c->left > 0)
+                cmd_note("%zu records were left out: their \"answer\" is reject or ignore",
+                         c->left);
         if (cmd_common.verbose)
                 cmd_note("%zu records, %zu blank lines", all, c->blank);
 }
 
-int cmd_records(const struct cmd_loop *loop, char **files, struct cmd_counts *counts)
+int cmd_records(const struct cmd_loop *loop, char **operands, struct cmd_counts *counts)
 {
-        static char *standard_input[] = {"-", NULL};
         struct run run = {.loop = loop, .into = loop->into};
+        struct ran_error err;
+        struct files files;
 
-        if (files[0] == NULL)
-                files = standard_input;
+        if (files_expand(&files, operands, loop->input->input_format, &err) != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
         if (loop->output != NULL && loop->output->into != NULL)
                 run.into = loop->output->into;
         pthread_mutex_init(&run.scratch_lock, NULL);
         pthread_mutex_init(&run.order, NULL);
-        open_outputs(&run, files);
-        for (size_t i = 0; files[i] != NULL && !atomic_load(&run.ended); i++)
-                run_file(&run, files[i]);
+        open_outputs(&run, files.name);
+        run_files(&run, &files);
         release(&run);
+        files_release(&files);
         close_outputs(&run);
         sum_up(&run.counts);
         if (counts != NULL)

@@ -1,5 +1,6 @@
 /* span-tags.c - tags for the words of a text, from spans of its characters. */
 #include "span-tags.h"
+#include "shapes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +13,11 @@ struct span {
 };
 
 struct spans {
+        const char *name; /* of the member */
         struct span *at;
         size_t n, cap;
         struct ran_buf labels;
-        struct ran_record item; /* the span at hand */
-        size_t *owner;          /* (words) 1 + the span that each is of; 0: none */
+        size_t *owner; /* (words) 1 + the span that each is of; 0: none */
 };
 
 static void release(struct spans *s)
@@ -24,62 +25,60 @@ static void release(struct spans *s)
         free(s->at);
         free(s->owner);
         ran_buf_release(&s->labels);
-        ran_record_release(&s->item);
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static int read_number(const struct spans *s, const char *name, size_t *out, struct ran_error *err)
+static int read_number(const struct spans *s, const char *line, struct ran_span value, char type,
+                       size_t *out, struct ran_error *err)
 {
-        bool twice = false;
-        const struct ran_member *m = ran_record_find(&s->item, name, &twice);
-
-        if (m == NULL || twice || m->type != 'n' ||
-            !ran_parse_size(s->item.line + m->value.begin, m->value.end - m->value.begin, out))
-                return ran_fail(err, RAN_EFORMAT,
-                                "spans[%zu] needs one \"%s\", a whole number from 0 on", s->n,
-                                name);
-        return RAN_OK;
+        if (type == 'n' && ran_parse_size(line + value.begin, value.end - value.begin, out))
+                return RAN_OK;
+        return ran_fail(err, RAN_EFORMAT,
+                        "start and end of %s[%zu] must be whole numbers from 0 on", s->name, s->n);
 }
 
-static int read_label(struct spans *s, struct ran_span *label, struct ran_error *err)
+static int read_label(struct spans *s, const char *line, struct ran_span value, char type,
+                      struct ran_span *label, struct ran_error *err)
 {
-        bool twice = false;
-        const struct ran_member *m = ran_record_find(&s->item, "label", &twice);
         int code = RAN_OK;
 
         label->begin = s->labels.len;
-        if (m == NULL || twice || (m->type != 's' && m->type != 'n'))
-                return ran_fail(err, RAN_EFORMAT,
-                                "spans[%zu] needs one \"label\", a string or a number", s->n);
-        if (m->type == 's')
-                code = ran_json_decode(s->item.line, m->value, &s->labels, err);
+        if (type == 's')
+                code = ran_json_decode(line, value, &s->labels, err);
+        else if (type == 'n')
+                ran_buf_add(&s->labels, line + value.begin, value.end - value.begin);
         else
-                ran_buf_add(&s->labels, s->item.line + m->value.begin,
-                            m->value.end - m->value.begin);
+                return ran_fail(err, RAN_EFORMAT,
+                                "the label of %s[%zu] must be a string or a number", s->name, s->n);
         label->end = s->labels.len;
         if (code == RAN_OK && label->end - label->begin > LONGEST_LABEL)
                 code = ran_fail(err, RAN_EFORMAT,
-                                "the \"label\" of spans[%zu] has %zu bytes, more than %d", s->n,
+                                "the label of %s[%zu] has %zu bytes, more than %d", s->name, s->n,
                                 label->end - label->begin, LONGEST_LABEL);
         return code;
 }
 
-static int read_span(struct spans *s, const char *json, size_t n, struct ran_error *err)
+static int read_span(struct spans *s, const char *line, struct ran_span item, char type,
+                     struct ran_error *err)
 {
         struct span *at = ran_grow(s->at, &s->cap, s->n + 1, sizeof(*at), err);
+        struct shape_span shape;
 
         if (at == NULL)
                 return RAN_ENOMEM;
         s->at = at;
         at += s->n;
-        int code = ran_record_scan(&s->item, json, n, err);
+        if (!shape_span(&shape, line, item, type))
+                return ran_fail(err, RAN_EFORMAT,
+                                "%s[%zu] must be an object with one each of start, end and label, "
+                                "or a list of these three",
+                                s->name, s->n);
+        int code = read_number(s, line, shape.start, shape.start_type, &at->start, err);
         if (code == RAN_OK)
-                code = read_number(s, "start", &at->start, err);
+                code = read_number(s, line, shape.end, shape.end_type, &at->end, err);
         if (code == RAN_OK)
-                code = read_number(s, "end", &at->end, err);
-        if (code == RAN_OK)
-                code = read_label(s, &at->label, err);
+                code = read_label(s, line, shape.label, shape.label_type, &at->label, err);
         s->n++;
         return code;
 }
@@ -92,13 +91,9 @@ static int read_spans(struct spans *s, const char *line, const struct ran_member
         char type;
 
         if (m->type != 'a')
-                return ran_fail(err, RAN_EFORMAT, "\"spans\" must be an array");
+                return ran_fail(err, RAN_EFORMAT, "\"%s\" must be an array", s->name);
         while (ran_json_next(line, m->value, &pos, NULL, &item, &type)) {
-                if (type != 'o')
-                        return ran_fail(err, RAN_EFORMAT,
-                                        "spans[%zu] must be an object with start, end and label",
-                                        s->n);
-                int code = read_span(s, line + item.begin, item.end - item.begin, err);
+                int code = read_span(s, line, item, type, err);
                 if (code != RAN_OK)
                         return code;
         }
@@ -142,9 +137,10 @@ static int off_borders(const struct spans *s, size_t i, const struct cmd_documen
                        size_t last, struct ran_error *err)
 {
         return ran_fail(err, RAN_EFORMAT,
-                        "spans[%zu], %zu to %zu, does not fall on the borders of words: those "
+                        "%s[%zu], %zu to %zu, does not fall on the borders of words: those "
                         "here go from %zu to %zu",
-                        i, s->at[i].start, s->at[i].end, word_start(d, first), word_end(d, last));
+                        s->name, i, s->at[i].start, s->at[i].end, word_start(d, first),
+                        word_end(d, last));
 }
 
 /* Gives a span its words. */
@@ -154,13 +150,13 @@ static int own(struct spans *s, size_t i, const struct cmd_document *d, size_t p
         size_t start = s->at[i].start, end = s->at[i].end;
 
         if (start >= end)
-                return ran_fail(err, RAN_EFORMAT, "spans[%zu], %zu to %zu, is empty", i, start,
-                                end);
+                return ran_fail(err, RAN_EFORMAT, "%s[%zu], %zu to %zu, is empty", s->name, i,
+                                start, end);
         if (end > points)
                 return ran_fail(err, RAN_EFORMAT,
-                                "spans[%zu], %zu to %zu, is out of range: the text has %zu "
+                                "%s[%zu], %zu to %zu, is out of range: the text has %zu "
                                 "characters",
-                                i, start, end, points);
+                                s->name, i, start, end, points);
         size_t first = word_at(d, start), last = word_at(d, end - 1);
         if (last == d->words) /* it ends in white space behind the last word */
                 last--;
@@ -170,9 +166,8 @@ static int own(struct spans *s, size_t i, const struct cmd_document *d, size_t p
                 return off_borders(s, i, d, first, last, err);
         for (size_t word = first; word <= last; word++) {
                 if (s->owner[word] > 0)
-                        return ran_fail(err, RAN_EFORMAT,
-                                        "spans[%zu], %zu to %zu, overlaps spans[%zu]", i, start,
-                                        end, s->owner[word] - 1);
+                        return ran_fail(err, RAN_EFORMAT, "%s[%zu], %zu to %zu, overlaps %s[%zu]",
+                                        s->name, i, start, end, s->name, s->owner[word] - 1);
                 s->owner[word] = i + 1;
         }
         return RAN_OK;
@@ -226,7 +221,7 @@ static int tag_words(struct cmd_labels *l, struct spans *s, const struct cmd_doc
                 code = own(s, i, d, points, err);
         l->n = l->names.len = 0;
         l->present = true;
-        l->several = false;
+        l->several = l->either = false;
         l->kind = s->n > 0 ? CMD_TAGS_SCHEME : CMD_TAGS_OUTSIDE;
         l->census = (struct ran_tag_census){0};
         return code == RAN_OK ? add_tags(l, s, d->words, err) : code;
@@ -235,16 +230,16 @@ static int tag_words(struct cmd_labels *l, struct spans *s, const struct cmd_doc
 int cmd_span_tags(struct cmd_labels *l, const struct cmd_document *d,
                   const struct ran_record *record, struct ran_error *err)
 {
-        const struct ran_member *m = ran_record_find(record, "spans", NULL);
         struct spans s = {0};
+        const struct ran_member *m = shape_spans(record, &s.name);
 
-        l->present = m != NULL && m->type != '0';
+        l->present = m != NULL;
         if (!l->present)
                 return RAN_OK;
         if (d->from != CMD_FROM_TEXT)
                 return ran_fail(err, RAN_EFORMAT,
-                                "\"spans\" are of characters of a \"text\"; \"%s\" need \"tags\"",
-                                d->from == CMD_FROM_IDS ? "ids" : "tokens");
+                                "\"%s\" are of characters of a \"text\"; \"%s\" need \"tags\"",
+                                s.name, d->from == CMD_FROM_IDS ? "ids" : "tokens");
         int code = read_spans(&s, record->line, m, err);
         if (code == RAN_OK)
                 code = tag_words(l, &s, d, err);

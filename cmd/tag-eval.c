@@ -1,6 +1,8 @@
 /* tag-eval.c - the tags that a model gives against those that the records have. */
 #include "tag-eval.h"
 #include "span-tags.h"
+#include "conll.h"
+#include "shapes.h"
 #include "spans.h"
 
 #include <stdlib.h>
@@ -31,16 +33,11 @@ void tag_eval_release(struct tag_eval *e)
         *e = (struct tag_eval){0};
 }
 
-static bool has(const struct ran_record *record, const char *name)
-{
-        const struct ran_member *m = ran_record_find(record, name, NULL);
-
-        return m != NULL && m->type != '0';
-}
-
 bool tag_eval_tagged(const struct ran_record *record)
 {
-        return has(record, CMD_TAG_MEMBERS) || has(record, CMD_SPAN_MEMBERS);
+        const char *name;
+
+        return shape_tags(record) != NULL || shape_spans(record, &name) != NULL;
 }
 
 /* ---- one record, in any thread -------------------------------------------------------------- */
@@ -51,16 +48,6 @@ bool tag_eval_tagged(const struct ran_record *record)
 struct packed {
         size_t n, text;
 };
-
-/* A word, or a tag, as a field of the columns. White space and control characters become '_', and
- * so does no text at all. */
-static void add_field(struct ran_buf *out, const char *text, size_t n)
-{
-        for (size_t i = 0; i < n; i++)
-                ran_buf_char(out, (unsigned char)text[i] <= ' ' || text[i] == 0x7f ? '_' : text[i]);
-        if (n == 0)
-                ran_buf_char(out, '_');
-}
 
 static int add_fields(struct ran_buf *out, const struct tag_record *r,
                       const struct ran_record *record, struct ran_error *err)
@@ -74,7 +61,7 @@ static int add_fields(struct ran_buf *out, const struct tag_record *r,
         for (size_t i = 0; i < r->words && code == RAN_OK; i++) {
                 text.len = 0;
                 code = cmd_spans_next(&spans, i, i + 1, &start, &end, &text, err);
-                add_field(out, text.data, text.len);
+                conll_add_field(out, text.data, text.len);
                 ran_buf_char(out, '\n');
         }
         out->failed |= text.failed;
@@ -161,9 +148,9 @@ static void add_columns(struct tag_eval *e, const char **text, const char *gold,
         ran_buf_str(&e->columns, is_boundary ? "_" : "");
         ran_buf_add(&e->columns, *text, (size_t)(end - *text));
         ran_buf_char(&e->columns, ' ');
-        add_field(&e->columns, gold, n);
+        conll_add_field(&e->columns, gold, n);
         ran_buf_char(&e->columns, ' ');
-        add_field(&e->columns, found, strlen(found));
+        conll_add_field(&e->columns, found, strlen(found));
         ran_buf_char(&e->columns, '\n');
         *text = end + 1;
 }

@@ -114,7 +114,7 @@ static int encode_record(void *arg, void *scratch, const struct cmd_line *line,
 
 int tokenize_encode(int argc, char **argv)
 {
-        static const char *const reads[] = {"tokens", "text", NULL};
+        static const char *const reads[] = {"tokens", "text", "data", NULL};
         static struct task task;
         const struct cmd_group groups[] = {
                 {"Vocabulary", vocab_fields, &task},
@@ -140,7 +140,7 @@ int tokenize_encode(int argc, char **argv)
         };
         int first = cmd_parse(&program, argc, argv);
 
-        return run(&task, &loop, argv + first);
+        return run(&task, &loop, cmd_files(&task.input, argv + first));
 }
 
 /* ---- decode --------------------------------------------------------------------------------- */
@@ -191,5 +191,5 @@ int tokenize_decode(int argc, char **argv)
         };
         int first = cmd_parse(&program, argc, argv);
 
-        return run(&task, &loop, argv + first);
+        return run(&task, &loop, cmd_files(&task.input, argv + first));
 }

@@ -165,12 +165,12 @@ int tokenize_learn(int argc, char **argv)
                          "--vocab-type and --vocab-size.",
                 .groups = groups,
         };
-        int first = cmd_parse(&program, argc, argv);
+        char **files = cmd_files(&l.input, argv + cmd_parse(&program, argc, argv));
 
-        for (int i = first; i < argc; i++)
-                cmd_check_input(output, argv[i]);
+        for (char **file = files; *file != NULL; file++)
+                cmd_check_input(output, *file);
         l.counter = new_counter(&l.settings);
-        int status = count_and_write(&l, argv + first);
+        int status = count_and_write(&l, files);
         ran_counter_free(l.counter);
         return cmd_finish(status);
 }

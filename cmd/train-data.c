@@ -5,6 +5,7 @@
  * of the input.
  */
 #include "train-reader.h"
+#include "shapes.h"
 #include "span-tags.h"
 
 #include <math.h>
@@ -28,7 +29,7 @@ static const char *const texts[] = {CMD_SEQUENCE_MEMBERS, "weight", NULL};
 struct packed {
         double weight;
         size_t n, L, places, spelling, sources, golds, soft;
-        bool several, paired, softened, guessed;
+        bool several, either, paired, softened, guessed;
         enum cmd_tag_kind kind;
         struct ran_tag_census census;
 };
@@ -95,19 +96,19 @@ static int read_tags(struct cmd_labels *tags, const struct ran_record *record,
                      struct ran_error *err)
 {
         const struct ran_member *m = ran_record_find(record, "ids", NULL);
-        const struct ran_member *spans = ran_record_find(record, CMD_SPAN_MEMBERS, NULL);
-        const char *name = "ids";
+        const char *name, *ids_name = "ids";
+        const struct ran_member *spans = shape_spans(record, &name);
         struct ran_span item;
         size_t pos = 0, words = 0;
         char type;
 
         if (m == NULL || m->type == '0') {
-                m = ran_record_find(record, "tokens", NULL);
-                name = "tokens";
+                m = shape_tokens(record);
+                ids_name = "tokens";
         }
         if (cmd_tags_read(tags, record, err) != RAN_OK)
                 return err->code;
-        if (!tags->present && spans != NULL && spans->type != '0')
+        if (!tags->present && spans != NULL)
                 return RAN_OK; /* to be read when it is known where words are */
         if (!tags->present)
                 return ran_fail(err, RAN_EFORMAT,
@@ -119,7 +120,7 @@ static int read_tags(struct cmd_labels *tags, const struct ran_record *record,
         while (ran_json_next(record->line, m->value, &pos, NULL, &item, &type))
                 words++;
         if (words != tags->n)
-                return ran_fail(err, RAN_EFORMAT, "%zu \"%s\" but %zu \"tags\"", words, name,
+                return ran_fail(err, RAN_EFORMAT, "%zu \"%s\" but %zu \"tags\"", words, ids_name,
                                 tags->n);
         return RAN_OK;
 }
@@ -178,6 +179,7 @@ static void pack(const struct train_scratch *s, const struct train_source *sourc
                                     .spelling =
                                             document->spelling > 0 ? document->L * RAN_SPELLING : 0,
                                     .several = labels->several,
+                                    .either = labels->either,
                                     .soft = source->judge ? 0 : soft->n,
                                     .softened = soft->present,
                                     .guessed = soft->guessed,
@@ -260,7 +262,7 @@ static void note_kind(struct train_reader *r, const struct cmd_line *line,
 
         if (r->source->task == RAN_TASK_LM)
                 note(head->paired ? &d->paired : &d->plain, line);
-        else
+        else if (!head->either) /* one of several that there could have been says neither */
                 note(head->several ? &d->several : &d->one, line);
 }
 
@@ -577,6 +579,7 @@ struct cmd_loop train_loop(const struct train_source *source)
         labelled[sizeof labelled / sizeof *labelled - 2] = source->soft_label;
         return (struct cmd_loop){
                 .input = source->input,
+                .accepted = source->task == RAN_TASK_CLASSIFY || source->task == RAN_TASK_TAG,
                 .reads = source->task == RAN_TASK_TAG   ? tagged
                          : source->task == RAN_TASK_LM  ? texts
                          : source->task == RAN_TASK_MLM ? gapped

@@ -2,6 +2,7 @@
 #include "vocab.h"
 
 #include "cmd.h"
+#include "shapes.h"
 
 struct ran_tokenizer *cmd_vocab_open(const char *path)
 {
@@ -68,11 +69,17 @@ static int read_member(struct cmd_words *w, const char *name, const char *line,
 int cmd_words_read(struct cmd_words *w, const struct ran_record *record,
                    const struct ran_counter *counter, struct ran_buf *words, struct ran_error *err)
 {
-        static const char *const names[] = {CMD_WORDS_MEMBERS};
+        static const char *const names[] = {"tokens", "text", "source", "target"};
+        const struct ran_member *members[] = {
+                shape_tokens(record),
+                shape_text(record),
+                ran_record_find(record, "source", NULL),
+                ran_record_find(record, "target", NULL),
+        };
         bool found = false;
 
         for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-                const struct ran_member *m = ran_record_find(record, names[i], NULL);
+                const struct ran_member *m = members[i];
                 bool pair = i >= 2; /* source goes with target; the others stand alone */
                 if (m == NULL || m->type == '0' || (w->pairs && !pair))
                         continue;

@@ -16,7 +16,7 @@ struct cmd_words {
 void cmd_words_release(struct cmd_words *w);
 
 /* Members that words are read from, for cmd_loop.reads. */
-#define CMD_WORDS_MEMBERS "tokens", "text", "source", "target"
+#define CMD_WORDS_MEMBERS "tokens", "text", "data", "source", "target"
 
 /* Appends the words of a record for ran_counter_add: those of tokens, else of text, else of source
  * and target. RAN_EFORMAT when it has none of these members. */

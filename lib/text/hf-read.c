@@ -161,27 +161,89 @@ static int read_byte_level(struct text_rules *r, const cJSON *object, struct ran
         return code;
 }
 
-static int read_pre_tokenizer(struct text_rules *r, const cJSON *object, bool bytes,
-                              struct ran_error *err)
+static int refuse_pre_tokenizer(const char *type, bool bytes, struct ran_error *err)
 {
-        const char *type = hf_type(object);
-
-        if (bytes && strcmp(type, "ByteLevel") == 0)
-                return read_byte_level(r, object, err);
         if (bytes)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the pre_tokenizer '%s' is not supported for the model BPE "
                                 "(ByteLevel is)",
                                 type);
-        if (strcmp(type, "BertPreTokenizer") == 0)
-                r->split = RAN_SPLIT_PUNCTUATION;
-        else if (strcmp(type, "WhitespaceSplit") == 0)
-                r->split = RAN_SPLIT_SPACES;
+        return ran_fail(err, RAN_EFORMAT,
+                        "the pre_tokenizer '%s' is not supported (BertPreTokenizer, "
+                        "WhitespaceSplit, Whitespace and a Sequence of them are)",
+                        type);
+}
+
+/* What the pre-tokenizers of a file do, one after another. */
+struct splits {
+        size_t n;
+        bool spaces, punctuation, runs;
+};
+
+static bool is_isolating(const cJSON *object)
+{
+        const char *behavior = hf_text(object, "behavior");
+
+        return behavior == NULL || strcmp(behavior, "Isolated") == 0;
+}
+
+static int read_split(struct text_rules *r, struct splits *splits, const cJSON *object, bool bytes,
+                      struct ran_error *err)
+{
+        const char *type = hf_type(object);
+
+        splits->n++;
+        if (bytes && strcmp(type, "ByteLevel") == 0)
+                return read_byte_level(r, object, err);
+        if (!bytes && strcmp(type, "BertPreTokenizer") == 0)
+                splits->spaces = splits->punctuation = true;
+        else if (!bytes && strcmp(type, "WhitespaceSplit") == 0)
+                splits->spaces = true;
+        else if (!bytes && strcmp(type, "Whitespace") == 0)
+                splits->runs = true;
+        else if (!bytes && strcmp(type, "Punctuation") == 0 && is_isolating(object))
+                splits->punctuation = true;
         else
+                return refuse_pre_tokenizer(type, bytes, err);
+        return RAN_OK;
+}
+
+static int read_splits(struct text_rules *r, struct splits *splits, const cJSON *object, bool bytes,
+                       struct ran_error *err)
+{
+        const cJSON *list = hf_member(object, "pretokenizers"), *item;
+
+        if (strcmp(hf_type(object), "Sequence") != 0)
+                return read_split(r, splits, object, bytes, err);
+        if (!cJSON_IsArray(list))
                 return ran_fail(err, RAN_EFORMAT,
-                                "the pre_tokenizer '%s' is not supported (BertPreTokenizer and "
-                                "WhitespaceSplit are)",
-                                type);
+                                "the pre_tokenizer Sequence has no list 'pretokenizers'");
+        cJSON_ArrayForEach(item, list)
+        {
+                int code = read_split(r, splits, item, bytes, err);
+                if (code != RAN_OK)
+                        return code;
+        }
+        return RAN_OK;
+}
+
+/* Each of them cuts what those before it left, so that their order does not matter; but words of
+ * letters and digits that are cut at punctuation, too, or bytes twice, are something else. */
+static int read_pre_tokenizer(struct text_rules *r, const cJSON *object, bool bytes,
+                              struct ran_error *err)
+{
+        struct splits splits = {0};
+        int code = read_splits(r, &splits, object, bytes, err);
+
+        if (code != RAN_OK)
+                return code;
+        if (bytes && splits.n == 1)
+                return RAN_OK;
+        if (splits.runs ? splits.punctuation : !splits.spaces)
+                return refuse_pre_tokenizer(hf_type(object), bytes, err);
+        r->split = splits.runs          ? SPLIT_RUNS
+                   : splits.punctuation ? RAN_SPLIT_PUNCTUATION
+                                        : RAN_SPLIT_SPACES;
         return RAN_OK;
 }
 

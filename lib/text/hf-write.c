@@ -166,6 +166,7 @@ static void write_pre_tokenizer(const struct text_rules *r, struct ran_buf *out)
         else
                 ran_buf_printf(out, "{\"type\":\"%s\"}",
                                r->split == RAN_SPLIT_SPACES ? "WhitespaceSplit"
+                               : r->split == SPLIT_RUNS     ? "Whitespace"
                                                             : "BertPreTokenizer");
 }
 

@@ -22,6 +22,20 @@ bool unicode_is_punct(int32_t c)
         return category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_PO;
 }
 
+bool unicode_is_word(int32_t c)
+{
+        if (c < 0x80)
+                return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || c == '_' ||
+                       (c >= 'a' && c <= 'z');
+        utf8proc_category_t category = utf8proc_category(c);
+        if (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_NL)
+                return true;
+        /* Letters in circles and squares are symbols that count as alphabetic. */
+        return category == UTF8PROC_CATEGORY_PC || c == 0x200c || c == 0x200d ||
+               (c >= 0x24b6 && c <= 0x24e9) || (c >= 0x1f130 && c <= 0x1f149) ||
+               (c >= 0x1f150 && c <= 0x1f169) || (c >= 0x1f170 && c <= 0x1f189);
+}
+
 bool unicode_is_cjk(int32_t c)
 {
         static const struct {

@@ -12,6 +12,8 @@ bool unicode_is_space(int32_t c);
 /* Every ASCII character that is neither letter, digit, space nor control ("$" and "`" too), and the
  * categories P*. */
 bool unicode_is_punct(int32_t c);
+/* What \\w is in the regular expressions of Hugging Face: letters, marks, digits, connectors. */
+bool unicode_is_word(int32_t c);
 /* The CJK ideographs that BERT sets apart; kana and hangul are none. */
 bool unicode_is_cjk(int32_t c);
 /* Categories Cc and Cf, U+0000 and U+FFFD, but not tab, line feed and carriage return. */

@@ -11,7 +11,7 @@
 enum byte_class {
         BYTE_OTHER, /* not ASCII, or not one character after normalisation */
         BYTE_WORD,
-        BYTE_PUNCT, /* a word of its own */
+        BYTE_PUNCT, /* a word of its own, or with those beside it */
         BYTE_SPACE,
 };
 
@@ -21,6 +21,8 @@ static enum byte_class class_of(const struct text_rules *r, int32_t c)
 {
         if (unicode_is_space(c))
                 return BYTE_SPACE;
+        if (r->split == SPLIT_RUNS)
+                return unicode_is_word(c) ? BYTE_WORD : BYTE_PUNCT;
         return r->split == RAN_SPLIT_PUNCTUATION && unicode_is_punct(c) ? BYTE_PUNCT : BYTE_WORD;
 }
 
@@ -61,6 +63,8 @@ void text_rules_release(struct text_rules *r)
 static bool is_border(const struct words *w, size_t pos)
 {
         utf8proc_int32_t c;
+        if (w->rules->split == SPLIT_RUNS)
+                return false;
         utf8proc_ssize_t length = utf8proc_iterate((const utf8proc_uint8_t *)w->text + pos,
                                                    (utf8proc_ssize_t)(w->n - pos), &c);
 
@@ -123,7 +127,10 @@ static bool next_of_stretch(struct words *w, struct word *word, bool *found, str
         while (i < w->glyphs_end && (class = class_of(w->rules, at[i].c)) == BYTE_WORD)
                 i++;
         if (i == begin && i < w->glyphs_end && class == BYTE_PUNCT)
-                i++;
+                do
+                        i++;
+                while (w->rules->split == SPLIT_RUNS && i < w->glyphs_end &&
+                       class_of(w->rules, at[i].c) == BYTE_PUNCT);
         w->glyph = i;
         *found = i > begin;
         if (!*found)
@@ -163,6 +170,9 @@ static bool next_short(struct words *w, struct word *word)
         key[n / 8] = eight;
         if (n < left && r->class[s[n]] == BYTE_WORD)
                 return false;
+        if (n == 0 && left > 1 && r->split == SPLIT_RUNS && r->class[s[0]] == BYTE_PUNCT &&
+            r->class[s[1]] == BYTE_PUNCT)
+                return false; /* a run */
         if (n == 0 && r->class[s[0]] == BYTE_PUNCT) {
                 w->buffer[n++] = r->fold[s[0]];
                 key[0] = r->fold[s[0]];

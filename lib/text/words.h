@@ -20,12 +20,16 @@ enum {
         WORDS_STRETCH = 4096, /* a longer stretch may end without white space, to bound memory */
 };
 
-enum { SPLIT_NOWHERE = RAN_SPLIT_GPT2 + 1 }; /* of files only; no setting */
+/* Of files only; no settings. */
+enum {
+        SPLIT_RUNS = -1, /* at white space, and where letters, marks and digits meet all else */
+        SPLIT_NOWHERE = RAN_SPLIT_GPT2 + 1,
+};
 
 /* How text is cut into words. Fill normal, split and lead, then call text_rules_prepare. */
 struct text_rules {
         struct normalizer normal;
-        int split; /* RAN_SPLIT_... or SPLIT_NOWHERE */
+        int split; /* RAN_SPLIT_... or SPLIT_... */
         bool lead; /* a text that does not begin with a space is given one */
         unsigned char class[256];
         unsigned char fold[256]; /* the byte that a byte becomes */

@@ -280,7 +280,7 @@ EOF2
   run -1 --separate-stderr ran-classify -m one.ran --eval more.jsonl
   [ "$(jq .n <<<"$output")" -eq 121 ]
   [[ $stderr == *'more.jsonl:121: "labels" has 2 labels, and the model gives one'* ]]
-  [[ $stderr == *'more.jsonl:122: a label must be a string or a number'* ]]
+  [[ $stderr == *'more.jsonl:122: "labels" has 0 labels, and the model gives one'* ]]
   [[ $stderr == *'more.jsonl:123: both "label" and "labels" are given'* ]]
 }
 

@@ -257,7 +257,7 @@ refused() {
 {"text":"Ann","spans":[{"start":0,"end":1e99,"label":"PER"}]}
 {"text":"Ann","spans":[{"start":0,"end":3}]}
 {"text":"Ann","spans":[{"start":0,"end":3,"label":"PER","label":"LOC"}]}
-{"text":"Ann","spans":[[0,3,"PER"]]}
+{"text":"Ann","spans":[[0,3]]}
 {"text":"Ann","spans":{"start":0,"end":3,"label":"PER"}}
 {"text":"Ann","spans":[{"start":0,"end":3,"label":"a\u0000b"}]}
 {"tokens":["Ann"],"spans":[{"start":0,"end":3,"label":"PER"}]}
@@ -271,11 +271,11 @@ EOF
 6: spans[0], 4 to 4, is empty
 7: spans[0], 3 to 5, does not fall on the borders of words: those here go from 5 to 8
 8: spans[0], 8 to 9, does not fall on the borders of words: those here go from 5 to 8
-9: spans[0] needs one "start", a whole number from 0 on
-10: spans[0] needs one "end", a whole number from 0 on
-11: spans[0] needs one "label", a string or a number
-12: spans[0] needs one "label", a string or a number
-13: spans[0] must be an object with start, end and label
+9: start and end of spans[0] must be whole numbers from 0 on
+10: start and end of spans[0] must be whole numbers from 0 on
+11: spans[0] must be an object with one each of start, end and label, or a list of these three
+12: spans[0] must be an object with one each of start, end and label, or a list of these three
+13: spans[0] must be an object with one each of start, end and label, or a list of these three
 14: "spans" must be an array
 15: a tag cannot hold U+0000
 16: "spans" are of characters of a "text"; "tokens" need "tags"

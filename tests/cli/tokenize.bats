@@ -395,3 +395,25 @@ the document has no tokens' ]
     cmp decoded plain.jsonl
   done
 }
+
+@test "vocabulary: pre-tokenizers that are not understood are refused by their names" {
+  ran-tokenize import -q vocab.txt >known.json
+  while IFS='|' read -r pre name; do
+    jq -c ".pre_tokenizer = $pre" known.json >other.json
+    run -3 --separate-stderr ran-tokenize encode --vocab other.json </dev/null
+    [[ $stderr == *"the pre_tokenizer '$name' is not supported"* ]] || { echo "$pre: $stderr"; false; }
+  done <<'END'
+{type: "Metaspace"}|Metaspace
+{type: "Punctuation", behavior: "Removed"}|Punctuation
+{type: "Punctuation"}|Punctuation
+{type: "Sequence", pretokenizers: [{type: "WhitespaceSplit"}, {type: "Digits"}]}|Digits
+{type: "Sequence", pretokenizers: [{type: "Whitespace"}, {type: "Punctuation"}]}|Sequence
+{type: "Sequence", pretokenizers: []}|Sequence
+{type: "Sequence", pretokenizers: [{type: "Sequence", pretokenizers: []}]}|Sequence
+{type: "ByteLevel"}|ByteLevel
+null|null
+END
+  jq -c '.pre_tokenizer = {type: "Sequence"}' known.json >other.json
+  run -3 --separate-stderr ran-tokenize encode --vocab other.json </dev/null
+  [[ $stderr == *"the pre_tokenizer Sequence has no list 'pretokenizers'"* ]]
+}

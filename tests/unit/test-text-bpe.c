@@ -607,7 +607,10 @@ TEST(what_is_not_supported_is_refused_by_name)
                "'dropout' of the model BPE is not supported: the same text would have different "
                "pieces");
         refuse((struct parts){.pre_tokenizer = "{\"type\":\"Sequence\"}"},
-               "the pre_tokenizer 'Sequence' is not supported for the model BPE (ByteLevel is)");
+               "the pre_tokenizer Sequence has no list 'pretokenizers'");
+        refuse((struct parts){.pre_tokenizer = "{\"type\":\"Sequence\",\"pretokenizers\":["
+                                               "{\"type\":\"Digits\"},{\"type\":\"ByteLevel\"}]}"},
+               "the pre_tokenizer 'Digits' is not supported for the model BPE (ByteLevel is)");
         refuse((struct parts){.byte_level = ",\"use_regex\":1"},
                "'use_regex' of ByteLevel must be true or false");
         refuse((struct parts){.more = "\"unk_token\":\"<unk>\","},

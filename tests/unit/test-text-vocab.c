@@ -153,8 +153,8 @@ TEST(the_unknown_parts_are_refused_by_name)
         refuse((struct parts){.normalizer = "{\"type\":\"BertNormalizer\",\"lowercase\":1}"},
                "'lowercase' of BertNormalizer must be true or false");
         refuse((struct parts){.pre_tokenizer = "null"},
-               "the pre_tokenizer 'null' is not supported (BertPreTokenizer and WhitespaceSplit "
-               "are)");
+               "the pre_tokenizer 'null' is not supported (BertPreTokenizer, WhitespaceSplit, "
+               "Whitespace and a Sequence of them are)");
         refuse((struct parts){.decoder = "{\"type\":\"ByteLevel\"}"},
                "the decoder 'ByteLevel' is not supported (WordPiece and null are)");
         refuse((struct parts){.added = "{\"id\":3,\"content\":\"[x]\"}",

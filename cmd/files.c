@@ -1,0 +1,276 @@
+/* files.c - which files are read: operands, folders among them, and lists of names. */
+#include "files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lines.h"
+
+/* ---- --files-from --------------------------------------------------------------------------- */
+
+/* The names that were listed point into it. */
+static struct ran_buf list;
+
+static bool is_listed(const char *name)
+{
+        uintptr_t at = (uintptr_t)name, begin = (uintptr_t)list.data;
+
+        return list.data != NULL && at >= begin && at < begin + list.len;
+}
+
+static void read_list(char *file)
+{
+        struct ran_error err;
+        struct lines l;
+
+        lines_open_whole(&l, &file, 1);
+        if (lines_next(&l, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        ran_buf_add(&list, l.line[0].s, l.line[0].n);
+        ran_buf_char(&list, '\0');
+        lines_close(&l);
+        if (list.failed)
+                cmd_die(CMD_FAILED, "no memory for the names in %s", file);
+}
+
+/* Ends each name with a NUL; where there is one already, line feeds are part of names. */
+static void cut_list(void)
+{
+        if (memchr(list.data, '\0', list.len - 1) != NULL)
+                return;
+        for (size_t i = 0; i < list.len; i++) {
+                bool return_too = i > 0 && list.data[i] == '\n' && list.data[i - 1] == '\r';
+                if (list.data[i] == '\n')
+                        list.data[i - return_too] = list.data[i] = '\0';
+        }
+}
+
+/* The name from *at on; NULL behind the last. */
+static char *next_name(size_t *at)
+{
+        while (*at < list.len && list.data[*at] == '\0')
+                ++*at;
+        if (*at == list.len)
+                return NULL;
+        char *name = list.data + *at;
+        *at += strlen(name);
+        return name;
+}
+
+char **cmd_files(const struct cmd_input *input, char **operands)
+{
+        struct ran_error err;
+        size_t n = 0, names = 0;
+        static char **all;
+
+        if (input->files_from == NULL)
+                return operands;
+        read_list(input->files_from);
+        cut_list();
+        for (size_t at = 0; next_name(&at) != NULL;)
+                names++;
+        if (names == 0)
+                cmd_die(CMD_FAILED, "%s names no file", input->files_from);
+        while (operands[n] != NULL)
+                n++;
+        all = ran_alloc(n + names + 1, sizeof(*all), &err);
+        if (all == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        memcpy(all, operands, n * sizeof(*all));
+        for (size_t at = 0; (all[n] = next_name(&at)) != NULL;)
+                n++;
+        return all;
+}
+
+/* ---- folders -------------------------------------------------------------------------------- */
+
+/* Names in folders; messages and records use them for as long as the program runs. */
+static struct ran_list found;
+
+static int add(struct files *f, char *name, bool document, struct ran_error *err)
+{
+        char **names = ran_grow(f->name, &f->name_cap, f->n + 2, sizeof(*names), err);
+
+        if (names == NULL)
+                return RAN_ENOMEM;
+        f->name = names;
+        bool *documents = ran_grow(f->document, &f->document_cap, f->n + 1, sizeof(bool), err);
+        if (documents == NULL)
+                return RAN_ENOMEM;
+        f->document = documents;
+        documents[f->n] = document;
+        names[f->n++] = name;
+        names[f->n] = NULL;
+        return RAN_OK;
+}
+
+/* A walk over the files of a folder. The paths that wait for their turn are a stack: what was found
+ * last comes first. */
+struct walk {
+        struct waiting {
+                char *path;
+                size_t depth; /* folders that it is in, from the first on */
+        } * stack;
+        struct place { /* of a folder */
+                dev_t device;
+                ino_t number;
+        } * above; /* those that the folder at hand is in */
+        size_t n, cap, above_cap;
+};
+
+static void walk_release(struct walk *w)
+{
+        while (w->n > 0)
+                free(w->stack[--w->n].path);
+        free(w->stack);
+        free(w->above);
+}
+
+static int push(struct walk *w, const char *folder, const char *name, size_t depth,
+                struct ran_error *err)
+{
+        struct waiting *stack = ran_grow(w->stack, &w->cap, w->n + 1, sizeof(*stack), err);
+        size_t n = strlen(folder);
+        bool slash = n > 0 && folder[n - 1] == '/';
+
+        if (stack == NULL)
+                return RAN_ENOMEM;
+        w->stack = stack;
+        char *path = ran_alloc(n + strlen(name) + 2, 1, err);
+        if (path == NULL)
+                return RAN_ENOMEM;
+        memcpy(path, folder, n);
+        if (name[0] != '\0' && !slash)
+                path[n++] = '/';
+        memcpy(path + n, name, strlen(name));
+        stack[w->n++] = (struct waiting){path, depth};
+        return RAN_OK;
+}
+
+/* The last first, as they go onto a stack. */
+static int by_name(const void *a, const void *b)
+{
+        const struct waiting *x = a, *y = b;
+
+        return -strcmp(x->path, y->path);
+}
+
+static int cannot_read(const char *path, const char *why, struct ran_error *err)
+{
+        return ran_fail(err, RAN_EIO, "cannot read %s: %s", path, why);
+}
+
+static int push_entries(struct walk *w, const char *path, size_t depth, struct ran_error *err)
+{
+        DIR *folder = opendir(path);
+        const struct dirent *entry = NULL;
+        size_t before = w->n;
+        int code = RAN_OK;
+
+        if (folder == NULL)
+                return cannot_read(path, strerror(errno), err);
+        do {
+                errno = 0;
+                entry = readdir(folder);
+                if (entry == NULL && errno != 0)
+                        code = cannot_read(path, strerror(errno), err);
+                if (entry != NULL && entry->d_name[0] != '.')
+                        code = push(w, path, entry->d_name, depth + 1, err);
+        } while (entry != NULL && code == RAN_OK);
+        closedir(folder);
+        if (w->n > before)
+                qsort(w->stack + before, w->n - before, sizeof(*w->stack), by_name);
+        return code;
+}
+
+static int enter(struct walk *w, const char *path, size_t depth, const struct stat *status,
+                 struct ran_error *err)
+{
+        struct place *above = ran_grow(w->above, &w->above_cap, depth + 1, sizeof(*above), err);
+
+        if (above == NULL)
+                return RAN_ENOMEM;
+        w->above = above;
+        above[depth] = (struct place){status->st_dev, status->st_ino};
+        for (size_t i = 0; i < depth; i++)
+                if (above[i].device == status->st_dev && above[i].number == status->st_ino)
+                        return cannot_read(path, "this folder is one that it is in", err);
+        return push_entries(w, path, depth, err);
+}
+
+/* The names live as long as the program. */
+static int add_found(struct files *f, char *path, bool document, struct ran_error *err)
+{
+        char **grown = ran_grow(found.item, &found.cap, found.n + 1, sizeof(*grown), err);
+        char *name = grown != NULL ? strdup(path) : NULL;
+
+        if (grown != NULL)
+                found.item = grown;
+        if (name == NULL)
+                return ran_fail(err, RAN_ENOMEM, "no memory for the names of files");
+        found.item[found.n++] = name;
+        return add(f, name, document, err);
+}
+
+static int visit(struct files *f, struct walk *w, const struct waiting *at, bool document,
+                 struct ran_error *err)
+{
+        struct stat status;
+
+        if (stat(at->path, &status) != 0)
+                return cannot_read(at->path, strerror(errno), err);
+        if (S_ISDIR(status.st_mode))
+                return enter(w, at->path, at->depth, &status, err);
+        if (S_ISREG(status.st_mode))
+                return add_found(f, at->path, document, err);
+        cmd_note("%s is no file, and is left out", at->path);
+        return RAN_OK;
+}
+
+static int add_folder(struct files *f, const char *path, bool document, struct ran_error *err)
+{
+        size_t before = f->n;
+        struct walk w = {0};
+        int code = push(&w, path, "", 0, err);
+
+        while (code == RAN_OK && w.n > 0) {
+                struct waiting at = w.stack[--w.n];
+                code = visit(f, &w, &at, document, err);
+                free(at.path);
+        }
+        walk_release(&w);
+        if (code == RAN_OK && f->n == before)
+                code = ran_fail(err, RAN_EIO, "%s: there is no file in this folder", path);
+        return code;
+}
+
+int files_expand(struct files *f, char **operands, int format, struct ran_error *err)
+{
+        static char *standard_input[] = {"-", NULL};
+        int code = RAN_OK;
+
+        *f = (struct files){0};
+        if (operands[0] == NULL)
+                operands = standard_input;
+        for (; *operands != NULL && code == RAN_OK; operands++) {
+                struct stat status;
+                bool automatic = format == CMD_FORMAT_AUTO, whole = format == CMD_FORMAT_FILE;
+                if (strcmp(*operands, "-") != 0 && stat(*operands, &status) == 0 &&
+                    S_ISDIR(status.st_mode))
+                        code = add_folder(f, *operands, whole || automatic, err);
+                else
+                        code = add(f, *operands, whole || (automatic && is_listed(*operands)), err);
+        }
+        return code;
+}
+
+void files_release(struct files *f)
+{
+        free(f->name);
+        free(f->document);
+        *f = (struct files){0};
+}

@@ -1,0 +1,438 @@
+#!/usr/bin/env bats
+# Formats of others, in and out: CoNLL's columns, fastText's lines, tables, whole files and folders,
+# and the records of Prodigy, doccano, spaCy and Hugging Face.
+
+bats_require_minimum_version 1.5.0
+
+# names.ran tags persons and towns, labels.ran gives a label, several.ran any number of them.
+setup_file() {
+  PATH=${RAN_BIN:-$PWD/build}:$PATH
+  cd "$BATS_FILE_TMPDIR"
+  awk 'BEGIN {
+    split("Ann Bo Cy Dee Eve", who); split("Oslo Rome Bern", town); split("met saw left", did)
+    for (i = 0; i < 90; i++)
+      printf "%s B-PER\n%s O\n%s B-LOC\n. O\n\n", who[i % 5 + 1], did[int(i / 2) % 3 + 1], town[i % 3 + 1]
+  }' >names.conll
+  for i in $(seq 40); do
+    printf '__label__dry number %d: sun\n__label__wet number %d: rain\n' $i $i
+  done >labels.txt
+  sed 's/^__label__wet/& __label__storm/' labels.txt >several.txt
+  shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 2 --no-dev --min-count 1'
+  ran-train tag -q $shape --epochs 20 --learning-rate 0.02 -o names.ran names.conll
+  ran-train classify -q $shape --epochs 6 --learning-rate 0.02 -o labels.ran labels.txt
+  ran-train classify -q $shape --epochs 6 --learning-rate 0.02 --input-format fasttext-labels \
+    -o several.ran several.txt
+  echo '{"text":"a a a b b c"}' | ran-tokenize learn -q --min-count 1 -o vocab.json
+}
+
+setup() {
+  PATH=${RAN_BIN:-$PWD/build}:$PATH
+  cd "$BATS_TEST_TMPDIR"
+  cp "$BATS_FILE_TMPDIR"/*.* .
+}
+
+# reads INPUT ARGUMENT...: the records that become of INPUT (with printf's escapes).
+reads() {
+  printf "$1" >input
+  shift
+  run --separate-stderr bash -c 'ran-tokenize encode --vocab vocab.json --into added "$@" |
+    sed "s/,\"added\":{.*}}$/}/"; exit ${PIPESTATUS[0]}' - "$@" input
+}
+
+# ---- what auto decides ---------------------------------------------------------------------------
+
+@test "formats: auto goes by the first line that is not blank, and says so with -v" {
+  while IFS='|' read -r line format; do
+    reads "\n \n$line\n" -v
+    [[ $stderr == *"input is read as $format"* ]] || { echo "$line: $stderr" >&2; false; }
+  done <<'END'
+{"text":"a"}|jsonl
+["a",{}]|jsonl
+a __label__x|fasttext
+a B-PER|conll
+a NN I-NP O|conll
+-DOCSTART- -X- O O|conll
+# sent_id = 1|conll
+1\ta\ta\tX\tY\t_\t0\troot\t_\t_|conll
+x\ta b|tsv
+END
+  reads '{"text":"a"}\n'
+  [ -z "$stderr" ]
+}
+
+@test "formats: a guess that was wrong ends in a sentence that says what to do" {
+  reads 'vitamin B-carotene\njust words that go on\n'
+  [ "$status" -eq 1 ]
+  [[ $stderr == *"input:2: the line has 5 columns, the first of the file has 2, separated by spaces (the first line of the file looked like CoNLL's columns; --input-format says what it is)"* ]]
+  reads 'x\ta\nb\n'
+  [[ $stderr == *"input:2: no tab"*"looked like label, tab, text; --input-format says what it is"* ]]
+  reads 'b\n' --input-format tsv
+  [[ $stderr != *looked* ]]
+  reads 'just words\n'
+  [[ $stderr == *'--input-format'* ]]
+  reads '[{"text":"a"},\n{"text":"b"}]\n'
+  [[ $stderr == *"jq -c '.[]' FILE makes lines"* ]]
+  reads '[\n' --input-format jsonl
+  [[ $stderr == *"jq -c '.[]' FILE makes lines"* ]]
+}
+
+# ---- CoNLL ---------------------------------------------------------------------------------------
+
+@test "conll: sentences, documents, all columns; CR LF, a byte order mark, no last newline" {
+  reads '\xef\xbb\xbf\n-DOCSTART- -X- O O\r\n\r\na NN B-NP O\r\nb NN I-NP B-PER\r\n\r\n \r\nc X Y O\r\n-DOCSTART- -X- O O\r\na A A O'
+  [ "$status" -eq 0 ]
+  [ -z "$stderr" ]
+  [ "$output" = '{"doc":1,"tokens":["a","b"],"tags":["O","B-PER"],"columns":[["NN","NN"],["B-NP","I-NP"]]}
+{"doc":1,"tokens":["c"],"tags":["O"],"columns":[["X"],["Y"]]}
+{"doc":2,"tokens":["a"],"tags":["O"],"columns":[["A"],["A"]]}' ]
+}
+
+@test "conll: words and tags in any column, or no tags" {
+  reads 'X a O\nY b B-X\n' --word-column 2 --tag-column 1
+  [ "$output" = '{"tokens":["a","b"],"tags":["X","Y"],"columns":[["O","B-X"]]}' ]
+  reads 'a\nb\n\n\n\nc\n' --input-format conll
+  [ "$output" = '{"tokens":["a","b"]}
+{"tokens":["c"]}' ]
+  reads 'a O\n' --tag-column 3
+  [ "$status" -eq 3 ]
+  [[ $stderr == *'input: there is no column 3: the first line has 2 (--tag-column)'* ]]
+}
+
+@test "conll: with tabs, words have spaces, and comments have none" {
+  reads 'a b\tO\n#\tB-X\n# c\n#\tO\n'
+  [ "$output" = '{"tokens":["a b","#","#"],"tags":["O","B-X","O"]}' ]
+  reads 'a O\n# B-X\n'
+  [ "$output" = '{"tokens":["a","#"],"tags":["O","B-X"]}' ]
+  reads 'a\tO\n\tO\n'
+  [ "$status" -eq 1 ]
+  [[ $output == '{"ran_error":{"message":"the word, in column 1, is empty'*'"line":2}}' ]]
+}
+
+@test "conll: CoNLL-U, without lines that are no words" {
+  reads '# newdoc id = x\n# text = ab c\n1-2\tab\t_\t_\t_\t_\t_\t_\t_\t_\n1\ta\tl\tDET\t_\t_\t_\t_\t_\t_\n2\tb\tl\tNOUN\t_\t_\t_\t_\t_\t_\n2.1\tz\t_\t_\t_\t_\t_\t_\t_\t_\n\n# newdoc\n1\tc\tl\tX\t_\t_\t_\t_\t_\t_\n'
+  [ "$status" -eq 0 ]
+  [ "$(jq -c '[.doc, .tokens, .tags, .columns[1]]' <<<"$output")" = '[1,["a","b"],["DET","NOUN"],["l","l"]]
+[2,["c"],["X"],["l"]]' ]
+}
+
+@test "conll: a bad sentence is one bad record, named by its line" {
+  reads 'a O\n\nb O\nc\nd O\n\na B-X\n\xff O\n\nb O\n' --rejects rejects
+  [ "$status" -eq 1 ]
+  [ "${#lines[@]}" -eq 4 ]
+  [[ ${lines[1]} == '{"ran_error":{"message":"the line has 1 column, '*'"line":4}}' ]]
+  [[ ${lines[2]} == '{"ran_error":{"message":"column 1: this is not valid UTF-8'*'"line":8}}' ]]
+  [ "$(head -n 5 rejects | tr '\377' x)" = 'b O
+c
+d O
+
+a B-X' ]
+}
+
+@test "conll: a sentence leaves as soon as its blank line is there" {
+  mkfifo in out
+  ran-tokenize encode --vocab vocab.json --only --input-format conll <in >out &
+  exec 5>in 6<out
+  printf 'a O\nb O\n' >&5
+  if read -t 0.3 -r line <&6; then false; fi
+  printf '\n' >&5
+  read -t 20 -r line <&6
+  [[ $line == *'"ids":[5,6]'* ]]
+  exec 5>&-
+  wait $!
+  exec 6<&-
+}
+
+@test "conll: schemes of tags are recognised in columns" {
+  printf 'a I-X\nb B-X\nc O\n\na I-X\n' >iob1
+  printf 'a S-X\nb B-X\nc E-X\n\na O\n' >iobes
+  for scheme in iob1 iobes; do
+    ran-train tag --check --check-format text $scheme 2>report
+    grep -qi "$scheme" report || { cat report >&2; false; }
+  done
+}
+
+@test "conll: a document is its sentences, for a model that joins them" {
+  printf -- '-DOCSTART- O\n\nAnn B-PER\n\nsaw O\n\n-DOCSTART- O\n\nCy B-PER\n' >docs
+  run -0 ran-train tag -q --no-dev --dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 2 \
+    --epochs 1 --min-count 1 --join-sentences 8 -o joined.ran docs
+  [ "$(ran-tag -m joined.ran docs | jq -c '[.doc, (.prediction.tags | length)]' | tr '\n' ' ')" = '[1,1] [1,1] [2,1] ' ]
+}
+
+@test "conll: ran-tag gives columns back, with one more" {
+  printf -- '-DOCSTART- -X- O\n\nAnn NNP B-PER\nsaw VB O\n\n\nRome X B-LOC\n' >input
+  ran-tag -m names.ran --output-format conll input >output
+  printf -- '-DOCSTART- -X- O O\n\nAnn NNP B-PER B-PER\nsaw VB O O\n\nRome X B-LOC B-LOC\n\n' | cmp - output
+  # Which is what conlleval wants.
+  ran-tag --conlleval output | grep -q 'processed 4 tokens with 2 phrases; found: 2 phrases; correct: 2.'
+  # And comes back as it was, but for the end of the lines.
+  ran-tag -m names.ran --output-format conll --tag-column 3 output >again
+  cut -d ' ' -f 1-4 again | cmp - output
+}
+
+@test "conll: ran-tag writes words and tags of any record" {
+  printf '%s\n' '{"text":"Ann saw Rome."}' '{"tokens":["a b","-DOCSTART-","-X-",""]}' \
+    '{"tokens":1}' '{"tokens":["Bo"],"ran_error":{}}' '{"text":"Bo"}' >input.jsonl
+  run -1 --separate-stderr ran-tag -m names.ran --output-format conll input.jsonl
+  [ "$(cut -d ' ' -f 1 <<<"$output")" = 'Ann
+saw
+Rome
+.
+
+a_b
+_-DOCSTART-
+_-X-
+_
+
+
+
+Bo' ]
+  [[ $stderr == *'input.jsonl:3: '* ]]
+  run -0 --separate-stderr ran-tag -m names.ran --output-format conll --max-tokens 1 - <<<'{"text":"Ann saw"}'
+  [ "$output" = 'Ann B-PER
+saw _' ]
+  run -2 --separate-stderr ran-tag -m names.ran --output-format conll --into x input.jsonl
+  [[ $stderr == *'leave out --into'* ]]
+}
+
+# ---- fastText ------------------------------------------------------------------------------------
+
+@test "fasttext: ran-classify writes lines of labels and text" {
+  printf '%s\n' '{"text":"sun\nsun\u0000 sun"}' '{"tokens":["rain","rain"]}' '{"x":1}' \
+    '{"text":"a __label__b"}' '{"text":"rain"}' >input.jsonl
+  run -1 --separate-stderr ran-classify -m labels.ran --output-format fasttext input.jsonl
+  [ "$output" = '__label__dry sun sun  sun
+__label__wet rain rain
+
+
+__label__wet rain' ]
+  [[ $stderr == *'input.jsonl:4: the text has a word that begins with __label__'* ]]
+  run -0 ran-classify -m several.ran --output-format fasttext - <<<'{"text":"number 3: rain"}'
+  [ "$output" = '__label__storm __label__wet number 3: rain' ]
+  run -0 ran-classify -m labels.ran --output-format fasttext --threshold 1 - <<<'{"text":"sun"}'
+  [ "$output" = 'sun' ]
+}
+
+@test "fasttext: what it writes, it reads" {
+  ran-classify -m labels.ran --output-format fasttext labels.txt >out.txt
+  cmp labels.txt out.txt
+  ran-classify -m several.ran --output-format fasttext several.txt >out.txt
+  [ "$(wc -l <out.txt)" -eq "$(wc -l <several.txt)" ]
+  ran-classify -m several.ran --eval --input-format fasttext-labels out.txt | jq -e '.exact_match == 1 or .micro.f1 == 1'
+}
+
+@test "fasttext: labels that cannot be written, and options that make no sense" {
+  for i in 1 2 3; do printf 'New York\ta %d\nBern\tb %d\n' $i $i; done >space.tsv
+  ran-train classify -q --no-dev --dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 2 --epochs 1 \
+    --min-count 1 --input-format tsv -o space.ran space.tsv
+  run -3 --separate-stderr ran-classify -m space.ran --output-format fasttext - <<<'{"text":"a"}'
+  [[ $stderr == *'the label "New York" is empty or has white space'* ]]
+  run -2 --separate-stderr ran-classify -m labels.ran --output-format fasttext --probs - <<<'{"text":"a"}'
+  [[ $stderr == *'leave out --probs'* ]]
+}
+
+# ---- tables and lines ----------------------------------------------------------------------------
+
+@test "tsv: empty fields, further tabs, CR LF, a byte order mark, no last newline" {
+  reads '\xef\xbb\xbfx\ta\r\n\ta\tb\t\r\ny\t\nz z\tc' --input-format tsv
+  [ "$status" -eq 1 ]
+  [ "${lines[0]}" = '{"label":"x","text":"a"}' ]
+  [ "${lines[1]}" = '{"text":"a\tb\t"}' ]
+  [[ ${lines[2]} == '{"label":"y","text":"","ran_error":{"message":"the document has no tokens"'* ]]
+  [ "${lines[3]}" = '{"label":"z z","text":"c"}' ]
+}
+
+# ---- files and folders ---------------------------------------------------------------------------
+
+@test "files: a folder is its files, each a document that is called by its path" {
+  mkdir -p all/sport/.git all/news
+  printf 'a b\n\nc\r\n' >all/sport/1.txt
+  printf '\xef\xbb\xbf{"text":"b"}' >all/sport/2.txt
+  printf 'a\n\xff' >all/news/3.txt
+  : >all/news/4.txt
+  printf x >all/.hidden
+  printf x >all/sport/.git/x
+  run -1 --separate-stderr ran-tokenize encode --vocab vocab.json --drop text --into x all
+  [ "$(jq -c '[.id, .x.ids, .ran_error.line]' <<<"$output")" = '["all/news/3.txt",null,2]
+["all/news/4.txt",null,1]
+["all/sport/1.txt",[5,6,7],null]
+["all/sport/2.txt",[0,0,0,0,0,0,6,0,0],null]' ] || { echo "$output"; false; }
+  [[ $stderr == *'all/news/3.txt:2: column 1: this is not valid UTF-8'* ]]
+  # The format can be named, too; folders and lines may stand side by side.
+  rm -r all/news
+  echo '{"text":"c"}' >one.jsonl
+  [ "$(ran-tokenize encode --vocab vocab.json one.jsonl all | jq -c .encoding.ids | tr '\n' ' ')" = \
+    '[7] [5,6,7] [0,0,0,0,0,0,6,0,0] ' ]
+  rm all/sport/1.txt
+  [ "$(ran-tokenize encode --vocab vocab.json --input-format jsonl all | jq -c .encoding.ids)" = '[6]' ]
+}
+
+@test "files: --folder-label" {
+  mkdir -p all/wet all/dry
+  for i in 1 2 3 4 5 6; do
+    echo "rain $i" >all/wet/$i
+    echo "sun $i" >all/dry/$i
+  done
+  ran-train classify --check all --folder-label >report
+  jq -e '.training.labels == {"dry": 6, "wet": 6} or ([.. | .labels? | objects] | .[0] | keys == ["dry", "wet"])' report
+  cd all/wet
+  run -1 --separate-stderr ran-tokenize encode --vocab ../../vocab.json --input-format file --folder-label 1
+  [[ $output == '{"id":"1","text":"rain 1\n","ran_error":{"message":"--folder-label: '* ]] || { echo "$output"; false; }
+}
+
+@test "files: --files-from has names by lines or NULs" {
+  mkdir all
+  printf a >'all/x y'
+  printf b >$'all/new\nline'
+  printf 'all/x y\r\n\n' >list
+  ran-tokenize encode --vocab vocab.json --files-from list --only | jq -c '[.id, .encoding.ids]' >got
+  [ "$(cat got)" = '["all/x y",[5]]' ]
+  find all -type f -print0 | sort -z | ran-tokenize encode --vocab vocab.json --files-from - --only | jq -c .id >got
+  [ "$(cat got)" = '"all/new\nline"
+"all/x y"' ]
+  # Beside operands, which are what they always are.
+  echo '{"text":"c"}' >one.jsonl
+  [ "$(ran-tokenize encode --vocab vocab.json --files-from list one.jsonl | jq -c .encoding.ids | tr '\n' ' ')" = '[7] [5] ' ]
+  # In a format that is named, they are files of it.
+  echo one.jsonl >list
+  [ "$(ran-tokenize encode --vocab vocab.json --files-from list --input-format jsonl | jq -c .encoding.ids)" = '[7]' ]
+}
+
+@test "files: lists and folders that hold nothing, and what cannot be opened" {
+  mkdir empty loop
+  run -3 --separate-stderr ran-tokenize encode --vocab vocab.json --files-from /dev/null </dev/null
+  [[ $stderr == *'/dev/null names no file'* ]]
+  run -3 --separate-stderr ran-tokenize encode --vocab vocab.json empty
+  [[ $stderr == *'empty: there is no file in this folder'* ]]
+  ln -s ../loop loop/loop
+  run -3 --separate-stderr ran-tokenize encode --vocab vocab.json loop
+  [[ $stderr == *'cannot read loop/loop: this folder is one that it is in'* ]]
+  ln -sf nowhere empty/link
+  run -3 --separate-stderr ran-tokenize encode --vocab vocab.json empty
+  [[ $stderr == *'cannot read empty/link: No such file or directory'* ]]
+  run -3 --separate-stderr ran-tokenize encode --vocab vocab.json --files-from nowhere
+  [[ $stderr == *'cannot open nowhere'* ]]
+}
+
+@test "files: many small ones, in order, for any number of threads" {
+  mkdir many
+  for i in $(seq -w 1000); do echo "a b $i" >many/$i; done
+  ran-tokenize encode --vocab vocab.json -j 1 many >1.jsonl
+  ran-tokenize encode --vocab vocab.json -j 7 many >7.jsonl
+  cmp 1.jsonl 7.jsonl
+  [ "$(jq -r .id 1.jsonl | head -n 2 | tr '\n' ' ')" = 'many/0001 many/0002 ' ]
+  [ "$(wc -l <1.jsonl)" -eq 1000 ]
+}
+
+# ---- records of other tools ----------------------------------------------------------------------
+
+@test "shapes: spans of Prodigy, doccano, spaCy are tags" {
+  count=0
+  while read -r record; do
+    echo "$record" >input.jsonl
+    run -0 --separate-stderr ran-tag -m names.ran --eval --eval-format json input.jsonl
+    jq -e '.strict.gold == 2 or ([.. | .gold? | numbers] | .[0] == 2) or .conlleval.gold == 2' <<<"$output" ||
+      { echo "$record: $output" >&2; false; }
+    count=$((count + 1))
+  done <<'END'
+{"text":"Ann saw Rome","spans":[{"start":0,"end":3,"label":"PER"},{"start":8,"end":12,"label":"LOC"}]}
+{"text":"Ann saw Rome","tokens":[{"text":"Ann","start":0,"end":3,"id":0,"ws":true},{"text":"saw","start":4,"end":7,"id":1},{"text":"Rome","start":8,"end":12,"id":2}],"spans":[{"start":0,"end":3,"token_start":0,"token_end":0,"label":"PER"},{"start":8,"end":12,"token_start":2,"token_end":2,"label":"LOC"}],"answer":"accept","meta":{"x":1}}
+{"text":"Ann saw Rome","label":[[0,3,"PER"],[8,12,"LOC"]]}
+{"text":"Ann saw Rome","labels":[[0,3,"PER"],[8,12,"LOC"]]}
+{"data":"Ann saw Rome","label":[[0,3,"PER"],[8,12,"LOC"]]}
+{"text":"Ann saw Rome","annotations":[{"label":7,"start_offset":0,"end_offset":3},{"label":8,"start_offset":8,"end_offset":12}]}
+{"text":"Ann saw Rome","entities":[{"id":1,"label":"PER","start_offset":0,"end_offset":3},{"id":2,"label":"LOC","start_offset":8,"end_offset":12}],"relations":[]}
+{"text":"Ann saw Rome","entities":[[0,3,"PER"],[8,12,"LOC"]]}
+["Ann saw Rome",{"entities":[[0,3,"PER"],[8,12,"LOC"]]}]
+{"tokens":["Ann","saw","Rome"],"ner_tags":["B-PER","O","B-LOC"]}
+END
+  [ "$count" -eq 10 ]
+}
+
+@test "shapes: what is wrong with a span is said by its name" {
+  printf '%s\n' '{"text":"Ann","entities":[[0,9,"PER"]]}' '{"text":"Ann","label":[[0,3]]}' \
+    '{"text":"Ann","annotations":[{"label":null,"start_offset":0,"end_offset":3}]}' \
+    '{"text":"Ann","entities":[[0,"3","PER"]]}' '{"text":"Ann","spans":[{"start":0,"end":3}]}' \
+    '{"text":"Ann","entities":["PER"]}' >bad.jsonl
+  run -4 --separate-stderr ran-train tag --check bad.jsonl
+  [[ $stderr == *'bad.jsonl:1: entities[0], 0 to 9, is out of range'* ]] || { echo "$stderr"; false; }
+  [[ $stderr == *'bad.jsonl:2: label[0] must be an object with one each of start, end and label'* ]]
+  [[ $stderr == *'bad.jsonl:3: the label of annotations[0] must be'* ]]
+  [[ $stderr == *'bad.jsonl:4: start and end of entities[0] must be whole numbers'* ]]
+  [[ $stderr == *'bad.jsonl:5: spans[0] must be an object'* ]]
+  [[ $stderr == *'bad.jsonl:6: there are no "tags"'* ]]
+}
+
+@test "shapes: what somebody rejected or ignored is not learned from, nor compared with" {
+  printf '%s\n' '{"text":"a","label":"x","answer":"accept"}' '{"text":"b","label":"y","answer":"reject"}' \
+    '{"text":"c","label":"y","answer":"ignore"}' '{"text":"d","label":"z","answer":"Paris"}' \
+    '{"text":"e","label":"x"}' >input.jsonl
+  run --separate-stderr ran-train classify --check input.jsonl
+  [[ $stderr == *'2 records were left out: their "answer" is reject or ignore'* ]]
+  [[ $output != *'"y"'* ]]
+  [[ $output == *'"z"'* ]]
+  # For a vocabulary, and to be labelled, a text is a text.
+  [ "$(ran-classify -m labels.ran input.jsonl | wc -l)" -eq 5 ]
+  run -0 --separate-stderr ran-classify -m labels.ran --eval - <<<'{"text":"sun","label":"dry"}
+{"text":"sun","label":"wet","answer":"reject"}'
+  jq -e '.n == 1 and .accuracy == 1' <<<"$output"
+}
+
+@test "shapes: labels as a list, and spaCy's cats" {
+  printf '%s\n' '{"text":"sun","label":["dry"]}' '{"text":"rain","cats":{"dry":0.0,"wet":1.0}}' \
+    '["rain",{"cats":{"dry":false,"wet":true},"entities":[]}]' >input.jsonl
+  run -0 --separate-stderr ran-classify -m labels.ran --eval input.jsonl
+  jq -e '.n == 3 and .accuracy == 1' <<<"$output"
+  # One label each is one label; as soon as one has none or two, there may be several.
+  run --separate-stderr ran-train classify --check input.jsonl
+  [[ $output == *'"several_labels":false'* ]]
+  echo '{"text":"rain","cats":{"dry":1,"wet":1}}' >>input.jsonl
+  run --separate-stderr ran-train classify --check input.jsonl
+  [[ $output == *'"several_labels":true'* ]]
+  run -4 --separate-stderr ran-train classify --check - <<<'{"text":"rain","cats":{"dry":0.5}}'
+  [[ $stderr == *'each of "cats" must be 1 or 0'* ]]
+}
+
+@test "shapes: a record of another tool goes through byte for byte" {
+  line='{"data":"sun", "label":["dry"],"cats":{},"meta":{"x":1.50}}'
+  run -0 ran-classify -m labels.ran - <<<"$line"
+  [[ $output == "${line%\}},\"prediction\":"* ]]
+  run -0 ran-classify -m labels.ran --drop text - <<<'["sun",{"meta":1}]'
+  [[ $output == '{"meta":1,"prediction":'* ]]
+}
+
+# ---- nothing is lost -----------------------------------------------------------------------------
+
+@test "formats: as many records as there are, whatever the bytes" {
+  # Random lines of awkward pieces: each that is not blank gives one record or one error.
+  awk 'BEGIN { srand(7)
+    n = split("a|b|\t|\t\t| |  |__label__x|__label__|B-X|O|\"|\\|{|}|[|é|\xff|\001|-X-|#", piece, "|")
+    for (i = 0; i < 3000; i++) {
+      line = ""
+      for (k = int(rand() * 6); k >= 0; k--) line = line piece[int(rand() * n) + 1]
+      printf "%s%s\n", line, rand() < 0.2 ? "\r" : ""
+    } }' >awkward
+  full=$(LC_ALL=C grep -avc $'^[ \t\r]*$' awkward)
+  for format in jsonl fasttext fasttext-labels tsv text; do
+    run --separate-stderr ran-tokenize encode -q --vocab vocab.json --input-format $format awkward
+    [ "${#lines[@]}" -eq "$full" ] || { echo "$format: ${#lines[@]} of $full" >&2; false; }
+  done
+  # Of columns, each run of such lines; with all of their words.
+  blocks=$(LC_ALL=C awk '/^[ \t]*\r?$/ { on = 0; next } !on { n++; on = 1 } END { print n }' awkward)
+  run --separate-stderr ran-tokenize encode -q --vocab vocab.json --input-format conll --tag-column 1 awkward
+  [ "${#lines[@]}" -eq "$blocks" ]
+}
+
+@test "formats: a million lines take no more memory than a tenth of them" {
+  command -v /usr/bin/time >/dev/null || skip 'no time'
+  lines() {
+    awk -v n="$1" 'BEGIN { for (i = 0; i < n; i++)
+      print i % 9 ? "aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd\tO" : "" }'
+  }
+  peak() {
+    /usr/bin/time -f %M ran-tokenize encode -q -j 1 --vocab vocab.json --only --input-format conll \
+      "$1" 2>&1 >/dev/null | tail -n 1
+  }
+  lines 100000 >few
+  lines 1000000 >many
+  [ "$(peak many)" -lt $(($(peak few) * 3 / 2)) ]
+}
