@@ -129,6 +129,7 @@ enum {
 /* How records are read, for every program that reads some. */
 struct cmd_input {
         int input_format, on_error;
+        char *shard; /* "I/N": which part of the files; NULL: all */
         char *rejects;
         size_t max_errors;
         bool errors_ok;

@@ -73,6 +73,7 @@ static int fill(struct lines *l, struct ran_error *err)
         l->end -= l->begin;
         if (l->end > 0)
                 memmove(l->data, l->data + l->begin, l->end);
+        l->before += l->begin;
         l->begin = 0;
         while (!l->ended) {
                 if (!whole && l->end > searched)
@@ -116,7 +117,8 @@ static int add_line(struct lines *l, const char *s, size_t n, struct ran_error *
         if (grown == NULL)
                 return RAN_ENOMEM;
         l->line = grown;
-        l->line[l->count++] = (struct text_line){s, n, l->number};
+        l->line[l->count++] =
+                (struct text_line){s, n, l->number, l->before + (size_t)(s - l->data)};
         return RAN_OK;
 }
 

@@ -20,6 +20,7 @@
 #include "emit.h"
 #include "import.h"
 #include "lines.h"
+#include "shard.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 
@@ -43,6 +44,10 @@ const struct ran_field cmd_input_fields[] = {
          .help = "exit with 0 even if there were such lines"},
         {"rejects", 0, RAN_FIELD_TEXT, INPUT(rejects), .value = "FILE",
          .help = "write such lines to FILE as they came", .local = true},
+        {"shard", 0, RAN_FIELD_TEXT, INPUT(shard), .value = "I/N",
+         .help = "read the I-th of N parts of the files only; the results of all parts, one after "
+                 "another, are those of the whole",
+         .local = true},
         {0},
 };
 
@@ -87,12 +92,16 @@ struct run {
         int format; /* of this file */
         bool guessed;
 
+        struct shard shard;
+        uint64_t before; /* bytes of the files before this one */
+        bool past;       /* all of the shard has been read */
+
         const struct lines *lines;
         struct slot *slots;
         size_t slot_cap, count; /* of this group */
         size_t *unit;           /* (units + 1) first slot of those that are worked on together */
-        size_t units, unit_cap;
-        struct cmd_item *items; /* (count) for work_all */
+        size_t first, units, unit_cap; /* [first, units) are of this process's shard */
+        struct cmd_item *items;        /* (count) for work_all */
         size_t item_cap;
 
         pthread_mutex_t scratch_lock;
@@ -371,18 +380,18 @@ static void trim(struct slot *slot)
                 ran_record_release(&slot->line.record);
 }
 
-static void task(void *arg, size_t unit)
+static void task(void *arg, size_t i)
 {
         const size_t enough = 1 << 20; /* to be written in one piece */
         struct run *run = arg;
-        size_t from = run->unit[unit], to = run->unit[unit + 1];
+        size_t from = run->unit[run->first + i], to = run->unit[run->first + i + 1];
 
         if (atomic_load(&run->ended))
                 return;
         process(run, from, to);
         pthread_mutex_lock(&run->order);
-        for (size_t i = from; i < to; i++)
-                run->slots[i].done = true;
+        for (size_t slot = from; slot < to; slot++)
+                run->slots[slot].done = true;
         while (run->next < run->count && run->slots[run->next].done && !atomic_load(&run->ended)) {
                 struct slot *slot = &run->slots[run->next++];
                 hand_on(run, slot);
@@ -464,6 +473,24 @@ static void cut_units(struct run *run, struct lines *lines)
         cmd_doc_release(&doc);
 }
 
+/* Leaves the units that are of the shard. */
+static void choose_units(struct run *run)
+{
+        const struct text_line *line = run->lines->line;
+
+        for (run->first = 0; run->first < run->units; run->first++) {
+                if (run->before + line[run->unit[run->first]].at >= run->shard.from)
+                        break;
+        }
+        size_t end = run->first;
+        while (end < run->units && run->before + line[run->unit[end]].at < run->shard.to)
+                end++;
+        run->past = end < run->units;
+        run->units = end;
+        run->next = run->unit[run->first];
+        run->count = run->unit[end];
+}
+
 static void choose_format(struct run *run)
 {
         run->format = run->loop->input->input_format;
@@ -476,7 +503,7 @@ static int run_groups(struct run *run, struct lines *lines, struct ran_error *er
 {
         bool first = true;
 
-        while (!atomic_load(&run->ended)) {
+        while (!atomic_load(&run->ended) && !run->past) {
                 int code = lines_next(lines, err);
                 if (code != RAN_OK)
                         return code;
@@ -489,8 +516,8 @@ static int run_groups(struct run *run, struct lines *lines, struct ran_error *er
                 if (code != RAN_OK)
                         return code;
                 cut_units(run, lines);
-                run->next = 0;
-                ran_parallel(run->loop->pool, run->units, task, run);
+                choose_units(run);
+                ran_parallel(run->loop->pool, run->units - run->first, task, run);
         }
         return RAN_OK;
 }
@@ -499,7 +526,13 @@ static void run_file(struct run *run, const char *file)
 {
         struct lines lines;
         struct ran_error err;
+        uint64_t size;
 
+        shard_size(file, &size);
+        if (run->before + size < run->shard.from) {
+                run->before += size;
+                return;
+        }
         run->lines = &lines;
         int code = lines_open(&lines, file, &err);
         if (code == RAN_OK) {
@@ -507,6 +540,7 @@ static void run_file(struct run *run, const char *file)
                 run->counts.blank += lines.blank;
                 lines_close(&lines);
         }
+        run->before += size;
         if (code != RAN_OK)
                 end_run(run, code, err.text);
 }
@@ -595,8 +629,9 @@ int cmd_records(const struct cmd_loop *loop, char **files, struct cmd_counts *co
                 run.into = loop->output->into;
         pthread_mutex_init(&run.scratch_lock, NULL);
         pthread_mutex_init(&run.order, NULL);
+        shard_init(&run.shard, loop->input->shard, files);
         open_outputs(&run, files);
-        for (size_t i = 0; files[i] != NULL && !atomic_load(&run.ended); i++)
+        for (size_t i = 0; files[i] != NULL && !atomic_load(&run.ended) && !run.past; i++)
                 run_file(&run, files[i]);
         release(&run);
         close_outputs(&run);
