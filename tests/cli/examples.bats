@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# share/: recipes, examples and completion, as somebody uses them who found them there.
+# share/: recipes and examples, as somebody uses them who found them there.
 
 bats_require_minimum_version 1.5.0
 
@@ -85,49 +85,4 @@ weather() {
   ran-classify -m "a model.ran" train.jsonl >one.jsonl
   parallel-classify "a model.ran" train.jsonl --block 200 >many.jsonl
   cmp one.jsonl many.jsonl
-}
-
-# ---- completion ----------------------------------------------------------------------------------
-
-# complete WORD...: what bash would offer for the last one.
-offers() {
-  bash -c '. "$0"
-    COMP_WORDS=("$@")
-    COMP_CWORD=$(($# - 1))
-    _ran "$1" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
-    echo "${COMPREPLY[*]}"' "$share/completion/ran.bash" "$@"
-}
-
-@test "completion: verbs, options of the verb, values" {
-  [ "$(offers ran-tokenize e)" = encode ]
-  [[ " $(offers ran-train '') " == *' classify '* ]]
-  [ "$(offers ran-train classify --sched)" = --schedule ]
-  [ "$(offers ran-train classify --schedule '')" = 'constant linear cosine' ]
-  [ "$(offers ran-train classify --schedule = co)" = 'constant cosine' ]
-  [ "$(offers ran-classify --eval-format j)" = json ]
-  [ "$(offers ran-tokenize learn --sched)" = '' ]
-}
-
-@test "completion: names of files are left to bash" {
-  [ "$(offers ran-classify '')" = '' ]
-  [ "$(offers ran-classify -m '')" = '' ]
-  [ "$(offers ran-train classify --dev m)" = '' ]
-  [ "$(offers ran-train --config '')" = '' ]
-}
-
-@test "completion: every program has it" {
-  for program in "$bin"/ran-*; do
-    [ -f "$program" ] && [ -x "$program" ] || continue
-    bash -c '. "$0"; complete -p "$1"' "$share/completion/ran.bash" "$(basename "$program")"
-  done
-}
-
-@test "completion: every option of --help is offered, with its no" {
-  for command in ran-classify ran-tag 'ran-lm generate' 'ran-train classify' 'ran-tokenize learn'; do
-    $command --help | sed -n 's/^  \(-., \|    \)\(--[^ ]*\).*/\2/p' >help
-    [ -s help ]
-    { sed 's/\[no-\]//' help; sed -n 's/\[no-\]/no-/p' help; } | sort >wanted
-    offers $command -- | tr ' ' '\n' | sort >offered
-    diff wanted offered
-  done
 }
