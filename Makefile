@@ -4,6 +4,7 @@
 
 BUILD   ?= build
 PREFIX  ?= /usr/local
+LIBDIR  ?= lib
 CFLAGS  ?= -O2 -g
 CPPFLAGS ?=
 LDFLAGS ?=
@@ -218,20 +219,38 @@ format: ## format the C sources with clang-format
 	@share/setup dev
 	clang-format -i $(wildcard lib/*.h lib/*/*.[ch] cmd/*.[ch] tests/*/*.[ch])
 
-install_dirs := bin lib/pkgconfig include share/man share/ran
-install_share := recipes examples experiments completion cluster
-.PHONY: install
-install: all ## install below $(DESTDIR)$(PREFIX)
-	install -d $(install_dirs:%='$(DESTDIR)$(PREFIX)/%')
-	$(if $(programs),install -m 755 $(programs) '$(DESTDIR)$(PREFIX)/bin')
-	install -m 644 $(library) '$(DESTDIR)$(PREFIX)/lib'
-	install -m 644 lib/ran.h '$(DESTDIR)$(PREFIX)/include'
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
-	  -e 's|@PACKAGES@|$(PACKAGES)|' share/ran.pc.in >'$(DESTDIR)$(PREFIX)/lib/pkgconfig/ran.pc'
-	set -e; for page in $(wildcard man/*.[1-8]); do \
-	  install -D -m 644 $$page "$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}"; done
-	set -e; for folder in $(wildcard $(install_share:%=share/%)); do \
-	  cp -R $$folder '$(DESTDIR)$(PREFIX)/share/ran'; done
+# What is installed, as SOURCE:TARGET, the target below PREFIX (LIBDIR, too: packagers of Debian have
+# lib/x86_64-linux-gnu). Programs and scripts stay executable.
+install_share := recipes examples experiments cluster
+installed := $(foreach program,$(programs),$(program):bin/$(notdir $(program))) \
+  $(library):$(LIBDIR)/libran.a $(BUILD)/ran.pc:$(LIBDIR)/pkgconfig/ran.pc lib/ran.h:include/ran.h \
+  $(foreach page,$(wildcard man/*.[1-8]),$(page):share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page))) \
+  $(foreach file,$(wildcard $(install_share:%=share/%/*)),$(file):share/ran/$(file:share/%=%)) \
+  $(patsubst $(BUILD)/%,share/completion/ran.bash:share/bash-completion/completions/%,$(programs)) \
+  share/completion/_ran:share/zsh/site-functions/_ran
+# Folders that go with their last file; bin, lib and the like stay.
+install_folders := share/ran $(install_share:%=share/ran/%) $(LIBDIR)/pkgconfig \
+  share/bash-completion share/bash-completion/completions share/zsh share/zsh/site-functions \
+  $(patsubst %,share/man/man%,1 2 3 4 5 6 7 8)
+
+$(BUILD)/ran.pc: share/ran.pc.in lib/ran.h FORCE
+	@mkdir -p $(@D)
+	@rm -f $@
+	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
+	  -e 's|@PACKAGES@|$(PACKAGES)|' $< >$@
+
+.PHONY: install uninstall
+install: all $(BUILD)/ran.pc ## install below $(DESTDIR)$(PREFIX)
+	$(Q)set -e; for file in $(installed); do \
+	  source=$${file%%:*}; target='$(DESTDIR)$(PREFIX)'/$${file#*:}; \
+	  if [ -x "$$source" ]; then mode=755; else mode=644; fi; \
+	  install -D -m $$mode "$$source" "$$target"; done
+	@echo 'installed below $(DESTDIR)$(PREFIX)'
+
+uninstall: ## remove what install puts there, with the same DESTDIR, PREFIX and LIBDIR
+	$(Q)set -e; for file in $(installed); do rm -f '$(DESTDIR)$(PREFIX)'/$${file#*:}; done
+	$(Q)for folder in $(install_folders); do echo "$$folder"; done | sort -r | while read -r folder; do \
+	  rmdir '$(DESTDIR)$(PREFIX)'/$$folder 2>/dev/null || :; done
 
 .PHONY: clean
 clean: ## remove what was built

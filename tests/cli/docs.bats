@@ -42,7 +42,7 @@ source_map() {
     $command --help
   done | grep -oE -- '--[][a-z-]+' | sed 's/\[no-\]\(.*\)/\1\n--no-\1/' | sort -u >known
   # Those of other programs.
-  printf -- '--pipe-part\n--block\n--sshlogin\n' >>known
+  printf -- '--pipe-part\n--block\n--sshlogin\n--cflags\n--libs\n' >>known
   grep -oE -- '--[a-z][a-z-]*' "$root/README.md" | sort -u >named
   [ -s named ]
   run -1 grep -vxFf known named
