@@ -1,4 +1,4 @@
-# Needs GNU make. Common variables: CC, CFLAGS, LDFLAGS, PREFIX, DESTDIR, and BUILD, the folder
+# Needs GNU make. Common variables: CC, CFLAGS, LDFLAGS, PREFIX, DESTDIR, WARNINGS, and BUILD, the folder
 # for everything that is made, so that several builds can stand side by side:
 #     make CC=clang BUILD=build/clang
 
@@ -9,6 +9,7 @@ CFLAGS  ?= -O2 -g
 CPPFLAGS ?=
 LDFLAGS ?=
 PKG_CONFIG ?= pkg-config
+WARNINGS ?= -Wall -Wextra -Werror
 
 VERSION := $(shell sed -n 's/^\#define RAN_VERSION "\([^"]*\)".*/\1/p' lib/ran.h)
 PACKAGES := libcjson openblas libutf8proc
@@ -16,14 +17,16 @@ PACKAGES := libcjson openblas libutf8proc
 package = $(shell $(PKG_CONFIG) $(1) $(PACKAGES) 2>/dev/null)
 LIBS := $(or $(call package,--libs),-lcjson -lopenblas -lutf8proc) -lm
 
-# Results must not depend on which compiler may fuse a multiplication with an addition.
+# Results must not depend on which compiler may fuse a multiplication with an addition, nor the
+# programs on the folder that they were built in.
 PACKAGE_CFLAGS := $(call package,--cflags)
 override ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -Ilib $(PACKAGE_CFLAGS) $(DEFINES) $(CPPFLAGS) \
-        $(CFLAGS) $(OPTIMISE) -ffp-contract=off -fPIC -Wall -Wextra -Werror -pthread
+        $(CFLAGS) $(OPTIMISE) -ffp-contract=off -fPIC -pthread \
+        -ffile-prefix-map='$(CURDIR)'=. $(WARNINGS)
 
-lib_sources  := $(filter-out lib/math/simd.c,$(wildcard lib/*/*.c))
-programs     := $(patsubst cmd/%.c,$(BUILD)/%,$(wildcard cmd/ran-*.c))
-cmd_shared   := $(filter-out cmd/ran-%,$(wildcard cmd/*.c))
+lib_sources  := $(sort $(filter-out lib/math/simd.c,$(wildcard lib/*/*.c)))
+programs     := $(sort $(patsubst cmd/%.c,$(BUILD)/%,$(wildcard cmd/ran-*.c)))
+cmd_shared   := $(sort $(filter-out cmd/ran-%,$(wildcard cmd/*.c)))
 unit_tests   := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test-*.c))
 unit_shared  := $(filter-out tests/unit/test-%,$(wildcard tests/unit/*.c))
 cli_tests    := $(wildcard tests/cli/*.bats)
@@ -101,7 +104,7 @@ $(cmd_library): $(call object,$(cmd_shared))
 $(library) $(cmd_library):
 	@rm -f $@
 	@echo '  AR    $@'
-	$(Q)$(AR) rcs $@ $^
+	$(Q)$(AR) rcsD $@ $^
 
 link = $(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
