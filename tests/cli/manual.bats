@@ -124,3 +124,11 @@ examples() {
     sh -e examples.sh >out 2>err || { echo "$page:" >&2; cat examples.sh err >&2; false; }
   done
 }
+
+@test "manual: groff, which man(1) uses elsewhere, understands the pages" {
+  command -v groff >/dev/null || skip 'no groff'
+  for page in "$root"/man/*.[1-8]; do
+    groff -mandoc -Tutf8 -ww -z "$page" >said 2>&1
+    [ ! -s said ] || { cat said >&2; false; }
+  done
+}
