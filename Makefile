@@ -5,6 +5,7 @@
 BUILD   ?= build
 PREFIX  ?= /usr/local
 LIBDIR  ?= lib
+ZSHDIR  ?= share/zsh/site-functions
 CFLAGS  ?= -O2 -g
 CPPFLAGS ?=
 LDFLAGS ?=
@@ -222,18 +223,18 @@ format: ## format the C sources with clang-format
 	@share/setup dev
 	clang-format -i $(wildcard lib/*.h lib/*/*.[ch] cmd/*.[ch] tests/*/*.[ch])
 
-# What is installed, as SOURCE:TARGET, the target below PREFIX (LIBDIR, too: packagers of Debian have
-# lib/x86_64-linux-gnu). Programs and scripts stay executable.
+# What is installed, as SOURCE:TARGET, the target below PREFIX (LIBDIR and ZSHDIR, too, for packagers:
+# Debian has lib/x86_64-linux-gnu and share/zsh/vendor-completions). Programs and scripts stay executable.
 install_share := recipes examples experiments cluster
 installed := $(foreach program,$(programs),$(program):bin/$(notdir $(program))) \
   $(library):$(LIBDIR)/libran.a $(BUILD)/ran.pc:$(LIBDIR)/pkgconfig/ran.pc lib/ran.h:include/ran.h \
   $(foreach page,$(wildcard man/*.[1-8]),$(page):share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page))) \
   $(foreach file,$(wildcard $(install_share:%=share/%/*)),$(file):share/ran/$(file:share/%=%)) \
   $(patsubst $(BUILD)/%,share/completion/ran.bash:share/bash-completion/completions/%,$(programs)) \
-  share/completion/_ran:share/zsh/site-functions/_ran
+  share/completion/_ran:$(ZSHDIR)/_ran
 # Folders that go with their last file; bin, lib and the like stay.
 install_folders := share/ran $(install_share:%=share/ran/%) $(LIBDIR)/pkgconfig \
-  share/bash-completion share/bash-completion/completions share/zsh share/zsh/site-functions \
+  share/bash-completion share/bash-completion/completions share/zsh $(ZSHDIR) \
   $(patsubst %,share/man/man%,1 2 3 4 5 6 7 8)
 
 $(BUILD)/ran.pc: share/ran.pc.in lib/ran.h FORCE
@@ -250,10 +251,27 @@ install: all $(BUILD)/ran.pc ## install below $(DESTDIR)$(PREFIX)
 	  install -D -m $$mode "$$source" "$$target"; done
 	@echo 'installed below $(DESTDIR)$(PREFIX)'
 
-uninstall: ## remove what install puts there, with the same DESTDIR, PREFIX and LIBDIR
+uninstall: ## remove what install puts there, with the same DESTDIR, PREFIX, LIBDIR and ZSHDIR
 	$(Q)set -e; for file in $(installed); do rm -f '$(DESTDIR)$(PREFIX)'/$${file#*:}; done
 	$(Q)for folder in $(install_folders); do echo "$$folder"; done | sort -r | while read -r folder; do \
 	  rmdir '$(DESTDIR)$(PREFIX)'/$$folder 2>/dev/null || :; done
+
+.PHONY: deb
+deb: ## Debian packages of programs, library and source in $(BUILD)/deb, checked by lintian
+	@share/setup build deb
+	@share/deb '$(BUILD)/deb'
+
+.PHONY: check-reproducible
+check-reproducible: ## two builds of all packages, in folders of different names, must give the same bytes
+	@share/setup build deb
+	@set -e; cd '$(CURDIR)'; rm -rf '$(BUILD)/reproducible'; mkdir -p '$(BUILD)/reproducible'; \
+	here=$$(cd '$(BUILD)/reproducible' && pwd); for name in one another-name; do mkdir "$$here/$$name"; \
+	  cp -R Makefile README.md COPYING cmd lib man tests share "$$here/$$name"; done; \
+	for name in one another-name; do echo "  DEB   $$here/$$name"; DEB_BUILD_OPTIONS="nocheck $$DEB_BUILD_OPTIONS" \
+	    "$$here/$$name/share/deb" "$$here/$$name/deb" >"$$here/$$name.log" 2>&1 || { \
+	      tail -n 20 "$$here/$$name.log" >&2; exit 1; }; done; \
+	cd "$$here/one/deb"; for file in *.deb *.tar.xz *.dsc; do cmp "$$file" "$$here/another-name/deb/$$file"; \
+	  sha256sum "$$file"; done
 
 .PHONY: clean
 clean: ## remove what was built

@@ -64,7 +64,7 @@ weather() {
   "$root/usr/share/ran/examples/text2jsonl" train.jsonl | ran-classify -m model.ran | jq -e .prediction.label
   ran-train classify --config "$root/usr/share/ran/recipes/small-and-fast.json" --dry-run train.jsonl
   for script in "$root"/usr/share/ran/*/*; do
-    [ ! -x "$script" ] || sh -n "$script"
+    [ ! -x "$script" ] || $(sed -n "1s/^#!//p" "$script") -n "$script"
   done
   ! command -v mandoc >/dev/null || MANPATH=$root/usr/share/man man -l "$root/usr/share/man/man7/ran.7" >/dev/null
 }
