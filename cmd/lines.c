@@ -73,7 +73,7 @@ static int fill(struct lines *l, struct ran_error *err)
         l->end -= l->begin;
         if (l->end > 0)
                 memmove(l->data, l->data + l->begin, l->end);
-        l->before += l->begin;
+        l->offset += l->begin;
         l->begin = 0;
         while (!l->ended) {
                 if (!whole && l->end > searched)
@@ -118,7 +118,7 @@ static int add_line(struct lines *l, const char *s, size_t n, struct ran_error *
                 return RAN_ENOMEM;
         l->line = grown;
         l->line[l->count++] =
-                (struct text_line){s, n, l->number, l->before + (size_t)(s - l->data)};
+                (struct text_line){s, n, l->number, l->offset + (size_t)(s - l->data)};
         return RAN_OK;
 }
 

@@ -7,8 +7,8 @@
 struct text_line {
         const char *s; /* valid until the next group; no end of line (LF or CR LF) */
         size_t n;
-        size_t number; /* from 1, in the file */
-        uint64_t at;   /* bytes of the file before it */
+        size_t number;   /* from 1, in the file */
+        uint64_t offset; /* bytes of the file before it */
 };
 
 struct lines {
@@ -16,7 +16,7 @@ struct lines {
         const char *file;
         char *data; /* [begin, end) has been read and not been given out */
         size_t begin, end, cap;
-        uint64_t before;        /* bytes read before data */
+        uint64_t offset;        /* bytes of the file before data */
         size_t kept;            /* bytes from begin on that lines_keep took back */
         size_t number;          /* lines split off so far, blank ones too */
         size_t blank;           /* how many of them held white space only, and were skipped */

@@ -479,11 +479,11 @@ static void choose_units(struct run *run)
         const struct text_line *line = run->lines->line;
 
         for (run->first = 0; run->first < run->units; run->first++) {
-                if (run->before + line[run->unit[run->first]].at >= run->shard.from)
+                if (run->before + line[run->unit[run->first]].offset >= run->shard.from)
                         break;
         }
         size_t end = run->first;
-        while (end < run->units && run->before + line[run->unit[end]].at < run->shard.to)
+        while (end < run->units && run->before + line[run->unit[end]].offset < run->shard.to)
                 end++;
         run->past = end < run->units;
         run->units = end;
