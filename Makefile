@@ -151,7 +151,22 @@ check: ## everything that must pass: packages, build, unit tests, tests of the p
 
 .PHONY: unit
 unit: $(unit_tests) $(benchmarks) ## the unit tests only; benchmarks are built, lest they rot
-	@set -e; for test in $(unit_tests); do $$test; done
+	@set -e; for test in $(unit_tests); do $(EMULATOR) $$test; done
+
+# For another processor, whose programs an emulator runs. Nothing of this machine's packages changes.
+arm64 = $(BUILD)/arm64
+arm64_root = $(abspath $(arm64))/root
+arm64_libraries := usr/lib/aarch64-linux-gnu
+.PHONY: check-arm64
+check-arm64: ## cross-compile everything for arm64, and run the unit tests in an emulator; an hour or more
+	@share/setup build arm64 && share/arm64-root '$(arm64)/root' || { \
+	  echo 'make: check-arm64 is skipped: a compiler, an emulator or libraries for arm64 are not to be had' >&2; \
+	  exit 0; }; \
+	$(MAKE) --no-print-directory all unit BUILD='$(arm64)' CC=aarch64-linux-gnu-gcc \
+	  AR=aarch64-linux-gnu-ar CPPFLAGS='$(CPPFLAGS) -idirafter $(arm64_root)/usr/include' \
+	  LDFLAGS='$(LDFLAGS) -L$(arm64_root)/$(arm64_libraries) -Wl,-rpath-link,$(arm64_root)/$(arm64_libraries)' \
+	  PKG_CONFIG='env PKG_CONFIG_SYSROOT_DIR=$(arm64_root) PKG_CONFIG_LIBDIR=$(arm64_root)/$(arm64_libraries)/pkgconfig:$(arm64_root)/$(arm64_libraries)/openblas-pthread/pkgconfig pkg-config' \
+	  EMULATOR='qemu-aarch64-static -L $(arm64_root) -E LD_LIBRARY_PATH=/$(arm64_libraries)/openblas-pthread:/$(arm64_libraries)'
 
 .PHONY: cli
 cli: all $(faults) ## the tests of the programs only
@@ -279,4 +294,4 @@ clean: ## remove what was built
 
 .PHONY: help
 help: ## print this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18

@@ -62,6 +62,17 @@ source_map() {
   grep -qF "Version $version" "$root/README.md"
 }
 
+@test "docs: the Debian package has the version, and says what the programs need" {
+  version=$(ran-classify --version | sed -n '1s/.* //p')
+  [[ $(head -n 1 "$root/share/debian/changelog") == "ran ($version-"* ]]
+  # Each library that pkg-config is asked for has its package.
+  for library in $(sed -n 's/^PACKAGES := //p' "$root/Makefile"); do
+    package=${library#lib}
+    [ "$(grep -c "lib$package-dev" "$root/share/debian/control")" -eq 2 ]
+    grep -q "^build .*lib$package-dev" "$root/share/setup"
+  done
+}
+
 @test "docs: manual pages refer to each other by names that exist" {
   for page in "$root"/man/*.[1-8]; do
     sed -n 's/^\.Xr \(ran[a-z-]*\) \([1-8]\).*/\1.\2/p' "$page"
