@@ -1,4 +1,4 @@
-# Needs GNU make. Common variables: CC, CFLAGS, LDFLAGS, PREFIX, DESTDIR, and BUILD, the folder
+# Needs GNU make. Common variables: CC, CFLAGS, LDFLAGS, PREFIX, DESTDIR, WARNINGS, and BUILD, the folder
 # for everything that is made, so that several builds can stand side by side:
 #     make CC=clang BUILD=build/clang
 # MPI=1 adds training on several machines (Open MPI, MPICH):
@@ -6,10 +6,13 @@
 
 BUILD   ?= build
 PREFIX  ?= /usr/local
+LIBDIR  ?= lib
+ZSHDIR  ?= share/zsh/site-functions
 CFLAGS  ?= -O2 -g
 CPPFLAGS ?=
 LDFLAGS ?=
 PKG_CONFIG ?= pkg-config
+WARNINGS ?= -Wall -Wextra -Werror
 
 VERSION := $(shell sed -n 's/^\#define RAN_VERSION "\([^"]*\)".*/\1/p' lib/ran.h)
 PACKAGES := libcjson openblas libutf8proc
@@ -22,14 +25,16 @@ MPI_PACKAGE ?= mpi-c
 MPI_CFLAGS  := $(shell $(PKG_CONFIG) --cflags $(MPI_PACKAGE) 2>/dev/null)
 MPI_LIBS    := $(shell $(PKG_CONFIG) --libs $(MPI_PACKAGE) 2>/dev/null)
 
-# Results must not depend on which compiler may fuse a multiplication with an addition.
+# Results must not depend on which compiler may fuse a multiplication with an addition, nor the
+# programs on the folder that they were built in.
 PACKAGE_CFLAGS := $(call package,--cflags)
 override ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -Ilib $(PACKAGE_CFLAGS) $(DEFINES) $(HARDEN) $(CPPFLAGS) \
-        $(CFLAGS) $(OPTIMISE) -ffp-contract=off -fPIC -Wall -Wextra -Werror -pthread
+        $(CFLAGS) $(OPTIMISE) -ffp-contract=off -fPIC -pthread \
+        -ffile-prefix-map='$(CURDIR)'=. $(WARNINGS)
 
-lib_sources  := $(filter-out lib/math/simd.c,$(wildcard lib/*/*.c))
-programs     := $(patsubst cmd/%.c,$(BUILD)/%,$(wildcard cmd/ran-*.c))
-cmd_shared   := $(filter-out cmd/ran-%,$(wildcard cmd/*.c))
+lib_sources  := $(sort $(filter-out lib/math/simd.c,$(wildcard lib/*/*.c)))
+programs     := $(sort $(patsubst cmd/%.c,$(BUILD)/%,$(wildcard cmd/ran-*.c)))
+cmd_shared   := $(sort $(filter-out cmd/ran-%,$(wildcard cmd/*.c)))
 unit_tests   := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test-*.c))
 unit_shared  := $(filter-out tests/unit/test-%,$(wildcard tests/unit/*.c))
 cli_tests    := $(wildcard tests/cli/*.bats)
@@ -147,7 +152,7 @@ $(cmd_library): $(call object,$(cmd_shared))
 $(library) $(cmd_library):
 	@rm -f $@
 	@echo '  AR    $@'
-	$(Q)$(AR) rcs $@ $^
+	$(Q)$(AR) rcsD $@ $^
 
 link = $(CC) $(CFLAGS) -pthread $(HARDEN_LINK) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
@@ -202,7 +207,22 @@ check: ## everything that must pass: packages, build, unit tests, tests of the p
 
 .PHONY: unit
 unit: $(unit_tests) $(benchmarks) ## the unit tests only; benchmarks are built, lest they rot
-	@set -e; for test in $(unit_tests); do $$test; done
+	@set -e; for test in $(unit_tests); do $(EMULATOR) $$test; done
+
+# For another processor, whose programs an emulator runs. Nothing of this machine's packages changes.
+arm64 = $(BUILD)/arm64
+arm64_root = $(abspath $(arm64))/root
+arm64_libraries := usr/lib/aarch64-linux-gnu
+.PHONY: check-arm64
+check-arm64: ## cross-compile everything for arm64, and run the unit tests in an emulator; an hour or more
+	@share/setup build arm64 && share/arm64-root '$(arm64)/root' || { \
+	  echo 'make: check-arm64 is skipped: a compiler, an emulator or libraries for arm64 are not to be had' >&2; \
+	  exit 0; }; \
+	$(MAKE) --no-print-directory all unit BUILD='$(arm64)' CC=aarch64-linux-gnu-gcc \
+	  AR=aarch64-linux-gnu-ar CPPFLAGS='$(CPPFLAGS) -idirafter $(arm64_root)/usr/include' \
+	  LDFLAGS='$(LDFLAGS) -L$(arm64_root)/$(arm64_libraries) -Wl,-rpath-link,$(arm64_root)/$(arm64_libraries)' \
+	  PKG_CONFIG='env PKG_CONFIG_SYSROOT_DIR=$(arm64_root) PKG_CONFIG_LIBDIR=$(arm64_root)/$(arm64_libraries)/pkgconfig:$(arm64_root)/$(arm64_libraries)/openblas-pthread/pkgconfig pkg-config' \
+	  EMULATOR='qemu-aarch64-static -L $(arm64_root) -E LD_LIBRARY_PATH=/$(arm64_libraries)/openblas-pthread:/$(arm64_libraries)'
 
 .PHONY: cli
 cli: all $(faults) $(load) $(mpi_program) ## the tests of the programs only
@@ -320,20 +340,55 @@ format: ## format the C sources with clang-format
 	@share/setup dev
 	clang-format -i $(wildcard lib/*.h lib/*/*.[ch] cmd/*.[ch] tests/*/*.[ch])
 
-install_dirs := bin lib/pkgconfig include share/man share/ran
-install_share := recipes examples experiments completion cluster
-.PHONY: install
-install: all ## install below $(DESTDIR)$(PREFIX)
-	install -d $(install_dirs:%='$(DESTDIR)$(PREFIX)/%')
-	$(if $(programs),install -m 755 $(programs) '$(DESTDIR)$(PREFIX)/bin')
-	install -m 644 $(library) '$(DESTDIR)$(PREFIX)/lib'
-	install -m 644 lib/ran.h '$(DESTDIR)$(PREFIX)/include'
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
-	  -e 's|@PACKAGES@|$(PACKAGES)$(if $(filter 1,$(MPI)), $(MPI_PACKAGE))|' share/ran.pc.in >'$(DESTDIR)$(PREFIX)/lib/pkgconfig/ran.pc'
-	set -e; for page in $(wildcard man/*.[1-8]); do \
-	  install -D -m 644 $$page "$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}"; done
-	set -e; for folder in $(wildcard $(install_share:%=share/%)); do \
-	  cp -R $$folder '$(DESTDIR)$(PREFIX)/share/ran'; done
+# What is installed, as SOURCE:TARGET, the target below PREFIX (LIBDIR and ZSHDIR, too, for packagers:
+# Debian has lib/x86_64-linux-gnu and share/zsh/vendor-completions). Programs and scripts stay executable.
+install_share := recipes examples experiments cluster
+installed := $(foreach program,$(programs),$(program):bin/$(notdir $(program))) \
+  $(library):$(LIBDIR)/libran.a $(BUILD)/ran.pc:$(LIBDIR)/pkgconfig/ran.pc lib/ran.h:include/ran.h \
+  $(foreach page,$(wildcard man/*.[1-8]),$(page):share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page))) \
+  $(foreach file,$(wildcard $(install_share:%=share/%/*)),$(file):share/ran/$(file:share/%=%)) \
+  $(patsubst $(BUILD)/%,share/completion/ran.bash:share/bash-completion/completions/%,$(programs)) \
+  share/completion/_ran:$(ZSHDIR)/_ran
+# Folders that go with their last file; bin, lib and the like stay.
+install_folders := share/ran $(install_share:%=share/ran/%) $(LIBDIR)/pkgconfig \
+  share/bash-completion share/bash-completion/completions share/zsh $(ZSHDIR) \
+  $(patsubst %,share/man/man%,1 2 3 4 5 6 7 8)
+
+$(BUILD)/ran.pc: share/ran.pc.in lib/ran.h FORCE
+	@mkdir -p $(@D)
+	@rm -f $@
+	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
+	  -e 's|@PACKAGES@|$(PACKAGES)$(if $(filter 1,$(MPI)), $(MPI_PACKAGE))|' $< >$@
+
+.PHONY: install uninstall
+install: all $(BUILD)/ran.pc ## install below $(DESTDIR)$(PREFIX)
+	$(Q)set -e; for file in $(installed); do \
+	  source=$${file%%:*}; target='$(DESTDIR)$(PREFIX)'/$${file#*:}; \
+	  if [ -x "$$source" ]; then mode=755; else mode=644; fi; \
+	  install -D -m $$mode "$$source" "$$target"; done
+	@echo 'installed below $(DESTDIR)$(PREFIX)'
+
+uninstall: ## remove what install puts there, with the same DESTDIR, PREFIX, LIBDIR and ZSHDIR
+	$(Q)set -e; for file in $(installed); do rm -f '$(DESTDIR)$(PREFIX)'/$${file#*:}; done
+	$(Q)for folder in $(install_folders); do echo "$$folder"; done | sort -r | while read -r folder; do \
+	  rmdir '$(DESTDIR)$(PREFIX)'/$$folder 2>/dev/null || :; done
+
+.PHONY: deb
+deb: ## Debian packages of programs, library and source in $(BUILD)/deb, checked by lintian
+	@share/setup build deb
+	@share/deb '$(BUILD)/deb'
+
+.PHONY: check-reproducible
+check-reproducible: ## two builds of all packages, in folders of different names, must give the same bytes
+	@share/setup build deb
+	@set -e; cd '$(CURDIR)'; rm -rf '$(BUILD)/reproducible'; mkdir -p '$(BUILD)/reproducible'; \
+	here=$$(cd '$(BUILD)/reproducible' && pwd); for name in one another-name; do mkdir "$$here/$$name"; \
+	  cp -R Makefile README.md COPYING cmd lib man tests share "$$here/$$name"; done; \
+	for name in one another-name; do echo "  DEB   $$here/$$name"; DEB_BUILD_OPTIONS="nocheck $$DEB_BUILD_OPTIONS" \
+	    "$$here/$$name/share/deb" "$$here/$$name/deb" >"$$here/$$name.log" 2>&1 || { \
+	      tail -n 20 "$$here/$$name.log" >&2; exit 1; }; done; \
+	cd "$$here/one/deb"; for file in *.deb *.tar.xz *.dsc; do cmp "$$file" "$$here/another-name/deb/$$file"; \
+	  sha256sum "$$file"; done
 
 .PHONY: clean
 clean: ## remove what was built
@@ -341,4 +396,4 @@ clean: ## remove what was built
 
 .PHONY: help
 help: ## print this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18

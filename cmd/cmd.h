@@ -85,16 +85,15 @@ struct cmd_program {
 struct cmd_common {
         size_t jobs; /* threads, never 0 after cmd_parse */
         char *config;
-        bool quiet, verbose, print_config, help, version;
+        bool quiet, verbose, print_config, print_options, help, version;
 };
 extern struct cmd_common cmd_common;
 
 /* Initialises every field, applies --config FILE, then the command line in the manner of
  * getopt_long (operands and options in any order, unique abbreviations, `--`). Serves --help,
- * --version and
- * --print-config and exits with 0; on misuse exits with 2. argv is reordered: the operands come
- * last, the index of the first one is returned. The values live as long as the program; nothing
- * needs to release them. */
+ * --version, --print-options and --print-config and exits with 0; on misuse exits with 2. argv is
+ * reordered: the operands come last, the index of the first one is returned. The values live as long
+ * as the program; nothing needs to release them. */
 int cmd_parse(const struct cmd_program *program, int argc, char **argv);
 
 /* Whether the command line or the configuration file set this field of the program ("min_window"),
@@ -134,6 +133,7 @@ struct conll;
 /* How records are read, for every program that reads some. */
 struct cmd_input {
         int input_format, on_error;
+        char *shard; /* "I/N": which part of the files; NULL: all */
         char *files_from, *rejects;
         size_t word_column, tag_column, max_errors;
         bool folder_label, errors_ok;

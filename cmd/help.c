@@ -1,4 +1,4 @@
-/* help.c - what --help, --version and --print-config write. */
+/* help.c - what --help, --version, --print-options and --print-config write. */
 #include "cmd.h"
 #include "program.h"
 
@@ -179,6 +179,43 @@ void cmd_version(const struct cmd_program *program, struct ran_buf *out)
                        "MIT License: free to use, change and pass on; there is no warranty.\n"
                        "Kernels: %s\n",
                        (int)strcspn(program->name, " "), program->name, RAN_VERSION, ran_isa());
+}
+
+/* A line of --print-options: name, letter, what the value is called, its words, what it does. */
+static void print_option(struct ran_buf *out, const char *no, const struct ran_field *field)
+{
+        const char *before = "";
+
+        ran_buf_printf(out, "--%s%s\t", no, cmd_option_name(field).text);
+        if (field->letter != 0 && no[0] == '\0')
+                ran_buf_printf(out, "-%c", field->letter);
+        ran_buf_printf(out, "\t%s\t", field->type != RAN_FIELD_BOOL ? cmd_option_value(field) : "");
+        for (size_t i = 0; field->choices != NULL && field->choices[i] != NULL; i++) {
+                ran_buf_printf(out, "%s%s", before, field->choices[i]);
+                before = ",";
+        }
+        if (field->type == RAN_FIELD_CHOICES)
+                ran_buf_str(out, ",...");
+        if (no[0] == '\0')
+                ran_buf_printf(out, "\t%s\n", field->help);
+        else
+                ran_buf_printf(out, "\tturns --%s off\n", cmd_option_name(field).text);
+}
+
+void cmd_print_options(const struct cmd_program *program, struct ran_buf *out)
+{
+        const struct cmd_verb *v = program->verbs;
+        const struct cmd_group *g;
+
+        for (; v != NULL && v->name != NULL; v++)
+                ran_buf_printf(out, "%s\t\t\t\t%s\n", v->name, v->summary);
+        for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++) {
+                for (const struct ran_field *f = g->fields; f->name != NULL; f++) {
+                        print_option(out, "", f);
+                        if (cmd_option_negates(f))
+                                print_option(out, "no-", f);
+                }
+        }
 }
 
 /* One setting a line, for people; ran_fields_json knows how each is written. */

@@ -91,6 +91,7 @@ static int fill(struct lines *l, struct ran_error *err)
         l->end -= l->begin;
         if (l->end > 0)
                 memmove(l->data, l->data + l->begin, l->end);
+        l->offset += l->begin;
         l->begin = 0;
         while (!l->ended) {
                 if (!whole && l->end > searched)
@@ -141,6 +142,8 @@ static int add_piece(struct lines *l, struct text_line piece, struct ran_error *
                 return RAN_ENOMEM;
         l->line = grown;
         piece.file = l->file;
+        if (piece.s != NULL)
+                piece.offset = l->offset + (size_t)(piece.s - l->data);
         l->line[l->count++] = piece;
         return RAN_OK;
 }
@@ -287,11 +290,14 @@ static int read_file(struct lines *l, struct ran_error *err)
 static void place_files(struct lines *l)
 {
         const char *s = l->data != NULL ? l->data : "";
+        uint64_t offset = l->offset;
 
         for (size_t i = 0; i < l->count; i++) {
                 struct text_line *piece = &l->line[i];
                 size_t mark = begins_with(s, piece->n, "\xef\xbb\xbf") ? 3 : 0;
                 piece->s = s + mark;
+                piece->offset = offset;
+                offset += piece->n;
                 s += piece->n;
                 piece->n -= mark;
         }
@@ -299,6 +305,7 @@ static void place_files(struct lines *l)
 
 static int next_files(struct lines *l, struct ran_error *err)
 {
+        l->offset += l->end;
         l->count = l->begin = l->end = 0;
         while (l->files > 0 && l->end < GROUP_BYTES && l->count < GROUP_LINES) {
                 int code = read_file(l, err);

@@ -22,6 +22,7 @@ struct text_line {
         const char *file;
         const char *s; /* valid until the next group; no end of line (LF or CR LF) */
         size_t n;
+        uint64_t offset;          /* bytes of the file before it, or of these files */
         size_t number;            /* from 1, in the file; of a block: of its first word */
         size_t doc;               /* of blocks: the document, from 1; 0: none has begun */
         struct lines_place place; /* what was in front of it */
@@ -35,9 +36,10 @@ struct lines {
         const char *file;
         char *data; /* [begin, end) has been read and not been given out */
         size_t begin, end, cap;
-        size_t scanned; /* bytes from begin on of a block whose end has not been seen */
-        size_t first;   /* number of its first word; 0: none has been seen */
-        size_t kept;    /* bytes from begin on that need not be searched for a whole line */
+        uint64_t offset; /* bytes before data, of the file or of these files */
+        size_t scanned;  /* bytes from begin on of a block whose end has not been seen */
+        size_t first;    /* number of its first word; 0: none has been seen */
+        size_t kept;     /* bytes from begin on that need not be searched for a whole line */
         struct lines_place at, began; /* behind what was split; behind all blocks that have ended */
         bool ended;                   /* there is no more to read */
         bool more;                    /* the group was full: whole lines may be left in data */

@@ -27,6 +27,10 @@ static const struct ran_field common_fields[] = {
          .local = true},
         {"print_config", 0, RAN_FIELD_BOOL, COMMON(print_config),
          .help = "write the settings in force, as --config takes them, and exit", .local = true},
+        {"print_options", 0, RAN_FIELD_BOOL, COMMON(print_options),
+         .help = "write a line for each option, as completion of command lines takes them, and "
+                 "exit",
+         .local = true},
         {"quiet", 'q', RAN_FIELD_BOOL, COMMON(quiet), .help = "say nothing but what went wrong",
          .local = true},
         {"verbose", 'v', RAN_FIELD_BOOL, COMMON(verbose), .help = "say more", .local = true},
@@ -566,6 +570,8 @@ int cmd_parse(const struct cmd_program *program, int argc, char **argv)
                 answer(program, cmd_help);
         if (cmd_common.version)
                 answer(program, cmd_version);
+        if (cmd_common.print_options)
+                answer(program, cmd_print_options);
         if (cmd_common.config != NULL)
                 apply_config(program);
         apply_settings(&c, false);

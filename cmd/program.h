@@ -24,10 +24,11 @@ const char *cmd_option_value(const struct ran_field *field);
 /* Whether there is a --no-NAME, for settings that a configuration file may have switched on. */
 bool cmd_option_negates(const struct ran_field *field);
 
-/* What --help, --version and --print-config write, appended to out; _set: of the latter, what was
- * set. */
+/* What --help, --version, --print-options and --print-config write, appended to out; _set: of the
+ * latter, what was set. */
 void cmd_help(const struct cmd_program *program, struct ran_buf *out);
 void cmd_version(const struct cmd_program *program, struct ran_buf *out);
+void cmd_print_options(const struct cmd_program *program, struct ran_buf *out);
 void cmd_print_config(const struct cmd_program *program, struct ran_buf *out);
 void cmd_print_set(const struct cmd_program *program, struct ran_buf *out);
 

@@ -464,6 +464,7 @@ static void read_dev(struct session *s)
         struct train_source source = s->source;
 
         dev_input.rejects = NULL; /* holds those of the training data by now */
+        dev_input.shard = NULL;   /* is of the training data */
         source.input = &dev_input;
         source.judge = true;
         source.several = config.multilabel;

@@ -23,6 +23,7 @@
 #include "import.h"
 #include "lines.h"
 #include "shapes.h"
+#include "shard.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 
@@ -59,6 +60,10 @@ const struct ran_field cmd_input_fields[] = {
          .help = "exit with 0 even if there were such lines"},
         {"rejects", 0, RAN_FIELD_TEXT, INPUT(rejects), .value = "FILE",
          .help = "write such lines to FILE as they came", .local = true},
+        {"shard", 0, RAN_FIELD_TEXT, INPUT(shard), .value = "I/N",
+         .help = "read the I-th of N parts of the files only; the results of all parts, one after "
+                 "another, are those of the whole",
+         .local = true},
         {0},
 };
 
@@ -104,12 +109,16 @@ struct run {
         const char *into;
         struct import import; /* of this file */
 
+        struct shard shard;
+        uint64_t before; /* bytes of the files before this one */
+        bool past;       /* all of the shard has been read */
+
         const struct lines *lines;
         struct slot *slots;
         size_t slot_cap, count; /* of this group */
         size_t *unit;           /* (units + 1) first slot of those that are worked on together */
-        size_t units, unit_cap;
-        struct cmd_item *items; /* (count) for work_all */
+        size_t first, units, unit_cap; /* [first, units) are of this process's shard */
+        struct cmd_item *items;        /* (count) for work_all */
         size_t item_cap;
 
         pthread_mutex_t scratch_lock;
@@ -420,18 +429,18 @@ static void trim(struct slot *slot)
                 ran_record_release(&slot->line.record);
 }
 
-static void task(void *arg, size_t unit)
+static void task(void *arg, size_t i)
 {
         const size_t enough = 1 << 20; /* to be written in one piece */
         struct run *run = arg;
-        size_t from = run->unit[unit], to = run->unit[unit + 1];
+        size_t from = run->unit[run->first + i], to = run->unit[run->first + i + 1];
 
         if (atomic_load(&run->ended))
                 return;
         process(run, from, to);
         pthread_mutex_lock(&run->order);
-        for (size_t i = from; i < to; i++)
-                run->slots[i].done = true;
+        for (size_t slot = from; slot < to; slot++)
+                run->slots[slot].done = true;
         while (run->next < run->count && run->slots[run->next].done && !atomic_load(&run->ended)) {
                 struct slot *slot = &run->slots[run->next++];
                 hand_on(run, slot);
@@ -516,6 +525,24 @@ static void cut_units(struct run *run, struct lines *lines)
         cmd_doc_release(&doc);
 }
 
+/* Leaves the units that are of the shard. */
+static void choose_units(struct run *run)
+{
+        const struct text_line *line = run->lines->line;
+
+        for (run->first = 0; run->first < run->units; run->first++) {
+                if (run->before + line[run->unit[run->first]].offset >= run->shard.from)
+                        break;
+        }
+        size_t end = run->first;
+        while (end < run->units && run->before + line[run->unit[end]].offset < run->shard.to)
+                end++;
+        run->past = end < run->units;
+        run->units = end;
+        run->next = run->unit[run->first];
+        run->count = run->unit[end];
+}
+
 /* What the file holds, and how it is cut into pieces; its first line says so where nobody does. */
 static int choose_format(struct run *run, struct lines *lines, struct ran_error *err)
 {
@@ -555,7 +582,8 @@ static int run_groups(struct run *run, struct lines *lines, struct ran_error *er
 {
         int code = choose_format(run, lines, err);
 
-        for (bool first = true; code == RAN_OK && !atomic_load(&run->ended); first = false) {
+        for (bool first = true; code == RAN_OK && !atomic_load(&run->ended) && !run->past;
+             first = false) {
                 code = lines_next(lines, err);
                 if (code != RAN_OK || lines->count == 0)
                         break;
@@ -565,8 +593,8 @@ static int run_groups(struct run *run, struct lines *lines, struct ran_error *er
                 if (code != RAN_OK)
                         break;
                 cut_units(run, lines);
-                run->next = 0;
-                ran_parallel(run->loop->pool, run->units, task, run);
+                choose_units(run);
+                ran_parallel(run->loop->pool, run->units - run->first, task, run);
         }
         return code;
 }
@@ -588,17 +616,26 @@ static void run_files(struct run *run, const struct files *files)
 {
         struct ran_error err;
         struct lines lines;
+        uint64_t size, more;
         size_t next;
 
-        for (size_t i = 0; i < files->n && !atomic_load(&run->ended); i = next) {
+        for (size_t i = 0; i < files->n && !atomic_load(&run->ended) && !run->past; i = next) {
                 next = i + 1;
-                while (files->document[i] && next < files->n && files->document[next])
-                        next++;
+                shard_size(files->name[i], &size);
+                run->before += size;
+                if (run->before < run->shard.from)
+                        continue;
+                run->before -= size;
+                while (files->document[i] && next < files->n && files->document[next]) {
+                        shard_size(files->name[next++], &more);
+                        size += more;
+                }
                 if (files->document[i])
                         lines_open_whole(&lines, files->name + i, next - i);
                 else if (lines_open(&lines, files->name[i], &err) != RAN_OK)
                         cmd_die(CMD_FAILED, "%s", err.text);
                 run_lines(run, &lines);
+                run->before += size;
         }
 }
 
@@ -690,6 +727,7 @@ int cmd_records(const struct cmd_loop *loop, char **operands, struct cmd_counts 
                 run.into = loop->output->into;
         pthread_mutex_init(&run.scratch_lock, NULL);
         pthread_mutex_init(&run.order, NULL);
+        shard_init(&run.shard, loop->input->shard, files.name);
         open_outputs(&run, files.name);
         run_files(&run, &files);
         release(&run);

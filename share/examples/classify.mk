@@ -3,23 +3,44 @@
 #     cp share/examples/classify.mk Makefile      beside train.jsonl and test.jsonl
 #     make                                        report.txt: how good a model of them is
 #     make news.labelled.jsonl                    labels for the documents in news.jsonl
+#     make -j 4 SHARDS=8 news.labelled.jsonl      the same by eight processes, four at a time
 #
-# A program that fails leaves no output file behind, so make never takes half a file for a whole.
+# A program that fails leaves no output file behind, so make never takes half a file for a whole. Data
+# that are not sound end it before the training begins.
 
 CONFIG ?= # a recipe: make CONFIG=small-and-fast.json
+SHARDS ?= # how many processes label one file; none: one process with all threads
+
+.DELETE_ON_ERROR:
 
 report.txt: test.jsonl model.ran
 	ran-classify -m model.ran --eval --eval-format=text -o $@ $<
 	cat $@
 
 # With --resume, a training that was interrupted goes on where it was.
-model.ran: train.jsonl vocab.json $(CONFIG)
+model.ran: train.jsonl vocab.json check.txt $(CONFIG)
 	ran-train classify --vocab vocab.json $(CONFIG:%=--config %) --resume -o $@ $<
+
+check.txt: train.jsonl vocab.json
+	ran-train classify --vocab vocab.json --check --check-format=text $< >$@
 
 vocab.json: train.jsonl
 	ran-tokenize learn --vocab-type wordpiece -o $@ $<
 
+ifeq ($(strip $(SHARDS)),)
 %.labelled.jsonl: %.jsonl model.ran
 	ran-classify -m model.ran -o $@ $<
+else
+# The results of the parts, one after another, are those of the whole.
+numbers := $(shell seq $(SHARDS))
+%.labelled.jsonl: $(foreach i,$(numbers),%.part-$(i))
+	cat $^ >$@
+
+define part
+%.part-$(1): %.jsonl model.ran
+	ran-classify -m model.ran -j 1 --shard $(1)/$(SHARDS) -o $$@ $$<
+endef
+$(foreach i,$(numbers),$(eval $(call part,$(i))))
+endif
 
 .PRECIOUS: model.ran vocab.json

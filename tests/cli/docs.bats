@@ -42,7 +42,7 @@ source_map() {
     $command --help
   done | grep -oE -- '--[][a-z-]+' | sed 's/\[no-\]\(.*\)/\1\n--no-\1/' | sort -u >known
   # Those of other programs.
-  printf -- '--pipe-part\n--block\n--sshlogin\n' >>known
+  printf -- '--pipe-part\n--block\n--sshlogin\n--cflags\n--libs\n' >>known
   grep -oE -- '--[a-z][a-z-]*' "$root/README.md" | sort -u >named
   [ -s named ]
   run -1 grep -vxFf known named
@@ -60,6 +60,17 @@ source_map() {
   version=$(ran-classify --version | sed -n '1s/.* //p')
   grep -qxF "### $version" "$root/README.md"
   grep -qF "Version $version" "$root/README.md"
+}
+
+@test "docs: the Debian package has the version, and says what the programs need" {
+  version=$(ran-classify --version | sed -n '1s/.* //p')
+  [[ $(head -n 1 "$root/share/debian/changelog") == "ran ($version-"* ]]
+  # Each library that pkg-config is asked for has its package.
+  for library in $(sed -n 's/^PACKAGES := //p' "$root/Makefile"); do
+    package=${library#lib}
+    [ "$(grep -c "lib$package-dev" "$root/share/debian/control")" -eq 2 ]
+    grep -q "^build .*lib$package-dev" "$root/share/setup"
+  done
 }
 
 @test "docs: manual pages refer to each other by names that exist" {
@@ -101,7 +112,7 @@ source_map() {
 
 @test "docs: every script parses" {
   for script in $(grep -rlE '^#!/bin/(ba)?sh' "$root/share" "$root/.ci"); do
-    sh -n "$script"
+    $(sed -n "1s/^#!//p" "$script") -n "$script"
   done
   bash -n "$root/share/completion/ran.bash"
   for program in "$root"/share/*/*.awk; do

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# share/: recipes, examples and completion, as somebody uses them who found them there.
+# share/: recipes and examples, as somebody uses them who found them there.
 
 bats_require_minimum_version 1.5.0
 
@@ -78,6 +78,148 @@ weather() {
   [[ $output == *'up to date'* ]]
 }
 
+# tiny_model NAME: of weather, knows next to nothing but is quick
+tiny_model() {
+  weather >train.jsonl
+  ran-train classify -q --epochs 2 --dim 8 --heads 1 --head-dim 8 -o "$1" train.jsonl
+}
+
+@test "examples: make labels in parts, and does again what a change asks for" {
+  weather >train.jsonl
+  cp train.jsonl test.jsonl
+  weather | jq -c 'del(.label)' >news.jsonl
+  echo '{"epochs":2,"dim":8,"heads":1,"head_dim":8}' >tiny.json
+  mk() { make -f "$share/examples/classify.mk" CONFIG=tiny.json "$@"; }
+  mk model.ran
+  ran-classify -m model.ran news.jsonl >whole
+  mk -j 2 SHARDS=3 news.labelled.jsonl
+  cmp whole news.labelled.jsonl
+  [ ! -e news.part-1 ]
+  # A change of the documents is a new model, one of the test documents a new report only.
+  mk
+  touch test.jsonl
+  run -0 mk -n
+  [[ $output == *--eval* && $output != *ran-train* ]]
+  touch train.jsonl
+  run -0 mk -n
+  [[ $output == *'ran-tokenize learn'*'ran-train classify'*--check*'ran-train classify'*--eval* ]]
+  # Unsound data end it before the training.
+  rm -f vocab.json model.ran
+  echo '{"text":"a","label":7.5}' >train.jsonl
+  run mk
+  [ "$status" -ne 0 ]
+  [ ! -e model.ran ] && [ ! -e report.new ]
+}
+
+@test "examples: several processes give what one gives, errors and all" {
+  tiny_model "a model.ran"
+  { weather; echo 'no record'; weather; } >in.jsonl
+  run -1 --separate-stderr shard-classify "a model.ran" 3 in.jsonl train.jsonl
+  ran-classify -q -m "a model.ran" in.jsonl train.jsonl 2>/dev/null | cmp - <(echo "$output")
+  [[ $stderr == *'in.jsonl:17: '* ]]
+  run -3 --separate-stderr shard-classify nowhere.ran 2 in.jsonl
+  [ -z "$output" ]
+  run -2 shard-classify
+}
+
+@test "examples: label-all does what has changed, and goes on past what it cannot read" {
+  tiny_model model.ran
+  mkdir -p in/b
+  weather >in/a.jsonl
+  weather | gzip >'in/b/c d.jsonl.gz'
+  label-all model.ran in out --drop text
+  jq -se 'length == 16 and all(.prediction and (has("text") | not))' out/a.jsonl
+  cmp out/a.jsonl 'out/b/c d.jsonl'
+  touch -d '1 hour ago' in/a.jsonl model.ran
+  touch -r out/a.jsonl before
+  label-all model.ran in out
+  [ ! out/a.jsonl -nt before ]
+  touch -d '1 second' in/a.jsonl
+  echo '[]' >>in/b/e.jsonl
+  run -1 label-all model.ran in out
+  [ out/a.jsonl -nt before ]
+  jq -e .ran_error out/b/e.jsonl
+  ln -s nowhere in/b/f.jsonl
+  run -3 label-all model.ran in out
+  [[ $output == *'in/b/f.jsonl could not be labelled (status 3)'* ]]
+  run -2 label-all
+}
+
+@test "examples: route puts every line into a file, byte for byte" {
+  cat >in.jsonl <<'END'
+{"n":1.50, "prediction":{"label":"a/b"}}
+{"n":12345678901234567890,"prediction":{"label":null}}
+{"prediction":{"label":".."}}
+{"ran_error":{"message":"m"},"n":4}
+{"prediction":{"labels":[{"label":"x"},{"label":"unclear"}]},"n":5}
+{"prediction":{"labels":[]},"n":6}
+{"prediction":{"label":"a/b"},"t":"tab\\there"}
+no record
+END
+  route "to here" <in.jsonl
+  (cd 'to here' && find . -type f | LC_ALL=C sort | tr '\n' ' ') >files
+  [ "$(cat files)" = './errors.jsonl ./label/...jsonl ./label/a%2Fb.jsonl ./label/unclear.jsonl ./label/x.jsonl ./unclear.jsonl ' ]
+  sed -n '1p;7p' in.jsonl | cmp - 'to here/label/a%2Fb.jsonl'
+  sed -n '2p;6p' in.jsonl | cmp - 'to here/unclear.jsonl'
+  sed -n '4p;8p' in.jsonl | cmp - 'to here/errors.jsonl'
+  sed -n '5p' in.jsonl | cmp - 'to here/label/x.jsonl'
+  # From a model that abstains.
+  tiny_model model.ran
+  ran-classify -m model.ran --threshold 1 train.jsonl | route all
+  [ "$(wc -l <all/unclear.jsonl)" -eq 16 ]
+}
+
+@test "examples: two models write into one record, and an error is one" {
+  tiny_model topic.ran
+  ran-train classify -q --epochs 1 --seed 9 --dim 8 --heads 1 --head-dim 8 -o tone.ran train.jsonl
+  two-models topic.ran tone.ran train.jsonl >both.jsonl
+  jq -c .topic both.jsonl | cmp - <(ran-classify -m topic.ran train.jsonl | jq -c .prediction)
+  jq -c .tone both.jsonl | cmp - <(ran-classify -m tone.ran train.jsonl | jq -c .prediction)
+  run -1 --separate-stderr two-models topic.ran tone.ran <<<'{"id":1}'
+  [ "$(jq -c '[.id, (.ran_error | has("message"))]' <<<"$output")" = '[1,true]' ]
+  run -3 two-models nowhere.ran tone.ran train.jsonl
+}
+
+@test "examples: near-duplicates finds what is the same but for a word" {
+  tiny_model model.ran
+  { weather; echo '{"id":"again","text":"wet wet day, number 1"}'; } >in.jsonl
+  near-duplicates model.ran in.jsonl 0.99999 >pairs
+  grep -qx "1.000000$(printf '\t')\"wet1\"$(printf '\t')\"again\"" pairs
+  # All pairs, against jq.
+  near-duplicates model.ran in.jsonl -1 | wc -l | grep -qx 136
+  ran-classify -m model.ran --embed in.jsonl | jq -s '
+    def norm: map(. * .) | add | sqrt;
+    map(.prediction.embedding) | ([.[0], .[3]] | transpose | map(.[0] * .[1]) | add) / (.[0] | norm) / (.[3] | norm)' >wanted
+  near-duplicates model.ran in.jsonl -1 | awk '$2 == "\"wet1\"" && $3 == "\"wet4\"" { print $1 }' |
+    jq -se --slurpfile wanted wanted '.[0] - $wanted[0] | fabs < 1e-6'
+  echo '{}' >>in.jsonl
+  run -1 near-duplicates model.ran in.jsonl 0.9
+  run -3 near-duplicates nowhere.ran in.jsonl
+}
+
+@test "examples: careful keeps what is good, and says what is not" {
+  tiny_model model.ran
+  { weather; echo '{"id":12345678901234567890}'; } >in.jsonl
+  run -0 --separate-stderr careful model.ran in.jsonl out.jsonl
+  [[ $stderr == *'some records could not be used: see out.jsonl.errors'* ]]
+  ran-classify -m model.ran train.jsonl | cmp - out.jsonl
+  [ "$(cat out.jsonl.rejects)" = '{"id":12345678901234567890}' ]
+  [ "$(jq .line out.jsonl.errors)" = 17 ]
+  rm out.jsonl
+  yes '[]' | head -n 9 >>in.jsonl
+  run -3 careful model.ran in.jsonl out.jsonl
+  [ ! -e out.jsonl ]
+  run -3 careful nowhere.ran in.jsonl out.jsonl
+  [[ $output == *'nothing was labelled (status 3)'* ]]
+}
+
+@test "examples: the README names them all" {
+  for example in "$share"/examples/*; do
+    name=$(basename "$example")
+    [ "$name" = README.md ] || grep -qF "| \`$name\` |" "$share/examples/README.md"
+  done
+}
+
 @test "examples: GNU parallel gives what one process gives" {
   parallel --version 2>/dev/null | grep -q GNU || skip 'no GNU parallel'
   weather >train.jsonl
@@ -85,49 +227,4 @@ weather() {
   ran-classify -m "a model.ran" train.jsonl >one.jsonl
   parallel-classify "a model.ran" train.jsonl --block 200 >many.jsonl
   cmp one.jsonl many.jsonl
-}
-
-# ---- completion ----------------------------------------------------------------------------------
-
-# complete WORD...: what bash would offer for the last one.
-offers() {
-  bash -c '. "$0"
-    COMP_WORDS=("$@")
-    COMP_CWORD=$(($# - 1))
-    _ran "$1" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
-    echo "${COMPREPLY[*]}"' "$share/completion/ran.bash" "$@"
-}
-
-@test "completion: verbs, options of the verb, values" {
-  [ "$(offers ran-tokenize e)" = encode ]
-  [[ " $(offers ran-train '') " == *' classify '* ]]
-  [ "$(offers ran-train classify --sched)" = --schedule ]
-  [ "$(offers ran-train classify --schedule '')" = 'constant linear cosine' ]
-  [ "$(offers ran-train classify --schedule = co)" = 'constant cosine' ]
-  [ "$(offers ran-classify --eval-format j)" = json ]
-  [ "$(offers ran-tokenize learn --sched)" = '' ]
-}
-
-@test "completion: names of files are left to bash" {
-  [ "$(offers ran-classify '')" = '' ]
-  [ "$(offers ran-classify -m '')" = '' ]
-  [ "$(offers ran-train classify --dev m)" = '' ]
-  [ "$(offers ran-train --config '')" = '' ]
-}
-
-@test "completion: every program has it" {
-  for program in "$bin"/ran-*; do
-    [ -f "$program" ] && [ -x "$program" ] || continue
-    bash -c '. "$0"; complete -p "$1"' "$share/completion/ran.bash" "$(basename "$program")"
-  done
-}
-
-@test "completion: every option of --help is offered, with its no" {
-  for command in ran-classify ran-tag 'ran-lm generate' 'ran-train classify' 'ran-tokenize learn'; do
-    $command --help | sed -n 's/^  \(-., \|    \)\(--[^ ]*\).*/\2/p' >help
-    [ -s help ]
-    { sed 's/\[no-\]//' help; sed -n 's/\[no-\]/no-/p' help; } | sort >wanted
-    offers $command -- | tr ' ' '\n' | sort >offered
-    diff wanted offered
-  done
 }

@@ -124,3 +124,69 @@ examples() {
     sh -e examples.sh >out 2>err || { echo "$page:" >&2; cat examples.sh err >&2; false; }
   done
 }
+
+# blocks PAGE: each of its displays outside of EXAMPLES in a file, block.1, block.2 ...
+blocks() {
+  rm -f block.*
+  awk '/^\.Bd/ { on = 1; n++; next } /^\.Ed/ { on = 0 } on { print >("block." n) }' <(
+    awk '/^\.Sh/ { skip = FILENAME ~ /\.1$/ && $2 == "EXAMPLES" } !skip' "$1" |
+      sed 's/\\e/\\/g; s/\\-/-/g; s/\\(dq/"/g')
+}
+
+@test "manual: what is shown elsewhere runs, too, and is what it says" {
+  for word in wet dry; do
+    for i in 1 2 3 4 5 6 7 8; do
+      echo "{\"id\":\"$word$i\",\"text\":\"it was a $word day, number $i\",\"label\":\"$word\"}"
+    done
+  done >documents.jsonl
+  for copy in test train labelled out; do
+    cp documents.jsonl $copy.jsonl
+  done
+  # As small as it gets, whatever the pages say.
+  mkdir bin
+  printf '#!/bin/sh\nverb=$1\nshift\nexec "%s" "$verb" --dim 8 --heads 1 --head-dim 8 --epochs 1 "$@"\n' \
+    "$(command -v ran-train)" >bin/ran-train
+  chmod +x bin/ran-train
+  PATH=$PWD/bin:$PATH
+  ran-train classify -q -o model.ran train.jsonl
+  for page in "$root"/man/*.[1-8]; do
+    blocks "$page"
+    for block in block.*; do
+      [ -e "$block" ] || continue
+      case $(head -n 1 "$block") in
+      'ran-'* | 'jq '* | 'n=$('*)
+        sh -e "$block" >said 2>&1
+        ;;
+      *.ran:*)
+        make -n -f "$block" documents.scored.jsonl >said 2>&1
+        ;;
+      '{"id": 8, '*)
+        # Two lines: what comes in, as the eighth line, and what goes out.
+        { printf '\n\n\n\n\n\n\n'; head -n 1 "$block"; } >docs.jsonl
+        ran-classify -m model.ran docs.jsonl 2>said | diff - <(tail -n 1 "$block") || false
+        ;;
+      '{"id"'*)
+        jq -c . "$block" >said
+        ;;
+      'p(w) ='* | 'offset'* | 'z = '* | '{"type":'* | '{"version":'* | '"pre_tokenizer"'*) ;; # no commands
+      'from safetensors'*)
+        python3 -c 'import safetensors.numpy' 2>said || continue
+        python3 "$block" >said 2>&1
+        ;;
+      *)
+        echo "$(basename "$page"): no test knows what to do with this:" >&2
+        cat "$block" >&2
+        false
+        ;;
+      esac || { echo "$(basename "$page"):" >&2; cat "$block" said >&2; false; }
+    done
+  done
+}
+
+@test "manual: groff, which man(1) uses elsewhere, understands the pages" {
+  command -v groff >/dev/null || skip 'no groff'
+  for page in "$root"/man/*.[1-8]; do
+    groff -mandoc -Tutf8 -ww -z "$page" >said 2>&1
+    [ ! -s said ] || { cat said >&2; false; }
+  done
+}
