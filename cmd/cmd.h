@@ -154,7 +154,8 @@ struct cmd_output {
 };
 extern const struct ran_field cmd_output_fields[];
 
-/* One line of input, a sentence in columns, or a file. The record is valid (an object, each member of `reads` given once at most). */
+/* One line of input, a sentence in columns, or a file. The record is valid (an object, each member
+ * of `reads` given once at most). */
 struct cmd_line {
         const char *file; /* as given; "-" for standard input */
         size_t number;    /* from 1, blank lines counted */

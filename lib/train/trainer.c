@@ -451,6 +451,7 @@ static bool sane(const struct ran_trainer *t)
                         return false;
         return t->at.epoch >= 0 && t->at.epoch <= (double)t->s->epochs && t->at.batch >= 0 &&
                t->at.batch <= t->at.updates && t->at.updates < 1e15 && t->at.calibrated >= 0 &&
+               t->at.cost >= 0 && t->at.cost <= 1e12 &&
                t->at.calibrated < 1e15 && t->at.best_epoch >= 0 &&
                t->at.best_epoch <= (double)t->s->epochs;
 }
