@@ -168,6 +168,7 @@ streaming() {
   rm -rf tasks
   mkdir tasks
   LC_ALL=C awk '{ printf "%d\t%s\n", at, $0; at += length($0) + 1 }' documents.jsonl | split -l "$n" - tasks/in-
+  # shellcheck disable=SC2045 # names of ours; last first, since parts come in no order
   for in in $(ls -r tasks/in-*); do
     mkdir "tasks/work-${in##*-}"
     (cd "tasks/work-${in##*-}" && ln -s "$BATS_FILE_TMPDIR/model.ran" . && env -i PATH="$PATH" setsid "$@") \

@@ -152,12 +152,12 @@ goes_on() {
   ran-train classify -q $shape $long -o alone.ran train.jsonl
   begin 2
   kill -TERM "$(rank_of 1)"
-  ! wait $job
+  if wait $job; then false; fi
   grep -q 'stopped in epoch' said
   goes_on 4
   begin 4
   kill -INT "$(rank_of 0)"
-  ! wait $job
+  if wait $job; then false; fi
   grep -q 'model.ran.ckpt holds what was learned' said
   goes_on 1
 }
@@ -169,7 +169,7 @@ goes_on() {
   begin 3 --checkpoint-minutes 0.001
   wait_for '"event":"checkpoint"' log.jsonl
   kill -KILL "$(rank_of 2)"
-  ! wait $job
+  if wait $job; then false; fi
   [ -z "${open_mpi:-}" ] || grep -q 'model.ran.ckpt holds what was learned' said
   [ -z "$(rank_of 0)" ]
   goes_on 2

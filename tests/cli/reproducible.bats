@@ -10,6 +10,8 @@ bats_require_minimum_version 1.5.0
   mkdir one 'another, with a longer name'
   for folder in one another*; do
     cp -R "$source"/Makefile "$source"/lib "$source"/share "$folder"
+    mkdir "$folder"/tests
+    cp -R "$source"/tests/lint "$folder"/tests
     find "$folder"/lib -name '*.c' ! -path '*/base/*' ! -name 'simd.c' -delete
   done
   # Older files, another build folder, another umask, another number of jobs, another time zone.

@@ -53,8 +53,8 @@ awkward() {
   seq 10000 | sed 's/.*/{"id":&,"text":"a"}/' >in.jsonl
   for i in 1 2 3 4; do
     encode --shard $i/4 in.jsonl >$i
-    lines=$(wc -l <$i)
-    [ "$lines" -gt 2400 ] && [ "$lines" -lt 2600 ]
+    n=$(wc -l <$i)
+    [ "$n" -gt 2400 ] && [ "$n" -lt 2600 ]
   done
   cat 1 2 3 4 | jq .id | cmp - <(seq 10000)
 }
@@ -81,6 +81,7 @@ awkward() {
     printf "{\"doc\":%d,\"tokens\":[\"w%d\",\"v\"],\"tags\":[\"%s\",\"O\"]}\n", i, i % 5, i % 2 ? "B-A" : "O" }' >in.jsonl
   ran-train tag -q --dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 2 --epochs 1 \
     --min-count 1 --no-dev --join-sentences 4 -o model.ran in.jsonl
+  # shellcheck disable=SC2120 # parts gives it some
   tag() { ran-tag -m model.ran --logits in.jsonl "$@"; }
   tag >whole
   for n in 2 5 9 40; do
