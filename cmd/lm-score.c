@@ -45,9 +45,9 @@ static const struct ran_field cache_fields[] = {
          .help = "expect words again that came after like ones of the last N tokens of the "
                  "document; 0: do not"},
         {"cache_weight", 0, RAN_FIELD_REAL, offsetof(struct lm_options, cache.weight), 0, 0.999,
-         .value = "P", .initial = "0.15", .help = "the share of the cache in the probabilities"},
+         .value = "P", .initial = "0.12", .help = "the share of the cache in the probabilities"},
         {"cache_theta", 0, RAN_FIELD_REAL, offsetof(struct lm_options, cache.theta), 0,
-         RAN_CACHE_THETA, .value = "T", .initial = "6",
+         RAN_CACHE_THETA, .value = "T", .initial = "8",
          .help = "how much more the likest count; 0: all the same"},
         {0},
 };
