@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FOLDS = 5, ENOUGH = 2000 };
+enum { FOLDS = 5, ENOUGH = 1000 };
 
 /* Ascending: each fit begins where that with less cost ended. The first one, with ratios, is for
  * where there are too few documents to ask. */
 static const double costs[] = {0.5, 2, 8};
-/* Nearer than that no choice becomes another, only later (ran_linear_near). */
+/* Nearer than that no choice becomes another, only later (ran_linear_near, RAN_LINEAR_PASSES). */
 static const double roughly = 0.3;
+enum { SOME_PASSES = 10 };
 enum { COSTS = sizeof costs / sizeof *costs };
 
 struct candidate {
@@ -75,6 +76,7 @@ static int prepare(struct choice *x, struct ran_error *err)
         ran_plan_shuffle(x->order, k->document, k->n, k->seed, RAN_SHUFFLE_FOLDS);
         x->fold = *k;
         x->fold.near = roughly;
+        x->fold.passes = SOME_PASSES;
         x->fold.alpha = x->alpha;
         x->fold.pass = on_pass;
         x->fold.arg = x;

@@ -3,7 +3,7 @@
  * The cost that is best goes from 0.5 to 8 and more with the collection, and with few documents of
  * many classes the wrong one costs 5 points; ratios help sentences and hurt long documents. So it
  * is tried: by cross-validation in five folds of the documents that are learned from, as many of
- * them as it takes to ask 2,000 documents. What counts is the loss, at the scale at which it is
+ * them as it takes to ask 1,000 documents. What counts is the loss, at the scale at which it is
  * least, since it tells settings apart by each document and not only by those at the edge.
  */
 #ifndef RAN_TRAIN_CHOOSE_H

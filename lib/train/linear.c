@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Documents are read so many tokens at a time, one at least; and solved so many times at most. */
-enum { TOKENS = 1 << 15, PASSES = 200 };
+/* Documents are read so many tokens at a time, one at least. */
+enum { TOKENS = 1 << 15 };
 /* Of how rare a feature is: added to what each side has of it. */
 static const double smoothing = 0.03;
 
@@ -361,7 +361,7 @@ static int solve(struct solver *s, struct ran_error *err)
         size_t *order = ran_alloc(k->n, sizeof *order, err);
         int rc = order != NULL ? RAN_OK : RAN_ENOMEM;
 
-        for (size_t n = 0; n < PASSES && rc == RAN_OK; n++) {
+        for (size_t n = 0; n < k->passes && rc == RAN_OK; n++) {
                 ran_plan_shuffle(order, k->document, k->n, k->seed, n);
                 rc = pass(s, order, err);
                 if (rc == RAN_OK && k->pass != NULL && k->pass(k->arg, n + 1) != 0)

@@ -12,7 +12,7 @@
  * wide.weight[g, c] = r_gc u_g. A document that is learned from by probabilities counts for both
  * sides, as much as they say.
  *
- * Solved to its optimum by coordinate descent in the dual (Hsieh et al. 2008): classes and their
+ * Solved by coordinate descent in the dual (Hsieh et al. 2008), near enough: classes and their
  * order do not meddle with each other, so that they are shared among threads. Steps along
  * gradients, as the encoder learns by, end 1 to 4 points short of that in the same time.
  */
@@ -34,7 +34,8 @@ struct ran_linear {
         float *alpha;  /* NULL: 0 to begin with. Or (B, C, sides) as another fit left it, whose
                           weight  and bias this one begins with: sooner there, if only the cost is
                           another */
-        double near;   /* ends when no document is further than this from where it belongs */
+        double near;   /* ends when no document is further than this from where it belongs, */
+        size_t passes; /* or after so many times through the documents */
         uint64_t seed; /* of the order of documents */
         struct ran_pool *pool;
         /* Called after each time through the documents, with their number; a value other than 0
@@ -43,8 +44,11 @@ struct ran_linear {
         void *arg;
 };
 
-/* What is near enough: how documents are told apart shows long before the last digits do. */
+/* What is near enough: how documents are told apart shows long before the last digits do. With a
+ * high cost a few documents move for a hundred passes; of Reuters-21578 (90 labels, cost 8) 20 gave
+ * the same dev loss as 127, in a sixth of the time. */
 extern const double ran_linear_near;
+enum { RAN_LINEAR_PASSES = 20 };
 
 /* idf (rows of the table): how much each bucket counts, by how many documents have it. */
 int ran_linear_idf(const struct ran_linear *k, float *idf, struct ran_error *err);

@@ -224,6 +224,7 @@ struct ran_linear ran_trainer_linear(const struct ran_trainer *t)
                                    .cost = t->at.cost,
                                    .ratios = t->at.ratios != 0,
                                    .near = ran_linear_near,
+                                   .passes = RAN_LINEAR_PASSES,
                                    .seed = t->s->seed,
                                    .pool = t->job->pool};
 }
@@ -451,9 +452,8 @@ static bool sane(const struct ran_trainer *t)
                         return false;
         return t->at.epoch >= 0 && t->at.epoch <= (double)t->s->epochs && t->at.batch >= 0 &&
                t->at.batch <= t->at.updates && t->at.updates < 1e15 && t->at.calibrated >= 0 &&
-               t->at.cost >= 0 && t->at.cost <= 1e12 &&
-               t->at.calibrated < 1e15 && t->at.best_epoch >= 0 &&
-               t->at.best_epoch <= (double)t->s->epochs;
+               t->at.cost >= 0 && t->at.cost <= 1e12 && t->at.calibrated < 1e15 &&
+               t->at.best_epoch >= 0 && t->at.best_epoch <= (double)t->s->epochs;
 }
 
 static int read_carried(struct ran_trainer *t, const struct ran_model *m, struct ran_error *err)

@@ -38,6 +38,7 @@ static void bench_init(struct bench *b, size_t documents, bool several)
                                    .cost = 0.7,
                                    .ratios = true,
                                    .near = 1e-5,
+                                   .passes = 1000,
                                    .seed = 5};
 }
 
@@ -406,6 +407,20 @@ TEST(linear_fit_is_the_same_for_any_threads)
                 ran_pool_free(b.k.pool);
                 bench_release(&b);
         }
+}
+
+TEST(linear_fit_ends_after_so_many_passes)
+{
+        struct bench b;
+        size_t passes;
+
+        bench_init(&b, 60, false);
+        b.k.pass = count_pass;
+        b.k.arg = &passes;
+        b.k.passes = 3;
+        learn(&b);
+        CHECK_SIZE(passes, 3);
+        bench_release(&b);
 }
 
 TEST(linear_fit_that_is_stopped_leaves_what_was_there)
