@@ -37,8 +37,7 @@ const struct ran_field cmd_input_fields[] = {
         {"input_format", 0, RAN_FIELD_CHOICE, INPUT(input_format), .choices = format_names,
          .value = "NAME", .initial = "auto",
          .help = "what a line holds, or a sentence (conll), or a whole file; auto goes by the "
-                 "first "
-                 "line, and takes the files in a folder whole"},
+                 "first line, and takes the files in a folder whole"},
         {"files_from", 0, RAN_FIELD_TEXT, INPUT(files_from), .value = "FILE", .local = true,
          .help = "read also the files that FILE names, one a line or with a NUL behind each; auto "
                  "takes them whole"},
