@@ -567,12 +567,13 @@ static void choose_wide(const struct session *s)
         const size_t most = (size_t)1 << 24, least = 1024;
         size_t was = config.wide;
 
-        if (s->source.task != RAN_TASK_CLASSIFY || cmd_was_set("wide"))
+        if (cmd_was_set("wide"))
                 return;
         while (config.wide > least && config.wide > most / s->train.set.C)
                 config.wide /= 2;
         if (config.wide != was)
-                cmd_note("there are %zu labels: --wide %zu", s->train.set.C, config.wide);
+                cmd_note("there are %zu %s: --wide %zu", s->train.set.C,
+                         s->source.task == RAN_TASK_TAG ? "tags" : "labels", config.wide);
 }
 
 /* Settings that the library does not know of and that can change the model. */
@@ -737,10 +738,9 @@ static int classify(int argc, char **argv)
 static int tag(int argc, char **argv)
 {
         static const struct preset presets[] = {
-                {"task", "tag"},          {"crf", "true"},
-                {"spelling", "16384"},    {"dropout", "0.3"},
-                {"embed_dropout", "0.3"}, {"epochs", "20"},
-                {"refit", "true"},        {0},
+                {"task", "tag"},    {"crf", "true"},          {"spelling", "16384"},
+                {"dropout", "0.3"}, {"embed_dropout", "0.3"}, {"epochs", "20"},
+                {"refit", "true"},  {"wide", "262144"},       {0},
         };
 
         return run_task(RAN_TASK_TAG, &tag_program, presets, argc, argv);

@@ -145,8 +145,9 @@ const struct ran_field ran_config_fields[] = {
          .high = 1 << 28,
          .value = "N",
          .initial = "0",
-         .help = "a wide path beside the encoder: runs of words straight to the labels, as in a "
-                 "linear model, hashed to a table of N rows; 0: no"},
+         .help = "a wide path beside the encoder, as in a linear model: runs of words straight to "
+                 "the labels, or what is around a word straight to its tag, hashed to a table of "
+                 "N rows; 0: no"},
         {.name = "ngrams",
          .type = RAN_FIELD_SIZE,
          AT(ngrams),
@@ -267,11 +268,15 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
                 return ran_fail(err, RAN_EINVAL,
                                 "language models cannot look at the spelling of words that are to "
                                 "be found: spelling must be 0");
-        if (c->wide > 0 && c->task != RAN_TASK_CLASSIFY)
+        if (c->wide > 0 && (c->task == RAN_TASK_LM || c->task == RAN_TASK_MLM))
                 return ran_fail(err, RAN_EINVAL,
-                                "the wide path leads from runs of words to the label of a "
-                                "document: for '%s' wide must be 0",
+                                "the wide path leads from words to labels or tags, and language "
+                                "models have none: for '%s' wide must be 0",
                                 tasks[c->task]);
+        if (c->wide_affixes && c->wide > 0 && c->task == RAN_TASK_TAG)
+                return ran_fail(err, RAN_EINVAL,
+                                "a tagger looks at the beginnings and ends of words as spelling: "
+                                "wide_affixes must be off");
         if (c->encoder != RAN_ENCODER_CONTEXTUALIZER && c->rotary && c->head_dim % 2 != 0)
                 return ran_fail(err, RAN_EINVAL,
                                 "rotary positions turn pairs: head_dim must be even, "

@@ -156,7 +156,8 @@ size_t ran_params_apart(struct ran_apart apart[RAN_APART], struct ran_params *p,
                         (struct ran_apart){"spelling.weight", c->spelling, c->dim, &p->spelling};
         if (c->wide > 0) {
                 apart[n++] = (struct ran_apart){"wide.weight", c->wide, C, &p->wide};
-                apart[n++] = (struct ran_apart){"wide.idf", 0, c->wide, &p->idf};
+                if (ran_is_wide_by_documents(c))
+                        apart[n++] = (struct ran_apart){"wide.idf", 0, c->wide, &p->idf};
         }
         return n;
 }

@@ -119,7 +119,7 @@ struct ran_tensor_spec {
         X(gpc_gate_b, "classify.gpc_glu.gate.bias", 0, D, ZERO, ran &&classify &&gated)       \
         X(out_w, "classify.out.weight", C, D, GLOROT, classify)                               \
         X(out_b, "classify.out.bias", 0, C, ZERO, classify)                                   \
-        X(wide_b, "wide.bias", 0, C, ZERO, classify && c->wide > 0)                           \
+        X(wide_b, "wide.bias", 0, C, ZERO, (classify || tag) && c->wide > 0)                  \
         X(tag_w, "tag.out.weight", C, D, GLOROT, tag)                                         \
         X(tag_b, "tag.out.bias", 0, C, ZERO, tag)                                             \
         X(crf_start, "crf.start", 0, C, ZERO, tag && c->crf)                                  \
@@ -169,7 +169,7 @@ struct ran_params {
         uint64_t seed;           /* of the training: what a random first context is keyed by */
         const float *spelling;   /* (c->spelling, D), apart like the embedding; NULL: none */
         const float *wide;       /* (c->wide, C) and */
-        const float *idf;        /* (c->wide) of the wide path, see wide.h; NULL: none */
+        const float *idf;        /* (c->wide) of the wide path of a classifier, see wide.h; NULL: none */
         const uint32_t *pieces; /* (V, RAN_PIECE), made from the vocabulary where c wants them */
         float *dembed; /* of a gradient where the output is tied to the embedding: (V, D); else NULL
                         */
@@ -179,6 +179,16 @@ struct ran_params {
 static inline bool ran_is_tied(const struct ran_config *c)
 {
         return c->task == RAN_TASK_LM || c->task == RAN_TASK_MLM;
+}
+
+/* Whether there is a wide path of documents (wide.h), or one of words (wide-words.h). */
+static inline bool ran_is_wide_by_documents(const struct ran_config *c)
+{
+        return c->wide > 0 && c->task == RAN_TASK_CLASSIFY;
+}
+static inline bool ran_is_wide_by_words(const struct ran_config *c)
+{
+        return c->wide > 0 && c->task == RAN_TASK_TAG;
 }
 
 /* The attention pattern of a head: its own, or the one that all have. */

@@ -4,10 +4,11 @@
  * is a function of its ids alone, whatever engine multiplies. */
 #include "model/score.h"
 #include "model/cache.h"
-#include "model/crf.h"
 #include "model/encoder.h"
 #include "model/lm.h"
 #include "model/model.h"
+#include "model/tagger.h"
+#include "model/wide-words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ struct ran_state {
         size_t C;
         double *chain; /* tagging: scratch of the chain of tags */
         float *marginals;
+        uint32_t *bucket; /* of a word */
         size_t chain_cap, marginals_cap;
 };
 
@@ -32,7 +34,11 @@ struct ran_state *ran_scorer_new(const struct ran_config *c, const struct ran_pa
                 return NULL;
         s->p = p;
         s->C = C;
-        if (ran_work_init(&s->work, c, false, pool, err) != RAN_OK) {
+        if (ran_is_wide_by_words(c))
+                s->bucket = ran_alloc(ran_word_features(c), sizeof *s->bucket, err);
+        if ((ran_is_wide_by_words(c) && s->bucket == NULL) ||
+            ran_work_init(&s->work, c, false, pool, err) != RAN_OK) {
+                free(s->bucket);
                 free(s);
                 return NULL;
         }
@@ -53,6 +59,7 @@ void ran_state_free(struct ran_state *s)
         ran_rows_release(&s->rows);
         free(s->chain);
         free(s->marginals);
+        free(s->bucket);
         free(s);
 }
 
@@ -113,13 +120,39 @@ int ran_score_watched(struct ran_state *s, const struct ran_document *d, size_t 
         return code;
 }
 
+/* The logits (words, C) of the encoder alone, in the head. */
+static int read_words(struct ran_state *s, const struct ran_document *d, struct ran_error *err)
+{
+        if (d->L == 0 || d->words == 0)
+                return ran_fail(err, RAN_EINVAL, "a document without words");
+        if (load(s, d, 0, err) != RAN_OK)
+                return RAN_ENOMEM;
+        ran_encode(&s->work, s->p);
+        ran_head(&s->work, s->p, s->C);
+        return RAN_OK;
+}
+
+int ran_score_word_paths(struct ran_state *s, const struct ran_document *d, float *deep,
+                         float *wide, struct ran_error *err)
+{
+        size_t bytes = d->words * s->C * sizeof *deep;
+        int rc = read_words(s, d, err);
+
+        if (rc != RAN_OK)
+                return rc;
+        memcpy(deep, s->work.head.logits, bytes);
+        if (wide != NULL) {
+                memset(wide, 0, bytes);
+                ran_wide_words(wide, s->bucket, s->p, s->work.c, d, s->C);
+        }
+        return RAN_OK;
+}
+
 int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ran_tag_scratch *out,
                     struct ran_error *err)
 {
         size_t n = d->words, room = ran_crf_scratch(n, s->C);
 
-        if (d->L == 0 || n == 0)
-                return ran_fail(err, RAN_EINVAL, "a document without words");
         double *chain = ran_grow(s->chain, &s->chain_cap, room, sizeof *chain, err);
         if (chain == NULL)
                 return RAN_ENOMEM;
@@ -129,12 +162,12 @@ int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ra
         if (marginals == NULL)
                 return RAN_ENOMEM;
         s->marginals = marginals;
-        if (load(s, d, 0, err) != RAN_OK)
-                return RAN_ENOMEM;
-        ran_encode(&s->work, s->p);
-        ran_head(&s->work, s->p, s->C);
-        *out = (struct ran_tag_scratch){s->p,     s->work.head.logits, d->begins, s->C, chain,
-                                        marginals};
+        if (read_words(s, d, err) != RAN_OK)
+                return err->code;
+        if (ran_is_wide_by_words(s->work.c))
+                ran_wide_words(s->work.head.logits, s->bucket, s->p, s->work.c, d, s->C);
+        *out = (struct ran_tag_scratch){
+                ran_chain_of(s->p), s->work.head.logits, d->begins, s->C, chain, marginals};
         return RAN_OK;
 }
 

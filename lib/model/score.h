@@ -3,6 +3,7 @@
 #define RAN_MODEL_SCORE_H
 
 #include "model/carry.h"
+#include "model/crf.h"
 #include "model/params.h"
 
 /* As ran_state_new; config and params must outlive the state. */
@@ -12,19 +13,23 @@ struct ran_state *ran_scorer_new(const struct ran_config *c, const struct ran_pa
 int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, float *embedding,
               struct ran_error *err);
 
-/* Encodes a document, and fills what is looked at; sources as for ran_lm_read. All was checked. */
-struct ran_watch;
 /* The logits (C) of the encoder and, where there is a wide path, those of that; else wide is NULL.
  */
 int ran_score_paths(struct ran_state *s, const struct ran_document *d, float *deep, float *wide,
                     struct ran_error *err);
+/* The same of the words of a document: (words, C). */
+int ran_score_word_paths(struct ran_state *s, const struct ran_document *d, float *deep,
+                         float *wide, struct ran_error *err);
+
+/* Encodes a document, and fills what is looked at; sources as for ran_lm_read. All was checked. */
+struct ran_watch;
 int ran_score_watched(struct ran_state *s, const struct ran_document *d, size_t sources,
                       const struct ran_watch *watch, struct ran_error *err);
 
 /* Logits (n, C) of the n words of a document, in the state's own memory, with room for decoding
  * them; good until the state is used again. */
 struct ran_tag_scratch {
-        const struct ran_params *p;
+        struct ran_crf crf;
         const float *logits; /* (n, C) */
         const bool *begins;  /* (n), or NULL: the document's */
         size_t C;

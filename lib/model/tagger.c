@@ -54,23 +54,20 @@ size_t ran_sentence_end(const bool *begins, size_t from, size_t n)
 void ran_tag_decode(const struct ran_tag_scratch *k, const struct ran_tag_rules *rules, size_t n,
                     uint32_t *tags)
 {
-        const struct ran_crf chain = ran_chain_of(k->p);
         const struct ran_crf_rules allowed = {rules->start, rules->transition};
 
         for (size_t from = 0, end; from < n; from = end) {
                 end = ran_sentence_end(k->begins, from, n);
-                ran_crf_decode(tags + from, k->logits + from * k->C, &chain,
+                ran_crf_decode(tags + from, k->logits + from * k->C, &k->crf,
                                rules->start != NULL ? &allowed : NULL, end - from, k->C, k->chain);
         }
 }
 
 void ran_tag_marginals(const struct ran_tag_scratch *k, size_t n)
 {
-        const struct ran_crf chain = ran_chain_of(k->p);
-
         for (size_t from = 0, end; from < n; from = end) {
                 end = ran_sentence_end(k->begins, from, n);
-                ran_crf_marginals(k->marginals + from * k->C, k->logits + from * k->C, &chain,
+                ran_crf_marginals(k->marginals + from * k->C, k->logits + from * k->C, &k->crf,
                                   end - from, k->C, k->chain);
         }
 }

@@ -6,29 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-/* Part of the format of model files: SplitMix64's finaliser (Steele, Lea and Flood 2014), id by id,
- * so that the runs which begin at a token come one out of another. */
-static uint64_t extend(uint64_t hash, uint32_t id)
-{
-        uint64_t z = (hash ^ id) + UINT64_C(0x9e3779b97f4a7c15);
-
-        z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-        z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-        return z ^ (z >> 31);
-}
-
-static uint32_t bucket_of(uint64_t hash, size_t buckets)
-{
-        return (uint32_t)(hash % buckets);
-}
-
 uint32_t ran_wide_bucket(const uint32_t *ids, size_t n, size_t buckets)
 {
         uint64_t hash = 0;
 
         for (size_t i = 0; i < n; i++)
-                hash = extend(hash, ids[i]);
-        return bucket_of(hash, buckets);
+                hash = ran_wide_extend(hash, ids[i]);
+        return ran_wide_bucket_of(hash, buckets);
 }
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
@@ -60,8 +44,8 @@ static uint32_t affix_of(bool last, const char *from, const char *end, size_t bu
         uint64_t hash = UINT64_C(0x5370656c6c696e67) + last;
 
         for (; from < end; from++)
-                hash = extend(hash, (unsigned char)*from);
-        return bucket_of(hash, buckets);
+                hash = ran_wide_extend(hash, (unsigned char)*from);
+        return ran_wide_bucket_of(hash, buckets);
 }
 
 static void describe(uint32_t *to, const char *piece, size_t n, size_t buckets)
@@ -107,7 +91,7 @@ uint32_t *ran_wide_pieces(const struct ran_tokenizer *t, size_t buckets, struct 
 
 bool ran_wide_wants_pieces(const struct ran_config *c)
 {
-        return c->wide > 0 && c->wide_affixes;
+        return ran_is_wide_by_documents(c) && c->wide_affixes;
 }
 
 size_t ran_wide_features(const struct ran_config *c)
@@ -159,8 +143,8 @@ size_t ran_wide_list(struct ran_place *to, struct ran_place *spare, const struct
                 uint64_t hash = 0;
 
                 for (size_t i = 0; i < most; i++) {
-                        hash = extend(hash, ids[t + i]);
-                        to[runs++].id = bucket_of(hash, c->wide);
+                        hash = ran_wide_extend(hash, ids[t + i]);
+                        to[runs++].id = ran_wide_bucket_of(hash, c->wide);
                 }
                 for (size_t i = 0; i < RAN_AFFIXES && pieces != NULL; i++) {
                         uint32_t bucket = affix(pieces, ids, L, t, i);

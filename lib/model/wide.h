@@ -1,4 +1,5 @@
-/* wide.h - the wide path of a classifier: features of a document straight to the labels.
+/* wide.h - the wide path of a classifier: features of a document straight to the labels. That of a
+ * tagger is in wide-words.h.
  *
  *   logits += wide.bias + Σ_g x_g wide.weight[g]          beside those of the encoder
  *   x_g = (1 + ln n_g) idf[g] / |...|                     so that the whole of x has the length 1
@@ -20,6 +21,21 @@
 
 #include "base/places.h"
 #include "model/work.h"
+
+/* Part of the format of model files: SplitMix64's finaliser (Steele, Lea and Flood 2014), id by id,
+ * so that the runs which begin at a token come one out of another. */
+static inline uint64_t ran_wide_extend(uint64_t hash, uint32_t id)
+{
+        uint64_t z = (hash ^ id) + UINT64_C(0x9e3779b97f4a7c15);
+
+        z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+        z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+        return z ^ (z >> 31);
+}
+static inline uint32_t ran_wide_bucket_of(uint64_t hash, size_t buckets)
+{
+        return (uint32_t)(hash % buckets);
+}
 
 /* The bucket of n ids in a row. */
 uint32_t ran_wide_bucket(const uint32_t *ids, size_t n, size_t buckets);

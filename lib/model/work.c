@@ -54,7 +54,7 @@ static void cut_head(struct ran_work *w, struct ran_cutter *k, struct ran_head *
                 RAN_HEAD_ADJOINTS(RAN_CUT_FIELD)
         }
         out->argmax = (uint32_t *)ran_cut(k, P * D);
-        if (w->c->wide > 0) {
+        if (ran_is_wide_by_documents(w->c)) {
                 double runs = L * (double)ran_wide_features(w->c);
 
                 out->grams = (size_t *)ran_cut(k, FLOATS_OF(size_t) * B);

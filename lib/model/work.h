@@ -114,7 +114,7 @@
         X(head_glu, P *U)                   /* value and gate of GLU_gpc */                   \
         X(head, O *D)                       /* input of the last linear layer */              \
         X(logits, Q *A)                     /* of language models: their adjoints in place */ \
-        X(wide, w->c->wide > 0 ? Q * A : 0) /* of the logits, what the wide path says */      \
+        X(wide, ran_is_wide_by_documents(w->c) ? Q * A : 0) /* what the wide path says */     \
         X(tail, Q *Z)                       /* scores of a tail */                            \
         X(tail_head, Z > 0 ? Q * D : 0)     /* rows of head that look into it */
 #define RAN_HEAD_ADJOINTS(X)                     \

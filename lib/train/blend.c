@@ -1,28 +1,41 @@
 /* blend.c - see blend.h. Newton's method; in double, since the sums decide when it ends. */
 #include "train/blend.h"
 #include "math/elementary.h"
+#include "model/tagger.h"
+#include "train/chain.h"
 #include "train/loss.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { STEPS = 50, HALVINGS = 30 };
 
 /* As many documents' curvature, roughly, holds the shares where they were. */
 static const double pull = 2;
 
-const struct ran_blend ran_blend_unknown = {.deep = 0.3, .wide = 2};
-
-struct fit {
-        const struct ran_dataset *d;
-        const float *deep, *wide;
-        struct ran_blend usual;
-        float *logits, *p; /* (C) of a document */
-};
+const struct ran_blend ran_blend_unknown = {.deep = 0.3, .wide = 2},
+                       ran_blend_unknown_words = {.deep = 0.5, .wide = 0.5};
 
 /* The loss, its gradient, and its second derivatives: by deep, wide, and both. */
 struct slope {
         double loss, g[2], h[3];
+};
+
+/* What is to be found. */
+struct problem {
+        struct ran_blend usual;
+        double near; /* ends when a step gains no more than this of the loss */
+        void (*slope)(const void *arg, const struct ran_blend *at, struct slope *s);
+        /* The second derivatives, where slope leaves them to be asked for; else NULL. */
+        void (*bend)(const void *arg, const struct ran_blend *at, struct slope *s);
+        const void *arg;
+};
+
+struct fit {
+        const struct ran_dataset *d;
+        const float *deep, *wide;
+        float *logits, *p; /* (C) of a document */
 };
 
 void ran_blend_add(float *to, const struct ran_blend *blend, const float *deep, const float *wide,
@@ -73,16 +86,25 @@ static bool is_known(const struct ran_dataset *d, size_t b)
         return true;
 }
 
-static struct slope slope_of(const struct fit *k, const struct ran_blend *at)
+static void add_documents(const void *arg, const struct ran_blend *at, struct slope *s)
+{
+        const struct fit *k = arg;
+
+        for (size_t i = 0; i < k->d->B; i++)
+                if (is_known(k->d, i))
+                        add_document(k, at, i, s);
+}
+
+/* ---- Newton's method ------------------------------------------------------------------------ */
+
+static struct slope slope_of(const struct problem *k, const struct ran_blend *at)
 {
         double a = at->deep - k->usual.deep, b = at->wide - k->usual.wide;
         struct slope s = {.loss = pull / 2 * (a * a + b * b),
                           .g = {pull * a, pull * b},
                           .h = {pull, pull, 0}};
 
-        for (size_t i = 0; i < k->d->B; i++)
-                if (is_known(k->d, i))
-                        add_document(k, at, i, &s);
+        k->slope(k->arg, at, &s);
         return s;
 }
 
@@ -101,12 +123,38 @@ static struct ran_blend step(const struct ran_blend *at, const struct slope *s, 
         return (struct ran_blend){fmax(0, at->deep - size * a), fmax(0, at->wide - size * b)};
 }
 
+static struct ran_blend solve(const struct problem *k)
+{
+        struct ran_blend at = k->usual;
+        struct slope s = slope_of(k, &at);
+
+        for (int i = 0; i < STEPS; i++) {
+                double size = 1, before = s.loss;
+
+                if (k->bend != NULL)
+                        k->bend(k->arg, &at, &s);
+                for (int halvings = 0; halvings < HALVINGS; halvings++, size /= 2) {
+                        struct ran_blend next = step(&at, &s, size);
+                        struct slope there = slope_of(k, &next);
+
+                        if (there.loss < s.loss) {
+                                at = next;
+                                s = there;
+                                break;
+                        }
+                }
+                if (!(before - s.loss > k->near * before))
+                        break;
+        }
+        return at;
+}
+
 int ran_blend_fit(struct ran_blend *blend, struct ran_blend usual, const struct ran_dataset *d,
                   const float *deep, const float *wide, struct ran_error *err)
 {
-        struct fit k = {.d = d, .deep = deep, .wide = wide, .usual = usual};
-        struct ran_blend at = usual;
-        struct slope s;
+        struct fit k = {.d = d, .deep = deep, .wide = wide};
+        const struct problem problem = {
+                .usual = usual, .near = 1e-9, .slope = add_documents, .arg = &k};
 
         k.logits = ran_alloc_floats(d->C, err);
         k.p = ran_alloc_floats(d->C, err);
@@ -115,25 +163,134 @@ int ran_blend_fit(struct ran_blend *blend, struct ran_blend usual, const struct 
                 free(k.p);
                 return RAN_ENOMEM;
         }
-        s = slope_of(&k, &at);
-        for (int i = 0; i < STEPS; i++) {
-                double size = 1, before = s.loss;
-
-                for (int halvings = 0; halvings < HALVINGS; halvings++, size /= 2) {
-                        struct ran_blend next = step(&at, &s, size);
-                        struct slope there = slope_of(&k, &next);
-
-                        if (there.loss < s.loss) {
-                                at = next;
-                                s = there;
-                                break;
-                        }
-                }
-                if (!(before - s.loss > 1e-9 * before))
-                        break;
-        }
+        *blend = solve(&problem);
         free(k.logits);
         free(k.p);
-        *blend = at;
         return RAN_OK;
+}
+
+/* ---- taggers -------------------------------------------------------------------------------- */
+
+struct words {
+        const struct ran_dataset *d;
+        const struct ran_tag_path *deep, *wide;
+        float *score;          /* (words, C) of a document */
+        float *chain, *dchain; /* as ran_chain_floats has them */
+        double *scratch;
+};
+
+static double product(const float *a, const float *b, size_t n)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < n && b != NULL; i++)
+                sum += (double)a[i] * (double)b[i];
+        return sum;
+}
+
+/* Derivative of the loss by what a path counts: of a sentence, or of the chain. */
+static double by_chain(const float *dchain, const struct ran_crf *chain, size_t C)
+{
+        return product(dchain, chain->start, C) + product(dchain + C, chain->end, C) +
+               product(dchain + 2 * C, chain->transition, C * C);
+}
+
+struct ran_crf ran_blend_chain(float *to, const struct ran_blend *blend, const struct ran_crf *deep,
+                               const struct ran_crf *wide, size_t C)
+{
+        const struct ran_crf chain = {to, to + C, to + 2 * C};
+
+        memset(to, 0, ran_chain_floats(C) * sizeof *to);
+        if (deep->start == NULL || wide->start == NULL)
+                return chain;
+        ran_blend_add(to, blend, deep->start, wide->start, C);
+        ran_blend_add(to + C, blend, deep->end, wide->end, C);
+        ran_blend_add(to + 2 * C, blend, deep->transition, wide->transition, C * C);
+        return chain;
+}
+
+static void add_sentence(const struct words *k, const struct ran_blend *at,
+                         const struct ran_crf *chain, size_t from, size_t n, struct slope *s)
+{
+        size_t C = k->d->C;
+        const float *u = k->deep->logits + from * C, *v = k->wide->logits + from * C;
+        const struct ran_crf_grad grad = {k->dchain, k->dchain + C, k->dchain + 2 * C};
+
+        for (size_t i = 0; i < n; i++)
+                if (k->d->labels[from + i] == RAN_LABEL_UNKNOWN)
+                        return;
+        ran_blend_add(k->score, at, u, v, n * C);
+        s->loss += ran_crf_loss(k->score, &grad, k->score, chain, k->d->labels + from, n, C, 1,
+                                k->scratch);
+        s->g[0] += product(k->score, u, n * C);
+        s->g[1] += product(k->score, v, n * C);
+}
+
+static void add_sentences(const void *arg, const struct ran_blend *at, struct slope *s)
+{
+        const struct words *k = arg;
+        const struct ran_dataset *d = k->d;
+        size_t C = d->C, n = d->label_first[d->B];
+        const struct ran_crf chain =
+                ran_blend_chain(k->chain, at, &k->deep->chain, &k->wide->chain, C);
+
+        memset(k->dchain, 0, ran_chain_floats(C) * sizeof *k->dchain);
+        for (size_t from = 0, end; from < n; from = end) {
+                end = ran_sentence_end(d->begins, from, n);
+                add_sentence(k, at, &chain, from, end - from, s);
+        }
+        s->g[0] += by_chain(k->dchain, &k->deep->chain, C);
+        s->g[1] += by_chain(k->dchain, &k->wide->chain, C);
+}
+
+/* By differences: what the sum over all paths has of second derivatives costs more. */
+static void bend_sentences(const void *arg, const struct ran_blend *at, struct slope *s)
+{
+        const double little = 1e-3;
+        struct slope here = {0}, right = {0}, up = {0};
+
+        add_sentences(arg, at, &here);
+        add_sentences(arg, &(const struct ran_blend){at->deep + little, at->wide}, &right);
+        add_sentences(arg, &(const struct ran_blend){at->deep, at->wide + little}, &up);
+        s->h[0] = pull + (right.g[0] - here.g[0]) / little;
+        s->h[1] = pull + (up.g[1] - here.g[1]) / little;
+        s->h[2] = (right.g[1] - here.g[1] + up.g[0] - here.g[0]) / (2 * little);
+}
+
+static size_t longest_sentence(const struct ran_dataset *d)
+{
+        size_t n = d->label_first[d->B], longest = 0;
+
+        for (size_t from = 0, end; from < n; from = end) {
+                end = ran_sentence_end(d->begins, from, n);
+                longest = end - from > longest ? end - from : longest;
+        }
+        return longest;
+}
+
+int ran_blend_fit_words(struct ran_blend *blend, struct ran_blend usual,
+                        const struct ran_dataset *d, const struct ran_tag_path *deep,
+                        const struct ran_tag_path *wide, struct ran_error *err)
+{
+        size_t C = d->C, longest = longest_sentence(d);
+        struct words k = {.d = d, .deep = deep, .wide = wide};
+        const struct problem problem = {.usual = usual,
+                                        .near = 1e-6,
+                                        .slope = add_sentences,
+                                        .bend = bend_sentences,
+                                        .arg = &k};
+        int rc = RAN_ENOMEM;
+
+        k.scratch = ran_alloc(ran_crf_scratch(longest, C), sizeof *k.scratch, err);
+        k.score = k.scratch != NULL ? ran_alloc_floats(longest * C, err) : NULL;
+        k.chain = ran_alloc_floats(2 * ran_chain_floats(C), err);
+        if (k.score != NULL && k.chain != NULL) {
+                k.dchain = k.chain + ran_chain_floats(C);
+                *blend = solve(&problem);
+                rc = RAN_OK;
+        }
+        free(k.scratch);
+        free(k.score);
+        free(k.chain);
+        return rc;
 }

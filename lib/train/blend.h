@@ -1,7 +1,8 @@
-/* blend.h - how much the two paths of a classifier count (model/wide.h).
+/* blend.h - how much the two paths of a classifier count (model/wide.h), or of a tagger.
  *
  *   logits = deep * (those of the encoder) + wide * (those of the wide path)
  *
+ * and of a tagger the scores of neighbouring tags, likewise.
  * The paths learn apart from each other, and the encoder is soon surer of itself than it is right.
  * What either is worth is asked of documents that it has not learned from: the shares with the
  * least loss there, a problem of two numbers that is convex.
@@ -9,19 +10,34 @@
 #ifndef RAN_TRAIN_BLEND_H
 #define RAN_TRAIN_BLEND_H
 
-#include "ran.h"
+#include "model/crf.h"
 
 struct ran_blend {
         double deep, wide; /* >= 0 */
 };
 
-/* Where nobody can be asked: about what small and large collections came out with. */
-extern const struct ran_blend ran_blend_unknown;
+/* Where nobody can be asked: about what small and large collections came out with, of classifiers
+ * and of taggers. */
+extern const struct ran_blend ran_blend_unknown, ran_blend_unknown_words;
 
 /* The shares for logits deep, wide (B, C) of the documents of d, the fewer of them the nearer to
  * what is usual. */
 int ran_blend_fit(struct ran_blend *blend, struct ran_blend usual, const struct ran_dataset *d,
                   const float *deep, const float *wide, struct ran_error *err);
+
+/* One path of a tagger: logits (words, C) of the documents of d, and its chain. */
+struct ran_tag_path {
+        const float *logits;
+        struct ran_crf chain;
+};
+/* The same for taggers. Sentences of which a tag is unknown are not asked. */
+int ran_blend_fit_words(struct ran_blend *blend, struct ran_blend usual,
+                        const struct ran_dataset *d, const struct ran_tag_path *deep,
+                        const struct ran_tag_path *wide, struct ran_error *err);
+
+/* to (ran_chain_floats(C)) = the chain of both, which is returned: zeros where they have none. */
+struct ran_crf ran_blend_chain(float *to, const struct ran_blend *blend, const struct ran_crf *deep,
+                               const struct ran_crf *wide, size_t C);
 
 /* to (n) = the blend of deep and wide; may be either of them. */
 void ran_blend_add(float *to, const struct ran_blend *blend, const float *deep, const float *wide,

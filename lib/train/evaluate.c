@@ -21,10 +21,8 @@ struct sweep {
         struct ran_pool *pool;
         struct ran_ranks *ranks;
         int (*fn)(struct sweep *k, struct ran_state *s, size_t b, struct ran_error *err);
-        float *deep, *wide;                /* (B, C): classification; wide may be NULL */
-        const struct ran_tag_rules *rules; /* tagging */
-        uint32_t *tags;                    /* (words) */
-        double *loss;                      /* (B) */
+        float *deep, *wide; /* (B, C), or (words, C) of a tagger; wide may be NULL */
+        double *loss;       /* (B) */
         atomic_size_t next;
         size_t end; /* documents [next, end) are to be done here */
         pthread_mutex_t lock;
@@ -53,18 +51,17 @@ static void sweep_lane(void *arg, size_t lane)
 /* What other ranks found comes to rank 0. bound: the first document of each rank. */
 static int gather(struct sweep *k, size_t *bound, struct ran_error *err)
 {
+        bool words = k->c->task == RAN_TASK_TAG;
         int rc = RAN_OK;
 
+        for (size_t r = 0; r <= ran_ranks_count(k->ranks) && words; r++)
+                bound[r] = k->d->label_first[bound[r]];
         if (k->deep != NULL)
                 rc = ran_ranks_gather(k->ranks, k->deep, k->C * sizeof *k->deep, bound, err);
         if (k->wide != NULL && rc == RAN_OK)
                 rc = ran_ranks_gather(k->ranks, k->wide, k->C * sizeof *k->wide, bound, err);
         if (k->loss != NULL && rc == RAN_OK)
                 rc = ran_ranks_gather(k->ranks, k->loss, sizeof *k->loss, bound, err);
-        for (size_t r = 0; r <= ran_ranks_count(k->ranks) && k->tags != NULL; r++)
-                bound[r] = k->d->label_first[bound[r]];
-        if (k->tags != NULL && rc == RAN_OK)
-                rc = ran_ranks_gather(k->ranks, k->tags, sizeof *k->tags, bound, err);
         return rc;
 }
 
@@ -90,9 +87,11 @@ static int sweep(struct sweep *k, struct ran_error *err)
 static int predict_one(struct sweep *k, struct ran_state *s, size_t b, struct ran_error *err)
 {
         const struct ran_document d = ran_dataset_document(k->d, b);
+        bool words = k->c->task == RAN_TASK_TAG;
+        size_t at = (words ? k->d->label_first[b] : b) * k->C;
 
-        return ran_score_paths(s, &d, k->deep + b * k->C,
-                               k->wide != NULL ? k->wide + b * k->C : NULL, err);
+        return (words ? ran_score_word_paths : ran_score_paths)(
+                s, &d, k->deep + at, k->wide != NULL ? k->wide + at : NULL, err);
 }
 
 int ran_predict(const struct ran_config *c, const struct ran_params *p, size_t C,
@@ -182,22 +181,66 @@ int ran_calibrate(struct ran_calibration *c, const struct ran_dataset *d,
 
 /* ---- tags ----------------------------------------------------------------------------------- */
 
-static int tag_one(struct sweep *k, struct ran_state *s, size_t b, struct ran_error *err)
+/* Documents are decoded by all threads. */
+struct decoder {
+        const struct ran_dataset *d;
+        const float *logits;
+        struct ran_crf chain;
+        struct ran_tag_rules rules;
+        uint32_t *tags;  /* (words) */
+        double *loss;    /* (B) */
+        double *scratch; /* of all lanes, room for each */
+        float *marginals;
+        size_t longest, room;
+        atomic_size_t next;
+};
+
+static void decode(const struct decoder *k, size_t lane, size_t b)
 {
         const struct ran_dataset *d = k->d;
         size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
-        struct ran_tag_scratch w;
-        const struct ran_document document = ran_dataset_document(d, b);
-        int rc = ran_score_words(s, &document, &w, err);
+        const struct ran_tag_scratch w = {.crf = k->chain,
+                                          .logits = k->logits + at * d->C,
+                                          .begins = d->begins + at,
+                                          .C = d->C,
+                                          .chain = k->scratch + lane * k->room,
+                                          .marginals = k->marginals + lane * k->longest * d->C};
 
-        if (rc != RAN_OK)
-                return rc;
-        ran_tag_decode(&w, k->rules, n, k->tags + at);
+        ran_tag_decode(&w, &k->rules, n, k->tags + at);
         ran_tag_marginals(&w, n);
         for (size_t i = 0; i < n; i++)
                 if (d->labels[at + i] != RAN_LABEL_UNKNOWN)
                         k->loss[b] -= ran_log(
-                                fmax((double)w.marginals[i * k->C + d->labels[at + i]], 1e-30));
+                                fmax((double)w.marginals[i * d->C + d->labels[at + i]], 1e-30));
+}
+
+static void decode_lane(void *arg, size_t lane)
+{
+        struct decoder *k = arg;
+        size_t b;
+
+        while ((b = atomic_fetch_add(&k->next, 1)) < k->d->B)
+                decode(k, lane, b);
+}
+
+static int decode_all(struct decoder *k, struct ran_pool *pool, struct ran_error *err)
+{
+        size_t lanes = pool != NULL ? ran_pool_threads(pool) : 1, C = k->d->C, all, floats;
+
+        for (size_t b = 0; b < k->d->B; b++) {
+                size_t n = k->d->label_first[b + 1] - k->d->label_first[b];
+
+                k->longest = n > k->longest ? n : k->longest;
+        }
+        k->room = ran_crf_scratch(k->longest, C);
+        if (__builtin_mul_overflow(k->room, lanes, &all) ||
+            __builtin_mul_overflow(k->longest * C, lanes, &floats)) /* less than its scratch */
+                return ran_fail(err, RAN_ENOMEM, "a document of %zu words is too long", k->longest);
+        k->scratch = ran_alloc(all, sizeof *k->scratch, err);
+        k->marginals = ran_alloc_floats(floats, err);
+        if (k->scratch == NULL || k->marginals == NULL)
+                return RAN_ENOMEM;
+        ran_parallel(pool, lanes, decode_lane, k);
         return RAN_OK;
 }
 
@@ -218,7 +261,7 @@ static int count_tags(struct ran_conll *e, const struct ran_dataset *d, const ui
         return RAN_OK;
 }
 
-static void rate(struct ran_rates *rates, struct ran_conll *e, const struct sweep *k)
+static void rate(struct ran_rates *rates, struct ran_conll *e, const struct decoder *k)
 {
         struct ran_conll_report r;
 
@@ -230,33 +273,28 @@ static void rate(struct ran_rates *rates, struct ran_conll *e, const struct swee
                 rates->loss += k->loss[b] / (double)k->d->label_first[k->d->B];
 }
 
-int ran_evaluate_tags(struct ran_rates *rates, const struct ran_config *c,
-                      const struct ran_params *p, const struct ran_dataset *d,
-                      struct ran_pool *pool, struct ran_ranks *ranks, struct ran_error *err)
+int ran_evaluate_tags(struct ran_rates *rates, const struct ran_dataset *d, const float *logits,
+                      const struct ran_crf *chain, struct ran_pool *pool, struct ran_error *err)
 {
-        struct ran_tag_rules rules = {0};
         struct ran_conll *e = ran_conll_new(err);
-        struct sweep k = {.c = c,
-                          .p = p,
-                          .C = d->C,
-                          .d = d,
-                          .pool = pool,
-                          .ranks = ranks,
-                          .fn = tag_one,
-                          .rules = &rules,
-                          .tags = ran_alloc(d->label_first[d->B], sizeof *k.tags, err),
-                          .loss = ran_alloc(d->B, sizeof *k.loss, err)};
+        struct decoder k = {.d = d,
+                            .logits = logits,
+                            .chain = *chain,
+                            .tags = ran_alloc(d->label_first[d->B], sizeof *k.tags, err),
+                            .loss = ran_alloc(d->B, sizeof *k.loss, err)};
         int rc = RAN_ENOMEM;
 
         if (e != NULL && k.tags != NULL && k.loss != NULL &&
-            (rc = ran_tag_rules_init(&rules, d->names, d->C, err)) == RAN_OK &&
-            (rc = sweep(&k, err)) == RAN_OK && ran_ranks_leads(ranks) &&
+            (rc = ran_tag_rules_init(&k.rules, d->names, d->C, err)) == RAN_OK &&
+            (rc = decode_all(&k, pool, err)) == RAN_OK &&
             (rc = count_tags(e, d, k.tags, err)) == RAN_OK)
                 rate(rates, e, &k);
-        ran_tag_rules_release(&rules);
+        ran_tag_rules_release(&k.rules);
         ran_conll_free(e);
         free(k.tags);
         free(k.loss);
+        free(k.scratch);
+        free(k.marginals);
         return rc;
 }
 

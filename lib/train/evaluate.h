@@ -4,11 +4,13 @@
 #define RAN_TRAIN_EVALUATE_H
 
 #include "model/calibration.h"
+#include "model/crf.h"
 #include "model/params.h"
 #include "train/ranks.h"
 
-/* Logits (B, C) of all documents, each computed as ran-classify would: of the encoder and, unless
- * `wide` is NULL, as it is without a wide path, of that. */
+/* Logits (B, C) of all documents, or (words, C) of all their words, each computed as ran-classify
+ * and ran-tag would: of the encoder and, unless `wide` is NULL, as it is without a wide path, of
+ * that. */
 int ran_predict(const struct ran_config *c, const struct ran_params *p, size_t C,
                 const struct ran_dataset *d, struct ran_pool *pool, struct ran_ranks *ranks,
                 float *deep, float *wide, struct ran_error *err);
@@ -28,11 +30,11 @@ int ran_calibrate(struct ran_calibration *c, const struct ran_dataset *d,
 struct ran_rates {
         double accuracy, micro_f1, macro_f1, loss;
 };
-/* Of a tagger: share of words right; F1 of entities as conlleval counts them, over all and the mean
- * over types; mean -log of the probability of a word's tag. */
-int ran_evaluate_tags(struct ran_rates *rates, const struct ran_config *c,
-                      const struct ran_params *p, const struct ran_dataset *d,
-                      struct ran_pool *pool, struct ran_ranks *ranks, struct ran_error *err);
+/* Of a tagger, from its logits (words, C) and its chain: share of words right; F1 of entities as
+ * conlleval counts them, over all and the mean over types; mean -log of the probability of a word's
+ * tag. */
+int ran_evaluate_tags(struct ran_rates *rates, const struct ran_dataset *d, const float *logits,
+                      const struct ran_crf *chain, struct ran_pool *pool, struct ran_error *err);
 
 /* Of a language model: only the loss, the mean over predicted tokens of -log of their probability.
  * Documents are read whole, however they are trained on. mlm: the gaps are always the same ones,

@@ -271,7 +271,7 @@ int ran_share_state(struct ran_trainer *t, struct ran_error *err)
                 {t->p.block, t->layout.size * sizeof(float)},
                 {t->table.x, table * sizeof(float)},
                 {t->wide, t->c->wide * t->C * sizeof *t->wide},
-                {t->idf, t->c->wide * sizeof *t->idf},
+                {t->idf, t->idf != NULL ? t->c->wide * sizeof *t->idf : 0},
                 {t->optimiser.share, t->layout.n * sizeof *t->optimiser.share},
                 {t->optimiser.table.share, t->table.rows * sizeof *t->optimiser.table.share},
         };

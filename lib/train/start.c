@@ -108,11 +108,13 @@ static void take_tensors(struct ran_trainer *t, const struct ran_layout *theirs)
         take_rows(t, 0, t->V, m->params.embed);
         if (t->c->spelling > 0 && t->c->spelling == m->config.spelling)
                 take_rows(t, t->V, t->c->spelling, m->params.spelling);
-        /* Its weights mean nothing without their idf. */
+        /* A classifier's weights mean nothing without their idf. */
         if (head && t->c->wide > 0 && t->c->wide == m->config.wide &&
-            t->c->ngrams == m->config.ngrams && t->c->wide_affixes == m->config.wide_affixes) {
+            t->c->ngrams == m->config.ngrams && t->c->wide_affixes == m->config.wide_affixes &&
+            (t->c->task != RAN_TASK_TAG || t->c->spelling == m->config.spelling)) {
                 memcpy(t->wide, m->params.wide, t->c->wide * t->C * sizeof *t->wide);
-                memcpy(t->idf, m->params.idf, t->c->wide * sizeof *t->idf);
+                if (t->idf != NULL)
+                        memcpy(t->idf, m->params.idf, t->c->wide * sizeof *t->idf);
                 t->wide_rate = t->s->init_rate;
                 t->usual = (struct ran_blend){1, 1}; /* they were blended already */
         }
@@ -183,7 +185,7 @@ int ran_trainer_start(struct ran_trainer *t, struct ran_error *err)
                                 "freeze keeps rows of the embedding as they were given, but none "
                                 "were");
         start_by_chance(t);
-        if (t->c->wide > 0) {
+        if (ran_is_wide_by_documents(t->c)) {
                 const struct ran_linear wide = ran_trainer_linear(t);
 
                 rc = ran_linear_idf(&wide, t->idf, err);

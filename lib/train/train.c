@@ -9,6 +9,8 @@
  * business; what it came to is the verdict for all.
  */
 #include "train/trainer.h"
+#include "model/tagger.h"
+#include "train/chain.h"
 #include "train/evaluate.h"
 #include "train/share.h"
 
@@ -162,6 +164,56 @@ static int predict(struct ran_trainer *t, bool fit, float *p, struct ran_error *
         return rc;
 }
 
+/* Of a wide path beside a tagger's encoder. */
+static struct ran_crf wide_chain(const struct ran_trainer *t)
+{
+        const float *x = t->chain;
+
+        return x != NULL ? (struct ran_crf){x, x + t->C, x + 2 * t->C} : (struct ran_crf){0};
+}
+
+/* Logits `deep` and `wide` (words, C) of the development data become those of both, and chain
+ * (ran_chain_floats) is what goes with them. */
+static int blend_words(struct ran_trainer *t, float *deep, const float *wide, float *chain,
+                       struct ran_crf *crf, struct ran_error *err)
+{
+        const struct ran_dataset *dev = t->job->dev;
+        const struct ran_tag_path u = {deep, ran_chain_of(&t->p)}, v = {wide, wide_chain(t)};
+        int rc = ran_blend_fit_words(&t->blend, t->usual, dev, &u, &v, err);
+
+        if (rc != RAN_OK)
+                return rc;
+        ran_blend_add(deep, &t->blend, deep, wide, dev->label_first[dev->B] * t->C);
+        *crf = ran_blend_chain(chain, &t->blend, &u.chain, &v.chain, t->C);
+        return RAN_OK;
+}
+
+static int judge_tags(struct ran_trainer *t, struct ran_rates *r, struct ran_error *err)
+{
+        const struct ran_dataset *dev = t->job->dev;
+        struct ran_crf crf = ran_chain_of(&t->p);
+        size_t n;
+
+        if (__builtin_mul_overflow(dev->label_first[dev->B], t->C, &n))
+                return ran_fail(err, RAN_ENOMEM, "development data of so many words cannot be");
+        float *deep = ran_alloc_floats(n, err),
+              *chain = ran_alloc_floats(ran_chain_floats(t->C), err);
+        float *wide = t->c->wide > 0 ? ran_alloc_floats(n, err) : NULL;
+        int rc = RAN_ENOMEM;
+
+        if (deep != NULL && chain != NULL && (t->c->wide == 0 || wide != NULL))
+                rc = ran_predict(t->c, &t->p, t->C, dev, t->job->pool, t->job->ranks, deep, wide,
+                                 err);
+        if (rc == RAN_OK && leads(t) && wide != NULL)
+                rc = blend_words(t, deep, wide, chain, &crf, err);
+        if (rc == RAN_OK && leads(t))
+                rc = ran_evaluate_tags(r, dev, deep, &crf, t->job->pool, err);
+        free(deep);
+        free(wide);
+        free(chain);
+        return rc;
+}
+
 /* One epoch's figures. */
 static int judge(struct ran_trainer *t, struct ran_rates *r, struct ran_error *err)
 {
@@ -172,7 +224,7 @@ static int judge(struct ran_trainer *t, struct ran_rates *r, struct ran_error *e
         int rc = RAN_ENOMEM;
 
         if (t->c->task == RAN_TASK_TAG)
-                return ran_evaluate_tags(r, t->c, &t->p, dev, t->job->pool, t->job->ranks, err);
+                return judge_tags(t, r, err);
         if (ran_is_tied(t->c))
                 return ran_evaluate_texts(r, t->c, &t->p, t->V, dev, t->batcher.mask, t->job->pool,
                                           t->job->ranks, err);
@@ -367,7 +419,24 @@ static int on_pass(void *arg, size_t passes)
         return tell(t, &r);
 }
 
-static int solve_wide(struct ran_trainer *t, struct ran_error *err)
+static int learn_chain(struct ran_trainer *t, struct ran_error *err)
+{
+        if (t->at.cost == 0)
+                t->at.cost = ran_chain_cost;
+        const struct ran_chain_fit k = {.c = t->c,
+                                        .d = t->job->train,
+                                        .document = t->document,
+                                        .n = t->documents,
+                                        .cost = t->at.cost,
+                                        .passes = RAN_CHAIN_PASSES,
+                                        .seed = t->s->seed,
+                                        .pass = on_pass,
+                                        .arg = t};
+
+        return ran_chain_learn(&k, t->wide, t->p.head.wide_b, t->chain, err);
+}
+
+static int learn_linear(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_linear wide = ran_trainer_linear(t);
         int rc = RAN_OK;
@@ -379,11 +448,17 @@ static int solve_wide(struct ran_trainer *t, struct ran_error *err)
                                        err);
         if (rc == RAN_OK)
                 rc = ran_linear_fit(&wide, t->idf, t->wide, t->p.head.wide_b, err);
-        if (rc == RAN_OK) {
+        t->at.cost = wide.cost;
+        t->at.ratios = wide.ratios;
+        return rc;
+}
+
+static int solve_wide(struct ran_trainer *t, struct ran_error *err)
+{
+        int rc = (t->c->task == RAN_TASK_TAG ? learn_chain : learn_linear)(t, err);
+
+        if (rc == RAN_OK)
                 t->at.fitted = 1;
-                t->at.cost = wide.cost;
-                t->at.ratios = wide.ratios;
-        }
         return rc;
 }
 
@@ -405,13 +480,23 @@ static void scale(float *x, size_t n, double by)
                 x[i] = (float)(by * (double)x[i]);
 }
 
-/* The paths of the finished model are added up as they are. */
+/* The paths of the finished model are added up as they are, and a tagger has one chain. */
 static void add_paths(struct ran_trainer *t)
 {
+        bool words = t->c->task == RAN_TASK_TAG;
+        struct ran_blend blend = {t->at.deep, t->at.wide};
+        struct ran_head_params *q = &t->p.head;
+
         if (t->c->wide == 0)
                 return;
-        scale(t->p.head.out_w, t->C * t->D, t->at.deep);
-        scale(t->p.head.out_b, t->C, t->at.deep);
+        scale(words ? q->tag_w : q->out_w, t->C * t->D, t->at.deep);
+        scale(words ? q->tag_b : q->out_b, t->C, t->at.deep);
+        if (t->chain != NULL) {
+                ran_blend_add(q->crf_start, &blend, q->crf_start, t->chain, t->C);
+                ran_blend_add(q->crf_end, &blend, q->crf_end, t->chain + t->C, t->C);
+                ran_blend_add(q->crf_transition, &blend, q->crf_transition, t->chain + 2 * t->C,
+                              t->C * t->C);
+        }
         scale(t->p.head.wide_b, t->C, t->at.wide);
         scale(t->wide, t->c->wide * t->C, t->at.wide);
 }

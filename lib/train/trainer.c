@@ -2,6 +2,7 @@
 #include "train/trainer.h"
 #include "model/model.h"
 #include "model/wide.h"
+#include "train/chain.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -80,9 +81,13 @@ static int allocate_tables(struct ran_trainer *t, bool dev, struct ran_error *er
         t->table.x = ran_alloc_floats(n, err);
         t->best_table = dev ? ran_alloc_floats(n, err) : NULL;
         t->p.wide = t->wide = ran_alloc_floats(t->c->wide * t->C, err);
-        t->p.idf = t->idf = ran_alloc_floats(t->c->wide, err);
-        if (t->table.x == NULL || (dev && t->best_table == NULL) || t->wide == NULL ||
-            t->idf == NULL)
+        if (ran_is_wide_by_documents(t->c) &&
+            (t->p.idf = t->idf = ran_alloc_floats(t->c->wide, err)) == NULL)
+                return RAN_ENOMEM;
+        if (ran_is_wide_by_words(t->c) && t->c->crf &&
+            (t->chain = ran_alloc_floats(ran_chain_floats(t->C), err)) == NULL)
+                return RAN_ENOMEM;
+        if (t->table.x == NULL || (dev && t->best_table == NULL) || t->wide == NULL)
                 return RAN_ENOMEM;
         t->p.embed = t->table.x;
         t->p.spelling = t->c->spelling > 0 ? t->p.embed + t->V * t->D : NULL;
@@ -152,7 +157,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         t->batch = ran_train_batch(job);
         t->at.best = -INFINITY;
         t->at.threshold = 0.5;
-        t->usual = ran_blend_unknown;
+        t->usual = t->c->task == RAN_TASK_TAG ? ran_blend_unknown_words : ran_blend_unknown;
         if (__builtin_mul_overflow(job->train->first[job->train->B], t->s->epochs, &tokens) ||
             !ran_table_shape(&t->table, t->c, t->V) ||
             __builtin_mul_overflow(t->c->wide, t->C, &rows) || rows > SIZE_MAX / sizeof(float))
@@ -206,6 +211,8 @@ int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err)
         memset(t->p.block, 0, t->layout.size * sizeof(float));
         memset(t->table.x, 0, t->table.rows * t->table.width * sizeof(float));
         memset(t->wide, 0, t->c->wide * t->C * sizeof *t->wide);
+        if (t->chain != NULL)
+                memset(t->chain, 0, ran_chain_floats(t->C) * sizeof *t->chain);
         ran_optimiser_release(&t->optimiser);
         if (ran_optimiser_init(&t->optimiser, t->s, &t->layout, &t->table, ran_is_tied(t->c),
                                t->job->pool, err) != RAN_OK)
@@ -240,6 +247,7 @@ void ran_trainer_release(struct ran_trainer *t)
         free(t->best_table);
         free(t->wide);
         free(t->idf);
+        free(t->chain);
         free(t->pieces);
         free(t->best_block);
         free(t->order);
@@ -274,6 +282,9 @@ size_t ran_trainer_extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS])
         x[n++] = (struct ran_extra){"train.embed.m", RAN_DTYPE_F32, table->m, all};
         x[n++] = (struct ran_extra){"train.embed.v", RAN_DTYPE_F32, table->v, table->moments};
         x[n++] = (struct ran_extra){"train.embed.met", RAN_DTYPE_F64, table->met, table->rows};
+        if (t->chain != NULL)
+                x[n++] = (struct ran_extra){"train.chain", RAN_DTYPE_F32, t->chain,
+                                            ran_chain_floats(t->C)};
         return n;
 }
 
@@ -377,7 +388,10 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
                 ran_buf_double(&more, t->at.wide);
                 ran_buf_str(&more, ",\"cost\":");
                 ran_buf_double(&more, t->at.cost);
-                ran_buf_printf(&more, ",\"ratios\":%s}", t->at.ratios != 0 ? "true" : "false");
+                if (ran_is_wide_by_documents(t->c))
+                        ran_buf_printf(&more, ",\"ratios\":%s",
+                                       t->at.ratios != 0 ? "true" : "false");
+                ran_buf_char(&more, '}');
         }
         if (t->c->multilabel) {
                 ran_buf_str(&more, ",\"thresholds\":[");
@@ -490,7 +504,8 @@ static void take_wide(struct ran_trainer *t, const struct ran_model *m)
         if (t->c->wide == 0)
                 return;
         memcpy(t->wide, m->params.wide, t->c->wide * t->C * sizeof *t->wide);
-        memcpy(t->idf, m->params.idf, t->c->wide * sizeof *t->idf);
+        if (t->idf != NULL)
+                memcpy(t->idf, m->params.idf, t->c->wide * sizeof *t->idf);
 }
 
 static int recall_calibration(struct ran_trainer *t, struct ran_error *err)

@@ -43,7 +43,8 @@ struct ran_trainer {
         struct ran_layout layout;
         struct ran_params p;    /* weights at work; what lies apart is in */
         struct ran_table table; /* the embedding, that of spelling behind it */
-        float *wide, *idf;      /* (c->wide, C), (c->wide) */
+        float *wide, *idf;      /* (c->wide, C), (c->wide); idf NULL: a tagger has none */
+        float *chain;           /* of a tagger's wide path; NULL: it has none */
         double wide_rate;       /* share of its cost, where `init` brought it; 0: it stays */
         uint32_t *pieces;
         float *best_block, *best_table; /* NULL without dev data */
@@ -92,7 +93,7 @@ size_t ran_train_batch(const struct ran_train_job *job);
 void ran_trainer_begin_epoch(struct ran_trainer *t);
 
 /* What a checkpoint holds beside the weights and does not keep the best of; how many there are. */
-enum { RAN_EXTRAS = 10 };
+enum { RAN_EXTRAS = 11 };
 size_t ran_trainer_extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS]);
 /* Notes in t->at where the run stands, and takes it up where t->at says. */
 void ran_trainer_note(struct ran_trainer *t);

@@ -69,8 +69,8 @@ classifies() {
   cmp <(ran-classify -m wide.ran --logits wide.jsonl) <(ran-classify -m again.ran --logits wide.jsonl)
   ran-train classify -q --dump-gradients g -m wide.ran wide.jsonl
   run ! grep -q '"grad.wide' g # which is not learned by gradients
-  run -2 --separate-stderr ran-train tag --wide 10 -o no.ran wide.jsonl
-  [[ $stderr == *"for 'tag' wide must be 0"* ]]
+  run -2 --separate-stderr ran-train lm --wide 10 -o no.ran wide.jsonl
+  [[ $stderr == *"for 'lm' wide must be 0"* ]]
   run -2 --separate-stderr ran-train classify --wide 10 --ngrams 0 -o no.ran wide.jsonl
   [[ $stderr == *'--ngrams must be a whole number from 1 to 8'* ]]
 }

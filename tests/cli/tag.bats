@@ -468,6 +468,38 @@ left O' ]
   [ -s m.ran ]
 }
 
+@test "train tag: a wide path learns what occurs twice, from the words around" {
+  # The word before the last says what that is, and each does so in two sentences only.
+  awk 'BEGIN { for (i = 0; i < 120; i++) printf "{\"tokens\":[\"then\",\"cue%d\",\"%s\",\".\"],\"tags\":[\"O\",\"O\",\"%s\",\"O\"]}\n",
+    i % 60, i % 7 ? "Ann" : "Bo", i % 60 % 3 ? "B-X" : "B-Y" }' >cues.jsonl
+  few="--dim 16 --layers 1 --heads 2 --head-dim 8 --no-dev --min-count 1 --epochs 2"
+  ran-train tag -q $few --wide 4096 --wide-cost 8 -o wide.ran cues.jsonl
+  ran-train tag -q $few --wide 0 -o narrow.ran cues.jsonl
+  [ "$(ran-tag -m wide.ran --eval --eval-format json cues.jsonl | jq .conlleval.f1)" = 1 ]
+  [ "$(ran-tag -m narrow.ran --eval --eval-format json cues.jsonl | jq '.conlleval.f1 < 0.8')" = true ]
+  head -c 100000 wide.ran | grep -aqF '\"paths\":{\"deep\":0.5,\"wide\":0.5,\"cost\":8}'
+  # Another training may begin with it; at a rate of 0 what it says stays as it is.
+  ran-train tag -q $few --wide 4096 --init wide.ran --init-rate 0 -o again.ran cues.jsonl
+  cmp <(ran-tag -m wide.ran --logits cues.jsonl) <(ran-tag -m again.ran --logits cues.jsonl)
+  run -2 --separate-stderr ran-train tag $few --wide-affixes -o no.ran cues.jsonl
+  [[ $stderr == *'wide_affixes must be off'* ]]
+}
+
+@test "train tag: killed and resumed, the wide path and all, it gives the bytes of one run" {
+  settings="--dim 16 --layers 1 --heads 2 --head-dim 8 --epochs 40 --patience 100 --checkpoint-minutes 0.001"
+  ran-train tag $settings -q -o whole.ran names.jsonl
+  ran-train tag $settings -q -j 2 --log log -o m.ran names.jsonl 3>&- &
+  for _ in {1..1000}; do
+    grep -qs '"checkpoint"' log && break
+    sleep 0.01
+  done
+  kill -KILL $!
+  wait $! || true
+  [ -e m.ran.ckpt ] && [ ! -e m.ran ]
+  ran-train tag $settings -q -j 1 --resume --log log -o m.ran names.jsonl
+  cmp m.ran whole.ran
+}
+
 @test "train tag: words that are made unknown by chance, where it is known what that is" {
   shape='--epochs 2 --dim 8 --heads 1 --head-dim 8 --no-dev'
   ran-train tag -q $shape -o a.ran names.jsonl

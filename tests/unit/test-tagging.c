@@ -205,19 +205,28 @@ TEST(tags_of_joined_sentences_are_chosen_by_sentence)
         }
 }
 
+static void evaluate(const struct fixture *f, const struct ran_dataset *d, struct ran_rates *rates)
+{
+        const struct ran_crf chain = ran_chain_of(&f->toy.p);
+        struct ran_error err = {0};
+        float logits[WORDS * TOY_C];
+
+        CHECK_OK(ran_predict(&f->toy.c, &f->toy.p, TOY_C, d, NULL, NULL, logits, NULL, &err), err);
+        CHECK_OK(ran_evaluate_tags(rates, d, logits, &chain, NULL, &err), err);
+}
+
 /* Where the logits are the same for each word, joined sentences score as they do apart: entities
  * end with their sentence. */
 TEST(evaluation_ends_entities_with_their_sentences)
 {
-        struct ran_error err = {0};
         struct ran_rates joined, apart;
         struct fixture f;
 
         fixture_init(&f, true);
         /* biases alone */
         memset(f.toy.p.head.tag_w, 0, TOY_C * f.toy.c.dim * sizeof(float));
-        CHECK_OK(ran_evaluate_tags(&joined, &f.toy.c, &f.toy.p, &f.joined, NULL, NULL, &err), err);
-        CHECK_OK(ran_evaluate_tags(&apart, &f.toy.c, &f.toy.p, &f.apart, NULL, NULL, &err), err);
+        evaluate(&f, &f.joined, &joined);
+        evaluate(&f, &f.apart, &apart);
         CHECK_NEAR(joined.accuracy, apart.accuracy, 1e-12);
         CHECK_NEAR(joined.micro_f1, apart.micro_f1, 1e-12);
         CHECK_NEAR(joined.loss, apart.loss, 1e-6);

@@ -1,0 +1,150 @@
+/* wide-words.c - see wide-words.h. */
+#include "model/wide-words.h"
+#include "math/simd.h"
+#include "model/tagger.h"
+#include "model/wide.h"
+
+/* Kinds of features: part of the format of model files. */
+enum { WORD, LETTERS, SPELLING, SHAPES, RUN };
+enum { NEAR = 2 };                      /* words before and behind that are looked at */
+enum { CASE = 0, SHAPE = 1, ENDS = 2 }; /* of a spelling: which of its features */
+enum { PREFIX_4 = RAN_SPELLING / 2, SUFFIX_4 = RAN_SPELLING - 1 };
+
+size_t ran_word_features(const struct ran_config *c)
+{
+        size_t n = 2 * NEAR + 1; /* which words */
+
+        if (c->spelling > 0)
+                n += 3 * (1 + RAN_SPELLING) + 2 * ENDS + 3;
+        for (size_t i = 2; i <= c->ngrams; i++)
+                n += i;
+        return n;
+}
+
+/* A document's words, and the sentence that is looked at. */
+struct reader {
+        const struct ran_config *c;
+        const struct ran_document *d;
+        size_t from, end, w;
+        uint32_t *bucket;
+        size_t n;
+};
+
+static void note(struct reader *r, uint64_t hash)
+{
+        r->bucket[r->n++] = ran_wide_bucket_of(hash, r->c->wide);
+}
+
+/* A feature of a kind, of the word `away` places behind w. */
+static uint64_t begin(int kind, int away)
+{
+        return ran_wide_extend(ran_wide_extend(UINT64_C(0x776f726473), (uint32_t)kind),
+                               (uint32_t)(away + NEAR));
+}
+
+static bool is_there(const struct reader *r, int away)
+{
+        return away < 0 ? r->w - r->from >= (size_t)-away : r->end - r->w > (size_t)away;
+}
+
+static const uint32_t *spelling_of(const struct reader *r, int away)
+{
+        return r->d->spelling + r->d->places[r->w + (size_t)away] * RAN_SPELLING;
+}
+
+static uint64_t add_letters(uint64_t hash, const struct reader *r, int away)
+{
+        const uint32_t *s = spelling_of(r, away);
+
+        return ran_wide_extend(ran_wide_extend(hash, s[PREFIX_4]), s[SUFFIX_4]);
+}
+
+/* Which word it is: its pieces, of which a word that is unknown has one that says only that. */
+static uint64_t add_word(uint64_t hash, const struct reader *r, int away)
+{
+        const struct ran_document *d = r->d;
+        size_t w = r->w + (size_t)away, to = w + 1 < d->words ? d->places[w + 1] : d->L;
+
+        for (size_t t = d->places[w]; t < to; t++)
+                hash = ran_wide_extend(hash, d->ids[t]);
+        return r->c->spelling > 0 ? add_letters(hash, r, away) : hash;
+}
+
+static void note_words(struct reader *r)
+{
+        for (int away = -NEAR; away <= NEAR; away++) {
+                uint64_t hash = begin(WORD, away);
+
+                note(r, is_there(r, away) ? add_word(hash, r, away) : hash);
+        }
+}
+
+static void note_spelling(struct reader *r)
+{
+        for (int away = -NEAR; away <= NEAR; away++) {
+                bool beside = away >= -1 && away <= 1;
+
+                for (size_t i = 0; i < (beside ? RAN_SPELLING : ENDS) && is_there(r, away); i++)
+                        note(r, ran_wide_extend(ran_wide_extend(begin(SPELLING, away), (uint32_t)i),
+                                                spelling_of(r, away)[i]));
+                if (beside && is_there(r, away))
+                        note(r, add_letters(begin(LETTERS, away), r, away));
+        }
+}
+
+/* The shapes of the words from one place to another. */
+static void note_shapes(struct reader *r, int from, int to)
+{
+        uint64_t hash = ran_wide_extend(begin(SHAPES, from), (uint32_t)(to + NEAR));
+
+        if (!is_there(r, from) || !is_there(r, to))
+                return;
+        for (int away = from; away <= to; away++)
+                hash = ran_wide_extend(hash, spelling_of(r, away)[SHAPE]);
+        note(r, hash);
+}
+
+static void note_runs(struct reader *r)
+{
+        for (int n = 2; n <= (int)r->c->ngrams; n++)
+                for (int first = 1 - n; first <= 0; first++) {
+                        uint64_t hash = ran_wide_extend(begin(RUN, first), (uint32_t)n);
+
+                        if (!is_there(r, first) || !is_there(r, first + n - 1))
+                                continue;
+                        for (int away = first; away < first + n; away++)
+                                hash = add_word(hash, r, away);
+                        note(r, hash);
+                }
+}
+
+size_t ran_word_list(uint32_t *bucket, const struct ran_config *c, const struct ran_document *d,
+                     size_t from, size_t end, size_t w)
+{
+        struct reader r = {.c = c, .d = d, .from = from, .end = end, .w = w, .bucket = bucket};
+
+        note_words(&r);
+        note_runs(&r);
+        if (c->spelling == 0)
+                return r.n;
+        note_spelling(&r);
+        note_shapes(&r, -1, 0);
+        note_shapes(&r, 0, 1);
+        note_shapes(&r, -1, 1);
+        return r.n;
+}
+
+void ran_wide_words(float *logits, uint32_t *bucket, const struct ran_params *p,
+                    const struct ran_config *c, const struct ran_document *d, size_t C)
+{
+        for (size_t from = 0, end; from < d->words; from = end) {
+                end = ran_sentence_end(d->begins, from, d->words);
+                for (size_t w = from; w < end; w++) {
+                        size_t n = ran_word_list(bucket, c, d, from, end, w);
+
+                        ran_simd->add(logits + w * C, p->head.wide_b, C);
+                        for (size_t i = 0; i < n; i++)
+                                ran_simd->add(logits + w * C, p->wide + bucket[i] * C, C);
+                }
+        }
+}

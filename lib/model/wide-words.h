@@ -1,0 +1,41 @@
+/* wide-words.h - the wide path of a tagger: a word and those around it straight to its tag.
+ *
+ *   logits[w] += wide.bias + Σ_g wide.weight[g]
+ *
+ * where g are the buckets of the features of word w, and the scores of neighbouring tags are those
+ * of the encoder's chain and of wide.start, wide.end, wide.transition together. It is what a linear
+ * conditional random field does (Lafferty, McCallum and Pereira 2001), which needs to see a thing
+ * once or twice where an encoder needs a hundred times.
+ *
+ * The features of a word, each of its kind and place, hashed to one of `wide` buckets:
+ *
+ *   which word it is, and which the two before and behind it are (or that there is none in the
+ *   sentence): its pieces, and the first and last four letters, which tell unknown words apart
+ *   the spelling (text/spelling.c) of it and of the words beside it; of those two away, case and
+ *   shape
+ *   first and last four letters together, of the same three, whatever the case
+ *   the shapes of it and a neighbour, and of all three
+ *   each run of two to `ngrams` words that it is in
+ *
+ * A model that does not look at the spelling knows words by their pieces alone.
+ */
+#ifndef RAN_MODEL_WIDE_WORDS_H
+#define RAN_MODEL_WIDE_WORDS_H
+
+#include "model/crf.h"
+#include "model/params.h"
+
+/* How many a word has, at most. */
+size_t ran_word_features(const struct ran_config *c);
+
+/* Lists the buckets of word w, which is of the sentence [from, end) of words of d, in bucket (room
+ * for ran_word_features). Returns how many there are. */
+size_t ran_word_list(uint32_t *bucket, const struct ran_config *c, const struct ran_document *d,
+                     size_t from, size_t end, size_t w);
+
+/* Adds what the path says of each word of d to logits (words, C). bucket: scratch, room for
+ * ran_word_features. */
+void ran_wide_words(float *logits, uint32_t *bucket, const struct ran_params *p,
+                    const struct ran_config *c, const struct ran_document *d, size_t C);
+
+#endif

@@ -1,0 +1,254 @@
+/* chain.c - see chain.h. */
+#include "train/chain.h"
+#include "math/simd.h"
+#include "model/tagger.h"
+#include "model/wide-words.h"
+#include "train/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Words of a step at most: of a text that has no sentences, a step for each so many. */
+enum { SPAN = 256 };
+const double ran_chain_cost = 0.5;
+
+/* Steps begin with this: a word has some fifty features of 1, and moves half of what would be too
+ * far. */
+static const double first_step = 0.1;
+
+/* Words [from, to) of the sentence [begin, end) of a document. */
+struct span {
+        uint32_t document, begin, end, from, to;
+};
+
+/* The weights are from + scale v; v has the rows of the table, then bias, start, end and the rows
+ * of the transitions. The chain begins with nothing, and so does the table, unless there is a model
+ * to begin with. */
+struct learner {
+        const struct ran_chain_fit *k;
+        size_t C, rows, features;
+        const float *from, *from_bias; /* from NULL: zeros */
+        float *v, *now;                /* (rows, C); the bias and the chain as they are now */
+        double scale;
+        struct span *span;
+        size_t spans, spans_cap;
+        size_t *order;
+        uint32_t *bucket; /* (SPAN, features), counts of them (SPAN) */
+        size_t *buckets;
+        float *score;
+        double *scratch;
+        bool chained;
+};
+
+size_t ran_chain_floats(size_t C)
+{
+        return C * (C + 2);
+}
+
+/* ---- sentences ------------------------------------------------------------------------------ */
+
+static int add_spans(struct learner *l, size_t b, struct ran_error *err)
+{
+        const struct ran_document d = ran_dataset_document(l->k->d, b);
+
+        for (size_t begin = 0, end; begin < d.words; begin = end) {
+                end = ran_sentence_end(d.begins, begin, d.words);
+                for (size_t from = begin; from < end; from += SPAN) {
+                        size_t to = end - from < SPAN ? end : from + SPAN;
+                        struct span *span =
+                                ran_grow(l->span, &l->spans_cap, l->spans + 1, sizeof *span, err);
+
+                        if (span == NULL)
+                                return RAN_ENOMEM;
+                        l->span = span;
+                        span[l->spans++] =
+                                (struct span){(uint32_t)b, (uint32_t)begin, (uint32_t)end,
+                                              (uint32_t)from, (uint32_t)to};
+                }
+        }
+        return RAN_OK;
+}
+
+/* ---- one step ------------------------------------------------------------------------------- */
+
+static float *row(const struct learner *l, size_t i)
+{
+        return l->v + i * l->C;
+}
+
+/* The bias and the chain, which every sentence needs whole. */
+static void look_up(struct learner *l)
+{
+        const float *v = row(l, l->k->c->wide);
+        size_t n = l->C + (l->chained ? ran_chain_floats(l->C) : 0);
+
+        for (size_t i = 0; i < n; i++)
+                l->now[i] = (float)(l->scale * (double)v[i]);
+        ran_simd->add(l->now, l->from_bias, l->C);
+}
+
+static void score(struct learner *l, const struct ran_document *d, const struct span *s)
+{
+        size_t C = l->C;
+
+        memset(l->score, 0, (s->to - s->from) * C * sizeof *l->score);
+        for (size_t w = s->from; w < s->to; w++) {
+                size_t i = w - s->from;
+                uint32_t *bucket = l->bucket + i * l->features;
+                float *out = l->score + i * C;
+
+                l->buckets[i] = ran_word_list(bucket, l->k->c, d, s->begin, s->end, w);
+                for (size_t g = 0; g < l->buckets[i]; g++)
+                        ran_simd->add(out, row(l, bucket[g]), C);
+                for (size_t c = 0; c < C; c++)
+                        out[c] = (float)(l->scale * (double)out[c]);
+                for (size_t g = 0; g < l->buckets[i] && l->from != NULL; g++)
+                        ran_simd->add(out, l->from + bucket[g] * C, C);
+                ran_simd->add(out, l->now, C);
+        }
+}
+
+/* v moves against the gradient of the span, which stands in l->score and behind v's last row. */
+static void move(struct learner *l, const struct span *s, const float *dchain, double step)
+{
+        size_t C = l->C;
+        float by = (float)(-step / l->scale);
+
+        for (size_t i = 0; i < s->to - s->from; i++) {
+                const float *d = l->score + i * C;
+
+                for (size_t g = 0; g < l->buckets[i]; g++)
+                        ran_simd->axpy(row(l, l->bucket[i * l->features + g]), by, d, C);
+                ran_simd->axpy(row(l, l->k->c->wide), by, d, C);
+        }
+        if (l->chained)
+                ran_simd->axpy(row(l, l->k->c->wide + 1), by, dchain, ran_chain_floats(C));
+}
+
+/* All of v, before its scale is too small for what is added. */
+static void rescale(struct learner *l)
+{
+        for (size_t i = 0; i < l->rows * l->C; i++)
+                l->v[i] = (float)(l->scale * (double)l->v[i]);
+        l->scale = 1;
+}
+
+static void learn_span(struct learner *l, const struct span *s, float *dchain, double step,
+                       double decay)
+{
+        const struct ran_dataset *data = l->k->d;
+        const struct ran_document d = ran_dataset_document(data, s->document);
+        size_t C = l->C, n = s->to - s->from;
+        struct ran_crf chain = {l->now + C, l->now + 2 * C, l->now + 3 * C};
+        const struct ran_crf_grad grad = {dchain, dchain + C, dchain + 2 * C};
+
+        look_up(l);
+        score(l, &d, s);
+        memset(dchain, 0, ran_chain_floats(C) * sizeof *dchain);
+        ran_crf_loss(l->score, &grad, l->score, &chain,
+                     data->labels + data->label_first[s->document] + s->from, n, C,
+                     (double)data->weight[s->document], l->scratch);
+        move(l, s, dchain, step);
+        l->scale /= 1 + step * decay; /* |w|² at the end of the step: no cost is too small */
+        if (l->scale < 1e-4)
+                rescale(l);
+}
+
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+static int go_through(struct learner *l, struct ran_error *err)
+{
+        const struct ran_chain_fit *k = l->k;
+        double decay = 1 / (k->cost * (double)l->spans), all = (double)l->spans * (double)k->passes;
+        float *dchain = ran_alloc_floats(ran_chain_floats(l->C), err);
+        int rc = dchain != NULL ? RAN_OK : RAN_ENOMEM;
+
+        for (size_t n = 0, t = 0; n < k->passes && rc == RAN_OK; n++) {
+                ran_plan_shuffle(l->order, NULL, l->spans, k->seed, n);
+                for (size_t i = 0; i < l->spans; i++, t++)
+                        learn_span(l, &l->span[l->order[i]], dchain,
+                                   first_step * (1 - (double)t / all), decay);
+                if (k->pass != NULL && k->pass(k->arg, n + 1) != 0)
+                        rc = ran_fail(err, RAN_EINTR, "stopped while the wide path was learned");
+        }
+        free(dchain);
+        return rc;
+}
+
+static void release(struct learner *l)
+{
+        free(l->v);
+        free(l->now);
+        free(l->span);
+        free(l->order);
+        free(l->bucket);
+        free(l->buckets);
+        free(l->score);
+        free(l->scratch);
+}
+
+static int prepare(struct learner *l, struct ran_error *err)
+{
+        size_t C = l->C, all;
+        int rc = RAN_OK;
+
+        for (size_t i = 0; i < l->k->n && rc == RAN_OK; i++)
+                rc = add_spans(l, l->k->document[i], err);
+        if (rc != RAN_OK)
+                return rc;
+        if (__builtin_mul_overflow(l->rows, C, &all))
+                return ran_fail(err, RAN_EINVAL, "a wide path of %zu tags cannot be", C);
+        l->v = ran_alloc_floats(all, err);
+        l->now = ran_alloc_floats(C + ran_chain_floats(C), err);
+        l->order = ran_alloc(l->spans, sizeof *l->order, err);
+        l->bucket = ran_alloc(SPAN * l->features, sizeof *l->bucket, err);
+        l->buckets = ran_alloc(SPAN, sizeof *l->buckets, err);
+        l->score = ran_alloc_floats(SPAN * C, err);
+        l->scratch = ran_alloc(ran_crf_scratch(SPAN, C), sizeof *l->scratch, err);
+        return l->v != NULL && l->now != NULL && l->order != NULL && l->bucket != NULL &&
+                               l->buckets != NULL && l->score != NULL && l->scratch != NULL
+                       ? RAN_OK
+                       : RAN_ENOMEM;
+}
+
+static void add_scaled(float *to, const float *v, double scale, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                to[i] = (float)((double)to[i] + scale * (double)v[i]);
+}
+
+static bool any(const float *x, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (x[i] != 0)
+                        return true;
+        return false;
+}
+
+int ran_chain_learn(const struct ran_chain_fit *k, float *weight, float *bias, float *chain,
+                    struct ran_error *err)
+{
+        size_t C = k->d->C, wide = k->c->wide;
+        struct learner l = {.k = k,
+                            .C = C,
+                            .rows = wide + 1 + (chain != NULL ? C + 2 : 0),
+                            .features = ran_word_features(k->c),
+                            .from = any(weight, wide * C) ? weight : NULL,
+                            .from_bias = bias,
+                            .scale = 1,
+                            .chained = chain != NULL};
+        int rc = prepare(&l, err);
+
+        if (rc == RAN_OK)
+                rc = go_through(&l, err);
+        if (rc == RAN_OK) {
+                add_scaled(weight, l.v, l.scale, wide * C);
+                add_scaled(bias, row(&l, wide), l.scale, C);
+                if (chain != NULL)
+                        memset(chain, 0, ran_chain_floats(C) * sizeof *chain);
+                if (chain != NULL)
+                        add_scaled(chain, row(&l, wide + 1), l.scale, ran_chain_floats(C));
+        }
+        release(&l);
+        return rc;
+}
