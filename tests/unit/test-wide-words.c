@@ -349,10 +349,13 @@ static double loss_of(const struct ran_dataset *d, const struct ran_tag_path *u,
                       const struct ran_tag_path *v, struct ran_blend blend)
 {
         static double scratch[4096];
-        float to[C * (C + 2)], score[LONGEST * C];
-        const struct ran_crf chain = ran_blend_chain(to, &blend, &u->chain, &v->chain, C);
+        const float *a = u->chain.start, *b = v->chain.start; /* of all three, or NULL */
+        float to[C * (C + 2)] = {0}, score[LONGEST * C];
+        const struct ran_crf chain = {to, to + C, to + 2 * C};
         double sum = 0;
 
+        for (size_t i = 0; i < C * (C + 2) && a != NULL; i++)
+                to[i] = (float)(blend.deep * (double)a[i] + blend.wide * (double)b[i]);
         for (size_t from = 0, end; from < d->label_first[d->B]; from = end) {
                 end = ran_sentence_end(d->begins, from, d->label_first[d->B]);
                 for (size_t i = 0; i < (end - from) * C; i++)
@@ -364,11 +367,21 @@ static double loss_of(const struct ran_dataset *d, const struct ran_tag_path *u,
         return sum;
 }
 
+/* And of two documents that hold it where it usually is. */
+static double pulled(const struct ran_dataset *d, const struct ran_tag_path *u,
+                     const struct ran_tag_path *v, struct ran_blend blend)
+{
+        double dx = blend.deep - ran_blend_unknown_words.deep;
+        double dy = blend.wide - ran_blend_unknown_words.wide;
+
+        return loss_of(d, u, v, blend) + dx * dx + dy * dy;
+}
+
 TEST(blend_of_words_is_what_loses_least)
 {
         for (uint64_t seed = 0; seed < 4; seed++) {
                 static float deep[40 * 3 * LONGEST * C], wide[40 * 3 * LONGEST * C];
-                float a[C * (C + 2)], b[C * (C + 2)];
+                float a[C * (C + 2)], b[C * (C + 2)], joined[C * (C + 2)];
                 struct ran_crf chain = {a, a + C, a + 2 * C}, other = {b, b + C, b + 2 * C};
                 struct ran_tag_path u = {deep, chain}, v = {wide, other};
                 struct ran_blend found, usual = ran_blend_unknown_words;
@@ -390,13 +403,20 @@ TEST(blend_of_words_is_what_loses_least)
                 }
                 CHECK_OK(ran_blend_fit_words(&found, usual, &d, &u, &v, &err), err);
                 CHECK(found.deep >= 0 && found.wide >= 0);
-                loss = loss_of(&d, &u, &v, found);
-                for (double x = 0; x < 2; x += 0.1)
-                        for (double y = 0; y < 2; y += 0.1) {
-                                double dx = x - usual.deep, dy = y - usual.wide;
+                ran_blend_chain(joined, &found, &u.chain, &v.chain, C);
+                for (size_t i = 0; i < C * (C + 2); i++)
+                        CHECK_NEAR((double)joined[i],
+                                   seed == 3
+                                           ? 0
+                                           : found.deep * (double)a[i] + found.wide * (double)b[i],
+                                   1e-6);
+                loss = pulled(&d, &u, &v, found);
+                for (double x = -1; x <= 1; x += 0.25) /* near by, and farther away */
+                        for (double y = -1; y <= 1; y += 0.25) {
+                                struct ran_blend other = {fmax(0, found.deep + x * fabs(x)),
+                                                          fmax(0, found.wide + y * fabs(y))};
 
-                                CHECK(loss <= loss_of(&d, &u, &v, (struct ran_blend){x, y}) +
-                                                      dx * dx + dy * dy + 1e-3);
+                                CHECK(loss <= pulled(&d, &u, &v, other) + 1e-4);
                         }
                 d.labels[0] = RAN_LABEL_UNKNOWN; /* of that sentence nothing is known */
                 CHECK_OK(ran_blend_fit_words(&found, usual, &d, &u, &v, &err), err);
