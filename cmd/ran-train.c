@@ -740,7 +740,7 @@ static int tag(int argc, char **argv)
         static const struct preset presets[] = {
                 {"task", "tag"},    {"crf", "true"},          {"spelling", "16384"},
                 {"dropout", "0.3"}, {"embed_dropout", "0.3"}, {"epochs", "20"},
-                {"refit", "true"},  {"wide", "65536"},        {0},
+                {"refit", "true"},  {"wide", "262144"},       {0},
         };
 
         return run_task(RAN_TASK_TAG, &tag_program, presets, argc, argv);
