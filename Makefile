@@ -256,6 +256,7 @@ FILES ?= 10000
 PROCESSES ?= 64
 .PHONY: check-long faults damage load helgrind
 check-long: check ## all faults, kills, damages and loads that make check takes samples of, with figures, and helgrind (FAULTS=0 KILLS=200 RECORDS=10000000)
+	@RAN_FETCH=1 $(MAKE) --no-print-directory cli cli_tests=tests/cli/huggingface.bats
 	@$(MAKE) --no-print-directory load
 	@$(MAKE) --no-print-directory faults
 	@ASAN_OPTIONS=allocator_may_return_null=1 $(MAKE) --no-print-directory faults damage KILLS=20 \
