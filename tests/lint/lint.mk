@@ -24,17 +24,20 @@ except := cmd/attnmask-map.c:clang-analyzer-core.UndefinedBinaryOperatorResult \
   cmd/attnmask-map.c:clang-analyzer-core.CallAndMessage lib/text/hf-read.c:clang-analyzer-core.CallAndMessage \
   lib/text/hf-read.c:clang-analyzer-core.uninitialized.Branch lib/text/joins.c:clang-analyzer-core.CallAndMessage \
   lib/text/vectors.c:clang-analyzer-core.UndefinedBinaryOperatorResult lib/text/counter.c:clang-analyzer-core.NullDereference \
-  lib/model/past.c:clang-analyzer-core.NullDereference lib/model/tensors.c:clang-analyzer-core.UndefinedBinaryOperatorResult
+  lib/model/past.c:clang-analyzer-core.NullDereference lib/model/tensors.c:clang-analyzer-core.UndefinedBinaryOperatorResult \
+  lib/train/choose.c:clang-analyzer-core.NonNullParamChecker lib/train/ranks.c:clang-analyzer-core.UndefinedBinaryOperatorResult
 # - that what is counted is there, and that there is nothing where the count is 0;
 except += cmd/attnmask-picture.c:clang-analyzer-core.NullDereference cmd/span-tags.c:clang-analyzer-core.NullDereference \
   lib/base/spool.c:clang-analyzer-core.NonNullParamChecker lib/text/alphabet.c:clang-analyzer-core.NonNullParamChecker \
   lib/train/batch.c:clang-analyzer-core.NullDereference lib/train/grad.c:clang-analyzer-core.NullDereference \
   lib/model/contextualizer.c:clang-analyzer-core.DivideZero lib/model/tagger.c:clang-analyzer-core.DivideZero \
-  lib/train/search.c:clang-analyzer-core.DivideZero
+  lib/train/plan.c:clang-analyzer-core.DivideZero lib/train/search.c:clang-analyzer-core.DivideZero
 # - what goes together: a field that an exception names is in its table, a file without a name has one
 #   to be given, weights are frozen only where they come from somewhere;
 except += lib/base/field.c:clang-analyzer-core.NonNullParamChecker lib/base/file.c:clang-analyzer-core.NonNullParamChecker \
   lib/train/start.c:clang-analyzer-core.NullDereference
+# - that what rank 0 sends is what the others receive;
+except += lib/train/share.c:clang-analyzer-core.NonNullParamChecker lib/train/share.c:clang-analyzer-core.NullDereference
 # - that numbers are read which we wrote, or the kernel, which may say "max" for none;
 except += lib/base/cpus.c:cert-err34-c lib/base/number.c:cert-err34-c
 # - that powers and halves of 1 are meant, in which nothing adds up;
