@@ -236,14 +236,18 @@ asan: ## unit tests and tests of the programs under the address and undefined-be
 	  BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(sanitize)' LDFLAGS='$(LDFLAGS) $(sanitize)'
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
-# OpenBLAS knows nothing of this sanitizer; its threads would be no concern, and there are none.
+# OpenBLAS knows nothing of this sanitizer; its threads would be no concern, and there are none. Some unit
+# tests run whole, of the others those that have threads in their names.
 .PHONY: tsan
 tsan: ## unit tests and tests of the programs that use several threads, under the thread sanitizer
 	@share/setup build test
-	@TSAN_OPTIONS=halt_on_error=1 $(MAKE) --no-print-directory unit cli BUILD=$(BUILD)/tsan benchmarks= \
-	  CFLAGS='-O1 -g -fsanitize=thread' LDFLAGS='$(LDFLAGS) -fsanitize=thread' \
-	  unit_tests='$(threaded:%=$(BUILD)/tsan/tests/test-%)' cli_tests=tests/cli/threads.bats
+	@$(tsan) unit cli cli_tests=tests/cli/threads.bats unit_tests='$(call tsan_tests,$(threaded))'
+	@$(tsan) unit unit_named=thread unit_tests='$(call tsan_tests,$(filter-out $(threaded),$(threads_named)))'
 threaded := pool batch score evaluate text-fast linear resume
+threads_named = $(patsubst tests/unit/test-%.c,%,$(shell grep -l '^TEST(.*thread' tests/unit/test-*.c))
+tsan_tests = $(1:%=$(BUILD)/tsan/tests/test-%)
+tsan = TSAN_OPTIONS=halt_on_error=1 $(MAKE) --no-print-directory BUILD=$(BUILD)/tsan benchmarks= \
+  CFLAGS='-O1 -g -fsanitize=thread' LDFLAGS='$(LDFLAGS) -fsanitize=thread'
 
 # What make check takes samples of, whole; it takes hours. FAULTS: of a kind in a program, 0 all of
 # them; KILLS: times a training is killed.
