@@ -41,6 +41,8 @@ cli_tests    := $(wildcard tests/cli/*.bats)
 bench_shared := $(patsubst %.h,%.c,$(wildcard tests/bench/*.h))
 faults       := $(BUILD)/faults/inject $(BUILD)/faults/preload.so
 load         := $(BUILD)/load/peak
+fuzz_shared  := $(filter-out tests/fuzz/fuzz-% tests/fuzz/kept.c,$(wildcard tests/fuzz/*.c))
+kept         := $(patsubst tests/fuzz/seeds/%,$(BUILD)/kept/%,$(wildcard tests/fuzz/seeds/fuzz-*))
 benchmarks   := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,\
                   $(filter-out $(bench_shared),$(wildcard tests/bench/*.c)))
 
@@ -169,6 +171,13 @@ $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(call object,$(unit_shared)) $(cmd_li
 	@echo '  LINK  $@'
 	$(Q)$(link)
 
+$(BUILD)/kept/fuzz-%: $(BUILD)/tests/fuzz/fuzz-%.o $(call object,$(fuzz_shared) tests/fuzz/kept.c) \
+  $(cmd_library) $(library)
+	@mkdir -p $(@D)
+	@echo '  LINK  $@'
+	$(Q)$(link)
+$(BUILD)/kept/fuzz-options: private override LDFLAGS += -Wl,--wrap=exit
+
 $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(call object,$(bench_shared)) $(library)
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'
@@ -206,8 +215,9 @@ check: ## everything that must pass: packages, build, unit tests, tests of the p
 	@$(MAKE) --no-print-directory cli
 
 .PHONY: unit
-unit: $(unit_tests) $(benchmarks) ## the unit tests only; benchmarks are built, lest they rot
-	@set -e; for test in $(unit_tests); do $(EMULATOR) $$test; done
+unit: $(unit_tests) $(kept) $(benchmarks) ## the unit tests only, and what fuzzers found; benchmarks are built, lest they rot
+	@set -e; for test in $(unit_tests); do $(EMULATOR) $$test $(unit_named); done
+	@set -e; for fuzzer in $(kept); do $(EMULATOR) $$fuzzer tests/fuzz/seeds/$${fuzzer##*/}/*; done
 
 # For another processor, whose programs an emulator runs. Nothing of this machine's packages changes.
 arm64 = $(BUILD)/arm64
@@ -246,7 +256,7 @@ tsan: ## unit tests and tests of the programs that use several threads, under th
 threaded := pool batch score evaluate text-fast linear resume
 threads_named = $(patsubst tests/unit/test-%.c,%,$(shell grep -l '^TEST(.*thread' tests/unit/test-*.c))
 tsan_tests = $(1:%=$(BUILD)/tsan/tests/test-%)
-tsan = TSAN_OPTIONS=halt_on_error=1 $(MAKE) --no-print-directory BUILD=$(BUILD)/tsan benchmarks= \
+tsan = TSAN_OPTIONS=halt_on_error=1 $(MAKE) --no-print-directory BUILD=$(BUILD)/tsan benchmarks= kept= \
   CFLAGS='-O1 -g -fsanitize=thread' LDFLAGS='$(LDFLAGS) -fsanitize=thread'
 
 # What make check takes samples of, whole; it takes hours. FAULTS: of a kind in a program, 0 all of
@@ -305,7 +315,6 @@ include tests/lint/lint.mk
 # Each program for FUZZ_SECONDS; what it finds stays in $(BUILD)/fuzz, to begin with next time.
 FUZZ_SECONDS ?= 30
 fuzzers := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz-*.c))
-fuzz_shared := $(filter-out tests/fuzz/fuzz-%,$(wildcard tests/fuzz/*.c))
 $(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/fuzz-%.o $(call object,$(fuzz_shared)) $(cmd_library) $(library)
 	@echo '  LINK  $@'
 	$(Q)$(link) -fsanitize=fuzzer
