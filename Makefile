@@ -254,7 +254,7 @@ tsan: ## unit tests and tests of the programs that use several threads, under th
 	@$(tsan) unit cli cli_tests=tests/cli/threads.bats unit_tests='$(call tsan_tests,$(threaded))'
 	@$(tsan) unit unit_named=thread unit_tests='$(call tsan_tests,$(filter-out $(threaded),$(threads_named)))'
 threaded := pool batch score evaluate text-fast linear resume
-threads_named = $(patsubst tests/unit/test-%.c,%,$(shell grep -l '^TEST(.*thread' tests/unit/test-*.c))
+threads_named = $(patsubst tests/unit/test-%.c,%,$(shell grep -l '^TEST.*thread' tests/unit/test-*.c))
 tsan_tests = $(1:%=$(BUILD)/tsan/tests/test-%)
 tsan = TSAN_OPTIONS=halt_on_error=1 $(MAKE) --no-print-directory BUILD=$(BUILD)/tsan benchmarks= kept= \
   CFLAGS='-O1 -g -fsanitize=thread' LDFLAGS='$(LDFLAGS) -fsanitize=thread'
@@ -312,7 +312,8 @@ lint: ## static analysis by gcc, clang-tidy, cppcheck, shellcheck and mandoc: no
 	@$(MAKE) --no-print-directory linted
 include tests/lint/lint.mk
 
-# Each program for FUZZ_SECONDS; what it finds stays in $(BUILD)/fuzz, to begin with next time.
+# Each program for FUZZ_SECONDS; what it finds stays in $(BUILD)/fuzz, to begin with next time. What reaches
+# lines that no seed does becomes one with FUZZER -merge=1 -use_counters=0 -use_cmp=0 SEEDS CORPUS.
 FUZZ_SECONDS ?= 30
 fuzzers := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz-*.c))
 $(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/fuzz-%.o $(call object,$(fuzz_shared)) $(cmd_library) $(library)
