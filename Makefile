@@ -41,6 +41,8 @@ cli_tests    := $(wildcard tests/cli/*.bats)
 bench_shared := $(patsubst %.h,%.c,$(wildcard tests/bench/*.h))
 faults       := $(BUILD)/faults/inject $(BUILD)/faults/preload.so
 load         := $(BUILD)/load/peak
+fuzz_shared  := $(filter-out tests/fuzz/fuzz-% tests/fuzz/kept.c,$(wildcard tests/fuzz/*.c))
+kept         := $(patsubst tests/fuzz/seeds/%,$(BUILD)/kept/%,$(wildcard tests/fuzz/seeds/fuzz-*))
 benchmarks   := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,\
                   $(filter-out $(bench_shared),$(wildcard tests/bench/*.c)))
 
@@ -169,6 +171,13 @@ $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(call object,$(unit_shared)) $(cmd_li
 	@echo '  LINK  $@'
 	$(Q)$(link)
 
+$(BUILD)/kept/fuzz-%: $(BUILD)/tests/fuzz/fuzz-%.o $(call object,$(fuzz_shared) tests/fuzz/kept.c) \
+  $(cmd_library) $(library)
+	@mkdir -p $(@D)
+	@echo '  LINK  $@'
+	$(Q)$(link)
+$(BUILD)/kept/fuzz-options: private override LDFLAGS += -Wl,--wrap=exit
+
 $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(call object,$(bench_shared)) $(library)
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'
@@ -206,8 +215,9 @@ check: ## everything that must pass: packages, build, unit tests, tests of the p
 	@$(MAKE) --no-print-directory cli
 
 .PHONY: unit
-unit: $(unit_tests) $(benchmarks) ## the unit tests only; benchmarks are built, lest they rot
-	@set -e; for test in $(unit_tests); do $(EMULATOR) $$test; done
+unit: $(unit_tests) $(kept) $(benchmarks) ## the unit tests only, and what fuzzers found; benchmarks are built, lest they rot
+	@set -e; for test in $(unit_tests); do $(EMULATOR) $$test $(unit_named); done
+	@set -e; for fuzzer in $(kept); do $(EMULATOR) $$fuzzer tests/fuzz/seeds/$${fuzzer##*/}/*; done
 
 # For another processor, whose programs an emulator runs. Nothing of this machine's packages changes.
 arm64 = $(BUILD)/arm64
@@ -236,14 +246,18 @@ asan: ## unit tests and tests of the programs under the address and undefined-be
 	  BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(sanitize)' LDFLAGS='$(LDFLAGS) $(sanitize)'
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
-# OpenBLAS knows nothing of this sanitizer; its threads would be no concern, and there are none.
+# OpenBLAS knows nothing of this sanitizer; its threads would be no concern, and there are none. Some unit
+# tests run whole, of the others those that have threads in their names.
 .PHONY: tsan
 tsan: ## unit tests and tests of the programs that use several threads, under the thread sanitizer
 	@share/setup build test
-	@TSAN_OPTIONS=halt_on_error=1 $(MAKE) --no-print-directory unit cli BUILD=$(BUILD)/tsan benchmarks= \
-	  CFLAGS='-O1 -g -fsanitize=thread' LDFLAGS='$(LDFLAGS) -fsanitize=thread' \
-	  unit_tests='$(threaded:%=$(BUILD)/tsan/tests/test-%)' cli_tests=tests/cli/threads.bats
+	@$(tsan) unit cli cli_tests=tests/cli/threads.bats unit_tests='$(call tsan_tests,$(threaded))'
+	@$(tsan) unit unit_named=thread unit_tests='$(call tsan_tests,$(filter-out $(threaded),$(threads_named)))'
 threaded := pool batch score evaluate text-fast linear resume
+threads_named = $(patsubst tests/unit/test-%.c,%,$(shell grep -l '^TEST.*thread' tests/unit/test-*.c))
+tsan_tests = $(1:%=$(BUILD)/tsan/tests/test-%)
+tsan = TSAN_OPTIONS=halt_on_error=1 $(MAKE) --no-print-directory BUILD=$(BUILD)/tsan benchmarks= kept= \
+  CFLAGS='-O1 -g -fsanitize=thread' LDFLAGS='$(LDFLAGS) -fsanitize=thread'
 
 # What make check takes samples of, whole; it takes hours. FAULTS: of a kind in a program, 0 all of
 # them; KILLS: times a training is killed.
@@ -256,6 +270,7 @@ FILES ?= 10000
 PROCESSES ?= 64
 .PHONY: check-long faults damage load helgrind
 check-long: check ## all faults, kills, damages and loads that make check takes samples of, with figures, and helgrind (FAULTS=0 KILLS=200 RECORDS=10000000)
+	@RAN_FETCH=1 $(MAKE) --no-print-directory cli cli_tests=tests/cli/huggingface.bats
 	@$(MAKE) --no-print-directory load
 	@$(MAKE) --no-print-directory faults
 	@ASAN_OPTIONS=allocator_may_return_null=1 $(MAKE) --no-print-directory faults damage KILLS=20 \
@@ -297,10 +312,10 @@ lint: ## static analysis by gcc, clang-tidy, cppcheck, shellcheck and mandoc: no
 	@$(MAKE) --no-print-directory linted
 include tests/lint/lint.mk
 
-# Each program for FUZZ_SECONDS; what it finds stays in $(BUILD)/fuzz, to begin with next time.
+# Each program for FUZZ_SECONDS; what it finds stays in $(BUILD)/fuzz, to begin with next time. What reaches
+# lines that no seed does becomes one with FUZZER -merge=1 -use_counters=0 -use_cmp=0 SEEDS CORPUS.
 FUZZ_SECONDS ?= 30
 fuzzers := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz-*.c))
-fuzz_shared := $(filter-out tests/fuzz/fuzz-%,$(wildcard tests/fuzz/*.c))
 $(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/fuzz-%.o $(call object,$(fuzz_shared)) $(cmd_library) $(library)
 	@echo '  LINK  $@'
 	$(Q)$(link) -fsanitize=fuzzer

@@ -112,15 +112,11 @@ static const char *without_prefix(const struct cmd_program *program, const char 
         return n > 0 && strncmp(name, program->prefix, n) == 0 ? name + n : NULL;
 }
 
-/* Whether a and b could be the same option on the command line. */
-static bool clash(const struct cmd_program *program, const struct ran_field *a,
-                  const struct ran_field *b)
+/* Whether a, without its prefix rest, and b could be the same option on the command line. */
+static bool clash(const struct ran_field *a, const char *rest, const struct ran_field *b)
 {
-        const struct cmd_option_name one = cmd_option_name(a), other = cmd_option_name(b);
-        const char *rest = without_prefix(program, one.text);
-
         return (a->letter != 0 && a->letter == b->letter) || strcmp(a->name, b->name) == 0 ||
-               (rest != NULL && strcmp(rest, other.text) == 0) ||
+               (rest != NULL && strcmp(rest, cmd_option_name(b).text) == 0) ||
                (cmd_option_negates(a) && strncmp(b->name, "no_", 3) == 0 &&
                 strcmp(a->name, b->name + 3) == 0);
 }
@@ -128,9 +124,11 @@ static bool clash(const struct cmd_program *program, const struct ran_field *a,
 const struct ran_field *cmd_table_clash(const struct cmd_program *program)
 {
         for (struct option a = {0}; next_option(program, &a);) {
+                const struct cmd_option_name name = cmd_option_name(a.field);
+                const char *rest = without_prefix(program, name.text);
+
                 for (struct option b = {0}; next_option(program, &b);) {
-                        if ((a.group != b.group || a.at != b.at) &&
-                            clash(program, a.field, b.field))
+                        if ((a.group != b.group || a.at != b.at) && clash(a.field, rest, b.field))
                                 return a.field;
                 }
         }

@@ -110,13 +110,15 @@ static double loss_at(const struct choice *x, double scale)
         return sum;
 }
 
-/* The least at any scale from 1/2 to 16, in half octaves: margins are no logits. */
+/* The least at any of ten scales, half an octave apart, from 1/2 to 11: margins are no logits. */
 static double least_loss(const struct choice *x)
 {
-        double least = INFINITY;
+        double least = INFINITY, scale = 0.5;
 
-        for (double scale = 0.5; scale <= 16; scale *= 1.4142135623730951)
+        for (int i = 0; i < 10; i++) {
                 least = fmin(least, loss_at(x, scale));
+                scale *= 1.4142135623730951;
+        }
         return least;
 }
 

@@ -244,7 +244,7 @@ static int judge(struct ran_trainer *t, struct ran_rates *r, struct ran_error *e
 static int evaluate(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_train_report report;
-        struct ran_rates r;
+        struct ran_rates r = {0}; /* classifiers' are known to the rank that leads alone */
         int rc = judge(t, &r, err), next;
 
         if (rc != RAN_OK)

@@ -2,6 +2,7 @@
 # Completion in bash and zsh: what is offered, against --help.
 
 bats_require_minimum_version 1.5.0
+load commands.bash
 
 setup() {
   completion=$(cd "$BATS_TEST_DIRNAME/../../share/completion" && pwd)
@@ -19,19 +20,6 @@ offers() {
     echo "${COMPREPLY[*]}"' "$completion/ran.bash" "$@"
 }
 
-# commands: the programs and, of those that have some, their verbs.
-commands() {
-  for program in "$bin"/ran-*; do
-    [ -f "$program" ] && [ -x "$program" ] || continue
-    program=$(basename "$program")
-    verbs=$("$program" --help | awk '/^Verbs:/ { on = 1; next } /^[^ ]/ { on = 0 } on && /^  [a-z]/ { print $1 }')
-    [ -n "$verbs" ] || echo "$program"
-    for verb in $verbs; do
-      echo "$program $verb"
-    done
-  done
-}
-
 # options: those of the --help on standard input.
 options() {
   sed -n 's/^  \(-., \|    \)\(--[^ ]*\).*/\2/p' >named
@@ -42,7 +30,7 @@ options() {
 # ---- the table -----------------------------------------------------------------------------------
 
 @test "completion: --print-options has every option of --help, five columns a line" {
-  commands >commands
+  commands "$bin" >commands
   [ "$(wc -l <commands)" -ge 11 ]
   while read -r command; do
     $command --help </dev/null | options >wanted
@@ -86,16 +74,14 @@ options() {
 }
 
 @test "completion: every program has it" {
-  for program in "$bin"/ran-*; do
-    [ -f "$program" ] && [ -x "$program" ] || continue
-    program=$(basename "$program")
+  for program in $(programs "$bin"); do
     bash -c '. "$0"; complete -p "$1"' "$completion/ran.bash" "$program"
     head -n 1 "$completion/_ran" | grep -qw "$program"
   done
 }
 
 @test "completion: bash offers every option of --help, with its no" {
-  commands >commands
+  commands "$bin" >commands
   while read -r command; do
     $command --help </dev/null | options >wanted
     offers $command -- </dev/null | tr ' ' '\n' | sort | diff wanted -

@@ -2,24 +2,14 @@
 # The manual pages against the programs: every option and default of --help, every example.
 
 bats_require_minimum_version 1.5.0
+load commands.bash
 
 setup() {
   root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
-  PATH=${RAN_BIN:-$root/build}:$PATH
+  bin=${RAN_BIN:-$root/build}
+  PATH=$bin:$PATH
   cd "$BATS_TEST_TMPDIR"
   command -v mandoc >/dev/null || skip 'no mandoc'
-}
-
-# commands: the programs that have a page, with each verb that this version has, one a line.
-commands() {
-  for page in "$root"/man/*.1; do
-    program=$(basename "$page" .1)
-    verbs=$("$program" --help | awk '/^Verbs:/ { on = 1; next } /^[^ ]/ { on = 0 } on && /^  [a-z]/ { print $1 }')
-    for verb in $verbs; do
-      "$program" "$verb" --help 2>&1 | grep -q 'not in this version' || echo "$program $verb"
-    done
-    [ -n "$verbs" ] || echo "$program"
-  done
 }
 
 # options: of a --help on standard input, "NAME DEFAULT" a line; - where there is no default.
@@ -63,7 +53,7 @@ entry() {
 }
 
 @test "manual: every option and default of --help is in the page, and no other option" {
-  commands >commands
+  commands "$bin" >commands
   [ -s commands ]
   while read -r program verb; do
     mandoc -T ascii -O width=999 "$root/man/$program.1" | sed 's/.\x08//g' >page
@@ -95,9 +85,8 @@ entry() {
 }
 
 @test "manual: every program has a page" {
-  for program in ${RAN_BIN:-$root/build}/ran-*; do
-    [ -f "$program" ] && [ -x "$program" ] || continue
-    [ -e "$root/man/$(basename "$program").1" ] || { echo "no page for $program" >&2; false; }
+  for program in $(programs "$bin"); do
+    [ -e "$root/man/$program.1" ] || { echo "no page for $program" >&2; false; }
   done
 }
 

@@ -3,19 +3,15 @@
 # tests/unit/test-options.c.
 
 bats_require_minimum_version 1.5.0
+load commands.bash
 
 setup() {
   bin=${RAN_BIN:-$PWD/build}
   PATH=$bin:$PATH
   cd "$BATS_TEST_TMPDIR"
-  programs=$(cd "$bin" && for p in ran-*; do [ -f "$p" ] && [ -x "$p" ] && echo "$p"; done)
-  commands=$programs
-  for program in $programs; do
-    for verb in $("$program" --help | awk '/^Verbs:/ { on = 1; next } /^[^ ]/ { on = 0 } on && /^  [a-z]/ { print $1 }'); do
-      "$program" "$verb" --help 2>&1 | grep -q 'not in this version' || commands="$commands
-$program $verb"
-    done
-  done
+  programs=$(programs "$bin")
+  # Of a program with verbs, itself and each of them.
+  commands=$({ echo "$programs"; commands "$bin"; } | sort -u)
 }
 
 @test "options: --help of every command is on standard output, 80 columns wide" {

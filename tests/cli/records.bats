@@ -2,21 +2,12 @@
 # The record loop that all programs share, seen through ran-tokenize encode.
 
 bats_require_minimum_version 1.5.0
+load records.bash
 
 setup() {
   PATH=${RAN_BIN:-$PWD/build}:$PATH
   cd "$BATS_TEST_TMPDIR"
-  echo '{"text":"a a a b b c"}' | ran-tokenize learn -q --min-count 1 -o vocab.json
-}
-
-# encode ARGUMENT...: with the vocabulary of these tests, where a, b and c are 5, 6 and 7.
-encode() {
-  ran-tokenize encode --vocab vocab.json "$@"
-}
-
-# ids: the ids of each record, one line a record.
-ids() {
-  jq -c .encoding.ids
+  abc
 }
 
 # encodes INPUT ARGUMENT...: runs encode on the text of INPUT (with printf's escapes).

@@ -23,6 +23,20 @@ refused() {
   [[ $stderr == *"$sentence"* ]] || { echo "said: $stderr"; false; }
 }
 
+# interrupts PID LIST WANTED: until SIGINT is present in, or absent from, a list of signals that the kernel
+# keeps of a process, SigCgt (caught) or ShdPnd (sent, but not seen yet); for half a minute at most.
+interrupts() {
+  local i state
+  for ((i = 0; i < 1500; i++)); do
+    state=absent
+    (($(awk -v list="$2:" '$1 == list { print "0x" $2 }' "/proc/$1/status") & 2)) && state=present
+    [ $state = "$3" ] && return
+    sleep 0.02
+  done
+  echo "never $3 in $2 of $1: SIGINT"
+  return 1
+}
+
 # wait_for PATTERN FILE: until the pattern is in the file, for half a minute at most.
 wait_for() {
   local i

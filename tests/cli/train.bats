@@ -287,16 +287,15 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
 }
 
 @test "train: a second signal ends the training at once" {
-  awk 'BEGIN { for (d = 0; d < 4; d++) { printf "{\"text\": \""
+  awk 'BEGIN { for (d = 0; d < 16; d++) { printf "{\"text\": \""
     for (i = 0; i < 20000; i++) printf "word%d ", i * i % 50
     printf "\", \"label\": %d}\n", d % 2 } }' >long.jsonl
-  # So many windows that the first step takes seconds.
+  # So many windows that the first step takes much longer than what is done here meanwhile.
   ran-train classify --dim 64 --window 4 --min-window 1 -j 1 -o m.ran --no-dev long.jsonl 2>said 3>&- &
   wait_for 'learned a vocabulary' said
-  sleep 0.5
+  interrupts $! SigCgt present # before, the first signal would be ignored
   kill -INT $!
-  sleep 0.3
-  kill -0 $!
+  interrupts $! ShdPnd absent # before, the second one would be the same as the first
   kill -INT $!
   status=0
   wait $! || status=$?

@@ -60,6 +60,19 @@ texts() {
   cmp 1.ran 7.ran
 }
 
+@test "transformer: --dry-run counts what each pattern looks at" {
+  awk 'BEGIN { for (d = 0; d < 4; d++) { printf "{\"label\":\"%d\",\"text\":\"", d % 2
+    for (i = 0; i < 400; i++) printf "w%d ", i % 20
+    print "\"}" } }' >train.jsonl
+  # millions PATTERNS: of operations.
+  millions() {
+    ran-train classify $shape --attention "$1" --window 4 --dry-run train.jsonl | sed -n 's/^arithmetic *\([0-9.]*\)M .*/\1/p'
+  }
+  # A third and more of the arithmetic of such documents are scores of all tokens for all.
+  jq -n -e --argjson full "$(millions full)" --argjson window "$(millions window)" --argjson both "$(millions full,window)" \
+    '$full > 1.5 * $window and ($full + $window - 2 * $both | fabs) <= 0.2'
+}
+
 @test "transformer: what does not go together is said" {
   texts 4 >train.jsonl
   refused() {

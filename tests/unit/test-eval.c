@@ -345,3 +345,52 @@ TEST(eval_report_as_text)
         ran_buf_release(&out);
         ran_eval_free(e);
 }
+
+/* Of many classes the frequent confusions are named, not a table; of labels that the model has not,
+ * and of sets, there is a line. */
+TEST(eval_report_of_many_classes)
+{
+        enum { C = 60 };
+        struct ran_eval *e = new_eval(C, false);
+        struct ran_eval_report r;
+        struct ran_buf text = {0}, json = {0};
+        struct ran_record record = {0};
+        struct ran_error err;
+
+        REQUIRE(e != NULL);
+        ran_eval_sets(e, 0.5f);
+        for (uint32_t i = 0; i < 90; i++) { /* class k is taken for k + 1, twice below 30 */
+                float p[C] = {0};
+                uint32_t gold = i < 30 ? i : (i - 30) % C;
+
+                p[(gold + 1) % C] = 0.75f;
+                p[gold] = 0.25f;
+                CHECK(ran_eval_add(e, &gold, 1, 0, p, NULL, NULL) == RAN_OK);
+        }
+        for (int i = 0; i < 3; i++)
+                CHECK(ran_eval_add(e, NULL, 0, 1, (float[C]){1}, NULL, NULL) == RAN_OK &&
+                      ran_eval_unknown(e, "eel\x1b", 4, NULL) == RAN_OK);
+        ran_eval_finish(e, &r);
+        r.n_skipped = 7;
+        ran_eval_text(&r, &text);
+        ran_buf_char(&text, '\0');
+        CHECK(strstr(text.data, "\nwithout a label    7 (left out)\n") != NULL);
+        CHECK(strstr(text.data, "\namong the first 2  0.9677\n") != NULL);
+        CHECK(strstr(text.data, "\nsets of one        1.0000, of which right 0.0000\n") != NULL);
+        CHECK(strstr(text.data, "Columns, in the same order") == NULL);
+        CHECK(strstr(text.data, "label found.\n      2  0  1\n      2  1  2\n") != NULL);
+        CHECK(strstr(text.data, "      2  19  20\n\nLabels that") != NULL); /* no more than these */
+        CHECK(strstr(text.data, "not know, 3 times:\n      3  eel?\n") != NULL);
+        ran_eval_json(&r, &json);
+        CHECK_OK(ran_record_scan(&record, json.data, json.len, &err), err);
+        ran_buf_char(&json, '\0');
+        CHECK(strstr(json.data, "\"confusion\":{\"cells\":[{\"gold\":\"0\",\"predicted\":\"1\","
+                                "\"count\":2},{\"gold\":\"1\",") != NULL);
+        CHECK(strstr(json.data, "\"unknown_labels\":{\"count\":3,\"labels\":[{\"label\":"
+                                "\"eel\\u001b\",\"count\":3}]}}") != NULL);
+        CHECK(strstr(json.data, "\"sets\":{\"coverage\":0,\"size\":1,\"empty\":0,") != NULL);
+        ran_record_release(&record);
+        ran_buf_release(&text);
+        ran_buf_release(&json);
+        ran_eval_free(e);
+}

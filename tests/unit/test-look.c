@@ -478,7 +478,7 @@ TEST(look_sums_over_blocks)
  */
 
 /* Several chunks and blocks: what all keys got is what all queries gave. */
-TEST(look_at_a_long_document)
+TEST(look_at_a_long_document_with_any_number_of_threads)
 {
         const size_t L = 7000;
         struct dice dice = {.key = 15};

@@ -1,5 +1,7 @@
 /* Training that is interrupted or killed goes on to the same bytes, and goes on with nothing else.
  */
+#include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +10,7 @@
 #include <unistd.h>
 
 #include "test.h"
+#include "train/trainer.h"
 #include "training.h"
 
 /* ---- interrupted and resumed -------------------------------------------------------------------
@@ -305,5 +308,85 @@ TEST(resume_refuses_a_damaged_checkpoint)
         unlink(t.checkpoint);
         CHECK_SIZE((size_t)training_run(&t, 1, &err), RAN_EIO);
         CHECK(!exists(t.output));
+        training_release(&t);
+}
+
+/* ---- checkpoints of a stranger ----------------------------------------------------------------
+ */
+
+/* Where a text begins in a file that is no text. */
+static char *find(char *file, size_t n, const char *text)
+{
+        char *at = memmem(file, n, text, strlen(text));
+
+        if (at == NULL)
+                abort();
+        return at + strlen(text);
+}
+
+/* Sets a number of the progress in a checkpoint of n bytes, and makes its digest right again. */
+static void set_progress(char *file, size_t n, size_t field, double x)
+{
+        struct ran_sha256 sha;
+        uint64_t header;
+        char hex[65];
+
+        memcpy(&header, file, sizeof header);
+        char *data = file + sizeof header + header, *end = file + n;
+        char *entry = find(file, n, "\"train.progress\":");
+        char *offset = find(entry, (size_t)(data - entry), "\"data_offsets\":[");
+        memcpy(data + strtoul(offset, NULL, 10) + field, &x, sizeof x);
+        ran_sha256_init(&sha);
+        ran_sha256_add(&sha, data, (size_t)(end - data));
+        ran_sha256_hex(&sha, hex);
+        memcpy(find(file, n, "\"digest\":\""), hex, 64);
+}
+
+/* Goes on from a checkpoint in which a number was set. */
+static int go_on_with(struct training *t, const struct ran_bytes *checkpoint, size_t field,
+                      double x, struct ran_error *err)
+{
+        char *copy = malloc(checkpoint->size);
+        FILE *f = fopen(t->checkpoint, "wb");
+
+        if (copy == NULL || f == NULL)
+                abort();
+        memcpy(copy, checkpoint->data, checkpoint->size);
+        set_progress(copy, checkpoint->size, field, x);
+        CHECK(fwrite(copy, 1, checkpoint->size, f) == checkpoint->size && fclose(f) == 0);
+        free(copy);
+        return training_run(t, 1, err);
+}
+
+/* Found by a fuzzer: as many epochs without anything better as no whole number can tell. */
+TEST(resume_refuses_progress_that_makes_no_sense)
+{
+#define AT(field) offsetof(struct ran_progress, field)
+        static const struct {
+                size_t field;
+                double x;
+        } bad[] = {{AT(stale), 6e301},   {AT(stale), -1},         {AT(epoch), -1},
+                   {AT(epoch), 1e9},     {AT(best_epoch), 1e9},   {AT(batch), 1e9},
+                   {AT(updates), 1e300}, {AT(calibrated), 1e300}, {AT(cost), -1},
+                   {AT(best), NAN}};
+        struct ran_error err = {0};
+        struct ran_bytes checkpoint;
+        struct training t;
+
+        training_init(&t, "stranger", 20, false);
+        t.stop_at = 6;
+        CHECK_SIZE((size_t)training_run(&t, 1, &err), RAN_EINTR);
+        REQUIRE(ran_bytes_open(&checkpoint, t.checkpoint, &err) == RAN_OK);
+        unlink(t.checkpoint); /* what is mapped stays as it is */
+        t.stop_at = 0;
+        t.job.resume = true;
+        for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+                CHECK_SIZE((size_t)go_on_with(&t, &checkpoint, bad[i].field, bad[i].x, &err),
+                           RAN_EFORMAT);
+                CHECK_STR(err.text, "the checkpoint's progress makes no sense");
+        }
+        CHECK_OK(go_on_with(&t, &checkpoint, AT(stale), 0, &err), err);
+#undef AT
+        ran_bytes_release(&checkpoint);
         training_release(&t);
 }

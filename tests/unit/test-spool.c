@@ -93,8 +93,11 @@ static size_t entries(const char *folder)
         return n;
 }
 
-/* What follows changes TMPDIR or limits: in a process of its own. Returns its status. */
-static int in_child(void (*fn)(const char *folder))
+/* There where lines are counted, see make coverage. */
+void __gcov_dump(void) __attribute__((weak));
+
+/* What follows changes TMPDIR or limits: in a process of its own. Returns whether fn did. */
+static bool in_child(bool (*fn)(const char *folder))
 {
         char *folder = test_path(""); /* made here, so that it is removed here */
         int status = 0;
@@ -103,31 +106,33 @@ static int in_child(void (*fn)(const char *folder))
         fflush(NULL);
         child = fork();
         if (child == 0) {
-                fn(folder);
-                _exit(1); /* fn leaves with 0 when all is well */
+                bool good = fn(folder);
+
+                if (__gcov_dump != NULL)
+                        __gcov_dump();
+                _exit(!good);
         }
         free(folder);
-        return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+        return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-static void look_at_folder(const char *folder)
+static bool look_at_folder(const char *folder)
 {
         struct ran_spool s = {.keep = KEEP};
         struct ran_error err = {0};
         size_t before = entries(folder);
 
         setenv("TMPDIR", folder, 1);
-        if (before > 0 && ran_spool_reserve(&s, 1 << 20, 1, &err) != NULL && s.mapped &&
-            entries(folder) == before)
-                _exit(0);
+        return before > 0 && ran_spool_reserve(&s, 1 << 20, 1, &err) != NULL && s.mapped &&
+               entries(folder) == before;
 }
 
 TEST(spool_leaves_no_name_in_the_folder)
 {
-        CHECK_SIZE((size_t)in_child(look_at_folder), 0);
+        CHECK(in_child(look_at_folder));
 }
 
-static void use_no_folder(const char *folder)
+static bool use_no_folder(const char *folder)
 {
         struct ran_spool s = {.keep = KEEP};
         struct ran_error err = {0};
@@ -137,16 +142,15 @@ static void use_no_folder(const char *folder)
         setenv("TMPDIR", "/nowhere", 1);
         if (ran_spool_reserve(&s, 1 << 20, 1, &err) != NULL || err.code != RAN_EIO ||
             strstr(err.text, "/nowhere") == NULL)
-                return;
+                return false;
         setenv("TMPDIR", folder, 1);
         grow_to(&s, &n, 10000);
-        if (s.mapped)
-                _exit(0);
+        return s.mapped && n == 10000;
 }
 
 TEST(spool_says_where_it_cannot_make_a_file_and_keeps_what_it_has)
 {
-        CHECK_SIZE((size_t)in_child(use_no_folder), 0);
+        CHECK(in_child(use_no_folder));
 }
 
 /* SIGXFSZ ignored, a file beyond the limit fails as on a full disk. */
@@ -159,7 +163,7 @@ static void limit_files(size_t bytes, const char *folder)
         setenv("TMPDIR", folder, 1);
 }
 
-static void fill_disk(const char *folder)
+static bool fill_disk(const char *folder)
 {
         struct ran_spool s = {.keep = KEEP};
         struct ran_error err = {0};
@@ -169,15 +173,14 @@ static void fill_disk(const char *folder)
         grow_to(&s, &n, 100000);
         if (!s.mapped || ran_spool_reserve(&s, 1 << 21, 1, &err) != NULL || err.code != RAN_EIO ||
             strstr(err.text, "TMPDIR") == NULL)
-                return;
+                return false;
         grow_to(&s, &n, 120000); /* still whole */
-        if (n == 120000)
-                _exit(0);
+        return n == 120000;
 }
 
 TEST(spool_on_a_full_disk_is_an_error)
 {
-        CHECK_SIZE((size_t)in_child(fill_disk), 0);
+        CHECK(in_child(fill_disk));
 }
 
 /* ---- data sets ---------------------------------------------------------------------------------
@@ -258,7 +261,7 @@ TEST(spool_data_sets_on_disk_are_those_in_memory)
         }
 }
 
-static void fill_disk_with_documents(const char *folder)
+static bool fill_disk_with_documents(const char *folder)
 {
         struct ran_dataset d = {.keep = KEEP};
         struct ran_error err = {0};
@@ -268,12 +271,11 @@ static void fill_disk_with_documents(const char *folder)
         while (ran_dataset_label(&d, "x", 1, &label, &err) == RAN_OK &&
                ran_dataset_add(&d, ids, 1000, &label, 1, 1, &err) == RAN_OK)
                 if (d.B > 1000)
-                        return;
-        if (err.code == RAN_EIO && d.B > 100 && d.first[d.B] == d.B * 1000)
-                _exit(0);
+                        return false;
+        return err.code == RAN_EIO && d.B > 100 && d.first[d.B] == d.B * 1000;
 }
 
 TEST(spool_a_data_set_on_a_full_disk_is_an_error)
 {
-        CHECK_SIZE((size_t)in_child(fill_disk_with_documents), 0);
+        CHECK(in_child(fill_disk_with_documents));
 }

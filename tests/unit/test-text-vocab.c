@@ -96,6 +96,49 @@ TEST(each_normalizer_by_its_name)
                              cases[i].pieces);
 }
 
+TEST(each_pre_tokenizer_by_its_name)
+{
+        static const char model[] =
+                "{\"type\":\"WordLevel\",\"unk_token\":\"?\",\"vocab\":{\"?\":0,\"a\":1.0,\"b\":"
+                "2e0,"
+                "\"...\":3,\".\":4,\"a_b\":5,\"\\u00e9\":6,\"\\u24b6\":7,\"a\\u200db\":8,"
+                "\"\\u0663\":9,\"_\":10}}";
+        static const char spaces[] = "{\"type\":\"WhitespaceSplit\"}",
+                          runs[] = "{\"type\":\"Whitespace\"}",
+                          punctuation[] = "{\"type\":\"Punctuation\",\"behavior\":\"Isolated\"}";
+        const struct {
+                const char *first, *second, *text, *pieces;
+        } cases[] = {
+                {runs, NULL, "a...b ... .. a_b", "a|...|b|...|?|a_b"},
+                /* Letters, marks and digits of any script, joiners, and letters in circles. */
+                {runs, NULL,
+                 "\xc3\xa9\xc2\xab\xe2\x92\xb6 a\xe2\x80\x8d"
+                 "b\xc2\xbb\xd9\xa3",
+                 "\xc3\xa9|?|\xe2\x92\xb6|a\xe2\x80\x8d"
+                 "b|?|\xd9\xa3"},
+                {runs, spaces, "a...b", "a|...|b"},
+                {spaces, NULL, "a_b a...", "a_b|?"},
+                {spaces, punctuation, "a_b a...", "a|_|b|a|.|.|."},
+                {punctuation, spaces, "a_b a...", "a|_|b|a|.|.|."},
+        };
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                struct ran_buf all = {0};
+
+                ran_buf_printf(&all, "{\"type\":\"Sequence\",\"pretokenizers\":[%s%s%s]}",
+                               cases[i].first, cases[i].second != NULL ? "," : "",
+                               cases[i].second != NULL ? cases[i].second : "");
+                ran_buf_char(&all, '\0');
+                check_pieces((struct parts){.pre_tokenizer = all.data, .model = model},
+                             cases[i].text, cases[i].pieces);
+                if (cases[i].second == NULL)
+                        check_pieces(
+                                (struct parts){.pre_tokenizer = cases[i].first, .model = model},
+                                cases[i].text, cases[i].pieces);
+                ran_buf_release(&all);
+        }
+}
+
 TEST(added_tokens_are_found_in_text)
 {
         struct parts p = {.added =
@@ -155,6 +198,19 @@ TEST(the_unknown_parts_are_refused_by_name)
         refuse((struct parts){.pre_tokenizer = "null"},
                "the pre_tokenizer 'null' is not supported (BertPreTokenizer, WhitespaceSplit, "
                "Whitespace and a Sequence of them are)");
+        refuse((struct parts){.pre_tokenizer =
+                                      "{\"type\":\"Punctuation\",\"behavior\":\"Removed\"}"},
+               "the pre_tokenizer 'Punctuation' is not supported (BertPreTokenizer, "
+               "WhitespaceSplit, Whitespace and a Sequence of them are)");
+        refuse((struct parts){.pre_tokenizer = "{\"type\":\"Punctuation\"}"},
+               "the pre_tokenizer 'Punctuation' is not supported (BertPreTokenizer, "
+               "WhitespaceSplit, Whitespace and a Sequence of them are)");
+        refuse((struct parts){.added = "{\"id\":3}"}, "an added token has no content");
+        refuse(
+                (struct parts){
+                        .model = "{\"type\":\"WordPiece\",\"unk_token\":\"?\",\"vocab\":{\"?\":0},"
+                                 "\"max_input_chars_per_word\":1.5}"},
+                "'max_input_chars_per_word' is no whole number");
         refuse((struct parts){.decoder = "{\"type\":\"ByteLevel\"}"},
                "the decoder 'ByteLevel' is not supported (WordPiece and null are)");
         refuse((struct parts){.added = "{\"id\":3,\"content\":\"[x]\"}",

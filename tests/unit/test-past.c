@@ -1,0 +1,191 @@
+/* Language models as a program of one's own would call them: what makes no sense is refused with a
+ * sentence, and so are states that are none. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "test.h"
+#include "training.h"
+
+/* A trained model of a task, and scratch for it. */
+struct subject {
+        struct training t;
+        struct ran_model *m;
+        struct ran_state *s;
+        struct ran_past *past;
+};
+
+static bool prepare(struct subject *x, const char *name, int kind)
+{
+        struct ran_error err = {0};
+
+        *x = (struct subject){0};
+        if (kind < 0)
+                training_init(&x->t, name, 12, false);
+        else
+                training_init_texts(&x->t, name, 12, (enum corpus_kind)kind, 0);
+        x->t.s.epochs = 1;
+        CHECK_OK(training_run(&x->t, 1, &err), err);
+        x->m = ran_model_open(x->t.output, true, &err);
+        x->s = x->m != NULL ? ran_state_new(x->m, NULL, &err) : NULL;
+        x->past = x->m != NULL ? ran_past_new(x->m, &err) : NULL;
+        return test_check(x->s != NULL && x->past != NULL, err.text, __FILE__, __LINE__);
+}
+
+static void release(struct subject *x)
+{
+        ran_past_free(x->past);
+        ran_state_free(x->s);
+        ran_model_free(x->m);
+        training_release(&x->t);
+}
+
+static const uint32_t ids[] = {1, 2, 3, 4};
+enum { N = sizeof ids / sizeof *ids };
+
+/* Reading n ids, after those of the past, is refused with that sentence. */
+static void check_read(const struct subject *x, size_t n, size_t sources,
+                       const struct ran_lm_out *out, const char *sentence)
+{
+        struct ran_error err = {0};
+
+        CHECK_SIZE((size_t)ran_lm_read(x->m, x->s, x->past, ids, n, sources, out, &err),
+                   RAN_EINVAL);
+        CHECK_STR(err.text, sentence);
+}
+
+TEST(past_refuses_what_a_causal_model_cannot_read)
+{
+        const struct ran_cache_settings set = {2, 0.1, 1};
+        const uint32_t beyond[] = {1, RAN_NO_ID, CORPUS_V, 1};
+        float nll[N];
+        struct ran_config wider;
+        struct ran_error err = {0};
+        struct subject x;
+
+        REQUIRE(prepare(&x, "causal", CORPUS_TEXTS));
+        wider = *ran_model_config(x.m);
+        wider.dim *= 2;
+        struct ran_cache *cache = ran_cache_new(&wider, &set, &err);
+        REQUIRE(cache != NULL);
+        check_read(&x, N, 0, &(struct ran_lm_out){.skip = N}, "nothing is wanted of 4 tokens");
+        check_read(&x, N, 0, &(struct ran_lm_out){.gold = ids, .nll = nll, .cache = cache},
+                   "the cache is for a model of another width");
+        check_read(&x, N, 1, &(struct ran_lm_out){0},
+                   "the model does not tell a source from a target");
+        CHECK_SIZE((size_t)ran_lm_read(x.m, x.s, NULL, ids, N, 0,
+                                       &(struct ran_lm_out){.gold = beyond, .nll = nll}, &err),
+                   RAN_EINVAL);
+        CHECK_SIZE((size_t)ran_lm_read(x.m, x.s, NULL, beyond + 1, 1, 0, &(struct ran_lm_out){0},
+                                       &err),
+                   RAN_EINVAL);
+        CHECK_SIZE(
+                (size_t)ran_lm_fill(x.m, x.s, ids, N, (uint32_t[]){0}, 1, NULL, NULL, NULL, &err),
+                RAN_EINVAL);
+        CHECK_STR(err.text,
+                  "the model is a language model (lm), not a masked language model (mlm)");
+        CHECK_SIZE(ran_past_tokens(x.past), 0); /* none of that was read */
+        CHECK_OK(ran_lm_read(x.m, x.s, x.past, ids, N, 0,
+                             &(struct ran_lm_out){.gold = ids, .nll = nll}, &err),
+                 err);
+        CHECK_SIZE(ran_past_tokens(x.past), N);
+        ran_cache_free(cache);
+        release(&x);
+}
+
+TEST(past_reads_a_source_at_once_and_first)
+{
+        struct ran_error err = {0};
+        struct subject x;
+
+        REQUIRE(prepare(&x, "pairs", CORPUS_PAIRS));
+        check_read(&x, N, N + 1, &(struct ran_lm_out){0},
+                   "the model does not tell a source from a target");
+        CHECK_OK(ran_lm_read(x.m, x.s, x.past, ids, N, 2, &(struct ran_lm_out){0}, &err), err);
+        check_read(&x, N, 2, &(struct ran_lm_out){0},
+                   "a source must be read at once, before all else");
+        CHECK_SIZE(ran_past_tokens(x.past), N);
+        release(&x);
+}
+
+TEST(past_fills_gaps_that_are_there)
+{
+        const struct {
+                uint32_t places[2];
+                const char *sentence;
+        } bad[] = {{{0, N}, "masked token 1 is not one of the 4"},
+                   {{2, 2}, "masked token 1 is not one of the 4"},
+                   {{2, 1}, "masked token 1 is not one of the 4"}};
+        struct ran_error err = {0};
+        struct subject x;
+        float nll[2];
+
+        REQUIRE(prepare(&x, "gaps", CORPUS_GAPS));
+        for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+                CHECK_SIZE((size_t)ran_lm_fill(x.m, x.s, ids, N, bad[i].places, 2, ids, nll, NULL,
+                                               &err),
+                           RAN_EINVAL);
+                CHECK_STR(err.text, bad[i].sentence);
+        }
+        CHECK_SIZE((size_t)ran_lm_fill(x.m, x.s, ids, N, (uint32_t[]){0}, 1,
+                                       (uint32_t[]){CORPUS_V + 1}, nll, NULL, &err),
+                   RAN_EINVAL);
+        CHECK_OK(ran_lm_fill(x.m, x.s, ids, N, (uint32_t[]){0, 3}, 2, ids, nll, NULL, &err), err);
+        release(&x);
+}
+
+TEST(past_of_a_classifier_reads_nothing)
+{
+        struct subject x;
+
+        REQUIRE(prepare(&x, "classifier", -1));
+        check_read(&x, N, 0, &(struct ran_lm_out){0},
+                   "the model is a classifier, not a language model (lm)");
+        release(&x);
+}
+
+/* ---- the file ------------------------------------------------------------------------------- */
+
+/* Loading is refused, by the name of the file and that sentence. */
+static void check_load(const struct subject *x, struct ran_cache *cache, const char *path,
+                       const char *sentence)
+{
+        struct ran_error err = {0};
+
+        CHECK(ran_past_load(x->m, cache, path, &err) == NULL);
+        if (!CHECK(strstr(err.text, path) != NULL && strstr(err.text, sentence) != NULL))
+                printf("  %s\n", err.text);
+}
+
+TEST(past_files_that_are_no_states_of_this_model)
+{
+        const struct ran_cache_settings set = {3, 0.1, 1};
+        char *path = test_path("past.state");
+        struct ran_error err = {0};
+        struct subject x, other;
+
+        REQUIRE(prepare(&x, "one", CORPUS_TEXTS) && prepare(&other, "other", CORPUS_PAIRS));
+        CHECK_SIZE((size_t)ran_past_save(x.past, NULL, path, &err), RAN_EINVAL);
+        CHECK_STR(err.text, "nothing was read: there is no state to keep");
+        check_load(&x, NULL, path, "No such file");
+        check_load(&x, NULL, x.t.output, "a safetensors file, but not a state of ran-lm");
+        CHECK_OK(ran_lm_read(x.m, x.s, x.past, ids, N, 0, &(struct ran_lm_out){0}, &err), err);
+        CHECK_OK(ran_past_save(x.past, NULL, path, &err), err);
+        check_load(&other, NULL, path, "the state of another model");
+        struct ran_cache *cache = ran_cache_new(ran_model_config(x.m), &set, &err);
+        REQUIRE(cache != NULL);
+        check_load(&x, cache, path, "of 4 tokens it keeps 0 for a cache, which are too few");
+        ran_cache_free(cache);
+        struct ran_past *again = ran_past_load(x.m, NULL, path, &err);
+        REQUIRE(again != NULL);
+        CHECK_SIZE(ran_past_tokens(again), N);
+        ran_past_clear(again);
+        CHECK_SIZE(ran_past_tokens(again), 0);
+        CHECK(ran_past_pending(again) == RAN_NO_ID);
+        ran_past_free(again);
+        unlink(path);
+        free(path);
+        release(&other);
+        release(&x);
+}
