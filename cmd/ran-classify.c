@@ -401,6 +401,7 @@ static const char *const reads[] = {"id", "ran_error", CMD_DOCUMENT_MEMBERS, CMD
 
 static int evaluate(struct classifier *c, struct cmd_loop *loop, char **files)
 {
+        struct cmd_counts counts;
         struct ran_error err;
 
         if (output.output != NULL)
@@ -412,9 +413,10 @@ static int evaluate(struct classifier *c, struct cmd_loop *loop, char **files)
         loop->work = score_labelled;
         loop->take = compare_labels;
         loop->accepted = true;
-        int status = cmd_records(loop, files, NULL);
+        int status = cmd_records(loop, files, &counts);
         if (c->eval.compared == 0)
-                cmd_die(CMD_FAILED, "no record has a label: there is nothing to compare with");
+                cmd_die(CMD_FAILED, "no record has a label: there is nothing to compare with%s",
+                        cmd_label_advice(&counts));
         if (c->eval.skipped > 0)
                 cmd_note("%zu records have no label and were left out", c->eval.skipped);
         write_report(c);

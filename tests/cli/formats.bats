@@ -68,8 +68,12 @@ END
   [[ $stderr == *"input:2: no tab"*"looked like label, tab, text; --input-format says what it is"* ]]
   reads 'b\n' --input-format tsv
   [[ $stderr != *looked* ]]
-  reads 'just words\n'
-  [[ $stderr == *'--input-format'* ]]
+  reads 'just words\n{"text":"a"}\n[\n'
+  [[ $stderr == *"input:1: "*"found 'j' (if all of the file is one document, say --input-format file; if each line is, text)"* ]]
+  [ "${lines[1]}" = '{"text":"a"}' ]
+  # Where the first line says that they are JSON lines, they are.
+  reads '{"text":"a"}\njust words\n'
+  [[ $stderr == *'input:2: '* && $stderr != *'--input-format'* ]]
   reads '[{"text":"a"},\n{"text":"b"}]\n'
   [[ $stderr == *"jq -c '.[]' FILE makes lines"* ]]
   reads '[\n' --input-format jsonl
@@ -306,11 +310,69 @@ __label__wet rain' ]
   ln -s ../loop loop/loop
   run -3 --separate-stderr ran-tokenize encode --vocab vocab.json loop
   [[ $stderr == *'cannot read loop/loop: this folder is one that it is in'* ]]
-  ln -sf nowhere empty/link
-  run -3 --separate-stderr ran-tokenize encode --vocab vocab.json empty
-  [[ $stderr == *'cannot read empty/link: No such file or directory'* ]]
+  run -3 --separate-stderr ran-tokenize encode --vocab vocab.json --input-format file nowhere
+  [[ $stderr == *'cannot open nowhere: No such file or directory'* ]]
   run -3 --separate-stderr ran-tokenize encode --vocab vocab.json --files-from nowhere
   [[ $stderr == *'cannot open nowhere'* ]]
+}
+
+@test "files: one that cannot be read is a bad document, and the others are read" {
+  mkdir all
+  echo a >all/1
+  ln -s nowhere all/2
+  echo b >all/3
+  run -1 --separate-stderr ran-tokenize encode --vocab vocab.json --drop text all
+  [ "$(jq -c '[.id, .encoding.ids, .ran_error.message]' <<<"$output")" = \
+    '["all/1",[5],null]
+["all/2",null,"the file cannot be read: No such file or directory"]
+["all/3",[6],null]' ] || { echo "$output"; false; }
+  [[ $stderr == *'all/2:1: the file cannot be read: No such file or directory'* ]]
+  printf 'all/3\nall/4\nall/1\n' >list
+  run -1 --separate-stderr ran-tokenize encode --vocab vocab.json --files-from list --only
+  [ "$(jq -c .encoding.ids <<<"$output" | tr '\n' ' ')" = '[6] null [5] ' ]
+  run -3 --separate-stderr ran-tokenize encode --vocab vocab.json --files-from list --on-error stop
+  # Of records, not one may be missing.
+  echo all/4.jsonl >>list
+  run -3 --separate-stderr ran-tokenize encode --vocab vocab.json --files-from list
+  [ -z "$output" ]
+  [[ $stderr == *'cannot open all/4.jsonl'* ]]
+}
+
+@test "files: in folders and lists, those whose names say so hold records" {
+  mkdir all
+  printf '{"text":"a"}\n{"text":"b"}\n' | tee all/1.jsonl >all/2.ndjson
+  printf 'a O\n\nb O\n' | tee all/3.conll >all/4.conllu
+  printf 'x\ta\ny\tb\n' >all/5.tsv
+  printf '{"text":"a"}\n{"text":"b"}\n' | tee all/6.txt all/7.json all/8jsonl >all/.jsonl
+  records() {
+    ran-tokenize encode --vocab vocab.json --only "$@" | jq -r .id | sed 's/:.*//' | uniq -c | tr -s ' \n' ' '
+  }
+  all=' 2 all/1.jsonl 2 all/2.ndjson 2 all/3.conll 2 all/4.conllu 2 all/5.tsv 1 all/6.txt 1 all/7.json 1 all/8jsonl '
+  [ "$(records all)" = "$all" ] || { records all; false; }
+  ls all/* >list
+  [ "$(records --files-from list)" = "$all" ]
+  # What a format says counts for all of them.
+  [ "$(records --input-format file all | wc -w)" -eq 16 ]
+  run ran-tokenize encode --vocab vocab.json --input-format file all
+  [ "${#lines[@]}" -eq 8 ]
+}
+
+@test "files: --folder-label takes files whole, too" {
+  mkdir -p all/wet all/dry
+  for i in 1 2; do
+    printf 'rain\n%d' $i >all/wet/$i.txt
+    printf 'sun\n%d' $i >all/dry/$i.txt
+  done
+  echo '{"text":"rain","label":"wet"}' >more.jsonl
+  ran-train classify --check --folder-label all/*/*.txt more.jsonl >report
+  [ "$(jq -c '[.documents, .labels]' report)" = '[5,{"dry":2,"wet":3}]' ] || { cat report; false; }
+  run -3 --separate-stderr ran-train classify -o m.ran all
+  [[ $stderr == *'there is no labelled document to train on (with --folder-label, the folder that a file is in is its label)'* ]]
+  run -3 --separate-stderr ran-classify -m labels.ran --eval all
+  [[ $stderr == *'no record has a label: there is nothing to compare with (with --folder-label, '* ]]
+  run -0 --separate-stderr ran-classify -m labels.ran --eval --folder-label all
+  run -3 --separate-stderr ran-classify -m labels.ran --eval - <<<'{"text":"a"}'
+  [[ $stderr != *folder* ]]
 }
 
 @test "files: many small ones, in order, for any number of threads" {
