@@ -454,6 +454,91 @@ END
   [[ $stderr == *'each of "cats" must be 1 or 0'* ]]
 }
 
+@test "shapes: what was chosen among Prodigy's options" {
+  options='"options":[{"id":"dry","text":"Dry"},{"id":"wet","text":"Wet"}]'
+  printf '%s\n' "{\"text\":\"sun\",$options,\"accept\":[\"dry\"],\"answer\":\"accept\"}" \
+    "{\"text\":\"rain\",$options,\"accept\":[\"wet\"],\"answer\":\"accept\"}" >input.jsonl
+  run -0 --separate-stderr ran-classify -m labels.ran --eval input.jsonl
+  jq -e '.n == 2 and .accuracy == 1' <<<"$output"
+  run --separate-stderr ran-train classify --check input.jsonl
+  [[ $output == *'"several_labels":false'* ]]
+  # Nothing was chosen, which is for several labels to say; not all were looked at; no choice.
+  printf '%s\n' "{\"text\":\"fog\",$options,\"accept\":[],\"answer\":\"accept\"}" \
+    "{\"text\":\"snow\",$options,\"accept\":[\"hail\"],\"answer\":\"ignore\"}" >>input.jsonl
+  run --separate-stderr ran-train classify --check input.jsonl
+  [ "$(jq -c '[.documents, .several_labels, .labels]' <<<"$output")" = '[3,true,{"dry":1,"wet":1}]' ]
+  [[ $stderr == *'1 records were left out'* ]]
+  run -4 --separate-stderr ran-train classify --check - <<<'{"text":"a","accept":["text/html"]}'
+  [[ $stderr == *'there is neither "label" nor "labels"'* ]]
+}
+
+@test "names: tags and labels that are numbers" {
+  printf 'O\nB-PER\r\nI-PER\nB-LOC' >names
+  echo '["O", "B-PER", "I-PER", "B-LO\u0043"]' >list.json
+  printf '{"x": 1,\n "id2label": {"1": "B-PER", "0": "O",\n "3": "B-LOC", "2": "I-PER"}}\n' >config.json
+  feature='{"names": ["O", "B-PER", "I-PER", "B-LOC"], "_type": "ClassLabel"}'
+  other='{"names": ["x", "y"], "_type": "ClassLabel"}'
+  echo "{\"features\": {\"label\": $other, \"pos_tags\": {\"feature\": $other}, \"ner_tags\":
+    {\"feature\": $feature, \"length\": -1, \"_type\": \"Sequence\"}}}" >dataset_info.json
+  echo "$feature" >feature.json
+  for names in names list.json config.json dataset_info.json feature.json; do
+    ran-tag -m names.ran --eval --eval-format json --label-names $names - <<<'{"tokens":["Ann","saw","Rome"],"ner_tags":[1,0,3]}
+{"text":"Ann saw Rome","spans":[{"start":0,"end":3,"label":"PER"},{"start":8,"end":12,"label":"LOC"}]}' >report
+    jq -e '.n == 2 and .strict.gold == 4 and .strict.correct == 4' report || { cat report; false; }
+  done
+  # They are learned by name, and nothing of the file is left in the model.
+  jq -nc 'range(20) | {tokens: ["Ann", "met", "Bo"], ner_tags: [1, 0, 1]}' >numbers.jsonl
+  jq -c '.ner_tags |= map(if . == 1 then "B-PER" else "O" end)' numbers.jsonl >named.jsonl
+  shape='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 2 --no-dev --epochs 1'
+  ran-train tag -q $shape --label-names names -o a.ran numbers.jsonl
+  ran-train tag -q $shape -o b.ran named.jsonl
+  cmp <(ran-tag -m a.ran --logits named.jsonl) <(ran-tag -m b.ran --logits named.jsonl)
+  ran-train tag -q --label-names list.json --replay a.ran numbers.jsonl
+  run -0 --separate-stderr ran-train tag $shape -o c.ran numbers.jsonl
+  [[ $stderr == *'numbers.jsonl: the tags are numbers, which mark no entities (--label-names gives them names)'* ]]
+  run -3 --separate-stderr ran-tag -m names.ran --eval numbers.jsonl
+  [[ $stderr == *'--label-names FILE says what they are called'* ]]
+}
+
+@test "names: labels that are numbers, of which -1 is none" {
+  echo '{"features": {"text": {"dtype": "string"}, "label": {"names": ["dry", "wet"], "_type": "ClassLabel"}}}' >info.json
+  printf '%s\n' '{"text":"sun","label":0}' '{"text":"rain","label":1}' '{"text":"rain","label":-1}' \
+    '{"text":"rain","label":"wet"}' '{"text":"sun","labels":[0]}' >input.jsonl
+  run -0 --separate-stderr ran-classify -m labels.ran --eval --label-names info.json input.jsonl
+  jq -e '.n == 4 and .n_skipped == 1 and .accuracy == 1' <<<"$output"
+  run -1 --separate-stderr ran-classify -m labels.ran --eval --label-names info.json - <<<'{"text":"sun","label":0}
+{"text":"sun","label":2}
+{"text":"sun","label":0.0}'
+  [[ $stderr == *'standard input:2: the label 2 has no name in info.json, which has 0 to 1'* ]]
+  [[ $stderr == *'standard input:3: the label 0.0 has no name'* ]]
+  # Without names they are what they are.
+  run --separate-stderr ran-train classify --check input.jsonl
+  [[ $output == *'"-1":1'* ]]
+}
+
+@test "names: files that have none" {
+  says() { # says WORDS TEXT
+    printf "$2" >file
+    run -3 --separate-stderr ran-train classify --check --label-names file - <<<'{"text":"a","label":0}'
+    [[ $stderr == "ran-train: file: $1"* ]] || { echo "$2: $stderr" >&2; false; }
+  }
+  says 'it has no names' ''
+  says 'it has no names' '[]'
+  says 'a line is empty' 'a\n\nb\n'
+  says 'these are no lines of UTF-8' 'a\n\xff\n'
+  says 'these are no lines of UTF-8' 'a\0\n'
+  says 'this is no valid JSON' '["a",'
+  says 'each name must be a string' '["a",1]'
+  says '"id2label" must name all numbers' '{"id2label":{"0":"a","2":"b"}}'
+  says 'it has neither "id2label" nor "names", nor names among "features" of "label" or "labels"' '{"features":{"label":{"dtype":"x"}}}'
+  says 'it has neither' '{"features":{"ner_tags":{"feature":{"names":["x"]}}}}'
+  run -3 --separate-stderr ran-train classify --check --label-names nowhere - <<<'{}'
+  [[ $stderr == *'cannot '*'nowhere'* ]]
+  run -2 --separate-stderr ran-classify -m labels.ran --label-names names.conll - <<<'{}'
+  [[ $stderr == *'--label-names is for --eval'* ]]
+  run -2 --separate-stderr ran-tag -m names.ran --label-names names.conll - <<<'{}'
+}
+
 @test "shapes: a record of another tool goes through byte for byte" {
   line='{"data":"sun", "label":["dry"],"cats":{},"meta":{"x":1.50}}'
   run -0 ran-classify -m labels.ran - <<<"$line"
