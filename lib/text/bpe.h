@@ -11,6 +11,7 @@ struct bpe {
         struct pairs merges; /* in order of rank */
         uint32_t *joined;    /* (merges.n) the piece that each makes */
         size_t joined_cap;
+        bool whole; /* a word that is a piece is that piece, whatever its merges would make */
 };
 #define BPE_NONE UINT32_MAX
 

@@ -21,6 +21,7 @@ void ran_encoding_release(struct ran_encoding *e)
                 word_scratch_release(&scratch->words);
                 bpe_scratch_release(&scratch->bpe);
                 known_release(&scratch->known);
+                ran_buf_release(&scratch->spelled);
                 free(scratch->part);
         }
         free(scratch);
@@ -161,15 +162,39 @@ static void trim(const struct word *word, size_t begin, size_t end, size_t *from
         *to -= unicode_count(word->s + end - trail, trail);
 }
 
+/* The piece that a whole word is, or STRINGS_NONE: only some vocabularies ask for it. */
+static int find_whole(const struct ran_tokenizer *t, const struct word *word,
+                      struct encoding_scratch *s, uint32_t *id, struct ran_error *err)
+{
+        const size_t widest = 2; /* bytes of such a character */
+
+        *id = STRINGS_NONE;
+        if (!t->bpe.whole || word->n > t->longest)
+                return RAN_OK;
+        s->spelled.len = 0;
+        char *out = ran_buf_room(&s->spelled, word->n * widest);
+        if (out == NULL)
+                return ran_fail(err, RAN_ENOMEM, "no memory for a word of %zu bytes", word->n);
+        size_t n = 0;
+        for (size_t i = 0; i < word->n; i++)
+                n += unicode_put(out + n, gpt2_char((unsigned char)word->s[i]));
+        if (!ran_tokenizer_find(t, out, n, id) || *id < t->least)
+                *id = STRINGS_NONE;
+        return RAN_OK;
+}
+
 /* So the word " the" stands where "the" does, and white space alone stands nowhere: between two
  * characters, where the word goes on, or ends. */
 static int cut_bytes(const struct ran_tokenizer *t, const struct word *word,
                      struct encoding_scratch *s, struct ran_error *err)
 {
-        const struct bpe_piece *piece;
-        size_t count, pos = 0, chars = 0;
-        int code = bpe_cut(&t->bpe, word->s, word->n, &s->bpe, &piece, &count, err);
+        struct bpe_piece whole = {.n = (uint32_t)word->n};
+        const struct bpe_piece *piece = &whole;
+        size_t count = 1, pos = 0, chars = 0;
+        int code = find_whole(t, word, s, &whole.id, err);
 
+        if (code == RAN_OK && whole.id == STRINGS_NONE)
+                code = bpe_cut(&t->bpe, word->s, word->n, &s->bpe, &piece, &count, err);
         for (size_t i = 0; i < count && code == RAN_OK; i++) {
                 bool inside = ((unsigned char)word->s[pos] & 0xc0) == 0x80;
                 size_t next = chars + unicode_count(word->s + pos, piece[i].n);

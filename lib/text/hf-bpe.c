@@ -9,20 +9,17 @@
 /* What would make other pieces of a word, and has no part in GPT-2's kind of byte pairs. */
 static int check_bpe(const cJSON *model, struct ran_error *err)
 {
-        static const char *const switches[] = {"byte_fallback", "ignore_merges"};
         static const char *const texts[] = {"continuing_subword_prefix", "end_of_word_suffix"};
         const cJSON *dropout = hf_member(model, "dropout");
+        bool fallback;
+        int code = hf_bool(model, "byte_fallback", false, &fallback, err);
 
-        for (size_t i = 0; i < 2; i++) {
-                bool on;
-                int code = hf_bool(model, switches[i], false, &on, err);
-                if (code != RAN_OK)
-                        return code;
-                if (on)
-                        return ran_fail(err, RAN_EFORMAT,
-                                        "\"%s\": true of the model BPE is not supported",
-                                        switches[i]);
-        }
+        if (code != RAN_OK)
+                return code;
+        if (fallback)
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"byte_fallback\": true of the model BPE, which pieces of "
+                                "characters need, as those of SentencePiece are, is not supported");
         for (size_t i = 0; i < 2; i++) {
                 const char *text = hf_text(model, texts[i]);
                 if (text != NULL ? text[0] != '\0' : !hf_is_null(hf_member(model, texts[i])))
@@ -104,6 +101,8 @@ int hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, struct ran_error *e
 {
         int code = check_bpe(model, err);
 
+        if (code == RAN_OK)
+                code = hf_bool(model, "ignore_merges", false, &t->bpe.whole, err);
         if (code == RAN_OK)
                 code = tokenizer_find_bytes(t, err);
         return code == RAN_OK ? read_merges(t, hf_member(model, "merges"), err) : code;

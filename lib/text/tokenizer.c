@@ -93,7 +93,9 @@ static size_t longest_piece(const struct ran_tokenizer *t)
                 strings_get(&t->pieces, (uint32_t)i, &n);
                 longest = n > longest ? n : longest;
         }
-        return longest / widest > t->max_chars ? t->max_chars * widest : longest;
+        if (t->type == TOKENIZER_WORDPIECE && longest / widest > t->max_chars)
+                longest = t->max_chars * widest;
+        return longest;
 }
 
 /* The layout of vocabularies made here. */
@@ -141,8 +143,7 @@ int tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_error 
                 return ran_fail(err, RAN_EFORMAT,
                                 "the vocabulary has no piece '%s' for unknown words", unk);
         t->least = begins_with_reserved(t) ? RAN_RESERVED : 0;
-        if (t->type == TOKENIZER_WORDPIECE)
-                t->longest = longest_piece(t);
+        t->longest = longest_piece(t);
         int code = check_merges(t, err);
         if (code == RAN_OK)
                 code = text_rules_prepare(&t->rules, err);

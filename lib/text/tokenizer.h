@@ -56,7 +56,7 @@ struct ran_tokenizer {
         uint64_t prefix_hash;
         size_t prefix_n;
         size_t max_chars; /* a longer word is unknown */
-        size_t longest;   /* bytes of text that one piece can stand for */
+        size_t longest;   /* bytes of a piece that can be of use */
 
         struct bpe bpe; /* BPE only */
 
@@ -89,6 +89,7 @@ struct encoding_scratch {
         struct known known;
         struct word_part *part; /* of the word at hand */
         size_t parts, part_cap;
+        struct ran_buf spelled; /* its bytes as characters */
 };
 struct encoding_scratch *encoding_scratch(struct ran_encoding *e, struct ran_error *err);
 

@@ -24,6 +24,7 @@ enum {
 enum {
         SPLIT_RUNS = -1, /* at white space, and where letters, marks and digits meet all else */
         SPLIT_NOWHERE = RAN_SPLIT_GPT2 + 1,
+        SPLIT_GPT4,
 };
 
 /* How text is cut into words. Fill normal, split and lead, then call text_rules_prepare. */
@@ -31,6 +32,9 @@ struct text_rules {
         struct normalizer normal;
         int split; /* RAN_SPLIT_... or SPLIT_... */
         bool lead; /* a text that does not begin with a space is given one */
+        /* For byte pairs: so many digits are a word at most. As GPT-4 has it they are no more than
+         * that; else they are cut off before all else, and 0 means that they are not. */
+        size_t digits;
         unsigned char class[256];
         unsigned char fold[256]; /* the byte that a byte becomes */
         unsigned char word[256]; /* the same, but 0 for all that are not of class BYTE_WORD */
@@ -77,6 +81,7 @@ struct words {
         size_t first;      /* which count from this code point */
         bool lead;         /* as in rules; may be set after words_begin */
         bool whole;        /* splitting as GPT-2: the text has been made ready */
+        size_t digit;      /* where digits are cut off: the byte of the next one, if behind pos */
         int code;          /* RAN_OK, or why the walk ended early */
         unsigned char buffer[WORDS_SHORT];
 };

@@ -30,15 +30,16 @@ TEST(each_byte_has_a_character)
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-/* The words of a text, '|' between. Static. */
-static const char *words_of(const char *text)
+/* The words of a text, '|' between: those of GPT-2, or with `digits` those of GPT-4. Static. */
+static const char *words_by(const char *text, size_t digits)
 {
         static struct ran_buf out;
         size_t n = strlen(text), chars, all = 0;
 
         out.len = 0;
         for (size_t pos = 0, length; pos < n; pos += length) {
-                length = gpt2_word(text + pos, n - pos, &chars);
+                length = digits == 0 ? gpt2_word(text + pos, n - pos, &chars)
+                                     : gpt4_word(text + pos, n - pos, digits, &chars);
                 if (length == 0)
                         break;
                 ran_buf_str(&out, pos > 0 ? "|" : "");
@@ -49,6 +50,43 @@ static const char *words_of(const char *text)
         CHECK_SIZE(all, n);
         ran_buf_char(&out, '\0');
         return out.data;
+}
+
+static const char *words_of(const char *text)
+{
+        return words_by(text, 0);
+}
+
+TEST(words_of_later_models)
+{
+        static const char *const cases[][2] = {
+                {"Hello, my world!", "Hello|,| my| world|!"},
+                {"12345 1a", "123|45| |1|a"},
+                {"a  b", "a| | b"},
+                {"a\n\nb \n c", "a|\n\n|b| \n| c"},
+                {"a \r\n\t b", "a| \r\n|\t| b"},
+                {"x.\n\ny ..\r\n ", "x|.\n\n|y| ..\r\n| "},
+                {"(b) \tc\t\td", "(b|)| |\tc|\t|\td"},
+                {"I'm I'M he'LL 'S 'x 'r", "I|'m| I|'M| he|'LL| '|S| '|x| '|r"},
+                {"'\xc5\xbfx", "'\xc5\xbf|x"},
+                {"don't'", "don|'t|'"},
+                {"\xc2\xbd\xd9\xa3 4", "\xc2\xbd\xd9\xa3| |4"},
+                {"a\xcc\x81 b\xcc\x81g", "a|\xcc\x81| b|\xcc\x81g"},
+                {"\n a", "\n| a"},
+                {"  ", "  "},
+                {" ", " "},
+        };
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+                CHECK_STR(words_by(cases[i][0], 3), cases[i][1]);
+        CHECK_STR(words_by("123 45", 1), "1|2|3| |4|5");
+        size_t chars;
+        CHECK_SIZE(gpt4_word("'\xc5\xbf", 3, 3, &chars), 3);
+        CHECK_SIZE(gpt4_word("'\xc5", 2, 3, &chars), 1);
+        CHECK_SIZE(gpt4_word("\xff", 1, 3, &chars), 0);
+        CHECK_SIZE(gpt4_word(" \xff", 2, 3, &chars), 1);
+        CHECK_SIZE(gpt2_until_digit("ab1", 3), 2);
+        CHECK_SIZE(gpt2_digits("12a", 3, SIZE_MAX, &chars), 2);
 }
 
 TEST(words_have_the_space_before_them)
@@ -136,9 +174,10 @@ static struct ran_tokenizer *learn(size_t n)
 }
 
 /* A tokenizer.json of bytes and merges: a list of "left right". Each part NULL for what is usual;
- * more: members of the model, with a comma behind. */
+ * more: members of the model, with a comma behind; pieces: members of the vocabulary, with a comma
+ * before them. */
 struct parts {
-        const char *merges, *normalizer, *byte_level, *added, *more, *pre_tokenizer;
+        const char *merges, *normalizer, *byte_level, *added, *more, *pre_tokenizer, *pieces;
         int without;   /* this byte, > 0 */
         bool reserved; /* the reserved pieces come first */
 };
@@ -185,6 +224,7 @@ static struct ran_tokenizer *load_parts(struct parts p)
         ran_buf_printf(&json, ",\"decoder\":{\"type\":\"ByteLevel\"},\"model\":{%s\"vocab\":{",
                        p.more != NULL ? p.more : "");
         ran_buf_add(&json, vocab.data, vocab.len);
+        ran_buf_str(&json, p.pieces != NULL ? p.pieces : "");
         ran_buf_printf(&json, "},\"merges\":[%s]}}", merges);
         struct ran_tokenizer *t = ran_tokenizer_load(json.data, json.len, &err);
         ran_buf_release(&vocab);
@@ -491,11 +531,36 @@ static void check_file(struct parts p, const char *text, const char *pieces)
         ran_tokenizer_free(t);
 }
 
+/* What is written of it is read as the same. */
+static void check_round_trip(struct parts p)
+{
+        struct ran_tokenizer *t = load_parts(p), *again;
+        size_t n;
+
+        REQUIRE(t != NULL);
+        const char *json = ran_tokenizer_json(t, &n);
+        again = ran_tokenizer_load(json, n, &err);
+        REQUIRE(again != NULL);
+        CHECK_STR(ran_tokenizer_digest(again), ran_tokenizer_digest(t));
+        ran_tokenizer_free(again);
+        ran_tokenizer_free(t);
+}
+
 static void refuse(struct parts p, const char *sentence)
 {
         CHECK(load_parts(p) == NULL);
         CHECK_STR(err.text, sentence);
 }
+
+/* In C, in JSON, in a regular expression. */
+#define GPT4_REGEX                                                                           \
+        "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}{1,3}" \
+        "| ?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*|\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+"
+#define GPT4_SPLIT                                                 \
+        "{\"type\":\"Split\",\"pattern\":{\"Regex\":\"" GPT4_REGEX \
+        "\"},\"behavior\":\"Isolated\",\"invert\":false}"
+#define BYTES_BEHIND(regex) \
+        ",{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":" regex "}]}"
 
 #define MERGES "\"a b\",\"\xc4\xa0 ab\""
 
@@ -519,6 +584,77 @@ TEST(a_text_may_be_given_a_space)
         check_file(p, " ABC",
                    "\xc4\xa0"
                    "ab[1,3)|c[3,4)");
+}
+
+TEST(other_pre_tokenizers_may_cut_first)
+{
+        struct parts p = {.merges = MERGES ",\"1 2\",\"12 3\",\"\xc4\xa0 1\""};
+
+        p.pre_tokenizer =
+                "{\"type\":\"Sequence\",\"pretokenizers\":[" GPT4_SPLIT BYTES_BEHIND("false");
+        check_file(p, "ab ab 123123 12", /* "1 2" comes before the space */
+                   "ab[0,2)|\xc4\xa0"
+                   "ab[3,5)|\xc4\xa0[6,6)|123[6,9)|123[9,12)|\xc4\xa0[13,13)|12[13,15)");
+        check_round_trip(p);
+        p.pre_tokenizer = "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Digits\","
+                          "\"individual_digits\":true}" BYTES_BEHIND("true");
+        check_file(p, "ab 123 ab",
+                   "ab[0,2)|\xc4\xa0[3,3)|1[3,4)|2[4,5)|3[5,6)|\xc4\xa0"
+                   "ab[7,9)");
+        p.pre_tokenizer =
+                "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Digits\"}" BYTES_BEHIND(
+                        "false");
+        check_file(p, "ab 123 ab",
+                   "ab[0,2)|\xc4\xa0[3,3)|123[3,6)|\xc4\xa0"
+                   "ab[7,9)");
+        check_round_trip(p);
+        check_file(p, "123", "123[0,3)");
+        check_file(p, "", "");
+}
+
+TEST(a_word_that_is_a_piece_may_stay_one)
+{
+        struct parts p = {.merges = MERGES,
+                          .byte_level = ",\"add_prefix_space\":false",
+                          .added = "{\"id\":300,\"content\":\"<m>\",\"special\":true}"};
+
+        /* "abab" is a piece that no merge makes. */
+        p.more = "\"ignore_merges\":true,";
+        p.pieces = ",\"abab\":258,\"\xc4\xa0\xc4\xa0\":259";
+        check_file(p, "abab <m>abab  ab ababa",
+                   "abab[0,4)|\xc4\xa0[5,5)|<m>[5,8)|abab[8,12)|\xc4\xa0[13,13)|"
+                   "\xc4\xa0"
+                   "ab[14,16)|\xc4\xa0"
+                   "ab[17,19)|ab[19,21)|a[21,22)");
+        check_round_trip(p);
+        p.more = NULL;
+        check_file(p, "abab", "ab[0,2)|ab[2,4)");
+}
+
+TEST(white_space_at_the_ends_may_be_left_out)
+{
+        struct parts p = {.merges = MERGES};
+
+        p.normalizer = "{\"type\":\"Strip\",\"strip_left\":true,\"strip_right\":true}";
+        check_file(p, "\xc2\xa0\n ab ab \t",
+                   "ab[3,5)|\xc4\xa0"
+                   "ab[6,8)");
+        check_file(p, " \n ", "");
+        check_round_trip(p);
+        p.normalizer = "{\"type\":\"Strip\",\"strip_left\":true,\"strip_right\":false}";
+        check_file(p, " ab ", "ab[1,3)|\xc4\xa0[4,4)");
+        check_round_trip(p);
+        p.normalizer = "{\"type\":\"Strip\",\"strip_left\":false,\"strip_right\":true}";
+        check_file(p, " ab ",
+                   "\xc4\xa0"
+                   "ab[1,3)");
+        check_round_trip(p);
+        p.byte_level = ""; /* a space in front, but of nothing */
+        p.normalizer = "{\"type\":\"Strip\"}";
+        check_file(p, " ab ",
+                   "\xc4\xa0"
+                   "ab[1,3)");
+        check_file(p, "  ", "");
 }
 
 TEST(a_text_may_be_one_word)
@@ -596,9 +732,9 @@ TEST(merges_are_texts_or_pairs)
 TEST(what_is_not_supported_is_refused_by_name)
 {
         refuse((struct parts){.more = "\"byte_fallback\":true,"},
-               "\"byte_fallback\": true of the model BPE is not supported");
-        refuse((struct parts){.more = "\"ignore_merges\":true,"},
-               "\"ignore_merges\": true of the model BPE is not supported");
+               "\"byte_fallback\": true of the model BPE, which pieces of characters need, as "
+               "those "
+               "of SentencePiece are, is not supported");
         refuse((struct parts){.more = "\"continuing_subword_prefix\":\"##\","},
                "'continuing_subword_prefix' of the model BPE is not supported");
         refuse((struct parts){.more = "\"end_of_word_suffix\":\"</w>\","},
@@ -608,9 +744,43 @@ TEST(what_is_not_supported_is_refused_by_name)
                "pieces");
         refuse((struct parts){.pre_tokenizer = "{\"type\":\"Sequence\"}"},
                "the pre_tokenizer Sequence has no list 'pretokenizers'");
-        refuse((struct parts){.pre_tokenizer = "{\"type\":\"Sequence\",\"pretokenizers\":["
-                                               "{\"type\":\"Digits\"},{\"type\":\"ByteLevel\"}]}"},
-               "the pre_tokenizer 'Digits' is not supported for the model BPE (ByteLevel is)");
+        refuse((struct parts){.pre_tokenizer = "{\"type\":\"Metaspace\"}"},
+               "the pre_tokenizer 'Metaspace' is not supported for the model BPE (ByteLevel is, by "
+               "itself or behind Digits or one Split)");
+        static const char *const behind[][2] = {
+                {"{\"type\":\"Digits\"},{\"type\":\"ByteLevel\"}",
+                 "\"add_prefix_space\": true of the pre_tokenizer ByteLevel is not supported "
+                 "behind "
+                 "another one"},
+                {GPT4_SPLIT ",{\"type\":\"ByteLevel\",\"add_prefix_space\":false}",
+                 "\"use_regex\": true of the pre_tokenizer ByteLevel is not supported behind "
+                 "another "
+                 "one"},
+                {"{\"type\":\"Digits\"}", "the pre_tokenizer 'Sequence' is not supported for the "
+                                          "model BPE (ByteLevel is, by "
+                                          "itself or behind Digits or one Split)"},
+                {"{\"type\":\"Digits\"}," GPT4_SPLIT,
+                 "the pre_tokenizer 'Split' is not supported for the model BPE (ByteLevel is, by "
+                 "itself or behind Digits or one Split)"},
+                {"{\"type\":\"ByteLevel\"},{\"type\":\"ByteLevel\"}",
+                 "the pre_tokenizer 'ByteLevel' is not supported for the model BPE (ByteLevel is, "
+                 "by "
+                 "itself or behind Digits or one Split)"},
+                {"{\"type\":\"Split\",\"pattern\":{\"String\":\"x\"},\"behavior\":\"Isolated\"}",
+                 "the pattern of the pre_tokenizer 'Split' is not supported (those of GPT-2, and "
+                 "of "
+                 "GPT-4, Llama 3 and Qwen, isolated, are): no Regex"},
+                {"{\"type\":\"Split\",\"pattern\":{\"Regex\":\"a+\"},\"behavior\":\"Isolated\"}",
+                 "the pattern of the pre_tokenizer 'Split' is not supported (those of GPT-2, and "
+                 "of "
+                 "GPT-4, Llama 3 and Qwen, isolated, are): a+"},
+        };
+        for (size_t i = 0; i < sizeof(behind) / sizeof(behind[0]); i++) {
+                char sequence[1000];
+                snprintf(sequence, sizeof sequence,
+                         "{\"type\":\"Sequence\",\"pretokenizers\":[%s]}", behind[i][0]);
+                refuse((struct parts){.pre_tokenizer = sequence}, behind[i][1]);
+        }
         refuse((struct parts){.byte_level = ",\"use_regex\":1"},
                "'use_regex' of ByteLevel must be true or false");
         refuse((struct parts){.more = "\"unk_token\":\"<unk>\","},
