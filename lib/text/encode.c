@@ -368,6 +368,11 @@ int ran_tokenizer_encode(const struct ran_tokenizer *t, const char *text, size_t
         return encode(t, text, n, true, &points, e, err);
 }
 
+static uint32_t space_of(const struct bpe *b)
+{
+        return b->chars != NULL && b->ascii[' '] != BPE_NONE ? b->ascii[' '] : b->byte[' '];
+}
+
 int ran_tokenizer_encode_word(const struct ran_tokenizer *t, const char *word, size_t n,
                               struct ran_encoding *e, struct ran_error *err)
 {
@@ -378,7 +383,8 @@ int ran_tokenizer_encode_word(const struct ran_tokenizer *t, const char *word, s
 
         /* Nothing is left of it; to byte pairs, it is then what stands before a word. */
         if (code == RAN_OK && e->n == before)
-                code = add(e, t->type == TOKENIZER_BPE ? t->bpe.byte[' '] : t->unk, 0, points, err);
+                code = add(e, t->type == TOKENIZER_BPE ? space_of(&t->bpe) : t->unk, 0, points,
+                           err);
         if (code == RAN_OK)
                 e->words++;
         return code;
@@ -407,6 +413,31 @@ static bool goes_on(const struct ran_tokenizer *t, const char *piece, size_t n)
                memcmp(piece, t->prefix, t->prefix_n) == 0;
 }
 
+/* What a piece of bytes, or of characters, stands for. */
+static void add_text(const struct ran_tokenizer *t, uint32_t id, const char *piece, size_t n,
+                     struct ran_buf *out)
+{
+        const size_t meta = sizeof(WORDS_META) - 1;
+        unsigned value = 0;
+
+        if (t->bpe.chars == NULL) {
+                if (!gpt2_bytes(piece, n, out))
+                        ran_buf_add(out, piece, n); /* an added token, as it is */
+                return;
+        }
+        while (value < 256 && (n != TOKENIZER_BYTE_LENGTH || t->bpe.byte[value] != id))
+                value++;
+        if (value < 256) {
+                ran_buf_char(out, (char)value);
+                return;
+        }
+        for (size_t pos = 0; pos < n;) {
+                bool space = n - pos >= meta && memcmp(piece + pos, WORDS_META, meta) == 0;
+                ran_buf_char(out, space ? ' ' : piece[pos]);
+                pos += space ? meta : 1;
+        }
+}
+
 int ran_tokenizer_decode(const struct ran_tokenizer *t, const uint32_t *ids, size_t n,
                          struct ran_buf *out, struct ran_error *err)
 {
@@ -421,8 +452,7 @@ int ran_tokenizer_decode(const struct ran_tokenizer *t, const uint32_t *ids, siz
                                         "id %u stands for no piece of this vocabulary (%zu pieces)",
                                         (unsigned)ids[i], t->pieces.n);
                 if (t->type == TOKENIZER_BPE) {
-                        if (!gpt2_bytes(piece, length, out))
-                                ran_buf_add(out, piece, length); /* an added token, as it is */
+                        add_text(t, ids[i], piece, length, out);
                         continue;
                 }
                 if (eol != NULL && length == strlen(eol) && memcmp(piece, eol, length) == 0) {

@@ -56,6 +56,9 @@ static bool read_number(const cJSON *item, double limit, size_t *value)
         return true;
 }
 
+/* What pieces are made of: words and parts of them, bytes, or characters. */
+enum letters { LETTERS_WORDS, LETTERS_BYTES, LETTERS_CHARS };
+
 /* ---- normalizer ----------------------------------------------------------------------------- */
 
 static int read_bert(struct normalizer *z, const cJSON *object, struct ran_error *err)
@@ -128,6 +131,28 @@ static int read_strip(struct normalizer *z, const cJSON *object, bool bytes, str
         return code;
 }
 
+static bool says(const char *text, const char *what)
+{
+        return text != NULL && strcmp(text, what) == 0;
+}
+
+/* With pieces of characters, the last steps write spaces in another way, and put one in front; no
+ * step of z, as they are done when pieces are looked up. */
+static bool read_meta(struct text_rules *r, const cJSON *object)
+{
+        const char *type = hf_type(object);
+
+        if (says(type, "Prepend") && says(hf_text(object, "prepend"), WORDS_META)) {
+                r->lead = r->always = true;
+                return true;
+        }
+        if (!says(type, "Replace") || !says(hf_text(hf_member(object, "pattern"), "String"), " ") ||
+            !says(hf_text(object, "content"), WORDS_META))
+                return false;
+        r->split = SPLIT_META;
+        return true;
+}
+
 static int read_step(struct normalizer *z, const cJSON *object, bool bytes, struct ran_error *err)
 {
         const char *type = hf_type(object);
@@ -149,33 +174,54 @@ static int read_step(struct normalizer *z, const cJSON *object, bool bytes, stru
                 type);
 }
 
-static int read_normalizer(struct normalizer *z, const cJSON *object, bool bytes,
+/* A step of a Sequence. *stripped: one of those before it was Strip. */
+static int read_next(struct text_rules *r, const cJSON *step, enum letters letters, bool *stripped,
+                     struct ran_error *err)
+{
+        bool words = r->normal.eol != NULL, meta = r->split == SPLIT_META || r->always;
+
+        if (letters == LETTERS_CHARS && read_meta(r, step))
+                return RAN_OK;
+        if (meta)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the normalizer '%s' is not supported behind those that write "
+                                "spaces as '" WORDS_META "'",
+                                hf_type(step));
+        int code = read_step(&r->normal, step, letters != LETTERS_WORDS, err);
+        *stripped |= strcmp(hf_type(step), "Strip") == 0;
+        if (code == RAN_OK && *stripped && letters == LETTERS_WORDS && !words &&
+            r->normal.eol != NULL)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the normalizer 'Strip' is not supported before a Replace "
+                                "of line feeds");
+        return code;
+}
+
+static int read_normalizer(struct text_rules *r, const cJSON *object, enum letters letters,
                            struct ran_error *err)
 {
         bool stripped = false;
+        int code = RAN_OK;
 
-        if (hf_is_null(object))
-                return RAN_OK;
-        if (strcmp(hf_type(object), "Sequence") != 0)
-                return read_step(z, object, bytes, err);
-
-        const cJSON *steps = hf_member(object, "normalizers"), *step;
-        if (!cJSON_IsArray(steps))
-                return ran_fail(err, RAN_EFORMAT,
-                                "the normalizer Sequence has no list 'normalizers'");
-        cJSON_ArrayForEach(step, steps)
-        {
-                bool words = z->eol != NULL;
-                int code = read_step(z, step, bytes, err);
-                if (code != RAN_OK)
-                        return code;
-                stripped |= strcmp(hf_type(step), "Strip") == 0;
-                if (stripped && !bytes && !words && z->eol != NULL)
+        if (!hf_is_null(object) && strcmp(hf_type(object), "Sequence") != 0) {
+                code = read_next(r, object, letters, &stripped, err);
+        } else if (!hf_is_null(object)) {
+                const cJSON *steps = hf_member(object, "normalizers"), *step;
+                if (!cJSON_IsArray(steps))
                         return ran_fail(err, RAN_EFORMAT,
-                                        "the normalizer 'Strip' is not supported before a Replace "
-                                        "of line feeds");
+                                        "the normalizer Sequence has no list 'normalizers'");
+                cJSON_ArrayForEach(step, steps)
+                {
+                        code = read_next(r, step, letters, &stripped, err);
+                        if (code != RAN_OK)
+                                return code;
+                }
         }
-        return RAN_OK;
+        if (code == RAN_OK && letters == LETTERS_CHARS && r->split != SPLIT_META)
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"byte_fallback\": true of the model BPE is supported only where "
+                                "the normalizer is a Replace of spaces by '" WORDS_META "'");
+        return code;
 }
 
 static int read_byte_level(struct text_rules *r, const cJSON *object, struct ran_error *err)
@@ -314,6 +360,18 @@ static int read_splits(struct text_rules *r, struct splits *splits, const cJSON 
         return RAN_OK;
 }
 
+/* None, or one that cuts at spaces, of which none are left. */
+static int read_no_pre_tokenizer(const cJSON *object, struct ran_error *err)
+{
+        if (hf_is_null(object) || (says(hf_type(object), "Split") &&
+                                   says(hf_text(hf_member(object, "pattern"), "String"), " ")))
+                return RAN_OK;
+        return ran_fail(err, RAN_EFORMAT,
+                        "the pre_tokenizer '%s' is not supported for the model BPE with "
+                        "\"byte_fallback\" (null is)",
+                        hf_type(object));
+}
+
 /* Without byte pairs each of them cuts what those before it left, so that their order does not
  * matter; but words of letters and digits that are cut at punctuation, too, are something else. */
 static int read_pre_tokenizer(struct text_rules *r, const cJSON *object, bool bytes,
@@ -334,17 +392,22 @@ static int read_pre_tokenizer(struct text_rules *r, const cJSON *object, bool by
         return RAN_OK;
 }
 
-static int read_decoder(struct ran_tokenizer *t, const cJSON *object, struct ran_error *err)
+/* The decoder of pieces of characters is a Sequence that undoes what the normalizer did. Nothing
+ * hangs on it: text is put together as the pieces say. */
+static int read_decoder(struct ran_tokenizer *t, const cJSON *object, enum letters letters,
+                        struct ran_error *err)
 {
-        const char *wanted = t->type == TOKENIZER_BPE ? "ByteLevel" : "WordPiece";
+        static const char *const wanted[] = {[LETTERS_WORDS] = "WordPiece",
+                                             [LETTERS_BYTES] = "ByteLevel",
+                                             [LETTERS_CHARS] = "Sequence"};
 
         if (hf_is_null(object))
                 return RAN_OK;
-        if (strcmp(hf_type(object), wanted) != 0)
+        if (strcmp(hf_type(object), wanted[letters]) != 0)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the decoder '%s' is not supported (%s and null are)",
-                                hf_type(object), wanted);
-        if (t->type == TOKENIZER_BPE)
+                                hf_type(object), wanted[letters]);
+        if (letters != LETTERS_WORDS)
                 return RAN_OK;
         return hf_bool(object, "cleanup", true, &t->attach, err);
 }
@@ -610,14 +673,18 @@ static int read_document(struct ran_tokenizer *t, const cJSON *document,
 {
         const cJSON *model = hf_member(document, "model");
         const char *unk = hf_text(model, "unk_token");
-        bool bpe = t->type == TOKENIZER_BPE;
-        int code = read_normalizer(&t->rules.normal, hf_member(document, "normalizer"), bpe, err);
+        const cJSON *cutter = hf_member(document, "pre_tokenizer");
+        bool bpe = t->type == TOKENIZER_BPE, chars = false;
+        int code = bpe ? hf_bool(model, "byte_fallback", false, &chars, err) : RAN_OK;
+        enum letters letters = chars ? LETTERS_CHARS : bpe ? LETTERS_BYTES : LETTERS_WORDS;
 
         if (code == RAN_OK)
-                code = read_pre_tokenizer(&t->rules, hf_member(document, "pre_tokenizer"), bpe,
-                                          err);
+                code = read_normalizer(&t->rules, hf_member(document, "normalizer"), letters, err);
         if (code == RAN_OK)
-                code = read_decoder(t, hf_member(document, "decoder"), err);
+                code = chars ? read_no_pre_tokenizer(cutter, err)
+                             : read_pre_tokenizer(&t->rules, cutter, bpe, err);
+        if (code == RAN_OK)
+                code = read_decoder(t, hf_member(document, "decoder"), letters, err);
         if (code == RAN_OK && t->type == TOKENIZER_WORDPIECE)
                 code = read_wordpiece(t, model, err);
         if (code == RAN_OK)

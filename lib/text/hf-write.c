@@ -124,8 +124,21 @@ static size_t write_strip(const struct normalizer *z, size_t i, struct ran_buf *
         return end;
 }
 
-static void write_normalizer(const struct normalizer *z, struct ran_buf *out)
+/* Spaces as pieces of characters have them; one in front. Returns how many steps that is. */
+static size_t write_meta(const struct text_rules *r, struct ran_buf *out)
 {
+        if (r->split != SPLIT_META)
+                return 0;
+        if (r->always)
+                ran_buf_str(out, "{\"type\":\"Prepend\",\"prepend\":\"" WORDS_META "\"},");
+        ran_buf_str(out, "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},"
+                         "\"content\":\"" WORDS_META "\"}");
+        return r->always ? 2 : 1;
+}
+
+static void write_normalizer(const struct text_rules *r, struct ran_buf *out)
+{
+        const struct normalizer *z = &r->normal;
         struct ran_buf list = {0};
         size_t written = 0;
 
@@ -139,6 +152,9 @@ static void write_normalizer(const struct normalizer *z, struct ran_buf *out)
                         write_step(z, z->step[end++], &list);
                 i = end;
         }
+        if (written > 0 && r->split == SPLIT_META)
+                ran_buf_char(&list, ',');
+        written += write_meta(r, &list);
         ran_buf_str(out, ",\n\"normalizer\":");
         if (written == 0) {
                 ran_buf_str(out, "null");
@@ -209,6 +225,10 @@ static void write_pre_tokenizer(const struct text_rules *r, struct ran_buf *out)
         bool bytes = r->split >= RAN_SPLIT_GPT2, several = bytes && r->digits > 0;
 
         ran_buf_str(out, ",\n\"pre_tokenizer\":");
+        if (r->split == SPLIT_META) {
+                ran_buf_str(out, "null");
+                return;
+        }
         if (several) {
                 ran_buf_str(out, "{\"type\":\"Sequence\",\"pretokenizers\":[");
                 write_split(r, out);
@@ -229,7 +249,7 @@ static void write_pre_tokenizer(const struct text_rules *r, struct ran_buf *out)
 static void write_post_processor(const struct ran_tokenizer *t, struct ran_buf *out)
 {
         ran_buf_str(out, ",\n\"post_processor\":");
-        if (t->type == TOKENIZER_BPE)
+        if (t->type == TOKENIZER_BPE && t->rules.split != SPLIT_META)
                 write_byte_level(out, t->rules.lead, true);
         else
                 ran_buf_str(out, "null");
@@ -238,6 +258,15 @@ static void write_post_processor(const struct ran_tokenizer *t, struct ran_buf *
 static void write_decoder(const struct ran_tokenizer *t, struct ran_buf *out)
 {
         ran_buf_str(out, ",\n\"decoder\":");
+        if (t->rules.split == SPLIT_META) {
+                ran_buf_str(out, "{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"Replace\","
+                                 "\"pattern\":{\"String\":\"" WORDS_META "\"},\"content\":\" \"},"
+                                 "{\"type\":\"ByteFallback\"},{\"type\":\"Fuse\"}");
+                ran_buf_str(out, t->rules.always ? ",{\"type\":\"Strip\",\"content\":\" \","
+                                                   "\"start\":1,\"stop\":0}]}"
+                                                 : "]}");
+                return;
+        }
         if (t->type == TOKENIZER_BPE) {
                 write_byte_level(out, t->rules.lead, true);
                 return;
@@ -314,7 +343,8 @@ static void write_model(struct ran_tokenizer *t, struct ran_buf *out)
                 ran_buf_printf(out,
                                ",\"dropout\":null,\"continuing_subword_prefix\":null,"
                                "\"end_of_word_suffix\":null,\"fuse_unk\":false,"
-                               "\"byte_fallback\":false,\"ignore_merges\":%s",
+                               "\"byte_fallback\":%s,\"ignore_merges\":%s",
+                               t->bpe.chars != NULL ? "true" : "false",
                                t->bpe.whole ? "true" : "false");
         if (t->type == TOKENIZER_WORDPIECE) {
                 ran_buf_str(out, ",\"continuing_subword_prefix\":");
@@ -336,7 +366,7 @@ int tokenizer_write(struct ran_tokenizer *t, struct ran_error *err)
                 return RAN_ENOMEM;
         ran_buf_str(out, "{\"version\":\"1.0\",\"truncation\":null,\"padding\":null");
         write_added(t, out);
-        write_normalizer(&t->rules.normal, out);
+        write_normalizer(&t->rules, out);
         write_pre_tokenizer(&t->rules, out);
         write_post_processor(t, out);
         write_decoder(t, out);

@@ -1,6 +1,7 @@
 /* tokenizer.c - putting a tokeniser together, and asking it about its pieces. */
 #include "text/tokenizer.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,6 +122,32 @@ int tokenizer_find_bytes(struct ran_tokenizer *t, struct ran_error *err)
                         return ran_fail(err, RAN_EFORMAT,
                                         "the vocabulary has no piece '%.*s' for the byte 0x%02x",
                                         (int)n, piece, byte);
+        }
+        return RAN_OK;
+}
+
+int tokenizer_find_chars(struct ran_tokenizer *t, struct ran_error *err)
+{
+        struct bpe *b = &t->bpe;
+
+        b->chars = &t->pieces;
+        for (int i = 0; i < 256; i++) {
+                char piece[TOKENIZER_BYTE_LENGTH + 1], c = (char)i;
+                snprintf(piece, sizeof piece, TOKENIZER_BYTE, (unsigned)i);
+                b->byte[i] = BPE_NONE;
+                if (!ran_tokenizer_find(t, piece, TOKENIZER_BYTE_LENGTH, &b->byte[i]) &&
+                    gpt2_byte_occurs((unsigned char)i))
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "the vocabulary has no piece '%s', which \"byte_fallback\" "
+                                        "needs",
+                                        piece);
+                if (i >= 128)
+                        continue;
+                b->ascii[i] = BPE_NONE;
+                if (i == ' ')
+                        ran_tokenizer_find(t, WORDS_META, sizeof(WORDS_META) - 1, &b->ascii[i]);
+                else
+                        ran_tokenizer_find(t, &c, 1, &b->ascii[i]);
         }
         return RAN_OK;
 }

@@ -193,9 +193,9 @@ static bool next_short(struct words *w, struct word *word)
 /* ---- all of a text, for byte pairs ---------------------------------------------------------- */
 
 /* A space in front that shares the place of the first character. */
-static int add_lead(struct glyphs *g, struct ran_error *err)
+static int add_lead(struct glyphs *g, bool always, struct ran_error *err)
 {
-        if (g->n == 0 || g->at[0].c == ' ')
+        if (g->n == 0 || (!always && g->at[0].c == ' '))
                 return RAN_OK;
         struct glyph *at = ran_grow(g->at, &g->cap, g->n + 1, sizeof(*at), err);
         if (at == NULL)
@@ -214,12 +214,13 @@ static bool make_whole(struct words *w, struct ran_error *err)
         size_t points;
 
         w->whole = true;
-        if (w->rules->normal.n == 0 && (!w->lead || (w->n > 0 && w->text[0] == ' ')))
+        bool there = w->n > 0 && w->text[0] == ' ' && !w->rules->always;
+        if (w->rules->normal.n == 0 && (!w->lead || there))
                 return true;
         w->code = normalizer_apply(&w->rules->normal, w->text, w->n, glyphs, &w->scratch->spare,
                                    &points, err);
         if (w->code == RAN_OK && w->lead)
-                w->code = add_lead(glyphs, err);
+                w->code = add_lead(glyphs, w->rules->always, err);
         if (w->code != RAN_OK || !put_glyphs(w, 0, glyphs->n, &w->n, err))
                 return false;
         w->text = w->scratch->bytes;
@@ -229,6 +230,28 @@ static bool make_whole(struct words *w, struct ran_error *err)
         return true;
 }
 
+/* A space, or what stands for one: how many bytes; 0 for all else. */
+static size_t meta(const char *s, size_t n)
+{
+        const size_t length = sizeof(WORDS_META) - 1;
+
+        if (*s == ' ')
+                return 1;
+        return n >= length && memcmp(s, WORDS_META, length) == 0 ? length : 0;
+}
+
+/* Spaces, and all up to the next ones. */
+static size_t meta_word(const char *s, size_t n)
+{
+        size_t pos = 0, length;
+
+        while (pos < n && (length = meta(s + pos, n - pos)) > 0)
+                pos += length;
+        while (pos < n && meta(s + pos, n - pos) == 0)
+                pos++;
+        return pos;
+}
+
 /* The first word of n bytes that have no digits, or in which they count as the rest does. */
 static size_t cut_word(const struct text_rules *r, const char *s, size_t n, size_t *chars)
 {
@@ -236,6 +259,8 @@ static size_t cut_word(const struct text_rules *r, const char *s, size_t n, size
                 return gpt2_word(s, n, chars);
         if (r->split == SPLIT_GPT4)
                 return gpt4_word(s, n, r->digits, chars);
+        if (r->split == SPLIT_META && !r->uncut)
+                n = meta_word(s, n);
         if (!unicode_valid(s, n))
                 return 0;
         *chars = unicode_count(s, n);

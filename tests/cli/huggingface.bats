@@ -208,3 +208,45 @@ steps() { # steps REGEX AGAIN FILTER: bpe.json with other pre-tokenizers
   same neox.json neox.json
   written neox
 }
+
+# characters FILTER: bpe.json with pieces of characters in the place of those of bytes, as SentencePiece
+# makes them and Llama 2 has them: of the characters some, of the merges those of ASCII.
+characters() {
+  jq -c "(.model.merges | map(if type == \"string\" then split(\" \") else . end | map(gsub(\"Ġ\"; \"▁\")))
+        | map(select(all(test(\"^[!-~▁]+\$\") and (test(\"[Q-Zq]\") | not))))
+        + [[\"▁\", \"▁\"], [\"▁▁\", \"▁▁\"], [\"é\", \"東\"]]
+        | reduce .[] as \$m ([]; if index([\$m]) then . else . + [\$m] end)) as \$merges
+    | ([\"<unk>\", \"<s>\", \"</s>\"] + [range(256) | \"0123456789ABCDEF\" as \$d
+        | \"<0x\" + \$d[(. / 16 | floor):(. / 16 | floor) + 1] + \$d[. % 16:. % 16 + 1] + \">\"]
+        + (\$merges | map(add)) + [range(33; 127) | [.] | implode | select(test(\"[Q-Zq]\") | not)] + [\"▁\", \"é\", \"東\"]
+        | reduce .[] as \$p ([]; if index([\$p]) then . else . + [\$p] end)) as \$pieces
+    | .model = {type: \"BPE\", dropout: null, unk_token: \"<unk>\", continuing_subword_prefix: null,
+        end_of_word_suffix: null, fuse_unk: true, byte_fallback: true, ignore_merges: false,
+        vocab: (\$pieces | to_entries | map({(.value): .key}) | add), merges: \$merges}
+    | .added_tokens = [\"<unk>\", \"<s>\", \"</s>\" | {id: (if . == \"<unk>\" then 0 elif . == \"<s>\" then 1 else 2 end),
+        content: ., special: true, normalized: false, single_word: false, lstrip: false, rstrip: false}]
+    | .normalizer = {type: \"Sequence\", normalizers: [{type: \"Prepend\", prepend: \"▁\"},
+        {type: \"Replace\", pattern: {String: \" \"}, content: \"▁\"}]}
+    | .pre_tokenizer = null | .post_processor = null
+    | .decoder = {type: \"Sequence\", decoders: [{type: \"Replace\", pattern: {String: \"▁\"}, content: \" \"},
+        {type: \"ByteFallback\"}, {type: \"Fuse\"}, {type: \"Strip\", content: \" \", start: 1, stop: 0}]}
+    | $1" bpe.json
+}
+
+@test "huggingface: files like those of Llama 2 and Gemma, of characters with bytes to fall back on" {
+  printf '%s\n' '{"text":"the▁rain ▁ in"}' '{"text":"Q q\u0000  <s>the </s> rain<0x41>"}' '{"text":"▁▁x    y        z "}' \
+    '{"text":"   "}' '{"text":"é東é 東é"}' >>awkward.jsonl
+  characters . >llama2.json
+  same llama2.json llama2.json
+  written llama2
+  # Without a space in front, with a step before, and a pre-tokenizer that finds nothing.
+  characters '.normalizer = {type: "Sequence", normalizers: [{type: "NFKC"}, .normalizer.normalizers[1]]}
+    | .pre_tokenizer = {type: "Split", pattern: {String: " "}, behavior: "MergedWithPrevious", invert: false}' >gemma.json
+  same gemma.json gemma.json
+  written gemma
+  # Pieces that go on over a space.
+  characters '.model.merges += [["n", "▁"], ["n▁", "s"]] | (.model.vocab | length) as $n
+    | .model.vocab += {"n▁": $n, "n▁s": ($n + 1)}' >over.json
+  same over.json over.json
+  written over
+}

@@ -732,9 +732,9 @@ TEST(merges_are_texts_or_pairs)
 TEST(what_is_not_supported_is_refused_by_name)
 {
         refuse((struct parts){.more = "\"byte_fallback\":true,"},
-               "\"byte_fallback\": true of the model BPE, which pieces of characters need, as "
-               "those "
-               "of SentencePiece are, is not supported");
+               "\"byte_fallback\": true of the model BPE is supported only where the normalizer is "
+               "a "
+               "Replace of spaces by '\xe2\x96\x81'");
         refuse((struct parts){.more = "\"continuing_subword_prefix\":\"##\","},
                "'continuing_subword_prefix' of the model BPE is not supported");
         refuse((struct parts){.more = "\"end_of_word_suffix\":\"</w>\","},
@@ -788,6 +788,130 @@ TEST(what_is_not_supported_is_refused_by_name)
         check_file((struct parts){.more = "\"dropout\":0,\"end_of_word_suffix\":\"\","
                                           "\"unk_token\":\"a\",\"type\":\"BPE\","},
                    "a", "a[0,1)");
+}
+
+/* ---- pieces of characters ------------------------------------------------------------------- */
+
+#define META        "\xe2\x96\x81"
+#define PREPEND     "{\"type\":\"Prepend\",\"prepend\":\"" META "\"}"
+#define REPLACE     "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"" META "\"}"
+#define STEPS(list) "{\"type\":\"Sequence\",\"normalizers\":[" list "]}"
+
+/* A tokenizer.json as that of Llama 2: the characters a, b and the space, "ab", two of them with a
+ * space in front, two spaces, and bytes. NULL: what is usual. */
+struct chars {
+        const char *normalizer, *pre_tokenizer, *decoder, *more, *pieces, *merges;
+        int without; /* this byte, > 0 */
+};
+
+static struct ran_tokenizer *load_chars(struct chars c)
+{
+        struct ran_buf json = {0};
+
+        ran_buf_printf(&json, "{\"normalizer\":%s,\"pre_tokenizer\":%s,\"decoder\":%s,",
+                       c.normalizer != NULL ? c.normalizer : STEPS(PREPEND "," REPLACE),
+                       c.pre_tokenizer != NULL ? c.pre_tokenizer : "null",
+                       c.decoder != NULL ? c.decoder : "{\"type\":\"Sequence\"}");
+        ran_buf_printf(&json,
+                       "\"added_tokens\":[{\"id\":300,\"content\":\"<s>\",\"special\":true}],"
+                       "\"model\":{\"type\":\"BPE\",\"byte_fallback\":true,\"unk_token\":\"<unk>\","
+                       "%s\"vocab\":{\"<unk>\":256,\"a\":257,\"b\":258,\"" META "\":259,"
+                       "\"ab\":260,\"" META "ab\":261,\"" META META "\":262%s",
+                       c.more != NULL ? c.more : "", c.pieces != NULL ? c.pieces : "");
+        for (int byte = 0; byte < 256; byte++)
+                if (c.without == 0 || byte != c.without)
+                        ran_buf_printf(&json, ",\"<0x%02X>\":%d", (unsigned)byte, byte);
+        ran_buf_printf(&json, "},\"merges\":[\"a b\",\"" META " ab\",\"" META " " META "\"%s]}}",
+                       c.merges != NULL ? c.merges : "");
+        struct ran_tokenizer *t = ran_tokenizer_load(json.data, json.len, &err);
+        ran_buf_release(&json);
+        return t;
+}
+
+static void check_chars(struct chars c, const char *text, const char *pieces, const char *back)
+{
+        struct ran_tokenizer *t = load_chars(c), *again;
+        struct ran_encoding e = {0};
+        struct ran_buf out = {0};
+        size_t n;
+
+        if (t == NULL)
+                CHECK_STR(err.text, NULL);
+        REQUIRE(t != NULL);
+        CHECK_STR(pieces_with_offsets(t, text), pieces);
+        CHECK_OK(ran_tokenizer_encode(t, text, strlen(text), &e, &err), err);
+        CHECK_OK(ran_tokenizer_decode(t, e.ids, e.n, &out, &err), err);
+        ran_buf_char(&out, '\0');
+        CHECK_STR(out.data, back);
+        const char *json = ran_tokenizer_json(t, &n);
+        again = ran_tokenizer_load(json, n, &err);
+        REQUIRE(again != NULL);
+        CHECK_STR(ran_tokenizer_digest(again), ran_tokenizer_digest(t));
+        CHECK_STR(pieces_with_offsets(again, text), pieces);
+        ran_encoding_release(&e);
+        ran_buf_release(&out);
+        ran_tokenizer_free(again);
+        ran_tokenizer_free(t);
+}
+
+TEST(pieces_of_characters)
+{
+        const struct chars prepended = {0}, plain = {.normalizer = REPLACE};
+        struct chars over = {.normalizer = REPLACE,
+                             .pieces = ",\"b" META "\":263,\"b" META "a\":264",
+                             .merges = ",\"b " META "\",\"b" META " a\""};
+
+        check_chars(prepended, "ab ab", META "ab[0,2)|" META "ab[3,5)", " ab ab");
+        check_chars(prepended, " ab", META "[0,0)|" META "ab[1,3)", "  ab");
+        check_chars(prepended, "ba<s>ab", META "[0,0)|b[0,1)|a[1,2)|<s>[2,5)|" META "ab[5,7)",
+                    " ba<s> ab");
+        check_chars(prepended, "", "", "");
+        check_chars(prepended, "a  ", META "[0,0)|a[0,1)|" META META "[3,3)", " a  ");
+        check_chars(plain, "ab  ab", "ab[0,2)|" META "[3,3)|" META "ab[4,6)", "ab  ab");
+        check_chars(plain, "a" META "b", "a[0,1)|" META "[1,2)|b[2,3)", "a b");
+        /* Other characters are their bytes, which comes back whatever they are. */
+        check_chars(plain, "a\xc3\xa9\n", "a[0,1)|<0xC3>[1,2)|<0xA9>[1,2)|<0x0A>[3,3)",
+                    "a\xc3\xa9\n");
+        check_chars(plain, "<0x41>",
+                    "<0x3C>[0,1)|<0x30>[1,2)|<0x78>[2,3)|<0x34>[3,4)|<0x31>[4,5)|"
+                    "<0x3E>[5,6)",
+                    "<0x41>");
+        /* A piece that goes on over a space: words are not cut there. */
+        check_chars(over, "b a ab", "b" META "a[0,3)|" META "ab[4,6)", "b a ab");
+}
+
+TEST(files_with_pieces_of_characters_that_are_refused)
+{
+        static const struct {
+                struct chars file;
+                const char *sentence;
+        } cases[] = {
+                {{.without = 'x'},
+                 "the vocabulary has no piece '<0x78>', which \"byte_fallback\" needs"},
+                {{.normalizer = PREPEND},
+                 "\"byte_fallback\": true of the model BPE is supported only where the normalizer "
+                 "is "
+                 "a Replace of spaces by '" META "'"},
+                {{.normalizer = STEPS(REPLACE ",{\"type\":\"NFC\"}")},
+                 "the normalizer 'NFC' is not supported behind those that write spaces as '" META
+                 "'"},
+                {{.normalizer = STEPS("{\"type\":\"Prepend\",\"prepend\":\"x\"}," REPLACE)},
+                 "the normalizer 'Prepend' is not supported (BertNormalizer, NFC, NFD, NFKC, NFKD, "
+                 "Lowercase, StripAccents, Strip and a Sequence of them are)"},
+                {{.pre_tokenizer = "{\"type\":\"Metaspace\"}"},
+                 "the pre_tokenizer 'Metaspace' is not supported for the model BPE with "
+                 "\"byte_fallback\" (null is)"},
+                {{.decoder = "{\"type\":\"ByteLevel\"}"},
+                 "the decoder 'ByteLevel' is not supported (Sequence and null are)"},
+                {{.more = "\"ignore_merges\":true,"},
+                 "\"ignore_merges\": true of the model BPE is not supported with "
+                 "\"byte_fallback\""},
+        };
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                CHECK(load_chars(cases[i].file) == NULL);
+                CHECK_STR(err.text, cases[i].sentence);
+        }
 }
 
 TEST(each_byte_that_text_may_hold_is_needed)
