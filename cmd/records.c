@@ -176,8 +176,8 @@ static int refuse_record(const struct run *run, const struct cmd_line *line, con
                                 err->text);
         if (run->unlike_any && first != '{')
                 return ran_fail(err, RAN_EFORMAT,
-                                "%s (if all of the file is one document, say --input-format file; "
-                                "if each line is, text)",
+                                "%s (say --input-format file if all of the file is one document, "
+                                "text if each line is, conll if each line is a word)",
                                 err->text);
         return RAN_EFORMAT;
 }

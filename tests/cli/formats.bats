@@ -69,7 +69,7 @@ END
   reads 'b\n' --input-format tsv
   [[ $stderr != *looked* ]]
   reads 'just words\n{"text":"a"}\n[\n'
-  [[ $stderr == *"input:1: "*"found 'j' (if all of the file is one document, say --input-format file; if each line is, text)"* ]]
+  [[ $stderr == *"input:1: "*"found 'j' (say --input-format file if all of the file is one document, text if each line is, conll if each line is a word)"* ]]
   [ "${lines[1]}" = '{"text":"a"}' ]
   # Where the first line says that they are JSON lines, they are.
   reads '{"text":"a"}\njust words\n'
