@@ -183,12 +183,12 @@ static int scan_json(struct cmd_names *names, const char *s, size_t n, bool tags
         int code = object.failed
                            ? ran_fail(&why, RAN_ENOMEM, "no memory for a file of %zu bytes", n)
                            : ran_record_scan(&scanned, object.data, object.len, &why);
-        if (code != RAN_OK)
-                code = refuse(names, code == RAN_ENOMEM ? why.text : "this is no valid JSON", err);
-        else
-                code = read_json(names, object.data,
-                                 (struct value){scanned.members[0].value, scanned.members[0].type},
-                                 tags, err);
+        bool one = code == RAN_OK && scanned.count == 1;
+        const struct ran_member *all = one ? ran_record_find(&scanned, "", NULL) : NULL;
+        code = all == NULL
+                       ? refuse(names, code == RAN_ENOMEM ? why.text : "this is no valid JSON", err)
+                       : read_json(names, object.data, (struct value){all->value, all->type}, tags,
+                                   err);
         ran_record_release(&scanned);
         ran_buf_release(&object);
         return code;

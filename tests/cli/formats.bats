@@ -528,6 +528,7 @@ END
   says 'these are no lines of UTF-8' 'a\n\xff\n'
   says 'these are no lines of UTF-8' 'a\0\n'
   says 'this is no valid JSON' '["a",'
+  says 'this is no valid JSON' '["a"], "b": 1'
   says 'each name must be a string' '["a",1]'
   says '"id2label" must name all numbers' '{"id2label":{"0":"a","2":"b"}}'
   says 'it has neither "id2label" nor "names", nor names among "features" of "label" or "labels"' '{"features":{"label":{"dtype":"x"}}}'
