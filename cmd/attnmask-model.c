@@ -80,10 +80,10 @@ static int paint(void *arg, const struct cmd_line *line, const struct ran_buf *r
         struct painter *p = arg;
 
         (void)result;
-        if (p->drawn > 0)
-                return ran_fail(err, RAN_EINVAL,
-                                "a picture is of one document, and that of an earlier record is "
-                                "drawn: give this one alone");
+        if (p->drawn > 0) /* which ends the program: nobody wants to hear it of a million records */
+                return ran_fail(err, RAN_EIO,
+                                "a picture is of one document, and this is a second one: choose "
+                                "one, by head -n 1, say");
         int code = read_record(p->model, p->scratch, &line->record, err);
         if (code == RAN_OK)
                 code = (maps(p->model) ? attnmask_map_picture : attnmask_paid_picture)(

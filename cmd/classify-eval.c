@@ -111,6 +111,10 @@ int classify_eval_add(struct classify_eval *e, const struct ran_record *record, 
         int code = cmd_labels_read(&e->labels, record, err);
         if (code != RAN_OK)
                 return code;
+        if (!e->labels.present) {
+                e->skipped++;
+                return RAN_OK;
+        }
         if (!e->multilabel && e->labels.n != 1)
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"labels\" has %zu labels, and the model gives one", e->labels.n);

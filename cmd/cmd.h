@@ -209,11 +209,16 @@ struct cmd_counts {
         size_t good, bad, blank;
         size_t passed; /* carried ran_error when they came */
         size_t left;   /* by `accepted` */
+        size_t whole;  /* files that were a record each */
 };
 
 /* Runs all lines of the files (NULL at the end as argv has it; none: standard input; "-": the same)
  * through the loop. Returns CMD_OK or CMD_SOME_FAILED (0 with --errors-ok); whatever ends a run
  * early ends the program, with a message. counts may be NULL. */
 int cmd_records(const struct cmd_loop *loop, char **files, struct cmd_counts *counts);
+
+/* What to add to a message that no record has a label: where those of whole files can be had from,
+ * if there were such, or nothing. */
+const char *cmd_label_advice(const struct cmd_counts *counts);
 
 #endif

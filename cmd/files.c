@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "lines.h"
 
@@ -30,6 +31,8 @@ static void read_list(char *file)
         lines_open_whole(&l, &file, 1);
         if (lines_next(&l, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
+        if (l.line[0].why != 0)
+                cmd_die(CMD_FAILED, "cannot open %s: %s", file, strerror(l.line[0].why));
         ran_buf_add(&list, l.line[0].s, l.line[0].n);
         ran_buf_char(&list, '\0');
         lines_close(&l);
@@ -91,12 +94,16 @@ char **cmd_files(const struct cmd_input *input, char **operands)
 /* Names in folders; messages and records use them for as long as the program runs. */
 static struct ran_list found;
 
-static int add(struct files *f, char *name, bool document, struct ran_error *err)
+/* What cannot be read is found out before the work begins, not hours into it; but a document among
+ * others does not keep them from being read. */
+static int add(struct files *f, char *name, bool document, bool among_others, struct ran_error *err)
 {
         char **names = ran_grow(f->name, &f->name_cap, f->n + 2, sizeof(*names), err);
 
         if (names == NULL)
                 return RAN_ENOMEM;
+        if (!(document && among_others) && strcmp(name, "-") != 0 && access(name, R_OK) != 0)
+                return ran_fail(err, RAN_EIO, "cannot open %s: %s", name, strerror(errno));
         f->name = names;
         bool *documents = ran_grow(f->document, &f->document_cap, f->n + 1, sizeof(bool), err);
         if (documents == NULL)
@@ -202,6 +209,20 @@ static int enter(struct walk *w, const char *path, size_t depth, const struct st
         return push_entries(w, path, depth, err);
 }
 
+/* Whether the name of a file says that it holds many records, so that it is not taken whole. */
+static bool holds_records(const char *name)
+{
+        static const char *const ends[] = {".jsonl", ".ndjson", ".conll", ".conllu", ".tsv"};
+        size_t n = strlen(name);
+
+        for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+                size_t m = strlen(ends[i]);
+                if (n > m && memcmp(name + n - m, ends[i], m) == 0)
+                        return true;
+        }
+        return false;
+}
+
 /* The names live as long as the program. */
 static int add_found(struct files *f, char *path, bool document, struct ran_error *err)
 {
@@ -213,25 +234,28 @@ static int add_found(struct files *f, char *path, bool document, struct ran_erro
         if (name == NULL)
                 return ran_fail(err, RAN_ENOMEM, "no memory for the names of files");
         found.item[found.n++] = name;
-        return add(f, name, document, err);
+        return add(f, name, document, true, err);
 }
 
-static int visit(struct files *f, struct walk *w, const struct waiting *at, bool document,
+/* What cannot be looked at, a link to nowhere, say, is a file that cannot be read. */
+static int visit(struct files *f, struct walk *w, const struct waiting *at, int format,
                  struct ran_error *err)
 {
-        struct stat status;
+        bool automatic = format == CMD_FORMAT_AUTO;
+        struct stat status = {.st_mode = S_IFREG};
 
-        if (stat(at->path, &status) != 0)
-                return cannot_read(at->path, strerror(errno), err);
+        stat(at->path, &status);
         if (S_ISDIR(status.st_mode))
                 return enter(w, at->path, at->depth, &status, err);
         if (S_ISREG(status.st_mode))
-                return add_found(f, at->path, document, err);
+                return add_found(
+                        f, at->path,
+                        format == CMD_FORMAT_FILE || (automatic && !holds_records(at->path)), err);
         cmd_note("%s is no file, and is left out", at->path);
         return RAN_OK;
 }
 
-static int add_folder(struct files *f, const char *path, bool document, struct ran_error *err)
+static int add_folder(struct files *f, const char *path, int format, struct ran_error *err)
 {
         size_t before = f->n;
         struct walk w = {0};
@@ -239,7 +263,7 @@ static int add_folder(struct files *f, const char *path, bool document, struct r
 
         while (code == RAN_OK && w.n > 0) {
                 struct waiting at = w.stack[--w.n];
-                code = visit(f, &w, &at, document, err);
+                code = visit(f, &w, &at, format, err);
                 free(at.path);
         }
         walk_release(&w);
@@ -248,7 +272,18 @@ static int add_folder(struct files *f, const char *path, bool document, struct r
         return code;
 }
 
-int files_expand(struct files *f, char **operands, int format, struct ran_error *err)
+/* Whether an operand, or a name that --files-from lists, is a document. */
+static bool is_document(const char *name, const struct cmd_input *input)
+{
+        bool named_whole = is_listed(name) || (input->folder_label && strcmp(name, "-") != 0);
+
+        if (input->input_format == CMD_FORMAT_AUTO)
+                return named_whole && !holds_records(name);
+        return input->input_format == CMD_FORMAT_FILE;
+}
+
+int files_expand(struct files *f, char **operands, const struct cmd_input *input,
+                 struct ran_error *err)
 {
         static char *standard_input[] = {"-", NULL};
         int code = RAN_OK;
@@ -258,12 +293,12 @@ int files_expand(struct files *f, char **operands, int format, struct ran_error 
                 operands = standard_input;
         for (; *operands != NULL && code == RAN_OK; operands++) {
                 struct stat status;
-                bool automatic = format == CMD_FORMAT_AUTO, whole = format == CMD_FORMAT_FILE;
                 if (strcmp(*operands, "-") != 0 && stat(*operands, &status) == 0 &&
                     S_ISDIR(status.st_mode))
-                        code = add_folder(f, *operands, whole || automatic, err);
+                        code = add_folder(f, *operands, input->input_format, err);
                 else
-                        code = add(f, *operands, whole || (automatic && is_listed(*operands)), err);
+                        code = add(f, *operands, is_document(*operands, input),
+                                   is_listed(*operands), err);
         }
         return code;
 }

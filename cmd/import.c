@@ -149,7 +149,8 @@ static int refuse_bytes(const struct text_line *piece, size_t valid, size_t *lin
                 ++*line;
                 s = feed + 1;
         }
-        return ran_fail(err, RAN_EFORMAT, "column %zu: this is not valid UTF-8",
+        return ran_fail(err, RAN_EFORMAT,
+                        "column %zu: this is not valid UTF-8, which iconv makes of other encodings",
                         (size_t)(end - s) + 1);
 }
 
@@ -188,9 +189,12 @@ static int import_file(bool folder_label, const struct text_line *file, struct r
         add_member(out, "id", file->file, n);
         if (folder_label && in_folder)
                 add_member(out, "label", file->file + folder.begin, folder.end - folder.begin);
-        if (valid == file->n)
+        if (file->why == 0 && valid == file->n)
                 add_member(out, "text", file->s, file->n);
         ran_buf_char(out, '}');
+        if (file->why != 0)
+                return ran_fail(err, RAN_EFORMAT, "the file cannot be read: %s",
+                                strerror(file->why));
         if (valid < file->n)
                 return refuse_bytes(file, valid, line, err);
         if (folder_label && !in_folder)

@@ -1,5 +1,6 @@
 /* labels.c - the gold labels of a record, or the gold tags of its words. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "labels.h"
 #include "shapes.h"
@@ -12,6 +13,28 @@ void cmd_labels_release(struct cmd_labels *l)
         *l = (struct cmd_labels){0};
 }
 
+static bool has_names(const struct cmd_names *called)
+{
+        return called != NULL && called->n > 0;
+}
+
+int cmd_label_add(const struct cmd_names *called, const char *what, const char *line,
+                  struct ran_span value, char type, struct ran_buf *out, struct ran_error *err)
+{
+        const char *name = line + value.begin;
+        size_t n = value.end - value.begin;
+        struct ran_error why;
+
+        if (type == 's')
+                return ran_json_decode(line, value, out, err);
+        if (type != 'n')
+                return ran_fail(err, RAN_EFORMAT, "a %s must be a string or a number", what);
+        if (has_names(called) && cmd_names_of(called, name, n, &name, &n, &why) != RAN_OK)
+                return ran_fail(err, RAN_EFORMAT, "the %s %s", what, why.text);
+        ran_buf_add(out, name, n);
+        return RAN_OK;
+}
+
 /* what: "label" or "tag", for messages. */
 static int add_label(struct cmd_labels *l, const char *what, const char *line,
                      struct ran_span value, char type, struct ran_error *err)
@@ -21,15 +44,9 @@ static int add_label(struct cmd_labels *l, const char *what, const char *line,
         if (grown == NULL)
                 return RAN_ENOMEM;
         l->end = grown;
-        if (type == 's') {
-                int code = ran_json_decode(line, value, &l->names, err);
-                if (code != RAN_OK)
-                        return code;
-        } else if (type == 'n') {
-                ran_buf_add(&l->names, line + value.begin, value.end - value.begin);
-        } else {
-                return ran_fail(err, RAN_EFORMAT, "a %s must be a string or a number", what);
-        }
+        int code = cmd_label_add(l->called, what, line, value, type, &l->names, err);
+        if (code != RAN_OK)
+                return code;
         if (l->names.failed)
                 return ran_fail(err, RAN_ENOMEM, "no memory for the %ss of a record", what);
         l->end[l->n++] = l->names.len;
@@ -93,20 +110,34 @@ static int add_cats(struct cmd_labels *l, const char *line, const struct ran_mem
         return code;
 }
 
+/* Data sets of Hugging Face have -1 where there is no label; it is one only where numbers have no
+ * names. */
+static const struct ran_member *find_label(const struct cmd_labels *l,
+                                           const struct ran_record *record)
+{
+        const struct ran_member *m = find(record, "label");
+        bool none = m != NULL && m->type == 'n' && has_names(l->called) &&
+                    m->value.end - m->value.begin == 2 &&
+                    memcmp(record->line + m->value.begin, "-1", 2) == 0;
+
+        return none ? NULL : m;
+}
+
 bool cmd_labels_there(const struct ran_record *record)
 {
         return find(record, "label") != NULL || find(record, "labels") != NULL ||
-               says_something(record, find(record, "cats"));
+               shape_choice(record) != NULL || says_something(record, find(record, "cats"));
 }
 
 int cmd_labels_read(struct cmd_labels *l, const struct ran_record *record, struct ran_error *err)
 {
-        const struct ran_member *one = find(record, "label"), *several = find(record, "labels");
-        const struct ran_member *cats = find(record, "cats");
+        const struct ran_member *one = find_label(l, record), *several = find(record, "labels");
+        const struct ran_member *choice = shape_choice(record), *cats = find(record, "cats");
         int code = RAN_OK;
 
         l->n = l->names.len = 0;
-        l->present = one != NULL || several != NULL || says_something(record, cats);
+        l->present =
+                one != NULL || several != NULL || choice != NULL || says_something(record, cats);
         l->several = several != NULL;
         l->either = false;
         if (one != NULL && several != NULL)
@@ -115,8 +146,8 @@ int cmd_labels_read(struct cmd_labels *l, const struct ran_record *record, struc
                 return add_labels(l, "label", record->line, several, err);
         if (one != NULL && one->type != 'a')
                 return add_label(l, "label", record->line, one->value, one->type, err);
-        if (one != NULL)
-                code = add_labels(l, "label", record->line, one, err);
+        if (one != NULL || choice != NULL)
+                code = add_labels(l, "label", record->line, one != NULL ? one : choice, err);
         else if (l->present)
                 code = add_cats(l, record->line, cats, err);
         l->either = l->present && l->n == 1;
@@ -192,7 +223,7 @@ int cmd_tags_read(struct cmd_labels *l, const struct ran_record *record, struct 
         int code = add_labels(l, "tag", record->line, m, err);
         if (code != RAN_OK)
                 return code;
-        size_t numbers = count_numbers(record->line, m->value);
+        size_t numbers = has_names(l->called) ? 0 : count_numbers(record->line, m->value);
         if (numbers > 0 && numbers < l->n)
                 return ran_fail(err, RAN_EFORMAT,
                                 "some of the tags are numbers, and some are names");

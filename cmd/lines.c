@@ -22,8 +22,9 @@ static int open_file(struct lines *l, const char *file, struct ran_error *err)
         l->fd = STDIN_FILENO;
         if (strcmp(file, "-") != 0)
                 l->fd = open(file, O_RDONLY | O_CLOEXEC);
+        l->why = l->fd < 0 ? errno : 0;
         if (l->fd < 0)
-                return ran_fail(err, RAN_EIO, "cannot open %s: %s", file, strerror(errno));
+                return ran_fail(err, RAN_EIO, "cannot open %s: %s", file, strerror(l->why));
         return RAN_OK;
 }
 
@@ -77,8 +78,11 @@ static int read_more(struct lines *l, struct ran_error *err)
                 l->ended = true;
         else if (errno == EAGAIN)
                 poll(&(struct pollfd){.fd = l->fd, .events = POLLIN}, 1, -1);
-        else if (errno != EINTR)
-                return ran_fail(err, RAN_EIO, "cannot read %s: %s", lines_name(l), strerror(errno));
+        else if (errno != EINTR) {
+                l->why = errno;
+                return ran_fail(err, RAN_EIO, "cannot read %s: %s", lines_name(l),
+                                strerror(l->why));
+        }
         return RAN_OK;
 }
 
@@ -281,9 +285,12 @@ static int read_file(struct lines *l, struct ran_error *err)
         while (code == RAN_OK && !l->ended)
                 code = read_more(l, err);
         close_file(l);
-        return code == RAN_OK
-                       ? add_piece(l, (struct text_line){.n = l->end - begin, .number = 1}, err)
-                       : code;
+        if (code != RAN_OK && l->why == 0)
+                return code;
+        if (l->why != 0)
+                l->end = begin;
+        return add_piece(l, (struct text_line){.n = l->end - begin, .number = 1, .why = l->why},
+                         err);
 }
 
 /* Where they are is known when all of them are there. */

@@ -26,6 +26,7 @@ struct text_line {
         size_t number;            /* from 1, in the file; of a block: of its first word */
         size_t doc;               /* of blocks: the document, from 1; 0: none has begun */
         struct lines_place place; /* what was in front of it */
+        int why;                  /* of whole files: the errno of one that cannot be read; 0: it was */
 };
 
 struct lines {
@@ -43,13 +44,15 @@ struct lines {
         struct lines_place at, began; /* behind what was split; behind all blocks that have ended */
         bool ended;                   /* there is no more to read */
         bool more;                    /* the group was full: whole lines may be left in data */
+        int why;                      /* errno of a file that could not be opened or read */
         struct text_line *line;       /* the group */
         size_t count, line_cap;
 };
 
 /* file: "-" is standard input. */
 int lines_open(struct lines *l, const char *file, struct ran_error *err);
-/* n files that are a piece each; they are opened when their turn comes. */
+/* n files that are a piece each; they are opened when their turn comes. One that cannot be read is a
+ * piece without bytes that says why. */
 void lines_open_whole(struct lines *l, char **files, size_t n);
 /* The file at hand, for messages. */
 const char *lines_name(const struct lines *l);

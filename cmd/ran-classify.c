@@ -17,7 +17,7 @@
 enum { EVAL_JSON, EVAL_TEXT };
 
 static struct classify_options {
-        char *model;
+        char *model, *label_names;
         size_t top;
         double threshold, coverage;
         bool abstain, probs, logits, embed, eval, verify;
@@ -71,6 +71,8 @@ static const struct ran_field eval_fields[] = {
          .help = "compare with the label or labels of the records and write one report instead"},
         {"eval_format", 0, RAN_FIELD_CHOICE, OPTION(eval_format), .choices = eval_formats,
          .value = "NAME", .initial = "json", .help = "for machines or for people"},
+        {"label_names", 0, RAN_FIELD_TEXT, OPTION(label_names), .value = "FILE", .local = true,
+         .help = CMD_NAMES_HELP},
         {0},
 };
 static const struct cmd_group groups[] = {
@@ -401,6 +403,8 @@ static const char *const reads[] = {"id", "ran_error", CMD_DOCUMENT_MEMBERS, CMD
 
 static int evaluate(struct classifier *c, struct cmd_loop *loop, char **files)
 {
+        struct cmd_names names;
+        struct cmd_counts counts;
         struct ran_error err;
 
         if (output.output != NULL)
@@ -409,16 +413,20 @@ static int evaluate(struct classifier *c, struct cmd_loop *loop, char **files)
                 cmd_die(CMD_FAILED, "%s", err.text);
         if (options.coverage > 0)
                 ran_eval_sets(c->eval.eval, c->cut);
+        cmd_names_open(&names, options.label_names, false);
+        c->eval.labels.called = &names;
         loop->work = score_labelled;
         loop->take = compare_labels;
         loop->accepted = true;
-        int status = cmd_records(loop, files, NULL);
+        int status = cmd_records(loop, files, &counts);
         if (c->eval.compared == 0)
-                cmd_die(CMD_FAILED, "no record has a label: there is nothing to compare with");
+                cmd_die(CMD_FAILED, "no record has a label: there is nothing to compare with%s",
+                        cmd_label_advice(&counts));
         if (c->eval.skipped > 0)
                 cmd_note("%zu records have no label and were left out", c->eval.skipped);
         write_report(c);
         classify_eval_release(&c->eval);
+        cmd_names_release(&names);
         return status;
 }
 
@@ -453,6 +461,8 @@ static struct ran_model *open_model(void)
         struct ran_model *m = cmd_model_open(options.model, options.verify, RAN_TASK_CLASSIFY);
         if (options.eval && options.threshold > 0 && !ran_model_config(m)->multilabel)
                 cmd_usage("--threshold with --eval is for models that give several labels");
+        if (options.label_names != NULL && !options.eval)
+                cmd_usage("--label-names is for --eval: the labels of the model have names");
         if (options.coverage > 0 && ran_model_config(m)->multilabel)
                 cmd_usage(
                         "--coverage is for models that give one label; what %s gives, several, is "

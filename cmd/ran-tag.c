@@ -19,7 +19,7 @@
 /* ---- options -------------------------------------------------------------------------------- */
 
 static struct tag_options {
-        char *model, *conll_out;
+        char *model, *label_names, *conll_out;
         bool verify, logits, eval, conlleval;
         int eval_format, output_format, offsets;
 } options;
@@ -62,6 +62,8 @@ static const struct ran_field eval_fields[] = {
          .value = "NAME", .initial = "text",
          .help = "what conlleval prints and the strict score for people, the first alone, or both "
                  "for machines"},
+        {"label_names", 0, RAN_FIELD_TEXT, OPTION(label_names), .value = "FILE", .local = true,
+         .help = CMD_NAMES_HELP},
         {"conll_out", 0, RAN_FIELD_TEXT, OPTION(conll_out), .value = "FILE", .local = true,
          .help = "with --eval, write word, gold tag and found tag to FILE, a line a word, for "
                  "conlleval to read"},
@@ -95,7 +97,8 @@ static const struct cmd_program program = {
 
 struct program_state {
         struct tagger tagger;
-        struct tag_eval eval; /* with --eval */
+        struct tag_eval eval;   /* with --eval */
+        struct cmd_names names; /* of the records' tags, with --eval */
 };
 
 /* What one thread needs. */
@@ -128,6 +131,7 @@ static void *make_scratch(void *arg, struct ran_error *err)
                 free_scratch(s);
                 return NULL;
         }
+        s->gold.called = &p->names;
         return s;
 }
 
@@ -344,6 +348,7 @@ static int evaluate(struct program_state *p, struct cmd_loop *loop, char **files
         if (tag_eval_init(eval, p->tagger.model, p->tagger.tags, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
         eval->with_columns = options.conll_out != NULL;
+        cmd_names_open(&p->names, options.label_names, true);
         loop->work_all = tag_tagged;
         loop->take = compare_tags;
         loop->accepted = true;
@@ -354,6 +359,7 @@ static int evaluate(struct program_state *p, struct cmd_loop *loop, char **files
                 cmd_note("%zu records have no tags and were left out", eval->skipped);
         write_report(eval);
         tag_eval_release(eval);
+        cmd_names_release(&p->names);
         return status;
 }
 
@@ -386,6 +392,8 @@ static void check_usage(void)
                 cmd_usage("which model? give --model FILE");
         if (options.conll_out != NULL && !options.eval)
                 cmd_usage("--conll-out is for --eval");
+        if (options.label_names != NULL && !options.eval)
+                cmd_usage("--label-names is for --eval: the tags of the model have names");
         output.lines = options.output_format == OUTPUT_CONLL;
         for (const char *const *name = others; output.lines && *name != NULL; name++)
                 if (cmd_was_set(*name))

@@ -21,7 +21,7 @@
 enum { CHECK_JSON, CHECK_TEXT };
 
 struct file_options {
-        char *output, *vocab, *dev, *soft_label;
+        char *output, *vocab, *dev, *label_names, *soft_label;
         struct train_start_options start;
         double dev_share, soft_share;
         bool no_dev;
@@ -59,6 +59,8 @@ static const struct ran_field file_fields[] = {
         {"dev_share", 0, RAN_FIELD_REAL, FILE_AT(dev_share), 0, 0.9, .value = "X", .initial = "0.1",
          .help = "without --dev, hold out this share of the training data, by chance and of each "
                  "label alike"},
+        {"label_names", 0, RAN_FIELD_TEXT, FILE_AT(label_names), .value = "FILE", .local = true,
+         .help = CMD_NAMES_HELP},
         {"soft_label", 0, RAN_FIELD_TEXT, FILE_AT(soft_label), .value = "MEMBER",
          .help = "classify: learn from the probabilities in this member, as ran-classify --probs "
                  "writes them, also where a record has no label"},
@@ -193,6 +195,7 @@ struct session {
         struct train_start start;
         struct ran_tokenizer *tokenizer; /* of our own; NULL: the model's, or none */
         struct train_source source;
+        struct cmd_names names; /* of labels or tags that are numbers */
         struct train_data train, dev;
         bool *held; /* (B of train) documents that dev has; NULL: it has others */
         bool has_dev, learned;
@@ -516,6 +519,7 @@ static void release(struct session *s)
 {
         train_data_release(&s->train);
         train_data_release(&s->dev);
+        cmd_names_release(&s->names);
         free(s->held);
         train_start_release(&s->start);
         train_replay_release(&s->replay);
@@ -682,6 +686,7 @@ static int run_task(int task, const struct cmd_program *program, const struct pr
                 cmd_check_input(file.output, *input);
         cmd_check_input(file.output, file.dev);
         cmd_check_input(file.output, file.vocab);
+        cmd_check_input(file.output, file.label_names);
         cmd_check_input(file.output, file.start.init);
         cmd_check_input(file.output, file.start.vectors);
         cmd_check_input(file.output, other.replay);
@@ -697,6 +702,8 @@ static int run_task(int task, const struct cmd_program *program, const struct pr
         open_model(&s);
         open_vocabulary(&s);
         check_vocabulary(&s);
+        cmd_names_open(&s.names, file.label_names, task == RAN_TASK_TAG);
+        s.source.names = &s.names;
         if (other.dump_gradients != NULL)
                 set_model_classes(&s);
         read_training(&s, files);

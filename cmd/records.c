@@ -40,9 +40,9 @@ const struct ran_field cmd_input_fields[] = {
                  "first line, and takes the files in a folder whole"},
         {"files_from", 0, RAN_FIELD_TEXT, INPUT(files_from), .value = "FILE", .local = true,
          .help = "read also the files that FILE names, one a line or with a NUL behind each; auto "
-                 "takes them whole"},
+                 "takes them whole, but for those called .jsonl and the like"},
         {"folder_label", 0, RAN_FIELD_BOOL, INPUT(folder_label), .initial = "false",
-         .help = "the folder that a whole file is in is its label"},
+         .help = "the folder that a whole file is in is its label; auto takes files whole then"},
         {"word_column", 0, RAN_FIELD_SIZE, INPUT(word_column), 0, INFINITY, .value = "N",
          .initial = "0",
          .help = "of conll: the column of words; 0: the first, in CoNLL-U the second"},
@@ -107,6 +107,7 @@ struct run {
         const struct cmd_loop *loop;
         const char *into;
         struct import import; /* of this file */
+        bool unlike_any;      /* its first line says no format, and it is read as JSON lines */
 
         struct shard shard;
         uint64_t before; /* bytes of the files before this one */
@@ -173,9 +174,11 @@ static int refuse_record(const struct run *run, const struct cmd_line *line, con
                                 "%s (of an array of records, jq -c '.[]' FILE "
                                 "makes lines)",
                                 err->text);
-        if (run->import.guessed && first != '{')
+        if (run->unlike_any && first != '{')
                 return ran_fail(err, RAN_EFORMAT,
-                                "%s (other formats than JSON: see --input-format)", err->text);
+                                "%s (say --input-format file if all of the file is one document, "
+                                "text if each line is, conll if each line is a word)",
+                                err->text);
         return RAN_EFORMAT;
 }
 
@@ -476,6 +479,7 @@ static int fill_slots(struct run *run, struct ran_error *err)
                 slots[i].read = slots[i].done = false;
         }
         run->count = l->count;
+        run->counts.whole += run->import.format == CMD_FORMAT_FILE ? l->count : 0;
         struct cmd_item *items =
                 ran_grow(run->items, &run->item_cap, l->count, sizeof(*items), err);
         if (items == NULL)
@@ -553,13 +557,15 @@ static int choose_format(struct run *run, struct lines *lines, struct ran_error 
                 .folder_label = input->folder_label,
                 .conll = {.word = input->word_column, .tag = input->tag_column},
         };
+        run->unlike_any = false;
         if (run->import.format == CMD_FORMAT_AUTO) {
                 int code = lines_peek(lines, &first, err);
                 if (code != RAN_OK || first.s == NULL)
                         return code;
                 run->import.format = import_guess(first.s, first.n);
                 run->import.guessed = true;
-                if (run->import.format == CMD_FORMAT_AUTO)
+                run->unlike_any = run->import.format == CMD_FORMAT_AUTO;
+                if (run->unlike_any)
                         run->import.format = CMD_FORMAT_JSONL;
                 if (cmd_common.verbose)
                         cmd_note("%s is read as %s", lines_name(lines),
@@ -638,16 +644,12 @@ static void run_files(struct run *run, const struct files *files)
         }
 }
 
-/* What cannot be read or written is found out before the work begins, not hours into it. */
-static void open_outputs(struct run *run, char **files)
+/* What cannot be written is found out before the work begins, not hours into it. */
+static void open_outputs(struct run *run)
 {
         const struct cmd_loop *loop = run->loop;
         struct ran_error err;
 
-        for (; *files != NULL; files++) {
-                if (strcmp(*files, "-") != 0 && access(*files, R_OK) != 0)
-                        cmd_die(CMD_FAILED, "cannot open %s: %s", *files, strerror(errno));
-        }
         run->rejects = -1;
         if (loop->input->rejects != NULL) {
                 run->rejects =
@@ -720,14 +722,14 @@ int cmd_records(const struct cmd_loop *loop, char **operands, struct cmd_counts 
         struct ran_error err;
         struct files files;
 
-        if (files_expand(&files, operands, loop->input->input_format, &err) != RAN_OK)
+        if (files_expand(&files, operands, loop->input, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         if (loop->output != NULL && loop->output->into != NULL)
                 run.into = loop->output->into;
         pthread_mutex_init(&run.scratch_lock, NULL);
         pthread_mutex_init(&run.order, NULL);
         shard_init(&run.shard, loop->input->shard, files.name);
-        open_outputs(&run, files.name);
+        open_outputs(&run);
         run_files(&run, &files);
         release(&run);
         files_release(&files);
@@ -738,4 +740,11 @@ int cmd_records(const struct cmd_loop *loop, char **operands, struct cmd_counts 
         if (loop->input->errors_ok || run.counts.bad + run.counts.passed == 0)
                 return CMD_OK;
         return CMD_SOME_FAILED;
+}
+
+const char *cmd_label_advice(const struct cmd_counts *counts)
+{
+        return counts->whole > 0
+                       ? " (with --folder-label, the folder that a file is in is its label)"
+                       : "";
 }

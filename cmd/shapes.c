@@ -56,6 +56,13 @@ const struct ran_member *shape_spans(const struct ran_record *record, const char
         return NULL;
 }
 
+const struct ran_member *shape_choice(const struct ran_record *record)
+{
+        const struct ran_member *m = find(record, "accept"), *options = find(record, "options");
+
+        return m != NULL && m->type == 'a' && options != NULL && options->type == 'a' ? m : NULL;
+}
+
 /* ---- one span ------------------------------------------------------------------------------- */
 
 static bool is_named(const char *line, struct ran_span name, const char *text)

@@ -17,6 +17,9 @@ const struct ran_member *shape_tags(const struct ran_record *record);
  * or of lists, or empty; *name says which. */
 const struct ran_member *shape_spans(const struct ran_record *record, const char **name);
 
+/* `accept`, a list of those of the `options` that were chosen, as Prodigy has it. */
+const struct ran_member *shape_choice(const struct ran_record *record);
+
 /* One of those spans: {"start", "end", "label"}, {"start_offset", "end_offset", "label"}, or
  * [start, end, label]. False where one of the three is not there once; ends are exclusive, and the
  * types those of JSON. */

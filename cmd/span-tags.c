@@ -17,7 +17,8 @@ struct spans {
         struct span *at;
         size_t n, cap;
         struct ran_buf labels;
-        size_t *owner; /* (words) 1 + the span that each is of; 0: none */
+        const struct cmd_names *called; /* what numbers among them are called */
+        size_t *owner;                  /* (words) 1 + the span that each is of; 0: none */
 };
 
 static void release(struct spans *s)
@@ -41,16 +42,11 @@ static int read_number(const struct spans *s, const char *line, struct ran_span 
 static int read_label(struct spans *s, const char *line, struct ran_span value, char type,
                       struct ran_span *label, struct ran_error *err)
 {
-        int code = RAN_OK;
-
-        label->begin = s->labels.len;
-        if (type == 's')
-                code = ran_json_decode(line, value, &s->labels, err);
-        else if (type == 'n')
-                ran_buf_add(&s->labels, line + value.begin, value.end - value.begin);
-        else
+        if (type != 's' && type != 'n')
                 return ran_fail(err, RAN_EFORMAT,
                                 "the label of %s[%zu] must be a string or a number", s->name, s->n);
+        label->begin = s->labels.len;
+        int code = cmd_label_add(s->called, "label", line, value, type, &s->labels, err);
         label->end = s->labels.len;
         if (code == RAN_OK && label->end - label->begin > LONGEST_LABEL)
                 code = ran_fail(err, RAN_EFORMAT,
@@ -230,7 +226,7 @@ static int tag_words(struct cmd_labels *l, struct spans *s, const struct cmd_doc
 int cmd_span_tags(struct cmd_labels *l, const struct cmd_document *d,
                   const struct ran_record *record, struct ran_error *err)
 {
-        struct spans s = {0};
+        struct spans s = {.called = l->called};
         const struct ran_member *m = shape_spans(record, &s.name);
 
         l->present = m != NULL;

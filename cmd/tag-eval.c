@@ -77,7 +77,8 @@ static int check(const struct tag_eval *e, const struct cmd_labels *gold, size_t
                                 gold->n);
         if (e->tags != NULL && gold->kind == CMD_TAGS_NUMBERS)
                 return ran_fail(err, RAN_EFORMAT,
-                                "the \"tags\" are numbers, but the model knows them by name");
+                                "the \"tags\" are numbers, but the model knows them by name: "
+                                "--label-names FILE says what they are called");
         if (e->tags != NULL && gold->kind == CMD_TAGS_NAMES)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the \"tags\" are of no scheme, but those of the model are IOB2");

@@ -110,7 +110,9 @@ void train_find_problems(struct train_problems *p, const struct train_data *trai
         if (!bad_ok)
                 find_bad_lines(p, &train->counts, "training");
         if (train->set.B == 0)
-                add_problem(p, "there is no %sdocument to train on", kind_of(train));
+                add_problem(p, "there is no %sdocument to train on%s", kind_of(train),
+                            train->task == RAN_TASK_CLASSIFY ? cmd_label_advice(&train->counts)
+                                                             : "");
         else
                 find_useless_labels(p, &train->set);
         if (train->soft_label != NULL && train->softened == 0 && train->set.B > 0)
@@ -123,7 +125,8 @@ void train_find_problems(struct train_problems *p, const struct train_data *trai
         if (!bad_ok)
                 find_bad_lines(p, &dev->counts, "development");
         if (dev->set.B == 0)
-                add_problem(p, "there is no %sdocument in the development data", kind_of(dev));
+                add_problem(p, "there is no %sdocument in the development data%s", kind_of(dev),
+                            dev->task == RAN_TASK_CLASSIFY ? cmd_label_advice(&dev->counts) : "");
         find_mixed(p, &dev->one, &dev->several);
         find_mixed_texts(p, &dev->plain, &dev->paired);
         if (train->several.file == NULL)

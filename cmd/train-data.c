@@ -138,6 +138,7 @@ int train_read_labels(struct train_scratch *s, const struct train_source *source
 {
         int task = source->task;
 
+        s->labels.called = source->names;
         if (task == RAN_TASK_LM && train_text_kind(s, source, record, err) != RAN_OK)
                 return err->code;
         if (task == RAN_TASK_LM || task == RAN_TASK_MLM)
@@ -527,6 +528,10 @@ static void tell_scheme(const struct train_data *d)
         enum ran_tag_scheme scheme;
         size_t wrong;
 
+        if (d->tagged[CMD_TAGS_NUMBERS].file != NULL)
+                cmd_note("%s: the tags are numbers, which mark no entities (--label-names gives "
+                         "them names)",
+                         d->tagged[CMD_TAGS_NUMBERS].file);
         if (file == NULL)
                 return;
         if (ran_tag_census_scheme(&d->census, &scheme, &wrong, &err) != RAN_OK)

@@ -56,6 +56,7 @@ struct train_source {
         const char *soft_label;
         double soft_share;
         bool several, judge;
+        const struct cmd_names *names; /* of labels or tags that are numbers, or NULL */
 };
 
 /* Reads the files into d, whose set may hold classes already. Bad lines are listed on stderr and

@@ -32,7 +32,7 @@ static void take(const struct ran_field *field, struct ran_config *config,
         show(field, config, &ours);
         show(field, from, &theirs);
         if (must && cmd_was_set(field->name) && strcmp(ours.data, theirs.data) != 0)
-                cmd_usage("%s was made with %s: leave that setting out, not %s", model, theirs.data,
+                cmd_usage("%s was made with %s, not %s: leave that setting out", model, theirs.data,
                           ours.data);
         if (!cmd_was_set(field->name) &&
             ran_fields_parse(one, config, theirs.data, theirs.len - 1, false, &err) != RAN_OK)

@@ -130,17 +130,53 @@ static int reserve(struct bpe_scratch *s, size_t n, struct ran_error *err)
         return RAN_OK;
 }
 
-/* Cuts a word into s->piece; returns how many. Room has been reserved. */
-static size_t merge_all(const struct bpe *b, const char *word, size_t n, struct bpe_scratch *s)
+/* What a word of bytes begins as. */
+static size_t begin_bytes(const struct bpe *b, const char *word, size_t n, struct bpe_scratch *s)
+{
+        for (size_t i = 0; i < n; i++)
+                s->symbol[i].id = b->byte[(unsigned char)word[i]];
+        for (size_t i = 0; i < n; i++)
+                s->symbol[i].n = 1;
+        return n;
+}
+
+/* What one of characters begins as: pieces of one, else of their bytes. */
+static size_t begin_chars(const struct bpe *b, const char *word, size_t n, struct bpe_scratch *s)
 {
         size_t count = 0;
 
-        for (uint32_t i = 0; i < n; i++)
-                s->symbol[i] =
-                        (struct bpe_symbol){b->byte[(unsigned char)word[i]], 1, i - 1, i + 1};
-        s->symbol[n - 1].next = BPE_NONE;
+        for (size_t pos = 0, length = 1; pos < n; pos += length) {
+                unsigned char c = (unsigned char)word[pos];
+                uint32_t id = c < 0x80 ? b->ascii[c] : BPE_NONE;
+                for (length = 1;
+                     pos + length < n && ((unsigned char)word[pos + length] & 0xc0) == 0x80;)
+                        length++;
+                if (c >= 0x80)
+                        id = strings_find(b->chars,
+                                          strings_hash(STRINGS_HASH_START, word + pos, length), "",
+                                          0, word + pos, length);
+                if (id != BPE_NONE)
+                        s->symbol[count++] = (struct bpe_symbol){.id = id, .n = (uint32_t)length};
+                else
+                        for (size_t i = 0; i < length; i++)
+                                s->symbol[count++] = (struct bpe_symbol){
+                                        .id = b->byte[(unsigned char)word[pos + i]], .n = 1};
+        }
+        return count;
+}
+
+/* Cuts a word into s->piece; returns how many. Room has been reserved. */
+static size_t merge_all(const struct bpe *b, const char *word, size_t n, struct bpe_scratch *s)
+{
+        size_t symbols = (b->chars != NULL ? begin_chars : begin_bytes)(b, word, n, s), count = 0;
+
+        for (uint32_t i = 0; i < symbols; i++) {
+                s->symbol[i].prev = i - 1;
+                s->symbol[i].next = i + 1;
+        }
+        s->symbol[symbols - 1].next = BPE_NONE;
         s->queue_n = 0;
-        for (uint32_t i = 0; i < n; i++)
+        for (uint32_t i = 0; i < symbols; i++)
                 offer(b, s, i);
         while (s->queue_n > 0) {
                 uint64_t entry = pop(s);

@@ -1,5 +1,6 @@
 /* bpe.h - byte pairs: a word is a row of bytes, of which two neighbours become one piece as long as
- * some make one; those first whose merge is the oldest. */
+ * some make one; those first whose merge is the oldest. Or it is a row of characters, of which
+ * those that are no piece are bytes. */
 #ifndef RAN_TEXT_BPE_H
 #define RAN_TEXT_BPE_H
 
@@ -11,6 +12,9 @@ struct bpe {
         struct pairs merges; /* in order of rank */
         uint32_t *joined;    /* (merges.n) the piece that each makes */
         size_t joined_cap;
+        bool whole; /* a word that is a piece is that piece, whatever its merges would make */
+        const struct strings *chars; /* the pieces, where words are rows of characters; else NULL */
+        uint32_t ascii[128]; /* then: those of ASCII characters, BPE_NONE where there is none */
 };
 #define BPE_NONE UINT32_MAX
 

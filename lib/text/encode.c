@@ -21,6 +21,7 @@ void ran_encoding_release(struct ran_encoding *e)
                 word_scratch_release(&scratch->words);
                 bpe_scratch_release(&scratch->bpe);
                 known_release(&scratch->known);
+                ran_buf_release(&scratch->spelled);
                 free(scratch->part);
         }
         free(scratch);
@@ -161,15 +162,39 @@ static void trim(const struct word *word, size_t begin, size_t end, size_t *from
         *to -= unicode_count(word->s + end - trail, trail);
 }
 
+/* The piece that a whole word is, or STRINGS_NONE: only some vocabularies ask for it. */
+static int find_whole(const struct ran_tokenizer *t, const struct word *word,
+                      struct encoding_scratch *s, uint32_t *id, struct ran_error *err)
+{
+        const size_t widest = 2; /* bytes of such a character */
+
+        *id = STRINGS_NONE;
+        if (!t->bpe.whole || word->n > t->longest)
+                return RAN_OK;
+        s->spelled.len = 0;
+        char *out = ran_buf_room(&s->spelled, word->n * widest);
+        if (out == NULL)
+                return ran_fail(err, RAN_ENOMEM, "no memory for a word of %zu bytes", word->n);
+        size_t n = 0;
+        for (size_t i = 0; i < word->n; i++)
+                n += unicode_put(out + n, gpt2_char((unsigned char)word->s[i]));
+        if (!ran_tokenizer_find(t, out, n, id) || *id < t->least)
+                *id = STRINGS_NONE;
+        return RAN_OK;
+}
+
 /* So the word " the" stands where "the" does, and white space alone stands nowhere: between two
  * characters, where the word goes on, or ends. */
 static int cut_bytes(const struct ran_tokenizer *t, const struct word *word,
                      struct encoding_scratch *s, struct ran_error *err)
 {
-        const struct bpe_piece *piece;
-        size_t count, pos = 0, chars = 0;
-        int code = bpe_cut(&t->bpe, word->s, word->n, &s->bpe, &piece, &count, err);
+        struct bpe_piece whole = {.n = (uint32_t)word->n};
+        const struct bpe_piece *piece = &whole;
+        size_t count = 1, pos = 0, chars = 0;
+        int code = find_whole(t, word, s, &whole.id, err);
 
+        if (code == RAN_OK && whole.id == STRINGS_NONE)
+                code = bpe_cut(&t->bpe, word->s, word->n, &s->bpe, &piece, &count, err);
         for (size_t i = 0; i < count && code == RAN_OK; i++) {
                 bool inside = ((unsigned char)word->s[pos] & 0xc0) == 0x80;
                 size_t next = chars + unicode_count(word->s + pos, piece[i].n);
@@ -343,6 +368,11 @@ int ran_tokenizer_encode(const struct ran_tokenizer *t, const char *text, size_t
         return encode(t, text, n, true, &points, e, err);
 }
 
+static uint32_t space_of(const struct bpe *b)
+{
+        return b->chars != NULL && b->ascii[' '] != BPE_NONE ? b->ascii[' '] : b->byte[' '];
+}
+
 int ran_tokenizer_encode_word(const struct ran_tokenizer *t, const char *word, size_t n,
                               struct ran_encoding *e, struct ran_error *err)
 {
@@ -353,7 +383,8 @@ int ran_tokenizer_encode_word(const struct ran_tokenizer *t, const char *word, s
 
         /* Nothing is left of it; to byte pairs, it is then what stands before a word. */
         if (code == RAN_OK && e->n == before)
-                code = add(e, t->type == TOKENIZER_BPE ? t->bpe.byte[' '] : t->unk, 0, points, err);
+                code = add(e, t->type == TOKENIZER_BPE ? space_of(&t->bpe) : t->unk, 0, points,
+                           err);
         if (code == RAN_OK)
                 e->words++;
         return code;
@@ -382,6 +413,31 @@ static bool goes_on(const struct ran_tokenizer *t, const char *piece, size_t n)
                memcmp(piece, t->prefix, t->prefix_n) == 0;
 }
 
+/* What a piece of bytes, or of characters, stands for. */
+static void add_text(const struct ran_tokenizer *t, uint32_t id, const char *piece, size_t n,
+                     struct ran_buf *out)
+{
+        const size_t meta = sizeof(WORDS_META) - 1;
+        unsigned value = 0;
+
+        if (t->bpe.chars == NULL) {
+                if (!gpt2_bytes(piece, n, out))
+                        ran_buf_add(out, piece, n); /* an added token, as it is */
+                return;
+        }
+        while (value < 256 && (n != TOKENIZER_BYTE_LENGTH || t->bpe.byte[value] != id))
+                value++;
+        if (value < 256) {
+                ran_buf_char(out, (char)value);
+                return;
+        }
+        for (size_t pos = 0; pos < n;) {
+                bool space = n - pos >= meta && memcmp(piece + pos, WORDS_META, meta) == 0;
+                ran_buf_char(out, space ? ' ' : piece[pos]);
+                pos += space ? meta : 1;
+        }
+}
+
 int ran_tokenizer_decode(const struct ran_tokenizer *t, const uint32_t *ids, size_t n,
                          struct ran_buf *out, struct ran_error *err)
 {
@@ -396,8 +452,7 @@ int ran_tokenizer_decode(const struct ran_tokenizer *t, const uint32_t *ids, siz
                                         "id %u stands for no piece of this vocabulary (%zu pieces)",
                                         (unsigned)ids[i], t->pieces.n);
                 if (t->type == TOKENIZER_BPE) {
-                        if (!gpt2_bytes(piece, length, out))
-                                ran_buf_add(out, piece, length); /* an added token, as it is */
+                        add_text(t, ids[i], piece, length, out);
                         continue;
                 }
                 if (eol != NULL && length == strlen(eol) && memcmp(piece, eol, length) == 0) {

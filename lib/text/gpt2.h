@@ -1,5 +1,6 @@
 /* gpt2.h - what GPT-2 does to text before its pieces are joined: it cuts it into words, and writes
- * each byte as a character that can be seen. Vocabularies of byte pairs are written in these. */
+ * each byte as a character that can be seen. Vocabularies of byte pairs are written in these. Later
+ * models cut words in other ways. */
 #ifndef RAN_TEXT_GPT2_H
 #define RAN_TEXT_GPT2_H
 
@@ -8,6 +9,12 @@
 /* The first word of a text of n > 0 bytes: its length in bytes, and in characters. All words
  * together are the text. 0 when it does not begin with well-formed UTF-8. */
 size_t gpt2_word(const char *text, size_t n, size_t *chars);
+/* The same as GPT-4 cuts them, and Llama 3 and Qwen: so many digits to a word at most. */
+size_t gpt4_word(const char *text, size_t n, size_t digits, size_t *chars);
+/* The digits, numbers of any kind, that a text begins with, `most` at most, in bytes and in
+ * characters; and the bytes in front of the first one. */
+size_t gpt2_digits(const char *text, size_t n, size_t most, size_t *chars);
+size_t gpt2_until_digit(const char *text, size_t n);
 
 /* The character of a byte, and the byte of a character; -1 when it is that of none. */
 int32_t gpt2_char(unsigned char byte);

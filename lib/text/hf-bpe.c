@@ -1,5 +1,5 @@
-/* hf-bpe.c - what a tokenizer.json of byte pairs has besides: merges, and switches that would
- * change them. */
+/* hf-bpe.c - what a tokenizer.json of byte pairs, or of pairs of characters, has besides: merges,
+ * and switches that would change them. */
 #include <cjson/cJSON.h>
 #include <string.h>
 
@@ -9,20 +9,9 @@
 /* What would make other pieces of a word, and has no part in GPT-2's kind of byte pairs. */
 static int check_bpe(const cJSON *model, struct ran_error *err)
 {
-        static const char *const switches[] = {"byte_fallback", "ignore_merges"};
         static const char *const texts[] = {"continuing_subword_prefix", "end_of_word_suffix"};
         const cJSON *dropout = hf_member(model, "dropout");
 
-        for (size_t i = 0; i < 2; i++) {
-                bool on;
-                int code = hf_bool(model, switches[i], false, &on, err);
-                if (code != RAN_OK)
-                        return code;
-                if (on)
-                        return ran_fail(err, RAN_EFORMAT,
-                                        "\"%s\": true of the model BPE is not supported",
-                                        switches[i]);
-        }
         for (size_t i = 0; i < 2; i++) {
                 const char *text = hf_text(model, texts[i]);
                 if (text != NULL ? text[0] != '\0' : !hf_is_null(hf_member(model, texts[i])))
@@ -53,6 +42,16 @@ static bool find_halves(const cJSON *item, const char **left, size_t *left_n, co
         return text[*left_n] == ' ' && strchr(*right, ' ') == NULL;
 }
 
+/* Whether a piece of characters has a space behind something else. */
+static bool goes_over_space(const char *piece)
+{
+        const size_t n = sizeof(WORDS_META) - 1;
+
+        while (strncmp(piece, WORDS_META, n) == 0)
+                piece += n;
+        return strstr(piece, WORDS_META) != NULL;
+}
+
 static int add_merge(struct ran_tokenizer *t, const cJSON *item, struct ran_buf *joined,
                      struct ran_error *err)
 {
@@ -74,8 +73,9 @@ static int add_merge(struct ran_tokenizer *t, const cJSON *item, struct ran_buf 
                 return ran_fail(err, RAN_EFORMAT,
                                 "'%.*s' and '%.80s', or what they make, are not in the vocabulary",
                                 left_n < 80 ? (int)left_n : 80, left, right);
-        if (!gpt2_bytes(joined->data, joined->len - 1, NULL))
+        if (t->bpe.chars == NULL && !gpt2_bytes(joined->data, joined->len - 1, NULL))
                 return ran_fail(err, RAN_EFORMAT, "'%.80s' is no row of bytes", joined->data);
+        t->rules.uncut |= t->bpe.chars != NULL && goes_over_space(joined->data);
         return bpe_add_merge(&t->bpe, a, b, id, err);
 }
 
@@ -104,7 +104,15 @@ int hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, struct ran_error *e
 {
         int code = check_bpe(model, err);
 
+        bool chars = t->rules.split == SPLIT_META;
+
         if (code == RAN_OK)
-                code = tokenizer_find_bytes(t, err);
+                code = hf_bool(model, "ignore_merges", false, &t->bpe.whole, err);
+        if (code == RAN_OK && chars && t->bpe.whole)
+                code = ran_fail(err, RAN_EFORMAT,
+                                "\"ignore_merges\": true of the model BPE is not supported with "
+                                "\"byte_fallback\"");
+        if (code == RAN_OK)
+                code = (chars ? tokenizer_find_chars : tokenizer_find_bytes)(t, err);
         return code == RAN_OK ? read_merges(t, hf_member(model, "merges"), err) : code;
 }

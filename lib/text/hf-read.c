@@ -56,6 +56,9 @@ static bool read_number(const cJSON *item, double limit, size_t *value)
         return true;
 }
 
+/* What pieces are made of: words and parts of them, bytes, or characters. */
+enum letters { LETTERS_WORDS, LETTERS_BYTES, LETTERS_CHARS };
+
 /* ---- normalizer ----------------------------------------------------------------------------- */
 
 static int read_bert(struct normalizer *z, const cJSON *object, struct ran_error *err)
@@ -110,7 +113,47 @@ static int read_replace(struct normalizer *z, const cJSON *object, struct ran_er
         return normalizer_add(z, NORMAL_EOL, err);
 }
 
-static int read_step(struct normalizer *z, const cJSON *object, struct ran_error *err)
+/* Without byte pairs words end at white space anyhow, and that at the ends of a text makes no
+ * difference, unless it is what becomes a word. */
+static int read_strip(struct normalizer *z, const cJSON *object, bool bytes, struct ran_error *err)
+{
+        bool left, right;
+        int code = hf_bool(object, "strip_left", true, &left, err);
+
+        if (code == RAN_OK)
+                code = hf_bool(object, "strip_right", true, &right, err);
+        if (code == RAN_OK && !bytes)
+                return RAN_OK;
+        if (code == RAN_OK && left)
+                code = normalizer_add(z, NORMAL_STRIP_LEFT, err);
+        if (code == RAN_OK && right)
+                code = normalizer_add(z, NORMAL_STRIP_RIGHT, err);
+        return code;
+}
+
+static bool says(const char *text, const char *what)
+{
+        return text != NULL && strcmp(text, what) == 0;
+}
+
+/* With pieces of characters, the last steps write spaces in another way, and put one in front; no
+ * step of z, as they are done when pieces are looked up. */
+static bool read_meta(struct text_rules *r, const cJSON *object)
+{
+        const char *type = hf_type(object);
+
+        if (says(type, "Prepend") && says(hf_text(object, "prepend"), WORDS_META)) {
+                r->lead = r->always = true;
+                return true;
+        }
+        if (!says(type, "Replace") || !says(hf_text(hf_member(object, "pattern"), "String"), " ") ||
+            !says(hf_text(object, "content"), WORDS_META))
+                return false;
+        r->split = SPLIT_META;
+        return true;
+}
+
+static int read_step(struct normalizer *z, const cJSON *object, bool bytes, struct ran_error *err)
 {
         const char *type = hf_type(object);
 
@@ -118,6 +161,8 @@ static int read_step(struct normalizer *z, const cJSON *object, struct ran_error
                 return read_bert(z, object, err);
         if (strcmp(type, "Replace") == 0)
                 return read_replace(z, object, err);
+        if (strcmp(type, "Strip") == 0)
+                return read_strip(z, object, bytes, err);
         for (const struct hf_plain_step *plain = hf_plain_steps; plain->type != NULL; plain++) {
                 if (strcmp(type, plain->type) == 0)
                         return normalizer_add(z, plain->step, err);
@@ -125,28 +170,58 @@ static int read_step(struct normalizer *z, const cJSON *object, struct ran_error
         return ran_fail(
                 err, RAN_EFORMAT,
                 "the normalizer '%s' is not supported (BertNormalizer, NFC, NFD, NFKC, NFKD, "
-                "Lowercase, StripAccents and a Sequence of them are)",
+                "Lowercase, StripAccents, Strip and a Sequence of them are)",
                 type);
 }
 
-static int read_normalizer(struct normalizer *z, const cJSON *object, struct ran_error *err)
+/* A step of a Sequence. *stripped: one of those before it was Strip. */
+static int read_next(struct text_rules *r, const cJSON *step, enum letters letters, bool *stripped,
+                     struct ran_error *err)
 {
-        if (hf_is_null(object))
-                return RAN_OK;
-        if (strcmp(hf_type(object), "Sequence") != 0)
-                return read_step(z, object, err);
+        bool words = r->normal.eol != NULL, meta = r->split == SPLIT_META || r->always;
 
-        const cJSON *steps = hf_member(object, "normalizers"), *step;
-        if (!cJSON_IsArray(steps))
+        if (letters == LETTERS_CHARS && read_meta(r, step))
+                return RAN_OK;
+        if (meta)
                 return ran_fail(err, RAN_EFORMAT,
-                                "the normalizer Sequence has no list 'normalizers'");
-        cJSON_ArrayForEach(step, steps)
-        {
-                int code = read_step(z, step, err);
-                if (code != RAN_OK)
-                        return code;
+                                "the normalizer '%s' is not supported behind those that write "
+                                "spaces as '" WORDS_META "'",
+                                hf_type(step));
+        int code = read_step(&r->normal, step, letters != LETTERS_WORDS, err);
+        *stripped |= strcmp(hf_type(step), "Strip") == 0;
+        if (code == RAN_OK && *stripped && letters == LETTERS_WORDS && !words &&
+            r->normal.eol != NULL)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the normalizer 'Strip' is not supported before a Replace "
+                                "of line feeds");
+        return code;
+}
+
+static int read_normalizer(struct text_rules *r, const cJSON *object, enum letters letters,
+                           struct ran_error *err)
+{
+        bool stripped = false;
+        int code = RAN_OK;
+
+        if (!hf_is_null(object) && strcmp(hf_type(object), "Sequence") != 0) {
+                code = read_next(r, object, letters, &stripped, err);
+        } else if (!hf_is_null(object)) {
+                const cJSON *steps = hf_member(object, "normalizers"), *step;
+                if (!cJSON_IsArray(steps))
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "the normalizer Sequence has no list 'normalizers'");
+                cJSON_ArrayForEach(step, steps)
+                {
+                        code = read_next(r, step, letters, &stripped, err);
+                        if (code != RAN_OK)
+                                return code;
+                }
         }
-        return RAN_OK;
+        if (code == RAN_OK && letters == LETTERS_CHARS && r->split != SPLIT_META)
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"byte_fallback\": true of the model BPE is supported only where "
+                                "the normalizer is a Replace of spaces by '" WORDS_META "'");
+        return code;
 }
 
 static int read_byte_level(struct text_rules *r, const cJSON *object, struct ran_error *err)
@@ -166,7 +241,7 @@ static int refuse_pre_tokenizer(const char *type, bool bytes, struct ran_error *
         if (bytes)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the pre_tokenizer '%s' is not supported for the model BPE "
-                                "(ByteLevel is)",
+                                "(ByteLevel is, by itself or behind Digits or one Split)",
                                 type);
         return ran_fail(err, RAN_EFORMAT,
                         "the pre_tokenizer '%s' is not supported (BertPreTokenizer, "
@@ -176,8 +251,10 @@ static int refuse_pre_tokenizer(const char *type, bool bytes, struct ran_error *
 
 /* What the pre-tokenizers of a file do, one after another. */
 struct splits {
-        size_t n;
         bool spaces, punctuation, runs;
+        bool bytes;                       /* ByteLevel, which comes last */
+        const struct hf_pattern *pattern; /* of a Split before it */
+        size_t digits;                    /* of Digits before it */
 };
 
 static bool is_isolating(const cJSON *object)
@@ -187,21 +264,77 @@ static bool is_isolating(const cJSON *object)
         return behavior == NULL || strcmp(behavior, "Isolated") == 0;
 }
 
+/* Words that are cut by a regular expression, of those that are known. */
+static int read_pattern(struct splits *splits, const cJSON *object, struct ran_error *err)
+{
+        const char *regex = hf_text(hf_member(object, "pattern"), "Regex");
+        const struct hf_pattern *pattern = hf_patterns;
+        bool invert;
+        int code = hf_bool(object, "invert", false, &invert, err);
+
+        while (regex != NULL && pattern->regex != NULL && strcmp(pattern->regex, regex) != 0)
+                pattern++;
+        if (code == RAN_OK &&
+            (regex == NULL || pattern->regex == NULL || !is_isolating(object) || invert))
+                return ran_fail(err, RAN_EFORMAT,
+                                "the pattern of the pre_tokenizer 'Split' is not supported (those "
+                                "of GPT-2, and of GPT-4, Llama 3 and Qwen, isolated, are): %.200s",
+                                regex != NULL ? regex : "no Regex");
+        splits->pattern = pattern;
+        return code;
+}
+
+static int read_digits(struct splits *splits, const cJSON *object, struct ran_error *err)
+{
+        bool single;
+        int code = hf_bool(object, "individual_digits", false, &single, err);
+
+        splits->digits = single ? 1 : SIZE_MAX;
+        return code;
+}
+
+/* ByteLevel, and what may cut the text before it. A space in front is then one for each part, and
+ * regular expressions do not cut what others have cut: both are something else. */
+static int read_bytes(struct text_rules *r, struct splits *splits, const cJSON *object,
+                      struct ran_error *err)
+{
+        const char *type = hf_type(object);
+        bool first = splits->pattern == NULL && splits->digits == 0 && !splits->bytes;
+
+        if (first && strcmp(type, "Split") == 0)
+                return read_pattern(splits, object, err);
+        if (first && strcmp(type, "Digits") == 0)
+                return read_digits(splits, object, err);
+        if (splits->bytes || strcmp(type, "ByteLevel") != 0)
+                return refuse_pre_tokenizer(type, true, err);
+        splits->bytes = true;
+        int code = read_byte_level(r, object, err);
+        if (code != RAN_OK || first)
+                return code;
+        if (r->lead || (splits->pattern != NULL && r->split == RAN_SPLIT_GPT2))
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"%s\": true of the pre_tokenizer ByteLevel is not supported "
+                                "behind another one",
+                                r->lead ? "add_prefix_space" : "use_regex");
+        r->split = splits->pattern != NULL ? splits->pattern->split : r->split;
+        r->digits = splits->pattern != NULL ? splits->pattern->digits : splits->digits;
+        return RAN_OK;
+}
+
 static int read_split(struct text_rules *r, struct splits *splits, const cJSON *object, bool bytes,
                       struct ran_error *err)
 {
         const char *type = hf_type(object);
 
-        splits->n++;
-        if (bytes && strcmp(type, "ByteLevel") == 0)
-                return read_byte_level(r, object, err);
-        if (!bytes && strcmp(type, "BertPreTokenizer") == 0)
+        if (bytes)
+                return read_bytes(r, splits, object, err);
+        if (strcmp(type, "BertPreTokenizer") == 0)
                 splits->spaces = splits->punctuation = true;
-        else if (!bytes && strcmp(type, "WhitespaceSplit") == 0)
+        else if (strcmp(type, "WhitespaceSplit") == 0)
                 splits->spaces = true;
-        else if (!bytes && strcmp(type, "Whitespace") == 0)
+        else if (strcmp(type, "Whitespace") == 0)
                 splits->runs = true;
-        else if (!bytes && strcmp(type, "Punctuation") == 0 && is_isolating(object))
+        else if (strcmp(type, "Punctuation") == 0 && is_isolating(object))
                 splits->punctuation = true;
         else
                 return refuse_pre_tokenizer(type, bytes, err);
@@ -227,8 +360,20 @@ static int read_splits(struct text_rules *r, struct splits *splits, const cJSON 
         return RAN_OK;
 }
 
-/* Each of them cuts what those before it left, so that their order does not matter; but words of
- * letters and digits that are cut at punctuation, too, or bytes twice, are something else. */
+/* None, or one that cuts at spaces, of which none are left. */
+static int read_no_pre_tokenizer(const cJSON *object, struct ran_error *err)
+{
+        if (hf_is_null(object) || (says(hf_type(object), "Split") &&
+                                   says(hf_text(hf_member(object, "pattern"), "String"), " ")))
+                return RAN_OK;
+        return ran_fail(err, RAN_EFORMAT,
+                        "the pre_tokenizer '%s' is not supported for the model BPE with "
+                        "\"byte_fallback\" (null is)",
+                        hf_type(object));
+}
+
+/* Without byte pairs each of them cuts what those before it left, so that their order does not
+ * matter; but words of letters and digits that are cut at punctuation, too, are something else. */
 static int read_pre_tokenizer(struct text_rules *r, const cJSON *object, bool bytes,
                               struct ran_error *err)
 {
@@ -237,7 +382,7 @@ static int read_pre_tokenizer(struct text_rules *r, const cJSON *object, bool by
 
         if (code != RAN_OK)
                 return code;
-        if (bytes && splits.n == 1)
+        if (splits.bytes)
                 return RAN_OK;
         if (splits.runs ? splits.punctuation : !splits.spaces)
                 return refuse_pre_tokenizer(hf_type(object), bytes, err);
@@ -247,17 +392,22 @@ static int read_pre_tokenizer(struct text_rules *r, const cJSON *object, bool by
         return RAN_OK;
 }
 
-static int read_decoder(struct ran_tokenizer *t, const cJSON *object, struct ran_error *err)
+/* The decoder of pieces of characters is a Sequence that undoes what the normalizer did. Nothing
+ * hangs on it: text is put together as the pieces say. */
+static int read_decoder(struct ran_tokenizer *t, const cJSON *object, enum letters letters,
+                        struct ran_error *err)
 {
-        const char *wanted = t->type == TOKENIZER_BPE ? "ByteLevel" : "WordPiece";
+        static const char *const wanted[] = {[LETTERS_WORDS] = "WordPiece",
+                                             [LETTERS_BYTES] = "ByteLevel",
+                                             [LETTERS_CHARS] = "Sequence"};
 
         if (hf_is_null(object))
                 return RAN_OK;
-        if (strcmp(hf_type(object), wanted) != 0)
+        if (strcmp(hf_type(object), wanted[letters]) != 0)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the decoder '%s' is not supported (%s and null are)",
-                                hf_type(object), wanted);
-        if (t->type == TOKENIZER_BPE)
+                                hf_type(object), wanted[letters]);
+        if (letters != LETTERS_WORDS)
                 return RAN_OK;
         return hf_bool(object, "cleanup", true, &t->attach, err);
 }
@@ -396,6 +546,23 @@ static int collect(struct entries *all, const struct hf_lists *lists, const cJSO
         return code;
 }
 
+/* Whether normalisation neither makes such a piece of something else nor takes it away: without
+ * any; or by form NFC, if the piece is of ASCII, does not end in a character that joins with marks
+ * behind it, and has none of the three that other characters become. */
+static bool is_left_alone(const struct normalizer *z, const char *piece)
+{
+        unsigned char last = (unsigned char)piece[strlen(piece) - 1];
+        bool joins = (last | 0x20) >= 'a' && (last | 0x20) <= 'z';
+
+        joins = joins || (last >= '<' && last <= '>') || strpbrk(piece, "K;`") != NULL;
+        for (const char *s = piece; *s != '\0'; s++)
+                joins = joins || (unsigned char)*s >= 0x80;
+        for (size_t i = 0; i < z->n; i++)
+                if (z->step[i] != NORMAL_NFC || joins)
+                        return false;
+        return true;
+}
+
 static int add_added(struct ran_tokenizer *t, const struct entry *e, struct ran_error *err)
 {
         struct added_token token = {.id = (uint32_t)e->id};
@@ -412,8 +579,8 @@ static int add_added(struct ran_tokenizer *t, const struct entry *e, struct ran_
                 code = hf_bool(e->added, "rstrip", false, &token.right, err);
         if (code != RAN_OK)
                 return code;
-        if (t->rules.normal.n == 0)
-                normalized = false; /* normalised text is the text itself */
+        if (is_left_alone(&t->rules.normal, e->piece))
+                normalized = false; /* it is in a text where it is in the normalised text */
         if (normalized || single)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the added token '%.80s' is \"%s\": true, which is not supported",
@@ -506,14 +673,18 @@ static int read_document(struct ran_tokenizer *t, const cJSON *document,
 {
         const cJSON *model = hf_member(document, "model");
         const char *unk = hf_text(model, "unk_token");
-        bool bpe = t->type == TOKENIZER_BPE;
-        int code = read_normalizer(&t->rules.normal, hf_member(document, "normalizer"), err);
+        const cJSON *cutter = hf_member(document, "pre_tokenizer");
+        bool bpe = t->type == TOKENIZER_BPE, chars = false;
+        int code = bpe ? hf_bool(model, "byte_fallback", false, &chars, err) : RAN_OK;
+        enum letters letters = chars ? LETTERS_CHARS : bpe ? LETTERS_BYTES : LETTERS_WORDS;
 
         if (code == RAN_OK)
-                code = read_pre_tokenizer(&t->rules, hf_member(document, "pre_tokenizer"), bpe,
-                                          err);
+                code = read_normalizer(&t->rules, hf_member(document, "normalizer"), letters, err);
         if (code == RAN_OK)
-                code = read_decoder(t, hf_member(document, "decoder"), err);
+                code = chars ? read_no_pre_tokenizer(cutter, err)
+                             : read_pre_tokenizer(&t->rules, cutter, bpe, err);
+        if (code == RAN_OK)
+                code = read_decoder(t, hf_member(document, "decoder"), letters, err);
         if (code == RAN_OK && t->type == TOKENIZER_WORDPIECE)
                 code = read_wordpiece(t, model, err);
         if (code == RAN_OK)

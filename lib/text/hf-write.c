@@ -16,6 +16,17 @@ const struct hf_plain_step hf_plain_steps[] = {
         {NULL, 0},
 };
 
+#define GPT4_PATTERN(digits)                                                 \
+        "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|" digits \
+        "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+const struct hf_pattern hf_patterns[] = {
+        {GPT4_PATTERN("\\p{N}{1,3}"), SPLIT_GPT4, 3},
+        {GPT4_PATTERN("\\p{N}"), SPLIT_GPT4, 1},
+        {"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+",
+         RAN_SPLIT_GPT2, 0},
+        {NULL, 0, 0},
+};
+
 const char *const hf_model_types[] = {[TOKENIZER_WORD] = "WordLevel",
                                       [TOKENIZER_WORDPIECE] = "WordPiece",
                                       [TOKENIZER_BPE] = "BPE",
@@ -98,8 +109,36 @@ static void write_step(const struct normalizer *z, enum normal_step step, struct
         }
 }
 
-static void write_normalizer(const struct normalizer *z, struct ran_buf *out)
+/* White space at the beginning, at the end, or both: returns where it ends, i where it is not. */
+static size_t write_strip(const struct normalizer *z, size_t i, struct ran_buf *out)
 {
+        size_t end = i;
+        bool left = take(z, &end, NORMAL_STRIP_LEFT), right = take(z, &end, NORMAL_STRIP_RIGHT);
+
+        if (end == i)
+                return i;
+        ran_buf_str(out, "{\"type\":\"Strip\"");
+        write_bool(out, "strip_left", left);
+        write_bool(out, "strip_right", right);
+        ran_buf_char(out, '}');
+        return end;
+}
+
+/* Spaces as pieces of characters have them; one in front. Returns how many steps that is. */
+static size_t write_meta(const struct text_rules *r, struct ran_buf *out)
+{
+        if (r->split != SPLIT_META)
+                return 0;
+        if (r->always)
+                ran_buf_str(out, "{\"type\":\"Prepend\",\"prepend\":\"" WORDS_META "\"},");
+        ran_buf_str(out, "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},"
+                         "\"content\":\"" WORDS_META "\"}");
+        return r->always ? 2 : 1;
+}
+
+static void write_normalizer(const struct text_rules *r, struct ran_buf *out)
+{
+        const struct normalizer *z = &r->normal;
         struct ran_buf list = {0};
         size_t written = 0;
 
@@ -108,9 +147,14 @@ static void write_normalizer(const struct normalizer *z, struct ran_buf *out)
                         ran_buf_char(&list, ',');
                 size_t end = write_bert(z, i, &list);
                 if (end == i)
+                        end = write_strip(z, i, &list);
+                if (end == i)
                         write_step(z, z->step[end++], &list);
                 i = end;
         }
+        if (written > 0 && r->split == SPLIT_META)
+                ran_buf_char(&list, ',');
+        written += write_meta(r, &list);
         ran_buf_str(out, ",\n\"normalizer\":");
         if (written == 0) {
                 ran_buf_str(out, "null");
@@ -158,23 +202,54 @@ static void write_byte_level(struct ran_buf *out, bool lead, bool regex)
         ran_buf_char(out, '}');
 }
 
+/* What cuts a text of byte pairs before ByteLevel does. */
+static void write_split(const struct text_rules *r, struct ran_buf *out)
+{
+        const struct hf_pattern *pattern = hf_patterns;
+
+        if (r->split != SPLIT_GPT4) {
+                ran_buf_str(out, "{\"type\":\"Digits\"");
+                write_bool(out, "individual_digits", r->digits == 1);
+                ran_buf_char(out, '}');
+                return;
+        }
+        while (pattern->split != r->split || pattern->digits != r->digits)
+                pattern++;
+        ran_buf_str(out, "{\"type\":\"Split\",\"pattern\":{\"Regex\":");
+        write_text(out, pattern->regex);
+        ran_buf_str(out, "},\"behavior\":\"Isolated\",\"invert\":false}");
+}
+
 static void write_pre_tokenizer(const struct text_rules *r, struct ran_buf *out)
 {
+        bool bytes = r->split >= RAN_SPLIT_GPT2, several = bytes && r->digits > 0;
+
         ran_buf_str(out, ",\n\"pre_tokenizer\":");
-        if (r->split >= RAN_SPLIT_GPT2)
+        if (r->split == SPLIT_META) {
+                ran_buf_str(out, "null");
+                return;
+        }
+        if (several) {
+                ran_buf_str(out, "{\"type\":\"Sequence\",\"pretokenizers\":[");
+                write_split(r, out);
+                ran_buf_char(out, ',');
+        }
+        if (bytes)
                 write_byte_level(out, r->lead, r->split == RAN_SPLIT_GPT2);
         else
                 ran_buf_printf(out, "{\"type\":\"%s\"}",
                                r->split == RAN_SPLIT_SPACES ? "WhitespaceSplit"
                                : r->split == SPLIT_RUNS     ? "Whitespace"
                                                             : "BertPreTokenizer");
+        if (several)
+                ran_buf_str(out, "]}");
 }
 
 /* It leaves the spaces at the ends of a piece out of its offsets, as encoding does here. */
 static void write_post_processor(const struct ran_tokenizer *t, struct ran_buf *out)
 {
         ran_buf_str(out, ",\n\"post_processor\":");
-        if (t->type == TOKENIZER_BPE)
+        if (t->type == TOKENIZER_BPE && t->rules.split != SPLIT_META)
                 write_byte_level(out, t->rules.lead, true);
         else
                 ran_buf_str(out, "null");
@@ -183,6 +258,15 @@ static void write_post_processor(const struct ran_tokenizer *t, struct ran_buf *
 static void write_decoder(const struct ran_tokenizer *t, struct ran_buf *out)
 {
         ran_buf_str(out, ",\n\"decoder\":");
+        if (t->rules.split == SPLIT_META) {
+                ran_buf_str(out, "{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"Replace\","
+                                 "\"pattern\":{\"String\":\"" WORDS_META "\"},\"content\":\" \"},"
+                                 "{\"type\":\"ByteFallback\"},{\"type\":\"Fuse\"}");
+                ran_buf_str(out, t->rules.always ? ",{\"type\":\"Strip\",\"content\":\" \","
+                                                   "\"start\":1,\"stop\":0}]}"
+                                                 : "]}");
+                return;
+        }
         if (t->type == TOKENIZER_BPE) {
                 write_byte_level(out, t->rules.lead, true);
                 return;
@@ -256,9 +340,12 @@ static void write_model(struct ran_tokenizer *t, struct ran_buf *out)
         else
                 ran_buf_str(out, "null");
         if (t->type == TOKENIZER_BPE)
-                ran_buf_str(out, ",\"dropout\":null,\"continuing_subword_prefix\":null,"
-                                 "\"end_of_word_suffix\":null,\"fuse_unk\":false,"
-                                 "\"byte_fallback\":false,\"ignore_merges\":false");
+                ran_buf_printf(out,
+                               ",\"dropout\":null,\"continuing_subword_prefix\":null,"
+                               "\"end_of_word_suffix\":null,\"fuse_unk\":false,"
+                               "\"byte_fallback\":%s,\"ignore_merges\":%s",
+                               t->bpe.chars != NULL ? "true" : "false",
+                               t->bpe.whole ? "true" : "false");
         if (t->type == TOKENIZER_WORDPIECE) {
                 ran_buf_str(out, ",\"continuing_subword_prefix\":");
                 write_text(out, t->prefix);
@@ -279,7 +366,7 @@ int tokenizer_write(struct ran_tokenizer *t, struct ran_error *err)
                 return RAN_ENOMEM;
         ran_buf_str(out, "{\"version\":\"1.0\",\"truncation\":null,\"padding\":null");
         write_added(t, out);
-        write_normalizer(&t->rules.normal, out);
+        write_normalizer(&t->rules, out);
         write_pre_tokenizer(&t->rules, out);
         write_post_processor(t, out);
         write_decoder(t, out);

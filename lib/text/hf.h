@@ -20,6 +20,15 @@ extern const struct hf_plain_step hf_plain_steps[]; /* type NULL at the end */
  * for that, but can replace what a regular expression finds. This is the one that is understood. */
 #define HF_CC_CF_PATTERN "[[\\p{Cc}\\p{Cf}\\x{FFFD}]&&[^\\t\\n\\r]]"
 
+/* Words of byte pairs that a pre-tokenizer Split cuts by a regular expression. These are
+ * understood; type RAN_SPLIT_GPT2 is that of ByteLevel itself. */
+struct hf_pattern {
+        const char *regex;
+        int split;
+        size_t digits; /* as in struct text_rules */
+};
+extern const struct hf_pattern hf_patterns[]; /* regex NULL at the end */
+
 /* The long list of a document, as spans of it: a node for each member of it would take longer than
  * all else when a program starts. */
 struct hf_lists {

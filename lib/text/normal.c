@@ -128,6 +128,22 @@ static int filter(struct glyphs *out, const struct glyphs *in, bool (*drop)(int3
         return RAN_OK;
 }
 
+/* Leaves out white space at the beginning, or at the end. */
+static int strip(struct glyphs *out, const struct glyphs *in, bool left, struct ran_error *err)
+{
+        size_t begin = 0, end = in->n;
+
+        if (reserve(out, in->n, err) != RAN_OK)
+                return RAN_ENOMEM;
+        while (left && begin < end && unicode_is_space(in->at[begin].c))
+                begin++;
+        while (!left && end > begin && unicode_is_space(in->at[end - 1].c))
+                end--;
+        for (size_t i = begin; i < end; i++)
+                push(out, in->at[i].c, &in->at[i]);
+        return RAN_OK;
+}
+
 static int space_cjk(struct glyphs *out, const struct glyphs *in, struct ran_error *err)
 {
         for (size_t i = 0; i < in->n; i++) {
@@ -309,6 +325,9 @@ static int apply_step(const struct normalizer *z, enum normal_step step, struct 
                 return filter(out, in, unicode_is_mark, err);
         case NORMAL_LOWERCASE:
                 return lowercase(out, in, err);
+        case NORMAL_STRIP_LEFT:
+        case NORMAL_STRIP_RIGHT:
+                return strip(out, in, step == NORMAL_STRIP_LEFT, err);
         default:
                 return normal_form(out, in, step, err);
         }

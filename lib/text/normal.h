@@ -22,6 +22,8 @@ enum normal_step {
         NORMAL_STRIP_NONSPACING, /* no Mn */
         NORMAL_STRIP_MARKS,      /* no Mn, Mc, Me */
         NORMAL_LOWERCASE,        /* each character by itself: no final sigma */
+        NORMAL_STRIP_LEFT,       /* no white space at the beginning: of all of a text only, */
+        NORMAL_STRIP_RIGHT,      /* and so at the end */
 };
 
 enum { NORMAL_STEPS_MAX = 32 };

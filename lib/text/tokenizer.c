@@ -1,6 +1,7 @@
 /* tokenizer.c - putting a tokeniser together, and asking it about its pieces. */
 #include "text/tokenizer.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,7 +94,9 @@ static size_t longest_piece(const struct ran_tokenizer *t)
                 strings_get(&t->pieces, (uint32_t)i, &n);
                 longest = n > longest ? n : longest;
         }
-        return longest / widest > t->max_chars ? t->max_chars * widest : longest;
+        if (t->type == TOKENIZER_WORDPIECE && longest / widest > t->max_chars)
+                longest = t->max_chars * widest;
+        return longest;
 }
 
 /* The layout of vocabularies made here. */
@@ -123,6 +126,32 @@ int tokenizer_find_bytes(struct ran_tokenizer *t, struct ran_error *err)
         return RAN_OK;
 }
 
+int tokenizer_find_chars(struct ran_tokenizer *t, struct ran_error *err)
+{
+        struct bpe *b = &t->bpe;
+
+        b->chars = &t->pieces;
+        for (int i = 0; i < 256; i++) {
+                char piece[TOKENIZER_BYTE_LENGTH + 1], c = (char)i;
+                snprintf(piece, sizeof piece, TOKENIZER_BYTE, (unsigned)i);
+                b->byte[i] = BPE_NONE;
+                if (!ran_tokenizer_find(t, piece, TOKENIZER_BYTE_LENGTH, &b->byte[i]) &&
+                    gpt2_byte_occurs((unsigned char)i))
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "the vocabulary has no piece '%s', which \"byte_fallback\" "
+                                        "needs",
+                                        piece);
+                if (i >= 128)
+                        continue;
+                b->ascii[i] = BPE_NONE;
+                if (i == ' ')
+                        ran_tokenizer_find(t, WORDS_META, sizeof(WORDS_META) - 1, &b->ascii[i]);
+                else
+                        ran_tokenizer_find(t, &c, 1, &b->ascii[i]);
+        }
+        return RAN_OK;
+}
+
 /* With words of any kind a merge might spell out a reserved token. */
 static int check_merges(const struct ran_tokenizer *t, struct ran_error *err)
 {
@@ -141,8 +170,7 @@ int tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_error 
                 return ran_fail(err, RAN_EFORMAT,
                                 "the vocabulary has no piece '%s' for unknown words", unk);
         t->least = begins_with_reserved(t) ? RAN_RESERVED : 0;
-        if (t->type == TOKENIZER_WORDPIECE)
-                t->longest = longest_piece(t);
+        t->longest = longest_piece(t);
         int code = check_merges(t, err);
         if (code == RAN_OK)
                 code = text_rules_prepare(&t->rules, err);

@@ -20,6 +20,10 @@ enum tokenizer_type {
 
 #define TOKENIZER_PREFIX "##" /* of pieces that go on with a word, in vocabularies made here */
 
+/* A byte, in vocabularies of characters. */
+#define TOKENIZER_BYTE "<0x%02X>"
+enum { TOKENIZER_BYTE_LENGTH = 6 };
+
 extern const char *const tokenizer_reserved[RAN_RESERVED];
 
 /* Tokens that are found in a text before anything else is done to it: those of an imported file. */
@@ -56,7 +60,7 @@ struct ran_tokenizer {
         uint64_t prefix_hash;
         size_t prefix_n;
         size_t max_chars; /* a longer word is unknown */
-        size_t longest;   /* bytes of text that one piece can stand for */
+        size_t longest;   /* bytes of a piece that can be of use */
 
         struct bpe bpe; /* BPE only */
 
@@ -78,6 +82,8 @@ int tokenizer_add_special(struct ran_tokenizer *t, const struct added_token *tok
 int tokenizer_set_prefix(struct ran_tokenizer *t, const char *prefix, struct ran_error *err);
 /* BPE: all pieces are there; notes those of single bytes. RAN_EFORMAT when one is missing. */
 int tokenizer_find_bytes(struct ran_tokenizer *t, struct ran_error *err);
+/* The same where words are rows of characters, and those of single characters. */
+int tokenizer_find_chars(struct ran_tokenizer *t, struct ran_error *err);
 /* Last: the rules and all pieces are there. Derives everything else. RAN_EFORMAT without the piece
  * `unk`, which may be NULL for BPE. */
 int tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_error *err);
@@ -89,6 +95,7 @@ struct encoding_scratch {
         struct known known;
         struct word_part *part; /* of the word at hand */
         size_t parts, part_cap;
+        struct ran_buf spelled; /* its bytes as characters */
 };
 struct encoding_scratch *encoding_scratch(struct ran_encoding *e, struct ran_error *err);
 

@@ -193,16 +193,16 @@ static bool next_short(struct words *w, struct word *word)
 /* ---- all of a text, for byte pairs ---------------------------------------------------------- */
 
 /* A space in front that shares the place of the first character. */
-static int add_lead(struct glyphs *g, struct ran_error *err)
+static int add_lead(struct glyphs *g, bool always, struct ran_error *err)
 {
-        if (g->n > 0 && g->at[0].c == ' ')
+        if (g->n == 0 || (!always && g->at[0].c == ' '))
                 return RAN_OK;
         struct glyph *at = ran_grow(g->at, &g->cap, g->n + 1, sizeof(*at), err);
         if (at == NULL)
                 return RAN_ENOMEM;
         g->at = at;
         memmove(at + 1, at, g->n * sizeof(*at));
-        at[0] = g->n > 0 ? (struct glyph){' ', at[1].begin, at[1].end} : (struct glyph){' ', 0, 0};
+        at[0] = (struct glyph){' ', at[1].begin, at[1].end};
         g->n++;
         return RAN_OK;
 }
@@ -214,12 +214,13 @@ static bool make_whole(struct words *w, struct ran_error *err)
         size_t points;
 
         w->whole = true;
-        if (w->rules->normal.n == 0 && (!w->lead || (w->n > 0 && w->text[0] == ' ')))
+        bool there = w->n > 0 && w->text[0] == ' ' && !w->rules->always;
+        if (w->rules->normal.n == 0 && (!w->lead || there))
                 return true;
         w->code = normalizer_apply(&w->rules->normal, w->text, w->n, glyphs, &w->scratch->spare,
                                    &points, err);
         if (w->code == RAN_OK && w->lead)
-                w->code = add_lead(glyphs, err);
+                w->code = add_lead(glyphs, w->rules->always, err);
         if (w->code != RAN_OK || !put_glyphs(w, 0, glyphs->n, &w->n, err))
                 return false;
         w->text = w->scratch->bytes;
@@ -229,6 +230,57 @@ static bool make_whole(struct words *w, struct ran_error *err)
         return true;
 }
 
+/* A space, or what stands for one: how many bytes; 0 for all else. */
+static size_t meta(const char *s, size_t n)
+{
+        const size_t length = sizeof(WORDS_META) - 1;
+
+        if (*s == ' ')
+                return 1;
+        return n >= length && memcmp(s, WORDS_META, length) == 0 ? length : 0;
+}
+
+/* Spaces, and all up to the next ones. */
+static size_t meta_word(const char *s, size_t n)
+{
+        size_t pos = 0, length;
+
+        while (pos < n && (length = meta(s + pos, n - pos)) > 0)
+                pos += length;
+        while (pos < n && meta(s + pos, n - pos) == 0)
+                pos++;
+        return pos;
+}
+
+/* The first word of n bytes that have no digits, or in which they count as the rest does. */
+static size_t cut_word(const struct text_rules *r, const char *s, size_t n, size_t *chars)
+{
+        if (r->split == RAN_SPLIT_GPT2)
+                return gpt2_word(s, n, chars);
+        if (r->split == SPLIT_GPT4)
+                return gpt4_word(s, n, r->digits, chars);
+        if (r->split == SPLIT_META && !r->uncut)
+                n = meta_word(s, n);
+        if (!unicode_valid(s, n))
+                return 0;
+        *chars = unicode_count(s, n);
+        return n;
+}
+
+/* The same where digits are cut off first. */
+static size_t cut_between_digits(struct words *w, size_t *chars)
+{
+        const char *s = w->text + w->pos;
+        size_t left = w->n - w->pos;
+        size_t n = w->pos < w->digit ? 0 : gpt2_digits(s, left, w->rules->digits, chars);
+
+        if (n > 0)
+                return n;
+        if (w->pos >= w->digit)
+                w->digit = w->pos + gpt2_until_digit(s, left);
+        return cut_word(w->rules, s, w->digit - w->pos, chars);
+}
+
 static bool next_of_whole(struct words *w, struct word *word, struct ran_error *err)
 {
         if (!w->whole && !make_whole(w, err))
@@ -236,13 +288,10 @@ static bool next_of_whole(struct words *w, struct word *word, struct ran_error *
         if (w->pos == w->n)
                 return false;
         const char *s = w->text + w->pos;
-        size_t left = w->n - w->pos, chars = 0, n = 0;
-        if (w->rules->split == RAN_SPLIT_GPT2) {
-                n = gpt2_word(s, left, &chars);
-        } else if (unicode_valid(s, left)) {
-                n = left;
-                chars = unicode_count(s, left);
-        }
+        size_t chars = 0;
+        bool off = w->rules->digits > 0 && w->rules->split != SPLIT_GPT4;
+        size_t n =
+                off ? cut_between_digits(w, &chars) : cut_word(w->rules, s, w->n - w->pos, &chars);
         if (n == 0) {
                 w->code = ran_fail(err, RAN_EFORMAT, "the text is not valid UTF-8");
                 return false;
@@ -275,6 +324,7 @@ void words_begin(struct words *w, const struct text_rules *rules, struct word_sc
         w->first = 0;
         w->lead = rules->lead;
         w->whole = false;
+        w->digit = 0;
         w->code = RAN_OK;
 }
 

@@ -7,7 +7,8 @@
  * stands before it.
  *
  * For byte pairs nothing of a text is lost: its words are those of GPT-2, which have the white
- * space (gpt2.h), or all of it is one word. Then the text is not normalised at all, or at once. */
+ * space (gpt2.h), or all of it is one word. Then the text is not normalised at all, or at once. So
+ * it is with pairs of characters, whose words have the spaces in front of them. */
 #ifndef RAN_TEXT_WORDS_H
 #define RAN_TEXT_WORDS_H
 
@@ -24,13 +25,22 @@ enum {
 enum {
         SPLIT_RUNS = -1, /* at white space, and where letters, marks and digits meet all else */
         SPLIT_NOWHERE = RAN_SPLIT_GPT2 + 1,
+        SPLIT_GPT4,
+        SPLIT_META, /* for pieces of characters: in front of spaces, which WORDS_META stands for */
 };
+/* What SentencePiece writes for a space, U+2581. */
+#define WORDS_META "\xe2\x96\x81"
 
 /* How text is cut into words. Fill normal, split and lead, then call text_rules_prepare. */
 struct text_rules {
         struct normalizer normal;
-        int split; /* RAN_SPLIT_... or SPLIT_... */
-        bool lead; /* a text that does not begin with a space is given one */
+        int split;   /* RAN_SPLIT_... or SPLIT_... */
+        bool lead;   /* a text that does not begin with a space is given one; */
+        bool always; /* one that does is, too */
+        bool uncut; /* with SPLIT_META: some pieces go on over spaces, so that a text is one word */
+        /* For byte pairs: so many digits are a word at most. As GPT-4 has it they are no more than
+         * that; else they are cut off before all else, and 0 means that they are not. */
+        size_t digits;
         unsigned char class[256];
         unsigned char fold[256]; /* the byte that a byte becomes */
         unsigned char word[256]; /* the same, but 0 for all that are not of class BYTE_WORD */
@@ -77,6 +87,7 @@ struct words {
         size_t first;      /* which count from this code point */
         bool lead;         /* as in rules; may be set after words_begin */
         bool whole;        /* splitting as GPT-2: the text has been made ready */
+        size_t digit;      /* where digits are cut off: the byte of the next one, if behind pos */
         int code;          /* RAN_OK, or why the walk ended early */
         unsigned char buffer[WORDS_SHORT];
 };

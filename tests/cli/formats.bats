@@ -69,8 +69,12 @@ END
   [[ $stderr == *"input:2: no tab"*"looked like label, tab, text; --input-format says what it is"* ]]
   reads 'b\n' --input-format tsv
   [[ $stderr != *looked* ]]
-  reads 'just words\n'
-  [[ $stderr == *'--input-format'* ]]
+  reads 'just words\n{"text":"a"}\n[\n'
+  [[ $stderr == *"input:1: "*"found 'j' (say --input-format file if all of the file is one document, text if each line is, conll if each line is a word)"* ]]
+  [ "${lines[1]}" = '{"text":"a"}' ]
+  # Where the first line says that they are JSON lines, they are.
+  reads '{"text":"a"}\njust words\n'
+  [[ $stderr == *'input:2: '* && $stderr != *'--input-format'* ]]
   reads '[{"text":"a"},\n{"text":"b"}]\n'
   [[ $stderr == *"jq -c '.[]' FILE makes lines"* ]]
   reads '[\n' --input-format jsonl
@@ -307,11 +311,69 @@ __label__wet rain' ]
   ln -s ../loop loop/loop
   run -3 --separate-stderr ran-tokenize encode --vocab vocab.json loop
   [[ $stderr == *'cannot read loop/loop: this folder is one that it is in'* ]]
-  ln -sf nowhere empty/link
-  run -3 --separate-stderr ran-tokenize encode --vocab vocab.json empty
-  [[ $stderr == *'cannot read empty/link: No such file or directory'* ]]
+  run -3 --separate-stderr ran-tokenize encode --vocab vocab.json --input-format file nowhere
+  [[ $stderr == *'cannot open nowhere: No such file or directory'* ]]
   run -3 --separate-stderr ran-tokenize encode --vocab vocab.json --files-from nowhere
   [[ $stderr == *'cannot open nowhere'* ]]
+}
+
+@test "files: one that cannot be read is a bad document, and the others are read" {
+  mkdir all
+  echo a >all/1
+  ln -s nowhere all/2
+  echo b >all/3
+  run -1 --separate-stderr ran-tokenize encode --vocab vocab.json --drop text all
+  [ "$(jq -c '[.id, .encoding.ids, .ran_error.message]' <<<"$output")" = \
+    '["all/1",[5],null]
+["all/2",null,"the file cannot be read: No such file or directory"]
+["all/3",[6],null]' ] || { echo "$output"; false; }
+  [[ $stderr == *'all/2:1: the file cannot be read: No such file or directory'* ]]
+  printf 'all/3\nall/4\nall/1\n' >list
+  run -1 --separate-stderr ran-tokenize encode --vocab vocab.json --files-from list --only
+  [ "$(jq -c .encoding.ids <<<"$output" | tr '\n' ' ')" = '[6] null [5] ' ]
+  run -3 --separate-stderr ran-tokenize encode --vocab vocab.json --files-from list --on-error stop
+  # Of records, not one may be missing.
+  echo all/4.jsonl >>list
+  run -3 --separate-stderr ran-tokenize encode --vocab vocab.json --files-from list
+  [ -z "$output" ]
+  [[ $stderr == *'cannot open all/4.jsonl'* ]]
+}
+
+@test "files: in folders and lists, those whose names say so hold records" {
+  mkdir all
+  printf '{"text":"a"}\n{"text":"b"}\n' | tee all/1.jsonl >all/2.ndjson
+  printf 'a O\n\nb O\n' | tee all/3.conll >all/4.conllu
+  printf 'x\ta\ny\tb\n' >all/5.tsv
+  printf '{"text":"a"}\n{"text":"b"}\n' | tee all/6.txt all/7.json all/8jsonl >all/.jsonl
+  records() {
+    ran-tokenize encode --vocab vocab.json --only "$@" | jq -r .id | sed 's/:.*//' | uniq -c | tr -s ' \n' ' '
+  }
+  all=' 2 all/1.jsonl 2 all/2.ndjson 2 all/3.conll 2 all/4.conllu 2 all/5.tsv 1 all/6.txt 1 all/7.json 1 all/8jsonl '
+  [ "$(records all)" = "$all" ] || { records all; false; }
+  ls all/* >list
+  [ "$(records --files-from list)" = "$all" ]
+  # What a format says counts for all of them.
+  [ "$(records --input-format file all | wc -w)" -eq 16 ]
+  run ran-tokenize encode --vocab vocab.json --input-format file all
+  [ "${#lines[@]}" -eq 8 ]
+}
+
+@test "files: --folder-label takes files whole, too" {
+  mkdir -p all/wet all/dry
+  for i in 1 2; do
+    printf 'rain\n%d' $i >all/wet/$i.txt
+    printf 'sun\n%d' $i >all/dry/$i.txt
+  done
+  echo '{"text":"rain","label":"wet"}' >more.jsonl
+  ran-train classify --check --folder-label all/*/*.txt more.jsonl >report
+  [ "$(jq -c '[.documents, .labels]' report)" = '[5,{"dry":2,"wet":3}]' ] || { cat report; false; }
+  run -3 --separate-stderr ran-train classify -o m.ran all
+  [[ $stderr == *'there is no labelled document to train on (with --folder-label, the folder that a file is in is its label)'* ]]
+  run -3 --separate-stderr ran-classify -m labels.ran --eval all
+  [[ $stderr == *'no record has a label: there is nothing to compare with (with --folder-label, '* ]]
+  run -0 --separate-stderr ran-classify -m labels.ran --eval --folder-label all
+  run -3 --separate-stderr ran-classify -m labels.ran --eval - <<<'{"text":"a"}'
+  [[ $stderr != *folder* ]]
 }
 
 @test "files: many small ones, in order, for any number of threads" {
@@ -391,6 +453,92 @@ END
   [[ $output == *'"several_labels":true'* ]]
   run -4 --separate-stderr ran-train classify --check - <<<'{"text":"rain","cats":{"dry":0.5}}'
   [[ $stderr == *'each of "cats" must be 1 or 0'* ]]
+}
+
+@test "shapes: what was chosen among Prodigy's options" {
+  options='"options":[{"id":"dry","text":"Dry"},{"id":"wet","text":"Wet"}]'
+  printf '%s\n' "{\"text\":\"sun\",$options,\"accept\":[\"dry\"],\"answer\":\"accept\"}" \
+    "{\"text\":\"rain\",$options,\"accept\":[\"wet\"],\"answer\":\"accept\"}" >input.jsonl
+  run -0 --separate-stderr ran-classify -m labels.ran --eval input.jsonl
+  jq -e '.n == 2 and .accuracy == 1' <<<"$output"
+  run --separate-stderr ran-train classify --check input.jsonl
+  [[ $output == *'"several_labels":false'* ]]
+  # Nothing was chosen, which is for several labels to say; not all were looked at; no choice.
+  printf '%s\n' "{\"text\":\"fog\",$options,\"accept\":[],\"answer\":\"accept\"}" \
+    "{\"text\":\"snow\",$options,\"accept\":[\"hail\"],\"answer\":\"ignore\"}" >>input.jsonl
+  run --separate-stderr ran-train classify --check input.jsonl
+  [ "$(jq -c '[.documents, .several_labels, .labels]' <<<"$output")" = '[3,true,{"dry":1,"wet":1}]' ]
+  [[ $stderr == *'1 records were left out'* ]]
+  run -4 --separate-stderr ran-train classify --check - <<<'{"text":"a","accept":["text/html"]}'
+  [[ $stderr == *'there is neither "label" nor "labels"'* ]]
+}
+
+@test "names: tags and labels that are numbers" {
+  printf 'O\nB-PER\r\nI-PER\nB-LOC' >names
+  echo '["O", "B-PER", "I-PER", "B-LO\u0043"]' >list.json
+  printf '{"x": 1,\n "id2label": {"1": "B-PER", "0": "O",\n "3": "B-LOC", "2": "I-PER"}}\n' >config.json
+  feature='{"names": ["O", "B-PER", "I-PER", "B-LOC"], "_type": "ClassLabel"}'
+  other='{"names": ["x", "y"], "_type": "ClassLabel"}'
+  echo "{\"features\": {\"label\": $other, \"pos_tags\": {\"feature\": $other}, \"ner_tags\":
+    {\"feature\": $feature, \"length\": -1, \"_type\": \"Sequence\"}}}" >dataset_info.json
+  echo "$feature" >feature.json
+  for names in names list.json config.json dataset_info.json feature.json; do
+    ran-tag -m names.ran --eval --eval-format json --label-names $names - <<<'{"tokens":["Ann","saw","Rome"],"ner_tags":[1,0,3]}
+{"text":"Ann saw Rome","spans":[{"start":0,"end":3,"label":"PER"},{"start":8,"end":12,"label":"LOC"}]}' >report
+    jq -e '.n == 2 and .strict.gold == 4 and .strict.correct == 4' report || { cat report; false; }
+  done
+  # They are learned by name, and nothing of the file is left in the model.
+  jq -nc 'range(20) | {tokens: ["Ann", "met", "Bo"], ner_tags: [1, 0, 1]}' >numbers.jsonl
+  jq -c '.ner_tags |= map(if . == 1 then "B-PER" else "O" end)' numbers.jsonl >named.jsonl
+  shape='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 2 --no-dev --epochs 1'
+  ran-train tag -q $shape --label-names names -o a.ran numbers.jsonl
+  ran-train tag -q $shape -o b.ran named.jsonl
+  cmp <(ran-tag -m a.ran --logits named.jsonl) <(ran-tag -m b.ran --logits named.jsonl)
+  ran-train tag -q --label-names list.json --replay a.ran numbers.jsonl
+  run -0 --separate-stderr ran-train tag $shape -o c.ran numbers.jsonl
+  [[ $stderr == *'numbers.jsonl: the tags are numbers, which mark no entities (--label-names gives them names)'* ]]
+  run -3 --separate-stderr ran-tag -m names.ran --eval numbers.jsonl
+  [[ $stderr == *'--label-names FILE says what they are called'* ]]
+}
+
+@test "names: labels that are numbers, of which -1 is none" {
+  echo '{"features": {"text": {"dtype": "string"}, "label": {"names": ["dry", "wet"], "_type": "ClassLabel"}}}' >info.json
+  printf '%s\n' '{"text":"sun","label":0}' '{"text":"rain","label":1}' '{"text":"rain","label":-1}' \
+    '{"text":"rain","label":"wet"}' '{"text":"sun","labels":[0]}' >input.jsonl
+  run -0 --separate-stderr ran-classify -m labels.ran --eval --label-names info.json input.jsonl
+  jq -e '.n == 4 and .n_skipped == 1 and .accuracy == 1' <<<"$output"
+  run -1 --separate-stderr ran-classify -m labels.ran --eval --label-names info.json - <<<'{"text":"sun","label":0}
+{"text":"sun","label":2}
+{"text":"sun","label":0.0}'
+  [[ $stderr == *'standard input:2: the label 2 has no name in info.json, which has 0 to 1'* ]]
+  [[ $stderr == *'standard input:3: the label 0.0 has no name'* ]]
+  # Without names they are what they are.
+  run --separate-stderr ran-train classify --check input.jsonl
+  [[ $output == *'"-1":1'* ]]
+}
+
+@test "names: files that have none" {
+  says() { # says WORDS TEXT
+    printf "$2" >file
+    run -3 --separate-stderr ran-train classify --check --label-names file - <<<'{"text":"a","label":0}'
+    [[ $stderr == "ran-train: file: $1"* ]] || { echo "$2: $stderr" >&2; false; }
+  }
+  says 'it has no names' ''
+  says 'it has no names' '[]'
+  says 'a line is empty' 'a\n\nb\n'
+  says 'these are no lines of UTF-8' 'a\n\xff\n'
+  says 'these are no lines of UTF-8' 'a\0\n'
+  says 'this is no valid JSON' '["a",'
+  says 'this is no valid JSON' '["a"], "b": 1'
+  says 'each name must be a string' '["a",1]'
+  says '"id2label" must name all numbers' '{"id2label":{"0":"a","2":"b"}}'
+  says 'it has neither "id2label" nor "names", nor names among "features" of "label" or "labels"' '{"features":{"label":{"dtype":"x"}}}'
+  says 'it has neither' '{"features":{"ner_tags":{"feature":{"names":["x"]}}}}'
+  run -3 --separate-stderr ran-train classify --check --label-names nowhere - <<<'{}'
+  [[ $stderr == *'cannot '*'nowhere'* ]]
+  run -2 --separate-stderr ran-classify -m labels.ran --label-names names.conll - <<<'{}'
+  [[ $stderr == *'--label-names is for --eval'* ]]
+  run -2 --separate-stderr ran-tag -m names.ran --label-names names.conll - <<<'{}'
 }
 
 @test "shapes: a record of another tool goes through byte for byte" {

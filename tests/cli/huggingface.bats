@@ -141,3 +141,113 @@ written() {
   run -0 ran-tokenize encode --vocab runs.json --only - <<<'{"id":1,"text":"rain... «x» a_b"}'
   [ "$(jq '.encoding.ids | length' <<<"$output")" = 6 ]
 }
+
+# Words of GPT-4: any order of the kinds of characters that its regular expression tells apart.
+mixed() {
+  awk 'BEGIN { srand(3)
+    n = split("a|B|é|ſ|'\''|'\''s|'\''LL|'\''ſ|1|23|½|٣| |  |\\n|\\r\\n|\\t|.|!?|_|-|\\u0301|東|\\u00a0|\\u2028|\\u0085|😀|🏽", piece, "|")
+    for (i = 0; i < 3000; i++) {
+      line = ""
+      for (k = int(rand() * 12); k >= 0; k--) line = line piece[int(rand() * n) + 1]
+      print "{\"text\":\"x" line "\"}"
+    } }'
+}
+
+gpt4='(?i:'\''s|'\''t|'\''re|'\''ve|'\''m|'\''ll|'\''d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+'
+split='{type: "Split", pattern: {Regex: $regex}, behavior: "Isolated", invert: false}'
+bytes='{type: "ByteLevel", add_prefix_space: false, trim_offsets: true, use_regex: $again}'
+steps() { # steps REGEX AGAIN FILTER: bpe.json with other pre-tokenizers
+  jq -c --arg regex "$1" --argjson again "$2" "$3" bpe.json
+}
+
+@test "huggingface: files like those of Llama 3, Qwen, StarCoder and SmolLM" {
+  mixed >>awkward.jsonl
+  steps "$gpt4" false ".pre_tokenizer = {type: \"Sequence\", pretokenizers: [$split, $bytes]}
+    | .model.ignore_merges = true
+    | .model.vocab[\"Ġrainy\"] = (.model.vocab | length) | .model.vocab[\"ĊĊĠ\"] = (.model.vocab | length)
+    | .post_processor = {type: \"Sequence\", processors: [{type: \"ByteLevel\", add_prefix_space: true,
+        trim_offsets: false, use_regex: true}]}" >llama3.json
+  echo '{"text":"a rainy\n\n rainy rain\n\n  rainy\n\n rainy"}' >>awkward.jsonl
+  same llama3.json llama3.json
+  written llama3
+  steps "${gpt4/'{1,3}'/}" false ".pre_tokenizer = {type: \"Sequence\", pretokenizers: [$split, $bytes]}
+    | .normalizer = {type: \"NFC\"}" >qwen.json
+  same qwen.json qwen.json
+  written qwen
+  steps '' true ".pre_tokenizer = {type: \"Sequence\", pretokenizers: [{type: \"Digits\", individual_digits: true}, $bytes]}" >digits.json
+  same digits.json digits.json
+  written digits
+  steps '' false ".pre_tokenizer = {type: \"Sequence\", pretokenizers: [{type: \"Digits\", individual_digits: false}, $bytes]}" >runs-of-digits.json
+  same runs-of-digits.json runs-of-digits.json
+  written runs-of-digits
+  # GPT-2's own, said in another way.
+  steps "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+" false \
+    ".pre_tokenizer = {type: \"Sequence\", pretokenizers: [$split, $bytes]}" >gpt2-split.json
+  same gpt2-split.json gpt2-split.json
+  written gpt2-split
+}
+
+@test "huggingface: white space at the ends of a text, and tokens of spaces as GPT-NeoX has them" {
+  printf '%s\n' '{"text":" \t\u00a0 the rain \n\u2028"}' '{"text":"<mask>  the rain <mask> "}' '{"text":"the    rain  in   Spain"}' >>awkward.jsonl
+  for sides in 'true true' 'true false' 'false true'; do
+    set -- $sides
+    jq -c ".normalizer = {type: \"Sequence\", normalizers: [{type: \"Strip\", strip_left: $1, strip_right: $2}, {type: \"NFC\"}]}" \
+      bpe.json >strip.json
+    same strip.json strip.json
+    written strip
+  done
+  jq -c '.normalizer = {type: "Strip", strip_left: true, strip_right: true} | .pre_tokenizer.add_prefix_space = true
+    | .post_processor.add_prefix_space = true' \
+    bpe.json >strip-lead.json
+  same strip-lead.json strip-lead.json
+  jq -c '.normalizer = {type: "Sequence", normalizers: ([{type: "Strip", strip_left: true, strip_right: true}] + .normalizer.normalizers)}' \
+    wordpiece.json >strip-pieces.json
+  same strip-pieces.json strip-pieces.json
+  jq -c '.normalizer = {type: "NFC"} | (.model.vocab | length) as $n
+    | .added_tokens = [range(4) | {id: ($n + .), content: ("    "[0:(4 - .)]), special: false, normalized: true,
+        single_word: false, lstrip: false, rstrip: false}]' bpe.json >neox.json
+  same neox.json neox.json
+  written neox
+}
+
+# characters FILTER: bpe.json with pieces of characters in the place of those of bytes, as SentencePiece
+# makes them and Llama 2 has them: of the characters some, of the merges those of ASCII.
+characters() {
+  jq -c "(.model.merges | map(if type == \"string\" then split(\" \") else . end | map(gsub(\"Ġ\"; \"▁\")))
+        | map(select(all(test(\"^[!-~▁]+\$\") and (test(\"[Q-Zq]\") | not))))
+        + [[\"▁\", \"▁\"], [\"▁▁\", \"▁▁\"], [\"é\", \"東\"]]
+        | reduce .[] as \$m ([]; if index([\$m]) then . else . + [\$m] end)) as \$merges
+    | ([\"<unk>\", \"<s>\", \"</s>\"] + [range(256) | \"0123456789ABCDEF\" as \$d
+        | \"<0x\" + \$d[(. / 16 | floor):(. / 16 | floor) + 1] + \$d[. % 16:. % 16 + 1] + \">\"]
+        + (\$merges | map(add)) + [range(33; 127) | [.] | implode | select(test(\"[Q-Zq]\") | not)] + [\"▁\", \"é\", \"東\"]
+        | reduce .[] as \$p ([]; if index([\$p]) then . else . + [\$p] end)) as \$pieces
+    | .model = {type: \"BPE\", dropout: null, unk_token: \"<unk>\", continuing_subword_prefix: null,
+        end_of_word_suffix: null, fuse_unk: true, byte_fallback: true, ignore_merges: false,
+        vocab: (\$pieces | to_entries | map({(.value): .key}) | add), merges: \$merges}
+    | .added_tokens = [\"<unk>\", \"<s>\", \"</s>\" | {id: (if . == \"<unk>\" then 0 elif . == \"<s>\" then 1 else 2 end),
+        content: ., special: true, normalized: false, single_word: false, lstrip: false, rstrip: false}]
+    | .normalizer = {type: \"Sequence\", normalizers: [{type: \"Prepend\", prepend: \"▁\"},
+        {type: \"Replace\", pattern: {String: \" \"}, content: \"▁\"}]}
+    | .pre_tokenizer = null | .post_processor = null
+    | .decoder = {type: \"Sequence\", decoders: [{type: \"Replace\", pattern: {String: \"▁\"}, content: \" \"},
+        {type: \"ByteFallback\"}, {type: \"Fuse\"}, {type: \"Strip\", content: \" \", start: 1, stop: 0}]}
+    | $1" bpe.json
+}
+
+@test "huggingface: files like those of Llama 2 and Gemma, of characters with bytes to fall back on" {
+  printf '%s\n' '{"text":"the▁rain ▁ in"}' '{"text":"Q q\u0000  <s>the </s> rain<0x41>"}' '{"text":"▁▁x    y        z "}' \
+    '{"text":"   "}' '{"text":"é東é 東é"}' >>awkward.jsonl
+  characters . >llama2.json
+  same llama2.json llama2.json
+  written llama2
+  # Without a space in front, with a step before, and a pre-tokenizer that finds nothing.
+  characters '.normalizer = {type: "Sequence", normalizers: [{type: "NFKC"}, .normalizer.normalizers[1]]}
+    | .pre_tokenizer = {type: "Split", pattern: {String: " "}, behavior: "MergedWithPrevious", invert: false}' >gemma.json
+  same gemma.json gemma.json
+  written gemma
+  # Pieces that go on over a space.
+  characters '.model.merges += [["n", "▁"], ["n▁", "s"]] | (.model.vocab | length) as $n
+    | .model.vocab += {"n▁": $n, "n▁s": ($n + 1)}' >over.json
+  same over.json over.json
+  written over
+}

@@ -6,7 +6,8 @@
 // Writes {"texts", "ids", "offsets"}: how many texts there were, and in how many of them ids, or
 // offsets where ids are the same, differ; the first few of these go to standard error. Two ways to
 // say the same are no difference: white space at the ends of byte pairs, and a mark that was joined
-// with the letter before it, are part of a piece for one and not for the other.
+// with the letter before it, are part of a piece for one and not for the other; and the space that is
+// put in front of a text stands at its first character, or nowhere.
 const { Tokenizer } = require('tokenizers')
 const lines = require('readline').createInterface({ input: process.stdin, crlfDelay: Infinity })
 
@@ -20,9 +21,9 @@ const core = (points, [start, end]) => {
 }
 
 // The first offset that differs, or -1.
-const otherOffset = (text, a, b) => {
+const otherOffset = (text, pieces, a, b) => {
   const points = Array.from(text)
-  return a.findIndex((offset, i) => differ(offset, b[i]) &&
+  return a.findIndex((offset, i) => differ(offset, b[i]) && pieces[i] !== '▁' &&
     differ(core(points, offset), core(points, b[i])))
 }
 
@@ -34,13 +35,13 @@ async function main() {
     if (record.encoding === undefined) continue // no token: an error here, an empty list there
     const theirs = await tokenizer.encode(record.text, null, { addSpecialTokens: false })
     const what = differ(theirs.getIds(), record.encoding.ids) ? 'ids'
-      : otherOffset(record.text, theirs.getOffsets(), record.encoding.offsets) >= 0 ? 'offsets' : null
+      : otherOffset(record.text, theirs.getTokens(), theirs.getOffsets(), record.encoding.offsets) >= 0 ? 'offsets' : null
     count.texts++
     if (what === null) continue
     if (++count[what] > 5) continue
     const [a, b] = what === 'ids' ? [theirs.getIds(), record.encoding.ids]
       : [theirs.getOffsets(), record.encoding.offsets]
-    const at = what === 'ids' ? a.findIndex((x, i) => x !== b[i]) : otherOffset(record.text, a, b)
+    const at = what === 'ids' ? a.findIndex((x, i) => x !== b[i]) : otherOffset(record.text, theirs.getTokens(), a, b)
     console.error(`${what} of ${JSON.stringify(record.text).slice(0, 200)}, from ${at}: ` +
       `${JSON.stringify(a.slice(at, at + 5))} there, ${JSON.stringify(b.slice(at, at + 5))} here; ` +
       `pieces ${JSON.stringify(theirs.getTokens().slice(at, at + 5))} there`)

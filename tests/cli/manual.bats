@@ -131,6 +131,11 @@ blocks() {
   for copy in test train labelled out; do
     cp documents.jsonl $copy.jsonl
   done
+  mkdir -p library/wet library/dry inbox
+  for i in 1 2 3; do
+    echo "it was wet, number $i" | tee library/wet/$i >inbox/$i
+    echo "it was dry, number $i" >library/dry/$i
+  done
   # As small as it gets, whatever the pages say.
   mkdir bin
   printf '#!/bin/sh\nverb=$1\nshift\nexec "%s" "$verb" --dim 8 --heads 1 --head-dim 8 --epochs 1 "$@"\n' \

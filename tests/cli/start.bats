@@ -141,7 +141,7 @@ vectors() {
 
 @test "init: a setting of the encoder that differs is refused, one of the task is not" {
   train -q --dim 12 --pooling mean -o base.ran
-  refused 2 'base.ran was made with {"dim":12}: leave that setting out, not {"dim":16}' \
+  refused 2 'base.ran was made with {"dim":12}, not {"dim":16}: leave that setting out' \
     train --init base.ran --dim 16 -o m.ran
   refused 2 'base.ran was made with {"dim":12}' train --init base.ran --dim 128 -o m.ran # a default
   refused 2 '{"rotary":true}' train --init base.ran --no-rotary -o m.ran

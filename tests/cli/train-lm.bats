@@ -60,7 +60,7 @@ config() {
   run -0 --separate-stderr ran-train lm $shape --epochs 3 --log log.jsonl -o m.ran train.jsonl
   [ -z "$output" ]
   [[ $stderr == *'dev perplexity '* ]]
-  [[ $stderr == *'ran-lm score -m m.ran FILE.jsonl'* ]]
+  [[ $stderr == *'ran-lm score -m m.ran FILE'* ]]
   config m.ran | jq -e '.task == "lm" and .mask == "causal" and .min_window == 1'
   jq -se 'map(select(.event == "dev")) | length == 3
     and all(.dev.perplexity > 1 and (.dev.perplexity / (.dev.loss | exp) - 1 | fabs) < 1e-9

@@ -39,7 +39,7 @@ bad() {
   run -0 --separate-stderr ran-train mlm $shape --dim 32 --epochs 30 --patience 30 --learning-rate 0.01 \
     --dropout 0 --embed-dropout 0 --log log.jsonl -o m.ran train.jsonl
   [ -z "$output" ]
-  [[ $stderr == *'ran-lm fill -m m.ran FILE.jsonl'* ]]
+  [[ $stderr == *'ran-lm fill -m m.ran FILE'* ]]
   # Of eleven words one; two gaps beside each other leave more.
   jq -se 'map(select(.event == "dev") | .dev.perplexity) | min < 3 and .[0] > 5' log.jsonl
 }

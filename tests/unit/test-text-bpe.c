@@ -30,15 +30,16 @@ TEST(each_byte_has_a_character)
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-/* The words of a text, '|' between. Static. */
-static const char *words_of(const char *text)
+/* The words of a text, '|' between: those of GPT-2, or with `digits` those of GPT-4. Static. */
+static const char *words_by(const char *text, size_t digits)
 {
         static struct ran_buf out;
         size_t n = strlen(text), chars, all = 0;
 
         out.len = 0;
         for (size_t pos = 0, length; pos < n; pos += length) {
-                length = gpt2_word(text + pos, n - pos, &chars);
+                length = digits == 0 ? gpt2_word(text + pos, n - pos, &chars)
+                                     : gpt4_word(text + pos, n - pos, digits, &chars);
                 if (length == 0)
                         break;
                 ran_buf_str(&out, pos > 0 ? "|" : "");
@@ -49,6 +50,43 @@ static const char *words_of(const char *text)
         CHECK_SIZE(all, n);
         ran_buf_char(&out, '\0');
         return out.data;
+}
+
+static const char *words_of(const char *text)
+{
+        return words_by(text, 0);
+}
+
+TEST(words_of_later_models)
+{
+        static const char *const cases[][2] = {
+                {"Hello, my world!", "Hello|,| my| world|!"},
+                {"12345 1a", "123|45| |1|a"},
+                {"a  b", "a| | b"},
+                {"a\n\nb \n c", "a|\n\n|b| \n| c"},
+                {"a \r\n\t b", "a| \r\n|\t| b"},
+                {"x.\n\ny ..\r\n ", "x|.\n\n|y| ..\r\n| "},
+                {"(b) \tc\t\td", "(b|)| |\tc|\t|\td"},
+                {"I'm I'M he'LL 'S 'x 'r", "I|'m| I|'M| he|'LL| '|S| '|x| '|r"},
+                {"'\xc5\xbfx", "'\xc5\xbf|x"},
+                {"don't'", "don|'t|'"},
+                {"\xc2\xbd\xd9\xa3 4", "\xc2\xbd\xd9\xa3| |4"},
+                {"a\xcc\x81 b\xcc\x81g", "a|\xcc\x81| b|\xcc\x81g"},
+                {"\n a", "\n| a"},
+                {"  ", "  "},
+                {" ", " "},
+        };
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+                CHECK_STR(words_by(cases[i][0], 3), cases[i][1]);
+        CHECK_STR(words_by("123 45", 1), "1|2|3| |4|5");
+        size_t chars;
+        CHECK_SIZE(gpt4_word("'\xc5\xbf", 3, 3, &chars), 3);
+        CHECK_SIZE(gpt4_word("'\xc5", 2, 3, &chars), 1);
+        CHECK_SIZE(gpt4_word("\xff", 1, 3, &chars), 0);
+        CHECK_SIZE(gpt4_word(" \xff", 2, 3, &chars), 1);
+        CHECK_SIZE(gpt2_until_digit("ab1", 3), 2);
+        CHECK_SIZE(gpt2_digits("12a", 3, SIZE_MAX, &chars), 2);
 }
 
 TEST(words_have_the_space_before_them)
@@ -136,9 +174,10 @@ static struct ran_tokenizer *learn(size_t n)
 }
 
 /* A tokenizer.json of bytes and merges: a list of "left right". Each part NULL for what is usual;
- * more: members of the model, with a comma behind. */
+ * more: members of the model, with a comma behind; pieces: members of the vocabulary, with a comma
+ * before them. */
 struct parts {
-        const char *merges, *normalizer, *byte_level, *added, *more, *pre_tokenizer;
+        const char *merges, *normalizer, *byte_level, *added, *more, *pre_tokenizer, *pieces;
         int without;   /* this byte, > 0 */
         bool reserved; /* the reserved pieces come first */
 };
@@ -185,6 +224,7 @@ static struct ran_tokenizer *load_parts(struct parts p)
         ran_buf_printf(&json, ",\"decoder\":{\"type\":\"ByteLevel\"},\"model\":{%s\"vocab\":{",
                        p.more != NULL ? p.more : "");
         ran_buf_add(&json, vocab.data, vocab.len);
+        ran_buf_str(&json, p.pieces != NULL ? p.pieces : "");
         ran_buf_printf(&json, "},\"merges\":[%s]}}", merges);
         struct ran_tokenizer *t = ran_tokenizer_load(json.data, json.len, &err);
         ran_buf_release(&vocab);
@@ -491,11 +531,36 @@ static void check_file(struct parts p, const char *text, const char *pieces)
         ran_tokenizer_free(t);
 }
 
+/* What is written of it is read as the same. */
+static void check_round_trip(struct parts p)
+{
+        struct ran_tokenizer *t = load_parts(p), *again;
+        size_t n;
+
+        REQUIRE(t != NULL);
+        const char *json = ran_tokenizer_json(t, &n);
+        again = ran_tokenizer_load(json, n, &err);
+        REQUIRE(again != NULL);
+        CHECK_STR(ran_tokenizer_digest(again), ran_tokenizer_digest(t));
+        ran_tokenizer_free(again);
+        ran_tokenizer_free(t);
+}
+
 static void refuse(struct parts p, const char *sentence)
 {
         CHECK(load_parts(p) == NULL);
         CHECK_STR(err.text, sentence);
 }
+
+/* In C, in JSON, in a regular expression. */
+#define GPT4_REGEX                                                                           \
+        "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}{1,3}" \
+        "| ?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*|\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+"
+#define GPT4_SPLIT                                                 \
+        "{\"type\":\"Split\",\"pattern\":{\"Regex\":\"" GPT4_REGEX \
+        "\"},\"behavior\":\"Isolated\",\"invert\":false}"
+#define BYTES_BEHIND(regex) \
+        ",{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":" regex "}]}"
 
 #define MERGES "\"a b\",\"\xc4\xa0 ab\""
 
@@ -519,6 +584,77 @@ TEST(a_text_may_be_given_a_space)
         check_file(p, " ABC",
                    "\xc4\xa0"
                    "ab[1,3)|c[3,4)");
+}
+
+TEST(other_pre_tokenizers_may_cut_first)
+{
+        struct parts p = {.merges = MERGES ",\"1 2\",\"12 3\",\"\xc4\xa0 1\""};
+
+        p.pre_tokenizer =
+                "{\"type\":\"Sequence\",\"pretokenizers\":[" GPT4_SPLIT BYTES_BEHIND("false");
+        check_file(p, "ab ab 123123 12", /* "1 2" comes before the space */
+                   "ab[0,2)|\xc4\xa0"
+                   "ab[3,5)|\xc4\xa0[6,6)|123[6,9)|123[9,12)|\xc4\xa0[13,13)|12[13,15)");
+        check_round_trip(p);
+        p.pre_tokenizer = "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Digits\","
+                          "\"individual_digits\":true}" BYTES_BEHIND("true");
+        check_file(p, "ab 123 ab",
+                   "ab[0,2)|\xc4\xa0[3,3)|1[3,4)|2[4,5)|3[5,6)|\xc4\xa0"
+                   "ab[7,9)");
+        p.pre_tokenizer =
+                "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Digits\"}" BYTES_BEHIND(
+                        "false");
+        check_file(p, "ab 123 ab",
+                   "ab[0,2)|\xc4\xa0[3,3)|123[3,6)|\xc4\xa0"
+                   "ab[7,9)");
+        check_round_trip(p);
+        check_file(p, "123", "123[0,3)");
+        check_file(p, "", "");
+}
+
+TEST(a_word_that_is_a_piece_may_stay_one)
+{
+        struct parts p = {.merges = MERGES,
+                          .byte_level = ",\"add_prefix_space\":false",
+                          .added = "{\"id\":300,\"content\":\"<m>\",\"special\":true}"};
+
+        /* "abab" is a piece that no merge makes. */
+        p.more = "\"ignore_merges\":true,";
+        p.pieces = ",\"abab\":258,\"\xc4\xa0\xc4\xa0\":259";
+        check_file(p, "abab <m>abab  ab ababa",
+                   "abab[0,4)|\xc4\xa0[5,5)|<m>[5,8)|abab[8,12)|\xc4\xa0[13,13)|"
+                   "\xc4\xa0"
+                   "ab[14,16)|\xc4\xa0"
+                   "ab[17,19)|ab[19,21)|a[21,22)");
+        check_round_trip(p);
+        p.more = NULL;
+        check_file(p, "abab", "ab[0,2)|ab[2,4)");
+}
+
+TEST(white_space_at_the_ends_may_be_left_out)
+{
+        struct parts p = {.merges = MERGES};
+
+        p.normalizer = "{\"type\":\"Strip\",\"strip_left\":true,\"strip_right\":true}";
+        check_file(p, "\xc2\xa0\n ab ab \t",
+                   "ab[3,5)|\xc4\xa0"
+                   "ab[6,8)");
+        check_file(p, " \n ", "");
+        check_round_trip(p);
+        p.normalizer = "{\"type\":\"Strip\",\"strip_left\":true,\"strip_right\":false}";
+        check_file(p, " ab ", "ab[1,3)|\xc4\xa0[4,4)");
+        check_round_trip(p);
+        p.normalizer = "{\"type\":\"Strip\",\"strip_left\":false,\"strip_right\":true}";
+        check_file(p, " ab ",
+                   "\xc4\xa0"
+                   "ab[1,3)");
+        check_round_trip(p);
+        p.byte_level = ""; /* a space in front, but of nothing */
+        p.normalizer = "{\"type\":\"Strip\"}";
+        check_file(p, " ab ",
+                   "\xc4\xa0"
+                   "ab[1,3)");
+        check_file(p, "  ", "");
 }
 
 TEST(a_text_may_be_one_word)
@@ -596,9 +732,9 @@ TEST(merges_are_texts_or_pairs)
 TEST(what_is_not_supported_is_refused_by_name)
 {
         refuse((struct parts){.more = "\"byte_fallback\":true,"},
-               "\"byte_fallback\": true of the model BPE is not supported");
-        refuse((struct parts){.more = "\"ignore_merges\":true,"},
-               "\"ignore_merges\": true of the model BPE is not supported");
+               "\"byte_fallback\": true of the model BPE is supported only where the normalizer is "
+               "a "
+               "Replace of spaces by '\xe2\x96\x81'");
         refuse((struct parts){.more = "\"continuing_subword_prefix\":\"##\","},
                "'continuing_subword_prefix' of the model BPE is not supported");
         refuse((struct parts){.more = "\"end_of_word_suffix\":\"</w>\","},
@@ -608,9 +744,43 @@ TEST(what_is_not_supported_is_refused_by_name)
                "pieces");
         refuse((struct parts){.pre_tokenizer = "{\"type\":\"Sequence\"}"},
                "the pre_tokenizer Sequence has no list 'pretokenizers'");
-        refuse((struct parts){.pre_tokenizer = "{\"type\":\"Sequence\",\"pretokenizers\":["
-                                               "{\"type\":\"Digits\"},{\"type\":\"ByteLevel\"}]}"},
-               "the pre_tokenizer 'Digits' is not supported for the model BPE (ByteLevel is)");
+        refuse((struct parts){.pre_tokenizer = "{\"type\":\"Metaspace\"}"},
+               "the pre_tokenizer 'Metaspace' is not supported for the model BPE (ByteLevel is, by "
+               "itself or behind Digits or one Split)");
+        static const char *const behind[][2] = {
+                {"{\"type\":\"Digits\"},{\"type\":\"ByteLevel\"}",
+                 "\"add_prefix_space\": true of the pre_tokenizer ByteLevel is not supported "
+                 "behind "
+                 "another one"},
+                {GPT4_SPLIT ",{\"type\":\"ByteLevel\",\"add_prefix_space\":false}",
+                 "\"use_regex\": true of the pre_tokenizer ByteLevel is not supported behind "
+                 "another "
+                 "one"},
+                {"{\"type\":\"Digits\"}", "the pre_tokenizer 'Sequence' is not supported for the "
+                                          "model BPE (ByteLevel is, by "
+                                          "itself or behind Digits or one Split)"},
+                {"{\"type\":\"Digits\"}," GPT4_SPLIT,
+                 "the pre_tokenizer 'Split' is not supported for the model BPE (ByteLevel is, by "
+                 "itself or behind Digits or one Split)"},
+                {"{\"type\":\"ByteLevel\"},{\"type\":\"ByteLevel\"}",
+                 "the pre_tokenizer 'ByteLevel' is not supported for the model BPE (ByteLevel is, "
+                 "by "
+                 "itself or behind Digits or one Split)"},
+                {"{\"type\":\"Split\",\"pattern\":{\"String\":\"x\"},\"behavior\":\"Isolated\"}",
+                 "the pattern of the pre_tokenizer 'Split' is not supported (those of GPT-2, and "
+                 "of "
+                 "GPT-4, Llama 3 and Qwen, isolated, are): no Regex"},
+                {"{\"type\":\"Split\",\"pattern\":{\"Regex\":\"a+\"},\"behavior\":\"Isolated\"}",
+                 "the pattern of the pre_tokenizer 'Split' is not supported (those of GPT-2, and "
+                 "of "
+                 "GPT-4, Llama 3 and Qwen, isolated, are): a+"},
+        };
+        for (size_t i = 0; i < sizeof(behind) / sizeof(behind[0]); i++) {
+                char sequence[1000];
+                snprintf(sequence, sizeof sequence,
+                         "{\"type\":\"Sequence\",\"pretokenizers\":[%s]}", behind[i][0]);
+                refuse((struct parts){.pre_tokenizer = sequence}, behind[i][1]);
+        }
         refuse((struct parts){.byte_level = ",\"use_regex\":1"},
                "'use_regex' of ByteLevel must be true or false");
         refuse((struct parts){.more = "\"unk_token\":\"<unk>\","},
@@ -618,6 +788,130 @@ TEST(what_is_not_supported_is_refused_by_name)
         check_file((struct parts){.more = "\"dropout\":0,\"end_of_word_suffix\":\"\","
                                           "\"unk_token\":\"a\",\"type\":\"BPE\","},
                    "a", "a[0,1)");
+}
+
+/* ---- pieces of characters ------------------------------------------------------------------- */
+
+#define META        "\xe2\x96\x81"
+#define PREPEND     "{\"type\":\"Prepend\",\"prepend\":\"" META "\"}"
+#define REPLACE     "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"" META "\"}"
+#define STEPS(list) "{\"type\":\"Sequence\",\"normalizers\":[" list "]}"
+
+/* A tokenizer.json as that of Llama 2: the characters a, b and the space, "ab", two of them with a
+ * space in front, two spaces, and bytes. NULL: what is usual. */
+struct chars {
+        const char *normalizer, *pre_tokenizer, *decoder, *more, *pieces, *merges;
+        int without; /* this byte, > 0 */
+};
+
+static struct ran_tokenizer *load_chars(struct chars c)
+{
+        struct ran_buf json = {0};
+
+        ran_buf_printf(&json, "{\"normalizer\":%s,\"pre_tokenizer\":%s,\"decoder\":%s,",
+                       c.normalizer != NULL ? c.normalizer : STEPS(PREPEND "," REPLACE),
+                       c.pre_tokenizer != NULL ? c.pre_tokenizer : "null",
+                       c.decoder != NULL ? c.decoder : "{\"type\":\"Sequence\"}");
+        ran_buf_printf(&json,
+                       "\"added_tokens\":[{\"id\":300,\"content\":\"<s>\",\"special\":true}],"
+                       "\"model\":{\"type\":\"BPE\",\"byte_fallback\":true,\"unk_token\":\"<unk>\","
+                       "%s\"vocab\":{\"<unk>\":256,\"a\":257,\"b\":258,\"" META "\":259,"
+                       "\"ab\":260,\"" META "ab\":261,\"" META META "\":262%s",
+                       c.more != NULL ? c.more : "", c.pieces != NULL ? c.pieces : "");
+        for (int byte = 0; byte < 256; byte++)
+                if (c.without == 0 || byte != c.without)
+                        ran_buf_printf(&json, ",\"<0x%02X>\":%d", (unsigned)byte, byte);
+        ran_buf_printf(&json, "},\"merges\":[\"a b\",\"" META " ab\",\"" META " " META "\"%s]}}",
+                       c.merges != NULL ? c.merges : "");
+        struct ran_tokenizer *t = ran_tokenizer_load(json.data, json.len, &err);
+        ran_buf_release(&json);
+        return t;
+}
+
+static void check_chars(struct chars c, const char *text, const char *pieces, const char *back)
+{
+        struct ran_tokenizer *t = load_chars(c), *again;
+        struct ran_encoding e = {0};
+        struct ran_buf out = {0};
+        size_t n;
+
+        if (t == NULL)
+                CHECK_STR(err.text, NULL);
+        REQUIRE(t != NULL);
+        CHECK_STR(pieces_with_offsets(t, text), pieces);
+        CHECK_OK(ran_tokenizer_encode(t, text, strlen(text), &e, &err), err);
+        CHECK_OK(ran_tokenizer_decode(t, e.ids, e.n, &out, &err), err);
+        ran_buf_char(&out, '\0');
+        CHECK_STR(out.data, back);
+        const char *json = ran_tokenizer_json(t, &n);
+        again = ran_tokenizer_load(json, n, &err);
+        REQUIRE(again != NULL);
+        CHECK_STR(ran_tokenizer_digest(again), ran_tokenizer_digest(t));
+        CHECK_STR(pieces_with_offsets(again, text), pieces);
+        ran_encoding_release(&e);
+        ran_buf_release(&out);
+        ran_tokenizer_free(again);
+        ran_tokenizer_free(t);
+}
+
+TEST(pieces_of_characters)
+{
+        const struct chars prepended = {0}, plain = {.normalizer = REPLACE};
+        struct chars over = {.normalizer = REPLACE,
+                             .pieces = ",\"b" META "\":263,\"b" META "a\":264",
+                             .merges = ",\"b " META "\",\"b" META " a\""};
+
+        check_chars(prepended, "ab ab", META "ab[0,2)|" META "ab[3,5)", " ab ab");
+        check_chars(prepended, " ab", META "[0,0)|" META "ab[1,3)", "  ab");
+        check_chars(prepended, "ba<s>ab", META "[0,0)|b[0,1)|a[1,2)|<s>[2,5)|" META "ab[5,7)",
+                    " ba<s> ab");
+        check_chars(prepended, "", "", "");
+        check_chars(prepended, "a  ", META "[0,0)|a[0,1)|" META META "[3,3)", " a  ");
+        check_chars(plain, "ab  ab", "ab[0,2)|" META "[3,3)|" META "ab[4,6)", "ab  ab");
+        check_chars(plain, "a" META "b", "a[0,1)|" META "[1,2)|b[2,3)", "a b");
+        /* Other characters are their bytes, which comes back whatever they are. */
+        check_chars(plain, "a\xc3\xa9\n", "a[0,1)|<0xC3>[1,2)|<0xA9>[1,2)|<0x0A>[3,3)",
+                    "a\xc3\xa9\n");
+        check_chars(plain, "<0x41>",
+                    "<0x3C>[0,1)|<0x30>[1,2)|<0x78>[2,3)|<0x34>[3,4)|<0x31>[4,5)|"
+                    "<0x3E>[5,6)",
+                    "<0x41>");
+        /* A piece that goes on over a space: words are not cut there. */
+        check_chars(over, "b a ab", "b" META "a[0,3)|" META "ab[4,6)", "b a ab");
+}
+
+TEST(files_with_pieces_of_characters_that_are_refused)
+{
+        static const struct {
+                struct chars file;
+                const char *sentence;
+        } cases[] = {
+                {{.without = 'x'},
+                 "the vocabulary has no piece '<0x78>', which \"byte_fallback\" needs"},
+                {{.normalizer = PREPEND},
+                 "\"byte_fallback\": true of the model BPE is supported only where the normalizer "
+                 "is "
+                 "a Replace of spaces by '" META "'"},
+                {{.normalizer = STEPS(REPLACE ",{\"type\":\"NFC\"}")},
+                 "the normalizer 'NFC' is not supported behind those that write spaces as '" META
+                 "'"},
+                {{.normalizer = STEPS("{\"type\":\"Prepend\",\"prepend\":\"x\"}," REPLACE)},
+                 "the normalizer 'Prepend' is not supported (BertNormalizer, NFC, NFD, NFKC, NFKD, "
+                 "Lowercase, StripAccents, Strip and a Sequence of them are)"},
+                {{.pre_tokenizer = "{\"type\":\"Metaspace\"}"},
+                 "the pre_tokenizer 'Metaspace' is not supported for the model BPE with "
+                 "\"byte_fallback\" (null is)"},
+                {{.decoder = "{\"type\":\"ByteLevel\"}"},
+                 "the decoder 'ByteLevel' is not supported (Sequence and null are)"},
+                {{.more = "\"ignore_merges\":true,"},
+                 "\"ignore_merges\": true of the model BPE is not supported with "
+                 "\"byte_fallback\""},
+        };
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                CHECK(load_chars(cases[i].file) == NULL);
+                CHECK_STR(err.text, cases[i].sentence);
+        }
 }
 
 TEST(each_byte_that_text_may_hold_is_needed)

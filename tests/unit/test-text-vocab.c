@@ -75,6 +75,7 @@ TEST(each_normalizer_by_its_name)
                 {"{\"type\":\"NFKC\"}", "\xef\xbd\x81", "a"},
                 {"{\"type\":\"NFC\"}", "\xef\xbd\x81", "?"},
                 {"{\"type\":\"StripAccents\"}", "a\xcc\x81", "a"},
+                {"{\"type\":\"Strip\",\"strip_left\":true,\"strip_right\":true}", " a b ", "a|b"},
                 {"{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFD\"},"
                  "{\"type\":\"StripAccents\"},{\"type\":\"Lowercase\"}]}",
                  "\xc3\x81", "a"},
@@ -160,6 +161,11 @@ TEST(added_tokens_are_found_in_text)
         REQUIRE(t != NULL);
         CHECK_STR(pieces_with_offsets(t, "[x]\xe3\x80\x80 a [x] "), "[x][0,5)|a[5,6)|[x][7,11)");
         ran_tokenizer_free(t);
+        p.normalizer = "{\"type\":\"NFC\"}"; /* which leaves such a token alone */
+        t = load_parts(p);
+        REQUIRE(t != NULL);
+        CHECK_STR(pieces_with_offsets(t, "a\xcc\x81[x] a"), "?[0,2)|[x][2,6)|a[6,7)");
+        ran_tokenizer_free(t);
 }
 
 TEST(what_is_ignored_is_said)
@@ -187,7 +193,14 @@ TEST(the_unknown_parts_are_refused_by_name)
                "this is no tokenizer.json: it has no object 'model'");
         refuse((struct parts){.normalizer = "{\"type\":\"Prepend\"}"},
                "the normalizer 'Prepend' is not supported (BertNormalizer, NFC, NFD, NFKC, NFKD, "
-               "Lowercase, StripAccents and a Sequence of them are)");
+               "Lowercase, StripAccents, Strip and a Sequence of them are)");
+        refuse((struct parts){.normalizer = "{\"type\":\"Sequence\",\"normalizers\":["
+                                            "{\"type\":\"Strip\"},{\"type\":\"Replace\","
+                                            "\"pattern\":{\"String\":\"\\n\"},"
+                                            "\"content\":\" b \"}]}"},
+               "the normalizer 'Strip' is not supported before a Replace of line feeds");
+        refuse((struct parts){.normalizer = "{\"type\":\"Strip\",\"strip_left\":1}"},
+               "'strip_left' of Strip must be true or false");
         refuse((struct parts){.normalizer = "{\"type\":\"Replace\",\"pattern\":{\"String\":\"x\"},"
                                             "\"content\":\" y \"}"},
                "a normalizer of type Replace is understood only where it turns \"\\n\" into one "
@@ -213,9 +226,20 @@ TEST(the_unknown_parts_are_refused_by_name)
                 "'max_input_chars_per_word' is no whole number");
         refuse((struct parts){.decoder = "{\"type\":\"ByteLevel\"}"},
                "the decoder 'ByteLevel' is not supported (WordPiece and null are)");
+        /* Form NFC leaves most of ASCII alone, other forms do not. */
         refuse((struct parts){.added = "{\"id\":3,\"content\":\"[x]\"}",
-                              .normalizer = "{\"type\":\"NFC\"}"},
+                              .normalizer = "{\"type\":\"NFKC\"}"},
                "the added token '[x]' is \"normalized\": true, which is not supported");
+        static const char *const touched[] = {"[x", "a>", "[K]", "[;]", "[`]", "[\xc3\xa9]"};
+        for (size_t i = 0; i < sizeof(touched) / sizeof(touched[0]); i++) {
+                char added[80], sentence[120];
+                snprintf(added, sizeof added, "{\"id\":9,\"content\":\"%s\"}", touched[i]);
+                snprintf(sentence, sizeof sentence,
+                         "the added token '%s' is \"normalized\": true, which is not supported",
+                         touched[i]);
+                refuse((struct parts){.added = added, .normalizer = "{\"type\":\"NFC\"}"},
+                       sentence);
+        }
 }
 
 TEST(bad_pieces_are_refused)

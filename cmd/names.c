@@ -1,0 +1,240 @@
+/* names.c - what the labels or tags are called that records give as numbers. */
+#include "names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+
+void cmd_names_release(struct cmd_names *names)
+{
+        ran_buf_release(&names->text);
+        free(names->end);
+        *names = (struct cmd_names){0};
+}
+
+/* The text has grown by a name. */
+static int end_name(struct cmd_names *names, struct ran_error *err)
+{
+        size_t *grown = ran_grow(names->end, &names->cap, names->n + 1, sizeof(*grown), err);
+
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        names->end = grown;
+        if (names->text.failed)
+                return ran_fail(err, RAN_ENOMEM, "no memory for the names of labels");
+        grown[names->n++] = names->text.len;
+        return RAN_OK;
+}
+
+static int refuse(const struct cmd_names *names, const char *why, struct ran_error *err)
+{
+        return ran_fail(err, RAN_EFORMAT, "%s: %s", names->file, why);
+}
+
+/* ---- a name a line -------------------------------------------------------------------------- */
+
+static int read_lines(struct cmd_names *names, const char *s, size_t n, struct ran_error *err)
+{
+        const char *end = s + n;
+        int code = RAN_OK;
+
+        if (ran_utf8_valid(s, n) < n || memchr(s, '\0', n) != NULL)
+                return refuse(names, "these are no lines of UTF-8", err);
+        while (code == RAN_OK && s < end) {
+                const char *feed = memchr(s, '\n', (size_t)(end - s));
+                size_t length = (size_t)((feed != NULL ? feed : end) - s);
+                size_t written = length > 0 && s[length - 1] == '\r' ? length - 1 : length;
+                if (written == 0)
+                        return refuse(names, "a line is empty, where each has a name", err);
+                ran_buf_add(&names->text, s, written);
+                code = end_name(names, err);
+                s += length + (feed != NULL);
+        }
+        return code;
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+/* A part of the text. */
+struct value {
+        struct ran_span at;
+        char type; /* as in ran_member; 0: nothing */
+};
+
+static bool is_named(const char *json, struct ran_span name, const char *text)
+{
+        size_t n = strlen(text);
+
+        return name.end - name.begin == n + 2 && memcmp(json + name.begin + 1, text, n) == 0;
+}
+
+static struct value member(const char *json, struct value object, const char *name)
+{
+        struct value item;
+        struct ran_span its_name;
+        size_t pos = 0;
+
+        while (object.type == 'o' &&
+               ran_json_next(json, object.at, &pos, &its_name, &item.at, &item.type))
+                if (is_named(json, its_name, name))
+                        return item;
+        return (struct value){.type = 0};
+}
+
+static int add_string(struct cmd_names *names, const char *json, struct value item,
+                      struct ran_error *err)
+{
+        if (item.type != 's')
+                return refuse(names, "each name must be a string", err);
+        int code = ran_json_decode(json, item.at, &names->text, err);
+        return code == RAN_OK ? end_name(names, err) : refuse(names, err->text, err);
+}
+
+static int read_list(struct cmd_names *names, const char *json, struct value list,
+                     struct ran_error *err)
+{
+        struct value item;
+        size_t pos = 0;
+        int code = RAN_OK;
+
+        while (code == RAN_OK && ran_json_next(json, list.at, &pos, NULL, &item.at, &item.type))
+                code = add_string(names, json, item, err);
+        return code;
+}
+
+/* {"0": "O", "1": "B-PER"}, in any order: looked through for 0, then for 1, and so on. */
+static int read_numbered(struct cmd_names *names, const char *json, struct value object,
+                         struct ran_error *err)
+{
+        struct value item;
+        struct ran_span name;
+        size_t pos = 0, members = 0;
+        int code = RAN_OK;
+
+        while (ran_json_next(json, object.at, &pos, &name, &item.at, &item.type))
+                members++;
+        while (code == RAN_OK && names->n < members) {
+                char number[24];
+                snprintf(number, sizeof number, "%zu", names->n);
+                item = member(json, object, number);
+                if (item.type == 0)
+                        return refuse(names, "\"id2label\" must name all numbers from 0 on", err);
+                code = add_string(names, json, item, err);
+        }
+        return code;
+}
+
+/* The names of a class label, which may be what a list in the feature holds. */
+static struct value names_of_feature(const char *json, struct value feature)
+{
+        struct value found = {.type = 0};
+
+        while (feature.type == 'o' && found.type == 0) {
+                found = member(json, feature, "names");
+                feature = member(json, feature, "feature");
+        }
+        return found;
+}
+
+/* The list, or object of numbers, that has the names. */
+static struct value find(const char *json, struct value object, bool tags)
+{
+        static const char *const of_labels[] = {"label", "labels", NULL};
+        static const char *const of_tags[] = {"tags", "ner_tags", NULL};
+        struct value found = member(json, object, "id2label");
+        struct value features = member(json, object, "features");
+
+        for (const char *const *name = tags ? of_tags : of_labels; *name != NULL; name++)
+                if (found.type == 0)
+                        found = names_of_feature(json, member(json, features, *name));
+        return found.type == 0 ? member(json, object, "names") : found;
+}
+
+/* The text is the value of a member without a name, as only objects can be scanned. */
+static int read_json(struct cmd_names *names, const char *json, struct value all, bool tags,
+                     struct ran_error *err)
+{
+        struct value list = all.type == 'o' ? find(json, all, tags) : all;
+
+        if (list.type == 'a')
+                return read_list(names, json, list, err);
+        if (list.type == 'o')
+                return read_numbered(names, json, list, err);
+        return refuse(names,
+                      tags ? "it has neither \"id2label\" nor \"names\", nor names among "
+                             "\"features\" of \"tags\" or \"ner_tags\""
+                           : "it has neither \"id2label\" nor \"names\", nor names among "
+                             "\"features\" of \"label\" or \"labels\"",
+                      err);
+}
+
+static int scan_json(struct cmd_names *names, const char *s, size_t n, bool tags,
+                     struct ran_error *err)
+{
+        struct ran_record scanned = {0};
+        struct ran_buf object = {0};
+        struct ran_error why;
+
+        ran_buf_str(&object, "{\"\":");
+        ran_buf_add(&object, s, n);
+        ran_buf_char(&object, '}');
+        int code = object.failed
+                           ? ran_fail(&why, RAN_ENOMEM, "no memory for a file of %zu bytes", n)
+                           : ran_record_scan(&scanned, object.data, object.len, &why);
+        bool one = code == RAN_OK && scanned.count == 1;
+        const struct ran_member *all = one ? ran_record_find(&scanned, "", NULL) : NULL;
+        code = all == NULL
+                       ? refuse(names, code == RAN_ENOMEM ? why.text : "this is no valid JSON", err)
+                       : read_json(names, object.data, (struct value){all->value, all->type}, tags,
+                                   err);
+        ran_record_release(&scanned);
+        ran_buf_release(&object);
+        return code;
+}
+
+/* ---- both ----------------------------------------------------------------------------------- */
+
+static int read_file(struct cmd_names *names, const char *file, bool tags, struct ran_error *err)
+{
+        struct ran_bytes bytes;
+        int code = ran_bytes_open(&bytes, file, err);
+
+        if (code != RAN_OK)
+                return code;
+        names->file = file;
+        const char *s = (const char *)bytes.data;
+        size_t n = bytes.size, at = 0;
+        while (at < n && strchr(" \t\r\n", s[at]) != NULL && s[at] != '\0')
+                at++;
+        bool json = at < n && (s[at] == '{' || s[at] == '[');
+        code = json ? scan_json(names, s, n, tags, err) : read_lines(names, s, n, err);
+        if (code == RAN_OK && names->n == 0)
+                code = refuse(names, "it has no names", err);
+        ran_bytes_release(&bytes);
+        return code;
+}
+
+void cmd_names_open(struct cmd_names *names, const char *file, bool tags)
+{
+        struct ran_error err;
+
+        *names = (struct cmd_names){0};
+        if (file != NULL && read_file(names, file, tags, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s", err.text);
+}
+
+int cmd_names_of(const struct cmd_names *names, const char *s, size_t n, const char **name,
+                 size_t *length, struct ran_error *err)
+{
+        size_t number, begin;
+
+        if (!ran_parse_size(s, n, &number) || number >= names->n)
+                return ran_fail(err, RAN_EFORMAT, "%.*s has no name in %s, which has 0 to %zu",
+                                (int)(n < 40 ? n : 40), s, names->file, names->n - 1);
+        begin = number > 0 ? names->end[number - 1] : 0;
+        *name = names->text.data + begin;
+        *length = names->end[number] - begin;
+        return RAN_OK;
+}
