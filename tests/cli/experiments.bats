@@ -316,6 +316,66 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
   run -2 history-test -m model.ran texts.jsonl -- --cache x
 }
 
+@test "ablations: each variant once, learned as its name says, with the figures of its model" {
+  weather >train.jsonl
+  sed 's/wet day, number 3/dry day, number 3/' train.jsonl >test.jsonl # one is wrong
+  set -- --parts mean-pooling,no-review --layers 2,1 --windows 8,256 "the folder" train.jsonl test.jsonl \
+    $tiny --epochs 2 --dev test.jsonl --seed 5
+  ablations "$@" >table
+  [ "$(cut -d ' ' -f 1 table | paste -s -d ' ')" = \
+    'parts base mean-pooling no-review  layers 2 1  windows 8 256' ]
+  [ "$(grep -c '(base)' table)" -eq 2 ]
+  # As if by hand.
+  learn() { ran-train classify -q --wide 0 --no-refit $tiny --epochs 2 --dev test.jsonl --seed 5 "$@" -o model.ran train.jsonl; }
+  same() {
+    learn "${@:2}"
+    cmp model.ran "the folder/$1.ran"
+  }
+  same base
+  same mean-pooling --pooling mean
+  same no-review --no-review
+  same window-8 --window 8
+  same layers-1 --layers 1
+  right=$(ran-classify -m model.ran --eval test.jsonl | jq .accuracy)
+  weights=$(ran-train classify --dry-run $tiny --wide 0 --layers 1 train.jsonl 2>/dev/null |
+    awk '$1 == "parameters" { print $2, $9 }')
+  jq -s -e --argjson right "$right" --arg weights "$weights" 'length == 5 and
+    (map(select(.variant == "layers-1"))[0] | .accuracy == $right and .dev == $right and .epochs == 2 and
+      .epoch_seconds >= 0 and "\(.embedding) \(.weights - .embedding)" == $weights)' \
+    "the folder/results.jsonl"
+  rm "the folder/base.json"
+  printf '9m9s 9m9s\n1m2.250000s 0m1.5s\n' >"the folder/base.times"
+  ablations "$@" >table
+  [ "$(awk '/base/ { print $(NF - 2) }' table | sort -u)" = 31.9 ]
+  # What it has is not learned again, and rows may be added; of other files or options it would be wrong.
+  touch mark
+  ablations "$@" | cmp - table
+  ablations --parts '' --layers '' --windows 8,16 "the folder" train.jsonl test.jsonl "${@:10}" >more
+  [ "$(cut -d ' ' -f 1 more | paste -s -d ' ')" = 'windows 8 16' ]
+  [ "$(find "the folder" -name '*.ran' -newer mark)" = 'the folder/window-16.ran' ]
+  run -3 ablations "$@" --epochs 2
+  [[ $output == *'the folder is from other files or options'* ]]
+}
+
+@test "ablations: several labels, no development data; misuse, and what cannot be used" {
+  weather | sed 's/"label":\("[a-z]*"\)/"labels":[\1]/' >records.jsonl
+  only() { ablations --parts '' --windows '' --layers "$@"; }
+  only 1 folder records.jsonl records.jsonl $tiny --no-dev >table
+  [ "$(awk '$1 == 1 { print $3 }' table)" = - ]
+  run -2 ablations
+  run -2 ablations folder records.jsonl
+  run -2 ablations --size 3 folder records.jsonl records.jsonl
+  run -2 ablations --parts no-window folder records.jsonl records.jsonl
+  run -2 only 1,,2 folder records.jsonl records.jsonl
+  run -2 only 01 folder records.jsonl records.jsonl
+  [[ $output == *'there is no variant "layers-01"'* ]]
+  run -3 only 1 folder nowhere.jsonl records.jsonl
+  # What ran-train refuses is its to say, and nothing is taken for a result.
+  run -2 only 1 other records.jsonl records.jsonl --epochs x
+  [[ $output == *'--epochs must be a whole number'* ]]
+  [ ! -s other/layers-1.json ]
+}
+
 @test "seeds: a row for each, that of the model it trained, and their mean" {
   weather >train.jsonl
   sed 's/wet day, number 3/dry day, number 3/' train.jsonl >test.jsonl # one is wrong
