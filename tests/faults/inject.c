@@ -1,7 +1,7 @@
 /* inject.c - runs a program again and again, each time with another fault, and looks at what it
  * leaves.
  *
- *     inject [-n MOST] [-rt] [-o FILE]... [-i INPUT] [-c CHECKPOINT] PRELOAD PROGRAM ARGUMENT...
+ *     inject [-n MOST] [-brt] [-o FILE]... [-i INPUT] [-c CHECKPOINT] PRELOAD PROGRAM ARGUMENT...
  *     inject -k TIMES [-s SIGNAL] -o FILE PRELOAD PROGRAM ARGUMENT...
  *
  * The program runs in a folder `run` below the one where inject was started, in which there is
@@ -15,7 +15,8 @@
  *        command with --resume then gives the model that it should (-r).
  *
  * With -c a copy of that checkpoint is in the folder, too; when the program fails, there is one.
- * With -t the file system knows no files without a name.
+ * With -b it may end with 1, too, and a sentence: input that cannot be read is a bad document then,
+ * which the output lacks or says so of. With -t the file system knows no files without a name.
  *
  * With -k the program, a training, is killed at moments drawn by chance and goes on by --resume,
  * and is killed again, TIMES in all. A checkpoint that is there stays there, whole, until the model
@@ -63,7 +64,7 @@ static struct {
         char *preload, *input, *counts_file, *checkpoint;
         char *file[MOST_FILES];
         size_t files;
-        bool resumes, named;
+        bool resumes, named, forgiving;
         volatile struct faults *counts;
 } job;
 
@@ -363,6 +364,10 @@ static const char *judge(const struct fault *f, const struct outcome *o, const s
                 return "it ended by a signal";
         if (status == 0)
                 return complete(o, good);
+        if (status == 1 && job.forgiving)
+                return !says(o)           ? "it does not say what and where"
+                       : o->other != NULL ? "a file is left"
+                                          : NULL;
         if (status != 3 && status != -1)
                 return "a status that says something else";
         if (f->effect == MUST_GO_ON)
@@ -602,10 +607,13 @@ int main(int argc, char **argv)
         unsigned long most = 0, kills = 0;
         int option, signal = SIGKILL;
 
-        while ((option = getopt(argc, argv, "+n:rto:i:c:k:s:")) != -1)
+        while ((option = getopt(argc, argv, "+n:brto:i:c:k:s:")) != -1)
                 switch (option) {
                 case 'n':
                         most = strtoul(optarg, NULL, 10);
+                        break;
+                case 'b':
+                        job.forgiving = true;
                         break;
                 case 'r':
                         job.resumes = true;
@@ -635,7 +643,7 @@ int main(int argc, char **argv)
                         return 2;
                 }
         if (argc - optind < 2) {
-                fputs("inject [-n MOST] [-rt] [-o FILE]... [-i INPUT] [-c CHECKPOINT] "
+                fputs("inject [-n MOST] [-brt] [-o FILE]... [-i INPUT] [-c CHECKPOINT] "
                       "[-k TIMES [-s SIGNAL]] PRELOAD PROGRAM ARGUMENT...\n",
                       stderr);
                 return 2;
