@@ -98,12 +98,11 @@ static struct ran_list found;
  * others does not keep them from being read. */
 static int add(struct files *f, char *name, bool document, bool among_others, struct ran_error *err)
 {
-        char **names = ran_grow(f->name, &f->name_cap, f->n + 2, sizeof(*names), err);
-
-        if (names == NULL)
-                return RAN_ENOMEM;
         if (!(document && among_others) && strcmp(name, "-") != 0 && access(name, R_OK) != 0)
                 return ran_fail(err, RAN_EIO, "cannot open %s: %s", name, strerror(errno));
+        char **names = ran_grow(f->name, &f->name_cap, f->n + 2, sizeof(*names), err);
+        if (names == NULL)
+                return RAN_ENOMEM;
         f->name = names;
         bool *documents = ran_grow(f->document, &f->document_cap, f->n + 1, sizeof(bool), err);
         if (documents == NULL)

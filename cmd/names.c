@@ -152,7 +152,7 @@ static struct value find(const char *json, struct value object, bool tags)
         return found.type == 0 ? member(json, object, "names") : found;
 }
 
-/* The text is the value of a member without a name, as only objects can be scanned. */
+/* all: the value of a member, as only objects can be scanned. */
 static int read_json(struct cmd_names *names, const char *json, struct value all, bool tags,
                      struct ran_error *err)
 {
@@ -177,14 +177,14 @@ static int scan_json(struct cmd_names *names, const char *s, size_t n, bool tags
         struct ran_buf object = {0};
         struct ran_error why;
 
-        ran_buf_str(&object, "{\"\":");
+        ran_buf_str(&object, "{\"names\":");
         ran_buf_add(&object, s, n);
         ran_buf_char(&object, '}');
         int code = object.failed
                            ? ran_fail(&why, RAN_ENOMEM, "no memory for a file of %zu bytes", n)
                            : ran_record_scan(&scanned, object.data, object.len, &why);
         bool one = code == RAN_OK && scanned.count == 1;
-        const struct ran_member *all = one ? ran_record_find(&scanned, "", NULL) : NULL;
+        const struct ran_member *all = one ? ran_record_find(&scanned, "names", NULL) : NULL;
         code = all == NULL
                        ? refuse(names, code == RAN_ENOMEM ? why.text : "this is no valid JSON", err)
                        : read_json(names, object.data, (struct value){all->value, all->type}, tags,

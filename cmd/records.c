@@ -163,10 +163,13 @@ static void give_scratch(struct run *run, void *scratch)
                 run->loop->free_scratch(scratch);
 }
 
-/* What else there is to say about a line that is no record. */
-static int refuse_record(const struct run *run, const struct cmd_line *line, const char *json,
+/* What else there is to say about a line that is no record; what is wrong with all of a file, in
+ * its first line only. */
+static int refuse_record(const struct run *run, const struct slot *slot, const char *json,
                          struct ran_error *err)
 {
+        const struct cmd_line *line = &slot->line;
+        const struct lines_place *before = &slot->piece->place;
         char first = json[line->record.object.begin];
 
         if (line->number == 1 && first == '[')
@@ -174,7 +177,7 @@ static int refuse_record(const struct run *run, const struct cmd_line *line, con
                                 "%s (of an array of records, jq -c '.[]' FILE "
                                 "makes lines)",
                                 err->text);
-        if (run->unlike_any && first != '{')
+        if (run->unlike_any && first != '{' && before->number == before->blank)
                 return ran_fail(err, RAN_EFORMAT,
                                 "%s (say --input-format file if all of the file is one document, "
                                 "text if each line is, conll if each line is a word)",
@@ -205,7 +208,7 @@ static int read_record(const struct run *run, struct slot *slot, struct ran_erro
                 n = slot->imported.len;
         }
         code = ran_record_scan(&line->record, json, n, err);
-        return code == RAN_EFORMAT ? refuse_record(run, line, json, err) : code;
+        return code == RAN_EFORMAT ? refuse_record(run, slot, json, err) : code;
 }
 
 /* A member that we read must be there once: two answers are none. */

@@ -69,8 +69,9 @@ END
   [[ $stderr == *"input:2: no tab"*"looked like label, tab, text; --input-format says what it is"* ]]
   reads 'b\n' --input-format tsv
   [[ $stderr != *looked* ]]
-  reads 'just words\n{"text":"a"}\n[\n'
-  [[ $stderr == *"input:1: "*"found 'j' (say --input-format file if all of the file is one document, text if each line is, conll if each line is a word)"* ]]
+  reads '\njust words\n{"text":"a"}\nmore words\n'
+  [[ $stderr == *"input:4: column 1: expected an object, '{', found 'm'"$'\n'* ]]
+  [[ $stderr == *"input:2: "*"found 'j' (say --input-format file if all of the file is one document, text if each line is, conll if each line is a word)"* ]]
   [ "${lines[1]}" = '{"text":"a"}' ]
   # Where the first line says that they are JSON lines, they are.
   reads '{"text":"a"}\njust words\n'
