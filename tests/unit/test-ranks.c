@@ -119,7 +119,7 @@ static struct ran_ranks *begin(size_t n, struct sockets last)
                         k->die_at = last.die_at;
                         k->flip_at = last.flip_at;
                 }
-                _exit(ran_train_follow(rank_of(k, rank, n), &err) == RAN_OK ? 0 : 3);
+                test_leave(ran_train_follow(rank_of(k, rank, n), &err) == RAN_OK ? 0 : 3);
         }
         close_ends(k, n, 0);
         return rank_of(k, 0, n);

@@ -93,9 +93,6 @@ static size_t entries(const char *folder)
         return n;
 }
 
-/* There where lines are counted, see make coverage. */
-void __gcov_dump(void) __attribute__((weak));
-
 /* What follows changes TMPDIR or limits: in a process of its own. Returns whether fn did. */
 static bool in_child(bool (*fn)(const char *folder))
 {
@@ -105,13 +102,8 @@ static bool in_child(bool (*fn)(const char *folder))
 
         fflush(NULL);
         child = fork();
-        if (child == 0) {
-                bool good = fn(folder);
-
-                if (__gcov_dump != NULL)
-                        __gcov_dump();
-                _exit(!good);
-        }
+        if (child == 0)
+                test_leave(!fn(folder));
         free(folder);
         return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }

@@ -30,6 +30,9 @@ bool test_check_size(size_t got, size_t want, const char *what, const char *file
 bool test_check_near(double got, double want, double tolerance, const char *what, const char *file,
                      int line);
 
+/* Ends a child process at once, as _exit, but what it ran is counted by make coverage. */
+_Noreturn void test_leave(int status);
+
 /* The path of `name` in a folder of this program's own that is removed at its end. Free it. */
 char *test_path(const char *name);
 
