@@ -70,17 +70,23 @@ static bool is_named(const char *json, struct ran_span name, const char *text)
         return name.end - name.begin == n + 2 && memcmp(json + name.begin + 1, text, n) == 0;
 }
 
-static struct value member(const char *json, struct value object, const char *name)
+/* The first such member from *pos on, which is behind it then. */
+static struct value member_from(const char *json, struct value object, const char *name,
+                                size_t *pos)
 {
         struct value item;
         struct ran_span its_name;
-        size_t pos = 0;
 
         while (object.type == 'o' &&
-               ran_json_next(json, object.at, &pos, &its_name, &item.at, &item.type))
+               ran_json_next(json, object.at, pos, &its_name, &item.at, &item.type))
                 if (is_named(json, its_name, name))
                         return item;
         return (struct value){.type = 0};
+}
+
+static struct value member(const char *json, struct value object, const char *name)
+{
+        return member_from(json, object, name, &(size_t){0});
 }
 
 static int add_string(struct cmd_names *names, const char *json, struct value item,
@@ -104,13 +110,14 @@ static int read_list(struct cmd_names *names, const char *json, struct value lis
         return code;
 }
 
-/* {"0": "O", "1": "B-PER"}, in any order: looked through for 0, then for 1, and so on. */
+/* {"0": "O", "1": "B-PER"}, in any order: looked through for 0, then for 1, and so on, which is
+ * next in most files. */
 static int read_numbered(struct cmd_names *names, const char *json, struct value object,
                          struct ran_error *err)
 {
         struct value item;
         struct ran_span name;
-        size_t pos = 0, members = 0;
+        size_t pos = 0, at = 0, members = 0;
         int code = RAN_OK;
 
         while (ran_json_next(json, object.at, &pos, &name, &item.at, &item.type))
@@ -118,7 +125,11 @@ static int read_numbered(struct cmd_names *names, const char *json, struct value
         while (code == RAN_OK && names->n < members) {
                 char number[24];
                 snprintf(number, sizeof number, "%zu", names->n);
-                item = member(json, object, number);
+                item = member_from(json, object, number, &at);
+                if (item.type == 0) {
+                        at = 0;
+                        item = member_from(json, object, number, &at);
+                }
                 if (item.type == 0)
                         return refuse(names, "\"id2label\" must name all numbers from 0 on", err);
                 code = add_string(names, json, item, err);
