@@ -216,8 +216,10 @@ check: ## everything that must pass: packages, build, unit tests, tests of the p
 
 .PHONY: unit
 unit: $(unit_tests) $(kept) $(benchmarks) ## the unit tests only, and what fuzzers found; benchmarks are built, lest they rot
-	@set -e; for test in $(unit_tests); do $(EMULATOR) $$test $(unit_named); done
-	@set -e; for fuzzer in $(kept); do $(EMULATOR) $$fuzzer tests/fuzz/seeds/$${fuzzer##*/}/*; done
+	@failed=; for test in $(unit_tests); do $(EMULATOR) $$test $(unit_named) || failed="$$failed $${test##*/}"; done; \
+	for fuzzer in $(kept); do \
+	  $(EMULATOR) $$fuzzer tests/fuzz/seeds/$${fuzzer##*/}/* || failed="$$failed $${fuzzer##*/}"; done; \
+	test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 
 # For another processor, whose programs an emulator runs. Nothing of this machine's packages changes.
 arm64 = $(BUILD)/arm64
