@@ -189,6 +189,7 @@ static void configure(struct tiny *t, int kind)
         case TINY_TAG:
                 c->task = RAN_TASK_TAG;
                 c->crf = true;
+                c->wide = 8;
                 break;
         case TINY_MLM:
                 c->task = RAN_TASK_MLM;

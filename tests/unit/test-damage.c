@@ -466,6 +466,7 @@ TEST(damaged_tagger)
 
         c.task = RAN_TASK_TAG;
         c.crf = true;
+        c.wide = 10, c.spelling = 7;
         damage_model("tagger", &c, false, NULL);
 }
 
