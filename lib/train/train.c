@@ -422,7 +422,7 @@ static int on_pass(void *arg, size_t passes)
 static int learn_chain(struct ran_trainer *t, struct ran_error *err)
 {
         if (t->at.cost == 0)
-                t->at.cost = ran_chain_cost;
+                t->at.cost = ran_chain_cost * t->wide_rate;
         const struct ran_chain_fit k = {.c = t->c,
                                         .d = t->job->train,
                                         .document = t->document,
@@ -448,8 +448,10 @@ static int learn_linear(struct ran_trainer *t, struct ran_error *err)
                                        err);
         if (rc == RAN_OK)
                 rc = ran_linear_fit(&wide, t->idf, t->wide, t->p.head.wide_b, err);
-        t->at.cost = wide.cost;
-        t->at.ratios = wide.ratios;
+        if (rc == RAN_OK) {
+                t->at.cost = wide.cost;
+                t->at.ratios = wide.ratios;
+        }
         return rc;
 }
 
