@@ -175,6 +175,7 @@ int ran_calibrate(struct ran_calibration *c, const struct ran_dataset *d,
                         continue;
                 right[n++] = label != RAN_LABEL_UNKNOWN ? probabilities[b * d->C + label] : 0;
         }
+        ran_calibration_release(c); /* a stranger's checkpoint may have brought one */
         ran_calibration_make(c, right, n);
         return RAN_OK;
 }
