@@ -6,8 +6,8 @@
 
 /* Kinds of features: part of the format of model files. */
 enum { WORD, LETTERS, SPELLING, SHAPES, RUN };
-enum { NEAR = 2 };                      /* words before and behind that are looked at */
-enum { CASE = 0, SHAPE = 1, ENDS = 2 }; /* of a spelling: which of its features */
+enum { NEAR = 2 };           /* words before and behind that are looked at */
+enum { SHAPE = 1, FAR = 2 }; /* of a spelling: which; how many of words two away */
 enum { PREFIX_4 = RAN_SPELLING / 2, SUFFIX_4 = RAN_SPELLING - 1 };
 
 size_t ran_word_features(const struct ran_config *c)
@@ -15,7 +15,7 @@ size_t ran_word_features(const struct ran_config *c)
         size_t n = 2 * NEAR + 1; /* which words */
 
         if (c->spelling > 0)
-                n += 3 * (1 + RAN_SPELLING) + 2 * ENDS + 3;
+                n += 3 * (1 + RAN_SPELLING) + 2 * FAR + 3;
         for (size_t i = 2; i <= c->ngrams; i++)
                 n += i;
         return n;
@@ -84,7 +84,7 @@ static void note_spelling(struct reader *r)
         for (int away = -NEAR; away <= NEAR; away++) {
                 bool beside = away >= -1 && away <= 1;
 
-                for (size_t i = 0; i < (beside ? RAN_SPELLING : ENDS) && is_there(r, away); i++)
+                for (size_t i = 0; i < (beside ? RAN_SPELLING : FAR) && is_there(r, away); i++)
                         note(r, ran_wide_extend(ran_wide_extend(begin(SPELLING, away), (uint32_t)i),
                                                 spelling_of(r, away)[i]));
                 if (beside && is_there(r, away))

@@ -174,7 +174,7 @@ int ran_blend_fit(struct ran_blend *blend, struct ran_blend usual, const struct 
 struct words {
         const struct ran_dataset *d;
         const struct ran_tag_path *deep, *wide;
-        float *score;          /* (words, C) of a document */
+        float *score;          /* (words, C) of a sentence */
         float *chain, *dchain; /* as ran_chain_floats has them */
         double *scratch;
 };

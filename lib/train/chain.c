@@ -10,6 +10,7 @@
 
 /* Words of a step at most: of a text that has no sentences, a step for each so many. */
 enum { SPAN = 256 };
+
 const double ran_chain_cost = 0.5;
 
 /* Steps begin with this: a word has some fifty features of 1, and moves half of what would be too
