@@ -96,12 +96,17 @@ examples() {
     sed 's/\\e/\\/g; s/\\-/-/g; s/\\(dq/"/g'
 }
 
-@test "manual: the examples run" {
+# days: what the commands of the pages work on.
+days() {
   for word in wet dry; do
     for i in 1 2 3 4 5 6 7 8; do
       echo "{\"id\":\"$word$i\",\"text\":\"it was a $word day, number $i\",\"label\":\"$word\"}"
     done
-  done >documents.jsonl
+  done
+}
+
+@test "manual: the examples run" {
+  days >documents.jsonl
   cp documents.jsonl test.jsonl
   cp documents.jsonl train.jsonl
   jq -r .text documents.jsonl >lines.txt
@@ -123,11 +128,7 @@ blocks() {
 }
 
 @test "manual: what is shown elsewhere runs, too, and is what it says" {
-  for word in wet dry; do
-    for i in 1 2 3 4 5 6 7 8; do
-      echo "{\"id\":\"$word$i\",\"text\":\"it was a $word day, number $i\",\"label\":\"$word\"}"
-    done
-  done >documents.jsonl
+  days >documents.jsonl
   for copy in test train labelled out; do
     cp documents.jsonl $copy.jsonl
   done
