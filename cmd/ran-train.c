@@ -423,10 +423,10 @@ static void leave_spelling(struct session *s)
 {
         if (config.spelling > 0)
                 cmd_note("the documents are ids, which are not spelled: --spelling 0");
-        if (config.wide_affixes && cmd_was_set("wide_affixes"))
-                cmd_note("what ids begin and end with is not known, either: --no-wide-affixes");
+        if (config.affixes && cmd_was_set("affixes"))
+                cmd_note("what ids begin and end with is not known, either: --no-affixes");
         config.spelling = s->source.spelling = 0;
-        config.wide_affixes = false;
+        config.affixes = false;
 }
 
 static void read_training(struct session *s, char **files)
@@ -735,7 +735,7 @@ static int classify(int argc, char **argv)
 {
         static const struct preset presets[] = {
                 {"task", "classify"},     {"vocab_type", "wordpiece"}, {"wide", "262144"},
-                {"wide_affixes", "true"}, {"refit", "true"},           {0},
+                {"affixes", "true"}, {"refit", "true"},           {0},
         };
 
         return run_task(RAN_TASK_CLASSIFY, &classify_program, presets, argc, argv);

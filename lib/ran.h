@@ -612,7 +612,7 @@ struct ran_config {
         size_t spelling;       /* rows of the table of spelling; 0: pieces alone */
         size_t wide, ngrams;   /* classify, tag: rows of the table of the wide path, 0: none; and the
                                   longest runs of ids that it looks at */
-        bool wide_affixes;     /* and whether at what words begin and end with, too */
+        bool affixes;          /* and whether at what words begin and end with, too */
         size_t rank;           /* contextualizer: width u of the second-order attention */
         int context;           /* contextualizer: the first context, RAN_CONTEXT_... */
         bool position_scale;   /* contextualizer */

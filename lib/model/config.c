@@ -156,9 +156,9 @@ const struct ran_field ran_config_fields[] = {
          .value = "N",
          .initial = "2",
          .help = "wide path: the longest runs, in pieces"},
-        {.name = "wide_affixes",
+        {.name = "affixes",
          .type = RAN_FIELD_BOOL,
-         AT(wide_affixes),
+         AT(affixes),
          .help = "wide path: what words begin and end with, too, two to five characters; of words "
                  "that are unknown or in pieces nothing else"},
         {.name = "rank",
@@ -227,8 +227,8 @@ const struct ran_field ran_config_fields[] = {
 bool ran_config_is_of_task(const char *name)
 {
         static const char *const of_task[] = {
-                "task",           "mask",     "min_window", "pooling", "multilabel",   "crf",
-                "join_sentences", "spelling", "wide",       "ngrams",  "wide_affixes", "shortlist"};
+                "task",           "mask",     "min_window", "pooling", "multilabel", "crf",
+                "join_sentences", "spelling", "wide",       "ngrams",  "affixes",    "shortlist"};
 
         for (size_t i = 0; i < sizeof of_task / sizeof *of_task; i++)
                 if (strcmp(of_task[i], name) == 0)
@@ -273,10 +273,14 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
                                 "the wide path leads from words to labels or tags, and language "
                                 "models have none: for '%s' wide must be 0",
                                 tasks[c->task]);
-        if (c->wide_affixes && c->wide > 0 && c->task == RAN_TASK_TAG)
+        if (c->affixes && c->wide == 1)
+                return ran_fail(err, RAN_EINVAL,
+                                "runs and affixes have rows of their own: wide must be 2 at "
+                                "least, or affixes off");
+        if (c->affixes && c->wide > 0 && c->task == RAN_TASK_TAG)
                 return ran_fail(err, RAN_EINVAL,
                                 "a tagger looks at the beginnings and ends of words as spelling: "
-                                "wide_affixes must be off");
+                                "affixes must be off");
         if (c->encoder != RAN_ENCODER_CONTEXTUALIZER && c->rotary && c->head_dim % 2 != 0)
                 return ran_fail(err, RAN_EINVAL,
                                 "rotary positions turn pairs: head_dim must be even, "

@@ -160,7 +160,7 @@ static int make_pieces(struct ran_model *m, struct ran_error *err)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the wide path looks at what pieces begin and end with, but the "
                                 "model has no tokenizer");
-        m->params.pieces = m->pieces = ran_wide_pieces(m->tokenizer, m->config.wide, err);
+        m->params.pieces = m->pieces = ran_wide_pieces(m->tokenizer, &m->config, err);
         return m->pieces != NULL ? RAN_OK : RAN_ENOMEM;
 }
 

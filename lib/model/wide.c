@@ -15,6 +15,11 @@ uint32_t ran_wide_bucket(const uint32_t *ids, size_t n, size_t buckets)
         return ran_wide_bucket_of(hash, buckets);
 }
 
+size_t ran_wide_runs(const struct ran_config *c)
+{
+        return c->affixes ? c->wide - (c->wide + 3) / 4 : c->wide;
+}
+
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
 /* Where character i of a piece begins, or its end: pieces are UTF-8. */
@@ -39,26 +44,28 @@ static size_t characters(const char *piece, size_t n)
 }
 
 /* No run of ids begins as these do. */
-static uint32_t affix_of(bool last, const char *from, const char *end, size_t buckets)
+static uint32_t affix_of(bool last, const char *from, const char *end, const struct ran_config *c)
 {
+        size_t runs = ran_wide_runs(c);
         uint64_t hash = UINT64_C(0x5370656c6c696e67) + last;
 
         for (; from < end; from++)
                 hash = ran_wide_extend(hash, (unsigned char)*from);
-        return ran_wide_bucket_of(hash, buckets);
+        return (uint32_t)runs + ran_wide_bucket_of(hash, c->wide - runs);
 }
 
-static void describe(uint32_t *to, const char *piece, size_t n, size_t buckets)
+static void describe(uint32_t *to, const char *piece, size_t n, const struct ran_config *c)
 {
         size_t count = characters(piece, n);
 
         for (size_t i = RAN_AFFIX_LEAST; i <= RAN_AFFIX_MOST && i <= count; i++, to += 2) {
-                to[0] = affix_of(false, piece, piece + byte_of(piece, n, i), buckets);
-                to[1] = affix_of(true, piece + byte_of(piece, n, count - i), piece + n, buckets);
+                to[0] = affix_of(false, piece, piece + byte_of(piece, n, i), c);
+                to[1] = affix_of(true, piece + byte_of(piece, n, count - i), piece + n, c);
         }
 }
 
-uint32_t *ran_wide_pieces(const struct ran_tokenizer *t, size_t buckets, struct ran_error *err)
+uint32_t *ran_wide_pieces(const struct ran_tokenizer *t, const struct ran_config *c,
+                          struct ran_error *err)
 {
         static const char goes_on[] = "##"; /* as pieces of words begin that are not the first */
         size_t V = ran_tokenizer_size(t), all, mark = strlen(goes_on);
@@ -82,7 +89,7 @@ uint32_t *ran_wide_pieces(const struct ran_tokenizer *t, size_t buckets, struct 
                         piece += mark;
                         n -= mark;
                 }
-                describe(to, piece, n, buckets);
+                describe(to, piece, n, c);
         }
         return pieces;
 }
@@ -91,12 +98,12 @@ uint32_t *ran_wide_pieces(const struct ran_tokenizer *t, size_t buckets, struct 
 
 bool ran_wide_wants_pieces(const struct ran_config *c)
 {
-        return ran_is_wide_by_documents(c) && c->wide_affixes;
+        return ran_is_wide_by_documents(c) && c->affixes;
 }
 
 size_t ran_wide_features(const struct ran_config *c)
 {
-        return c->ngrams + (c->wide_affixes ? RAN_AFFIXES : 0);
+        return c->ngrams + (c->affixes ? RAN_AFFIXES : 0);
 }
 
 static uint32_t kind(const uint32_t *pieces, uint32_t id)
@@ -136,7 +143,7 @@ size_t ran_wide_list(struct ran_place *to, struct ran_place *spare, const struct
                      const uint32_t *pieces, const uint32_t *ids, size_t L)
 {
         struct ran_place *sorted;
-        size_t runs = 0, n = 0;
+        size_t buckets = ran_wide_runs(c), runs = 0, n = 0;
 
         for (size_t t = 0; t < L; t++) {
                 size_t most = longest_run(c, pieces, ids, L, t);
@@ -144,7 +151,7 @@ size_t ran_wide_list(struct ran_place *to, struct ran_place *spare, const struct
 
                 for (size_t i = 0; i < most; i++) {
                         hash = ran_wide_extend(hash, ids[t + i]);
-                        to[runs++].id = ran_wide_bucket_of(hash, c->wide);
+                        to[runs++].id = ran_wide_bucket_of(hash, buckets);
                 }
                 for (size_t i = 0; i < RAN_AFFIXES && pieces != NULL; i++) {
                         uint32_t bucket = affix(pieces, ids, L, t, i);
@@ -171,11 +178,23 @@ float ran_wide_idf(double having, double documents)
 
 /* ---- the features of a document ------------------------------------------------------------- */
 
-/* x of a document, its length 1; what does not count is left out. */
-static size_t weigh(struct ran_gram *gram, const struct ran_place *list, size_t n, const float *idf)
+static void shorten(struct ran_gram *gram, size_t n, double length)
 {
-        size_t grams = 0;
         double squares = 0;
+
+        for (size_t i = 0; i < n; i++)
+                squares += (double)gram[i].x * (double)gram[i].x;
+        for (size_t i = 0; i < n; i++)
+                gram[i].x = (float)((double)gram[i].x * length / sqrt(squares));
+}
+
+/* x of a document, its length 1, of which runs and affixes have as much; what does not count is
+ * left out. runs: the buckets of these. */
+static size_t weigh(struct ran_gram *gram, const struct ran_place *list, size_t n, const float *idf,
+                    size_t runs)
+{
+        size_t grams = 0, first = 0;
+        double length;
 
         for (size_t i = 0; i < n; i++) {
                 double x = list[i].at == 1 ? 1 : 1 + ran_log((double)list[i].at);
@@ -185,10 +204,11 @@ static size_t weigh(struct ran_gram *gram, const struct ran_place *list, size_t 
                 if (x == 0)
                         continue;
                 gram[grams++] = (struct ran_gram){list[i].id, list[i].at, (float)x};
-                squares += x * x;
+                first += list[i].id < runs;
         }
-        for (size_t i = 0; i < grams; i++)
-                gram[i].x = (float)((double)gram[i].x / sqrt(squares));
+        length = first > 0 && first < grams ? sqrt(0.5) : 1;
+        shorten(gram, first, length);
+        shorten(gram + first, grams - first, length);
         return grams;
 }
 
@@ -196,7 +216,9 @@ size_t ran_wide_read(struct ran_gram *gram, struct ran_place *place, struct ran_
                      const struct ran_config *c, const uint32_t *pieces, const float *idf,
                      const uint32_t *ids, size_t L)
 {
-        return weigh(gram, place, ran_wide_list(place, spare, c, pieces, ids, L), idf);
+        size_t n = ran_wide_list(place, spare, c, pieces, ids, L);
+
+        return weigh(gram, place, n, idf, ran_wide_runs(c));
 }
 
 static void read_document(struct ran_work *w, const struct ran_params *p, size_t b)
@@ -268,14 +290,14 @@ void ran_wide_explain(const struct ran_work *w, const struct ran_params *p, size
         const struct worth k = {&w->head, p, weight, C};
         const struct ran_config *c = w->c;
         const uint32_t *ids = w->rows->ids;
-        size_t L = w->rows->L;
+        size_t L = w->rows->L, runs = ran_wide_runs(c);
 
         for (size_t t = 0; t < L; t++) {
                 size_t most = longest_run(c, p->pieces, ids, L, t);
 
                 for (size_t n = 1; n <= most; n++) {
-                        double part = share / (double)n *
-                                      worth_of(&k, ran_wide_bucket(ids + t, n, c->wide));
+                        double part =
+                                share / (double)n * worth_of(&k, ran_wide_bucket(ids + t, n, runs));
 
                         for (size_t i = t; i < t + n; i++)
                                 value[i] += part;

@@ -4,13 +4,15 @@
  *   logits += wide.bias + Σ_g x_g wide.weight[g]          beside those of the encoder
  *   x_g = (1 + ln n_g) idf[g] / |...|                     so that the whole of x has the length 1
  *
- * g are buckets: each run of 1 to `ngrams` ids is hashed to one of `wide`, with `wide_affixes` what
- * each word begins and ends with, too, and n_g is how many of these the document has there. idf[g]
+ * g are buckets: each run of 1 to `ngrams` ids is hashed to one of `wide`, and n_g is how many of
+ * these the document has there. With `affixes` the last quarter of the buckets has what each word
+ * begins and ends with, and the runs have the others. Of a document that has both, both have the
+ * same length, 1/√2: a word is one run and up to eight affixes, which would drown the runs. idf[g]
  * = 1 + ln((1 + B) / (1 + b_g)), if b_g of the B documents that were learned from have the bucket;
  * 0, which leaves it out, if fewer than two have. It is what a linear model of n-grams does
  * (TF-IDF), and costs a line of the table for each bucket of the document, whatever its length.
  *
- * With `wide_affixes` a word that is cut into pieces, or unknown, is in no run: it is rare, and
+ * With `affixes` a word that is cut into pieces, or unknown, is in no run: it is rare, and
  * where a collection has rare words says little of where a new document has them.
  *
  * Each path learns by itself, as if the other were not there (train/linear.h); how much either
@@ -37,8 +39,11 @@ static inline uint32_t ran_wide_bucket_of(uint64_t hash, size_t buckets)
         return (uint32_t)(hash % buckets);
 }
 
-/* The bucket of n ids in a row. */
+/* The bucket of n ids in a row, of the ran_wide_runs(c) which are those of runs. */
 uint32_t ran_wide_bucket(const uint32_t *ids, size_t n, size_t buckets);
+
+/* How many buckets are those of runs, the first ones; all others are those of affixes. */
+size_t ran_wide_runs(const struct ran_config *c);
 
 /* What is known of a piece, RAN_PIECE numbers: the buckets of its first 2, 3, 4, 5 characters and
  * of its last ones, in turns (a shorter piece has fewer), and what it is of a word. */
@@ -47,8 +52,10 @@ enum { RAN_PIECE_BEGINS, RAN_PIECE_GOES_ON, RAN_PIECE_UNKNOWN };
 /* Where it has none. */
 #define RAN_NO_AFFIX UINT32_MAX
 
-/* That of each piece of a vocabulary, (V, RAN_PIECE), to be freed. NULL: memory ran out. */
-uint32_t *ran_wide_pieces(const struct ran_tokenizer *t, size_t buckets, struct ran_error *err);
+/* That of each piece of a vocabulary, (V, RAN_PIECE), to be freed, for a c that wants them. NULL:
+ * memory ran out. */
+uint32_t *ran_wide_pieces(const struct ran_tokenizer *t, const struct ran_config *c,
+                          struct ran_error *err);
 
 /* Whether they are needed. */
 bool ran_wide_wants_pieces(const struct ran_config *c);

@@ -110,7 +110,7 @@ static const struct row {
         matters *matters;      /* NULL: always */
 } rows[] = {
         {"ngrams", {"1", "2", "3"}, has_free_ngrams},
-        {"wide_affixes", {"false", "true"}, has_affixes},
+        {"affixes", {"false", "true"}, has_affixes},
         {"wide_cost", {"0", "0.2", "1", "4"}, is_wide},
         {"learning_rate",
          {"0.0002", "0.0003", "0.0005", "0.0007", "0.001", "0.0015", "0.002", "0.003", "0.005"},

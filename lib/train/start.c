@@ -110,7 +110,7 @@ static void take_tensors(struct ran_trainer *t, const struct ran_layout *theirs)
                 take_rows(t, t->V, t->c->spelling, m->params.spelling);
         /* A classifier's weights mean nothing without their idf. */
         if (head && t->c->wide > 0 && t->c->wide == m->config.wide &&
-            t->c->ngrams == m->config.ngrams && t->c->wide_affixes == m->config.wide_affixes &&
+            t->c->ngrams == m->config.ngrams && t->c->affixes == m->config.affixes &&
             (t->c->task != RAN_TASK_TAG || t->c->spelling == m->config.spelling)) {
                 memcpy(t->wide, m->params.wide, t->c->wide * t->C * sizeof *t->wide);
                 if (t->idf != NULL)

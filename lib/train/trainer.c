@@ -93,7 +93,7 @@ static int allocate_tables(struct ran_trainer *t, bool dev, struct ran_error *er
         t->p.spelling = t->c->spelling > 0 ? t->p.embed + t->V * t->D : NULL;
         if (!ran_wide_wants_pieces(t->c))
                 return RAN_OK;
-        t->p.pieces = t->pieces = ran_wide_pieces(t->job->tokenizer, t->c->wide, err);
+        t->p.pieces = t->pieces = ran_wide_pieces(t->job->tokenizer, t->c, err);
         return t->pieces != NULL ? RAN_OK : RAN_ENOMEM;
 }
 
@@ -173,7 +173,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         if (ran_wide_wants_pieces(t->c) && job->tokenizer == NULL)
                 return ran_fail(err, RAN_EINVAL,
                                 "without a vocabulary nobody knows what ids begin and end with: "
-                                "wide_affixes must be off");
+                                "affixes must be off");
         rc = ran_config_check(t->c, err);
         if (rc == RAN_OK)
                 rc = ran_train_settings_check(t->s, t->c, err);

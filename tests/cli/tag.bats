@@ -481,8 +481,8 @@ left O' ]
   # Another training may begin with it; at a rate of 0 what it says stays as it is.
   ran-train tag -q $few --wide 4096 --init wide.ran --init-rate 0 -o again.ran cues.jsonl
   cmp <(ran-tag -m wide.ran --logits cues.jsonl) <(ran-tag -m again.ran --logits cues.jsonl)
-  run -2 --separate-stderr ran-train tag $few --wide-affixes -o no.ran cues.jsonl
-  [[ $stderr == *'wide_affixes must be off'* ]]
+  run -2 --separate-stderr ran-train tag $few --affixes -o no.ran cues.jsonl
+  [[ $stderr == *'affixes must be off'* ]]
 }
 
 @test "train tag: killed and resumed, the wide path and all, it gives the bytes of one run" {

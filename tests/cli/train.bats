@@ -304,6 +304,14 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   [ ! -e m.ran ]
 }
 
+@test "train: a wide path of one row has none for affixes" {
+  documents 60 >train.jsonl
+  run -2 --separate-stderr ran-train classify $shape --wide 1 -o m.ran train.jsonl
+  [[ $stderr == *'wide must be 2 at least, or affixes off'* ]]
+  ran-train classify $shape -q --epochs 1 --wide 2 -o two.ran train.jsonl
+  ran-train classify $shape -q --epochs 1 --wide 1 --no-affixes -o one.ran train.jsonl
+}
+
 # ---- progress ------------------------------------------------------------------------------------
 
 @test "train: plain lines where no terminal is, none with -q or --progress=never" {

@@ -172,7 +172,7 @@ static void configure(struct tiny *t, int kind)
         c->window = 4;
         c->min_window = 1;
         c->rank = 2;
-        c->wide_affixes = false;
+        c->affixes = false;
         t->s.epochs = 2;
         t->s.batch = 2;
         switch (kind) {

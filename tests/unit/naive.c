@@ -737,6 +737,12 @@ static void read_pooled(const struct naive *n, double *v, const uint32_t *ids, s
 
 /* ---- the wide path ---- */
 
+/* The last quarter is for affixes, rounded up. */
+static size_t runs_of(const struct naive *n)
+{
+        return n->c->affixes ? 3 * n->c->wide / 4 : n->c->wide;
+}
+
 /* One round of SplitMix64 for each id. */
 static size_t bucket_of(const struct naive *n, const uint32_t *ids, size_t length)
 {
@@ -748,7 +754,7 @@ static size_t bucket_of(const struct naive *n, const uint32_t *ids, size_t lengt
                 z = (z ^ z >> 27) * 0x94d049bb133111ebu;
                 z ^= z >> 31;
         }
-        return (size_t)(z % n->c->wide);
+        return (size_t)(z % runs_of(n));
 }
 
 static uint32_t kind(const struct naive *n, uint32_t id)
@@ -760,22 +766,22 @@ static uint32_t kind(const struct naive *n, uint32_t id)
 static bool words_are_whole(const struct naive *n, const uint32_t *ids, size_t L, size_t from,
                             size_t to)
 {
-        for (size_t t = from; t < to && n->c->wide_affixes; t++)
+        for (size_t t = from; t < to && n->c->affixes; t++)
                 if (kind(n, ids[t]) != RAN_PIECE_BEGINS)
                         return false;
-        return !n->c->wide_affixes || to == L || kind(n, ids[to]) != RAN_PIECE_GOES_ON;
+        return !n->c->affixes || to == L || kind(n, ids[to]) != RAN_PIECE_GOES_ON;
 }
 
 static void add_wide(const struct naive *n, double *logits, const uint32_t *ids, size_t L)
 {
         const double *table = n->embed + (n->V + n->c->spelling) * n->c->dim;
-        double *x = doubles(n->c->wide), squares = 0;
+        double *x = doubles(n->c->wide), squares[2] = {0};
 
         for (size_t length = 1; length <= n->c->ngrams; length++)
                 for (size_t t = 0; t + length <= L; t++)
                         if (words_are_whole(n, ids, L, t, t + length))
                                 x[bucket_of(n, ids + t, length)]++;
-        for (size_t t = 0; n->c->wide_affixes && t < L; t++)
+        for (size_t t = 0; n->c->affixes && t < L; t++)
                 for (size_t i = 0; i < RAN_AFFIXES; i++) {
                         uint32_t bucket = n->pieces[ids[t] * RAN_PIECE + i];
                         size_t later = i % 2 == 0 ? t : t + 1; /* the first is behind no other */
@@ -786,11 +792,14 @@ static void add_wide(const struct naive *n, double *logits, const uint32_t *ids,
                 }
         for (size_t g = 0; g < n->c->wide; g++) {
                 x[g] = x[g] > 0 ? (1 + log(x[g])) * (double)n->idf[g] : 0;
-                squares += x[g] * x[g];
+                squares[g >= runs_of(n)] += x[g] * x[g];
         }
-        for (size_t g = 0; g < n->c->wide && squares > 0; g++)
-                for (size_t c = 0; c < n->C; c++)
-                        logits[c] += x[g] / sqrt(squares) * table[g * n->C + c];
+        for (size_t g = 0; g < n->c->wide; g++) {
+                double other = squares[g < runs_of(n)], own = squares[g >= runs_of(n)];
+
+                for (size_t c = 0; c < n->C && x[g] > 0; c++)
+                        logits[c] += x[g] / sqrt(other > 0 ? 2 * own : own) * table[g * n->C + c];
+        }
         for (size_t c = 0; c < n->C; c++)
                 logits[c] += n->head->wide.b[c];
         free(x);

@@ -437,7 +437,7 @@ TEST(damaged_classifier)
 {
         struct ran_config c = small();
 
-        c.wide = 10, c.wide_affixes = true, c.spelling = 7;
+        c.wide = 10, c.affixes = true, c.spelling = 7;
         damage_model("classifier", &c, true,
                      "{\"seed\":7,\"calibration\":{\"documents\":3,\"probabilities\":[0.9,0.5,"
                      "0.1]}}");

@@ -278,7 +278,7 @@ static void check_switches(int cell)
         check_config(c, none, 0);
         c.wide = 17; /* several runs fall in one bucket */
         check_config(c, none, 0);
-        c.wide_affixes = true;
+        c.affixes = true;
         check_config(c, none, 0);
         c.spelling = 0, c.pooling = RAN_POOL_MEAN;
         check_config(c, none, 0);
@@ -357,7 +357,7 @@ TEST(gradient_with_dropout_and_smoothing)
         check_config(c, noise, 0.1);
         c = small(), c.spelling = 5;
         check_config(c, noise, 0);
-        c = small(), c.wide = 40, c.wide_affixes = true;
+        c = small(), c.wide = 40, c.affixes = true;
         check_config(c, noise, 0.1);
         c = small(), c.residual = false, c.dim = 7; /* dropout counts across odd rows */
         check_config(c, noise, 0);

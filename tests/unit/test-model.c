@@ -244,7 +244,7 @@ TEST(model_with_a_wide_path_opens_with_its_table_and_weights_alone)
                 d.tensor[i] = out;
         }
         draft_release(&d);
-        c.wide_affixes = true; /* of pieces that nobody knows */
+        c.affixes = true; /* of pieces that nobody knows */
         draft_init(&d, c);
         draft_refused(&d, "begin and end with, but the model has no tokenizer");
         draft_release(&d);

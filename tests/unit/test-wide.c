@@ -23,9 +23,9 @@ static void check_list(struct dice *dice, size_t L, size_t V, size_t ngrams, boo
                        size_t buckets)
 {
         struct ran_error err = {0};
-        struct ran_config c = {.wide = buckets, .ngrams = ngrams, .wide_affixes = affixed};
+        struct ran_config c = {.wide = buckets, .ngrams = ngrams, .affixes = affixed};
         size_t *count = ran_alloc(buckets, sizeof *count, &err), n, runs = 0, all = 0;
-        size_t room = L * ran_wide_features(&c);
+        size_t room = L * ran_wide_features(&c), of_runs = ran_wide_runs(&c);
         struct ran_place *list = ran_alloc(2 * room, sizeof *list, &err);
         uint32_t *ids = ran_alloc(L, sizeof *ids, &err);
         bool *whole = ran_alloc(L, sizeof *whole, &err);
@@ -34,8 +34,9 @@ static void check_list(struct dice *dice, size_t L, size_t V, size_t ngrams, boo
         for (size_t i = 0; i < V * RAN_PIECE; i++)
                 pieces[i] = i % RAN_PIECE == RAN_AFFIXES
                                     ? (uint32_t)(dice_size(dice, 0, 5) % 4 % 3) /* most begin */
-                            : i % 4 == 0 ? RAN_NO_AFFIX
-                                         : (uint32_t)dice_size(dice, 0, buckets - 1);
+                            : i % 4 == 0
+                                    ? RAN_NO_AFFIX
+                                    : (uint32_t)dice_size(dice, affixed ? of_runs : 0, buckets - 1);
         for (size_t t = 0; t < L; t++)
                 ids[t] = (uint32_t)dice_size(dice, 0, V - 1);
         for (size_t t = 0; t < L; t++) {
@@ -53,7 +54,7 @@ static void check_list(struct dice *dice, size_t L, size_t V, size_t ngrams, boo
         }
         for (size_t t = 0; t < L; t++)
                 for (size_t i = 1; i <= ngrams && t + i <= L && whole[t + i - 1]; i++, all++)
-                        count[ran_wide_bucket(ids + t, i, buckets)]++;
+                        count[ran_wide_bucket(ids + t, i, of_runs)]++;
         n = ran_wide_list(list, list + room, &c, affixed ? pieces : NULL, ids, L);
         for (size_t i = 0; i < n; i++) {
                 CHECK(list[i].id < buckets && (i == 0 || list[i - 1].id < list[i].id));
@@ -94,12 +95,12 @@ TEST(wide_pieces_know_what_words_begin_and_end_with)
         enum { PIECES = 9 };
         struct ran_error err = {0};
         struct ran_tokenizer *t = ran_tokenizer_load(pieces, sizeof pieces - 1, &err);
-        const size_t many = 1u << 30;
+        const struct ran_config c = {.wide = 1u << 30, .affixes = true};
         uint32_t *a;
         size_t n[PIECES] = {0};
 
         REQUIRE(CHECK_OK(t != NULL ? RAN_OK : err.code, err));
-        a = ran_wide_pieces(t, many, &err);
+        a = ran_wide_pieces(t, &c, &err);
         REQUIRE(a != NULL);
         for (size_t i = 0; i < PIECES * RAN_PIECE; i++)
                 n[i / RAN_PIECE] += i % RAN_PIECE < RAN_AFFIXES && a[i] != RAN_NO_AFFIX;
@@ -116,7 +117,9 @@ TEST(wide_pieces_know_what_words_begin_and_end_with)
         CHECK(ab[1] != abc[1] && ab[0] != ab[1]);                   /* -ab, -bc */
         CHECK(g[1] == xx[1] && g[3] == xx[3] && g[5] != xx[5]);     /* -fg, -efg; -defg, -xefg */
         CHECK(bc[1] == abc[1]);
-        CHECK_SIZE(ab[0], 280440628); /* part of the format */
+        CHECK_SIZE(ab[0], 817311540);                   /* part of the format */
+        for (size_t i = 0; i < PIECES * RAN_PIECE; i++) /* the last quarter is theirs */
+                CHECK(i % RAN_PIECE == RAN_AFFIXES || a[i] >= 3u << 28);
         free(a);
         ran_tokenizer_free(t);
 }
