@@ -27,9 +27,8 @@ struct problem {
         struct ran_blend usual;
         double near; /* ends when a step gains no more than this of the loss */
         void (*slope)(const void *arg, const struct ran_blend *at, struct slope *s);
-        /* The second derivatives, where slope leaves them to be asked for; else NULL. */
-        void (*bend)(const void *arg, const struct ran_blend *at, struct slope *s);
         const void *arg;
+        bool differences; /* are the second derivatives: slope has none */
 };
 
 struct fit {
@@ -108,6 +107,18 @@ static struct slope slope_of(const struct problem *k, const struct ran_blend *at
         return s;
 }
 
+/* The second derivatives by differences. */
+static void bend(const struct problem *k, const struct ran_blend *at, struct slope *s)
+{
+        const double little = 1e-3;
+        struct slope right = slope_of(k, &(const struct ran_blend){at->deep + little, at->wide}),
+                     up = slope_of(k, &(const struct ran_blend){at->deep, at->wide + little});
+
+        s->h[0] = (right.g[0] - s->g[0]) / little;
+        s->h[1] = (up.g[1] - s->g[1]) / little;
+        s->h[2] = (right.g[1] - s->g[1] + up.g[0] - s->g[0]) / (2 * little);
+}
+
 /* Where Newton's step leads, `size` of it. No share is below 0, and one that would be stays there
  * while the other moves. */
 static struct ran_blend step(const struct ran_blend *at, const struct slope *s, double size)
@@ -131,8 +142,8 @@ static struct ran_blend solve(const struct problem *k)
         for (int i = 0; i < STEPS; i++) {
                 double size = 1, before = s.loss;
 
-                if (k->bend != NULL)
-                        k->bend(k->arg, &at, &s);
+                if (k->differences)
+                        bend(k, &at, &s);
                 for (int halvings = 0; halvings < HALVINGS; halvings++, size /= 2) {
                         struct ran_blend next = step(&at, &s, size);
                         struct slope there = slope_of(k, &next);
@@ -243,20 +254,6 @@ static void add_sentences(const void *arg, const struct ran_blend *at, struct sl
         s->g[1] += by_chain(k->dchain, &k->wide->chain, C);
 }
 
-/* By differences: what the sum over all paths has of second derivatives costs more. */
-static void bend_sentences(const void *arg, const struct ran_blend *at, struct slope *s)
-{
-        const double little = 1e-3;
-        struct slope here = {0}, right = {0}, up = {0};
-
-        add_sentences(arg, at, &here);
-        add_sentences(arg, &(const struct ran_blend){at->deep + little, at->wide}, &right);
-        add_sentences(arg, &(const struct ran_blend){at->deep, at->wide + little}, &up);
-        s->h[0] = pull + (right.g[0] - here.g[0]) / little;
-        s->h[1] = pull + (up.g[1] - here.g[1]) / little;
-        s->h[2] = (right.g[1] - here.g[1] + up.g[0] - here.g[0]) / (2 * little);
-}
-
 static size_t longest_sentence(const struct ran_dataset *d)
 {
         size_t n = d->label_first[d->B], longest = 0;
@@ -277,8 +274,8 @@ int ran_blend_fit_words(struct ran_blend *blend, struct ran_blend usual,
         const struct problem problem = {.usual = usual,
                                         .near = 1e-6,
                                         .slope = add_sentences,
-                                        .bend = bend_sentences,
-                                        .arg = &k};
+                                        .arg = &k,
+                                        .differences = true}; /* those of all paths cost more */
         int rc = RAN_ENOMEM;
 
         k.scratch = ran_alloc(ran_crf_scratch(longest, C), sizeof *k.scratch, err);
