@@ -184,7 +184,7 @@ say() {
 }
 
 @test "replay: interrupted, it leaves nothing" {
-  ran-train classify $shape --wide 0 --dim 64 --epochs 400 --patience 400 -o long.ran train.jsonl
+  ran-train classify $shape --wide 0 --dim 64 --epochs 800 --patience 800 -o long.ran train.jsonl
   ls >before
   ran-train classify --progress always --replay long.ran train.jsonl 2>said &
   wait_for epoch said
