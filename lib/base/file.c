@@ -191,8 +191,10 @@ static int open_temporary(struct ran_writer *w, const struct stat *old)
                 w->temp = NULL;
                 return -1;
         }
-        /* Left by a killed process that had the same number, as happens in containers. */
-        unlink(w->temp);
+        /* Left by a killed process that had the same number, as happens in containers. A name that
+         * cannot be is found out here, not at the end. */
+        if (unlink(w->temp) != 0 && errno != ENOENT)
+                return -1;
         w->fd = open_nameless(w->path);
         w->nameless = w->fd >= 0;
         if (w->fd < 0)

@@ -207,6 +207,8 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   mkdir folder
   refused 3 'folder' ran-train classify -o folder missing.jsonl
   refused 3 'cannot write the log none/log' ran-train classify --log none/log -o m.ran missing.jsonl
+  # A name that is long leaves the checkpoint none.
+  refused 3 'x.ckpt: File name too long' ran-train classify -o "$(printf 'x%.0s' {1..245})" missing.jsonl
 }
 
 @test "train: a full disk ends in a sentence and leaves no half of a file" {

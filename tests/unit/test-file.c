@@ -285,3 +285,18 @@ TEST(writer_open_says_why_not)
         CHECK(ran_writer_open("/", &err) == NULL);
         CHECK_STR(err.text, "cannot write /: Is a directory");
 }
+
+/* Or a night's work is lost when it is to get its name in the end. */
+TEST(writer_open_refuses_a_name_that_leaves_no_room_for_the_temporary_one)
+{
+        char name[251];
+        struct ran_error err = {0};
+
+        memset(name, 'x', sizeof name - 1);
+        name[sizeof name - 1] = '\0';
+        char *path = test_path(name);
+        CHECK(ran_writer_open(path, &err) == NULL);
+        CHECK(err.code == RAN_EIO);
+        CHECK(strstr(err.text, "File name too long") != NULL);
+        free(path);
+}
