@@ -1,13 +1,15 @@
 /* inject.c - runs a program again and again, each time with another fault, and looks at what it
  * leaves.
  *
- *     inject [-n MOST] [-brt] [-o FILE]... [-i INPUT] [-c CHECKPOINT] PRELOAD PROGRAM ARGUMENT...
+ *     inject [-n MOST | -u] [-brt] [-o FILE]... [-i INPUT] [-c CHECKPOINT] PRELOAD PROGRAM
+ *         ARGUMENT...
  *     inject -k TIMES [-s SIGNAL] -o FILE PRELOAD PROGRAM ARGUMENT...
  *
  * The program runs in a folder `run` below the one where inject was started, in which there is
  * nothing but an older version of each FILE. It goes well once, to have something to compare with.
  * After that, in each run one call fails: of each kind of fault at most MOST, at places that are
- * spread evenly; 0, or without -n, all there are. Whatever happens, the program must end with
+ * spread evenly; 0, or without -n, all there are. With -u, of all calls that the same functions
+ * lead to, the first and the last. Whatever happens, the program must end with
  *
  *     0, and then the output is that of the run that went well; or with
  *     3, a sentence on stderr, the beginning of that output on stdout, each FILE as it was before
@@ -64,7 +66,7 @@ static struct {
         char *preload, *input, *counts_file, *checkpoint;
         char *file[MOST_FILES];
         size_t files;
-        bool resumes, named, forgiving;
+        bool resumes, named, forgiving, unlike;
         volatile struct faults *counts;
 } job;
 
@@ -247,6 +249,7 @@ static _Noreturn void become(const struct fault *f, unsigned long at, int in, in
                 set_number("FAULTS_ERRNO", (unsigned long)f->error);
                 set_number("FAULTS_ON", f->on);
                 set_number("FAULTS_NAMED", job.named);
+                set_number("FAULTS_PLACES", job.unlike && at == 0);
         }
         execvp(command[0], command);
         _exit(127);
@@ -429,7 +432,7 @@ static const struct fault faults[] = {
         {"pthread_create", EAGAIN, true, MAY_END},
 };
 
-static unsigned long counted(const char *call, const struct faults *all)
+static enum faults_call call_of(const char *name)
 {
         static const char *const names[] = {
 #define X(call) #call,
@@ -438,9 +441,9 @@ static unsigned long counted(const char *call, const struct faults *all)
                         "memory"};
 
         for (size_t i = 0; i < FAULTS_COUNTED; i++)
-                if (strcmp(names[i], call) == 0)
-                        return all->count[i];
-        return 0;
+                if (strcmp(names[i], name) == 0)
+                        return (enum faults_call)i;
+        die(name);
 }
 
 /* What a training that failed has left is gone on with. */
@@ -486,6 +489,30 @@ static void try(const struct fault *f, unsigned long at, const struct outcome *g
         release(&o);
 }
 
+/* Which of the calls there are fail: written to `at`, which has room for all; returns how many. */
+static unsigned long choose(unsigned long *at, unsigned long most, enum faults_call call,
+                            const struct faults *counts)
+{
+        unsigned long all = counts->count[call], n = most > 0 && all > most ? most : all;
+
+        if (!job.unlike) {
+                for (unsigned long k = 0; k < n; k++)
+                        at[k] = 1 + (n > 1 ? k * (all - 1) / (n - 1) : 0);
+                return n;
+        }
+        n = 0;
+        for (unsigned long i = 0; i < counts->places; i++) {
+                const struct faults_place *p = &counts->place[i];
+
+                if (p->call != call)
+                        continue;
+                at[n++] = p->first;
+                if (p->last != p->first)
+                        at[n++] = p->last;
+        }
+        return n;
+}
+
 static struct outcome run_well(struct faults *counts)
 {
         const struct fault none = {"", 0, false, MUST_GO_ON};
@@ -497,20 +524,24 @@ static struct outcome run_well(struct faults *counts)
                 show("it does not run, or leaves a file", "without a fault", &good);
                 exit(1);
         }
+        if (counts->places == FAULTS_PLACES)
+                die("more places than there is room for");
         return good;
 }
 
 static void try_all(unsigned long most)
 {
-        struct faults counts;
+        static struct faults counts;
         struct outcome good = run_well(&counts);
 
         for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-                unsigned long all = counted(faults[i].call, &counts);
-                unsigned long n = most > 0 && all > most ? most : all;
+                enum faults_call call = call_of(faults[i].call);
+                unsigned long *at = calloc(counts.count[call] + 1, sizeof *at);
+                unsigned long n = choose(at, most, call, &counts);
 
                 for (unsigned long k = 0; k < n; k++)
-                        try(&faults[i], 1 + (n > 1 ? k * (all - 1) / (n - 1) : 0), &good);
+                        try(&faults[i], at[k], &good);
+                free(at);
         }
         release(&good);
         printf("%lu faults tried: %lu refused, %lu survived, %lu not met; %lu wrong\n", tried,
@@ -560,7 +591,7 @@ static bool run_on(const struct outcome *good, double seconds, int signal)
 
 static void kill_again_and_again(unsigned long times, int signal)
 {
-        struct faults counts;
+        static struct faults counts;
         struct outcome good = run_well(&counts);
         double most = good.seconds;
         unsigned long ends = 0;
@@ -607,10 +638,13 @@ int main(int argc, char **argv)
         unsigned long most = 0, kills = 0;
         int option, signal = SIGKILL;
 
-        while ((option = getopt(argc, argv, "+n:brto:i:c:k:s:")) != -1)
+        while ((option = getopt(argc, argv, "+n:ubrto:i:c:k:s:")) != -1)
                 switch (option) {
                 case 'n':
                         most = strtoul(optarg, NULL, 10);
+                        break;
+                case 'u':
+                        job.unlike = true;
                         break;
                 case 'b':
                         job.forgiving = true;
@@ -643,7 +677,7 @@ int main(int argc, char **argv)
                         return 2;
                 }
         if (argc - optind < 2) {
-                fputs("inject [-n MOST] [-brt] [-o FILE]... [-i INPUT] [-c CHECKPOINT] "
+                fputs("inject [-n MOST | -u] [-brt] [-o FILE]... [-i INPUT] [-c CHECKPOINT] "
                       "[-k TIMES [-s SIGNAL]] PRELOAD PROGRAM ARGUMENT...\n",
                       stderr);
                 return 2;

@@ -1,6 +1,7 @@
 /* preload.c - makes calls fail, see faults.h. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
@@ -31,7 +32,7 @@ static struct faults *volatile shared; /* NULL: let everything be */
 static enum faults_call wanted = FAULTS_COUNTED;
 static unsigned long at;
 static int error;
-static bool on, named;
+static bool on, named, placing;
 static bool begun;
 static _Thread_local bool ours; /* the first thread, and those that the program started */
 
@@ -104,6 +105,9 @@ __attribute__((constructor)) static void begin(void)
         error = (int)number("FAULTS_ERRNO");
         on = number("FAULTS_ON") > 0;
         named = number("FAULTS_NAMED") > 0;
+        placing = number("FAULTS_PLACES") > 0;
+        if (placing) /* which allocates the first time */
+                backtrace((void *[1]){0}, 1);
         dl_iterate_phdr(note_foreign, NULL);
         p = (void *)syscall(SYS_mmap, NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
                             0);
@@ -119,6 +123,28 @@ static unsigned long count(enum faults_call call)
         return __atomic_add_fetch(&shared->count[call], 1, __ATOMIC_RELAXED);
 }
 
+/* Whence the n-th call of a kind came. */
+static void note_place(enum faults_call call, unsigned long n)
+{
+        enum { DEEPEST = 100 };
+        static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+        void *frame[DEEPEST];
+        unsigned long chain = 0, i = 0;
+        int frames = backtrace(frame, DEEPEST);
+
+        for (int f = 0; f < frames; f++)
+                chain = (chain ^ (unsigned long)frame[f]) * 0x100000001b3;
+        pthread_mutex_lock(&lock);
+        while (i < shared->places &&
+               (shared->place[i].call != call || shared->place[i].chain != chain))
+                i++;
+        if (i == shared->places && i < FAULTS_PLACES)
+                shared->place[shared->places++] = (struct faults_place){chain, n, n, call};
+        else if (i < FAULTS_PLACES)
+                shared->place[i].last = n;
+        pthread_mutex_unlock(&lock);
+}
+
 /* Counts the call; whether it is one that fails, with errno set if so. */
 static bool fails(enum faults_call call, uintptr_t caller)
 {
@@ -128,6 +154,8 @@ static bool fails(enum faults_call call, uintptr_t caller)
                 return false;
         n = count(call);
         all = call <= FAULTS_aligned_alloc ? count(FAULTS_MEMORY) : 0;
+        if (placing)
+                note_place(all > 0 ? FAULTS_MEMORY : call, all > 0 ? all : n);
         if (wanted == FAULTS_MEMORY)
                 n = all;
         else if (wanted != call)
