@@ -126,7 +126,7 @@ static size_t last_field(const char *s, size_t n)
 static bool has_number_characters(const char *s, size_t n)
 {
         for (size_t i = 0; i < n; i++)
-                if ((s[i] < '0' || s[i] > '9') && strchr("+-.eE", s[i]) == NULL)
+                if ((s[i] < '0' || s[i] > '9') && memchr("+-.eE", s[i], 5) == NULL)
                         return false;
         return n > 0;
 }
@@ -197,7 +197,7 @@ static bool looks_binary(const struct ran_vectors *v, size_t width)
         const char *s = (const char *)v->data + v->begin;
 
         for (size_t i = 0; i < n; i++)
-                if ((unsigned char)s[i] < ' ' && strchr("\t\r\n", s[i]) == NULL)
+                if ((unsigned char)s[i] < ' ' && memchr("\t\r\n", s[i], 3) == NULL)
                         return true;
         return ran_utf8_valid(s, n) + 4 <= n; /* the last character may be half there */
 }

@@ -155,6 +155,22 @@ TEST(vectors_in_binary)
         ran_tokenizer_free(t);
 }
 
+/* Floats such as 0, 0.5 and 2 are bytes that stand in text, too, all but the NUL. */
+TEST(vectors_in_binary_of_round_numbers)
+{
+        struct ran_tokenizer *t = vocabulary(true);
+        char bytes[1000];
+        size_t n = (size_t)sprintf(bytes, "2 3\n");
+
+        REQUIRE(t != NULL);
+        n += add_binary(bytes + n, "paris", (float[]){0, 0.5f, 2}, 3, true);
+        n += add_binary(bytes + n, "ann", (float[]){2, 0, 0}, 3, true);
+        CHECK_STR(read_bytes(t, bytes, n, 3), "ann 2 0 0, paris 0 0.5 2");
+        CHECK_STR(read_bytes(t, "paris 1 2\nyou 1 \0\n", 18, 2),
+                  "error: :2: '' is no finite number (a word and 2 numbers are expected)");
+        ran_tokenizer_free(t);
+}
+
 /* ---- words --------------------------------------------------------------------------------------
  */
 
