@@ -183,21 +183,21 @@ $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(call object,$(bench_shared)) $(libr
 	@echo '  LINK  $@'
 	$(Q)$(link)
 
-$(BUILD)/faults/inject: $(BUILD)/tests/faults/inject.o
-	@mkdir -p $(@D)
-	@echo '  LINK  $@'
-	$(Q)$(link)
-
 $(load): $(BUILD)/tests/load/peak.o
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'
 	$(Q)$(link)
 
-# Without the sanitizers, which would look for faults in it.
+# Without the sanitizers, which would look for faults in it, and make each new process a slow one.
+watcher = $(CC) -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -o $@ $<
+$(BUILD)/faults/inject: tests/faults/inject.c tests/faults/faults.h $(BUILD)/flags
+	@mkdir -p $(@D)
+	@echo '  LINK  $@'
+	$(Q)$(watcher)
 $(BUILD)/faults/preload.so: tests/faults/preload.c tests/faults/faults.h $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'
-	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -fPIC -shared -o $@ $< -ldl
+	$(Q)$(watcher) -fPIC -shared -ldl
 
 -include $(patsubst %.o,%.d,$(lib_objects) $(call object,$(wildcard cmd/*.c tests/*/*.c)))
 

@@ -20,6 +20,8 @@
 
 #define CALLER ((uintptr_t)__builtin_return_address(0))
 
+static void *next(const char *name);
+
 /* The function that this library stands in front of. */
 #define REAL(call)                     \
         static __typeof__(call) *real; \
@@ -82,10 +84,31 @@ static unsigned long number(const char *name)
         return text != NULL ? strtoul(text, NULL, 10) : 0;
 }
 
-/* What a sanitizer does in the end shall work. */
+/* What comes behind the program's own functions for its end shall work: a sanitizer, or counts of
+ * lines for coverage. */
 static void end(void)
 {
         shared = NULL;
+}
+
+static int (*program)(int, char **, char **);
+
+static int begin_program(int argc, char **argv, char **environment)
+{
+        if (atexit(end) != 0)
+                abort();
+        return program(argc, argv, environment);
+}
+
+int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
+                      void (*fini)(void), void (*loader_fini)(void), void *stack_end);
+
+int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
+                      void (*fini)(void), void (*loader_fini)(void), void *stack_end)
+{
+        REAL(__libc_start_main);
+        program = main;
+        return real(begin_program, argc, argv, init, fini, loader_fini, stack_end);
 }
 
 /* After the constructors of the libraries, which are not the program's. */
@@ -112,7 +135,7 @@ __attribute__((constructor)) static void begin(void)
         p = (void *)syscall(SYS_mmap, NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
                             0);
         syscall(SYS_close, fd);
-        if (p != MAP_FAILED && atexit(end) == 0)
+        if (p != MAP_FAILED)
                 shared = p;
 }
 
