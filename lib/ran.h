@@ -385,7 +385,8 @@ void ran_encoding_json(const struct ran_encoding *e, const struct ran_tokenizer 
 enum { RAN_SPELLING = 10 };
 void ran_spelling(const char *word, size_t n, size_t buckets, uint32_t feature[RAN_SPELLING]);
 /* Fills e->spelling for the pieces [first, e->n), which are those of `text`: each has that of its
- * word, as it is written there, before any normalisation. Before ran_encoding_convert. */
+ * word, as it is written there, before any normalisation; text may be NULL where n is 0. Before
+ * ran_encoding_convert. */
 int ran_encoding_spell(struct ran_encoding *e, size_t first, const char *text, size_t n,
                        size_t buckets, struct ran_error *err);
 

@@ -152,7 +152,7 @@ static size_t byte_of(struct walk *w, size_t point)
 int ran_encoding_spell(struct ran_encoding *e, size_t first, const char *text, size_t n,
                        size_t buckets, struct ran_error *err)
 {
-        struct walk w = {.text = text, .n = n};
+        struct walk w = {.text = n > 0 ? text : "", .n = n};
 
         if (e->n > SIZE_MAX / RAN_SPELLING)
                 return ran_fail(err, RAN_ENOMEM, "a document of %zu pieces is too long", e->n);
@@ -167,7 +167,7 @@ int ran_encoding_spell(struct ran_encoding *e, size_t first, const char *text, s
 
                 for (end = i + 1; end < e->n && e->word[end] == e->word[i]; end++)
                         last = e->end[end] > last ? e->end[end] : last;
-                ran_spelling(text + begin, byte_of(&w, last) - begin, buckets, feature);
+                ran_spelling(w.text + begin, byte_of(&w, last) - begin, buckets, feature);
                 for (size_t k = i + 1; k < end; k++)
                         memcpy(spelling + k * RAN_SPELLING, feature,
                                RAN_SPELLING * sizeof *feature);

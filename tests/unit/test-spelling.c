@@ -149,3 +149,19 @@ TEST(given_words_are_spelled_whole)
         ran_encoding_release(&e);
         ran_tokenizer_free(t);
 }
+
+/* The first word of a record may be empty: there is no text yet then. */
+TEST(a_word_of_nothing_has_a_spelling)
+{
+        struct ran_tokenizer *t = tokenizer();
+        struct ran_encoding e = {0};
+        struct ran_error err;
+
+        REQUIRE(t != NULL);
+        CHECK_OK(ran_tokenizer_encode_word(t, NULL, 0, &e, &err), err);
+        CHECK_OK(ran_encoding_spell(&e, 0, NULL, 0, MANY, &err), err);
+        REQUIRE(CHECK_SIZE(e.n, 1));
+        check_spelled(&e, 0, "");
+        ran_encoding_release(&e);
+        ran_tokenizer_free(t);
+}

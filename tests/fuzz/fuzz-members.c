@@ -1,0 +1,214 @@
+/* Any bytes as a record, whose document, labels, tags, spans, probabilities or gaps are read in the
+ * ways that the programs read them: refused with a sentence, or what they promise. The first two
+ * bytes say how. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../cmd/gaps.h"
+#include "../../cmd/labels.h"
+#include "../../cmd/sequence.h"
+#include "../../cmd/shapes.h"
+#include "../../cmd/soft-label.h"
+#include "../../cmd/span-tags.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct {
+        struct ran_tokenizer *tokenizer;
+        struct cmd_document document[2]; /* without spelling, and with it */
+        struct cmd_labels labels;
+        struct cmd_soft_label soft;
+        struct cmd_sequence sequence;
+        struct cmd_gaps gaps;
+} subject;
+static size_t ends[] = {1, 6, 11};
+static struct cmd_names called = {.file = "names", .end = ends, .n = 3, .cap = 3};
+
+static void require(bool x)
+{
+        if (!x)
+                abort();
+}
+
+static void prepare(void)
+{
+        static const char pieces[] =
+                "[UNK]\n[MASK]\n[SEP]\n[START]\n[END]\na\nb\n##a\n##b\nab\n,\n7\n";
+
+        ran_buf_str(&called.text, "OB-PERI-PER");
+        subject.tokenizer = ran_tokenizer_load(pieces, strlen(pieces), NULL);
+        require(subject.tokenizer != NULL);
+}
+
+/* How to read, by the second byte. */
+struct how {
+        bool by_words, names, several;
+        size_t spelling;
+        struct cmd_document_options options;
+        uint8_t rest;
+};
+
+static struct how how_of(uint8_t byte)
+{
+        return (struct how){.by_words = byte & 1,
+                            .names = byte & 2,
+                            .several = byte & 4,
+                            .spelling = byte & 8 ? 50 : 0,
+                            .options = {.max_tokens = byte & 16 ? 3 : 0, .truncate = byte >> 6},
+                            .rest = byte >> 5};
+}
+
+static bool read_document(const struct how *how, const struct ran_record *r, struct ran_error *err)
+{
+        struct cmd_document *d = &subject.document[how->spelling > 0];
+        size_t V = ran_tokenizer_size(subject.tokenizer);
+
+        d->by_words = how->by_words;
+        d->placed = how->several;
+        d->spelling = how->spelling;
+        d->unit = how->rest % 3;
+        if (cmd_document_read(d, r, subject.tokenizer, V, &how->options, err) != RAN_OK)
+                return false;
+        require(d->L > 0 && d->head + d->tail <= d->L && d->L <= d->of);
+        for (size_t t = 0; t < d->L; t++)
+                require(d->ids[t] < V);
+        for (size_t i = 0; (d->by_words || d->placed) && i < d->words; i++)
+                require(d->places[i] < d->L && (i == 0 || d->places[i] > d->places[i - 1]));
+        for (size_t i = 0; how->spelling > 0 && i < d->L * RAN_SPELLING; i++)
+                require(d->encoding.spelling[i] < how->spelling);
+        return true;
+}
+
+/* Names one after another. */
+static void check_labels(const struct cmd_labels *l, bool tags)
+{
+        for (size_t i = 0, begin = 0; i < l->n; begin = l->end[i++]) {
+                struct ran_tag tag;
+
+                require(l->end[i] >= begin && l->end[i] <= l->names.len);
+                if (tags && l->kind == CMD_TAGS_SCHEME)
+                        require(ran_tag_parse(&tag, l->names.data + begin, l->end[i] - begin,
+                                              NULL) == RAN_OK &&
+                                strchr("OBI", tag.part) != NULL);
+        }
+}
+
+static int read_labels(const struct how *how, const struct ran_record *r, struct ran_error *err)
+{
+        int rc = cmd_labels_read(&subject.labels, r, err);
+
+        if (rc == RAN_OK)
+                rc = cmd_soft_label_read(&subject.soft, &subject.labels, r, "prediction",
+                                         how->several, err);
+        if (rc != RAN_OK)
+                return rc;
+        check_labels(&subject.labels, false);
+        for (size_t i = 0; subject.soft.present && i < subject.soft.n; i++)
+                require(subject.soft.p[i] >= 0 && subject.soft.p[i] <= 1);
+        return RAN_OK;
+}
+
+static int read_spans(const struct how *how, const struct ran_record *r, struct ran_error *err)
+{
+        struct cmd_document *d = &subject.document[how->spelling > 0];
+        struct how words = *how;
+
+        words.by_words = true;
+        words.rest = RAN_UNIT_CODEPOINT;
+        if (!read_document(&words, r, err))
+                return err->code;
+        int rc = cmd_span_tags(&subject.labels, d, r, err);
+        if (rc != RAN_OK || !subject.labels.present)
+                return rc;
+        require(subject.labels.n == d->words);
+        check_labels(&subject.labels, true);
+        return RAN_OK;
+}
+
+static int read_tags(const struct ran_record *r, struct ran_error *err)
+{
+        int rc = cmd_tags_read(&subject.labels, r, err);
+
+        if (rc == RAN_OK)
+                check_labels(&subject.labels, true);
+        return rc;
+}
+
+static int read_sequence(const struct how *how, const struct ran_record *r, struct ran_error *err)
+{
+        struct cmd_sequence *s = &subject.sequence;
+        struct cmd_sequence_how reading = {.tokenizer = subject.tokenizer,
+                                           .V = ran_tokenizer_size(subject.tokenizer),
+                                           .mask = how->names ? RAN_MASK_PREFIX : RAN_MASK_CAUSAL,
+                                           .end = how->by_words,
+                                           .ask = how->several,
+                                           .before = how->rest & 1 ? 5 : RAN_NO_ID};
+
+        require(cmd_reserved_find(&reading.reserved, subject.tokenizer, RAN_TASK_LM, reading.mask,
+                                  NULL) == RAN_OK);
+        if (cmd_sequence_read(s, &reading, r, err) != RAN_OK)
+                return err->code;
+        require(s->L > 0 && s->first >= 1 && s->first <= s->L && s->sources <= s->L);
+        for (size_t t = 0; t < s->L; t++)
+                require(s->ids[t] < reading.V);
+        return RAN_OK;
+}
+
+static int read_gaps(const struct how *how, const struct ran_record *r, struct ran_error *err)
+{
+        struct cmd_gaps *g = &subject.gaps;
+        const struct cmd_gaps_how reading = {.tokenizer = subject.tokenizer,
+                                             .V = ran_tokenizer_size(subject.tokenizer),
+                                             .mask = 1,
+                                             .mask_token = "[MASK]",
+                                             .none = how->several};
+
+        if (cmd_gaps_read(g, &reading, r, err) != RAN_OK)
+                return err->code;
+        require(g->n > 0 ? g->L > 0 : how->several);
+        for (size_t t = 0; t < g->L; t++)
+                require(g->ids[t] < reading.V);
+        for (size_t i = 0; i < g->n; i++)
+                require(g->places[i] < g->L && (i == 0 || g->places[i] > g->places[i - 1]) &&
+                        g->start[i] <= g->end[i]);
+        return RAN_OK;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        struct ran_record r = {0};
+        struct ran_error err = {0};
+        int rc;
+
+        if (size < 2)
+                return 0;
+        if (subject.tokenizer == NULL)
+                prepare();
+        struct how how = how_of(data[1]);
+        subject.labels.called = how.names ? &called : NULL;
+        rc = ran_record_scan(&r, (const char *)data + 2, size - 2, &err);
+        if (rc == RAN_OK)
+                switch (data[0] % 6) {
+                case 0:
+                        rc = read_document(&how, &r, &err) ? RAN_OK : err.code;
+                        break;
+                case 1:
+                        rc = read_labels(&how, &r, &err);
+                        break;
+                case 2:
+                        rc = read_tags(&r, &err);
+                        break;
+                case 3:
+                        rc = read_spans(&how, &r, &err);
+                        break;
+                case 4:
+                        rc = read_gaps(&how, &r, &err);
+                        break;
+                default:
+                        rc = read_sequence(&how, &r, &err);
+                }
+        require(rc == RAN_OK || err.text[0] != '\0');
+        ran_record_release(&r);
+        return 0;
+}
