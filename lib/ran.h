@@ -140,8 +140,8 @@ struct ran_pool *ran_pool_new(size_t threads, struct ran_error *err);
 void ran_pool_free(struct ran_pool *pool);
 size_t ran_pool_threads(const struct ran_pool *pool);
 void ran_parallel(struct ran_pool *pool, size_t n, void (*fn)(void *arg, size_t i), void *arg);
-/* Threads to use when nobody says: RAN_THREADS, else the processors this process may run on
- * (affinity mask and cgroup quota), at least 1. */
+/* Threads to use when nobody says: RAN_THREADS, if that is a number from 1 to 4096, else the
+ * processors this process may run on (affinity mask and cgroup quota), at least 1. */
 size_t ran_threads_default(void);
 
 /* ---- the processor (math/gemm.c) ------------------------------------------------------------- */

@@ -108,12 +108,15 @@ static size_t cgroup_quota(void)
         return least;
 }
 
+/* As --jobs has it: a thread for each would keep the machine busy with nothing else. */
+enum { MOST_THREADS = 4096 };
+
 size_t ran_threads_default(void)
 {
         const char *asked = getenv("RAN_THREADS");
         size_t n;
 
-        if (asked != NULL && ran_parse_size(asked, strlen(asked), &n) && n > 0)
+        if (asked != NULL && ran_parse_size(asked, strlen(asked), &n) && n > 0 && n <= MOST_THREADS)
                 return n;
         size_t processors = affinity(), quota = cgroup_quota();
         return quota < processors ? quota : processors;

@@ -247,6 +247,8 @@ TEST(threads_default)
         CHECK_SIZE(ran_threads_default(), 3);
         setenv("RAN_THREADS", "0", 1);
         CHECK_SIZE(ran_threads_default(), n);
+        setenv("RAN_THREADS", "100000", 1); /* --jobs does not take it either */
+        CHECK_SIZE(ran_threads_default(), n);
         setenv("RAN_THREADS", "many", 1);
         CHECK_SIZE(ran_threads_default(), n);
         unsetenv("RAN_THREADS");
