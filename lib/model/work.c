@@ -190,14 +190,17 @@ void ran_work_release(struct ran_work *w)
         *w = (struct ran_work){0};
 }
 
-double ran_work_bytes(struct ran_work *w, const struct ran_rows *rows, size_t C)
+int ran_work_bytes(struct ran_work *w, const struct ran_rows *rows, size_t C, double *bytes,
+                   struct ran_error *err)
 {
         struct ran_cutter k = {0};
+        int rc = prepare(w, rows, C, err);
 
-        if (prepare(w, rows, C, NULL) != RAN_OK)
-                return INFINITY;
+        if (rc != RAN_OK)
+                return rc;
         lay_out(w, &k);
-        return k.count * sizeof(float);
+        *bytes = k.count * sizeof(float);
+        return RAN_OK;
 }
 
 /* ---- sharing out ---------------------------------------------------------------------------- */

@@ -245,7 +245,8 @@ void ran_work_release(struct ran_work *w);
 int ran_work_fit(struct ran_work *w, const struct ran_rows *rows, size_t C, struct ran_error *err);
 /* Bytes that ran_work_fit would lay out for these documents; as a double, because it may be more
  * than memory can address. */
-double ran_work_bytes(struct ran_work *w, const struct ran_rows *rows, size_t C);
+int ran_work_bytes(struct ran_work *w, const struct ran_rows *rows, size_t C, double *bytes,
+                   struct ran_error *err);
 
 /* Makes w->rotary serve positions up to `longest`, where there are any. */
 int ran_work_rotary(struct ran_work *w, size_t longest, struct ran_error *err);

@@ -16,29 +16,28 @@ static double flops_per_token(const struct ran_config *c, double m)
 }
 
 /* Scores of a document in a layer, all heads of a Transformer. */
-static double scores(const struct ran_config *c, size_t L)
+static int scores(const struct ran_config *c, size_t L, double *sum, struct ran_error *err)
 {
-        double sum = 0;
-
         for (size_t j = 0; j < c->heads; j++) {
                 struct ran_mask m;
 
                 if (ran_mask_init(&m, ran_pattern_of(c, j), c->window, c->dilation, c->mask, L, 0,
-                                  NULL) == RAN_OK)
-                        sum += (double)ran_mask_count(&m, 0, L, 0, L);
+                                  err) != RAN_OK)
+                        return err->code;
+                *sum += (double)ran_mask_count(&m, 0, L, 0, L);
         }
-        return sum;
+        return RAN_OK;
 }
 
-/* Arithmetic of a document of L tokens, forward. See contextualizer.c for why the length matters so
- * little there. */
-static double flops_per_document(const struct ran_config *c, double L)
+/* Arithmetic of a document of L tokens, forward, with so many scores. See contextualizer.c for why
+ * the length matters so little there. */
+static double flops_per_document(const struct ran_config *c, double L, double scores)
 {
         double D = (double)c->dim, N = (double)c->layers, u = (double)c->rank;
 
         if (c->encoder == RAN_ENCODER_TRANSFORMER)
                 return N * (2 * L * D * (double)(4 * c->heads * c->head_dim + 2 * c->ffn_dim) +
-                            4 * (double)c->head_dim * scores(c, (size_t)L));
+                            4 * (double)c->head_dim * scores);
         if (c->encoder != RAN_ENCODER_CONTEXTUALIZER)
                 return L * N * flops_per_token(c, ceil(L / (double)c->window));
         return L > D ? 2 * D * D * (L + N * u) : 4 * L * D * N * u;
@@ -64,7 +63,7 @@ static int scratch(const struct ran_train_job *job, const struct ran_piece *long
                         rc = ran_rows_places(&rows, &t, 1, err);
         } while (rc == RAN_OK && rows.L + L <= 2048);
         if (rc == RAN_OK)
-                *bytes = ran_work_bytes(&w, &rows, C);
+                rc = ran_work_bytes(&w, &rows, C, bytes, err);
         ran_rows_release(&rows);
         ran_work_release(&w);
         return rc;
@@ -139,7 +138,7 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
         struct ran_piece longest = {0};
         struct ran_table table;
         struct ran_layout layout;
-        double work = 0, shard, wide, copies = job->dev != NULL && job->dev->B > 0 ? 4 : 3;
+        double work = 0, bytes, shard, wide, copies = job->dev != NULL && job->dev->B > 0 ? 4 : 3;
         double C_wide = c->wide > 0 ? (double)C : 0;
         int rc = ran_config_check(c, err);
 
@@ -157,9 +156,13 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
         wide = (double)c->wide * C_wide;
         ran_layout_release(&layout);
         for (size_t b = 0; b < d->B; b++) {
-                double L = (double)(d->first[b + 1] - d->first[b]);
+                size_t L = d->first[b + 1] - d->first[b];
+                double all = 0;
 
-                e->flops += 3 * (flops_per_document(c, L) + L * output_flops(c, V));
+                if (c->encoder == RAN_ENCODER_TRANSFORMER && scores(c, L, &all, err) != RAN_OK)
+                        return err->code;
+                e->flops += 3 * (flops_per_document(c, (double)L, all) +
+                                 (double)L * output_flops(c, V));
         }
         if ((rc = steps(job, &e->steps, &longest, err)) != RAN_OK ||
             (d->B > 0 && (rc = scratch(job, &longest, C, &work, err)) != RAN_OK))
@@ -168,10 +171,10 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
                 shard += (double)e->embedding_parameters;
         /* weights, two moments and the best so far; gradients of the shards in flight; scratch;
          * data; weights of the wide path, and as much three times while they are learned */
-        e->bytes = (size_t)(4 * copies * (double)(e->parameters + e->embedding_parameters) +
-                            4 * (double)(threads + 4) * shard + (double)threads * work +
-                            data_bytes(job, (double)(V * c->dim)) +
-                            4 * (4 * wide + (double)d->B * C_wide));
+        bytes = 4 * copies * (double)(e->parameters + e->embedding_parameters) +
+                4 * (double)(threads + 4) * shard + (double)threads * work +
+                data_bytes(job, (double)(V * c->dim)) + 4 * (4 * wide + (double)d->B * C_wide);
+        e->bytes = bytes < (double)SIZE_MAX ? (size_t)bytes : SIZE_MAX;
         e->embedding_parameters += (size_t)wide;
         return RAN_OK;
 }

@@ -98,3 +98,23 @@ inject() {
   [ $status -eq 143 ]
   [ "$(echo *)" = 'one.jsonl pipe said seen vocab.json' ]
 }
+
+@test "faults: memory that ran out while --dry-run reckoned was a memory of 0 bytes, and status 0" {
+  documents 4 9 >in.jsonl
+  ran-tokenize learn -q -o vocab.json in.jsonl
+  for encoder in ran transformer; do
+    local command=(ran-train classify --dim 8 --layers 1 --heads 2 --head-dim 4 --window 16 --min-window 4 --encoder "$encoder"
+      --wide 0 --no-dev --epochs 1 --dry-run -j 1 --vocab vocab.json in.jsonl)
+    good=$("${command[@]}" | grep -v '^time')
+    # Until long after all was reckoned; how long a training takes is another each time.
+    for ((at = 1, goes = 0; goes < 20; at++)); do
+      head -c 4096 /dev/zero >counts
+      run --separate-stderr env FAULTS_COUNTS=counts FAULTS_CALL=memory FAULTS_AT=$at FAULTS_ERRNO=12 \
+        LD_PRELOAD="$FAULTS_BIN/preload.so" ASAN_OPTIONS=allocator_may_return_null=1:verify_asan_link_order=0 "${command[@]}"
+      [ "$status" -eq 3 ] || {
+        [ "$(grep -v '^time' <<<"$output")" = "$good" ]
+        goes=$((goes + 1))
+      }
+    done
+  done
+}

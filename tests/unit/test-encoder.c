@@ -395,11 +395,11 @@ static double bytes_for(const struct toy *t, size_t L, bool training)
         struct ran_error err = {0};
         struct ran_rows rows = {0};
         struct ran_work w;
-        double bytes;
+        double bytes = 0;
 
         toy_add(t, &rows, &dice, L, 0);
         CHECK_OK(ran_work_init(&w, &t->c, training, NULL, &err), err);
-        bytes = ran_work_bytes(&w, &rows, t->C);
+        CHECK_OK(ran_work_bytes(&w, &rows, t->C, &bytes, &err), err);
         ran_work_release(&w);
         ran_rows_release(&rows);
         return bytes;
