@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 abort();
         snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
         struct ran_vectors *v = ran_vectors_open(path, size % 3, &err);
-        code = v != NULL ? read_all(v, vocabulary(), &err) : err.code;
+        code = v != NULL ? read_all(v, vocabulary(), &err) : (int)err.code;
         if (code != RAN_OK && err.text[0] == '\0')
                 abort();
         ran_vectors_free(v);
