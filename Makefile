@@ -304,7 +304,7 @@ coverage: ## lines of lib/ that unit tests and tests of the programs run, by fil
 	@mkdir -p $(BUILD)/coverage
 	@find $(BUILD)/coverage -name '*.gcda' -delete
 	-@$(MAKE) --no-print-directory -k unit cli BUILD=$(BUILD)/coverage CC=gcc CFLAGS='$(counting)' \
-	  LDFLAGS='$(LDFLAGS) --coverage'
+	  LDFLAGS='$(LDFLAGS) --coverage -Wl,-u,__gcov_dump'
 	@find $(BUILD)/coverage/lib -name '*.gcno' -exec gcov -t {} + 2>$(BUILD)/coverage/log | \
 	  awk -v missed=$(BUILD)/coverage/missed -f tests/coverage.awk
 counting := -O1 -g --coverage -fprofile-update=atomic
