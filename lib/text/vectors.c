@@ -122,11 +122,17 @@ static size_t last_field(const char *s, size_t n)
         return space != NULL ? (size_t)(space - s) + 1 : 0;
 }
 
+/* strchr would find the NUL at the end, too. */
+static bool is_among(const char *characters, char c)
+{
+        return c != '\0' && strchr(characters, c) != NULL;
+}
+
 /* Enough to tell a number of a row that nobody wants from "nan" and from a word. */
 static bool has_number_characters(const char *s, size_t n)
 {
         for (size_t i = 0; i < n; i++)
-                if ((s[i] < '0' || s[i] > '9') && memchr("+-.eE", s[i], 5) == NULL)
+                if ((s[i] < '0' || s[i] > '9') && !is_among("+-.eE", s[i]))
                         return false;
         return n > 0;
 }
@@ -197,7 +203,7 @@ static bool looks_binary(const struct ran_vectors *v, size_t width)
         const char *s = (const char *)v->data + v->begin;
 
         for (size_t i = 0; i < n; i++)
-                if ((unsigned char)s[i] < ' ' && memchr("\t\r\n", s[i], 3) == NULL)
+                if ((unsigned char)s[i] < ' ' && !is_among("\t\r\n", s[i]))
                         return true;
         return ran_utf8_valid(s, n) + 4 <= n; /* the last character may be half there */
 }
