@@ -15,9 +15,15 @@ uint32_t ran_wide_bucket(const uint32_t *ids, size_t n, size_t buckets)
         return ran_wide_bucket_of(hash, buckets);
 }
 
+/* A quarter, rounded up. */
+static size_t affix_buckets(const struct ran_config *c)
+{
+        return (c->wide + 3) / 4;
+}
+
 size_t ran_wide_runs(const struct ran_config *c)
 {
-        return c->affixes ? c->wide - (c->wide + 3) / 4 : c->wide;
+        return c->affixes ? c->wide - affix_buckets(c) : c->wide;
 }
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
@@ -46,12 +52,12 @@ static size_t characters(const char *piece, size_t n)
 /* No run of ids begins as these do. */
 static uint32_t affix_of(bool last, const char *from, const char *end, const struct ran_config *c)
 {
-        size_t runs = ran_wide_runs(c);
+        size_t buckets = affix_buckets(c);
         uint64_t hash = UINT64_C(0x5370656c6c696e67) + last;
 
         for (; from < end; from++)
                 hash = ran_wide_extend(hash, (unsigned char)*from);
-        return (uint32_t)runs + ran_wide_bucket_of(hash, c->wide - runs);
+        return (uint32_t)(c->wide - buckets) + ran_wide_bucket_of(hash, buckets);
 }
 
 static void describe(uint32_t *to, const char *piece, size_t n, const struct ran_config *c)
