@@ -89,6 +89,10 @@ int ran_calibration_read(struct ran_calibration *c, const cJSON *training, struc
         return read_list(c, cJSON_GetObjectItemCaseSensitive(all, "probabilities"), err);
 }
 
+/* A finished model, whose two paths are one, and other kinds of processor have other last digits
+ * than those by which it was calibrated: the document at the cut must not fall out by these. */
+static const float within_rounding = 1e-5f;
+
 int ran_calibration_cut(const struct ran_calibration *c, double coverage, float *cut,
                         struct ran_error *err)
 {
@@ -109,6 +113,6 @@ int ran_calibration_cut(const struct ran_calibration *c, double coverage, float 
                                 c->documents, coverage, floor(1e4 * n / (n + 1)) / 1e4);
         while ((double)rank_of(i, c->documents, c->n) < rank)
                 i++;
-        *cut = c->p[i];
+        *cut = c->p[i] * (1 - within_rounding);
         return RAN_OK;
 }

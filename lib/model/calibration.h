@@ -34,8 +34,9 @@ void ran_calibration_make(struct ran_calibration *c, float *p, size_t documents)
 /* The member `calibration` of the training metadata: {"documents": n, "probabilities": [...]}. */
 void ran_calibration_json(const struct ran_calibration *c, struct ran_buf *out);
 int ran_calibration_read(struct ran_calibration *c, const cJSON *training, struct ran_error *err);
-/* Labels at least so probable make the set. RAN_EINVAL where there is no calibration, or too few
- * documents for this coverage. */
+/* Labels at least so probable, the cut, make the set: it is below the p of its rank by what
+ * rounding may change. RAN_EINVAL where there is no calibration, or too few documents for this
+ * coverage. */
 int ran_calibration_cut(const struct ran_calibration *c, double coverage, float *cut,
                         struct ran_error *err);
 
