@@ -650,6 +650,7 @@ static int train(struct session *s, const struct cmd_program *program, const cha
                 .V = s->source.V == any_id ? V : s->source.V,
                 .output = file.output,
                 .checkpoint = checkpoint,
+                .checkpoint_seconds = 60 * run.checkpoint_minutes,
                 .pool = s->pool,
                 .ranks = train_ranks(),
                 .threads = cmd_was_set("jobs") ? cmd_common.jobs : 0,

@@ -199,7 +199,6 @@ int train_run(struct ran_train_job *job, const struct train_run_options *options
         struct ran_error err = {0};
 
         job->resume = options->resume;
-        job->checkpoint_seconds = 60 * options->checkpoint_minutes;
         job->report = on_report;
         job->arg = &progress;
         train_run_catch_signals();

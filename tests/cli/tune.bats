@@ -95,6 +95,7 @@ metadata() {
   [ "$(grep -c 'dev loss' <<<"$stderr")" -eq 0 ]
   [ "$(jq -c 'select(.event == "trial") | .trial' log | tr -d '\n')" = 123 ]
   [ "$(jq -c 'select(.event == "dev") | .trial' log | sort -u | tr -d '\n')" = 123 ]
+  [ "$(jq -c 'select(.event == "checkpoint")' log | wc -l)" -eq 0 ] # were as many as steps, not one in 5 minutes
   run -0 --separate-stderr ran-train classify $few --tune 60 -q -o m.ran train.jsonl
   [ -z "$stderr" ]
   [ "$(jq .dim <<<"$output")" = 16 ]
