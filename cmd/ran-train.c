@@ -735,8 +735,8 @@ static int run_task(int task, const struct cmd_program *program, const struct pr
 static int classify(int argc, char **argv)
 {
         static const struct preset presets[] = {
-                {"task", "classify"},     {"vocab_type", "wordpiece"}, {"wide", "262144"},
-                {"affixes", "true"}, {"refit", "true"},           {0},
+                {"task", "classify"}, {"vocab_type", "wordpiece"}, {"wide", "262144"},
+                {"affixes", "true"},  {"refit", "true"},           {0},
         };
 
         return run_task(RAN_TASK_CLASSIFY, &classify_program, presets, argc, argv);
