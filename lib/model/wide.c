@@ -184,7 +184,7 @@ float ran_wide_idf(double having, double documents)
 
 /* ---- the features of a document ------------------------------------------------------------- */
 
-static void shorten(struct ran_gram *gram, size_t n, double length)
+static void set_length(struct ran_gram *gram, size_t n, double length)
 {
         double squares = 0;
 
@@ -213,8 +213,8 @@ static size_t weigh(struct ran_gram *gram, const struct ran_place *list, size_t 
                 first += list[i].id < runs;
         }
         length = first > 0 && first < grams ? sqrt(0.5) : 1;
-        shorten(gram, first, length);
-        shorten(gram + first, grams - first, length);
+        set_length(gram, first, length);
+        set_length(gram + first, grams - first, length);
         return grams;
 }
 
