@@ -21,7 +21,7 @@
 enum { CHECK_JSON, CHECK_TEXT };
 
 struct file_options {
-        char *output, *vocab, *dev, *label_names, *soft_label;
+        char *output, *vocab, *dev, *dev_group, *label_names, *soft_label;
         struct train_start_options start;
         double dev_share, soft_share;
         bool no_dev;
@@ -59,6 +59,9 @@ static const struct ran_field file_fields[] = {
         {"dev_share", 0, RAN_FIELD_REAL, FILE_AT(dev_share), 0, 0.9, .value = "X", .initial = "0.1",
          .help = "without --dev, hold out this share of the training data, by chance and of each "
                  "label alike"},
+        {"dev_group", 0, RAN_FIELD_TEXT, FILE_AT(dev_group), .value = "MEMBER",
+         .help = "hold out all or none of the documents in which this member is the same: of an "
+                 "author, or versions of a text"},
         {"label_names", 0, RAN_FIELD_TEXT, FILE_AT(label_names), .value = "FILE", .local = true,
          .help = CMD_NAMES_HELP},
         {"soft_label", 0, RAN_FIELD_TEXT, FILE_AT(soft_label), .value = "MEMBER",
@@ -308,6 +311,11 @@ static void check_usage(void)
                 cmd_usage("--resume and --overwrite-checkpoint exclude each other");
         if (file.no_dev)
                 file.dev_share = 0;
+        if (file.dev_group != NULL && (file.dev != NULL || file.dev_share == 0))
+                cmd_usage("--dev-group is for documents that are held out: leave out %s",
+                          file.dev != NULL ? "--dev"
+                          : file.no_dev    ? "--no-dev"
+                                           : "--dev-share 0");
         if (run.tune > 0 && file.dev_share == 0 && file.dev == NULL)
                 cmd_usage("--tune chooses settings by development data: give --dev FILE, or leave "
                           "some to hold out");
@@ -436,6 +444,7 @@ static void read_training(struct session *s, char **files)
                 s->source.mask = config.mask;
         s->source.join = config.join_sentences;
         s->source.soft_label = file.soft_label;
+        s->source.group = file.dev_group;
         s->source.soft_share = file.soft_share;
         s->source.several = config.multilabel;
         if (s->start.init != NULL && s->source.tokenizer == NULL)
@@ -512,7 +521,8 @@ static void hold_out(struct session *s)
                 cmd_note("%zu of %zu documents are held out to choose the best epoch by",
                          s->dev.set.B, all);
         else
-                cmd_note("too few documents to hold some out: the last epoch will be kept");
+                cmd_note("too few %s to hold some out: the last epoch will be kept",
+                         file.dev_group != NULL ? "groups of documents" : "documents");
 }
 
 static void release(struct session *s)
@@ -586,6 +596,10 @@ static void describe_data(const struct session *s, struct ran_buf *training)
         if (file.dev == NULL) {
                 ran_buf_str(training, "\"dev_share\":");
                 ran_buf_double(training, file.dev_share);
+        }
+        if (file.dev_group != NULL) {
+                ran_buf_str(training, ",\"dev_group\":");
+                ran_buf_json(training, file.dev_group, strlen(file.dev_group));
         }
         if (s->learned) {
                 ran_buf_str(training, file.dev == NULL ? "," : "");

@@ -118,6 +118,9 @@ void train_find_problems(struct train_problems *p, const struct train_data *trai
         if (train->soft_label != NULL && train->softened == 0 && train->set.B > 0)
                 add_problem(p, "no document has the member \"%s\" that --soft-label names",
                             train->soft_label);
+        if (train->group != NULL && train->grouped == 0 && train->set.B > 0)
+                add_problem(p, "no document has the member \"%s\" that --dev-group names",
+                            train->group);
         find_mixed(p, &train->one, &train->several);
         find_mixed_texts(p, &train->plain, &train->paired);
         if (dev == NULL)

@@ -12,23 +12,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last one is --soft-label. */
-static const char *labelled[] = {CMD_DOCUMENT_MEMBERS, CMD_LABEL_MEMBERS, "weight", NULL, NULL};
-static const char *const tagged[] = {CMD_DOCUMENT_MEMBERS, CMD_TAG_MEMBERS, CMD_SPAN_MEMBERS,
-                                     CMD_DOC_MEMBER,       "weight",        NULL};
-
-static const char *const gapped[] = {CMD_DOCUMENT_MEMBERS, "masked_at", "masked_ids", "weight",
-                                     NULL};
-static const char *const texts[] = {CMD_SEQUENCE_MEMBERS, "weight", NULL};
+/* Two more have names that options give. */
+#define NAMED_MEMBERS NULL, NULL
+static const char *labelled[] = {CMD_DOCUMENT_MEMBERS, CMD_LABEL_MEMBERS, "weight", NAMED_MEMBERS,
+                                 NULL};
+static const char *tagged[] = {CMD_DOCUMENT_MEMBERS,
+                               CMD_TAG_MEMBERS,
+                               CMD_SPAN_MEMBERS,
+                               CMD_DOC_MEMBER,
+                               "weight",
+                               NAMED_MEMBERS,
+                               NULL};
+static const char *gapped[] = {CMD_DOCUMENT_MEMBERS, "masked_at", "masked_ids", "weight",
+                               NAMED_MEMBERS,        NULL};
+static const char *texts[] = {CMD_SEQUENCE_MEMBERS, "weight", NAMED_MEMBERS, NULL};
 
 /* ---- one line to a packed document, in any thread ------------------------------------------- */
 
 /* How a document travels from encode to take: this head, then n ends of names of labels or tags and
  * as many of soft labels as there are (size_t), L ids, the places of words and the spelling
- * (uint32_t), the probabilities of soft labels (float), and the names of both. */
+ * (uint32_t), the probabilities of soft labels (float), the names of both, and that of a group. */
 struct packed {
         double weight;
-        size_t n, L, places, spelling, sources, golds, soft;
+        size_t n, L, places, spelling, sources, golds, soft, names, group;
         bool several, either, paired, softened, guessed;
         enum cmd_tag_kind kind;
         struct ran_tag_census census;
@@ -133,11 +139,24 @@ static int refuse_nul(const struct cmd_labels *labels, int task, struct ran_erro
         return RAN_OK;
 }
 
+/* As it is written, so that 1 and "1" are two. */
+static void read_group(struct train_scratch *s, const struct train_source *source,
+                       const struct ran_record *record)
+{
+        const struct ran_member *m = NULL;
+
+        if (source->group != NULL && !source->judge)
+                m = ran_record_find(record, source->group, NULL);
+        s->group = m != NULL && m->type != '0' ? record->line + m->value.begin : NULL;
+        s->group_n = s->group != NULL ? m->value.end - m->value.begin : 0;
+}
+
 int train_read_labels(struct train_scratch *s, const struct train_source *source,
                       const struct ran_record *record, struct ran_error *err)
 {
         int task = source->task;
 
+        read_group(s, source, record);
         s->labels.called = source->names;
         if (task == RAN_TASK_LM && train_text_kind(s, source, record, err) != RAN_OK)
                 return err->code;
@@ -172,6 +191,8 @@ static void pack(const struct train_scratch *s, const struct train_source *sourc
         const struct cmd_soft_label *soft = &s->soft;
         const struct cmd_labels *labels = &s->labels;
         const struct cmd_document *document = &s->document;
+        size_t n_soft = source->judge ? 0 : soft->n;
+        size_t soft_names = n_soft > 0 ? soft->names.len : 0;
         const struct packed head = {.weight = s->weight,
                                     .n = labels->n,
                                     .L = document->L,
@@ -181,7 +202,9 @@ static void pack(const struct train_scratch *s, const struct train_source *sourc
                                             document->spelling > 0 ? document->L * RAN_SPELLING : 0,
                                     .several = labels->several,
                                     .either = labels->either,
-                                    .soft = source->judge ? 0 : soft->n,
+                                    .soft = n_soft,
+                                    .names = labels->names.len + soft_names,
+                                    .group = s->group_n,
                                     .softened = soft->present,
                                     .guessed = soft->guessed,
                                     .kind = labels->kind,
@@ -197,7 +220,8 @@ static void pack(const struct train_scratch *s, const struct train_source *sourc
         ran_buf_add(result, s->gold, s->gaps * sizeof *s->gold);
         ran_buf_add(result, soft->p, head.soft * sizeof *soft->p);
         ran_buf_add(result, labels->names.data, labels->names.len);
-        ran_buf_add(result, soft->names.data, head.soft > 0 ? soft->names.len : 0);
+        ran_buf_add(result, soft->names.data, soft_names);
+        ran_buf_add(result, s->group, s->group_n);
 }
 
 static void pack_text(const struct train_scratch *s, size_t L, struct ran_buf *result)
@@ -206,10 +230,12 @@ static void pack_text(const struct train_scratch *s, size_t L, struct ran_buf *r
         const struct packed head = {.weight = s->weight,
                                     .L = L,
                                     .sources = q->sources,
+                                    .group = s->group_n,
                                     .paired = s->mask == RAN_MASK_PREFIX};
 
         ran_buf_add(result, &head, sizeof head);
         ran_buf_add(result, q->ids, L * sizeof *q->ids);
+        ran_buf_add(result, s->group, s->group_n);
 }
 
 static int encode_text(struct train_scratch *s, const struct train_source *source,
@@ -458,7 +484,7 @@ static int add_gaps(struct train_reader *r, const struct packed *head, const uin
 
 static int add_document(struct train_reader *r, const struct cmd_line *line,
                         const struct packed *head, const uint32_t *ids, const float *soft,
-                        struct ran_error *err)
+                        const char *group, struct ran_error *err)
 {
         struct train_data *d = r->data;
         size_t before = d->set.B;
@@ -480,6 +506,10 @@ static int add_document(struct train_reader *r, const struct cmd_line *line,
                 code = soften(r, head, soft, err);
         if (code != RAN_OK || d->set.B == before)
                 return code;
+        if (r->source->group != NULL &&
+            ran_dataset_group(&d->set, group, head->group, err) != RAN_OK)
+                return err->code;
+        d->grouped += head->group > 0;
         struct train_place *place = train_place_add(&d->place_spool, before, line, err);
         if (place == NULL)
                 return err->code;
@@ -506,7 +536,7 @@ int train_take(void *arg, const struct cmd_line *line, const struct ran_buf *res
         if ((r->source->task == RAN_TASK_TAG && note_tags(d, line, head, err) != RAN_OK) ||
             number_labels(r, line, end, names, head->n, head->soft, err) != RAN_OK)
                 return err->code;
-        if (add_document(r, line, head, ids, soft, err) != RAN_OK)
+        if (add_document(r, line, head, ids, soft, names + head->names, err) != RAN_OK)
                 return err->code;
         d->softened += head->softened;
         note_kind(r, line, head);
@@ -552,6 +582,7 @@ void train_begin(struct train_reader *r)
 
         d->task = r->source->task;
         d->soft_label = r->source->soft_label;
+        d->group = r->source->group;
         d->set.keep = d->place_spool.keep = d->empty_spool.keep = r->source->keep;
         ran_sha256_init(&r->digest);
         struct ran_error err = {0};
@@ -579,16 +610,28 @@ void train_finish(struct train_reader *r)
         tell_scheme(d);
 }
 
+/* The members that options name go in front of the end of a list. */
+static const char *const *name_members(const char **list, size_t n,
+                                       const struct train_source *source)
+{
+        const char **to = list + n - 3;
+
+        *to = source->soft_label;
+        to += source->soft_label != NULL;
+        *to = source->group;
+        return list;
+}
+#define NAME_MEMBERS(list, source) name_members(list, sizeof(list) / sizeof *(list), source)
+
 struct cmd_loop train_loop(const struct train_source *source)
 {
-        labelled[sizeof labelled / sizeof *labelled - 2] = source->soft_label;
         return (struct cmd_loop){
                 .input = source->input,
                 .accepted = source->task == RAN_TASK_CLASSIFY || source->task == RAN_TASK_TAG,
-                .reads = source->task == RAN_TASK_TAG   ? tagged
-                         : source->task == RAN_TASK_LM  ? texts
-                         : source->task == RAN_TASK_MLM ? gapped
-                                                        : labelled,
+                .reads = source->task == RAN_TASK_TAG   ? NAME_MEMBERS(tagged, source)
+                         : source->task == RAN_TASK_LM  ? NAME_MEMBERS(texts, source)
+                         : source->task == RAN_TASK_MLM ? NAME_MEMBERS(gapped, source)
+                                                        : NAME_MEMBERS(labelled, source),
                 .pool = source->pool,
                 .make_scratch = scratch_new,
                 .free_scratch = scratch_free,

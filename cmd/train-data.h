@@ -31,6 +31,8 @@ struct train_data {
         size_t unknown;               /* labels that the given classes do not have */
         const char *soft_label;       /* of the source */
         size_t softened;              /* documents that have that member */
+        const char *group;            /* of the source */
+        size_t grouped;               /* documents that have that member */
         size_t V;                     /* 1 + the largest id */
 };
 #define TRAIN_LISTED 20 /* places of one kind that are named before the others are only counted */
@@ -56,6 +58,8 @@ struct train_source {
         const char *soft_label;
         double soft_share;
         bool several, judge;
+        const char *group; /* the member in which documents that are held out together are the same,
+                            * or NULL */
         const struct cmd_names *names; /* of labels or tags that are numbers, or NULL */
 };
 

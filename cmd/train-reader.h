@@ -38,11 +38,14 @@ struct train_scratch {
         uint32_t *gap, *gold;         /* (gaps) of mlm: where ids have gaps, and what stood there */
         size_t gaps, gap_cap, gold_cap;
         double weight;
+        const char *group; /* (group_n) of the record that is being read, or NULL */
+        size_t group_n;
 };
 void train_scratch_release(struct train_scratch *s);
 
-/* Labels or tags, as the task is, and weight of a record into s; RAN_EFORMAT when there are none,
- * or not as many tags as words. For a language model, what kind of texts there are instead. */
+/* Labels or tags, as the task is, weight and group of a record into s; RAN_EFORMAT when there are
+ * none, or not as many tags as words. For a language model, what kind of texts there are instead.
+ */
 int train_read_labels(struct train_scratch *s, const struct train_source *source,
                       const struct ran_record *record, struct ran_error *err);
 /* Sets s->mask as the texts of a record want it; RAN_EFORMAT for a source without a target, and

@@ -1071,6 +1071,7 @@ struct ran_dataset {
         float *soft;
         size_t *soft_first; /* (B+1) */
         bool *guessed;      /* (B) its labels are what its target says: nobody gave them */
+        uint64_t *group;    /* (B) or NULL: those of equal numbers are held out together */
         char **names;       /* (C) label names, ordered by their bytes; shared with nobody */
         size_t C;
         bool multilabel; /* records hold "labels": set by the caller */
@@ -1079,7 +1080,7 @@ struct ran_dataset {
         /* Where the arrays lie that grow with the documents and may be larger than memory. */
         struct {
                 struct ran_spool ids, first, labels, label_first, places, begins, spelling, sources,
-                        weight, soft_labels, soft, soft_first, guessed;
+                        weight, soft_labels, soft, soft_first, guessed, group;
         } spool;
         size_t keep; /* bytes of each that stay in memory; 0: RAN_SPOOL_KEEP */
         /* While it is built. */
@@ -1105,6 +1106,9 @@ int ran_dataset_add(struct ran_dataset *d, const uint32_t *ids, size_t L, const 
  * (n), no class twice; n 0: none. All documents, or none. */
 int ran_dataset_soften(struct ran_dataset *d, const uint32_t *labels, const float *p, size_t n,
                        bool guessed, struct ran_error *err);
+/* Says to which group the document that was added last belongs: that of n bytes, or, n 0, one of its
+ * own. All documents, or none. */
+int ran_dataset_group(struct ran_dataset *d, const char *name, size_t n, struct ran_error *err);
 /* Appends a document for tagging: word i stands at token places[i] (ascending) and has the tag
  * tags[i]. A dataset holds documents of one kind. */
 int ran_dataset_add_words(struct ran_dataset *d, const uint32_t *ids, size_t L,
@@ -1122,10 +1126,6 @@ int ran_dataset_continue(struct ran_dataset *d, const uint32_t *ids, size_t L,
  */
 int ran_dataset_spell(struct ran_dataset *d, const uint32_t *spelling, size_t L,
                       struct ran_error *err);
-/* Makes the document that was added last, for tagging, longer by a sentence. Its weight stays. */
-int ran_dataset_continue(struct ran_dataset *d, const uint32_t *ids, size_t L,
-                         const uint32_t *places, const uint32_t *tags, size_t n,
-                         struct ran_error *err);
 /* Document b, to be read; good until the next _add. */
 struct ran_document ran_dataset_document(const struct ran_dataset *d, size_t b);
 size_t ran_dataset_guessed(const struct ran_dataset *d); /* documents of which labels are guessed */
@@ -1135,7 +1135,8 @@ int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err);
  * order: about that share of each class and exactly that share in all, but never the last document
  * of a class. Which ones depends on the seed and on a document's place in d alone. With several
  * labels a document, the share is of all. Documents whose labels are guessed are left out of this,
- * unless all are; the copies have no soft target. */
+ * unless all are; the copies have no soft target. Where documents have groups, whole groups are held
+ * out: about that share of the documents, of whatever class, but never the last group of a class. */
 int ran_dataset_hold(const struct ran_dataset *d, double share, uint64_t seed, bool *held,
                      struct ran_dataset *dev, struct ran_error *err);
 void ran_dataset_release(struct ran_dataset *d);

@@ -283,6 +283,16 @@ int ran_dataset_soften(struct ran_dataset *d, const uint32_t *labels, const floa
         return RAN_OK;
 }
 
+int ran_dataset_group(struct ran_dataset *d, const char *name, size_t n, struct ran_error *err)
+{
+        size_t b = d->B - 1;
+
+        if (reserve(d, &d->spool.group, &d->group, b + 1, sizeof *d->group, err) != RAN_OK)
+                return err->code;
+        d->group[b] = n > 0 ? hash_name(name, n) : b;
+        return RAN_OK;
+}
+
 struct ran_document ran_dataset_document(const struct ran_dataset *d, size_t b)
 {
         size_t at = d->first[b], word = d->label_first[b];
@@ -405,38 +415,97 @@ static int compare_drawn(const void *a, const void *b)
         return (x->document > y->document) - (x->document < y->document);
 }
 
-/* Shuffles the documents within each class, puts class after class, and takes every 1/share-th of
- * that row: so each class gives its share and the total is right, each to within one document. The
- * first of each class is passed over, since a class must not vanish from training. Guessed labels
- * are nothing to judge a model by, while there are others. */
+static bool has_one_label(const struct ran_dataset *d, size_t b)
+{
+        return !d->multilabel && d->places == NULL && d->label_first[b + 1] > d->label_first[b];
+}
+
+static uint32_t label_of(const struct ran_dataset *d, size_t b)
+{
+        return d->labels[d->label_first[b]];
+}
+
+/* The documents that may be held out, in the order in which they are asked; how many these are.
+ * Guessed labels are nothing to judge a model by, while there are others. */
+static size_t draw(const struct ran_dataset *d, uint64_t seed, struct drawn *drawn)
+{
+        bool known = ran_dataset_guessed(d) < d->B;
+        size_t n = 0;
+
+        for (size_t b = 0; b < d->B; b++) {
+                bool by_class = has_one_label(d, b) && d->group == NULL;
+                uint64_t number = d->group != NULL ? d->group[b] : b;
+                if (known && d->guessed != NULL && d->guessed[b])
+                        continue;
+                drawn[n++] =
+                        (struct drawn){.stratum = by_class ? label_of(d, b) : 0,
+                                       .draw = ran_draw(ran_key(seed, RAN_FOR_SPLIT, 0, number), 0),
+                                       .document = b};
+        }
+        qsort(drawn, n, sizeof *drawn, compare_drawn);
+        return n;
+}
+
+/* How many of the n documents, from the first on, are held out together or not at all. */
+static size_t together(const struct ran_dataset *d, const struct drawn *drawn, size_t n)
+{
+        size_t i = 1;
+
+        while (d->group != NULL && i < n &&
+               d->group[drawn[i].document] == d->group[drawn[0].document])
+                i++;
+        return i;
+}
+
+/* Takes the n documents of a group off what is left (C) of their classes, unless one would vanish.
+ */
+static bool spare(const struct ran_dataset *d, const struct drawn *drawn, size_t n, size_t *left)
+{
+        bool vanishes = false;
+
+        for (size_t i = 0; i < n; i++)
+                if (has_one_label(d, drawn[i].document) &&
+                    --left[label_of(d, drawn[i].document)] == 0)
+                        vanishes = true;
+        for (size_t i = 0; vanishes && i < n; i++)
+                if (has_one_label(d, drawn[i].document))
+                        left[label_of(d, drawn[i].document)]++;
+        return !vanishes;
+}
+
+/* Without groups: shuffles the documents within each class, puts class after class, and takes every
+ * 1/share-th of that row: so each class gives its share and the total is right, each to within one
+ * document. The first of each class is passed over, since a class must not vanish from training.
+ * Groups are shuffled, and one is taken where at least half of it is due. */
 static int choose(const struct ran_dataset *d, double share, uint64_t seed, bool *held,
                   struct ran_error *err)
 {
         struct drawn *drawn = ran_alloc(d->B, sizeof *drawn, err);
-        bool known = ran_dataset_guessed(d) < d->B;
+        size_t *left = ran_alloc(d->C + 1, sizeof *left, err);
         double due = 0.5; /* rounds to nearest */
-        size_t n = 0;
 
-        if (drawn == NULL)
+        if (drawn == NULL || left == NULL) {
+                free(drawn);
+                free(left);
                 return RAN_ENOMEM;
-        for (size_t b = 0; b < d->B; b++) {
-                bool one = !d->multilabel && d->places == NULL &&
-                           d->label_first[b + 1] > d->label_first[b];
-                if (known && d->guessed != NULL && d->guessed[b])
-                        continue;
-                drawn[n++] = (struct drawn){.stratum = one ? d->labels[d->label_first[b]] : 0,
-                                            .draw = ran_draw(ran_key(seed, RAN_FOR_SPLIT, 0, b), 0),
-                                            .document = b};
         }
-        qsort(drawn, n, sizeof *drawn, compare_drawn);
-        for (size_t i = 0; i < n; i++) {
+        for (size_t b = 0; b < d->B; b++)
+                if (has_one_label(d, b))
+                        left[label_of(d, b)]++;
+        size_t n = draw(d, seed, drawn);
+        for (size_t i = 0, size; i < n; i += size) {
                 bool first = i == 0 || drawn[i].stratum != drawn[i - 1].stratum;
-                due += share;
-                held[drawn[i].document] = !first && due >= 1;
-                if (held[drawn[i].document])
-                        due -= 1;
+                size = together(d, drawn + i, n - i);
+                due += share * (double)size;
+                if (due < 0.5 + 0.5 * (double)size ||
+                    !(d->group == NULL ? !first : spare(d, drawn + i, size, left)))
+                        continue;
+                for (size_t j = i; j < i + size; j++)
+                        held[drawn[j].document] = true;
+                due -= (double)size;
         }
         free(drawn);
+        free(left);
         return RAN_OK;
 }
 
@@ -502,5 +571,6 @@ void ran_dataset_release(struct ran_dataset *d)
         ran_spool_release(&d->spool.soft);
         ran_spool_release(&d->spool.soft_first);
         ran_spool_release(&d->spool.guessed);
+        ran_spool_release(&d->spool.group);
         *d = (struct ran_dataset){0};
 }

@@ -119,7 +119,8 @@ static double data_bytes(const struct ran_train_job *job, double embedding)
                 &d->spool.ids,         &d->spool.first,      &d->spool.labels,
                 &d->spool.label_first, &d->spool.places,     &d->spool.spelling,
                 &d->spool.sources,     &d->spool.weight,     &d->spool.soft_labels,
-                &d->spool.soft,        &d->spool.soft_first, &d->spool.guessed};
+                &d->spool.soft,        &d->spool.soft_first, &d->spool.guessed,
+                &d->spool.group};
         double bytes = job->vectors != NULL ? 4 * embedding : 0;
 
         for (size_t i = 0; i < sizeof spools / sizeof *spools; i++)

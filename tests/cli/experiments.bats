@@ -204,6 +204,30 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
   cross-validate --folds-only -k 3 --alike 0.8 -o folds.jsonl records.jsonl 2>said
   grep -q 'in 10 groups' said
   one_fold '.text[-1:]'
+  # So they can be held out together; what is there already is kept.
+  one_fold .fold_group
+  [ "$(jq .fold_group folds.jsonl | sort -u | wc -l)" -eq 10 ]
+  cross-validate --folds-only -k 3 -o kept.jsonl folds.jsonl
+  cmp folds.jsonl kept.jsonl
+}
+
+@test "cross-validate: groups are held out whole" {
+  held_by() { grep -qa "dev_group[\\]*\":[\\]*\"$1[\\]*\"" "$2"; }
+  weather | jq -c '.of = (.id[-1:] | tonumber % 4)' >records.jsonl
+  cross-validate -k 2 --group of --work work -o out.jsonl records.jsonl $tiny 2>said
+  grep -q 'groups' said
+  held_by fold_group work/1.ran
+  jq -e -s 'group_by(.of) | all(map(.fold_group) | unique | length == 1)' out.jsonl
+  # The folds that are there, and a member to go by.
+  jq -c 'del(.prediction, .fold_group)' out.jsonl >given.jsonl
+  cross-validate --group of --work other -o again.jsonl given.jsonl $tiny
+  held_by of other/1.ran
+  # Where a fold is for that, nothing is held out.
+  cross-validate -k 4 --group of --dev-fold --work third -o again.jsonl records.jsonl $tiny
+  run -1 grep -qa dev_group third/1.ran
+  jq -c 'del(.fold)' out.jsonl >bad.jsonl
+  run -3 cross-validate -k 2 -o again.jsonl bad.jsonl
+  [[ $output == *'a record with "fold_group" and no "fold"'* ]]
 }
 
 @test "cross-validate: each record is labelled by a model that has not seen it" {

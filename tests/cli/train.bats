@@ -129,6 +129,32 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   [[ $stderr == *'too few documents to hold some out'* ]]
 }
 
+@test "train: --dev-group holds out what belongs together, for every task" {
+  documents 60 | jq -c '.author = "by \(.id % 6)"' >train.jsonl
+  run -0 --separate-stderr ran-train classify $shape --epochs 2 --dev-group author -o a.ran train.jsonl
+  [[ $stderr == *'10 of 60 documents are held out'* ]]
+  run -0 --separate-stderr ran-train classify $shape --epochs 2 --dev-group author --vocab-size 20 -o b.ran \
+    <(jq -c '.author = (.author | ltrimstr("by ") | tonumber)' train.jsonl) # ten of another name
+  [[ $stderr == *'10 of 60 documents are held out'* ]]
+  run -0 ran-train classify --replay a.ran -q train.jsonl
+  run -0 --separate-stderr ran-train classify $shape --epochs 2 --dev-group label -o c.ran train.jsonl
+  [[ $stderr == *'too few groups of documents to hold some out'* ]]
+  refused 3 'no document has the member "writer" that --dev-group names' \
+    ran-train classify $shape --dev-group writer -o c.ran train.jsonl
+  refused 2 '--dev-group is for documents that are held out: leave out --dev' \
+    ran-train classify --dev train.jsonl --dev-group author -o c.ran train.jsonl
+  refused 2 'leave out --no-dev' ran-train classify --no-dev --dev-group author -o c.ran train.jsonl
+
+  jq -c '{author, tokens: (.text / " "), tags: (.text / " " | map(if startswith("w") then "B-W" else "O" end))}' train.jsonl >tags.jsonl
+  jq -c '{author, text}' train.jsonl >texts.jsonl
+  for verb in tag lm mlm; do
+    data=texts.jsonl
+    [ $verb != tag ] || data=tags.jsonl
+    run -0 --separate-stderr ran-train $verb $shape --min-window 1 --epochs 1 --dev-group author -o d.ran $data
+    [[ $stderr == *'10 of 60 documents are held out'* ]]
+  done
+}
+
 @test "train: a dev label that training has not is named, and no answer is right for it" {
   documents 60 >train.jsonl
   { head -9 train.jsonl; echo '{"text": "rain", "label": "fog"}'; } >dev.jsonl

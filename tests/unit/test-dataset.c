@@ -247,6 +247,70 @@ static void check_soft(const struct ran_dataset *d)
         }
 }
 
+/* Documents of groups of 1 to 5, scattered; those of group 0 are the only ones of class "c". */
+static bool build_groups(struct ran_dataset *d, size_t groups)
+{
+        struct ran_error err = {0};
+
+        for (uint32_t turn = 0; turn < 5; turn++)
+                for (uint32_t g = 0; g < groups; g++) {
+                        const char *name = g == 0 ? "c" : g % 2 == 0 ? "a" : "b";
+                        char group[16];
+                        int n = snprintf(group, sizeof group, "%u", (unsigned)g);
+
+                        if (turn > g % 5)
+                                continue;
+                        if (!CHECK_OK(add(d, &g, 1, name, &err), err) ||
+                            !CHECK_OK(ran_dataset_group(d, group, (size_t)n, &err), err))
+                                return false;
+                }
+        return CHECK_OK(ran_dataset_finish(d, &err), err);
+}
+
+TEST(groups_are_held_out_whole)
+{
+        enum { GROUPS = 100, ALL = 300 };
+        size_t seen[2] = {0}; /* of a group and seed that are held out, and that are not */
+
+        for (uint64_t seed = 1; seed <= 5; seed++) {
+                struct ran_dataset d = {0}, dev = {0};
+                struct ran_error err = {0};
+                bool held[ALL];
+
+                REQUIRE(build_groups(&d, GROUPS) && CHECK_SIZE(d.B, ALL));
+                REQUIRE(CHECK_OK(ran_dataset_hold(&d, 0.2, seed, held, &dev, &err), err));
+                CHECK(dev.B >= 58 && dev.B <= 62);
+                for (size_t b = 0; b < ALL; b++)
+                        for (size_t other = 0; other < b; other++)
+                                if (d.ids[b] == d.ids[other])
+                                        CHECK(held[b] == held[other]);
+                CHECK_SIZE(count(&dev, "c"), 0); /* nobody else has that class */
+                seen[held[1]]++;
+                ran_dataset_release(&dev);
+                ran_dataset_release(&d);
+        }
+        CHECK(seen[false] > 0 && seen[true] > 0);
+}
+
+TEST(documents_without_a_group_are_one_each)
+{
+        struct ran_dataset d = {0}, dev = {0};
+        struct ran_error err = {0};
+        bool held[200];
+
+        for (uint32_t b = 0; b < 200; b++) {
+                REQUIRE(CHECK_OK(add(&d, &b, 1, b % 2 == 0 ? "a" : "b", &err), err));
+                REQUIRE(CHECK_OK(ran_dataset_group(&d, "one", b < 100 ? 3 : 0, &err), err));
+        }
+        REQUIRE(CHECK_OK(ran_dataset_finish(&d, &err), err));
+        REQUIRE(CHECK_OK(ran_dataset_hold(&d, 0.1, 1, held, &dev, &err), err));
+        CHECK_SIZE(dev.B, 20);
+        for (size_t b = 0; b < 100; b++)
+                CHECK(!held[b]);
+        ran_dataset_release(&dev);
+        ran_dataset_release(&d);
+}
+
 TEST(soft_targets_follow_their_documents)
 {
         struct ran_dataset d = {0}, dev = {0}, more = {0};
