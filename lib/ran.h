@@ -1071,7 +1071,7 @@ struct ran_dataset {
         float *soft;
         size_t *soft_first; /* (B+1) */
         bool *guessed;      /* (B) its labels are what its target says: nobody gave them */
-        uint64_t *group;    /* (B) or NULL: those of equal numbers are held out together */
+        uint64_t *group;    /* (B) or NULL: those of equal numbers are in one part of any split */
         char **names;       /* (C) label names, ordered by their bytes; shared with nobody */
         size_t C;
         bool multilabel; /* records hold "labels": set by the caller */

@@ -27,9 +27,10 @@ struct choice {
         const float *idf, *weight, *bias; /* as fits begin */
         struct candidate candidate[2 * COSTS];
         size_t candidates;
-        struct ran_linear fold; /* k without the documents that are asked about */
-        size_t *order, *rest;   /* all documents, shuffled; those of the fold */
-        const size_t *asked;    /* (n) */
+        struct ran_linear fold;  /* k without the documents that are asked about */
+        size_t *order, *rest;    /* all documents, shuffled; those of the fold */
+        size_t begin[FOLDS + 1]; /* where in the order each fold begins */
+        const size_t *asked;     /* (n) */
         size_t n;
         float *w, *b, *alpha, *logits, *scaled; /* logits (n, C), scaled (C) */
         size_t passes;
@@ -54,26 +55,97 @@ static int on_pass(void *arg, size_t passes)
         return x->k->pass != NULL ? x->k->pass(x->k->arg, ++x->passes) : 0;
 }
 
+struct drawn {
+        uint64_t draw;
+        size_t document;
+};
+
+static int compare_drawn(const void *a, const void *b)
+{
+        const struct drawn *x = a, *y = b;
+
+        if (x->draw != y->draw)
+                return x->draw < y->draw ? -1 : 1;
+        return (x->document > y->document) - (x->document < y->document);
+}
+
+/* Groups are shuffled, and their documents stay together. */
+static int shuffle_groups(struct choice *x, struct ran_error *err)
+{
+        const struct ran_linear *k = x->k;
+        struct drawn *drawn = ran_alloc(k->n, sizeof *drawn, err);
+
+        if (drawn == NULL)
+                return RAN_ENOMEM;
+        for (size_t i = 0; i < k->n; i++) {
+                uint64_t group = k->d->group[k->document[i]];
+
+                drawn[i] = (struct drawn){
+                        ran_draw(ran_key(k->seed, RAN_FOR_SPLIT, RAN_SHUFFLE_FOLDS, group), 0),
+                        k->document[i]};
+        }
+        qsort(drawn, k->n, sizeof *drawn, compare_drawn);
+        for (size_t i = 0; i < k->n; i++)
+                x->order[i] = drawn[i].document;
+        free(drawn);
+        return RAN_OK;
+}
+
+/* The order of all documents, and its folds: as many documents in each, but for a group that is
+ * whole. */
+static int deal(struct choice *x, struct ran_error *err)
+{
+        const struct ran_linear *k = x->k;
+        const uint64_t *group = k->d->group;
+
+        x->order = ran_alloc(k->n, sizeof *x->order, err);
+        if (x->order == NULL)
+                return RAN_ENOMEM;
+        if (group != NULL && shuffle_groups(x, err) != RAN_OK)
+                return RAN_ENOMEM;
+        if (group == NULL)
+                ran_plan_shuffle(x->order, k->document, k->n, k->seed, RAN_SHUFFLE_FOLDS);
+        for (size_t f = 1; f <= FOLDS; f++) {
+                size_t at = f * k->n / FOLDS;
+
+                while (group != NULL && at > 0 && at < k->n &&
+                       group[x->order[at]] == group[x->order[at - 1]])
+                        at++;
+                x->begin[f] = at;
+        }
+        return RAN_OK;
+}
+
+static size_t largest_fold(const struct choice *x)
+{
+        size_t most = 0;
+
+        for (size_t f = 0; f < FOLDS; f++)
+                if (x->begin[f + 1] - x->begin[f] > most)
+                        most = x->begin[f + 1] - x->begin[f];
+        return most;
+}
+
 static int prepare(struct choice *x, struct ran_error *err)
 {
         const struct ran_linear *k = x->k;
         size_t C = k->d->C, alphas, logits;
 
+        if (deal(x, err) != RAN_OK)
+                return RAN_ENOMEM;
         if (__builtin_mul_overflow(k->d->B, C * ran_linear_sides(k->d), &alphas) ||
-            __builtin_mul_overflow(k->n / FOLDS + 1, C, &logits))
+            __builtin_mul_overflow(largest_fold(x), C, &logits))
                 return ran_fail(err, RAN_EINVAL, "%zu documents of %zu labels cannot be", k->d->B,
                                 C);
-        x->order = ran_alloc(k->n, sizeof *x->order, err);
         x->rest = ran_alloc(k->n, sizeof *x->rest, err);
         x->w = ran_alloc_floats(k->c->wide * C, err);
         x->b = ran_alloc_floats(C, err);
         x->alpha = ran_alloc_floats(alphas, err);
         x->logits = ran_alloc_floats(logits, err);
         x->scaled = ran_alloc_floats(C, err);
-        if (x->order == NULL || x->rest == NULL || x->w == NULL || x->b == NULL ||
-            x->alpha == NULL || x->logits == NULL || x->scaled == NULL)
+        if (x->rest == NULL || x->w == NULL || x->b == NULL || x->alpha == NULL ||
+            x->logits == NULL || x->scaled == NULL)
                 return RAN_ENOMEM;
-        ran_plan_shuffle(x->order, k->document, k->n, k->seed, RAN_SHUFFLE_FOLDS);
         x->fold = *k;
         x->fold.near = roughly;
         x->fold.passes = SOME_PASSES;
@@ -152,9 +224,13 @@ static int try_all(struct choice *x, struct ran_error *err)
         return rc;
 }
 
-/* Documents [from, to) of the order are asked about. */
-static int try_fold(struct choice *x, size_t from, size_t to, struct ran_error *err)
+/* The documents of fold f are asked about. */
+static int try_fold(struct choice *x, size_t f, struct ran_error *err)
 {
+        size_t from = x->begin[f], to = x->begin[f + 1];
+
+        if (from == to || to - from == x->k->n) /* between groups nothing, or one is all there is */
+                return RAN_OK;
         memcpy(x->rest, x->order, from * sizeof *x->rest);
         memcpy(x->rest + from, x->order + to, (x->k->n - to) * sizeof *x->rest);
         x->fold.document = x->rest;
@@ -174,8 +250,8 @@ int ran_linear_choose(struct ran_linear *k, int ratios, const float *idf, const 
         list_candidates(&x, ratios);
         if (x.candidates > 1 && k->n >= FOLDS) {
                 rc = prepare(&x, err);
-                for (size_t f = 0; f < FOLDS && f * k->n / FOLDS < ENOUGH && rc == RAN_OK; f++)
-                        rc = try_fold(&x, f * k->n / FOLDS, (f + 1) * k->n / FOLDS, err);
+                for (size_t f = 0; f < FOLDS && x.begin[f] < ENOUGH && rc == RAN_OK; f++)
+                        rc = try_fold(&x, f, err);
         }
         for (size_t i = 1; i < x.candidates; i++)
                 if (x.candidate[i].loss < best->loss)

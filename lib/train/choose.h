@@ -3,8 +3,9 @@
  * The cost that is best goes from 0.5 to 8 and more with the collection, and with few documents of
  * many classes the wrong one costs 5 points; ratios help sentences and hurt long documents. So it
  * is tried: by cross-validation in five folds of the documents that are learned from, as many of
- * them as it takes to ask 1,000 documents. What counts is the loss, at the scale at which it is
- * least, since it tells settings apart by each document and not only by those at the edge.
+ * them as it takes to ask 1,000 documents; documents of a group are in one fold. What counts is the
+ * loss, at the scale at which it is least, since it tells settings apart by each document and not
+ * only by those at the edge.
  */
 #ifndef RAN_TRAIN_CHOOSE_H
 #define RAN_TRAIN_CHOOSE_H

@@ -50,7 +50,8 @@ static int share_arrays(struct ran_ranks *r, struct ran_dataset *d, struct ran_e
             SHARE(labels, labels) != RAN_OK || SHARE(places, labels) != RAN_OK ||
             SHARE(begins, labels) != RAN_OK || SHARE(sources, d->B) != RAN_OK ||
             SHARE(weight, d->B) != RAN_OK || SHARE(soft_labels, soft) != RAN_OK ||
-            SHARE(soft, soft) != RAN_OK || SHARE(guessed, d->B) != RAN_OK)
+            SHARE(soft, soft) != RAN_OK || SHARE(guessed, d->B) != RAN_OK ||
+            SHARE(group, d->B) != RAN_OK)
                 return err->code;
         return RAN_OK;
 }

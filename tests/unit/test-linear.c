@@ -341,6 +341,42 @@ TEST(linear_choose_follows_what_labels_are_worth)
         bench_release(&b);
 }
 
+/* Ten that are alike have one label, by chance. Where each is asked about by the others, that pays;
+ * where they are kept together nothing is worth learning, and something else is chosen. */
+TEST(linear_choose_keeps_groups_together)
+{
+        struct bench b;
+        struct ran_error err = {0};
+        struct dice dice = {.key = 9};
+
+        bench_init(&b, 300, false);
+        b.d.group = ran_alloc(b.d.B, sizeof *b.d.group, &err);
+        uint64_t *group = b.d.group;
+        for (size_t d = 0; d < b.d.B; d++) {
+                size_t of = d - d % 10, at = b.d.first[of];
+
+                group[d] = of;
+                for (size_t t = b.d.first[d], n = 0; t < b.d.first[d + 1]; t++, n++)
+                        b.d.ids[t] = b.d.ids[at + n % (b.d.first[of + 1] - at)];
+                b.d.labels[b.d.label_first[d]] = d != of ? b.d.labels[b.d.label_first[of]]
+                                                         : (uint32_t)dice_size(&dice, 0, C - 1);
+        }
+        bool ratios = chosen(&b, 0, RAN_RATIOS_AUTO).ratios;
+        b.d.group = NULL;
+        CHECK(chosen(&b, 0, RAN_RATIOS_AUTO).ratios != ratios);
+        /* A group beside little else, and one that is all there is. */
+        for (size_t d = 0; d < b.d.B; d++)
+                group[d] = d < 10 ? d : 10;
+        b.d.group = group;
+        CHECK(chosen(&b, 0, RAN_RATIOS_AUTO).cost > 0);
+        for (size_t d = 0; d < b.d.B; d++)
+                group[d] = 7;
+        CHECK(chosen(&b, 0, RAN_RATIOS_AUTO).cost > 0);
+        b.d.group = NULL;
+        free(group);
+        bench_release(&b);
+}
+
 TEST(linear_choose_leaves_what_is_given)
 {
         struct bench b;
