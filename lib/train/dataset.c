@@ -8,7 +8,6 @@
  */
 #include "ran.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -293,6 +292,15 @@ int ran_dataset_group(struct ran_dataset *d, const char *name, size_t n, struct 
         return RAN_OK;
 }
 
+size_t ran_dataset_guessed(const struct ran_dataset *d)
+{
+        size_t n = 0;
+
+        for (size_t b = 0; d->guessed != NULL && b < d->B; b++)
+                n += d->guessed[b];
+        return n;
+}
+
 struct ran_document ran_dataset_document(const struct ran_dataset *d, size_t b)
 {
         size_t at = d->first[b], word = d->label_first[b];
@@ -385,171 +393,6 @@ int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err)
         d->slot_count = 0;
         d->fixed = true;
         return RAN_OK;
-}
-
-/* ---- held-out documents --------------------------------------------------------------------- */
-
-size_t ran_dataset_guessed(const struct ran_dataset *d)
-{
-        size_t n = 0;
-
-        for (size_t b = 0; d->guessed != NULL && b < d->B; b++)
-                n += d->guessed[b];
-        return n;
-}
-
-struct drawn {
-        uint32_t stratum; /* the class; 0 for all where documents have several */
-        uint64_t draw;
-        size_t document;
-};
-
-static int compare_drawn(const void *a, const void *b)
-{
-        const struct drawn *x = a, *y = b;
-
-        if (x->stratum != y->stratum)
-                return x->stratum < y->stratum ? -1 : 1;
-        if (x->draw != y->draw)
-                return x->draw < y->draw ? -1 : 1;
-        return (x->document > y->document) - (x->document < y->document);
-}
-
-static bool has_one_label(const struct ran_dataset *d, size_t b)
-{
-        return !d->multilabel && d->places == NULL && d->label_first[b + 1] > d->label_first[b];
-}
-
-static uint32_t label_of(const struct ran_dataset *d, size_t b)
-{
-        return d->labels[d->label_first[b]];
-}
-
-/* The documents that may be held out, in the order in which they are asked; how many these are.
- * Guessed labels are nothing to judge a model by, while there are others. */
-static size_t draw(const struct ran_dataset *d, uint64_t seed, struct drawn *drawn)
-{
-        bool known = ran_dataset_guessed(d) < d->B;
-        size_t n = 0;
-
-        for (size_t b = 0; b < d->B; b++) {
-                bool by_class = has_one_label(d, b) && d->group == NULL;
-                uint64_t number = d->group != NULL ? d->group[b] : b;
-                if (known && d->guessed != NULL && d->guessed[b])
-                        continue;
-                drawn[n++] =
-                        (struct drawn){.stratum = by_class ? label_of(d, b) : 0,
-                                       .draw = ran_draw(ran_key(seed, RAN_FOR_SPLIT, 0, number), 0),
-                                       .document = b};
-        }
-        qsort(drawn, n, sizeof *drawn, compare_drawn);
-        return n;
-}
-
-/* How many of the n documents, from the first on, are held out together or not at all. */
-static size_t together(const struct ran_dataset *d, const struct drawn *drawn, size_t n)
-{
-        size_t i = 1;
-
-        while (d->group != NULL && i < n &&
-               d->group[drawn[i].document] == d->group[drawn[0].document])
-                i++;
-        return i;
-}
-
-/* Takes the n documents of a group off what is left (C) of their classes, unless one would vanish.
- */
-static bool spare(const struct ran_dataset *d, const struct drawn *drawn, size_t n, size_t *left)
-{
-        bool vanishes = false;
-
-        for (size_t i = 0; i < n; i++)
-                if (has_one_label(d, drawn[i].document) &&
-                    --left[label_of(d, drawn[i].document)] == 0)
-                        vanishes = true;
-        for (size_t i = 0; vanishes && i < n; i++)
-                if (has_one_label(d, drawn[i].document))
-                        left[label_of(d, drawn[i].document)]++;
-        return !vanishes;
-}
-
-/* Without groups: shuffles the documents within each class, puts class after class, and takes every
- * 1/share-th of that row: so each class gives its share and the total is right, each to within one
- * document. The first of each class is passed over, since a class must not vanish from training.
- * Groups are shuffled, and one is taken where at least half of it is due. */
-static int choose(const struct ran_dataset *d, double share, uint64_t seed, bool *held,
-                  struct ran_error *err)
-{
-        struct drawn *drawn = ran_alloc(d->B, sizeof *drawn, err);
-        size_t *left = ran_alloc(d->C + 1, sizeof *left, err);
-        double due = 0.5; /* rounds to nearest */
-
-        if (drawn == NULL || left == NULL) {
-                free(drawn);
-                free(left);
-                return RAN_ENOMEM;
-        }
-        for (size_t b = 0; b < d->B; b++)
-                if (has_one_label(d, b))
-                        left[label_of(d, b)]++;
-        size_t n = draw(d, seed, drawn);
-        for (size_t i = 0, size; i < n; i += size) {
-                bool first = i == 0 || drawn[i].stratum != drawn[i - 1].stratum;
-                size = together(d, drawn + i, n - i);
-                due += share * (double)size;
-                if (due < 0.5 + 0.5 * (double)size ||
-                    !(d->group == NULL ? !first : spare(d, drawn + i, size, left)))
-                        continue;
-                for (size_t j = i; j < i + size; j++)
-                        held[drawn[j].document] = true;
-                due -= (double)size;
-        }
-        free(drawn);
-        free(left);
-        return RAN_OK;
-}
-
-static int copy_document(struct ran_dataset *to, const struct ran_dataset *d, size_t b,
-                         struct ran_error *err)
-{
-        const struct ran_document doc = ran_dataset_document(d, b);
-        size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
-        double weight = (double)d->weight[b];
-        int code;
-
-        if (d->sources != NULL)
-                code = ran_dataset_add_text(to, doc.ids, doc.L, d->sources[b], weight, err);
-        else if (d->places == NULL)
-                code = ran_dataset_add(to, doc.ids, doc.L, d->labels + at, n, weight, err);
-        else
-                code = ran_dataset_add_words(to, doc.ids, doc.L, doc.places, d->labels + at, n,
-                                             weight, err);
-        if (code == RAN_OK && doc.spelling != NULL)
-                code = ran_dataset_spell(to, doc.spelling, doc.L, err);
-        if (code == RAN_OK && d->guessed != NULL)
-                code = ran_dataset_soften(to, NULL, NULL, 0, d->guessed[b], err);
-        if (code == RAN_OK && doc.begins != NULL)
-                memcpy(to->begins + to->label_first[to->B - 1], doc.begins, n * sizeof *doc.begins);
-        return code;
-}
-
-int ran_dataset_hold(const struct ran_dataset *d, double share, uint64_t seed, bool *held,
-                     struct ran_dataset *dev, struct ran_error *err)
-{
-        memset(held, 0, d->B * sizeof *held);
-        dev->multilabel = d->multilabel;
-        dev->given = d->given;
-        dev->keep = d->keep;
-        memcpy(dev->digest, d->digest, sizeof dev->digest);
-        int code = choose(d, share, seed, held, err);
-        if (code == RAN_OK)
-                code = ran_dataset_set_classes(dev, d->names, d->C, err);
-        for (size_t b = 0; b < d->B && code == RAN_OK; b++)
-                if (held[b])
-                        code = copy_document(dev, d, b, err);
-        if (code == RAN_OK)
-                code = ran_dataset_finish(dev, err);
-        return code;
 }
 
 void ran_dataset_release(struct ran_dataset *d)
