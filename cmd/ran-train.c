@@ -51,6 +51,11 @@ static const struct ran_field file_fields[] = {
         {"vectors", 0, RAN_FIELD_TEXT, FILE_AT(start.vectors), .value = "FILE", .local = true,
          .help = "word vectors that the embedding begins with: GloVe, word2vec or fastText; --dim "
                  "is theirs"},
+        {"vector_words", 0, RAN_FIELD_SIZE, FILE_AT(start.vector_words), 0, 1 << 30, .value = "N",
+         .initial = "0",
+         .help = "a vocabulary that is learned has the words of the first N vectors, too, which "
+                 "the "
+                 "training data may not have"},
         {"init", 0, RAN_FIELD_TEXT, FILE_AT(start.init), .value = "MODEL", .local = true,
          .help = "a model whose vocabulary, embedding and encoder training begins with"},
         {"dev", 0, RAN_FIELD_TEXT, FILE_AT(dev), .value = "FILE", .local = true,
@@ -241,6 +246,8 @@ static void choose_vocabulary(void)
 {
         if (file.start.vectors != NULL && !cmd_was_set("vocab_type"))
                 vocabulary.vocab_type = RAN_VOCAB_WORD;
+        if (file.start.vector_words > 0 && vocabulary.vocab_type != RAN_VOCAB_WORD)
+                cmd_usage("--vector-words is for a vocabulary of words: --vocab-type word");
 }
 
 static void check_config(int task)
@@ -307,6 +314,10 @@ static void check_usage(void)
                 cmd_usage("--freeze is for what --vectors or --init brings");
         if (dump && file.vocab != NULL)
                 cmd_usage("a model has its vocabulary with it: leave out --vocab");
+        if (file.start.vector_words > 0 && file.start.vectors == NULL)
+                cmd_usage("--vector-words is for words of a file of vectors: --vectors FILE");
+        if (file.start.vector_words > 0 && file.vocab != NULL)
+                cmd_usage("--vector-words is for a vocabulary that is learned: leave out --vocab");
         if (run.resume && run.overwrite_checkpoint)
                 cmd_usage("--resume and --overwrite-checkpoint exclude each other");
         if (file.no_dev)
@@ -445,6 +456,8 @@ static void read_training(struct session *s, char **files)
         s->source.join = config.join_sentences;
         s->source.soft_label = file.soft_label;
         s->source.group = file.dev_group;
+        s->source.vectors = s->start.file;
+        s->source.vector_words = file.start.vector_words;
         s->source.soft_share = file.soft_share;
         s->source.several = config.multilabel;
         if (s->start.init != NULL && s->source.tokenizer == NULL)
@@ -605,6 +618,8 @@ static void describe_data(const struct session *s, struct ran_buf *training)
                 ran_buf_str(training, file.dev == NULL ? "," : "");
                 ran_fields_json(ran_vocab_fields, &vocabulary, training);
         }
+        if (s->learned && file.start.vector_words > 0)
+                ran_buf_printf(training, ",\"vector_words\":%zu", file.start.vector_words);
         if (file.soft_label != NULL) {
                 ran_buf_str(training, training->len > 0 ? "," : "");
                 ran_buf_str(training, "\"soft_label\":");

@@ -60,6 +60,9 @@ struct train_source {
         bool several, judge;
         const char *group; /* the member in which documents that are held out together are the same,
                             * or NULL */
+        /* A vocabulary that is learned has these words of the file, too; NULL: there is none. */
+        struct ran_vectors *vectors;
+        size_t vector_words;
         const struct cmd_names *names; /* of labels or tags that are numbers, or NULL */
 };
 

@@ -173,13 +173,20 @@ static struct ran_tokenizer *learn(struct learner *l)
 {
         struct ran_error err = {0};
         struct ran_counter_report report;
-        struct ran_tokenizer *t = ran_counter_learn(l->counter, &err);
+        size_t wanted = 0;
 
+        if (l->reader.source->vector_words > 0 &&
+            ran_vectors_want(l->reader.source->vectors, l->reader.source->vector_words, l->counter,
+                             &wanted, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        struct ran_tokenizer *t = ran_counter_learn(l->counter, &err);
         if (t == NULL)
                 cmd_die(CMD_FAILED, "no vocabulary can be learned: %s", err.text);
         ran_counter_report(l->counter, &report);
         cmd_note("learned a vocabulary of %zu pieces from %" PRIu64 " words, %zu different",
                  ran_tokenizer_size(t), report.words, report.distinct);
+        if (wanted > 0)
+                cmd_note("%zu words that have vectors are among them", wanted);
         return t;
 }
 

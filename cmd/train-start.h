@@ -6,6 +6,7 @@
 
 struct train_start_options {
         char *init, *vectors; /* files, or NULL */
+        size_t vector_words;  /* that a vocabulary has, too */
 };
 
 /* Zero-initialise. */

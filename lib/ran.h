@@ -499,6 +499,8 @@ void ran_counter_free(struct ran_counter *c);
 int ran_counter_words(const struct ran_counter *c, const char *text, size_t n,
                       struct ran_encoding *e, struct ran_buf *words, struct ran_error *err);
 int ran_counter_add(struct ran_counter *c, const char *words, size_t n, struct ran_error *err);
+/* These are to be in a vocabulary of words, too, beside the vocab_size most frequent. */
+int ran_counter_want(struct ran_counter *c, const char *words, size_t n, struct ran_error *err);
 /* A vocabulary of what was counted; RAN_EINVAL when no word is left to learn from. */
 struct ran_tokenizer *ran_counter_learn(const struct ran_counter *c, struct ran_error *err);
 struct ran_counter_report {
@@ -508,6 +510,12 @@ struct ran_counter_report {
         uint64_t dropped; /* occurrences that were dropped with them */
 };
 void ran_counter_report(const struct ran_counter *c, struct ran_counter_report *report);
+
+/* Wants (ran_counter_want) the words of the next n rows of a file, but for those that a text would
+ * have as several; *wanted: how many. The rows are kept in memory meanwhile, and are still to be
+ * read. */
+int ran_vectors_want(struct ran_vectors *v, size_t n, struct ran_counter *c, size_t *wanted,
+                     struct ran_error *err);
 
 /* ---- attention patterns (mask/) ------------------------------------------------------------- */
 
@@ -1186,6 +1194,7 @@ struct ran_train_report {
         size_t best_epoch, stale;            /* epochs since the best */
         uint64_t moved; /* bytes between this rank and others so far */
         bool improved;
+        bool alone; /* with REPORT_END: the wide path, since nothing shows that the encoder helps */
 };
 
 /* Processes that train one model together (train/ranks.h). NULL stands for one that is alone. */

@@ -43,6 +43,7 @@ void ran_counter_free(struct ran_counter *c)
                 return;
         text_rules_release(&c->rules);
         strings_release(&c->words);
+        strings_release(&c->wanted);
         free(c->count);
         free(c);
 }
@@ -173,22 +174,50 @@ static int prune(struct ran_counter *c, struct ran_error *err)
         return RAN_OK;
 }
 
+/* The word at *pos, which moves behind it; NULL: these are none. */
+static const char *next_word(const char *words, size_t n, size_t *pos, size_t *length,
+                             struct ran_error *err)
+{
+        uint32_t bytes = 0;
+
+        if (n - *pos >= sizeof(bytes))
+                memcpy(&bytes, words + *pos, sizeof(bytes));
+        if (bytes == 0 || bytes > n - *pos - sizeof(bytes)) {
+                ran_fail(err, RAN_EINVAL, "these are not the words of a text");
+                return NULL;
+        }
+        const char *word = words + *pos + sizeof(bytes);
+        *length = bytes;
+        *pos += sizeof(bytes) + bytes;
+        return word;
+}
+
 int ran_counter_add(struct ran_counter *c, const char *words, size_t n, struct ran_error *err)
 {
-        for (size_t pos = 0; pos < n;) {
-                uint32_t length = 0;
-                if (n - pos >= sizeof(length))
-                        memcpy(&length, words + pos, sizeof(length));
-                if (length == 0 || length > n - pos - sizeof(length))
-                        return ran_fail(err, RAN_EINVAL, "these are not the words of a text");
-                pos += sizeof(length);
-                int code = count_word(c, words + pos, length, 1, err);
+        for (size_t pos = 0, length; pos < n;) {
+                const char *word = next_word(words, n, &pos, &length, err);
+                if (word == NULL)
+                        return RAN_EINVAL;
+                int code = count_word(c, word, length, 1, err);
                 if (code == RAN_OK && c->words.n > c->settings.max_distinct)
                         code = prune(c, err);
                 if (code != RAN_OK)
                         return code;
                 c->report.words++;
-                pos += length;
+        }
+        return RAN_OK;
+}
+
+int ran_counter_want(struct ran_counter *c, const char *words, size_t n, struct ran_error *err)
+{
+        for (size_t pos = 0, length; pos < n;) {
+                const char *word = next_word(words, n, &pos, &length, err);
+                if (word == NULL)
+                        return RAN_EINVAL;
+                uint64_t hash = strings_hash(STRINGS_HASH_START, word, length);
+                if (strings_find(&c->wanted, hash, "", 0, word, length) == STRINGS_NONE &&
+                    strings_add(&c->wanted, hash, word, length, err) == STRINGS_NONE)
+                        return err->code;
         }
         return RAN_OK;
 }
@@ -203,6 +232,14 @@ static int by_count(const void *a, const void *b, void *arg)
         if (c->count[i] != c->count[j])
                 return c->count[i] > c->count[j] ? -1 : 1;
         return strings_compare(&c->words, i, j);
+}
+
+/* A corpus may spell out a reserved token, and what is wanted may have been frequent. */
+static int add_new(struct ran_tokenizer *t, const char *word, size_t n, struct ran_error *err)
+{
+        uint32_t id;
+
+        return ran_tokenizer_find(t, word, n, &id) ? RAN_OK : tokenizer_add(t, word, n, err);
 }
 
 int learn_words(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
@@ -225,9 +262,11 @@ int learn_words(const struct ran_counter *c, struct ran_tokenizer *t, struct ran
         qsort_r(order, n, sizeof(*order), by_count, (void *)c);
         for (size_t i = 0; i < n && code == RAN_OK && t->pieces.n < c->settings.vocab_size; i++) {
                 const char *word = strings_get(&c->words, order[i], &length);
-                uint32_t id; /* a corpus may spell out a reserved token */
-                if (!ran_tokenizer_find(t, word, length, &id))
-                        code = tokenizer_add(t, word, length, err);
+                code = add_new(t, word, length, err);
+        }
+        for (size_t i = 0; i < c->wanted.n && code == RAN_OK; i++) {
+                const char *word = strings_get(&c->wanted, (uint32_t)i, &length);
+                code = add_new(t, word, length, err);
         }
         free(order);
         return code;

@@ -9,7 +9,7 @@
 struct ran_counter {
         struct ran_vocab_settings settings; /* eol_token is that of rules */
         struct text_rules rules;
-        struct strings words;
+        struct strings words, wanted;
         uint64_t *count; /* (words.n) */
         size_t count_cap;
         struct ran_counter_report report;

@@ -436,61 +436,85 @@ static float load_float(const unsigned char *p)
         return x;
 }
 
-/* Finds the space behind the word that comes next; *n: the length of the word. */
-static int find_space(struct ran_vectors *v, size_t *n, struct ran_error *err)
+/* The vector of a binary file that begins `from` bytes ahead; good until more is read. */
+struct vector {
+        const unsigned char *word, *numbers;
+        size_t n;     /* bytes of the word */
+        size_t whole; /* bytes in the file, line feeds before it among them; 0: there is none */
+};
+
+/* Finds the space behind the word that begins `from` bytes ahead; *n: the length of the word. */
+static int find_space(struct ran_vectors *v, size_t from, size_t *n, struct ran_error *err)
 {
         const unsigned char *space = NULL;
 
         for (size_t want = 256; space == NULL; want *= 2) {
-                if (need(v, want, err) != RAN_OK)
+                if (need(v, from + want, err) != RAN_OK)
                         return err->code;
-                space = memchr(v->data + v->begin, ' ', v->end - v->begin);
+                if (v->end - v->begin > from)
+                        space = memchr(v->data + v->begin + from, ' ', v->end - v->begin - from);
                 if (space == NULL && (v->ended || want > LONGEST_ROW))
                         return cut_off(v, err);
         }
-        *n = (size_t)(space - (v->data + v->begin));
+        *n = (size_t)(space - (v->data + v->begin)) - from;
         return RAN_OK;
 }
 
-static int take_binary(struct ran_vectors *v, struct filling *f, struct ran_error *err)
+static int look_binary(struct ran_vectors *v, size_t from, struct vector *vector,
+                       struct ran_error *err)
 {
-        size_t n = 0, size = 4 * v->width;
+        size_t at = from, size = 4 * v->width;
+
+        *vector = (struct vector){0};
+        do
+                if (need(v, at + 1, err) != RAN_OK)
+                        return err->code;
+        while (v->end - v->begin > at && v->data[v->begin + at] == '\n' && ++at > 0);
+        if (v->end - v->begin <= at)
+                return RAN_OK;
+        v->row++;
+        if (find_space(v, at, &vector->n, err) != RAN_OK ||
+            need(v, at + vector->n + 1 + size, err) != RAN_OK)
+                return err->code;
+        if (v->end - v->begin < at + vector->n + 1 + size)
+                return cut_off(v, err);
+        vector->word = v->data + v->begin + at;
+        vector->numbers = vector->word + vector->n + 1;
+        vector->whole = at - from + vector->n + 1 + size;
+        return RAN_OK;
+}
+
+static int take_binary(const struct ran_vectors *v, const struct vector *vector, struct filling *f,
+                       struct ran_error *err)
+{
         uint32_t id;
 
-        if (find_space(v, &n, err) != RAN_OK || need(v, n + 1 + size, err) != RAN_OK)
-                return err->code;
-        const unsigned char *word = v->data + v->begin;
-        if (v->end - v->begin < n + 1 + size)
-                return cut_off(v, err);
         for (size_t i = 0; i < v->width; i++) {
-                f->row[i] = load_float(word + n + 1 + 4 * i);
+                f->row[i] = load_float(vector->numbers + 4 * i);
                 if (!isfinite(f->row[i]))
                         return ran_fail(err, RAN_EFORMAT,
                                         "%s: vector %llu holds a number that is not finite",
                                         v->path, (unsigned long long)v->row);
         }
-        if (choose(f, (const char *)word, n, &id, err) != RAN_OK)
+        if (choose(f, (const char *)vector->word, vector->n, &id, err) != RAN_OK)
                 return err->code;
         if (id != RAN_NO_ID)
                 keep(f, id, v->width);
-        v->begin += n + 1 + size;
         return RAN_OK;
 }
 
 static int read_binary(struct ran_vectors *v, struct filling *f, struct ran_error *err)
 {
+        struct vector vector;
+
         for (;;) {
-                if (need(v, 1, err) != RAN_OK)
+                if (look_binary(v, 0, &vector, err) != RAN_OK)
                         return err->code;
-                while (v->end > v->begin && v->data[v->begin] == '\n')
-                        v->begin++;
-                if (v->end == v->begin && v->ended)
+                if (vector.whole == 0)
                         return RAN_OK;
-                if (v->end == v->begin)
-                        continue;
-                v->row++;
-                if (take_binary(v, f, err) != RAN_OK)
+                if (take_binary(v, &vector, f, err) != RAN_OK)
                         return err->code;
+                v->begin += vector.whole;
         }
 }
 
@@ -519,6 +543,76 @@ int ran_vectors_read(struct ran_vectors *v, const struct ran_tokenizer *t, struc
         free(f.row);
         return code;
 }
+
+/* ---- words for a vocabulary ----------------------------------------------------------------- */
+
+/* The word of the row that begins `from` bytes ahead, and how many bytes that row has; 0: there is
+ * none. */
+static int look_word(struct ran_vectors *v, size_t from, const char **word, size_t *n,
+                     size_t *whole, struct ran_error *err)
+{
+        struct vector vector;
+        struct line line;
+
+        *n = 0;
+        if (v->binary) {
+                if (look_binary(v, from, &vector, err) != RAN_OK)
+                        return err->code;
+                *word = (const char *)vector.word;
+                *n = vector.n;
+                *whole = vector.whole;
+                return RAN_OK;
+        }
+        if (look(v, from, &line, err) != RAN_OK)
+                return err->code;
+        v->row++;
+        *word = line.text;
+        *whole = line.whole;
+        return line.n > 0 ? read_numbers(v, &line, NULL, n, err) : RAN_OK;
+}
+
+/* A word that a text would have as several can have no piece. */
+static int want(struct ran_counter *c, const char *word, size_t n, struct ran_encoding *e,
+                struct ran_buf *words, size_t *wanted, struct ran_error *err)
+{
+        uint32_t length = 0;
+
+        words->len = 0;
+        if (n == 0 || ran_utf8_valid(word, n) < n)
+                return RAN_OK;
+        if (ran_counter_words(c, word, n, e, words, err) != RAN_OK)
+                return err->code;
+        if (words->len > sizeof length)
+                memcpy(&length, words->data, sizeof length);
+        if (length == 0 || words->len != sizeof length + length)
+                return RAN_OK;
+        ++*wanted;
+        return ran_counter_want(c, words->data, words->len, err);
+}
+
+int ran_vectors_want(struct ran_vectors *v, size_t n, struct ran_counter *c, size_t *wanted,
+                     struct ran_error *err)
+{
+        struct ran_encoding e = {0};
+        struct ran_buf words = {0};
+        uint64_t row = v->row;
+        size_t length = 0, whole = 1;
+        const char *word = NULL;
+        int code = RAN_OK;
+
+        *wanted = 0;
+        for (size_t i = 0, from = 0; i < n && whole > 0 && code == RAN_OK; i++, from += whole) {
+                code = look_word(v, from, &word, &length, &whole, err);
+                if (code == RAN_OK)
+                        code = want(c, word, length, &e, &words, wanted, err);
+        }
+        v->row = row;
+        ran_encoding_release(&e);
+        ran_buf_release(&words);
+        return code;
+}
+
+/* ---- rows to begin with --------------------------------------------------------------------- */
 
 int ran_embedding_init(struct ran_embedding *e, size_t V, size_t D, struct ran_error *err)
 {

@@ -51,6 +51,25 @@ vectors() {
   [[ $stderr == *'the last line has no end'* && $stderr == *'1 words are not UTF-8'* ]]
 }
 
+@test "vectors: --vector-words puts their words into the vocabulary, from a pipe as well" {
+  vectors >v.txt
+  run -0 --separate-stderr train --vectors v.txt --vector-words 4 --freeze -o m.ran
+  [[ $stderr == *'3 words that have vectors are among them'* ]] # ". ." is two
+  [[ $stderr == *'5 of the 16 pieces of the vocabulary have one of the 7 vectors in v.txt'* ]]
+  [ "$(metadata m.ran training | jq .vector_words)" = 4 ]
+  run -0 --separate-stderr train --vectors <(vectors) --vector-words 4 --freeze -o p.ran
+  cmp m.ran p.ran
+  run -0 ran-train classify -q --replay m.ran --vectors v.txt train.jsonl
+  train -q --vectors v.txt --vector-words 1 --freeze -o less.ran
+  run ! cmp -s m.ran less.ran
+  refused 2 '--vectors FILE' train --vector-words 4 -o r.ran
+  ran-tokenize learn -q -o vocab.json train.jsonl
+  refused 2 'leave out --vocab' train --vectors v.txt --vocab vocab.json --vector-words 4 -o r.ran
+  refused 2 'vocabulary of words' train --vectors v.txt --vocab-type bpe --vector-words 4 -o r.ran
+  { head -3 v.txt; echo 'snow 1 2 x 4 5'; } >bad.txt
+  refused 3 "bad.txt:4: 'x' is no finite number" train --vectors bad.txt --vector-words 9 -o r.ran
+}
+
 @test "vectors: taggers have them, too; --freeze changes the model and goes into it" {
   vectors >v.txt
   jq -c '{tokens: (.text | split(" ")), tags: [.text | split(" ")[] | if . == "rain" then "B-X" else "O" end]}' \

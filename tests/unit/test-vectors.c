@@ -320,6 +320,68 @@ TEST(vectors_that_are_damaged_do_no_harm)
  */
 
 /* Rows that lie across the buffer; the digest is that of the bytes. */
+/* Pieces of a vocabulary learned from the corpus and the words of the first n rows of a file, and
+ * what is read from that file then. */
+static const char *read_wanted(const char *bytes, size_t size, size_t n, size_t wanted)
+{
+        static char pieces[1000];
+        struct ran_vocab_settings s = default_settings();
+        struct ran_error err = {0};
+        struct ran_buf words = {0};
+        struct ran_encoding e = {0};
+        struct ran_embedding to = {0};
+        char *path = write_file(bytes, size);
+        struct ran_vectors *v = ran_vectors_open(path, 2, &err);
+        struct ran_tokenizer *t = NULL;
+        size_t found, at = 0, length;
+
+        s.min_count = 1;
+        struct ran_counter *c = ran_counter_new(&s, &err);
+        pieces[0] = '\0';
+        if (CHECK_OK(ran_counter_words(c, "no ann", 6, &e, &words, &err), err) &&
+            CHECK_OK(ran_counter_add(c, words.data, words.len, &err), err) && CHECK(v != NULL) &&
+            CHECK_OK(ran_vectors_want(v, n, c, &found, &err), err) && CHECK_SIZE(found, wanted))
+                t = ran_counter_learn(c, &err);
+        if (CHECK(t != NULL)) {
+                for (uint32_t id = RAN_RESERVED; id < ran_tokenizer_size(t); id++) {
+                        const char *piece = ran_tokenizer_piece(t, id, &length);
+                        at += (size_t)snprintf(pieces + at, sizeof pieces - at, "%.*s ",
+                                               (int)length, piece);
+                }
+                CHECK_OK(ran_embedding_init(&to, ran_tokenizer_size(t), 2, &err), err);
+                CHECK_OK(ran_vectors_read(v, t, &to, &report, &err), err);
+                show(t, &to);
+                snprintf(pieces + at, sizeof pieces - at, "| %s", shown);
+        }
+        ran_embedding_release(&to);
+        ran_tokenizer_free(t);
+        ran_counter_free(c);
+        ran_vectors_free(v);
+        ran_buf_release(&words);
+        ran_encoding_release(&e);
+        unlink(path);
+        free(path);
+        return pieces;
+}
+
+TEST(vectors_say_which_words_a_vocabulary_has)
+{
+        static const char text[] =
+                "Oslo 1 2\n\nann 3 4\nnew-york 5 6\n\xff 7 8\noslo 9 1\nrome 2 3\n";
+        static const char binary[] = "3 2\noslo \0\0\x80\x3f\0\0\0\x40\n"
+                                     "ann \0\0\x40\x40\0\0\x80\x40"
+                                     "rome \0\0\0\x40\0\0\x40\x40";
+
+        CHECK_STR(read_wanted(text, sizeof text - 1, 0, 0), "ann no | ann 3 4");
+        CHECK_STR(read_wanted(text, sizeof text - 1, 1, 1), "ann no oslo | ann 3 4, oslo 9 1");
+        CHECK_STR(read_wanted(text, sizeof text - 1, 6, 3), "ann no oslo | ann 3 4, oslo 9 1");
+        CHECK_STR(read_wanted(text, sizeof text - 1, 99, 4),
+                  "ann no oslo rome | ann 3 4, oslo 9 1, rome 2 3");
+        CHECK_STR(read_wanted(binary, sizeof binary - 1, 1, 1), "ann no oslo | ann 3 4, oslo 1 2");
+        CHECK_STR(read_wanted(binary, sizeof binary - 1, 99, 3),
+                  "ann no oslo rome | ann 3 4, oslo 1 2, rome 2 3");
+}
+
 TEST(vectors_from_a_long_file_and_from_a_pipe)
 {
         struct ran_tokenizer *t = vocabulary(true);
