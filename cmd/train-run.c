@@ -126,6 +126,9 @@ static void summarise(const struct ran_train_job *job, const struct train_progre
         else
                 cmd_note("%zu epochs, loss %.4f; without development data the last epoch is kept",
                          last->epoch, last->loss);
+        if (last->alone)
+                cmd_note("the wide path decides alone: the development data do not show that the "
+                         "encoder helps");
         cmd_note("%s tokens in %s, %s tokens/s, peak memory %sB",
                  train_amount(tokens, (double)last->tokens), train_duration(time, last->seconds),
                  train_amount(rate, last->tokens_per_second), train_amount(peak, peak_bytes()));

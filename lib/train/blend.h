@@ -25,6 +25,13 @@ extern const struct ran_blend ran_blend_unknown, ran_blend_unknown_words;
 int ran_blend_fit(struct ran_blend *blend, struct ran_blend usual, const struct ran_dataset *d,
                   const float *deep, const float *wide, struct ran_error *err);
 
+/* Keeps the blend, unless there are fewer than 100 documents, but some, and they do not show that the
+ * deep path helps: by three standard errors of what each of them gains. Then it becomes the best one
+ * without that path. For the epoch that is the best one in the end: a path may learn for some before
+ * it helps. */
+int ran_blend_prove(struct ran_blend *blend, struct ran_blend usual, const struct ran_dataset *d,
+                    const float *deep, const float *wide, struct ran_error *err);
+
 /* One path of a tagger: logits (words, C) of the documents of d, and its chain. */
 struct ran_tag_path {
         const float *logits;

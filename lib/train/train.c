@@ -67,6 +67,7 @@ static struct ran_train_report report_of(const struct ran_trainer *t, int event)
                 .best = t->at.best,
                 .best_epoch = (size_t)t->at.best_epoch,
                 .stale = (size_t)t->at.stale,
+                .alone = t->at.best_epoch > 0 && t->c->wide > 0 && t->at.deep == 0,
                 .moved = ran_ranks_moved(t->job->ranks),
         };
 }
@@ -139,9 +140,11 @@ static void keep_best(struct ran_trainer *t, double metric)
         }
 }
 
-/* Probabilities (B, C) of the development data. With `fit` what each path counts is asked of them,
- * too. */
-static int predict(struct ran_trainer *t, bool fit, float *p, struct ran_error *err)
+/* Probabilities (B, C) of the development data, and what each path counts: FIT asks them, PROVE
+ * asks whether the encoder counts at all. */
+enum asking { FIT, PROVE };
+
+static int predict(struct ran_trainer *t, enum asking what, float *p, struct ran_error *err)
 {
         const struct ran_dataset *dev = t->job->dev;
         size_t C = t->C, n = dev->B * C;
@@ -154,8 +157,9 @@ static int predict(struct ran_trainer *t, bool fit, float *p, struct ran_error *
                 free(wide);
                 return rc;
         }
-        if (wide != NULL && fit)
-                rc = ran_blend_fit(&t->blend, t->usual, dev, p, wide, err);
+        if (wide != NULL)
+                rc = (what == FIT ? ran_blend_fit : ran_blend_prove)(&t->blend, t->usual, dev, p,
+                                                                     wide, err);
         if (rc == RAN_OK && wide != NULL)
                 ran_blend_add(p, &t->blend, p, wide, n);
         for (size_t b = 0; b < dev->B && rc == RAN_OK; b++)
@@ -214,12 +218,29 @@ static int judge_tags(struct ran_trainer *t, struct ran_rates *r, struct ran_err
         return rc;
 }
 
+/* Of probabilities (B, C). */
+static int judge_labels(struct ran_trainer *t, const float *p, struct ran_rates *r,
+                        struct ran_error *err)
+{
+        const struct ran_dataset *dev = t->job->dev;
+        struct ran_eval_report report;
+        struct ran_eval *e =
+                ran_eval_new(t->C, (const char *const *)dev->names, t->c->multilabel, err);
+        int rc = e != NULL ? ran_evaluate(e, dev, p, NULL, err) : RAN_ENOMEM;
+
+        if (rc == RAN_OK) {
+                ran_eval_finish(e, &report);
+                *r = (struct ran_rates){report.accuracy, report.micro.f1, report.macro.f1,
+                                        report.n_known > 0 ? report.log_loss : INFINITY};
+        }
+        ran_eval_free(e);
+        return rc;
+}
+
 /* One epoch's figures. */
 static int judge(struct ran_trainer *t, struct ran_rates *r, struct ran_error *err)
 {
         const struct ran_dataset *dev = t->job->dev;
-        struct ran_eval_report report;
-        struct ran_eval *e;
         float *p;
         int rc = RAN_ENOMEM;
 
@@ -228,16 +249,12 @@ static int judge(struct ran_trainer *t, struct ran_rates *r, struct ran_error *e
         if (ran_is_tied(t->c))
                 return ran_evaluate_texts(r, t->c, &t->p, t->V, dev, t->batcher.mask, t->job->pool,
                                           t->job->ranks, err);
-        e = ran_eval_new(t->C, (const char *const *)dev->names, t->c->multilabel, err);
         p = ran_alloc(dev->B * t->C, sizeof *p, err);
-        if (e != NULL && p != NULL && (rc = predict(t, true, p, err)) == RAN_OK && leads(t) &&
-            (rc = ran_evaluate(e, dev, p, NULL, err)) == RAN_OK) {
-                ran_eval_finish(e, &report);
-                *r = (struct ran_rates){report.accuracy, report.micro.f1, report.macro.f1,
-                                        report.n_known > 0 ? report.log_loss : INFINITY};
-        }
+        if (p != NULL)
+                rc = predict(t, FIT, p, err);
+        if (rc == RAN_OK && leads(t))
+                rc = judge_labels(t, p, r, err);
         free(p);
-        ran_eval_free(e);
         return rc;
 }
 
@@ -266,8 +283,22 @@ static int evaluate(struct ran_trainer *t, struct ran_error *err)
         return next == STOP ? RAN_EINTR : RAN_OK;
 }
 
-/* The threshold that the finished model decides with, or what its sets of labels go by; from the
- * best weights on the dev data. */
+/* The model that is kept does without its encoder, and this is how good it is. */
+static int keep_alone(struct ran_trainer *t, const float *p, struct ran_error *err)
+{
+        struct ran_rates r;
+        int rc = judge_labels(t, p, &r, err);
+
+        if (rc != RAN_OK)
+                return rc;
+        t->at.best = metric_of(t, &r);
+        t->at.deep = t->blend.deep;
+        t->at.wide = t->blend.wide;
+        return RAN_OK;
+}
+
+/* Whether the encoder of the finished model counts, the threshold that it decides with, or what its
+ * sets of labels go by; from the best weights on the dev data. */
 static int tune(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_dataset *dev = t->job->dev;
@@ -277,7 +308,9 @@ static int tune(struct ran_trainer *t, struct ran_error *err)
         float *p = ran_alloc(dev->B * t->C, sizeof *p, err);
         if (p == NULL)
                 return RAN_ENOMEM;
-        int rc = predict(t, false, p, err);
+        int rc = predict(t, PROVE, p, err);
+        if (rc == RAN_OK && leads(t) && t->c->wide > 0 && t->blend.deep == 0 && t->at.deep > 0)
+                rc = keep_alone(t, p, err);
         if (rc == RAN_OK && leads(t) && t->c->multilabel)
                 t->at.threshold = (double)ran_tune_threshold(dev, p);
         if (rc == RAN_OK && leads(t) && !t->c->multilabel)

@@ -37,7 +37,7 @@ shape='--encoder contextualizer --dim 16 --rank 12 --layers 2'
 @test "contextualizer: a document scored twice, or in training, has the same random context" {
   documents 60 >train.jsonl
   documents 80 | tail -20 >dev.jsonl
-  ran-train classify $shape --context random --seed 5 --epochs 1 -q --dev dev.jsonl --log log -o m.ran train.jsonl
+  ran-train classify $shape --wide 0 --context random --seed 5 --epochs 1 -q --dev dev.jsonl --log log -o m.ran train.jsonl
   ran-classify -m m.ran --logits dev.jsonl >once
   { tac dev.jsonl; cat dev.jsonl; } | ran-classify -m m.ran --logits | tail -20 | cmp - once
   loss=$(jq -r 'select(.event == "dev") | .dev.loss' log)

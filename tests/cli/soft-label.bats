@@ -38,7 +38,7 @@ says() {
 
 # What --dump-gradients says of the loss: the one number of 64 bits comes first.
 loss() {
-  ran-train classify -q --dump-gradients "$out/g" -m teacher.ran "$@"
+  ran-train classify -q --dump-gradients "$out/g" -m "${model:-teacher.ran}" "$@"
   n=$(od -A n -t u8 -N 8 "$out/g")
   od -A n -t f8 -j $((8 + n)) -N 8 "$out/g"
 }
@@ -75,6 +75,8 @@ loss() {
   jq -c '.soft = {(.label): 1}' train.jsonl >"$out/same.jsonl"
   jq -c '.soft = {wet: 0.25, warm: 0.75}' train.jsonl >"$out/other.jsonl"
   jq -c 'del(.label)' "$out/other.jsonl" >"$out/alone.jsonl"
+  ran-train classify -q $shape --wide 0 --epochs 4 -o "$out/encoder.ran" train.jsonl
+  model=$out/encoder.ran
   hard=$(loss train.jsonl)
   [ "$(loss --soft-label soft "$out/same.jsonl")" = "$hard" ]
   [ "$(loss --soft-label soft --soft-share 0 "$out/other.jsonl")" = "$hard" ]

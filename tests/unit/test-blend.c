@@ -37,7 +37,7 @@ static double loss_of(const struct bench *b, struct ran_blend blend)
 {
         double sum = 0;
 
-        for (size_t i = 0; i < B; i++) {
+        for (size_t i = 0; i < b->d.B; i++) {
                 const struct ran_target target = ran_target_of(&b->d, i);
                 float x[CORPUS_C];
 
@@ -115,4 +115,44 @@ TEST(blend_without_known_labels_is_what_is_usual)
         CHECK(found.deep == ran_blend_unknown.deep && found.wide == ran_blend_unknown.wide);
         b.d.B = B;
         ran_dataset_release(&b.d);
+}
+
+/* What is found with and without the encoder, of which the second must say which is kept. */
+static bool keeps_deep(double deep, double wide, size_t documents)
+{
+        struct ran_error err = {0};
+        struct ran_blend found, kept;
+        struct bench b;
+
+        bench_init(&b, false, deep, wide, 1);
+        b.d.B = documents;
+        CHECK_OK(ran_blend_fit(&found, ran_blend_unknown, &b.d, b.deep, b.wide, &err), err);
+        kept = found;
+        CHECK_OK(ran_blend_prove(&kept, ran_blend_unknown, &b.d, b.deep, b.wide, &err), err);
+        if (kept.deep > 0) {
+                CHECK(kept.deep == found.deep && kept.wide == found.wide);
+        } else { /* nothing is better without it, but for the pull */
+                double loss = loss_of(&b, kept);
+
+                for (double y = 0; y < 3; y += 0.05) {
+                        double dy = y - ran_blend_unknown.wide;
+
+                        CHECK(loss <= loss_of(&b, (struct ran_blend){0, y}) + dy * dy + 1e-9);
+                }
+        }
+        b.d.B = B;
+        ran_dataset_release(&b.d);
+        return kept.deep > 0;
+}
+
+/* A path that knows what the other does not know; one that knows nothing, which chance gives a
+ * share all the same; one that helps a little, to be said by few and by enough; and nobody to ask.
+ */
+TEST(blend_keeps_an_encoder_that_is_proven)
+{
+        CHECK(keeps_deep(2, 2, 99));
+        CHECK(!keeps_deep(0, 3, 99));
+        CHECK(!keeps_deep(0.7, 1, 40));
+        CHECK(keeps_deep(0.7, 1, 100));
+        CHECK(keeps_deep(0.7, 1, 0));
 }
