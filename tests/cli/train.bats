@@ -129,6 +129,20 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   [[ $stderr == *'too few documents to hold some out'* ]]
 }
 
+@test "train: few development documents must show that the encoder helps" {
+  documents 60 >train.jsonl # of which single words decide
+  run -0 --separate-stderr ran-train classify $shape --epochs 2 --no-refit -o m.ran train.jsonl
+  [[ $stderr == *'the wide path decides alone'* ]]
+  grep -qa 'deep[\\]*":0,' m.ran
+  run -0 --separate-stderr ran-train classify $shape --epochs 2 --wide 0 -o m.ran train.jsonl
+  [[ $stderr != *'alone'* ]]
+  # Where all that a wide path sees is one row, nothing is known without the encoder.
+  documents 300 10 >many.jsonl
+  run -0 --separate-stderr ran-train classify $shape --epochs 8 --learning-rate 0.02 --wide 1 --no-affixes --no-refit \
+    -o m.ran many.jsonl
+  [[ $stderr != *'alone'* ]]
+}
+
 @test "train: --dev-group holds out what belongs together, for every task" {
   documents 60 | jq -c '.author = "by \(.id % 6)"' >train.jsonl
   run -0 --separate-stderr ran-train classify $shape --epochs 2 --dev-group author -o a.ran train.jsonl
