@@ -72,8 +72,9 @@ same_for() {
 
 @test "any number of ranks gives the model of a build without MPI: classify" {
   needs_mpi
-  documents 90 300 >train.jsonl
+  documents 90 300 | jq -c '.author = .id % 30' >train.jsonl
   same_for classify train.jsonl --epochs 2 --wide 1024
+  same_for classify train.jsonl --epochs 2 --wide 1024 --dev-group author
   same_for classify train.jsonl --epochs 2 --wide 0 --no-refit --batch 7 --encoder contextualizer
 }
 
