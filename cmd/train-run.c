@@ -126,6 +126,10 @@ static void summarise(const struct ran_train_job *job, const struct train_progre
         else
                 cmd_note("%zu epochs, loss %.4f; without development data the last epoch is kept",
                          last->epoch, last->loss);
+        if (last->first_encoder)
+                cmd_note(
+                        "of the encoder the first training is kept: the second one tells documents "
+                        "worse that only it has learned from");
         if (last->alone)
                 cmd_note("the wide path decides alone: the development data do not show that the "
                          "encoder helps");

@@ -1194,6 +1194,7 @@ struct ran_train_report {
         size_t best_epoch, stale;            /* epochs since the best */
         uint64_t moved; /* bytes between this rank and others so far */
         bool improved;
+        bool first_encoder; /* with REPORT_END: it is not of all documents, which led it astray */
         bool alone; /* with REPORT_END: the wide path, since nothing shows that the encoder helps */
 };
 

@@ -466,12 +466,14 @@ static int look_binary(struct ran_vectors *v, size_t from, struct vector *vector
         size_t at = from, size = 4 * v->width;
 
         *vector = (struct vector){0};
-        do
+        for (;; at++) {
                 if (need(v, at + 1, err) != RAN_OK)
                         return err->code;
-        while (v->end - v->begin > at && v->data[v->begin + at] == '\n' && ++at > 0);
-        if (v->end - v->begin <= at)
-                return RAN_OK;
+                if (v->end - v->begin <= at)
+                        return RAN_OK;
+                if (v->data[v->begin + at] != '\n')
+                        break;
+        }
         v->row++;
         if (find_space(v, at, &vector->n, err) != RAN_OK ||
             need(v, at + vector->n + 1 + size, err) != RAN_OK)

@@ -224,6 +224,20 @@ static bool is_proven(const struct fit *k, const struct ran_blend *both,
         return n == 0 || n >= FEW || sum > proof * sqrt(fmax(0, squares - sum * sum / n));
 }
 
+int ran_blend_loss(double *loss, const struct ran_blend *at, const struct ran_dataset *d,
+                   const float *deep, const float *wide, struct ran_error *err)
+{
+        struct fit k = {.d = d, .deep = deep, .wide = wide};
+        int rc = fit_init(&k, err);
+
+        *loss = 0;
+        for (size_t b = 0; b < d->B && rc == RAN_OK; b++)
+                if (is_known(d, b))
+                        *loss += loss_of(&k, at, b);
+        fit_release(&k);
+        return rc;
+}
+
 int ran_blend_prove(struct ran_blend *blend, struct ran_blend usual, const struct ran_dataset *d,
                     const float *deep, const float *wide, struct ran_error *err)
 {

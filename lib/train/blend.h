@@ -25,10 +25,14 @@ extern const struct ran_blend ran_blend_unknown, ran_blend_unknown_words;
 int ran_blend_fit(struct ran_blend *blend, struct ran_blend usual, const struct ran_dataset *d,
                   const float *deep, const float *wide, struct ran_error *err);
 
-/* Keeps the blend, unless there are fewer than 100 documents, but some, and they do not show that the
- * deep path helps: by three standard errors of what each of them gains. Then it becomes the best one
- * without that path. For the epoch that is the best one in the end: a path may learn for some before
- * it helps. */
+/* *loss: the sum over documents of which all labels are known. */
+int ran_blend_loss(double *loss, const struct ran_blend *at, const struct ran_dataset *d,
+                   const float *deep, const float *wide, struct ran_error *err);
+
+/* Keeps the blend, unless there are fewer than 100 documents, but some, and they do not show that
+ * the deep path helps: by three standard errors of what each of them gains. Then it becomes the
+ * best one without that path. For the epoch that is the best one in the end: a path may learn for
+ * some before it helps. */
 int ran_blend_prove(struct ran_blend *blend, struct ran_blend usual, const struct ran_dataset *d,
                     const float *deep, const float *wide, struct ran_error *err);
 

@@ -68,6 +68,7 @@ static struct ran_train_report report_of(const struct ran_trainer *t, int event)
                 .best_epoch = (size_t)t->at.best_epoch,
                 .stale = (size_t)t->at.stale,
                 .alone = t->at.best_epoch > 0 && t->c->wide > 0 && t->at.deep == 0,
+                .first_encoder = t->first_encoder,
                 .moved = ran_ranks_moved(t->job->ranks),
         };
 }
@@ -575,6 +576,65 @@ static int refit(struct ran_trainer *t, struct ran_error *err)
         return next == STOP ? stop(t, err) : learn(t, err);
 }
 
+/* ---- an encoder that two trainings made ----------------------------------------------------- */
+
+/* What the encoder, as much as it counts, loses on the documents that were held out. */
+static int encoder_loss(struct ran_trainer *t, double *loss, struct ran_error *err)
+{
+        const struct ran_dataset *dev = t->job->dev;
+        const struct ran_blend encoder = {t->c->wide > 0 ? t->at.deep : 1, 0};
+        float *deep = ran_alloc(dev->B * t->C, sizeof *deep, err);
+        int rc = RAN_ENOMEM;
+
+        if (deep != NULL)
+                rc = ran_predict(t->c, &t->p, t->C, dev, t->job->pool, t->job->ranks, deep, NULL,
+                                 err);
+        if (rc == RAN_OK && leads(t))
+                rc = ran_blend_loss(loss, &encoder, dev, deep, deep, err);
+        free(deep);
+        return rc == RAN_OK ? RAN_OK : ran_ranks_break(t->job->ranks, rc);
+}
+
+static void swap(float *a, float *b, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                float x = a[i];
+
+                a[i] = b[i];
+                b[i] = x;
+        }
+}
+
+/* The one of the best epoch and the one at work change places; the wide path stays. */
+static void swap_encoders(struct ran_trainer *t)
+{
+        swap(t->p.block, t->best_block, t->layout.size);
+        swap(t->table.x, t->best_table, bytes_of(&t->table) / sizeof *t->table.x);
+        if (t->c->wide > 0)
+                swap(t->p.head.wide_b, t->best_block + (t->p.head.wide_b - t->p.block), t->C);
+}
+
+/* An encoder that has learned from the documents held out tells them better than one that has not;
+ * if not, another order of documents has led it astray, as with few of them happens, and the first
+ * one stays. */
+static int keep_better(struct ran_trainer *t, struct ran_error *err)
+{
+        double after = 0, before = 0;
+
+        if (t->c->task != RAN_TASK_CLASSIFY || (t->c->wide > 0 && t->at.deep == 0))
+                return RAN_OK;
+        if (encoder_loss(t, &after, err) != RAN_OK)
+                return err->code;
+        if (leads(t))
+                swap_encoders(t);
+        if (ran_share_state(t, err) != RAN_OK || encoder_loss(t, &before, err) != RAN_OK)
+                return err->code;
+        t->first_encoder = before < after;
+        if (leads(t) && !t->first_encoder)
+                swap_encoders(t);
+        return RAN_OK;
+}
+
 static int write_model(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_train_report r;
@@ -601,6 +661,8 @@ static int run(struct ran_trainer *t, struct ran_error *err)
                 if (rc == RAN_OK && again)
                         rc = refit(t, err);
         }
+        if (rc == RAN_OK && t->at.refit != 0)
+                rc = keep_better(t, err);
         if (rc == RAN_OK)
                 rc = ran_ranks_verdict(t->job->ranks, leads(t) ? write_model(t, err) : RAN_OK, err);
         return rc;

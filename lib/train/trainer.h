@@ -48,6 +48,7 @@ struct ran_trainer {
         double wide_rate;       /* share of its cost, where `init` brought it; 0: it stays */
         uint32_t *pieces;
         float *best_block, *best_table; /* NULL without dev data */
+        bool first_encoder;             /* they are kept, although a second training followed */
         struct ran_optimiser optimiser;
         struct ran_batcher batcher;
         struct ran_progress at;
