@@ -554,7 +554,7 @@ static int look_word(struct ran_vectors *v, size_t from, const char **word, size
                      size_t *whole, struct ran_error *err)
 {
         struct vector vector;
-        struct line line;
+        struct line line = {0};
 
         *n = 0;
         if (v->binary) {
