@@ -9,6 +9,7 @@
 #include "math/simd.h"
 #include "model/encoder.h"
 #include "model/model.h"
+#include "model/wide-words.h"
 #include "model/wide.h"
 
 #include <math.h>
@@ -21,6 +22,12 @@ struct ran_explainer {
         struct ran_rows rows;
         struct ran_params none; /* no gradient of a weight is wanted */
         bool away;              /* the work does not hold the document as it is, but elsewhere */
+        float *logits;          /* (C) of the output in question */
+        /* Of a tagger with a wide path: the document at hand, and scratch. */
+        struct ran_document words;
+        uint32_t *places, *bucket;
+        bool *begins;
+        size_t places_cap, begins_cap;
 };
 
 struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_pool *pool,
@@ -31,7 +38,10 @@ struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_po
         if (e == NULL)
                 return NULL;
         e->m = m;
-        if (ran_params_none(&e->none, &m->config, err) != RAN_OK ||
+        e->logits = ran_alloc_floats(m->C, err);
+        e->bucket = ran_alloc(ran_word_features(&m->config), sizeof *e->bucket, err);
+        if (e->logits == NULL || e->bucket == NULL ||
+            ran_params_none(&e->none, &m->config, err) != RAN_OK ||
             ran_work_init(&e->work, &m->config, true, pool, err) != RAN_OK) {
                 ran_explainer_free(e);
                 return NULL;
@@ -47,6 +57,10 @@ void ran_explainer_free(struct ran_explainer *e)
         ran_work_release(&e->work);
         ran_rows_release(&e->rows);
         ran_params_release(&e->none);
+        free(e->logits);
+        free(e->places);
+        free(e->begins);
+        free(e->bucket);
         free(e);
 }
 
@@ -72,6 +86,27 @@ static void return_home(struct ran_explainer *e)
         e->away = false;
 }
 
+/* Keeps what the wide path of words looks at: the rows have the ids and their spelling. */
+static int keep_words(struct ran_explainer *e, const struct ran_document *d, struct ran_error *err)
+{
+        uint32_t *places = ran_grow(e->places, &e->places_cap, d->words, sizeof *places, err);
+
+        if (places == NULL)
+                return RAN_ENOMEM;
+        e->places = memcpy(places, d->places, d->words * sizeof *places);
+        e->words = *d;
+        e->words.ids = e->rows.ids;
+        e->words.spelling = e->rows.spelling;
+        e->words.places = places;
+        if (d->begins == NULL)
+                return RAN_OK;
+        bool *begins = ran_grow(e->begins, &e->begins_cap, d->words, sizeof *begins, err);
+        if (begins == NULL)
+                return RAN_ENOMEM;
+        e->words.begins = e->begins = memcpy(begins, d->begins, d->words * sizeof *begins);
+        return RAN_OK;
+}
+
 int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, size_t sources,
                      struct ran_error *err)
 {
@@ -87,6 +122,7 @@ int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, size
         if (ran_rows_add(&e->rows, c, d->ids, d->L, 0, err) != RAN_OK ||
             (c->spelling > 0 && ran_rows_spell(&e->rows, d->spelling, err) != RAN_OK) ||
             (words && ran_rows_places(&e->rows, d->places, d->words, err) != RAN_OK) ||
+            (words && keep_words(e, d, err) != RAN_OK) ||
             ran_work_fit(&e->work, &e->rows, e->m->C, err) != RAN_OK) {
                 ran_rows_clear(&e->rows);
                 return RAN_ENOMEM;
@@ -94,11 +130,6 @@ int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, size
         e->rows.sources[0] = sources;
         e->away = true;
         return RAN_OK;
-}
-
-const float *ran_explain_logits(const struct ran_explainer *e)
-{
-        return e->work.head.logits;
 }
 
 /* ---- passes backward ------------------------------------------------------------------------ */
@@ -124,8 +155,12 @@ static void differentiate(struct ran_explainer *e, size_t row, size_t c)
         struct ran_work *w = &e->work;
         size_t C = e->m->C;
 
+        memcpy(e->logits, w->head.logits + row * C, C * sizeof *e->logits);
+        if (ran_is_wide_by_words(w->c))
+                ran_wide_word(e->logits, e->bucket, &e->m->params, w->c, &e->words, C, row,
+                              w->wide_share);
         memset(w->head.dlogits, 0, w->size.O * C * sizeof(float));
-        odds_bwd(w->c, w->head.dlogits + row * C, w->head.logits + row * C, C, c);
+        odds_bwd(w->c, w->head.dlogits + row * C, e->logits, C, c);
         ran_head_bwd(w, &e->m->params, &e->none, C);
         ran_encode_bwd(w, &e->m->params, &e->none);
 }
@@ -183,16 +218,20 @@ static void go(struct ran_explainer *e, double u)
 
 /* The wide path is linear: what it adds to the logits grows evenly, and the adjoints of the logits
  * say what that is worth. */
-static void gain_wide(const struct ran_explainer *e, double share, double *value)
+static void gain_wide(const struct ran_explainer *e, size_t row, double share, double *value)
 {
         const struct ran_work *w = &e->work;
+        const float *weight = w->head.dlogits + row * e->m->C;
 
-        if (w->c->wide > 0)
-                ran_wide_explain(w, &e->m->params, e->m->C, w->head.dlogits, share, value);
+        if (ran_is_wide_by_documents(w->c))
+                ran_wide_explain(w, &e->m->params, e->m->C, weight, share, value);
+        if (ran_is_wide_by_words(w->c))
+                ran_wide_words_explain(value, &e->m->params, w->c, &e->words, e->m->C, row, weight,
+                                       share);
 }
 
 /* Adds to value what the tokens gain there, for a part `share` of the way. */
-static void gain(struct ran_explainer *e, double u, double share, double *value)
+static void gain(struct ran_explainer *e, size_t row, double u, double share, double *value)
 {
         struct ran_work *w = &e->work;
 
@@ -202,7 +241,7 @@ static void gain(struct ran_explainer *e, double u, double share, double *value)
 
                 value[t] += share * place_of(w, x, u).speed * ran_dot(w->dx + t * w->D, x, w->D);
         }
-        gain_wide(e, share, value);
+        gain_wide(e, row, share, value);
 }
 
 int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t steps, double *value,
@@ -223,14 +262,14 @@ int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t step
                 differentiate(e, row, c);
                 for (size_t t = 0; t < e->rows.L; t++)
                         value[t] = ran_dot(w->dx + t * w->D, w->x[0] + t * w->D, w->D);
-                gain_wide(e, 1, value);
+                gain_wide(e, row, 1, value);
         }
         for (size_t i = 0; i < steps; i++) {
                 double u = ((double)i + 0.5) / (double)steps;
 
                 go(e, u);
                 differentiate(e, row, c);
-                gain(e, u, 1 / (double)steps, value);
+                gain(e, row, u, 1 / (double)steps, value);
         }
         return RAN_OK;
 }

@@ -1,5 +1,6 @@
 /* wide-words.c - see wide-words.h. */
 #include "model/wide-words.h"
+#include "math/elementary.h"
 #include "math/simd.h"
 #include "model/tagger.h"
 #include "model/wide.h"
@@ -21,18 +22,56 @@ size_t ran_word_features(const struct ran_config *c)
         return n;
 }
 
+/* What the features of a word are worth, and to whom. */
+struct worth {
+        const struct ran_params *p;
+        const float *weight;
+        size_t C;
+        double share, *value;
+};
+
 /* A document's words, and the sentence that is looked at. */
 struct reader {
         const struct ran_config *c;
         const struct ran_document *d;
         size_t from, end, w;
+        const struct worth *worth; /* NULL: features are listed */
         uint32_t *bucket;
         size_t n;
 };
 
-static void note(struct reader *r, uint64_t hash)
+/* Where word w + away begins, or the first behind the words does. */
+static size_t token_of(const struct reader *r, int away)
 {
-        r->bucket[r->n++] = ran_wide_bucket_of(hash, r->c->wide);
+        size_t w = r->w + (size_t)away;
+
+        return w < r->d->words ? r->d->places[w] : r->d->L;
+}
+
+/* Among the words from one place to another. */
+static void give(const struct reader *r, int first, int last, uint32_t bucket)
+{
+        const struct worth *k = r->worth;
+        double worth = k->share * ran_dot(k->weight, k->p->wide + bucket * k->C, k->C) /
+                       (double)(last - first + 1);
+
+        for (int away = first; away <= last; away++) {
+                size_t from = token_of(r, away), to = token_of(r, away + 1);
+
+                for (size_t t = from; t < to; t++)
+                        k->value[t] += worth / (double)(to - from);
+        }
+}
+
+/* A feature of the words from one place to another. */
+static void note(struct reader *r, int first, int last, uint64_t hash)
+{
+        uint32_t bucket = ran_wide_bucket_of(hash, r->c->wide);
+
+        if (r->worth != NULL)
+                give(r, first, last, bucket);
+        else
+                r->bucket[r->n++] = bucket;
 }
 
 /* A feature of a kind, of the word `away` places behind w. */
@@ -63,9 +102,9 @@ static uint64_t add_letters(uint64_t hash, const struct reader *r, int away)
 static uint64_t add_word(uint64_t hash, const struct reader *r, int away)
 {
         const struct ran_document *d = r->d;
-        size_t w = r->w + (size_t)away, to = w + 1 < d->words ? d->places[w + 1] : d->L;
+        size_t to = token_of(r, away + 1);
 
-        for (size_t t = d->places[w]; t < to; t++)
+        for (size_t t = token_of(r, away); t < to; t++)
                 hash = ran_wide_extend(hash, d->ids[t]);
         return r->c->spelling > 0 ? add_letters(hash, r, away) : hash;
 }
@@ -75,7 +114,10 @@ static void note_words(struct reader *r)
         for (int away = -NEAR; away <= NEAR; away++) {
                 uint64_t hash = begin(WORD, away);
 
-                note(r, is_there(r, away) ? add_word(hash, r, away) : hash);
+                if (is_there(r, away))
+                        note(r, away, away, add_word(hash, r, away));
+                else
+                        note(r, 0, 0, hash);
         }
 }
 
@@ -85,10 +127,11 @@ static void note_spelling(struct reader *r)
                 bool beside = away >= -1 && away <= 1;
 
                 for (size_t i = 0; i < (beside ? RAN_SPELLING : FAR) && is_there(r, away); i++)
-                        note(r, ran_wide_extend(ran_wide_extend(begin(SPELLING, away), (uint32_t)i),
-                                                spelling_of(r, away)[i]));
+                        note(r, away, away,
+                             ran_wide_extend(ran_wide_extend(begin(SPELLING, away), (uint32_t)i),
+                                             spelling_of(r, away)[i]));
                 if (beside && is_there(r, away))
-                        note(r, add_letters(begin(LETTERS, away), r, away));
+                        note(r, away, away, add_letters(begin(LETTERS, away), r, away));
         }
 }
 
@@ -101,7 +144,7 @@ static void note_shapes(struct reader *r, int from, int to)
                 return;
         for (int away = from; away <= to; away++)
                 hash = ran_wide_extend(hash, spelling_of(r, away)[SHAPE]);
-        note(r, hash);
+        note(r, from, to, hash);
 }
 
 static void note_runs(struct reader *r)
@@ -114,8 +157,20 @@ static void note_runs(struct reader *r)
                                 continue;
                         for (int away = first; away < first + n; away++)
                                 hash = add_word(hash, r, away);
-                        note(r, hash);
+                        note(r, first, first + n - 1, hash);
                 }
+}
+
+static void note_all(struct reader *r)
+{
+        note_words(r);
+        note_runs(r);
+        if (r->c->spelling == 0)
+                return;
+        note_spelling(r);
+        note_shapes(r, -1, 0);
+        note_shapes(r, 0, 1);
+        note_shapes(r, -1, 1);
 }
 
 size_t ran_word_list(uint32_t *bucket, const struct ran_config *c, const struct ran_document *d,
@@ -123,14 +178,7 @@ size_t ran_word_list(uint32_t *bucket, const struct ran_config *c, const struct 
 {
         struct reader r = {.c = c, .d = d, .from = from, .end = end, .w = w, .bucket = bucket};
 
-        note_words(&r);
-        note_runs(&r);
-        if (c->spelling == 0)
-                return r.n;
-        note_spelling(&r);
-        note_shapes(&r, -1, 0);
-        note_shapes(&r, 0, 1);
-        note_shapes(&r, -1, 1);
+        note_all(&r);
         return r.n;
 }
 
@@ -147,4 +195,35 @@ void ran_wide_words(float *logits, uint32_t *bucket, const struct ran_params *p,
                                 ran_simd->add(logits + w * C, p->wide + bucket[i] * C, C);
                 }
         }
+}
+
+/* The sentence that word w is in. */
+static void find_sentence(struct reader *r)
+{
+        while ((r->end = ran_sentence_end(r->d->begins, r->from, r->d->words)) <= r->w)
+                r->from = r->end;
+}
+
+void ran_wide_word(float *logits, uint32_t *bucket, const struct ran_params *p,
+                   const struct ran_config *c, const struct ran_document *d, size_t C, size_t w,
+                   float share)
+{
+        struct reader r = {.c = c, .d = d, .w = w, .bucket = bucket};
+
+        find_sentence(&r);
+        note_all(&r);
+        ran_simd->add(logits, p->head.wide_b, C);
+        for (size_t i = 0; i < r.n; i++)
+                ran_simd->axpy(logits, share, p->wide + bucket[i] * C, C);
+}
+
+void ran_wide_words_explain(double *value, const struct ran_params *p, const struct ran_config *c,
+                            const struct ran_document *d, size_t C, size_t w, const float *weight,
+                            double share)
+{
+        const struct worth worth = {p, weight, C, share, value};
+        struct reader r = {.c = c, .d = d, .w = w, .worth = &worth};
+
+        find_sentence(&r);
+        note_all(&r);
 }

@@ -39,4 +39,17 @@ size_t ran_word_list(uint32_t *bucket, const struct ran_config *c, const struct 
 void ran_wide_words(float *logits, uint32_t *bucket, const struct ran_params *p,
                     const struct ran_config *c, const struct ran_document *d, size_t C);
 
+/* Adds to logits (C) `share` times what the features of word w of d say, and the bias. bucket: as
+ * above. */
+void ran_wide_word(float *logits, uint32_t *bucket, const struct ran_params *p,
+                   const struct ran_config *c, const struct ran_document *d, size_t C, size_t w,
+                   float share);
+
+/* Adds to value (L) what each token of d has to do with Σ_c weight_c logit_c of word w of the wide
+ * path, but for its bias: each feature divides its share evenly among the words that it is of, and
+ * they among their tokens. That there is no neighbour belongs to w. */
+void ran_wide_words_explain(double *value, const struct ran_params *p, const struct ran_config *c,
+                            const struct ran_document *d, size_t C, size_t w, const float *weight,
+                            double share);
+
 #endif

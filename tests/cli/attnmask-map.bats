@@ -85,6 +85,16 @@ refused() {
   refused 2 "which one?" -m "$(model ran-tag)" --map label doc.jsonl
 }
 
+@test "attnmask map: a tagger with a wide path is asked about a word" {
+  for i in 1 2 3 4 5 6 7 8 9 10; do
+    echo '{"tokens": ["to", "Ann'$i'", "from", "Bo", "it", "went"], "tags": ["O", "B-TO", "O", "B-FROM", "O", "O"]}'
+  done >tagged.jsonl
+  ran-train tag -q --dim 8 --heads 1 --head-dim 8 --epochs 2 --no-dev -o names.ran tagged.jsonl
+  # the word before it says which of two names it is
+  head -n 1 tagged.jsonl | ran-attnmask -m names.ran --map label --row 1 --label B-TO --weights >out
+  jq -e '.attention.gains | length >= 6 and .[0] > 0.5 and .[0] > .[4]' out
+}
+
 @test "attnmask map: tokens bear on each other, across windows" {
   planted 60 20 >in.jsonl
   ran-attnmask -m topic.ran --map tokens --weights in.jsonl >out

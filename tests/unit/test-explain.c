@@ -6,6 +6,7 @@
 #include "dice.h"
 #include "model/encoder.h"
 #include "model/model.h"
+#include "model/wide-words.h"
 #include "model/wide.h"
 #include "test.h"
 #include "toy.h"
@@ -141,7 +142,9 @@ static void check_path(const struct ran_config *c)
         e = ran_explainer_new(m, NULL, &err);
         CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
         CHECK_OK(ran_explain_label(e, 0, 1, 300, value, &err), err);
-        whole = odds(&t, &d, 0, 1, 0, L, 1) - odds(&t, &d, 0, 1, 0, L, 0);
+        whole = odds(&t, &d, 0, 1, 0, L, 1);
+        memset((float *)t.p.wide, 0, c->wide * t.C * sizeof(float));
+        whole -= odds(&t, &d, 0, 1, 0, L, 0);
         CHECK(fabs(whole) > 0.05);
         CHECK_NEAR(sum(value, L), whole, 0.01 * fmax(1, fabs(whole)));
         ran_explainer_free(e);
@@ -177,7 +180,13 @@ TEST(explain_gradient_times_input_is_a_directional_derivative)
 
 TEST(explain_a_path_leads_from_nothing_to_the_odds)
 {
+        struct ran_config c = toy_config();
+
         each_model(check_path);
+        c.wide = 40;
+        check_path(&c);
+        c.task = RAN_TASK_TAG;
+        check_path(&c);
 }
 
 /* Class c of all runs of the document that token t is part of, each shared out among its tokens. */
@@ -237,6 +246,77 @@ TEST(explain_runs_of_the_wide_path_belong_to_their_tokens)
         check_wide(0);
         check_wide(1);
         check_wide(7);
+}
+
+/* What the log odds of class c of a word gain by a row of the wide path. */
+static double worth(const struct toy *t, const float *logits, size_t c, size_t bucket)
+{
+        const float *row = t->p.wide + bucket * t->C;
+        double sum = 0, others = 0;
+
+        for (size_t i = 0; i < t->C; i++)
+                if (i != c) {
+                        sum += exp((double)logits[i]);
+                        others += exp((double)logits[i]) * (double)row[i];
+                }
+        return (double)row[c] - others / sum;
+}
+
+/* The middle one of three words, before another sentence. The encoder says nothing of its tokens:
+ * their rows are zeros. gain (L): of each token; each (n): of each feature. */
+static size_t explain_middle(const struct ran_config *c, double *gain, double *each)
+{
+        static const bool begins[WORDS] = {true, false, false, true};
+        static uint32_t spelling[L * RAN_SPELLING];
+        struct ran_document d = document();
+        struct ran_error err = {0};
+        uint32_t bucket[200], tags[WORDS];
+        float logits[WORDS * TOY_C];
+        struct toy t;
+
+        for (uint32_t i = 0; i < L * RAN_SPELLING && c->spelling > 0; i++)
+                spelling[i] = i % (uint32_t)c->spelling;
+        d.places = places, d.words = WORDS, d.begins = begins, d.spelling = spelling;
+        toy_init(&t, c, 27, 0.3);
+        memset(t.embed, 0, (t.V + c->spelling) * c->dim * sizeof *t.embed);
+        struct ran_model *m = model_of(&t);
+        struct ran_state *s = ran_state_new(m, NULL, &err);
+        struct ran_explainer *e = ran_explainer_new(m, NULL, &err);
+        CHECK_OK(ran_tag(m, s, &d, tags, NULL, logits, &err), err);
+        CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
+        CHECK_OK(ran_explain_label(e, 1, 2, 0, gain, &err), err);
+        size_t n = ran_word_list(bucket, c, &d, 0, 3, 1);
+        for (size_t i = 0; i < n; i++)
+                each[i] = worth(&t, logits + TOY_C, 2, bucket[i]);
+        ran_explainer_free(e);
+        ran_state_free(s);
+        ran_model_free(m);
+        toy_release(&t);
+        return n;
+}
+
+/* ran-attnmask --map label fell over a tagger with a wide path. */
+TEST(explain_features_of_words_belong_to_their_tokens)
+{
+        struct ran_config c = toy_config();
+        double gain[L], each[200];
+
+        c.task = RAN_TASK_TAG;
+        c.wide = 50, c.ngrams = 2;
+        size_t n = explain_middle(&c, gain, each);
+        CHECK_SIZE(n, 5 + 2); /* of the five words the first and the last are not there */
+        CHECK_NEAR(gain[0], (each[1] + each[5] / 2) / 2, 1e-6); /* a word of two tokens */
+        CHECK_NEAR(gain[1], gain[0], 1e-12);
+        CHECK_NEAR(gain[2], each[0] + each[2] + each[4] + each[5] / 2 + each[6] / 2, 1e-6);
+        for (size_t i = 3; i < 7; i++)
+                CHECK_NEAR(gain[i], (each[3] + each[6] / 2) / 4, 1e-6);
+        CHECK(gain[7] == 0 && gain[8] == 0);
+
+        c.spelling = 7, c.ngrams = 3;
+        n = explain_middle(&c, gain, each);
+        CHECK(n > 40);
+        CHECK_NEAR(sum(gain, L), sum(each, n), 1e-5);
+        CHECK(gain[7] == 0 && gain[8] == 0);
 }
 
 /* ---- token to token ------------------------------------------------------------------------- */
