@@ -207,33 +207,31 @@ static int scan_json(struct cmd_names *names, const char *s, size_t n, bool tags
 
 /* ---- both ----------------------------------------------------------------------------------- */
 
-static int read_file(struct cmd_names *names, const char *file, bool tags, struct ran_error *err)
+int cmd_names_read(struct cmd_names *names, const char *s, size_t n, bool tags,
+                   struct ran_error *err)
 {
-        struct ran_bytes bytes;
-        int code = ran_bytes_open(&bytes, file, err);
+        size_t at = 0;
+        int code;
 
-        if (code != RAN_OK)
-                return code;
-        names->file = file;
-        const char *s = (const char *)bytes.data;
-        size_t n = bytes.size, at = 0;
         while (at < n && strchr(" \t\r\n", s[at]) != NULL && s[at] != '\0')
                 at++;
         bool json = at < n && (s[at] == '{' || s[at] == '[');
         code = json ? scan_json(names, s, n, tags, err) : read_lines(names, s, n, err);
-        if (code == RAN_OK && names->n == 0)
-                code = refuse(names, "it has no names", err);
-        ran_bytes_release(&bytes);
-        return code;
+        return code == RAN_OK && names->n == 0 ? refuse(names, "it has no names", err) : code;
 }
 
 void cmd_names_open(struct cmd_names *names, const char *file, bool tags)
 {
         struct ran_error err;
+        struct ran_bytes bytes;
 
-        *names = (struct cmd_names){0};
-        if (file != NULL && read_file(names, file, tags, &err) != RAN_OK)
+        *names = (struct cmd_names){.file = file};
+        if (file == NULL)
+                return;
+        if (ran_bytes_open(&bytes, file, &err) != RAN_OK ||
+            cmd_names_read(names, (const char *)bytes.data, bytes.size, tags, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
+        ran_bytes_release(&bytes);
 }
 
 int cmd_names_of(const struct cmd_names *names, const char *s, size_t n, const char **name,
@@ -245,7 +243,7 @@ int cmd_names_of(const struct cmd_names *names, const char *s, size_t n, const c
                 return ran_fail(err, RAN_EFORMAT, "%.*s has no name in %s, which has 0 to %zu",
                                 (int)(n < 40 ? n : 40), s, names->file, names->n - 1);
         begin = number > 0 ? names->end[number - 1] : 0;
-        *name = names->text.data + begin;
         *length = names->end[number] - begin;
+        *name = *length > 0 ? names->text.data + begin : ""; /* no text at all has no place */
         return RAN_OK;
 }

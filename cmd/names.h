@@ -19,6 +19,10 @@ void cmd_names_release(struct cmd_names *names);
  * (dataset_info.json of a data set), there as those of the tags if tags is set, else of the label.
  */
 void cmd_names_open(struct cmd_names *names, const char *file, bool tags);
+/* The same of the bytes of the file, for names with its name and nothing else yet, to be released
+ * in any case. */
+int cmd_names_read(struct cmd_names *names, const char *s, size_t n, bool tags,
+                   struct ran_error *err);
 
 /* The name of the number that is written [s, s+n); RAN_EFORMAT for one that has none. */
 int cmd_names_of(const struct cmd_names *names, const char *s, size_t n, const char **name,
