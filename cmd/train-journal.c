@@ -18,6 +18,7 @@
 
 static const char *const ends[] = {"running", "done", "behind", "diverged", NULL};
 static const char first_member[] = "\"ran_tune\":1,";
+static const double most_seconds = 1e12; /* so many can be added up, and written again */
 
 /* ---- trials --------------------------------------------------------------------------------- */
 
@@ -73,45 +74,70 @@ void train_journal_release(struct train_journal *j)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static _Noreturn void refuse(const struct train_journal *j, size_t line, const char *what)
+static int refuse(const struct train_journal *j, size_t line, const char *what,
+                  struct ran_error *err)
 {
-        cmd_die(CMD_FAILED,
-                "%s:%zu: %s: this is no journal of ran-train --tune, or it was damaged; remove it, "
-                "or begin anew by --overwrite-checkpoint",
-                j->path, line, what);
+        return ran_fail(err, RAN_EFORMAT,
+                        "%s:%zu: %s: this is no journal of ran-train --tune, or it was damaged; "
+                        "remove it, or begin anew by --overwrite-checkpoint",
+                        j->path, line, what);
+}
+
+/* A line at work. What is wrong with it is said once, in *err. */
+struct entry {
+        const struct train_journal *j;
+        const struct ran_record *r;
+        size_t line;
+        struct ran_error *err;
+};
+
+static bool wrong(const struct entry *e, const char *what)
+{
+        return refuse(e->j, e->line, what, e->err) == RAN_OK;
 }
 
 /* The value of a member of that type, or of the other one. */
-static struct ran_span member(const struct train_journal *j, size_t line,
-                              const struct ran_record *r, const char *name, char type, char other)
+static bool member(const struct entry *e, const char *name, char type, char other,
+                   struct ran_span *value)
 {
         bool twice = false;
-        const struct ran_member *m = ran_record_find(r, name, &twice);
-        struct ran_buf what = {0};
+        const struct ran_member *m = ran_record_find(e->r, name, &twice);
+        char what[64];
 
-        if (m != NULL && !twice && (m->type == type || m->type == other))
-                return m->value;
-        ran_buf_printf(&what, "\"%s\" is missing or makes no sense%c", name, '\0');
-        refuse(j, line, what.failed ? "out of memory" : what.data);
+        if (m == NULL || twice || (m->type != type && m->type != other)) {
+                snprintf(what, sizeof what, "\"%s\" is missing or makes no sense", name);
+                return wrong(e, what);
+        }
+        *value = m->value;
+        return true;
 }
 
 /* null: what is unknown. */
-static double number(const struct ran_record *r, struct ran_span v, double unknown)
+static double number(const struct entry *e, struct ran_span v, double unknown)
 {
         double x;
 
-        return ran_parse_double(r->line + v.begin, v.end - v.begin, &x) ? x : unknown;
+        return ran_parse_double(e->r->line + v.begin, v.end - v.begin, &x) ? x : unknown;
 }
 
-static size_t count(const struct train_journal *j, size_t line, const struct ran_record *r,
-                    const char *name)
+static bool read_number(const struct entry *e, const char *name, char other, double unknown,
+                        double *x)
 {
-        struct ran_span v = member(j, line, r, name, 'n', 'n');
-        size_t n;
+        struct ran_span v;
 
-        if (!ran_parse_size(r->line + v.begin, v.end - v.begin, &n))
-                refuse(j, line, "a count is none");
-        return n;
+        if (!member(e, name, 'n', other, &v))
+                return false;
+        *x = number(e, v, unknown);
+        return true;
+}
+
+static bool read_count(const struct entry *e, const char *name, size_t *n)
+{
+        struct ran_span v;
+
+        return member(e, name, 'n', 'n', &v) &&
+               (ran_parse_size(e->r->line + v.begin, v.end - v.begin, n) ||
+                wrong(e, "a count is none"));
 }
 
 static char *copy(const struct ran_record *r, struct ran_span v)
@@ -119,117 +145,138 @@ static char *copy(const struct ran_record *r, struct ran_span v)
         return keep(strndup(r->line + v.begin, v.end - v.begin));
 }
 
-static void read_dev(const struct train_journal *j, size_t line, const struct ran_record *r,
-                     struct train_trial *t)
+static bool read_dev(const struct entry *e, struct train_trial *t)
 {
-        struct ran_span all = member(j, line, r, "dev", 'a', 'a'), item;
+        struct ran_span all, item;
         size_t pos = 0, epoch = 0;
         char type;
 
-        while (ran_json_next(r->line, all, &pos, NULL, &item, &type)) {
+        if (!member(e, "dev", 'a', 'a', &all))
+                return false;
+        while (ran_json_next(e->r->line, all, &pos, NULL, &item, &type)) {
                 if (type != 'n' && type != '0')
-                        refuse(j, line, "\"dev\" holds something that is no number");
-                train_trial_reach(t, ++epoch, number(r, item, NAN));
+                        return wrong(e, "\"dev\" holds something that is no number");
+                train_trial_reach(t, ++epoch, number(e, item, NAN));
         }
+        return true;
 }
 
-static enum train_trial_end read_end(const struct train_journal *j, size_t line,
-                                     const struct ran_record *r)
+static bool read_end(const struct entry *e, struct train_trial *t)
 {
-        struct ran_span v = member(j, line, r, "end", 's', 's');
+        struct ran_span v;
 
+        if (!member(e, "end", 's', 's', &v))
+                return false;
         for (int i = 0; ends[i] != NULL; i++)
                 if (v.end - v.begin == strlen(ends[i]) + 2 &&
-                    memcmp(r->line + v.begin + 1, ends[i], strlen(ends[i])) == 0)
-                        return (enum train_trial_end)i;
-        refuse(j, line, "\"end\" is none that there is");
+                    memcmp(e->r->line + v.begin + 1, ends[i], strlen(ends[i])) == 0) {
+                        t->end = (enum train_trial_end)i;
+                        return true;
+                }
+        return wrong(e, "\"end\" is none that there is");
 }
 
-static void read_model(const struct train_journal *j, size_t line, const struct ran_record *r,
-                       struct train_trial *t)
+static bool read_model(const struct entry *e, struct train_trial *t)
 {
-        struct ran_span v = member(j, line, r, "model", 's', '0');
+        struct ran_span v;
+
+        if (!member(e, "model", 's', '0', &v))
+                return false;
         size_t n = v.end - v.begin;
-
-        if (r->line[v.begin] != '"')
-                return;
+        if (e->r->line[v.begin] != '"')
+                return true;
         if (n != sizeof t->model + 1)
-                refuse(j, line, "\"model\" is no digest");
-        memcpy(t->model, r->line + v.begin + 1, n - 2);
+                return wrong(e, "\"model\" is no digest");
+        memcpy(t->model, e->r->line + v.begin + 1, n - 2);
+        return true;
 }
 
-static void read_trial(struct train_journal *j, size_t line, const struct ran_record *r)
+static bool read_trial(struct train_journal *j, const struct entry *e)
 {
+        struct ran_span settings;
         struct train_trial *t;
+        size_t number;
 
-        if (count(j, line, r, "trial") != j->n + 1)
-                refuse(j, line, "the trials are not in order");
+        if (!read_count(e, "trial", &number))
+                return false;
+        if (number != j->n + 1)
+                return wrong(e, "the trials are not in order");
         if (j->n > 0 && j->trial[j->n - 1].end == TRAIN_TRIAL_RUNNING)
-                refuse(j, line, "a trial follows one that is not ended");
-        t = train_journal_add(j, copy(r, member(j, line, r, "settings", 'o', 'o')));
-        read_dev(j, line, r, t);
-        t->best = number(r, member(j, line, r, "best", 'n', '0'), -INFINITY);
-        t->best_epoch = count(j, line, r, "best_epoch");
-        t->seconds = number(r, member(j, line, r, "seconds", 'n', 'n'), 0);
-        t->end = read_end(j, line, r);
-        read_model(j, line, r, t);
-        if (t->seconds < 0 || t->best_epoch > t->epochs)
-                refuse(j, line, "a number makes no sense");
+                return wrong(e, "a trial follows one that is not ended");
+        if (!member(e, "settings", 'o', 'o', &settings))
+                return false;
+        t = train_journal_add(j, copy(e->r, settings));
+        if (!read_dev(e, t) || !read_number(e, "best", '0', -INFINITY, &t->best) ||
+            !read_count(e, "best_epoch", &t->best_epoch) ||
+            !read_number(e, "seconds", 'n', 0, &t->seconds) || !read_end(e, t) || !read_model(e, t))
+                return false;
+        if (!(t->seconds >= 0 && t->seconds <= most_seconds) || t->best_epoch > t->epochs)
+                return wrong(e, "a number makes no sense");
         if (t->end == TRAIN_TRIAL_DONE && t->best_epoch == 0)
-                refuse(j, line, "a trial is done without an epoch");
+                return wrong(e, "a trial is done without an epoch");
+        return true;
 }
 
 /* The first line, braces left out, is compared as a whole once there is something to compare. */
-static void read_header(struct train_journal *j, const struct ran_record *r)
+static bool read_header(struct train_journal *j, const struct entry *e)
 {
-        struct ran_span inside = {r->object.begin + 1, r->object.end - 1};
+        struct ran_span inside = {e->r->object.begin + 1, e->r->object.end - 1};
 
         if (inside.end - inside.begin < strlen(first_member) ||
-            memcmp(r->line + inside.begin, first_member, strlen(first_member)) != 0)
-                refuse(j, 1, "\"ran_tune\" is not 1");
+            memcmp(e->r->line + inside.begin, first_member, strlen(first_member)) != 0)
+                return wrong(e, "\"ran_tune\" is not 1");
         inside.begin += strlen(first_member);
-        j->header = copy(r, inside);
+        j->header = copy(e->r, inside);
+        return true;
 }
 
-static void read_line(struct train_journal *j, size_t line, const struct ran_record *r)
+static bool read_line(struct train_journal *j, const struct entry *e)
 {
         if (j->complete)
-                refuse(j, line, "something follows the end");
-        if (line == 1)
-                read_header(j, r);
-        else if (ran_record_find(r, "complete", NULL) != NULL)
-                j->complete = true;
-        else
-                read_trial(j, line, r);
+                return wrong(e, "something follows the end");
+        if (e->line == 1)
+                return read_header(j, e);
+        j->complete = ran_record_find(e->r, "complete", NULL) != NULL;
+        return j->complete || read_trial(j, e);
+}
+
+int train_journal_read(struct train_journal *j, const char *text, size_t n, struct ran_error *err)
+{
+        struct ran_record record = {0};
+        const char *end = text + n;
+        struct ran_error why;
+        size_t line = 0;
+
+        *err = (struct ran_error){0};
+        for (const char *stop; text < end && err->code == RAN_OK; text = stop) {
+                const char *feed = memchr(text, '\n', (size_t)(end - text));
+
+                stop = feed != NULL ? feed + 1 : end;
+                line++;
+                if (feed == NULL)
+                        refuse(j, line, "the last line has no end", err);
+                else if (ran_record_scan(&record, text, (size_t)(feed - text), &why) != RAN_OK)
+                        refuse(j, line, why.text, err);
+                else
+                        read_line(j, &(struct entry){j, &record, line, err});
+        }
+        ran_record_release(&record);
+        if (err->code == RAN_OK && j->n == 0)
+                refuse(j, line > 0 ? line : 1, "there is no trial", err);
+        return (int)err->code;
 }
 
 void train_journal_open(struct train_journal *j, const char *path)
 {
-        struct ran_record record = {0};
-        struct ran_error err = {0};
+        struct ran_error err;
         struct ran_bytes file;
-        size_t line = 0;
 
         *j = (struct train_journal){.path = keep(strdup(path))};
         if (access(path, F_OK) != 0)
                 return;
-        if (ran_bytes_open(&file, path, &err) != RAN_OK)
+        if (ran_bytes_open(&file, path, &err) != RAN_OK ||
+            train_journal_read(j, (const char *)file.data, file.size, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
-        const char *s = (const char *)file.data, *end = s + file.size;
-        while (s < end) {
-                const char *stop = memchr(s, '\n', (size_t)(end - s));
-
-                line++;
-                if (stop == NULL)
-                        refuse(j, line, "the last line has no end");
-                if (ran_record_scan(&record, s, (size_t)(stop - s), &err) != RAN_OK)
-                        refuse(j, line, err.text);
-                read_line(j, line, &record);
-                s = stop + 1;
-        }
-        if (j->n == 0)
-                refuse(j, line > 0 ? line : 1, "there is no trial");
-        ran_record_release(&record);
         ran_bytes_release(&file);
 }
 
@@ -249,7 +296,7 @@ void train_trial_json(const struct train_journal *j, size_t i, struct ran_buf *o
         ran_buf_str(out, "],\"best\":");
         ran_buf_double(out, t->best);
         ran_buf_printf(out, ",\"best_epoch\":%zu,\"seconds\":", t->best_epoch);
-        ran_buf_double(out, floor(t->seconds * 1e3) / 1e3);
+        ran_buf_double(out, round(t->seconds * 1e3) / 1e3);
         ran_buf_printf(out, ",\"end\":\"%s\",\"model\":", ends[t->end]);
         if (t->model[0] != '\0')
                 ran_buf_printf(out, "\"%s\"", t->model);

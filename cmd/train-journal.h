@@ -31,6 +31,9 @@ struct train_journal {
 /* Reads the journal if it is there, else n is 0; dies with 3 if it is damaged or something else.
  */
 void train_journal_open(struct train_journal *j, const char *path);
+/* The same of the bytes of the file, for j with its path and nothing else yet, to be released in
+ * any case. */
+int train_journal_read(struct train_journal *j, const char *text, size_t n, struct ran_error *err);
 /* Forgets what was read. The file stays until it is written. */
 void train_journal_clear(struct train_journal *j);
 void train_journal_release(struct train_journal *j);
