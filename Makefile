@@ -176,7 +176,7 @@ $(BUILD)/kept/fuzz-%: $(BUILD)/tests/fuzz/fuzz-%.o $(call object,$(fuzz_shared) 
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'
 	$(Q)$(link)
-$(BUILD)/kept/fuzz-options: private override LDFLAGS += -Wl,--wrap=exit
+$(kept): private override LDFLAGS += -Wl,--wrap=exit
 
 $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(call object,$(bench_shared)) $(library)
 	@mkdir -p $(@D)
@@ -322,7 +322,7 @@ fuzzers := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz-*.c))
 $(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/fuzz-%.o $(call object,$(fuzz_shared)) $(cmd_library) $(library)
 	@echo '  LINK  $@'
 	$(Q)$(link) -fsanitize=fuzzer
-$(BUILD)/fuzz-options: private override LDFLAGS += -Wl,--wrap=exit
+$(fuzzers): private override LDFLAGS += -Wl,--wrap=exit
 .PHONY: fuzz run-fuzzers
 fuzz: ## feed random bytes to what reads files and settings (FUZZ_SECONDS=30)
 	@share/setup build dev

@@ -1,36 +1,19 @@
 /* Any words as a command line, and any bytes as its configuration file: the program ends with 0
  * (help and the like), 2 or 3, or its settings are in their bounds. The first byte is how many
- * bytes the configuration has; the words are separated by NUL.
- *
- * Linked with --wrap=exit: what would end the program comes back here. */
-#include <fcntl.h>
-#include <setjmp.h>
+ * bytes the configuration has; the words are separated by NUL. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../../cmd/cmd.h"
 #include "tiny.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int __lsan_is_turned_off(void);
-_Noreturn void __real_exit(int status);
-_Noreturn void __wrap_exit(int status);
 
 /* What a program that ends does not free is lost here. */
 int __lsan_is_turned_off(void)
 {
         return 1;
-}
-
-static jmp_buf back;
-static bool parsing;
-
-_Noreturn void __wrap_exit(int status)
-{
-        if (!parsing)
-                __real_exit(status);
-        longjmp(back, status + 1);
 }
 
 /* ---- a program with options of every kind ---------------------------------------------------- */
@@ -93,37 +76,16 @@ static void check(int first, int argc)
                 ran_train_settings_check(&settings, &config, NULL);
 }
 
-static void parse(int argc, char **argv)
+struct line {
+        int argc;
+        char **argv;
+};
+
+static void parse(void *arg)
 {
-        int status = setjmp(back);
+        const struct line *line = arg;
 
-        if (status == 0) {
-                parsing = true;
-                int first = cmd_parse(&program, argc, argv);
-                parsing = false;
-                check(first, argc);
-        } else if (status - 1 != CMD_OK && status - 1 != CMD_USAGE && status - 1 != CMD_FAILED) {
-                abort();
-        }
-        parsing = false;
-}
-
-/* Keeps what is said from the messages of the fuzzer. */
-static void quietly(int argc, char **argv)
-{
-        static int null = -1;
-        int out = dup(1), err = dup(2);
-
-        if (null < 0)
-                null = open("/dev/null", O_WRONLY);
-        dup2(null, 1);
-        dup2(null, 2);
-        parse(argc, argv);
-        fflush(stdout);
-        dup2(out, 1);
-        dup2(err, 2);
-        close(out);
-        close(err);
+        check(cmd_parse(&program, line->argc, line->argv), line->argc);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -145,7 +107,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (char *w = words, *end = words + size - 1 - n; w < end && argc < WORDS + 3;
              w += strlen(w) + 1)
                 argv[argc++] = w;
-        quietly(argc, argv);
+        int status = tiny_run(parse, &(struct line){argc, argv});
+        if (status != -1 && status != CMD_OK && status != CMD_USAGE && status != CMD_FAILED)
+                abort();
         release();
         free(words);
         tiny_close(&file);

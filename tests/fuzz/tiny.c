@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -42,6 +43,51 @@ struct ran_bytes tiny_read(const struct tiny_file *f)
 
         must(ran_bytes_open(&b, f->path, NULL) == RAN_OK);
         return b;
+}
+
+/* ---- parts of programs ---------------------------------------------------------------------- */
+
+_Noreturn void __real_exit(int status);
+_Noreturn void __wrap_exit(int status);
+
+static jmp_buf back;
+static bool running;
+
+_Noreturn void __wrap_exit(int status)
+{
+        if (!running)
+                __real_exit(status);
+        longjmp(back, status + 1);
+}
+
+static int run(void (*part)(void *arg), void *arg)
+{
+        int status = setjmp(back);
+
+        if (status == 0) {
+                running = true;
+                part(arg);
+        }
+        running = false;
+        return status - 1;
+}
+
+int tiny_run(void (*part)(void *arg), void *arg)
+{
+        static int null = -1;
+        int out = dup(1), err = dup(2), status;
+
+        if (null < 0)
+                null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        dup2(null, 1);
+        dup2(null, 2);
+        status = run(part, arg);
+        fflush(stdout);
+        dup2(out, 1);
+        dup2(err, 2);
+        close(out);
+        close(err);
+        return status;
 }
 
 /* ---- edits ---------------------------------------------------------------------------------- */
@@ -185,6 +231,10 @@ static void configure(struct tiny *t, int kind)
         case TINY_SEVERAL:
                 c->encoder = RAN_ENCODER_CONTEXTUALIZER;
                 c->multilabel = true;
+                c->wide = 8;
+                c->affixes = true;
+                t->s.wide_cost = 1;
+                t->s.wide_ratios = RAN_RATIOS_NO;
                 break;
         case TINY_TAG:
                 c->task = RAN_TASK_TAG;
@@ -242,6 +292,19 @@ static void fill(struct ran_dataset *d, int kind, uint32_t B)
         must(ran_dataset_finish(d, NULL) == RAN_OK);
 }
 
+/* One for all that want one. */
+static const struct ran_tokenizer *tokenizer(void)
+{
+        static const char pieces[] = "[UNK]\n[MASK]\n[SEP]\n[START]\n[END]\nsee\nseen\n##ing\n##"
+                                     "n\nbe\n\xc3\xa9t\xc3\xa9\n7\n";
+        static struct ran_tokenizer *t;
+
+        if (t == NULL)
+                t = ran_tokenizer_load(pieces, sizeof pieces - 1, NULL);
+        must(t != NULL && ran_tokenizer_size(t) == TINY_V);
+        return t;
+}
+
 void tiny_init(struct tiny *t, int kind)
 {
         *t = (struct tiny){0};
@@ -254,6 +317,7 @@ void tiny_init(struct tiny *t, int kind)
                                         .train = &t->train,
                                         .dev = &t->dev,
                                         .held = t->held,
+                                        .tokenizer = kind == TINY_SEVERAL ? tokenizer() : NULL,
                                         .V = TINY_V,
                                         .checkpoint_seconds = 1e9,
                                         .report = on_report,

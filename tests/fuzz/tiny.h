@@ -1,4 +1,4 @@
-/* tiny.h - files in memory, small trainings that make some, and edits of them.
+/* tiny.h - files in memory, small trainings that make some, edits of them, and parts of programs.
  *
  * What a program wrote is changed by a list of edits, which is what the fuzzer invents: so nothing
  * needs to be kept that only one version reads, and the digest, which no fuzzer finds, is right
@@ -18,6 +18,10 @@ void tiny_close(struct tiny_file *f);
 /* All that is in it; the caller releases it. */
 struct ran_bytes tiny_read(const struct tiny_file *f);
 
+/* Runs what may end the program: returns what it ends with, or -1 if it comes back. What it says is
+ * not seen. Linked with --wrap=exit, so that exit comes back here. */
+int tiny_run(void (*part)(void *arg), void *arg);
+
 /* A safetensors file as the edits (data, size) leave it; the caller releases it. Each is a byte
  * that says what is done, two that say where, and the bytes that it needs. */
 struct ran_bytes tiny_edit(const struct ran_bytes *file, const uint8_t *data, size_t size);
@@ -25,7 +29,7 @@ struct ran_bytes tiny_edit(const struct ran_bytes *file, const uint8_t *data, si
 /* The trainings. Each of them has something that the others have not. */
 enum {
         TINY_CLASSIFY, /* a wide path, development data, a refit */
-        TINY_SEVERAL,  /* labels a document; a Contextualizer */
+        TINY_SEVERAL,  /* labels a document; a Contextualizer; affixes, and so a vocabulary */
         TINY_TAG,      /* a CRF */
         TINY_LM,       /* truncated back-propagation; an adaptive softmax */
         TINY_TRANSFORMER,
