@@ -44,6 +44,12 @@ const char *hf_type(const cJSON *object);
 bool hf_is_null(const cJSON *item); /* or not there */
 int hf_bool(const cJSON *object, const char *name, bool absent, bool *value, struct ran_error *err);
 
+/* What pieces are made of: words and parts of them, bytes, or characters. */
+enum hf_letters { HF_WORDS, HF_BYTES, HF_CHARS };
+/* The normalizer and the pre_tokenizer of a document. */
+int hf_read_rules(struct text_rules *r, const cJSON *document, enum hf_letters letters,
+                  struct ran_error *err);
+
 /* What only the model BPE has; its pieces are there. */
 int hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err);
 

@@ -1,0 +1,351 @@
+/* hf-rules.c - how a text is normalised and cut into words, from the normalizer and pre_tokenizer
+ * of a tokenizer.json. */
+#include <string.h>
+
+#include "text/hf.h"
+
+/* ---- normalizer ----------------------------------------------------------------------------- */
+
+static int read_bert(struct normalizer *z, const cJSON *object, struct ran_error *err)
+{
+        bool clean, cjk, lower, strip;
+        int code = hf_bool(object, "clean_text", true, &clean, err);
+
+        if (code == RAN_OK)
+                code = hf_bool(object, "handle_chinese_chars", true, &cjk, err);
+        if (code == RAN_OK)
+                code = hf_bool(object, "lowercase", true, &lower, err);
+        if (code == RAN_OK) /* null: as lowercase */
+                code = hf_bool(object, "strip_accents", lower, &strip, err);
+        if (code == RAN_OK && clean)
+                code = normalizer_add(z, NORMAL_CLEAN, err);
+        if (code == RAN_OK && cjk)
+                code = normalizer_add(z, NORMAL_CJK, err);
+        if (code == RAN_OK && strip)
+                code = normalizer_add(z, NORMAL_NFD, err);
+        if (code == RAN_OK && strip)
+                code = normalizer_add(z, NORMAL_STRIP_NONSPACING, err);
+        if (code == RAN_OK && lower)
+                code = normalizer_add(z, NORMAL_LOWERCASE, err);
+        return code;
+}
+
+/* A word between two spaces, as hf-write.c puts it. */
+static bool is_spaced_word(const char *s)
+{
+        size_t n = s != NULL ? strlen(s) : 0;
+
+        return n > 2 && s[0] == ' ' && s[n - 1] == ' ' && strcspn(s + 1, " \t\n\v\f\r") == n - 2;
+}
+
+static int read_replace(struct normalizer *z, const cJSON *object, struct ran_error *err)
+{
+        const cJSON *pattern = hf_member(object, "pattern");
+        const char *string = hf_text(pattern, "String"), *regex = hf_text(pattern, "Regex");
+        const char *content = hf_text(object, "content");
+
+        if (regex != NULL && strcmp(regex, HF_CC_CF_PATTERN) == 0 && content != NULL &&
+            content[0] == '\0')
+                return normalizer_add(z, NORMAL_CLEAN_CC_CF, err);
+        if (string == NULL || strcmp(string, "\n") != 0 || !is_spaced_word(content) ||
+            z->eol != NULL)
+                return ran_fail(err, RAN_EFORMAT,
+                                "a normalizer of type Replace is understood only where it turns "
+                                "\"\\n\" into one word between spaces");
+        z->eol = strndup(content + 1, strlen(content) - 2);
+        if (z->eol == NULL)
+                return ran_fail(err, RAN_ENOMEM, "out of memory");
+        return normalizer_add(z, NORMAL_EOL, err);
+}
+
+/* Without byte pairs words end at white space anyhow, and that at the ends of a text makes no
+ * difference, unless it is what becomes a word. */
+static int read_strip(struct normalizer *z, const cJSON *object, bool bytes, struct ran_error *err)
+{
+        bool left, right;
+        int code = hf_bool(object, "strip_left", true, &left, err);
+
+        if (code == RAN_OK)
+                code = hf_bool(object, "strip_right", true, &right, err);
+        if (code == RAN_OK && !bytes)
+                return RAN_OK;
+        if (code == RAN_OK && left)
+                code = normalizer_add(z, NORMAL_STRIP_LEFT, err);
+        if (code == RAN_OK && right)
+                code = normalizer_add(z, NORMAL_STRIP_RIGHT, err);
+        return code;
+}
+
+static bool says(const char *text, const char *what)
+{
+        return text != NULL && strcmp(text, what) == 0;
+}
+
+/* With pieces of characters, the last steps write spaces in another way, and put one in front; no
+ * step of z, as they are done when pieces are looked up. */
+static bool read_meta(struct text_rules *r, const cJSON *object)
+{
+        const char *type = hf_type(object);
+
+        if (says(type, "Prepend") && says(hf_text(object, "prepend"), WORDS_META)) {
+                r->lead = r->always = true;
+                return true;
+        }
+        if (!says(type, "Replace") || !says(hf_text(hf_member(object, "pattern"), "String"), " ") ||
+            !says(hf_text(object, "content"), WORDS_META))
+                return false;
+        r->split = SPLIT_META;
+        return true;
+}
+
+static int read_step(struct normalizer *z, const cJSON *object, bool bytes, struct ran_error *err)
+{
+        const char *type = hf_type(object);
+
+        if (strcmp(type, "BertNormalizer") == 0)
+                return read_bert(z, object, err);
+        if (strcmp(type, "Replace") == 0)
+                return read_replace(z, object, err);
+        if (strcmp(type, "Strip") == 0)
+                return read_strip(z, object, bytes, err);
+        for (const struct hf_plain_step *plain = hf_plain_steps; plain->type != NULL; plain++) {
+                if (strcmp(type, plain->type) == 0)
+                        return normalizer_add(z, plain->step, err);
+        }
+        return ran_fail(
+                err, RAN_EFORMAT,
+                "the normalizer '%s' is not supported (BertNormalizer, NFC, NFD, NFKC, NFKD, "
+                "Lowercase, StripAccents, Strip and a Sequence of them are)",
+                type);
+}
+
+/* A step of a Sequence. *stripped: one of those before it was Strip. */
+static int read_next(struct text_rules *r, const cJSON *step, enum hf_letters letters,
+                     bool *stripped, struct ran_error *err)
+{
+        bool words = r->normal.eol != NULL, meta = r->split == SPLIT_META || r->always;
+
+        if (letters == HF_CHARS && read_meta(r, step))
+                return RAN_OK;
+        if (meta)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the normalizer '%s' is not supported behind those that write "
+                                "spaces as '" WORDS_META "'",
+                                hf_type(step));
+        int code = read_step(&r->normal, step, letters != HF_WORDS, err);
+        *stripped |= strcmp(hf_type(step), "Strip") == 0;
+        if (code == RAN_OK && *stripped && letters == HF_WORDS && !words && r->normal.eol != NULL)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the normalizer 'Strip' is not supported before a Replace "
+                                "of line feeds");
+        return code;
+}
+
+static int read_normalizer(struct text_rules *r, const cJSON *object, enum hf_letters letters,
+                           struct ran_error *err)
+{
+        bool stripped = false;
+        int code = RAN_OK;
+
+        if (!hf_is_null(object) && strcmp(hf_type(object), "Sequence") != 0) {
+                code = read_next(r, object, letters, &stripped, err);
+        } else if (!hf_is_null(object)) {
+                const cJSON *steps = hf_member(object, "normalizers"), *step;
+                if (!cJSON_IsArray(steps))
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "the normalizer Sequence has no list 'normalizers'");
+                cJSON_ArrayForEach(step, steps)
+                {
+                        code = read_next(r, step, letters, &stripped, err);
+                        if (code != RAN_OK)
+                                return code;
+                }
+        }
+        if (code == RAN_OK && letters == HF_CHARS && r->split != SPLIT_META)
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"byte_fallback\": true of the model BPE is supported only where "
+                                "the normalizer is a Replace of spaces by '" WORDS_META "'");
+        return code;
+}
+
+/* ---- pre_tokenizer -------------------------------------------------------------------------- */
+
+static int read_byte_level(struct text_rules *r, const cJSON *object, struct ran_error *err)
+{
+        bool regex;
+        int code = hf_bool(object, "add_prefix_space", true, &r->lead, err);
+
+        if (code == RAN_OK)
+                code = hf_bool(object, "use_regex", true, &regex, err);
+        if (code == RAN_OK)
+                r->split = regex ? RAN_SPLIT_GPT2 : SPLIT_NOWHERE;
+        return code;
+}
+
+static int refuse_pre_tokenizer(const char *type, bool bytes, struct ran_error *err)
+{
+        if (bytes)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the pre_tokenizer '%s' is not supported for the model BPE "
+                                "(ByteLevel is, by itself or behind Digits or one Split)",
+                                type);
+        return ran_fail(err, RAN_EFORMAT,
+                        "the pre_tokenizer '%s' is not supported (BertPreTokenizer, "
+                        "WhitespaceSplit, Whitespace and a Sequence of them are)",
+                        type);
+}
+
+/* What the pre-tokenizers of a file do, one after another. */
+struct splits {
+        bool spaces, punctuation, runs;
+        bool bytes;                       /* ByteLevel, which comes last */
+        const struct hf_pattern *pattern; /* of a Split before it */
+        size_t digits;                    /* of Digits before it */
+};
+
+static bool is_isolating(const cJSON *object)
+{
+        const char *behavior = hf_text(object, "behavior");
+
+        return behavior == NULL || strcmp(behavior, "Isolated") == 0;
+}
+
+/* Words that are cut by a regular expression, of those that are known. */
+static int read_pattern(struct splits *splits, const cJSON *object, struct ran_error *err)
+{
+        const char *regex = hf_text(hf_member(object, "pattern"), "Regex");
+        const struct hf_pattern *pattern = hf_patterns;
+        bool invert;
+        int code = hf_bool(object, "invert", false, &invert, err);
+
+        while (regex != NULL && pattern->regex != NULL && strcmp(pattern->regex, regex) != 0)
+                pattern++;
+        if (code == RAN_OK &&
+            (regex == NULL || pattern->regex == NULL || !is_isolating(object) || invert))
+                return ran_fail(err, RAN_EFORMAT,
+                                "the pattern of the pre_tokenizer 'Split' is not supported (those "
+                                "of GPT-2, and of GPT-4, Llama 3 and Qwen, isolated, are): %.200s",
+                                regex != NULL ? regex : "no Regex");
+        splits->pattern = pattern;
+        return code;
+}
+
+static int read_digits(struct splits *splits, const cJSON *object, struct ran_error *err)
+{
+        bool single;
+        int code = hf_bool(object, "individual_digits", false, &single, err);
+
+        splits->digits = single ? 1 : SIZE_MAX;
+        return code;
+}
+
+/* ByteLevel, and what may cut the text before it. A space in front is then one for each part, and
+ * regular expressions do not cut what others have cut: both are something else. */
+static int read_bytes(struct text_rules *r, struct splits *splits, const cJSON *object,
+                      struct ran_error *err)
+{
+        const char *type = hf_type(object);
+        bool first = splits->pattern == NULL && splits->digits == 0 && !splits->bytes;
+
+        if (first && strcmp(type, "Split") == 0)
+                return read_pattern(splits, object, err);
+        if (first && strcmp(type, "Digits") == 0)
+                return read_digits(splits, object, err);
+        if (splits->bytes || strcmp(type, "ByteLevel") != 0)
+                return refuse_pre_tokenizer(type, true, err);
+        splits->bytes = true;
+        int code = read_byte_level(r, object, err);
+        if (code != RAN_OK || first)
+                return code;
+        if (r->lead || (splits->pattern != NULL && r->split == RAN_SPLIT_GPT2))
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"%s\": true of the pre_tokenizer ByteLevel is not supported "
+                                "behind another one",
+                                r->lead ? "add_prefix_space" : "use_regex");
+        r->split = splits->pattern != NULL ? splits->pattern->split : r->split;
+        r->digits = splits->pattern != NULL ? splits->pattern->digits : splits->digits;
+        return RAN_OK;
+}
+
+static int read_split(struct text_rules *r, struct splits *splits, const cJSON *object, bool bytes,
+                      struct ran_error *err)
+{
+        const char *type = hf_type(object);
+
+        if (bytes)
+                return read_bytes(r, splits, object, err);
+        if (strcmp(type, "BertPreTokenizer") == 0)
+                splits->spaces = splits->punctuation = true;
+        else if (strcmp(type, "WhitespaceSplit") == 0)
+                splits->spaces = true;
+        else if (strcmp(type, "Whitespace") == 0)
+                splits->runs = true;
+        else if (strcmp(type, "Punctuation") == 0 && is_isolating(object))
+                splits->punctuation = true;
+        else
+                return refuse_pre_tokenizer(type, bytes, err);
+        return RAN_OK;
+}
+
+static int read_splits(struct text_rules *r, struct splits *splits, const cJSON *object, bool bytes,
+                       struct ran_error *err)
+{
+        const cJSON *list = hf_member(object, "pretokenizers"), *item;
+
+        if (strcmp(hf_type(object), "Sequence") != 0)
+                return read_split(r, splits, object, bytes, err);
+        if (!cJSON_IsArray(list))
+                return ran_fail(err, RAN_EFORMAT,
+                                "the pre_tokenizer Sequence has no list 'pretokenizers'");
+        cJSON_ArrayForEach(item, list)
+        {
+                int code = read_split(r, splits, item, bytes, err);
+                if (code != RAN_OK)
+                        return code;
+        }
+        return RAN_OK;
+}
+
+/* None, or one that cuts at spaces, of which none are left. */
+static int read_no_pre_tokenizer(const cJSON *object, struct ran_error *err)
+{
+        if (hf_is_null(object) || (says(hf_type(object), "Split") &&
+                                   says(hf_text(hf_member(object, "pattern"), "String"), " ")))
+                return RAN_OK;
+        return ran_fail(err, RAN_EFORMAT,
+                        "the pre_tokenizer '%s' is not supported for the model BPE with "
+                        "\"byte_fallback\" (null is)",
+                        hf_type(object));
+}
+
+/* Without byte pairs each of them cuts what those before it left, so that their order does not
+ * matter; but words of letters and digits that are cut at punctuation, too, are something else. */
+static int read_pre_tokenizer(struct text_rules *r, const cJSON *object, bool bytes,
+                              struct ran_error *err)
+{
+        struct splits splits = {0};
+        int code = read_splits(r, &splits, object, bytes, err);
+
+        if (code != RAN_OK)
+                return code;
+        if (splits.bytes)
+                return RAN_OK;
+        if (splits.runs ? splits.punctuation : !splits.spaces)
+                return refuse_pre_tokenizer(hf_type(object), bytes, err);
+        r->split = splits.runs          ? SPLIT_RUNS
+                   : splits.punctuation ? RAN_SPLIT_PUNCTUATION
+                                        : RAN_SPLIT_SPACES;
+        return RAN_OK;
+}
+
+int hf_read_rules(struct text_rules *r, const cJSON *document, enum hf_letters letters,
+                  struct ran_error *err)
+{
+        const cJSON *cutter = hf_member(document, "pre_tokenizer");
+        int code = read_normalizer(r, hf_member(document, "normalizer"), letters, err);
+
+        if (code != RAN_OK)
+                return code;
+        return letters == HF_CHARS ? read_no_pre_tokenizer(cutter, err)
+                                   : read_pre_tokenizer(r, cutter, letters == HF_BYTES, err);
+}
