@@ -195,8 +195,9 @@ static int add_tags(struct cmd_labels *l, const struct spans *s, size_t words,
                         struct ran_span label = s->at[s->owner[i] - 1].label;
                         bool begins = i == 0 || s->owner[i] != s->owner[i - 1];
                         ran_buf_str(&l->names, begins ? "B-" : "I-");
-                        ran_buf_add(&l->names, s->labels.data + label.begin,
-                                    label.end - label.begin);
+                        if (label.end > label.begin) /* else there may be no labels to point into */
+                                ran_buf_add(&l->names, s->labels.data + label.begin,
+                                            label.end - label.begin);
                 }
                 l->end[l->n++] = l->names.len;
         }

@@ -11,6 +11,7 @@
 #include "../../cmd/shapes.h"
 #include "../../cmd/soft-label.h"
 #include "../../cmd/span-tags.h"
+#include "../../cmd/spans.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -78,6 +79,31 @@ static bool read_document(const struct how *how, const struct ran_record *r, str
         for (size_t i = 0; how->spelling > 0 && i < d->L * RAN_SPELLING; i++)
                 require(d->encoding.spelling[i] < how->spelling);
         return true;
+}
+
+/* Words in pairs, as if each were an entity: one behind the other, inside of the text. */
+static int read_words(const struct how *how, const struct ran_record *r, struct ran_error *err)
+{
+        struct cmd_document *d = &subject.document[how->spelling > 0];
+        struct how words = *how;
+        struct cmd_spans spans;
+        size_t before = 0, start, end;
+
+        words.by_words = true;
+        words.rest = RAN_UNIT_CODEPOINT;
+        if (!read_document(&words, r, err))
+                return err->code;
+        cmd_spans_begin(&spans, d, r, (enum ran_unit)(how->rest % 3));
+        for (size_t i = 0; i < d->words; i = i + 2 < d->words ? i + 2 : d->words, before = end) {
+                struct ran_buf text = {0};
+                int rc = cmd_spans_next(&spans, i, i + 2 < d->words ? i + 2 : d->words, &start,
+                                        &end, &text, err);
+                ran_buf_release(&text);
+                if (rc != RAN_OK)
+                        return rc;
+                require(before <= start && start <= end && end <= r->length);
+        }
+        return RAN_OK;
 }
 
 /* Names one after another. */
@@ -191,7 +217,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (rc == RAN_OK)
                 switch (data[0] % 6) {
                 case 0:
-                        rc = read_document(&how, &r, &err) ? RAN_OK : err.code;
+                        rc = data[0] & 0x80                  ? read_words(&how, &r, &err)
+                             : read_document(&how, &r, &err) ? RAN_OK
+                                                             : (int)err.code;
                         break;
                 case 1:
                         rc = read_labels(&how, &r, &err);
