@@ -323,15 +323,19 @@ $(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/fuzz-%.o $(call object,$(fuzz_shared)) $(cm
 	@echo '  LINK  $@'
 	$(Q)$(link) -fsanitize=fuzzer
 $(fuzzers): private override LDFLAGS += -Wl,--wrap=exit
+# Words that the readers know, and that no fuzzer would guess.
+$(BUILD)/fuzz.dict: $(wildcard lib/text/*.c lib/record/*.c lib/model/*.c lib/train/*.c cmd/*.c)
+	@mkdir -p $(@D)
+	@grep -ohE '"[[:alnum:]_#.-]{2,40}"' $^ | sort -u >$@
 .PHONY: fuzz run-fuzzers
 fuzz: ## feed random bytes to what reads files and settings (FUZZ_SECONDS=30)
 	@share/setup build dev
 	@$(MAKE) --no-print-directory run-fuzzers BUILD=$(BUILD)/fuzz CC=clang \
 	  CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all'
-run-fuzzers: $(fuzzers)
+run-fuzzers: $(fuzzers) $(BUILD)/fuzz.dict
 	@set -e; for fuzzer in $(fuzzers); do mkdir -p $$fuzzer.corpus; \
 	  seeds=tests/fuzz/seeds/$${fuzzer##*/}; [ -d $$seeds ] || seeds=; \
-	  $$fuzzer -max_total_time=$(FUZZ_SECONDS) -verbosity=0 -print_final_stats=1 \
+	  $$fuzzer -max_total_time=$(FUZZ_SECONDS) -verbosity=0 -print_final_stats=1 -dict=$(BUILD)/fuzz.dict \
 	    -artifact_prefix=$$fuzzer.found- $$fuzzer.corpus $$seeds >$$fuzzer.log 2>&1 || { \
 	      tail -n 40 $$fuzzer.log; exit 1; }; \
 	  echo "$$fuzzer: $$(sed -n 's/stat::number_of_executed_units: //p' $$fuzzer.log) inputs"; done
