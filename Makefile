@@ -176,7 +176,7 @@ $(BUILD)/kept/fuzz-%: $(BUILD)/tests/fuzz/fuzz-%.o $(call object,$(fuzz_shared) 
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'
 	$(Q)$(link)
-$(kept): private override LDFLAGS += -Wl,--wrap=exit
+$(BUILD)/kept/fuzz-%: private override LDFLAGS += -Wl,--wrap=exit
 
 $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(call object,$(bench_shared)) $(library)
 	@mkdir -p $(@D)
@@ -322,7 +322,7 @@ fuzzers := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz-*.c))
 $(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/fuzz-%.o $(call object,$(fuzz_shared)) $(cmd_library) $(library)
 	@echo '  LINK  $@'
 	$(Q)$(link) -fsanitize=fuzzer
-$(fuzzers): private override LDFLAGS += -Wl,--wrap=exit
+$(BUILD)/fuzz-%: private override LDFLAGS += -Wl,--wrap=exit
 # Words that the readers know, and that no fuzzer would guess.
 $(BUILD)/fuzz.dict: $(wildcard lib/text/*.c lib/record/*.c lib/model/*.c lib/train/*.c cmd/*.c)
 	@mkdir -p $(@D)

@@ -40,6 +40,7 @@ struct replay {
         struct ran_train_settings settings;
         struct ran_vocab_settings vocabulary;
         bool restored;
+        const char *again; /* what the training gave */
 };
 
 static void replay(void *arg)
@@ -54,12 +55,13 @@ static void replay(void *arg)
         k->restored = true;
         job.settings = &k->settings;
         train_replay_check(&k->r, &job);
+        train_replay_compare(&k->r, k->again);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         struct replay k = {0};
-        struct tiny_file f;
+        struct tiny_file f, again;
 
         if (subject[0].model.data == NULL)
                 prepare();
@@ -70,7 +72,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         tiny_open(&f, edited.data, edited.size);
         ran_bytes_release(&edited);
         k.t = &subject[kind].run;
+        tiny_open(&again, subject[kind].model.data, subject[kind].model.size);
         k.path = f.path;
+        k.again = again.path;
         if (ran_fields_init(ran_train_fields, &k.settings, NULL) != RAN_OK ||
             ran_fields_init(ran_vocab_fields, &k.vocabulary, NULL) != RAN_OK)
                 abort();
@@ -83,5 +87,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ran_fields_release(ran_train_fields, &k.settings);
         ran_fields_release(ran_vocab_fields, &k.vocabulary);
         tiny_close(&f);
+        tiny_close(&again);
         return 0;
 }

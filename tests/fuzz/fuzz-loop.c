@@ -1,0 +1,160 @@
+/* Any bytes as a file that goes through the record loop: a line out for each that is not blank, and
+ * whatever it holds, the parts of --shard are the whole. The first byte says what a line is, the
+ * second how many parts there are, and whether sentences of a document go together. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../cmd/cmd.h"
+#include "tiny.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int __lsan_is_turned_off(void);
+
+/* What a program that ends does not free is lost here. */
+int __lsan_is_turned_off(void)
+{
+        return 1;
+}
+
+/* Once through the loop. */
+struct pass {
+        char *file;
+        int format;
+        size_t together;
+        const char *shard;
+        struct ran_bytes out;
+        struct cmd_counts counts;
+        int status; /* of the loop, or of what ended it */
+};
+
+/* together: how many records the program has at once. */
+static int answer(const struct cmd_line *line, size_t together, struct ran_buf *result,
+                  struct ran_error *err)
+{
+        if (ran_record_find(&line->record, "bad", NULL) != NULL)
+                return ran_fail(err, RAN_EFORMAT, "it says so itself");
+        ran_buf_printf(result, "[%zu,%zu,%zu]", line->number, line->record.count, together);
+        return RAN_OK;
+}
+
+static int work(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
+                struct ran_error *err)
+{
+        (void)arg, (void)scratch;
+        return answer(line, 1, result, err);
+}
+
+static void work_all(void *arg, void *scratch, struct cmd_item *items, size_t n)
+{
+        (void)arg, (void)scratch;
+        for (size_t i = 0; i < n; i++)
+                items[i].code = answer(items[i].line, n, items[i].result, items[i].err);
+}
+
+static void loop(void *arg)
+{
+        static const char *const reads[] = {"id", "text", "bad", "doc", NULL};
+        struct pass *p = arg;
+        const struct cmd_input input = {.input_format = p->format, .shard = (char *)p->shard};
+        struct cmd_output output = {0};
+        struct tiny_file out;
+        const struct cmd_loop all = {.input = &input,
+                                     .output = &output,
+                                     .into = "n",
+                                     .reads = reads,
+                                     .work = p->together > 0 ? NULL : work,
+                                     .work_all = p->together > 0 ? work_all : NULL,
+                                     .together = p->together};
+
+        tiny_open(&out, "", 0);
+        output.output = out.path;
+        p->status = cmd_records(&all, (char *[]){p->file, NULL}, &p->counts);
+        p->out = tiny_read(&out);
+        tiny_close(&out);
+}
+
+static void run(struct pass *p)
+{
+        int status = tiny_run(loop, p);
+
+        if (status != -1)
+                p->status = status;
+        if (p->status < CMD_OK || p->status > CMD_FAILED)
+                abort();
+}
+
+/* Lines of which something must become. */
+static size_t count_lines(const char *s, size_t n, size_t *blank)
+{
+        const char *end = s + n;
+        size_t lines = 0;
+
+        *blank = 0;
+        if (n >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0)
+                s += 3;
+        while (s < end) {
+                const char *feed = memchr(s, '\n', (size_t)(end - s)), *stop = feed ? feed : end;
+                bool empty = true;
+
+                for (const char *c = s; c < stop; c++)
+                        empty = empty && (*c == ' ' || *c == '\t' || *c == '\r');
+                *(empty ? blank : &lines) += 1;
+                s = stop + (feed != NULL);
+        }
+        return lines;
+}
+
+static void check_lines(const struct pass *p, const char *s, size_t n)
+{
+        size_t lines = 0, blank, wanted = count_lines(s, n, &blank);
+
+        for (size_t i = 0; i < p->out.size; i++)
+                lines += p->out.data[i] == '\n';
+        if (p->counts.good + p->counts.bad + p->counts.passed != lines ||
+            (p->format == CMD_FORMAT_JSONL && (lines != wanted || p->counts.blank != blank)))
+                abort();
+}
+
+static void check_parts(const struct pass *whole, size_t n)
+{
+        size_t at = 0;
+
+        for (size_t i = 1; i <= n; i++) {
+                struct pass part = *whole;
+                char shard[64];
+
+                snprintf(shard, sizeof shard, "%zu/%zu", i, n);
+                part.shard = shard;
+                part.out = (struct ran_bytes){0};
+                run(&part);
+                if (part.out.size > whole->out.size - at || part.status > CMD_SOME_FAILED ||
+                    (part.out.size > 0 &&
+                     memcmp(part.out.data, whole->out.data + at, part.out.size) != 0))
+                        abort();
+                at += part.out.size;
+                ran_bytes_release(&part.out);
+        }
+        if (at != whole->out.size)
+                abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        struct tiny_file file;
+        struct pass whole = {0};
+
+        if (size < 2)
+                return -1;
+        tiny_open(&file, data + 2, size - 2);
+        whole.file = file.path;
+        whole.format = data[0] % (CMD_FORMAT_FILE + 1);
+        whole.together = data[1] & 0x80 ? 3 : 0;
+        run(&whole);
+        if (whole.status <= CMD_SOME_FAILED) {
+                check_lines(&whole, (const char *)data + 2, size - 2);
+                check_parts(&whole, data[1] % 4 + 1);
+                ran_bytes_release(&whole.out);
+        }
+        tiny_close(&file);
+        return 0;
+}
