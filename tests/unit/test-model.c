@@ -278,6 +278,24 @@ TEST(model_with_a_tensor_of_another_shape_is_refused)
         draft_release(&d);
 }
 
+/* Of a language model the classes are the pieces. */
+TEST(model_that_predicts_other_pieces_than_it_reads_is_refused)
+{
+        static const float zeros[TOY_V + 1];
+        struct ran_config c = small();
+        struct draft d;
+
+        c.task = RAN_TASK_LM;
+        c.mask = RAN_MASK_CAUSAL;
+        draft_init(&d, c);
+        for (size_t i = 0; i < d.tensors; i++)
+                if (strcmp(d.tensor[i].name, "lm.bias") == 0)
+                        d.tensor[i] = (struct ran_tensor_source){
+                                "lm.bias", RAN_DTYPE_F32, 1, {TOY_V + 1}, zeros};
+        draft_refused(&d, "one for each of the");
+        draft_release(&d);
+}
+
 TEST(model_with_a_tensor_of_another_type_is_refused)
 {
         static const enum ran_dtype types[] = {RAN_DTYPE_I32, RAN_DTYPE_F64, RAN_DTYPE_U8};
@@ -800,6 +818,8 @@ TEST(configurations_that_contradict_themselves_are_refused)
                 {"{\"task\":\"mlm\",\"wide\":0,\"spelling\":1}", "spelling must be 0"},
                 {"{\"task\":\"mlm\",\"wide\":1}", "wide must be 0"},
                 {"{\"head_dim\":7}", "head_dim must be even, not 7"},
+                {"{\"wide\":1,\"affixes\":true}", "wide must be 2 at least, or affixes off"},
+                {"{\"task\":\"tag\",\"wide\":4,\"affixes\":true}", "affixes must be off"},
         };
         struct ran_error err = {0};
 

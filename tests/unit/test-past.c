@@ -158,6 +158,30 @@ static void check_load(const struct subject *x, struct ran_cache *cache, const c
                 printf("  %s\n", err.text);
 }
 
+/* The file, saying that it is of eight digits more tokens. */
+static void say_more_tokens(const char *path)
+{
+        static const char said[] = "\"tokens\":\"4";
+        struct ran_error err = {0};
+        struct ran_bytes file;
+        struct ran_buf out = {0};
+
+        REQUIRE(ran_bytes_open(&file, path, &err) == RAN_OK);
+        const unsigned char *at = memmem(file.data, file.size, said, sizeof said - 1);
+        REQUIRE(at != NULL);
+        size_t n = (size_t)(at - file.data) + sizeof said - 1;
+        ran_buf_add(&out, file.data, n);
+        ran_buf_str(&out, "00000000");
+        ran_buf_add(&out, file.data + n, file.size - n);
+        unsigned length = file.data[0] + 256u * file.data[1] + 8; /* of the header */
+        out.data[0] = (char)(length % 256);
+        out.data[1] = (char)(length / 256);
+        FILE *f = fopen(path, "wb");
+        CHECK(f != NULL && fwrite(out.data, 1, out.len, f) == out.len && fclose(f) == 0);
+        ran_bytes_release(&file);
+        ran_buf_release(&out);
+}
+
 TEST(past_files_that_are_no_states_of_this_model)
 {
         const struct ran_cache_settings set = {3, 0.1, 1};
@@ -184,6 +208,8 @@ TEST(past_files_that_are_no_states_of_this_model)
         CHECK_SIZE(ran_past_tokens(again), 0);
         CHECK(ran_past_pending(again) == RAN_NO_ID);
         ran_past_free(again);
+        say_more_tokens(path);
+        check_load(&x, NULL, path, "it is too small for 400000000 tokens");
         unlink(path);
         free(path);
         release(&other);

@@ -242,6 +242,19 @@ TEST(the_unknown_parts_are_refused_by_name)
         }
 }
 
+/* Each step costs the time of all texts, and nobody needs so many. */
+TEST(steps_of_a_normalizer_have_a_bound)
+{
+        struct ran_buf steps = {0};
+
+        ran_buf_str(&steps, "{\"type\":\"Sequence\",\"normalizers\":[");
+        for (int i = 0; i < 33; i++)
+                ran_buf_str(&steps, i == 0 ? "{\"type\":\"NFC\"}" : ",{\"type\":\"NFC\"}");
+        ran_buf_add(&steps, "]}", 3);
+        refuse((struct parts){.normalizer = steps.data}, "more than 32 steps of normalisation");
+        ran_buf_release(&steps);
+}
+
 TEST(bad_pieces_are_refused)
 {
 #define VOCAB(pieces) ((struct parts){.model = "{\"type\":\"WordPiece\",\"vocab\":{" pieces "}}"})
