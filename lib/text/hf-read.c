@@ -308,6 +308,16 @@ static int read_wordpiece(struct ran_tokenizer *t, const cJSON *model, struct ra
         return tokenizer_set_prefix(t, prefix != NULL ? prefix : TOKENIZER_PREFIX, err);
 }
 
+static void note_truncation(struct ran_buf *text, const cJSON *truncation)
+{
+        size_t most;
+
+        ran_buf_str(text, "its truncation");
+        if (read_number(hf_member(truncation, "max_length"), UINT32_MAX, &most))
+                ran_buf_printf(text, " to %zu tokens", most);
+        ran_buf_str(text, " is ignored: documents are never cut");
+}
+
 static int set_notice(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)
 {
         const cJSON *truncation = hf_member(document, "truncation");
@@ -319,11 +329,9 @@ static int set_notice(struct ran_tokenizer *t, const cJSON *document, struct ran
         if (!cuts && !adds)
                 return RAN_OK;
         if (cuts)
-                ran_buf_printf(&text,
-                               "its truncation to %.0f tokens is ignored: documents are "
-                               "never cut%s",
-                               cJSON_GetNumberValue(hf_member(truncation, "max_length")),
-                               adds ? "; " : "");
+                note_truncation(&text, truncation);
+        if (cuts && adds)
+                ran_buf_str(&text, "; ");
         if (adds)
                 ran_buf_str(&text, "its post_processor is ignored: no tokens are added to a text");
         ran_buf_char(&text, '\0');

@@ -179,6 +179,11 @@ TEST(what_is_ignored_is_said)
                   "its truncation to 512 tokens is ignored: documents are never cut; its "
                   "post_processor is ignored: no tokens are added to a text");
         ran_tokenizer_free(t);
+        t = load_parts((struct parts){.more = "\"truncation\":{\"max_length\":\"no\"},"});
+        REQUIRE(t != NULL);
+        CHECK_STR(ran_tokenizer_notice(t),
+                  "its truncation is ignored: documents are never cut"); /* was to nan tokens */
+        ran_tokenizer_free(t);
         t = load_parts((struct parts){0});
         REQUIRE(t != NULL);
         CHECK(ran_tokenizer_notice(t) == NULL);
