@@ -93,7 +93,8 @@ struct entry {
 
 static bool wrong(const struct entry *e, const char *what)
 {
-        return refuse(e->j, e->line, what, e->err) == RAN_OK;
+        refuse(e->j, e->line, what, e->err);
+        return false;
 }
 
 /* The value of a member of that type, or of the other one. */

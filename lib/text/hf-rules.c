@@ -33,7 +33,7 @@ static int read_bert(struct normalizer *z, const cJSON *object, struct ran_error
 /* A word between two spaces, as hf-write.c puts it. */
 static bool is_spaced_word(const char *s)
 {
-        size_t n = s != NULL ? strlen(s) : 0;
+        size_t n = strlen(s);
 
         return n > 2 && s[0] == ' ' && s[n - 1] == ' ' && strcspn(s + 1, " \t\n\v\f\r") == n - 2;
 }
@@ -47,8 +47,8 @@ static int read_replace(struct normalizer *z, const cJSON *object, struct ran_er
         if (regex != NULL && strcmp(regex, HF_CC_CF_PATTERN) == 0 && content != NULL &&
             content[0] == '\0')
                 return normalizer_add(z, NORMAL_CLEAN_CC_CF, err);
-        if (string == NULL || strcmp(string, "\n") != 0 || !is_spaced_word(content) ||
-            z->eol != NULL)
+        if (string == NULL || strcmp(string, "\n") != 0 || content == NULL ||
+            !is_spaced_word(content) || z->eol != NULL)
                 return ran_fail(err, RAN_EFORMAT,
                                 "a normalizer of type Replace is understood only where it turns "
                                 "\"\\n\" into one word between spaces");
