@@ -72,10 +72,12 @@ static void open_journal(struct train_run_options *options, const char *output)
         struct train_journal *j = &options->journal;
         char *name = beside(output, ".tune");
 
-        if (options->overwrite_checkpoint)
+        if (options->overwrite_checkpoint) {
                 j->path = name;
-        else
+        } else {
                 train_journal_open(j, name);
+                free(name);
+        }
         if (j->complete && !options->resume)
                 train_journal_clear(j);
 }
