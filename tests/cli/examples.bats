@@ -57,10 +57,13 @@ weather() {
 
 @test "recipes: ran-train takes each of them" {
   weather >train.jsonl
+  printf '%s\n' 'sun 1 2 3' 'fog 3 2 1' 'wet 1 0 1' >vectors.txt
   for recipe in "$share"/recipes/*.json; do
     verb=classify
+    vectors=()
     [[ $recipe != */language-model* ]] || verb=lm
-    ran-train $verb --config "$recipe" --dry-run train.jsonl
+    [[ $recipe != */word-vectors* ]] || vectors=(--vectors vectors.txt)
+    ran-train $verb --config "$recipe" "${vectors[@]}" --dry-run train.jsonl
     grep -qF "\`$(basename "$recipe")\`" "$share/recipes/README.md"
   done
 }
