@@ -8,7 +8,7 @@
 
 static int read_bert(struct normalizer *z, const cJSON *object, struct ran_error *err)
 {
-        bool clean, cjk, lower, strip;
+        bool clean = true, cjk = true, lower = true, strip = true;
         int code = hf_bool(object, "clean_text", true, &clean, err);
 
         if (code == RAN_OK)
@@ -62,7 +62,7 @@ static int read_replace(struct normalizer *z, const cJSON *object, struct ran_er
  * difference, unless it is what becomes a word. */
 static int read_strip(struct normalizer *z, const cJSON *object, bool bytes, struct ran_error *err)
 {
-        bool left, right;
+        bool left = true, right = true;
         int code = hf_bool(object, "strip_left", true, &left, err);
 
         if (code == RAN_OK)
