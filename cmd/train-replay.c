@@ -160,10 +160,11 @@ static void check_init(const struct train_replay *r, const char *init)
         if (m == NULL)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         const char *digest = ran_model_metadata(m, "digest");
-        if (digest == NULL || !is(wanted, digest))
+        bool same = digest != NULL && is(wanted, digest);
+        ran_model_free(m);
+        if (!same)
                 cmd_die(CMD_DIVERGED, "%s is not what %s began with: that has the digest %.*s",
                         init, r->path, SHOWN(wanted));
-        ran_model_free(m);
 }
 
 void train_replay_check_files(const struct train_replay *r, const char *dev, const char *init,
