@@ -54,8 +54,7 @@ static const struct ran_field file_fields[] = {
         {"vector_words", 0, RAN_FIELD_SIZE, FILE_AT(start.vector_words), 0, 1 << 30, .value = "N",
          .initial = "0",
          .help = "a vocabulary that is learned has the words of the first N vectors, too, which "
-                 "the "
-                 "training data may not have"},
+                 "the training data may not have"},
         {"init", 0, RAN_FIELD_TEXT, FILE_AT(start.init), .value = "MODEL", .local = true,
          .help = "a model whose vocabulary, embedding and encoder training begins with"},
         {"dev", 0, RAN_FIELD_TEXT, FILE_AT(dev), .value = "FILE", .local = true,
