@@ -65,7 +65,7 @@ static bool readable(int fd)
 /* Whatever there is, after what is held; waits if there is nothing. */
 static int read_more(struct lines *l, struct ran_error *err)
 {
-        size_t want = l->end + (l->end < GROUP_BYTES / 4 ? GROUP_BYTES / 4 : 1);
+        size_t want = l->end < GROUP_BYTES / 4 ? GROUP_BYTES / 4 : l->end + 1;
         char *grown = ran_grow(l->data, &l->cap, want, 1, err);
 
         if (grown == NULL)
