@@ -70,6 +70,12 @@ static void find_mixed_texts(struct train_problems *p, const struct train_place 
                             plain->file, plain->line, paired->file, paired->line);
 }
 
+/* Whether the one label there is tells no document from another. */
+static bool is_everywhere(const struct ran_dataset *set)
+{
+        return !set->multilabel || (set->soft == NULL && set->label_first[set->B] == set->B);
+}
+
 static void find_useless_labels(struct train_problems *p, const struct ran_dataset *set)
 {
         double weight = 0;
@@ -80,10 +86,11 @@ static void find_useless_labels(struct train_problems *p, const struct ran_datas
                 add_problem(p, "the \"weight\" of every document is 0");
         if (set->C == 0 && !is_text(set) && !is_tagged(set))
                 add_problem(p, "no document has a label");
-        if (set->C == 1 && !set->multilabel)
-                add_problem(p, "all %s have the %s \"%s\": at least two different ones are needed",
-                            is_tagged(set) ? "words" : "documents",
-                            is_tagged(set) ? "tag" : "label", set->names[0]);
+        if (set->C == 1 && is_everywhere(set))
+                add_problem(
+                        p, "all %s have the %s \"%s\": at least two different ones are needed%s",
+                        is_tagged(set) ? "words" : "documents", is_tagged(set) ? "tag" : "label",
+                        set->names[0], set->multilabel ? ", or documents without it" : "");
 }
 
 static void find_bad_lines(struct train_problems *p, const struct cmd_counts *counts,

@@ -150,7 +150,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         t->V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
         if (ran_is_tied(t->c))
                 t->C = t->V;
-        if (job->train->B == 0 || t->C < 2)
+        if (job->train->B == 0 || t->C < (job->train->multilabel ? 1 : 2))
                 return ran_fail(err, RAN_EINVAL,
                                 "%zu documents of %zu %s: there is nothing to learn", job->train->B,
                                 t->C, ran_is_tied(t->c) ? "different ids" : "classes");

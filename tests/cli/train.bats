@@ -80,6 +80,15 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   jq -se 'all(.[]; .prediction | has("labels"))' out.jsonl
 }
 
+@test "train: one label that documents have or have not" {
+  documents 60 | jq -c '{text, labels: (if .label == "wet" then ["wet"] else [] end)}' >train.jsonl
+  ran-train classify $shape --epochs 2 -q -o m.ran train.jsonl
+  ran-classify -m m.ran --eval train.jsonl | jq -e '.per_class | length == 1 and .[0].label == "wet" and .[0].f1 > 0.9'
+  jq -c '.labels = ["wet"]' train.jsonl >all.jsonl
+  refused 3 'all documents have the label "wet": at least two different ones are needed, or documents without it' \
+    ran-train classify $shape -o n.ran all.jsonl
+}
+
 @test "train: numbers are labels as they are written; labels are ordered by their bytes" {
   for l in 10 9 1.0 1 '"1"' '"b"' '"B"'; do
     echo "{\"text\": \"w$l\", \"label\": $l}"
