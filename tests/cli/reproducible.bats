@@ -17,7 +17,7 @@ bats_require_minimum_version 1.5.0
   # Older files, another build folder, another umask, another number of jobs, another time zone.
   find one -exec touch -d '2020-02-02' {} +
   build='CFLAGS=-O0 -g1'
-  unset MAKEFLAGS MAKEOVERRIDES # another folder of the build that tests are part of
+  unset MAKEFLAGS MAKEOVERRIDES BUILD # another folder of the build that tests are part of
   make -s -C one "$build" build/libran.a build/ran.pc
   (
     umask 077
