@@ -335,10 +335,12 @@ fuzz: ## feed random bytes to what reads files and settings (FUZZ_SECONDS=30)
 run-fuzzers: $(fuzzers) $(BUILD)/fuzz.dict
 	@set -e; for fuzzer in $(fuzzers); do mkdir -p $$fuzzer.corpus; \
 	  seeds=tests/fuzz/seeds/$${fuzzer##*/}; [ -d $$seeds ] || seeds=; \
-	  $$fuzzer -max_total_time=$(FUZZ_SECONDS) -verbosity=0 -print_final_stats=1 -dict=$(BUILD)/fuzz.dict \
+	  $$fuzzer -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 -dict=$(BUILD)/fuzz.dict \
 	    -artifact_prefix=$$fuzzer.found- $$fuzzer.corpus $$seeds >$$fuzzer.log 2>&1 || { \
 	      tail -n 40 $$fuzzer.log; exit 1; }; \
-	  echo "$$fuzzer: $$(sed -n 's/stat::number_of_executed_units: //p' $$fuzzer.log) inputs"; done
+	  reached() { sed -n "s/.*\t$$1 *cov: \([0-9]*\).*/\1/p" $$fuzzer.log; }; \
+	  echo "$$fuzzer: $$(sed -n 's/stat::number_of_executed_units: //p' $$fuzzer.log) inputs," \
+	    "$$(reached DONE) branches reached, of which $$(reached INITED) by what was kept"; done
 
 .PHONY: bench
 bench: all $(benchmarks) ## build and run the benchmarks; JSON lines and plots beside them in $(BUILD)/bench
