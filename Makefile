@@ -263,20 +263,21 @@ tsan = TSAN_OPTIONS=halt_on_error=1 $(MAKE) --no-print-directory BUILD=$(BUILD)/
 
 # What make check takes samples of, whole; it takes hours. FAULTS: of a kind in a program, 0 all of
 # them (under the sanitizers then those that different functions lead to); KILLS: times a training is
-# killed.
+# killed; THROWS: settings drawn by chance.
 FAULTS ?= 0
 KILLS ?= 200
+THROWS ?= 300
 # How much goes through the programs at once; the input is made on the fly.
 RECORDS ?= 10000000
 MEGABYTES ?= 5000
 FILES ?= 10000
 PROCESSES ?= 64
-.PHONY: check-long faults damage load helgrind
-check-long: check ## all faults, kills, damages and loads that make check takes samples of, with figures, and helgrind (FAULTS=0 KILLS=200 RECORDS=10000000)
+.PHONY: check-long faults damage load dice helgrind
+check-long: check ## all faults, kills, damages, loads and throws of dice that make check takes samples of, with figures, and helgrind (FAULTS=0 KILLS=200 RECORDS=10000000 THROWS=300)
 	@RAN_FETCH=1 $(MAKE) --no-print-directory cli cli_tests=tests/cli/huggingface.bats
-	@$(MAKE) --no-print-directory load
+	@$(MAKE) --no-print-directory load dice
 	@$(MAKE) --no-print-directory faults
-	@ASAN_OPTIONS=allocator_may_return_null=1 $(MAKE) --no-print-directory faults damage KILLS=20 \
+	@ASAN_OPTIONS=allocator_may_return_null=1 $(MAKE) --no-print-directory faults damage dice KILLS=20 \
 	  FAULTS=$(patsubst 0,unlike,$(FAULTS)) BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(sanitize)' LDFLAGS='$(LDFLAGS) $(sanitize)'
 	@share/setup long
 	@$(MAKE) --no-print-directory helgrind
@@ -293,6 +294,9 @@ load: all $(load)
 	  RAN_BIN='$(abspath $(BUILD))' LOAD_BIN='$(abspath $(BUILD))/load' LC_ALL=C \
 	  RECORDS=$(RECORDS) MEGABYTES=$(MEGABYTES) FILES=$(FILES) PROCESSES=$(PROCESSES) \
 	  '$(abspath tests/load)/run'
+dice: all
+	@rm -rf '$(BUILD)/dice' && mkdir -p '$(BUILD)/dice' && cd '$(BUILD)/dice' && \
+	  RAN_BIN='$(abspath $(BUILD))' LC_ALL=C '$(abspath tests/dice)'/run $(THROWS)
 damage: $(BUILD)/tests/test-damage
 	@RAN_DAMAGE=all $<
 
