@@ -232,7 +232,7 @@ static void multiply_part(const struct product *p, size_t i)
 
         gemm(c, p->ldc, p->a + i0 * p->ras, p->ras, p->cas, p->b + j0 * p->cbs, p->rbs, p->cbs,
              p->bias != NULL ? p->bias + j0 : NULL, rows, cols, p->K, p->add);
-        if (p->sums != NULL && j0 == 0)
+        if (p->sums != NULL && across == 0)
                 ran_simd->bias_bwd(p->sums + i0, p->a + i0 * p->ras, p->cas, p->K, rows);
 }
 

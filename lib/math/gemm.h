@@ -15,7 +15,7 @@ void ran_gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas, cons
  * It is shared out over the pool in parts that depend on N, I and O alone. */
 void ran_linear(struct ran_pool *pool, float *y, size_t ldy, const float *x, size_t ldx,
                 const float *w, const float *b, size_t N, size_t I, size_t O);
-/* Adjoint of the above. Any of dx, dw, db may be NULL.
+/* Adjoint of the above. Any of dx, dw, db may be NULL; db needs dw.
  *   dx = dy w, or += with add      dw += dy^T x      db += sum over N of dy */
 void ran_linear_bwd(struct ran_pool *pool, float *dx, size_t lddx, bool add, float *dw, float *db,
                     const float *dy, size_t lddy, const float *x, size_t ldx, const float *w,

@@ -366,6 +366,25 @@ TEST(engine_linear_layer_and_its_adjoint)
         check_layer(300, 100, 300);
 }
 
+/* Few columns and very many rows: of two parts side by side the first has no column, and each would
+ * have added the sums. */
+TEST(engine_linear_adjoint_of_a_narrow_layer_adds_its_bias_once)
+{
+        struct dice dice = {.key = 6};
+        enum { N = 1 << 15, I = 17, O = 8 };
+        struct layer l = layer_new(&dice, N, I, O);
+        struct vector before = vector_copy(&l.db);
+        size_t off = 0;
+
+        ran_linear_bwd(NULL, NULL, 0, false, l.dw.x, l.db.x, l.dy.x, l.ldy, l.x.x, l.ldx, NULL, N,
+                       I, O);
+        for (size_t o = 0; o < O; o++)
+                off += !is_sum(l.db.x[o], (double)before.x[o], l.dy.x + o, l.ldy, NULL, 0, N);
+        CHECK_SIZE(off, 0);
+        vector_free(&before);
+        layer_free(&l);
+}
+
 /* What is not asked for is not touched. */
 TEST(engine_linear_adjoint_in_parts)
 {
