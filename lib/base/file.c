@@ -204,10 +204,39 @@ static int open_temporary(struct ran_writer *w, const struct stat *old)
         return old != NULL ? fchmod(w->fd, old->st_mode & 0777) : 0;
 }
 
+/* Where a path leads that is not there: to itself, or, as a symbolic link, to where that points.
+ * The caller frees it. NULL: memory ran out. */
+static char *end_of_links(const char *path)
+{
+        enum { LINKS = 40 }; /* as the system has it; more are made by somebody meanwhile */
+        char *at = strdup(path), target[PATH_MAX];
+        ssize_t n;
+
+        for (int i = 0;
+             i < LINKS && at != NULL && (n = readlink(at, target, sizeof target - 1)) >= 0; i++) {
+                char *folder = folder_of(at), *next = NULL;
+
+                target[n] = '\0';
+                if (folder != NULL && asprintf(&next, "%s%s%s", target[0] == '/' ? "" : folder,
+                                               target[0] == '/' ? "" : "/", target) < 0)
+                        next = NULL;
+                free(folder);
+                free(at);
+                at = next;
+        }
+        return at;
+}
+
 static int writer_start(struct ran_writer *w, const char *path)
 {
         struct stat st;
         bool exists = stat(path, &st) == 0;
+
+        if (!exists && errno != ENOENT)
+                return -1;
+        if (path[0] ==
+            '\0') /* as a shell has of a name that is not set; nothing can be renamed so */
+                return -1;
 
         /* /dev/stdout may be a regular file, but it is not ours to replace. */
         if ((exists && !S_ISREG(st.st_mode)) || strncmp(path, "/dev/", 5) == 0) {
@@ -215,7 +244,7 @@ static int writer_start(struct ran_writer *w, const char *path)
                 w->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
                 return w->path != NULL && w->fd >= 0 ? 0 : -1;
         }
-        w->path = exists ? realpath(path, NULL) : strdup(path);
+        w->path = exists ? realpath(path, NULL) : end_of_links(path);
         return w->path != NULL ? open_temporary(w, exists ? &st : NULL) : -1;
 }
 

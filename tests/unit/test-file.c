@@ -219,6 +219,31 @@ TEST(writer_keeps_a_symbolic_link)
         free(link);
 }
 
+TEST(writer_makes_the_file_that_a_symbolic_link_is_waiting_for)
+{
+        char *folder = test_path("later"), *file = test_path("later/file");
+        char *link = test_path("waiting"), *first = test_path("first");
+        struct ran_error err = {0};
+        struct stat st;
+
+        REQUIRE(symlink("later/file", link) == 0 && symlink(link, first) == 0);
+        CHECK(ran_writer_open(first, &err) == NULL); /* not in the end, when the work is done */
+        CHECK(err.code == RAN_EIO);
+        REQUIRE(mkdir(folder, 0777) == 0);
+        struct ran_writer *w = ran_writer_open(first, NULL);
+        REQUIRE(w != NULL);
+        ran_writer_write(w, "new", 3);
+        CHECK(ran_writer_commit(w, NULL) == RAN_OK);
+        CHECK(lstat(first, &st) == 0 && S_ISLNK(st.st_mode));
+        CHECK(lstat(link, &st) == 0 && S_ISLNK(st.st_mode));
+        check_content(file, "new");
+        check_alone(file);
+        free(folder);
+        free(file);
+        free(link);
+        free(first);
+}
+
 TEST(writer_in_the_current_folder)
 {
         char *path = test_path("relative"), *slash = strrchr(path, '/');
@@ -284,6 +309,15 @@ TEST(writer_open_says_why_not)
         CHECK_STR(err.text, "cannot write /nowhere/at-all: No such file or directory");
         CHECK(ran_writer_open("/", &err) == NULL);
         CHECK_STR(err.text, "cannot write /: Is a directory");
+}
+
+/* As of a variable that is not set. A night's work could be written, and get no name in the end. */
+TEST(writer_open_refuses_an_empty_name)
+{
+        struct ran_error err = {0};
+
+        CHECK(ran_writer_open("", &err) == NULL);
+        CHECK_STR(err.text, "cannot write : No such file or directory");
 }
 
 /* Or a night's work is lost when it is to get its name in the end. */
