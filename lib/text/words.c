@@ -148,6 +148,13 @@ static bool next_of_stretch(struct words *w, struct word *word, bool *found, str
 
 /* ---- the short way: ASCII ------------------------------------------------------------------- */
 
+/* Whether the punctuation mark at s, the first of n bytes, may be none with what stands behind it:
+ * a stroke through '<', '=' or '>' makes them signs that belong to a word. */
+static bool may_join(const struct text_rules *r, const unsigned char *s, size_t n)
+{
+        return *s >= '<' && *s <= '>' && n > 1 && r->class[s[1]] == BYTE_OTHER;
+}
+
 /* A word at pos that is ASCII, whole, and short; false otherwise, and for one with U+0000, which
  * the table cannot tell from an end. Its key is made on the way, eight bytes in a register: to load
  * them again right behind the stores would stall. */
@@ -177,7 +184,7 @@ static bool next_short(struct words *w, struct word *word)
                 w->buffer[n++] = r->fold[s[0]];
                 key[0] = r->fold[s[0]];
         }
-        if (n == 0 || (n < left && r->class[s[n]] == BYTE_OTHER))
+        if (n == 0 || (n < left && (r->class[s[n]] == BYTE_OTHER || may_join(r, s + n, left - n))))
                 return false;
         *word = (struct word){.s = (const char *)w->buffer,
                               .n = n,
