@@ -462,11 +462,15 @@ static void text_label(struct ran_buf *b, const struct summary *s, size_t c)
 {
         const struct ran_dataset *set = &s->data->set;
         size_t all = is_tagged(set) ? set->label_first[set->B] : set->B;
+        struct ran_buf name = {0};
 
+        ran_buf_json(&name, set->names[c], strlen(set->names[c]));
+        b->failed |= name.failed;
         ran_buf_printf(b, "    %7zu %5.1f%%  ", s->label_count[c],
                        100 * share_of(s->label_count[c], all));
-        ran_buf_json(b, set->names[c], strlen(set->names[c]));
+        ran_buf_shown(b, name.data, name.len);
         ran_buf_char(b, '\n');
+        ran_buf_release(&name);
 }
 
 static void text_labels(struct ran_buf *b, const struct summary *s)

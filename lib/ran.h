@@ -96,6 +96,9 @@ void ran_buf_release(struct ran_buf *b); /* frees and zeroes */
 /* Appends s as a JSON string, quotes included: only what must be escaped is. What is not UTF-8
  * becomes U+FFFD (base/quote.c). */
 void ran_buf_json(struct ran_buf *b, const char *s, size_t n);
+/* Appends s for people: control characters, which could steer a terminal, are shown as '?'
+ * (base/error.c). */
+void ran_buf_shown(struct ran_buf *b, const char *s, size_t n);
 
 /* ---- numbers (base/number.c) ---------------------------------------------------------------- */
 

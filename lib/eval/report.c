@@ -173,20 +173,13 @@ static size_t width_of(const char *label)
         return n;
 }
 
-/* Labels come from a file: what could steer the terminal is shown as '?'. */
-static void text_name(const char *name, struct ran_buf *out)
-{
-        for (; *name != '\0'; name++)
-                ran_buf_char(out, (unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name);
-}
-
 static void text_label(const struct ran_eval_report *r, size_t c, size_t width, struct ran_buf *out)
 {
         char number[32];
         const char *label = label_of(r, c, number);
         size_t n = width_of(label);
 
-        text_name(label, out);
+        ran_buf_shown(out, label, strlen(label));
         ran_buf_printf(out, "%*s", (int)(width > n ? width - n : 0), "");
 }
 
@@ -285,7 +278,7 @@ static void text_unknown(const struct ran_eval_report *r, struct ran_buf *out)
                        r->unknown_total);
         for (size_t i = 0; i < r->n_unknown; i++) {
                 ran_buf_printf(out, "%7zu  ", r->unknown[i].count);
-                text_name(r->unknown[i].name, out);
+                ran_buf_shown(out, r->unknown[i].name, r->unknown[i].length);
                 ran_buf_char(out, '\n');
         }
 }

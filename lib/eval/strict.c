@@ -195,13 +195,11 @@ static size_t width_of(const char *name, size_t n)
         return width;
 }
 
-/* Types come from a file: what could steer the terminal is shown as '?'. */
 static void text_name(const char *name, size_t n, size_t width, struct ran_buf *out)
 {
         size_t used = width_of(name, n);
 
-        for (size_t i = 0; i < n; i++)
-                ran_buf_char(out, (unsigned char)name[i] < 0x20 || name[i] == 0x7f ? '?' : name[i]);
+        ran_buf_shown(out, name, n);
         ran_buf_printf(out, "%*s", (int)(width > used ? width - used : 0), "");
 }
 

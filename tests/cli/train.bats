@@ -473,6 +473,13 @@ END
   [[ $output == *'... and 9 more'* ]]
 }
 
+@test "train --check: labels that would steer a terminal are shown without" {
+  documents 30 >train.jsonl
+  echo '{"text": "the one and the other", "label": "x\u009b2J\u001b[2J"}' >>train.jsonl
+  run -0 --separate-stderr ran-train classify --check --check-format=text train.jsonl
+  [[ $output == *'"x?2J\u001b[2J"'* ]]
+}
+
 @test "train --dry-run: parameters, memory, arithmetic and time; no file" {
   documents 60 >train.jsonl
   run -0 --separate-stderr ran-train classify $shape --dry-run train.jsonl
