@@ -55,16 +55,26 @@ void text_rules_release(struct text_rules *r)
         *r = (struct text_rules){0};
 }
 
+/* Whether the punctuation mark at s, the first of n bytes, may be none with what stands behind it:
+ * a stroke through '<', '=' or '>' makes them signs that belong to a word. */
+static bool may_join(const struct text_rules *r, const unsigned char *s, size_t n)
+{
+        return *s >= '<' && *s <= '>' && n > 1 && r->class[s[1]] == BYTE_OTHER;
+}
+
 /* ---- the long way: a stretch up to white space ---------------------------------------------- */
 
-/* Does a word end in front of the character at pos, whatever stands there? In scripts without
- * spaces ideographs and punctuation marks do that: they neither join nor change places with
- * anything. */
+/* Does a word end in front of the character at pos, whatever stands there? Punctuation marks do
+ * that, and ideographs: they neither join nor change places with anything. */
 static bool is_border(const struct words *w, size_t pos)
 {
+        const unsigned char *s = (const unsigned char *)w->text + pos;
         utf8proc_int32_t c;
+
         if (w->rules->split == SPLIT_RUNS)
                 return false;
+        if (*s < 0x80)
+                return w->rules->class[*s] == BYTE_PUNCT && !may_join(w->rules, s, w->n - pos);
         utf8proc_ssize_t length = utf8proc_iterate((const utf8proc_uint8_t *)w->text + pos,
                                                    (utf8proc_ssize_t)(w->n - pos), &c);
 
@@ -147,13 +157,6 @@ static bool next_of_stretch(struct words *w, struct word *word, bool *found, str
 }
 
 /* ---- the short way: ASCII ------------------------------------------------------------------- */
-
-/* Whether the punctuation mark at s, the first of n bytes, may be none with what stands behind it:
- * a stroke through '<', '=' or '>' makes them signs that belong to a word. */
-static bool may_join(const struct text_rules *r, const unsigned char *s, size_t n)
-{
-        return *s >= '<' && *s <= '>' && n > 1 && r->class[s[1]] == BYTE_OTHER;
-}
 
 /* A word at pos that is ASCII, whole, and short; false otherwise, and for one with U+0000, which
  * the table cannot tell from an end. Its key is made on the way, eight bytes in a register: to load

@@ -302,14 +302,10 @@ static struct ran_buf joined_words(const struct text_rules *rules, const struct 
         return out;
 }
 
-/* Text without white space is normalised in stretches that end where a word ends anyway. */
-TEST(long_texts_without_white_space)
+/* Text without white space is normalised in stretches that end where a word ends anyway. The
+ * sentence ends with a punctuation mark. */
+static void check_long_text(const char *sentence, const char *mark)
 {
-        /* ideographs, a full stop, kana with a mark, hangul in parts, a letter with two marks */
-        static const char sentence[] =
-                "\xe4\xba\xba\xe5\x8f\xa3\xe3\x80\x82\xe3\x81\x8b\xe3\x82\x99"
-                "\xe1\x84\x92\xe1\x85\xa1"
-                "e\xcc\x81\xcc\xa3,\xe3\x80\x81";
         static const char *const letters[] = {"N", "NJ", "NAJ", "LCJ"};
         const size_t times = 300;
 
@@ -322,8 +318,8 @@ TEST(long_texts_without_white_space)
                 struct ran_buf once = joined_words(&r, &text, &longest);
                 text.len = 0;
                 for (size_t i = 0; i < k / 4; i++) { /* so that the limit falls on each character */
-                        ran_buf_str(&text, "\xe3\x80\x82.");
-                        ran_buf_str(&want, "\xe3\x80\x82|.|");
+                        ran_buf_printf(&text, "%s.", mark);
+                        ran_buf_printf(&want, "%s|.|", mark);
                 }
                 for (size_t i = 0; i < times; i++) {
                         ran_buf_str(&text, sentence);
@@ -337,6 +333,25 @@ TEST(long_texts_without_white_space)
                 ran_buf_release(&once);
                 ran_buf_release(&got);
         }
+}
+
+TEST(long_texts_without_white_space)
+{
+        /* ideographs, a full stop, kana with a mark, hangul in parts, a letter with two marks */
+        check_long_text("\xe4\xba\xba\xe5\x8f\xa3\xe3\x80\x82\xe3\x81\x8b\xe3\x82\x99"
+                        "\xe1\x84\x92\xe1\x85\xa1"
+                        "e\xcc\x81\xcc\xa3,\xe3\x80\x81",
+                        "\xe3\x80\x82");
+}
+
+/* As a program makes them. A long word takes the long way, and all behind it. */
+TEST(long_texts_of_ascii_without_white_space)
+{
+        check_long_text(
+                "{\"name\":[1,2],"
+                "\"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrs\":"
+                "x=\xcc\xb8y<\xcc\xb8,a==b},",
+                ";");
 }
 
 /* The same text by the tables and, with all of them saying "other", by the steps alone. */
