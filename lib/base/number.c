@@ -6,6 +6,7 @@
  * most numbers need a few multiplications. The others go through strtod and snprintf, with texts
  * that hold no decimal point, because its character is the locale's. */
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -220,7 +221,7 @@ static void add_digit(struct number_text *t, char c, bool fraction)
         }
 }
 
-/* Reads [+-]digits; magnitudes past a million are all the same to a double. */
+/* Reads [+-]digits; magnitudes that no number of digits before it makes up for are all the same. */
 static const char *read_exponent(const char *s, const char *end, long *exponent)
 {
         bool negative = s < end && *s == '-';
@@ -231,7 +232,7 @@ static const char *read_exponent(const char *s, const char *end, long *exponent)
         if (s == end || !is_digit(*s))
                 return NULL;
         for (; s < end && is_digit(*s); s++)
-                e = e < 1000000 ? e * 10 + (*s - '0') : e;
+                e = e < LONG_MAX / 100 ? e * 10 + (*s - '0') : e;
         *exponent += negative ? -e : e;
         return s;
 }

@@ -195,6 +195,30 @@ TEST(parse_double_looks_at_every_digit)
         ran_buf_release(&b);
 }
 
+/* An exponent of eight digits may be made up for by as many zeros. */
+TEST(parse_double_takes_long_numbers_with_large_exponents)
+{
+        enum { ZEROS = 20000000 };
+        struct ran_buf b = {0};
+        double x = 0;
+
+        ran_buf_str(&b, "0.");
+        char *zeros = ran_buf_room(&b, ZEROS);
+        REQUIRE(zeros != NULL);
+        memset(zeros, '0', ZEROS);
+        b.len += ZEROS;
+        ran_buf_str(&b, "25e20000001");
+        CHECK(ran_parse_double(b.data, b.len, &x) && x == 2.5);
+        memcpy(b.data, "1000", 4); /* the point is a zero, too */
+        b.len -= strlen("e20000001");
+        ran_buf_str(&b, "e-20000003");
+        CHECK(ran_parse_double(b.data, b.len, &x) && x == 1);
+        ran_buf_release(&b);
+        CHECK(ran_parse_double("0e99999999999999999999999999", 28, &x) && x == 0);
+        CHECK(ran_parse_double("1e-9999999999999999999999999", 28, &x) && x == 0);
+        CHECK(!ran_parse_double("1e9999999999999999999999999", 27, &x));
+}
+
 TEST(parse_size)
 {
         size_t n = 5;
