@@ -185,6 +185,25 @@ void ran_parallel(struct ran_pool *pool, size_t n, void (*fn)(void *arg, size_t 
         retire(pool, &job);
 }
 
+/* Bytes of a thread's stack, with what is thread-local, which is half of it (math/simd.c). Not what
+ * the system has for threads: where the limit of the stack is low, or there is none, that is less.
+ */
+enum { STACK = 8 << 20 };
+
+static int start_worker(struct ran_pool *pool, pthread_t *thread)
+{
+        pthread_attr_t how;
+        int error = pthread_attr_init(&how);
+
+        if (error != 0)
+                return error;
+        error = pthread_attr_setstacksize(&how, STACK);
+        if (error == 0)
+                error = pthread_create(thread, &how, worker, pool);
+        pthread_attr_destroy(&how);
+        return error;
+}
+
 struct ran_pool *ran_pool_new(size_t threads, struct ran_error *err)
 {
         struct ran_pool *pool = ran_alloc(1, sizeof(*pool), err);
@@ -201,7 +220,7 @@ struct ran_pool *ran_pool_new(size_t threads, struct ran_error *err)
                 return NULL;
         }
         for (; pool->started < pool->threads - 1; pool->started++) {
-                int error = pthread_create(&pool->worker[pool->started], NULL, worker, pool);
+                int error = start_worker(pool, &pool->worker[pool->started]);
 
                 if (error != 0) {
                         ran_fail(err, RAN_ENOMEM, "cannot start thread %zu of %zu: %s",

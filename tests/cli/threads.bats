@@ -57,6 +57,15 @@ count_threads() {
   each_filter count_threads
 }
 
+@test "threads: their stacks were too small where that of a process may be of any size, or of two megabytes" {
+  for stack in 2048 unlimited; do
+    (ulimit -S -s $stack) 2>/dev/null || continue
+    (ulimit -S -s $stack && ran-train lm $shape -j 4 --vocab vocab.json -o stack.ran in.jsonl)
+    (ulimit -S -s $stack && ran-classify -m classify.ran -q -j 4 --evidence 2 in.jsonl >stack.jsonl)
+    [ "$(wc -l <stack.jsonl)" -eq 40 ]
+  done
+}
+
 # come_otherwise INPUT COMMAND...
 come_otherwise() {
   local input=$1 jobs
