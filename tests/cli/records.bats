@@ -255,6 +255,14 @@ encodes() {
   [[ $output == *'cannot write /dev/full: No space left on device'* ]]
 }
 
+@test "records: a file that may not grow is an error, as on a full disk, and no signal" {
+  yes '{"text":"a word or two"}' | head -n 200 >many.jsonl
+  for output in '-o out.jsonl' '>out.jsonl'; do # in blocks of 512 bytes, or of 1024
+    run -3 sh -c "ulimit -f 2 && ran-tokenize encode --vocab vocab.json $output many.jsonl"
+    [[ $output == 'ran-tokenize: cannot write '*': File too large' ]]
+  done
+}
+
 @test "records: closed standard output is an error, not a file that was opened instead" {
   echo '{"text":"a"}' >one.jsonl
   run -3 sh -c 'ran-tokenize encode --vocab vocab.json --rejects bad.txt one.jsonl >&-'
