@@ -46,7 +46,7 @@ static const struct ran_field chance_fields[] = {
          .help = "take one of the K most probable tokens; 0: of all"},
         {"top_p", 0, RAN_FIELD_REAL, OPTION(top_p), 0, 1, .value = "P", .initial = "1",
          .help = "take one of the fewest tokens that together have the probability P; 1: of all"},
-        {"seed", 0, RAN_FIELD_SIZE, OPTION(seed), 0, 9007199254740992.0, .value = "N",
+        {"seed", 0, RAN_FIELD_SIZE, OPTION(seed), 0, 9007199254740991.0, .value = "N",
          .initial = "1", .help = "another seed gives other texts"},
         {"unknown", 0, RAN_FIELD_BOOL, OPTION(unknown), .initial = "false",
          .help = "let [UNK] stand for words that the vocabulary does not have"},

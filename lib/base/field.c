@@ -5,8 +5,9 @@
 #include "base/cjson.h"
 #include "ran.h"
 
-/* Whole numbers up to here pass through JSON, where every number may become a double, unharmed. */
-#define LARGEST_SIZE (UINT64_C(1) << 53)
+/* Whole numbers up to here pass through JSON, where every number may become a double, unharmed: no
+ * other one becomes the same double. */
+#define LARGEST_SIZE ((UINT64_C(1) << 53) - 1)
 
 /* "--min-window" for min_window, as sentences name it; names are short identifiers of our own. */
 struct option_name {

@@ -208,7 +208,7 @@ const struct ran_field ran_train_fields[] = {
          .type = RAN_FIELD_SIZE,
          AT(seed),
          .low = 0,
-         .high = 9007199254740992.0,
+         .high = 9007199254740991.0,
          .value = "N",
          .initial = "1",
          .help = "seed of every random choice"},
