@@ -10,5 +10,8 @@
  * or memory ran out, and it is RAN_ENOMEM; err is left to the caller. *end, where it is not NULL:
  * behind the value, where anything may follow, or where it is wrong. */
 cJSON *cjson_parse(const char *text, size_t n, const char **end, int *code);
+/* Where U+0000 stands in n bytes of JSON, as itself or as an escape; NULL: nowhere. cJSON ends strings
+ * there, so that one would lose its end. */
+const char *cjson_nul(const char *text, size_t n);
 
 #endif

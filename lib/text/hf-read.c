@@ -404,25 +404,6 @@ static struct ran_tokenizer *from_document(const cJSON *document, const struct h
         return t;
 }
 
-/* cJSON ends strings at U+0000, so that a piece with one would lose its end. */
-static bool has_nul(const char *data, size_t n)
-{
-        static const char escape[] = "\\u0000";
-        const char *end = data + n;
-
-        if (memchr(data, 0, n) != NULL)
-                return true;
-        for (const char *s = data; (s = memmem(s, (size_t)(end - s), escape, 6)) != NULL; s++) {
-                size_t before = 0; /* an even number of backslashes before it: it is an escape */
-                while (s - before > data && s[-(ptrdiff_t)before - 1] == '\\')
-                        before++;
-                if (before % 2 == 0)
-                        return true;
-                s += 5;
-        }
-        return false;
-}
-
 /* Whether a name in quotes is this one. Who writes it with escapes has another one. */
 static bool is_named(const char *json, struct ran_span quoted, const char *name)
 {
@@ -477,7 +458,7 @@ struct ran_tokenizer *tokenizer_read_json(const char *data, size_t n, struct ran
         struct hf_lists lists;
         struct ran_error why;
 
-        if (has_nul(data, n)) {
+        if (cjson_nul(data, n) != NULL) {
                 ran_fail(err, RAN_EFORMAT, "the vocabulary holds U+0000, which is not supported");
                 return NULL;
         }

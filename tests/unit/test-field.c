@@ -248,6 +248,8 @@ TEST(fields_parse_refuses)
         not_parsed("{\"rotary\": 1}", "\"rotary\" must be true or false");
         not_parsed("{\"title\": null}", "\"title\" must be a string");
         not_parsed("{\"mask\": 1}", "\"mask\" must be a string");
+        not_parsed("{\n\"mask\": \"causal\\\\u0000\", \"title\": \"t\\u0000\"}",
+                   "line 2 holds U+0000, as no setting can");
         not_parsed("{\"drop\": \"a\"}", "\"drop\" must be an array of strings");
         not_parsed("{\"drop\": [1]}", "\"drop\" must be an array of strings");
         not_parsed("{\"min_window\": 1.5}",
