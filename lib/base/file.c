@@ -165,7 +165,7 @@ static const char *link_name(char name[LINK_NAME], int fd)
 static int open_nameless(const char *path)
 {
         char *folder = folder_of(path), name[LINK_NAME];
-        int fd = folder != NULL ? open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666) : -1;
+        int fd = folder != NULL ? open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0666) : -1;
 
         free(folder);
         if (fd >= 0 && access(link_name(name, fd), F_OK) != 0) {
@@ -306,15 +306,43 @@ static void sync_folder(const char *path)
         free(folder);
 }
 
+/* Writes all of a file again, to w. */
+static int copy_all(struct ran_writer *w, int from)
+{
+        struct stat st;
+        off_t at = 0;
+        ssize_t n;
+
+        if (fstat(from, &st) != 0 || fchmod(w->fd, st.st_mode & 0777) != 0)
+                return errno;
+        while ((n = pread(from, w->buffer, sizeof w->buffer, at)) != 0) {
+                if (n < 0 && errno != EINTR)
+                        return errno;
+                write_through(w, w->buffer, n > 0 ? (size_t)n : 0);
+                at += n > 0 ? n : 0;
+        }
+        return w->error == 0 && fsync(w->fd) != 0 ? errno : w->error;
+}
+
+/* Where it may not have a name, as rules for a program may have it, a copy that has one from the
+ * beginning takes its place. */
 static int give_name(struct ran_writer *w)
 {
         char name[LINK_NAME];
+        int from = w->fd, error;
 
-        if (linkat(AT_FDCWD, link_name(name, w->fd), AT_FDCWD, w->temp, AT_SYMLINK_FOLLOW) != 0)
-                return errno;
-        w->nameless = false;
-        note_name(w);
-        return 0;
+        if (linkat(AT_FDCWD, link_name(name, from), AT_FDCWD, w->temp, AT_SYMLINK_FOLLOW) == 0) {
+                w->nameless = false;
+                note_name(w);
+                return 0;
+        }
+        w->fd = open_named(w);
+        error = w->fd < 0 ? errno : 0;
+        w->nameless = w->fd < 0;
+        if (error == 0)
+                error = copy_all(w, from);
+        close(from);
+        return error;
 }
 
 static int finish_file(struct ran_writer *w)

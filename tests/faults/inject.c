@@ -420,7 +420,7 @@ static const struct fault faults[] = {
         {"fopen", EMFILE, false, MAY_END},
         {"close", EIO, false, MAY_END},
         {"rename", EIO, false, MAY_END},
-        {"linkat", EIO, false, MAY_END},
+        {"linkat", EACCES, true, MUST_GO_ON},
         {"fsync", EIO, false, MAY_END},
         {"fstat", EIO, false, MAY_END},
         {"fchmod", EPERM, false, MAY_END},
