@@ -183,7 +183,8 @@ static double now(void)
 static void make_entry(const struct train_progress *p, const struct ran_train_report *r,
                        struct ran_buf *b)
 {
-        static const char *const event[] = {"wide", "step", "dev", "checkpoint", "refit", "end"};
+        static const char *const event[] = {"wide", "step",  "dev", "checkpoint",
+                                            "kept", "refit", "end"};
 
         ran_buf_printf(b, "\"event\":\"%s\"", event[r->event]);
         if (p->trial > 0)

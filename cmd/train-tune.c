@@ -198,6 +198,12 @@ static int end_trial(struct tune *t, enum verdict verdict)
         return 1;
 }
 
+static void note_best(struct tune *t, const struct ran_train_report *r)
+{
+        entry(t)->best = r->best;
+        entry(t)->best_epoch = r->best_epoch;
+}
+
 static int on_dev(struct tune *t, const struct ran_train_report *r)
 {
         size_t best = best_of(t);
@@ -205,12 +211,23 @@ static int on_dev(struct tune *t, const struct ran_train_report *r)
         const struct train_trial *b = best != SIZE_MAX ? &t->journal->trial[best] : NULL;
 
         train_trial_reach(entry(t), r->epoch, r->metric);
-        entry(t)->best = r->best;
-        entry(t)->best_epoch = r->best_epoch;
-        if (over)
-                return b != NULL && r->best <= b->best ? end_trial(t, NOT_BETTER) : GOES_ON;
+        note_best(t, r);
+        if (over) /* and on_kept is next */
+                return GOES_ON;
         if (b != NULL && ran_search_behind(b->dev, b->epochs, r->epoch, r->best))
                 return end_trial(t, BEHIND);
+        return train_run_stopped();
+}
+
+/* Before the model takes the place of the best one: an epoch may have been better than what is kept
+ * of it, whose encoder the development data did not show to help. */
+static int on_kept(struct tune *t, const struct ran_train_report *r)
+{
+        size_t best = best_of(t);
+
+        note_best(t, r);
+        if (best != SIZE_MAX && r->best <= t->journal->trial[best].best)
+                return end_trial(t, NOT_BETTER);
         return train_run_stopped();
 }
 
@@ -234,9 +251,10 @@ static int on_report(void *arg, const struct ran_train_report *r)
                 keep_time(t);
                 train_journal_write(t->journal);
                 return 0;
+        case RAN_REPORT_KEPT:
+                return on_kept(t, r);
         case RAN_REPORT_END: /* of one that was resumed when nothing was left to do, too */
-                entry(t)->best = r->best;
-                entry(t)->best_epoch = r->best_epoch;
+                note_best(t, r);
                 return 0;
         default:
                 if (t->at > 0 && !r->refit && spent(t) >= t->budget)

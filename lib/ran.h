@@ -1182,6 +1182,8 @@ struct ran_train_report {
                 RAN_REPORT_STEP, /* an epoch is at work until here */
                 RAN_REPORT_DEV,
                 RAN_REPORT_CHECKPOINT,
+                RAN_REPORT_KEPT,  /* what is best of the epochs is known, and whether its encoder
+                                     counts: `best` is of that, and may be less than it was */
                 RAN_REPORT_REFIT, /* the best epoch is known, all documents are learned from now */
                 RAN_REPORT_END
         } event;

@@ -553,6 +553,9 @@ static int learn(struct ran_trainer *t, struct ran_error *err)
 /* The weights of the best epoch, and what development data say of them. */
 static int settle(struct ran_trainer *t, struct ran_error *err)
 {
+        struct ran_train_report r;
+        int next;
+
         if (!has_dev(t->job))
                 return RAN_OK;
         if (leads(t)) {
@@ -560,9 +563,12 @@ static int settle(struct ran_trainer *t, struct ran_error *err)
                 memcpy(t->table.x, t->best_table, bytes_of(&t->table));
         }
         t->blend = (struct ran_blend){t->at.deep, t->at.wide};
-        if (ran_share_state(t, err) != RAN_OK)
+        if (ran_share_state(t, err) != RAN_OK || tune(t, err) != RAN_OK)
                 return err->code;
-        return tune(t, err);
+        r = report_of(t, RAN_REPORT_KEPT);
+        if (tell_all(t, &r, &next, err) != RAN_OK)
+                return err->code;
+        return next == STOP ? stop(t, err) : RAN_OK;
 }
 
 static int refit(struct ran_trainer *t, struct ran_error *err)

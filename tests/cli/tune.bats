@@ -42,6 +42,23 @@ metadata() {
   [ ! -e m.ran.ckpt ]
 }
 
+@test "tune: an encoder that is not kept does not make its trial the best" {
+  # Nearly half of the labels are of chance: epochs are better than what is kept of them, the wide path.
+  documents 120 12 | awk 'BEGIN { split("wet warm white", label) } {
+    if ((chance = NR * 7919 % 101) < 45)
+      sub(/"label": "[a-z]*"/, "\"label\": \"" label[chance % 3 + 1] "\"")
+    print
+  }' >train.jsonl
+  wide="${fixed/--wide 0 --learning-rate 0.005/--wide 256 --wide-cost 1 --learning-rate 0.01}"
+  for seed in 3 4; do
+    rm -f m.ran*
+    ran-train classify $wide --ngrams 1 --no-affixes --dev-share 0.3 --seed $seed --tune 60 -q -o m.ran train.jsonl >found.json
+    jq -se 'map(select(.trial).best) | length == 6 and .[0] == max' m.ran.tune
+    ran-train classify -c found.json -q -o plain.ran train.jsonl
+    cmp m.ran plain.ran
+  done
+}
+
 @test "tune: the model is the one that plain training gives with the settings written to stdout" {
   documents 100 >train.jsonl
   # A poor start, so that something better is found.
