@@ -96,8 +96,12 @@ int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, 
 int ran_score_paths(struct ran_state *s, const struct ran_document *d, float *deep, float *wide,
                     struct ran_error *err)
 {
-        int rc = ran_score(s, d, deep, NULL, err);
+        float share = s->work.wide_share;
 
+        if (wide == NULL)
+                s->work.wide_share = 0;
+        int rc = ran_score(s, d, deep, NULL, err);
+        s->work.wide_share = share;
         if (rc != RAN_OK || wide == NULL)
                 return rc;
         memcpy(wide, s->work.head.wide, s->C * sizeof *wide);

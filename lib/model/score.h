@@ -13,8 +13,7 @@ struct ran_state *ran_scorer_new(const struct ran_config *c, const struct ran_pa
 int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, float *embedding,
               struct ran_error *err);
 
-/* The logits (C) of the encoder and, where there is a wide path, those of that; else wide is NULL.
- */
+/* The logits (C) of the encoder alone and, unless wide is NULL, those of the wide path. */
 int ran_score_paths(struct ran_state *s, const struct ran_document *d, float *deep, float *wide,
                     struct ran_error *err);
 /* The same of the words of a document: (words, C). */

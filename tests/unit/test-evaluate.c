@@ -69,10 +69,12 @@ TEST(predict_tells_two_paths_apart)
                                    (double)whole[i], 1e-5);
         }
         ran_state_free(s);
-        t.c.wide = 0;
-        CHECK_OK(ran_predict(&t.c, &t.p, TOY_C, &d, NULL, NULL, alone, NULL, &err), err);
-        for (size_t i = 0; i < d.B * TOY_C; i++)
-                CHECK_NEAR((double)deep[i], (double)alone[i], 1e-5);
+        for (int there = 1; there >= 0; there--) { /* a wide path that is not asked, and none */
+                t.c.wide = there ? 30 : 0;
+                CHECK_OK(ran_predict(&t.c, &t.p, TOY_C, &d, NULL, NULL, alone, NULL, &err), err);
+                for (size_t i = 0; i < d.B * TOY_C; i++)
+                        CHECK_NEAR((double)deep[i], (double)alone[i], 1e-5);
+        }
         ran_dataset_release(&d);
         toy_release(&t);
 }
