@@ -100,6 +100,29 @@ static int tell_all(struct ran_trainer *t, const struct ran_train_report *r, int
         return ran_ranks_most(t->job->ranks, next, err);
 }
 
+/* ---- numbers that are none ------------------------------------------------------------------ */
+
+static int diverged(const struct ran_trainer *t, double epoch, double step, const char *what,
+                    struct ran_error *err)
+{
+        return ran_fail(
+                err, RAN_EDIVERGED,
+                "training diverged in epoch %.0f, step %.0f: the %s is not finite (learning rate "
+                "%g); a lower --learning-rate or a smaller --clip may help",
+                epoch, step, what, t->rate);
+}
+
+/* Of n results for development data: the last step of an epoch may have been one too many. */
+static int check_results(const struct ran_trainer *t, const float *x, size_t n,
+                         struct ran_error *err)
+{
+        for (size_t i = 0; i < n; i++)
+                if (!isfinite(x[i]))
+                        return diverged(t, t->at.epoch, (double)t->optimiser.step,
+                                        "result for the development data", err);
+        return RAN_OK;
+}
+
 /* ---- development data ----------------------------------------------------------------------- */
 
 static double metric_of(const struct ran_trainer *t, const struct ran_rates *r)
@@ -154,6 +177,8 @@ static int predict(struct ran_trainer *t, enum asking what, float *p, struct ran
 
         if (t->c->wide == 0 || wide != NULL)
                 rc = ran_predict(t->c, &t->p, C, dev, t->job->pool, t->job->ranks, p, wide, err);
+        if (rc == RAN_OK && leads(t))
+                rc = check_results(t, p, n, err);
         if (rc != RAN_OK || !leads(t)) {
                 free(wide);
                 return rc;
@@ -209,6 +234,8 @@ static int judge_tags(struct ran_trainer *t, struct ran_rates *r, struct ran_err
         if (deep != NULL && chain != NULL && (t->c->wide == 0 || wide != NULL))
                 rc = ran_predict(t->c, &t->p, t->C, dev, t->job->pool, t->job->ranks, deep, wide,
                                  err);
+        if (rc == RAN_OK && leads(t))
+                rc = check_results(t, deep, n, err);
         if (rc == RAN_OK && leads(t) && wide != NULL)
                 rc = blend_words(t, deep, wide, chain, &crf, err);
         if (rc == RAN_OK && leads(t))
@@ -238,6 +265,15 @@ static int judge_labels(struct ran_trainer *t, const float *p, struct ran_rates 
         return rc;
 }
 
+static int judge_texts(struct ran_trainer *t, struct ran_rates *r, struct ran_error *err)
+{
+        int rc = ran_evaluate_texts(r, t->c, &t->p, t->V, t->job->dev, t->batcher.mask,
+                                    t->job->pool, t->job->ranks, err);
+        float loss = (float)r->loss;
+
+        return rc == RAN_OK && leads(t) ? check_results(t, &loss, 1, err) : rc;
+}
+
 /* One epoch's figures. */
 static int judge(struct ran_trainer *t, struct ran_rates *r, struct ran_error *err)
 {
@@ -248,8 +284,7 @@ static int judge(struct ran_trainer *t, struct ran_rates *r, struct ran_error *e
         if (t->c->task == RAN_TASK_TAG)
                 return judge_tags(t, r, err);
         if (ran_is_tied(t->c))
-                return ran_evaluate_texts(r, t->c, &t->p, t->V, dev, t->batcher.mask, t->job->pool,
-                                          t->job->ranks, err);
+                return judge_texts(t, r, err);
         p = ran_alloc(dev->B * t->C, sizeof *p, err);
         if (p != NULL)
                 rc = predict(t, FIT, p, err);
@@ -322,16 +357,6 @@ static int tune(struct ran_trainer *t, struct ran_error *err)
 
 /* ---- steps ---------------------------------------------------------------------------------- */
 
-static int diverged(const struct ran_trainer *t, double loss, struct ran_error *err)
-{
-        return ran_fail(
-                err, RAN_EDIVERGED,
-                "training diverged in epoch %.0f, step %.0f: the %s is not finite (learning rate "
-                "%g); a lower --learning-rate or a smaller --clip may help",
-                t->at.epoch + 1, (double)t->optimiser.step + 1,
-                isfinite(loss) ? "gradient" : "loss", t->rate);
-}
-
 static int step(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_grad *g;
@@ -348,7 +373,8 @@ static int step(struct ran_trainer *t, struct ran_error *err)
         t->norm = ran_grad_norm(&t->optimiser, g);
         if (!isfinite(loss) || !isfinite(t->norm)) {
                 ran_tree_give(&t->batcher.tree, g);
-                return diverged(t, loss, err);
+                return diverged(t, t->at.epoch + 1, (double)t->optimiser.step + 1,
+                                isfinite(loss) ? "gradient" : "loss", err);
         }
         if (t->s->clip > 0 && t->norm > t->s->clip)
                 scale = t->s->clip / t->norm;
@@ -635,7 +661,7 @@ static int keep_better(struct ran_trainer *t, struct ran_error *err)
                 swap_encoders(t);
         if (ran_share_state(t, err) != RAN_OK || encoder_loss(t, &before, err) != RAN_OK)
                 return err->code;
-        t->first_encoder = before < after;
+        t->first_encoder = !(after <= before); /* nor if it is no number */
         if (leads(t) && !t->first_encoder)
                 swap_encoders(t);
         return RAN_OK;
