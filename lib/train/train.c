@@ -683,14 +683,13 @@ static int write_model(struct ran_trainer *t, struct ran_error *err)
 
 static int run(struct ran_trainer *t, struct ran_error *err)
 {
-        bool again = has_dev(t->job) && t->job->held != NULL && t->s->refit;
         int rc;
 
         t->started = t->saved = now();
         rc = learn(t, err);
         if (rc == RAN_OK && t->at.refit == 0) {
                 rc = settle(t, err);
-                if (rc == RAN_OK && again)
+                if (rc == RAN_OK && ran_train_refits(t->job))
                         rc = refit(t, err);
         }
         if (rc == RAN_OK && t->at.refit != 0)

@@ -19,6 +19,11 @@ size_t ran_train_batch(const struct ran_train_job *job)
         return by_size < 4 ? 4 : by_size > 32 ? 32 : by_size;
 }
 
+bool ran_train_refits(const struct ran_train_job *job)
+{
+        return job->dev != NULL && job->dev->B > 0 && job->held != NULL && job->settings->refit;
+}
+
 void ran_trainer_begin_epoch(struct ran_trainer *t)
 {
         size_t epoch = (size_t)t->at.epoch, done = (size_t)t->at.batch;
@@ -430,6 +435,14 @@ static bool same_tokenizer(const struct ran_tokenizer *a, const struct ran_token
                        : strcmp(ran_tokenizer_digest(a), ran_tokenizer_digest(b)) == 0;
 }
 
+static bool same_labels(const struct ran_trainer *t, const struct ran_model *m)
+{
+        for (size_t c = 0; c < t->C && !ran_is_tied(t->c); c++)
+                if (strcmp(m->labels[c], t->job->train->names[c]) != 0)
+                        return false;
+        return true;
+}
+
 static int same_run(const struct ran_trainer *t, const struct ran_model *m, struct ran_error *err)
 {
         const char *training = ran_model_metadata(m, "training");
@@ -443,7 +456,8 @@ static int same_run(const struct ran_trainer *t, const struct ran_model *m, stru
         same = !failed && theirs.len == ours.len && memcmp(theirs.data, ours.data, ours.len) == 0 &&
                training != NULL && training[0] == '{' &&
                strncmp(training + 1, t->training, n) == 0 && strcmp(training + 1 + n, "}") == 0 &&
-               m->V == t->V && m->C == t->C && same_tokenizer(m->tokenizer, t->job->tokenizer);
+               m->V == t->V && m->C == t->C && same_labels(t, m) &&
+               same_tokenizer(m->tokenizer, t->job->tokenizer);
         ran_buf_release(&theirs);
         ran_buf_release(&ours);
         if (failed)
@@ -457,6 +471,11 @@ static int same_run(const struct ran_trainer *t, const struct ran_model *m, stru
         return RAN_OK;
 }
 
+static bool is_share(double x)
+{
+        return x >= 0 && x <= 1e12;
+}
+
 static bool sane(const struct ran_trainer *t)
 {
         const double *x = (const double *)&t->at;
@@ -464,7 +483,9 @@ static bool sane(const struct ran_trainer *t)
         for (size_t i = 0; i < sizeof t->at / sizeof *x; i++)
                 if (isnan(x[i]))
                         return false;
-        return t->at.epoch >= 0 && t->at.epoch <= (double)t->s->epochs && t->at.batch >= 0 &&
+        return (t->at.refit == 0 || ran_train_refits(t->job)) && is_share(t->at.deep) &&
+               is_share(t->at.wide) && t->at.threshold >= 0 && t->at.threshold <= 1 &&
+               t->at.epoch >= 0 && t->at.epoch <= (double)t->s->epochs && t->at.batch >= 0 &&
                t->at.batch <= t->at.updates && t->at.updates < 1e15 && t->at.calibrated >= 0 &&
                t->at.cost >= 0 && t->at.cost <= 1e12 && t->at.calibrated < 1e15 &&
                t->at.best_epoch >= 0 && t->at.best_epoch <= (double)t->s->epochs &&

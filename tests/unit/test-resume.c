@@ -380,7 +380,8 @@ TEST(resume_refuses_progress_that_makes_no_sense)
         } bad[] = {{AT(stale), 6e301},   {AT(stale), -1},         {AT(epoch), -1},
                    {AT(epoch), 1e9},     {AT(best_epoch), 1e9},   {AT(batch), 1e9},
                    {AT(updates), 1e300}, {AT(calibrated), 1e300}, {AT(cost), -1},
-                   {AT(best), NAN}};
+                   {AT(best), NAN},      {AT(refit), 1},          {AT(deep), INFINITY},
+                   {AT(wide), -1},       {AT(threshold), 2}};
         struct ran_error err = {0};
         struct ran_bytes checkpoint;
         struct training t;
@@ -402,5 +403,49 @@ TEST(resume_refuses_progress_that_makes_no_sense)
         CHECK_OK(go_on_with(&t, &checkpoint, AT(calibrated), 3, &err), err);
 #undef AT
         ran_bytes_release(&checkpoint);
+        training_release(&t);
+}
+
+/* All documents are learned from again where some were held out: without any, what they lose was
+ * asked of development data that there were not. */
+TEST(resume_does_not_learn_again_from_what_was_not_held_out)
+{
+        struct ran_error err = {0};
+        struct ran_bytes checkpoint;
+        struct training t;
+
+        training_init(&t, "stranger-refit", 20, false);
+        t.job.dev = NULL;
+        t.stop_at = 6;
+        CHECK_SIZE((size_t)training_run(&t, 1, &err), RAN_EINTR);
+        REQUIRE(ran_bytes_open(&checkpoint, t.checkpoint, &err) == RAN_OK);
+        unlink(t.checkpoint);
+        t.stop_at = 0;
+        t.job.resume = true;
+        CHECK_SIZE(
+                (size_t)go_on_with(&t, &checkpoint, offsetof(struct ran_progress, refit), 1, &err),
+                RAN_EFORMAT);
+        CHECK_OK(go_on_with(&t, &checkpoint, offsetof(struct ran_progress, refit), 0, &err), err);
+        ran_bytes_release(&checkpoint);
+        training_release(&t);
+}
+
+/* The digest of the documents does not know what --label-names calls their labels. */
+TEST(resume_refuses_labels_of_other_names)
+{
+        struct ran_error err = {0};
+        struct training t;
+
+        training_init(&t, "labels", 20, false);
+        t.stop_at = 6;
+        CHECK_SIZE((size_t)training_run(&t, 1, &err), RAN_EINTR);
+        t.stop_at = 0;
+        t.job.resume = true;
+        char was = t.train.names[1][0];
+        t.train.names[1][0] = '!';
+        CHECK_SIZE((size_t)training_run(&t, 1, &err), RAN_EINVAL);
+        CHECK(strstr(err.text, "the checkpoint belongs to a run with other settings") != NULL);
+        t.train.names[1][0] = was;
+        CHECK_OK(training_run(&t, 1, &err), err);
         training_release(&t);
 }
