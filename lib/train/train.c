@@ -563,6 +563,25 @@ static void add_paths(struct ran_trainer *t)
         scale(t->wide, t->c->wide * t->C, t->at.wide);
 }
 
+/* What one more step would have found: the last one may have led to numbers that are none, and
+ * there are no development data to be judged by, or not any more. */
+static int check_last(struct ran_trainer *t, struct ran_error *err)
+{
+        struct ran_grad *g;
+        double loss;
+        int rc;
+
+        ran_plan_begin(&t->plan, t->order, t->documents);
+        ran_plan_next(&t->plan);
+        rc = ran_batch_gradient(&t->batcher, t->plan.piece, t->plan.n, &loss, &g, err);
+        if (rc != RAN_OK)
+                return rc;
+        ran_tree_give(&t->batcher.tree, g);
+        return isfinite(loss)
+                       ? RAN_OK
+                       : diverged(t, t->at.epoch, (double)t->optimiser.step, "loss after it", err);
+}
+
 /* Epochs until the last one. */
 static int learn(struct ran_trainer *t, struct ran_error *err)
 {
@@ -573,6 +592,8 @@ static int learn(struct ran_trainer *t, struct ran_error *err)
         while (rc == RAN_OK && t->at.epoch < (double)epochs_of(t) &&
                (!has_dev(t->job) || t->at.refit != 0 || t->at.stale < (double)t->s->patience))
                 rc = run_epoch(t, err);
+        if (rc == RAN_OK && (!has_dev(t->job) || t->at.refit != 0))
+                rc = check_last(t, err);
         return rc;
 }
 

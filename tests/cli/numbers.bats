@@ -93,13 +93,16 @@ vectors() {
 
 @test "numbers: a training that diverges in the last step of an epoch ends with 4, and leaves no model" {
   documents 60 >sixty.jsonl
+  wild='-q --dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --wide 0 --epochs 1 --learning-rate 100
+    --schedule constant --warmup 0 --clip 0 --beta1 0.99 --beta2 0 --epsilon 1e-12'
   for settings in '--encoder transformer --batch 16' '--encoder contextualizer --batch 24 --no-refit'; do
     refused 4 'the result for the development data is not finite (learning rate 100)' \
-      ran-train classify -q --dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --wide 0 --dev-share 0.2 --epochs 1 \
-      --learning-rate 100 --schedule constant --warmup 0 --clip 0 --beta1 0.99 --beta2 0 --epsilon 1e-12 \
-      $settings -o no.ran sixty.jsonl
+      ran-train classify $wild --dev-share 0.2 $settings -o no.ran sixty.jsonl
     [ ! -e no.ran ] && [ ! -e no.ran.ckpt ]
   done
+  refused 4 'training diverged in epoch 1, step 2: the loss after it is not finite' \
+    ran-train classify $wild --no-dev --encoder contextualizer --batch 30 -o no.ran sixty.jsonl
+  [ ! -e no.ran ]
 }
 
 # everything COMMAND...: what the programs write, run by COMMAND, into a folder.
