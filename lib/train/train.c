@@ -631,20 +631,24 @@ static int refit(struct ran_trainer *t, struct ran_error *err)
 
 /* ---- an encoder that two trainings made ----------------------------------------------------- */
 
-/* What the encoder, as much as it counts, loses on the documents that were held out. */
-static int encoder_loss(struct ran_trainer *t, double *loss, struct ran_error *err)
+/* What the model with this encoder, both paths as much as they count, loses on the documents that
+ * were held out. */
+static int model_loss(struct ran_trainer *t, double *loss, struct ran_error *err)
 {
         const struct ran_dataset *dev = t->job->dev;
-        const struct ran_blend encoder = {t->c->wide > 0 ? t->at.deep : 1, 0};
-        float *deep = ran_alloc(dev->B * t->C, sizeof *deep, err);
+        const bool both = t->c->wide > 0;
+        const struct ran_blend blend = {both ? t->at.deep : 1, both ? t->at.wide : 0};
+        float *deep = ran_alloc_floats(dev->B * t->C, err);
+        float *wide = both ? ran_alloc_floats(dev->B * t->C, err) : NULL;
         int rc = RAN_ENOMEM;
 
-        if (deep != NULL)
-                rc = ran_predict(t->c, &t->p, t->C, dev, t->job->pool, t->job->ranks, deep, NULL,
+        if (deep != NULL && (wide != NULL || !both))
+                rc = ran_predict(t->c, &t->p, t->C, dev, t->job->pool, t->job->ranks, deep, wide,
                                  err);
         if (rc == RAN_OK && leads(t))
-                rc = ran_blend_loss(loss, &encoder, dev, deep, deep, err);
+                rc = ran_blend_loss(loss, &blend, dev, deep, both ? wide : deep, err);
         free(deep);
+        free(wide);
         return rc == RAN_OK ? RAN_OK : ran_ranks_break(t->job->ranks, rc);
 }
 
@@ -667,20 +671,21 @@ static void swap_encoders(struct ran_trainer *t)
                 swap(t->p.head.wide_b, t->best_block + (t->p.head.wide_b - t->p.block), t->C);
 }
 
-/* An encoder that has learned from the documents held out tells them better than one that has not;
- * if not, another order of documents has led it astray, as with few of them happens, and the first
- * one stays. */
+/* A model whose encoder has learned from the documents held out tells them better than one whose
+ * encoder has not; if not, another order of documents has led it astray, as with few of them
+ * happens, and the first one stays. The wide path has learned from all of them, either way: beside
+ * it an encoder that is too sure of what it took in shows, which by itself does not. */
 static int keep_better(struct ran_trainer *t, struct ran_error *err)
 {
         double after = 0, before = 0;
 
         if (t->c->task != RAN_TASK_CLASSIFY || (t->c->wide > 0 && t->at.deep == 0))
                 return RAN_OK;
-        if (encoder_loss(t, &after, err) != RAN_OK)
+        if (model_loss(t, &after, err) != RAN_OK)
                 return err->code;
         if (leads(t))
                 swap_encoders(t);
-        if (ran_share_state(t, err) != RAN_OK || encoder_loss(t, &before, err) != RAN_OK)
+        if (ran_share_state(t, err) != RAN_OK || model_loss(t, &before, err) != RAN_OK)
                 return err->code;
         t->first_encoder = !(after <= before); /* nor if it is no number */
         if (leads(t) && !t->first_encoder)
