@@ -142,18 +142,15 @@ static struct ran_writer *open_file(const char *path)
         return w;
 }
 
+/* Not a pipe: whoever reads it would take its being closed again for the end. */
 void cmd_check_writable(const char *path)
 {
-        ran_writer_abort(open_file(path));
-}
+        struct stat st;
 
-void cmd_check_input(const char *output, const char *input)
-{
-        struct stat out, in;
-
-        if (output != NULL && input != NULL && stat(output, &out) == 0 && stat(input, &in) == 0 &&
-            S_ISREG(out.st_mode) && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-                cmd_usage("%s is read: it cannot be the output, too", input);
+        if (stat(path, &st) != 0 || !S_ISFIFO(st.st_mode))
+                ran_writer_abort(open_file(path));
+        else if (access(path, W_OK) != 0)
+                cmd_die(CMD_FAILED, "cannot write %s: %s", path, strerror(errno));
 }
 
 void cmd_write_file(const char *path, const struct ran_buf *bytes)

@@ -38,9 +38,13 @@ _Noreturn void cmd_refuse(const char *what, const struct ran_error *err);
 void cmd_write(int fd, const char *what, const void *bytes, size_t n);
 /* Dies with 3 unless a file can be written there: for before long work. */
 void cmd_check_writable(const char *path);
-/* Dies with 2 if the output is the file that is read, by whatever name: what the user had would be
- * gone. Either may be NULL, or not be there. */
-void cmd_check_input(const char *output, const char *input);
+/* Dies with 2 if path, which an option writes ("output"), is a file that is read, by whatever name:
+ * what the user had would be gone. Any of them may be NULL, or not be there; input: "-" is standard
+ * input. cmd_parse does this for all files that options name, but for operands. (outputs.c) */
+void cmd_check_input(const char *option, const char *path, const char *input);
+void cmd_check_inputs(const char *option, const char *path, char **inputs); /* NULL at the end */
+/* The same of standard output: what is appended to a file while that is read would have no end. */
+void cmd_check_standard_output(char **inputs);
 /* Writes a whole file at once, or to standard output where path is NULL; dies with 3 otherwise. */
 void cmd_write_file(const char *path, const struct ran_buf *bytes);
 /* Output that is written while it grows: append to buf and flush now and then, which writes only
@@ -92,8 +96,8 @@ extern struct cmd_common cmd_common;
 /* Initialises every field, applies --config FILE, then the command line in the manner of
  * getopt_long (operands and options in any order, unique abbreviations, `--`). Serves --help,
  * --version, --print-options and --print-config and exits with 0; on misuse exits with 2. argv is
- * reordered: the operands come last, the index of the first one is returned. The values live as long
- * as the program; nothing needs to release them. */
+ * reordered: the operands come last, the index of the first one is returned. The values live as
+ * long as the program; nothing needs to release them. */
 int cmd_parse(const struct cmd_program *program, int argc, char **argv);
 
 /* Whether the command line or the configuration file set this field of the program ("min_window"),

@@ -36,9 +36,7 @@ static void open_past(struct lm *lm, const struct lm_options *options, char **fi
         if (ran_model_metadata(lm->model, "digest") == NULL)
                 cmd_die(CMD_FAILED, "%s: the model has no digest, by which a state names it",
                         options->model);
-        cmd_check_input(options->state_out, options->model);
-        for (; *files != NULL; files++)
-                cmd_check_input(options->state_out, *files);
+        cmd_check_inputs("state-out", options->state_out, files);
         if (options->state_out != NULL)
                 cmd_check_writable(options->state_out);
         if (options->cache.positions > 0) {

@@ -343,6 +343,8 @@ static int run(struct scorer *c, char **files)
                 .arg = c,
         };
 
+        if (options.total)
+                cmd_check_inputs("output", output.output, files);
         if (options.total && output.output != NULL)
                 cmd_check_writable(output.output);
         int status = cmd_records(&loop, files, NULL);

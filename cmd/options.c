@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -490,6 +491,19 @@ static void init_fields(const struct cmd_program *program)
         }
 }
 
+/* The output "-" is standard output, as "-" among files is standard input. */
+static void apply_dash(const struct cmd_program *program)
+{
+        for (struct option o = {0}; next_option(program, &o);) {
+                char **path = (char **)(void *)((char *)o.base + o.field->offset);
+                if (strcmp(o.field->name, "output") == 0 && *path != NULL &&
+                    strcmp(*path, "-") == 0) {
+                        free(*path);
+                        *path = NULL;
+                }
+        }
+}
+
 /* Gives the fields that nobody set the defaults that go with those that somebody set. */
 static void settle_fields(const struct cmd_program *program)
 {
@@ -539,6 +553,12 @@ static void keep_standard_streams(void)
         }
 }
 
+/* A file that may grow no more is a failed write, with a sentence, and no sudden end. */
+static void ignore_limit_of_files(void)
+{
+        signal(SIGXFSZ, SIG_IGN);
+}
+
 /* Somebody who names kernels wants those or none. */
 static void check_isa(void)
 {
@@ -554,6 +574,7 @@ int cmd_parse(const struct cmd_program *program, int argc, char **argv)
         const struct ran_field *clash = cmd_table_clash(program);
 
         keep_standard_streams();
+        ignore_limit_of_files();
         cmd_set_program(program->name);
         was_set.n = 0;
         if (clash != NULL) {
@@ -573,10 +594,12 @@ int cmd_parse(const struct cmd_program *program, int argc, char **argv)
         if (cmd_common.config != NULL)
                 apply_config(program);
         apply_settings(&c, false);
+        apply_dash(program);
         settle_fields(program);
         free(c.settings);
         if (cmd_common.print_config)
                 answer(program, cmd_print_config);
+        cmd_check_outputs(program);
         check_isa();
         if (cmd_common.jobs == 0)
                 cmd_common.jobs = ran_threads_default();

@@ -10,6 +10,9 @@ void cmd_set_program(const char *name);
 /* The i-th group of a program, its own ones first, then the common options; NULL after that. */
 const struct cmd_group *cmd_group_at(const struct cmd_program *program, size_t i);
 
+/* Dies with 2 where an option is to write what another one reads, or writes (outputs.c). */
+void cmd_check_outputs(const struct cmd_program *program);
+
 /* A field that shares its name or letter with another one of the program, or NULL. Such a table is
  * a mistake of ours: cmd_parse aborts. */
 const struct ran_field *cmd_table_clash(const struct cmd_program *program);

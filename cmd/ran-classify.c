@@ -407,6 +407,7 @@ static int evaluate(struct classifier *c, struct cmd_loop *loop, char **files)
         struct cmd_counts counts;
         struct ran_error err;
 
+        cmd_check_inputs("output", output.output, files);
         if (output.output != NULL)
                 cmd_check_writable(output.output);
         if (classify_eval_init(&c->eval, c->model, c->thresholds, &err) != RAN_OK)

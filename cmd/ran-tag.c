@@ -341,6 +341,8 @@ static int evaluate(struct program_state *p, struct cmd_loop *loop, char **files
         struct tag_eval *eval = &p->eval;
         struct ran_error err;
 
+        cmd_check_inputs("output", output.output, files);
+        cmd_check_inputs("conll-out", options.conll_out, files);
         if (output.output != NULL)
                 cmd_check_writable(output.output);
         if (options.conll_out != NULL)

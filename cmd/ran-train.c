@@ -300,8 +300,6 @@ static void check_usage(void)
         check_replay();
         if (!other.check && !other.dry_run && !dump && !replay && file.output == NULL)
                 cmd_usage("where shall the model go? -o FILE");
-        if (file.output != NULL && strcmp(file.output, "-") == 0)
-                cmd_usage("a model is a file, with a checkpoint beside it: -o FILE");
         if (other.model != NULL && !dump)
                 cmd_usage("--model is for --dump-gradients; where the model goes is -o FILE");
         if (dump && other.model == NULL)
@@ -711,21 +709,15 @@ static int run_task(int task, const struct cmd_program *program, const struct pr
         choose_vocabulary();
         train_start_open(&s.start, &file.start, &config);
         check_config(task);
-        for (char **input = files; *input != NULL; input++)
-                cmd_check_input(file.output, *input);
-        cmd_check_input(file.output, file.dev);
-        cmd_check_input(file.output, file.vocab);
-        cmd_check_input(file.output, file.label_names);
-        cmd_check_input(file.output, file.start.init);
-        cmd_check_input(file.output, file.start.vectors);
-        cmd_check_input(file.output, other.replay);
+        cmd_check_inputs("output", file.output, files);
+        cmd_check_inputs("log", run.log, files);
+        cmd_check_inputs("dump-gradients", other.dump_gradients, files);
         if (!other.check && !other.dry_run && other.dump_gradients == NULL && file.output != NULL)
                 checkpoint = train_run_prepare(&run, file.output);
-        cmd_check_input(checkpoint, file.start.init);
-        cmd_check_input(checkpoint, other.replay);
-        for (char **input = files; *input != NULL; input++)
-                cmd_check_input(run.journal.path, *input);
-        cmd_check_input(run.journal.path, file.dev);
+        cmd_check_input("output", checkpoint, file.start.init);
+        cmd_check_input("output", checkpoint, other.replay);
+        cmd_check_inputs("output", run.journal.path, files);
+        cmd_check_input("output", run.journal.path, file.dev);
         s.pool = s.source.pool = cmd_pool();
         s.source.keep = run.data_memory << 20;
         open_model(&s);

@@ -648,11 +648,14 @@ static void run_files(struct run *run, const struct files *files)
 }
 
 /* What cannot be written is found out before the work begins, not hours into it. */
-static void open_outputs(struct run *run)
+static void open_outputs(struct run *run, char **files)
 {
         const struct cmd_loop *loop = run->loop;
         struct ran_error err;
 
+        cmd_check_inputs("rejects", loop->input->rejects, files);
+        if (loop->take == NULL && loop->output->output == NULL)
+                cmd_check_standard_output(files);
         run->rejects = -1;
         if (loop->input->rejects != NULL) {
                 run->rejects =
@@ -732,7 +735,7 @@ int cmd_records(const struct cmd_loop *loop, char **operands, struct cmd_counts 
         pthread_mutex_init(&run.scratch_lock, NULL);
         pthread_mutex_init(&run.order, NULL);
         shard_init(&run.shard, loop->input->shard, files.name);
-        open_outputs(&run);
+        open_outputs(&run, files.name);
         run_files(&run, &files);
         release(&run);
         files_release(&files);

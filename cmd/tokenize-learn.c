@@ -22,26 +22,13 @@ static const struct ran_field output_field[] = {
         {.name = NULL},
 };
 
-/* Before long work begins, so that a folder that is not there is found out early. */
-static struct ran_writer *open_output(void)
+static void write_vocab(struct cmd_sink *out, const struct ran_tokenizer *t)
 {
-        struct ran_error err;
-        struct ran_writer *w = ran_writer_open(output != NULL ? output : "/dev/stdout", &err);
-
-        if (w == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        return w;
-}
-
-static void write_vocab(struct ran_writer *w, const struct ran_tokenizer *t)
-{
-        struct ran_error err;
         size_t n;
         const char *json = ran_tokenizer_json(t, &n);
 
-        ran_writer_write(w, json, n);
-        if (ran_writer_commit(w, &err) != RAN_OK)
-                cmd_die(CMD_FAILED, "%s", err.text);
+        ran_buf_add(&out->buf, json, n);
+        cmd_sink_close(out);
 }
 
 /* ---- learn ---------------------------------------------------------------------------------- */
@@ -117,7 +104,7 @@ static struct ran_counter *new_counter(const struct ran_vocab_settings *settings
 static int count_and_write(struct learn *l, char **files)
 {
         static const char *const reads[] = {CMD_WORDS_MEMBERS, NULL};
-        struct ran_writer *w = open_output();
+        struct cmd_sink out;
         struct cmd_loop loop = {
                 .input = &l->input,
                 .reads = reads,
@@ -130,14 +117,15 @@ static int count_and_write(struct learn *l, char **files)
         };
         struct ran_error err;
 
+        cmd_sink_open(&out, output); /* before long work, lest its folder is not there */
         int status = cmd_records(&loop, files, NULL);
         ran_pool_free(loop.pool);
         struct ran_tokenizer *t = ran_counter_learn(l->counter, &err);
         if (t == NULL) {
-                ran_writer_abort(w);
+                cmd_sink_abort(&out);
                 cmd_die(CMD_FAILED, "%s", err.text);
         }
-        write_vocab(w, t);
+        write_vocab(&out, t);
         say_counts(l->counter, t);
         ran_tokenizer_free(t);
         return status;
@@ -167,8 +155,7 @@ int tokenize_learn(int argc, char **argv)
         };
         char **files = cmd_files(&l.input, argv + cmd_parse(&program, argc, argv));
 
-        for (char **file = files; *file != NULL; file++)
-                cmd_check_input(output, *file);
+        cmd_check_inputs("output", output, files);
         l.counter = new_counter(&l.settings);
         int status = count_and_write(&l, files);
         ran_counter_free(l.counter);
@@ -281,12 +268,14 @@ int tokenize_import(int argc, char **argv)
                 .groups = groups,
         };
         int first = cmd_parse(&program, argc, argv);
+        struct cmd_sink out;
 
         if (first + 1 != argc)
                 cmd_usage("one vocab.txt is needed");
-        cmd_check_input(output, argv[first]);
+        cmd_check_input("output", output, argv[first]);
         struct ran_tokenizer *t = import_vocab(&i, argv[first]);
-        write_vocab(open_output(), t);
+        cmd_sink_open(&out, output);
+        write_vocab(&out, t);
         ran_tokenizer_free(t);
         return cmd_finish(CMD_OK);
 }
