@@ -103,6 +103,13 @@ int cmd_parse(const struct cmd_program *program, int argc, char **argv);
 /* Whether the command line or the configuration file set this field of the program ("min_window"),
  * if only to its default. */
 bool cmd_was_set(const char *name);
+/* Whether somebody asks for it: on the command line, or by a configuration file in which it is not
+ * the default, as all of --print-config may be. */
+bool cmd_was_asked(const char *name);
+/* Ends with 2 if one of these was asked for: "WHY: leave out --NAME". names, fields: to their end.
+ */
+void cmd_leave_out(const char *why, const char *const *names);
+void cmd_leave_out_fields(const char *why, const struct ran_field *fields);
 /* Counts those fields as set, from now on, that are different in `other`. */
 void cmd_set_changes(const struct ran_field *fields, const void *base, const void *other);
 /* The same of all that are not local. */

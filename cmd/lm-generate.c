@@ -368,6 +368,8 @@ static int answer_prompt(struct generator *g)
 
 static void check_usage(char **files)
 {
+        static const char *const of_records[] = {"into", "only", "drop", NULL};
+
         if (options.prompt != NULL && options.per_token)
                 cmd_usage("--prompt writes plain text: --per-token is for records");
         for (size_t i = 0; i < options.stop.n; i++) {
@@ -377,6 +379,8 @@ static void check_usage(char **files)
         }
         if (options.prompt == NULL)
                 return;
+        cmd_leave_out("--prompt reads no records", of_records);
+        cmd_leave_out_fields("--prompt reads no records", cmd_input_fields);
         if (files[0] != NULL)
                 cmd_usage("--prompt reads no records: %s is one file too many", files[0]);
         if (ran_utf8_valid(options.prompt, strlen(options.prompt)) < strlen(options.prompt))

@@ -368,11 +368,14 @@ static void check_history(void)
 
 int lm_score(int argc, char **argv)
 {
+        static const char *const of_records[] = {"into", "only", "drop", NULL};
         struct scorer c = {.total = {0}};
         char **files = cmd_files(&input, argv + cmd_parse(&program, argc, argv));
 
         if (options.total && (options.per_token || options.logits))
                 cmd_usage("--total writes sums: it takes no --per-token and no --logits");
+        if (options.total)
+                cmd_leave_out("--total writes sums and no records", of_records);
         check_history();
         lm_open(&c.lm, &model_options, RAN_TASK_LM, files);
         if (options.history > 0 && c.lm.mask == RAN_MASK_PREFIX)

@@ -356,29 +356,61 @@ static int recognise(struct command_line *c)
 
 /* Fields that somebody set, for as long as the program runs. */
 static struct {
-        const struct ran_field **field;
+        struct set_field {
+                const struct ran_field *field;
+                bool asked;
+        } * item;
         size_t n, cap;
 } was_set;
 
-static void note_set(const struct ran_field *field)
+static void note_set(const struct ran_field *field, bool asked)
 {
         struct ran_error err;
-        const struct ran_field **grown =
-                ran_grow(was_set.field, &was_set.cap, was_set.n + 1, sizeof(*grown), &err);
+        struct set_field *grown =
+                ran_grow(was_set.item, &was_set.cap, was_set.n + 1, sizeof(*grown), &err);
 
         if (grown == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
-        was_set.field = grown;
-        was_set.field[was_set.n++] = field;
+        was_set.item = grown;
+        was_set.item[was_set.n++] = (struct set_field){field, asked};
+}
+
+static bool is_noted(const char *name, bool asked)
+{
+        for (size_t i = 0; i < was_set.n; i++) {
+                if (strcmp(was_set.item[i].field->name, name) == 0 &&
+                    (was_set.item[i].asked || !asked))
+                        return true;
+        }
+        return false;
 }
 
 bool cmd_was_set(const char *name)
 {
-        for (size_t i = 0; i < was_set.n; i++) {
-                if (strcmp(was_set.field[i]->name, name) == 0)
-                        return true;
-        }
-        return false;
+        return is_noted(name, false);
+}
+
+bool cmd_was_asked(const char *name)
+{
+        return is_noted(name, true);
+}
+
+static void leave_out(const char *why, const struct ran_field *field)
+{
+        if (cmd_was_asked(field->name))
+                cmd_usage("%s: leave out --%s", why, cmd_option_name(field).text);
+}
+
+void cmd_leave_out(const char *why, const char *const *names)
+{
+        for (; *names != NULL; names++)
+                leave_out(why, &(struct ran_field){.name = *names});
+}
+
+void cmd_leave_out_fields(const char *why, const struct ran_field *fields)
+{
+        for (; fields->name != NULL; fields++)
+                leave_out(why, fields);
 }
 
 void cmd_set_changes(const struct ran_field *fields, const void *base, const void *other)
@@ -391,7 +423,7 @@ void cmd_set_changes(const struct ran_field *fields, const void *base, const voi
                 if (change.failed)
                         cmd_die(CMD_FAILED, "out of memory");
                 if (change.len > 0)
-                        note_set(f);
+                        note_set(f, false);
                 ran_buf_release(&change);
         }
 }
@@ -400,7 +432,7 @@ void cmd_set_all(const struct ran_field *fields)
 {
         for (const struct ran_field *f = fields; f->name != NULL; f++)
                 if (!f->local)
-                        note_set(f);
+                        note_set(f, false);
 }
 
 static void apply_settings(const struct command_line *c, bool common)
@@ -413,18 +445,44 @@ static void apply_settings(const struct command_line *c, bool common)
                         continue;
                 if (ran_field_set(s->field, s->base, s->text, &err) != RAN_OK)
                         cmd_refuse(NULL, &err);
-                note_set(s->field);
+                note_set(s->field, true);
         }
 }
 
-static const struct ran_field *find_setting(const struct cmd_program *program, const char *name,
-                                            size_t n)
+static bool find_setting(const struct cmd_program *program, const char *name, size_t n,
+                         struct option *o)
 {
-        for (struct option o = {0}; next_option(program, &o);) {
-                if (match(o.field->name, name, n) == WHOLE)
-                        return o.field;
+        for (*o = (struct option){0}; next_option(program, o);) {
+                if (match(o->field->name, name, n) == WHOLE)
+                        return true;
         }
-        return NULL;
+        return false;
+}
+
+static bool has_default(const struct option *o)
+{
+        struct ran_field one[] = {*o->field, {0}};
+        union {
+                bool truth;
+                size_t size;
+                double real;
+                int choice;
+                struct ran_choices choices;
+                char *text;
+                struct ran_list list;
+        } initial;
+        struct ran_buf change = {0};
+        struct ran_error err;
+
+        one->offset = 0;
+        one->unless = (struct ran_exception){0};
+        if (ran_fields_init(one, &initial, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        ran_fields_changes(one, (const char *)o->base + o->field->offset, &initial, &change);
+        bool same = change.len == 0 && !change.failed;
+        ran_buf_release(&change);
+        ran_fields_release(one, &initial);
+        return same;
 }
 
 static _Noreturn void refuse_setting(const struct cmd_program *program, const char *name, int n)
@@ -448,14 +506,14 @@ static void check_names(const struct cmd_program *program, const struct ran_reco
                 struct ran_span span = config->members[i].name;
                 const char *name = config->names.data + span.begin;
                 int n = (int)(span.end - span.begin);
-                const struct ran_field *field = find_setting(program, name, (size_t)n);
+                struct option o;
 
-                if (field == NULL)
+                if (!find_setting(program, name, (size_t)n, &o))
                         refuse_setting(program, name, n);
-                if (field->local)
+                if (o.field->local)
                         cmd_usage("%s: \"%.*s\" can be given on the command line only",
                                   cmd_common.config, n, name);
-                note_set(field);
+                note_set(o.field, !has_default(&o));
         }
 }
 

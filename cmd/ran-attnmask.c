@@ -158,7 +158,7 @@ static void check_pattern(void)
 static void refuse(const char *const *names, const char *why)
 {
         for (; *names != NULL; names++)
-                if (cmd_was_set(*names)) {
+                if (cmd_was_asked(*names)) {
                         char option[32];
 
                         snprintf(option, sizeof option, "%s", *names);
@@ -181,6 +181,9 @@ static void check_question(char **files)
                                            "top",      "weights", "offsets", "max_tokens",
                                            "truncate", "map",     "label",   NULL};
 
+        static const char *const of_records[] = {"into", "only", "drop", NULL};
+        static const char no_records[] = "records are read with --scores or --model only";
+
         refuse(with, "says what to show of a model: give --model FILE");
         bool row = options.row != NULL;
 
@@ -195,6 +198,10 @@ static void check_question(char **files)
                 cmd_usage("--format %s draws a whole pattern: here it can be text or json",
                           picture_format_names[options.format]);
         check_terminal();
+        if (!options.scores) {
+                cmd_leave_out(no_records, of_records);
+                cmd_leave_out_fields(no_records, cmd_input_fields);
+        }
         if (files[0] != NULL && !options.scores)
                 cmd_usage("%s: files are read with --scores only", files[0]);
         if (options.length == 0 && !options.table && !options.scores)

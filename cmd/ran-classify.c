@@ -450,12 +450,17 @@ static int run(struct classifier *c, char **files)
 
 static struct ran_model *open_model(void)
 {
+        static const char *const of_records[] = {"top",  "probs", "logits", "embed",
+                                                 "into", "only",  "drop",   NULL};
+
         if (options.model == NULL)
                 cmd_usage("which model? give --model FILE");
         if (options.eval && evidence_options.evidence > 0)
                 cmd_usage("--eval writes a report and no records: nothing to add --evidence to");
         if (options.abstain && options.coverage == 0)
                 cmd_usage("--abstain goes by the set of --coverage: how sure shall it be?");
+        if (options.eval)
+                cmd_leave_out("--eval writes a report and no records", of_records);
         if (options.eval && options.abstain)
                 cmd_usage("--eval writes a report and no records: leave out --abstain; the report "
                           "tells what it would do");
@@ -481,11 +486,7 @@ static void check_fasttext(const struct ran_model *m)
         if (options.output_format != OUTPUT_FASTTEXT)
                 return;
         output.lines = true;
-        for (const char *const *name = others; *name != NULL; name++)
-                if (cmd_was_set(*name))
-                        cmd_usage("--output-format=fasttext writes labels and text only: leave out "
-                                  "--%s",
-                                  *name);
+        cmd_leave_out("--output-format=fasttext writes labels and text only", others);
         for (size_t c = 0; c < ran_model_classes(m); c++)
                 if (!fasttext_has_label(ran_model_label(m, c)))
                         cmd_die(CMD_FAILED,

@@ -383,9 +383,23 @@ static int run(struct program_state *p, char **files)
         return options.eval ? evaluate(p, &loop, files) : cmd_records(&loop, files, NULL);
 }
 
+/* Neither a model nor records: columns go in, and what the script prints comes out. */
+static void check_conlleval(void)
+{
+        static const char why[] = "--conlleval reads what a model found";
+        static const char *const others[] = {"verify",      "logits", "offsets", "output_format",
+                                             "eval_format", "into",   "only",    "max_tokens",
+                                             "truncate",    "drop",   NULL};
+
+        cmd_leave_out(why, others);
+        cmd_leave_out_fields(why, cmd_input_fields);
+}
+
 static void check_usage(void)
 {
-        static const char *const others[] = {"logits", "eval", "into", "only", "drop", NULL};
+        static const char *const not_in_columns[] = {"eval", "logits", "into",
+                                                     "only", "drop",   NULL};
+        const char *const *of_records = not_in_columns + 1;
 
         if (options.conlleval && (options.model != NULL || options.eval))
                 cmd_usage(
@@ -397,11 +411,12 @@ static void check_usage(void)
         if (options.label_names != NULL && !options.eval)
                 cmd_usage("--label-names is for --eval: the tags of the model have names");
         output.lines = options.output_format == OUTPUT_CONLL;
-        for (const char *const *name = others; output.lines && *name != NULL; name++)
-                if (cmd_was_set(*name))
-                        cmd_usage("--output-format=conll writes words and tags only: leave out "
-                                  "--%s",
-                                  *name);
+        if (output.lines)
+                cmd_leave_out("--output-format=conll writes words and tags only", not_in_columns);
+        if (options.eval)
+                cmd_leave_out("--eval writes a report and no records", of_records);
+        if (options.conlleval)
+                check_conlleval();
 }
 
 /* The model's tags taken apart; NULL when one of them is of no scheme. The caller frees them. */
@@ -429,7 +444,7 @@ int main(int argc, char **argv)
 
         check_usage();
         if (options.conlleval)
-                return cmd_finish(tag_conlleval(argv + first));
+                return cmd_finish(tag_conlleval(argv + first, output.output));
         struct ran_model *model = cmd_model_open(options.model, options.verify, RAN_TASK_TAG);
         struct program_state p = {.tagger = {
                                           .model = model,

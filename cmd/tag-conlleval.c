@@ -50,31 +50,32 @@ static int add_file(struct ran_conll *conll, const char *name)
         return status;
 }
 
-static void print(struct ran_conll *conll)
+static void print(struct ran_conll *conll, const char *output)
 {
         struct ran_conll_report report;
         struct ran_buf text = {0};
 
         ran_conll_finish(conll, &report);
         ran_conll_text(&report, &text);
-        cmd_write_file(NULL, &text);
+        cmd_write_file(output, &text);
         ran_buf_release(&text);
 }
 
-int tag_conlleval(char **files)
+int tag_conlleval(char **files, const char *output)
 {
         static char *standard_input[] = {"-", NULL};
         struct ran_error err;
         struct ran_conll *conll = ran_conll_new(&err);
         int status = CMD_OK;
 
+        cmd_check_inputs("output", output, files);
         if (conll == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
         for (files = *files != NULL ? files : standard_input; *files != NULL && status == CMD_OK;
              files++)
                 status = add_file(conll, *files);
         if (status == CMD_OK)
-                print(conll);
+                print(conll, output);
         ran_conll_free(conll);
         return status;
 }

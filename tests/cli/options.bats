@@ -80,3 +80,60 @@ setup() {
   [[ $stderr != *$'\e'* ]]
   [ "${#stderr_lines[@]}" -eq 1 ]
 }
+
+# ignored WHAT COMMAND...: each of the options that are passed over with it is refused.
+ignored() {
+  local what=$1 option
+  shift
+  for option in "${options[@]}"; do
+    run -2 --separate-stderr "$@" $option </dev/null
+    [ -z "$output" ]
+    [[ ${stderr_lines[0]} == "$1: $what: leave out ${option%% *}" ]] || { echo "$option: $stderr"; false; }
+  done
+}
+
+@test "options: what asks for records was passed over where there are none" {
+  local of_records=('--into x' --only '--drop x')
+  local of_input=('--files-from x' '--shard 1/2' '--rejects x' '--input-format tsv' '--on-error skip' --folder-label)
+  options=("${of_records[@]}" '--top 2' --probs --logits --embed)
+  ignored '--eval writes a report and no records' ran-classify -m none --eval
+  options=("${of_records[@]}" --logits)
+  ignored '--eval writes a report and no records' ran-tag -m none --eval
+  options=("${of_records[@]}")
+  ignored '--total writes sums and no records' ran-lm score -m none --total
+  options=("${of_records[@]}" '--shard 1/2' '--rejects x' '--input-format tsv' --errors-ok)
+  ignored '--prompt reads no records' ran-lm generate -m none --prompt x
+  options=("${of_records[@]}" "${of_input[@]}")
+  ignored 'records are read with --scores or --model only' ran-attnmask --length 5
+  ignored 'records are read with --scores or --model only' ran-attnmask --table
+  options=("${of_records[@]}" '--shard 1/2' '--rejects x' --verify --logits '--max-tokens 2'
+    '--output-format jsonl' '--eval-format json' '--offsets byte')
+  ignored '--conlleval reads what a model found' ran-tag --conlleval
+  [ ! -e x ]
+}
+
+@test "options: --conlleval wrote to standard output, whatever --output said" {
+  printf 'a B-X B-X\n\n' >columns
+  ran-tag --conlleval columns >wanted
+  run -0 ran-tag --conlleval -o report columns
+  [ -z "$output" ]
+  cmp wanted report
+  run -2 ran-tag --conlleval -o columns columns
+  [[ ${lines[0]} == *'columns is read: it cannot be the output, too' ]]
+}
+
+@test "options: a configuration of --print-config, all defaults, was refused for what nobody asked" {
+  ran-attnmask --print-config >config.json
+  run -0 ran-attnmask --config config.json --length 3
+  [ "$output" = "$(ran-attnmask --length 3)" ]
+  run -3 ran-attnmask --config config.json -m none
+  ran-classify --print-config >config.json
+  run -3 ran-classify --config config.json --output-format fasttext -m none
+  run -3 ran-classify --config config.json --eval -m none
+  ran-tag --print-config >config.json
+  run -3 ran-tag --config config.json --output-format conll -m none
+  # What it says otherwise is asked for.
+  echo '{"top": 3}' >config.json
+  run -2 ran-classify --config config.json --eval -m none
+  run -2 ran-attnmask --length 3 --top 5
+}
