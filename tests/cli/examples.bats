@@ -148,6 +148,35 @@ tiny_model() {
   run -2 label-all
 }
 
+@test "examples: label-all took what could be unpacked of a damaged file for all of it" {
+  tiny_model model.ran
+  mkdir in
+  for i in 1 2 3 4 5 6 7 8; do weather | sed "s/number/number $i/"; done | gzip >in/a.jsonl.gz
+  truncate -s -60 in/a.jsonl.gz
+  weather >in/b.jsonl
+  run -3 label-all model.ran in out
+  [[ $output == *'in/a.jsonl.gz could not be labelled (status 3)'* ]]
+  [ "$(echo out/*)" = out/b.jsonl ]
+  run -3 label-all model.ran nowhere out
+}
+
+@test "examples: shard-classify left its processes behind when it was ended" {
+  mkdir slow
+  printf '#!/bin/sh\necho $$ >>began\nexec sleep 100\n' >slow/ran-classify
+  chmod +x slow/ran-classify
+  : >began
+  PATH=$PWD/slow:$PATH shard-classify model.ran 2 in.jsonl >out 3>&- &
+  for ((i = 0; i < 500 && $(wc -l <began) < 2; i++)); do sleep 0.02; done
+  kill -TERM $!
+  status=0
+  wait $! || status=$?
+  [ $status -eq 143 ]
+  sleep 0.2
+  while read -r process; do
+    run ! kill -TERM "$process"
+  done <began
+}
+
 @test "examples: route puts every line into a file, byte for byte" {
   cat >in.jsonl <<'END'
 {"n":1.50, "prediction":{"label":"a/b"}}

@@ -281,6 +281,10 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
   run -2 cross-validate records.jsonl
   run -2 cross-validate -k 1 -o out.jsonl records.jsonl
   run -2 cross-validate --alike 2 -o out.jsonl records.jsonl
+  # Once what begins with a number was one, and 0.x joined all records.
+  for share in 0.5x 0.x 0. 1.0 -0.5; do
+    run -2 cross-validate --alike $share -o out.jsonl records.jsonl
+  done
   run -2 cross-validate --folds-only -o out.jsonl records.jsonl --dim 8
   run -3 cross-validate -o out.jsonl nowhere.jsonl
   run -3 cross-validate -o nowhere/out.jsonl records.jsonl
@@ -328,6 +332,9 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
   run -2 history-test texts.jsonl
   run -2 history-test -m model.ran
   run -2 history-test -m model.ran --histories 1,,2 texts.jsonl
+  run -2 history-test -m model.ran --histories 8,08 texts.jsonl
+  # A table that broke off had status 0.
+  run -3 history-test -m model.ran --histories 8,99999999999999999999 texts.jsonl
   run -2 history-test -m model.ran --parts 0 texts.jsonl
   run -2 history-test -m model.ran --steps 3 texts.jsonl
   run -3 history-test -m model.ran nowhere.jsonl
@@ -423,6 +430,14 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
   run -3 seeds train.jsonl nowhere.jsonl
   run -3 seeds --work other train.jsonl test.jsonl --epochs x
   [[ $output == *'--epochs must be a whole number'* ]]
+}
+
+@test "seeds: a test that could not be made was one of 0 per cent" {
+  weather >train.jsonl
+  jq -c 'del(.label)' train.jsonl >test.jsonl
+  run -3 seeds -n 1 --work kept train.jsonl test.jsonl $tiny --no-dev
+  [[ $output == *'no record has a label'* ]]
+  [ ! -e kept/1.result ]
 }
 
 @test "experiments: each says what it takes, and the README what it is" {
