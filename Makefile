@@ -14,6 +14,12 @@ LDFLAGS ?=
 PKG_CONFIG ?= pkg-config
 WARNINGS ?= -Wall -Wextra -Werror
 
+ifneq ($(words $(BUILD)),1)
+$(error BUILD is "$(BUILD)": it has to be the name of a folder, without spaces)
+endif
+# For the shell, whatever it is: folders may have a space or an apostrophe in their names.
+quote = '$(subst ','\'',$(1))'
+
 VERSION := $(shell sed -n 's/^\#define RAN_VERSION "\([^"]*\)".*/\1/p' lib/ran.h)
 PACKAGES := libcjson openblas libutf8proc
 
@@ -30,7 +36,7 @@ MPI_LIBS    := $(shell $(PKG_CONFIG) --libs $(MPI_PACKAGE) 2>/dev/null)
 PACKAGE_CFLAGS := $(call package,--cflags)
 override ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -Ilib $(PACKAGE_CFLAGS) $(DEFINES) $(HARDEN) $(CPPFLAGS) \
         $(CFLAGS) $(OPTIMISE) -ffp-contract=off -fPIC -pthread \
-        -ffile-prefix-map='$(CURDIR)'=. $(WARNINGS)
+        -ffile-prefix-map=$(call quote,$(CURDIR))=. $(WARNINGS)
 
 lib_sources  := $(sort $(filter-out lib/math/simd.c,$(wildcard lib/*/*.c)))
 programs     := $(sort $(patsubst cmd/%.c,$(BUILD)/%,$(wildcard cmd/ran-*.c)))
@@ -100,7 +106,7 @@ Q := $(if $(V),,@)
 flags := $(CC) $(ALL_CFLAGS) | $(HARDEN_LINK) $(LDFLAGS) $(LIBS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
-	@echo '$(flags)' | cmp -s - $@ || echo '$(flags)' >$@
+	@echo $(call quote,$(flags)) | cmp -s - $@ || echo $(call quote,$(flags)) >$@
 .PHONY: FORCE
 FORCE:
 
@@ -238,7 +244,7 @@ check-arm64: ## cross-compile everything for arm64, and run the unit tests in an
 
 .PHONY: cli
 cli: all $(faults) $(load) $(mpi_program) ## the tests of the programs only
-	@$(if $(cli_tests),RAN_BIN='$(abspath $(BUILD))' RAN_MPI='$(abspath $(mpi_program))' LC_ALL=C \
+	@$(if $(cli_tests),RAN_BIN=$(call quote,$(abspath $(BUILD))) RAN_MPI=$(call quote,$(abspath $(mpi_program))) LC_ALL=C \
 	  bats $(cli_tests),:)
 
 .PHONY: asan
@@ -282,21 +288,21 @@ check-long: check ## all faults, kills, damages, loads and throws of dice that m
 	@share/setup long
 	@$(MAKE) --no-print-directory helgrind
 helgrind: all
-	@RAN_BIN='$(abspath $(BUILD))' LC_ALL=C tests/helgrind
+	@RAN_BIN=$(call quote,$(abspath $(BUILD))) LC_ALL=C tests/helgrind
 faults_run = rm -rf '$(BUILD)/faults/work' && mkdir -p '$(BUILD)/faults/work' && \
-  cd '$(BUILD)/faults/work' && RAN_BIN='$(abspath $(BUILD))' LC_ALL=C \
-  FAULTS_BIN='$(abspath $(BUILD))/faults' '$(abspath tests/faults)'
+  cd '$(BUILD)/faults/work' && RAN_BIN=$(call quote,$(abspath $(BUILD))) LC_ALL=C \
+  FAULTS_BIN=$(call quote,$(abspath $(BUILD))/faults) $(call quote,$(abspath tests/faults))
 faults: all $(faults)
 	@$(faults_run)/run $(FAULTS) long
 	@$(faults_run)/kills $(KILLS)
 load: all $(load)
 	@rm -rf '$(BUILD)/load/work' && mkdir -p '$(BUILD)/load/work' && cd '$(BUILD)/load/work' && \
-	  RAN_BIN='$(abspath $(BUILD))' LOAD_BIN='$(abspath $(BUILD))/load' LC_ALL=C \
+	  RAN_BIN=$(call quote,$(abspath $(BUILD))) LOAD_BIN=$(call quote,$(abspath $(BUILD))/load) LC_ALL=C \
 	  RECORDS=$(RECORDS) MEGABYTES=$(MEGABYTES) FILES=$(FILES) PROCESSES=$(PROCESSES) \
-	  '$(abspath tests/load)/run'
+	  $(call quote,$(abspath tests/load)/run)
 dice: all
 	@rm -rf '$(BUILD)/dice' && mkdir -p '$(BUILD)/dice' && cd '$(BUILD)/dice' && \
-	  RAN_BIN='$(abspath $(BUILD))' LC_ALL=C '$(abspath tests/dice)'/run $(THROWS)
+	  RAN_BIN=$(call quote,$(abspath $(BUILD))) LC_ALL=C $(call quote,$(abspath tests/dice))/run $(THROWS)
 damage: $(BUILD)/tests/test-damage
 	@RAN_DAMAGE=all $<
 
@@ -359,7 +365,7 @@ bench: all $(benchmarks) ## build and run the benchmarks; JSON lines and plots b
 demo: ## set up, build, and run the main job on real documents
 	@share/setup build demo
 	@$(MAKE) --no-print-directory all
-	@RAN_BIN='$(abspath $(BUILD))' share/demo
+	@RAN_BIN=$(call quote,$(abspath $(BUILD))) share/demo
 
 # ---- the rest ----------------------------------------------------------------------------------
 
@@ -385,21 +391,21 @@ install_folders := share/ran $(install_share:%=share/ran/%) $(LIBDIR)/pkgconfig 
 $(BUILD)/ran.pc: share/ran.pc.in lib/ran.h FORCE
 	@mkdir -p $(@D)
 	@rm -f $@
-	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
+	@sed -e $(call quote,s|@PREFIX@|$(PREFIX)|) -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
 	  -e 's|@PACKAGES@|$(PACKAGES)$(if $(filter 1,$(MPI)), $(MPI_PACKAGE))|' $< >$@
 
 .PHONY: install uninstall
 install: all $(BUILD)/ran.pc ## install below $(DESTDIR)$(PREFIX)
 	$(Q)set -e; for file in $(installed); do \
-	  source=$${file%%:*}; target='$(DESTDIR)$(PREFIX)'/$${file#*:}; \
+	  source=$${file%%:*}; target=$(call quote,$(DESTDIR)$(PREFIX))/$${file#*:}; \
 	  if [ -x "$$source" ]; then mode=755; else mode=644; fi; \
 	  install -D -m $$mode "$$source" "$$target"; done
-	@echo 'installed below $(DESTDIR)$(PREFIX)'
+	@echo $(call quote,installed below $(DESTDIR)$(PREFIX))
 
 uninstall: ## remove what install puts there, with the same DESTDIR, PREFIX, LIBDIR and ZSHDIR
-	$(Q)set -e; for file in $(installed); do rm -f '$(DESTDIR)$(PREFIX)'/$${file#*:}; done
+	$(Q)set -e; for file in $(installed); do rm -f $(call quote,$(DESTDIR)$(PREFIX))/$${file#*:}; done
 	$(Q)for folder in $(install_folders); do echo "$$folder"; done | sort -r | while read -r folder; do \
-	  rmdir '$(DESTDIR)$(PREFIX)'/$$folder 2>/dev/null || :; done
+	  rmdir $(call quote,$(DESTDIR)$(PREFIX))/$$folder 2>/dev/null || :; done
 
 .PHONY: deb
 deb: ## Debian packages of programs, library and source in $(BUILD)/deb, checked by lintian
@@ -409,7 +415,7 @@ deb: ## Debian packages of programs, library and source in $(BUILD)/deb, checked
 .PHONY: check-reproducible
 check-reproducible: ## two builds of all packages, in folders of different names, must give the same bytes
 	@share/setup build deb
-	@set -e; cd '$(CURDIR)'; rm -rf '$(BUILD)/reproducible'; mkdir -p '$(BUILD)/reproducible'; \
+	@set -e; cd $(call quote,$(CURDIR)); rm -rf '$(BUILD)/reproducible'; mkdir -p '$(BUILD)/reproducible'; \
 	here=$$(cd '$(BUILD)/reproducible' && pwd); for name in one another-name; do mkdir "$$here/$$name"; \
 	  cp -R Makefile README.md COPYING cmd lib man tests share "$$here/$$name"; done; \
 	for name in one another-name; do echo "  DEB   $$here/$$name"; DEB_BUILD_OPTIONS="nocheck $$DEB_BUILD_OPTIONS" \

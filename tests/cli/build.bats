@@ -68,3 +68,15 @@ commands() {
   grep -q -e '-fstack-protector.* -DCPP -O2 -fno-stack-protector .*error[.]c$' seen
   grep -q -e '-pie -Wl,-z,relro.* -no-pie -Wl,-z,lazy -o .*libcmd[.]a ' seen
 }
+
+@test "build: an apostrophe in the name of the folder was one of the shell, a space in BUILD a riddle" {
+  mkdir "Ann's code"
+  mkdir "Ann's code/tests"
+  cp -R "$root/Makefile" "$root/lib" "$root/cmd" "$root/share" "Ann's code"
+  cp -R "$root/tests/lint" "Ann's code/tests"
+  make -s -C "Ann's code" BUILD="$PWD/new" CPPFLAGS="-DAS='a b'" "$PWD/new/lib/base/error.o"
+  [ -f new/lib/base/error.o ]
+  run -2 make -s -C "$root" BUILD='a b'
+  [[ $output == *'BUILD is "a b": it has to be the name of a folder, without spaces.'* ]]
+  run -2 make -s -C "$root" BUILD=
+}

@@ -101,6 +101,11 @@ weather() {
   grep -qxF 'libdir=${prefix}/lib/x' 'a b/lib/x/pkgconfig/ran.pc'
   make -s -C "$source" BUILD="$bin" PREFIX="$PWD/a b" LIBDIR=lib/x uninstall
   [ "$(find 'a b' -type f)" = '' ]
+  # An apostrophe ended the quotes around it.
+  make -s -C "$source" BUILD="$bin" PREFIX="$PWD/Ann's" -o all install
+  grep -qxF "prefix=$PWD/Ann's" "Ann's/lib/pkgconfig/ran.pc"
+  make -s -C "$source" BUILD="$bin" PREFIX="$PWD/Ann's" uninstall
+  [ "$(find "Ann's" -type f)" = '' ]
 }
 
 @test "install: twice is once, and uninstall leaves nothing, but what is others'" {
