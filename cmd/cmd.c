@@ -176,6 +176,8 @@ void cmd_sink_open(struct cmd_sink *s, const char *path)
 
 static void write_out(struct cmd_sink *s)
 {
+        struct ran_error err;
+
         if (s->buf.failed) {
                 cmd_sink_abort(s);
                 cmd_die(CMD_FAILED, "no memory for the output");
@@ -185,6 +187,10 @@ static void write_out(struct cmd_sink *s)
         else
                 cmd_write(STDOUT_FILENO, "standard output", s->buf.data, s->buf.len);
         s->buf.len = 0;
+        if (s->writer != NULL && ran_writer_check(s->writer, &err) != RAN_OK) {
+                cmd_sink_abort(s);
+                cmd_die(CMD_FAILED, "%s", err.text);
+        }
 }
 
 void cmd_sink_flush(struct cmd_sink *s)

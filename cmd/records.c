@@ -323,12 +323,21 @@ static void end_run(struct run *run, enum ran_code code, const char *text)
         atomic_store(&run->ended, true);
 }
 
+static void write_to_file(struct run *run)
+{
+        struct ran_error err;
+
+        ran_writer_write(run->writer, run->out.data, run->out.len);
+        if (ran_writer_check(run->writer, &err) != RAN_OK)
+                end_run(run, err.code, err.text);
+}
+
 static void write_out(struct run *run)
 {
         if (run->out.failed)
                 end_run(run, RAN_ENOMEM, "no memory for the output");
         else if (run->writer != NULL)
-                ran_writer_write(run->writer, run->out.data, run->out.len);
+                write_to_file(run);
         else
                 cmd_write(STDOUT_FILENO, "standard output", run->out.data, run->out.len);
         run->out.len = 0;

@@ -181,6 +181,9 @@ void ran_bytes_release(struct ran_bytes *b);
 struct ran_writer;
 struct ran_writer *ran_writer_open(const char *path, struct ran_error *err);
 void ran_writer_write(struct ran_writer *w, const void *bytes, size_t n);
+/* RAN_EIO, with the sentence of _commit, once something could not be written: for long work, which
+ * need not go on then. */
+int ran_writer_check(const struct ran_writer *w, struct ran_error *err);
 int ran_writer_commit(struct ran_writer *w, struct ran_error *err); /* also frees w, always */
 void ran_writer_abort(struct ran_writer *w);                        /* also frees w */
 /* Removes all temporary names that there are; for a program that is about to end early. */

@@ -369,12 +369,22 @@ static int finish_file(struct ran_writer *w)
         return 0;
 }
 
+static int cannot_write(const struct ran_writer *w, int error, struct ran_error *err)
+{
+        return ran_fail(err, RAN_EIO, "cannot write %s: %s", w->path, strerror(error));
+}
+
+int ran_writer_check(const struct ran_writer *w, struct ran_error *err)
+{
+        return w->error == 0 ? RAN_OK : cannot_write(w, w->error, err);
+}
+
 int ran_writer_commit(struct ran_writer *w, struct ran_error *err)
 {
         int error = finish_file(w);
 
         if (error != 0) {
-                ran_fail(err, RAN_EIO, "cannot write %s: %s", w->path, strerror(error));
+                cannot_write(w, error, err);
                 ran_writer_abort(w);
                 return RAN_EIO;
         }

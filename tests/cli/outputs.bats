@@ -173,6 +173,16 @@ END
   unchanged
 }
 
+@test "outputs: what could not be written any more was worked on to the end of the input" {
+  [ -e /dev/full ] || skip 'no /dev/full'
+  yes '{"text": "word1"}' 2>/dev/null | {
+    run -3 timeout 60 ran-tokenize encode --vocab vocab.json -o /dev/full
+    [ "$output" = 'ran-tokenize: cannot write /dev/full: No space left on device' ]
+  }
+  run -3 timeout 60 ran-attnmask --attention window --length 100000000 --format json -o /dev/full
+  [ "$output" = 'ran-attnmask: cannot write /dev/full: No space left on device' ]
+}
+
 @test "outputs: a link to a file that is not there yet was replaced by the file" {
   mkdir elsewhere
   ln -s elsewhere/new.jsonl new.jsonl
