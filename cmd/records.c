@@ -731,12 +731,25 @@ static void sum_up(const struct cmd_counts *c)
                 cmd_note("%zu records, %zu blank lines", all, c->blank);
 }
 
+/* Names that mean something else to whoever reads the record. */
+static void check_into(const struct cmd_output *output)
+{
+        if (output->into == NULL)
+                return;
+        if (strcmp(output->into, "ran_error") == 0)
+                cmd_usage("--into ran_error: that member says why a record could not be used");
+        if (output->only && strcmp(output->into, "id") == 0)
+                cmd_usage("--into id: with --only the id is there already");
+}
+
 int cmd_records(const struct cmd_loop *loop, char **operands, struct cmd_counts *counts)
 {
         struct run run = {.loop = loop, .into = loop->into};
         struct ran_error err;
         struct files files;
 
+        if (loop->output != NULL)
+                check_into(loop->output);
         if (files_expand(&files, operands, loop->input, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         if (loop->output != NULL && loop->output->into != NULL)

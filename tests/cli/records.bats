@@ -183,6 +183,15 @@ encodes() {
   [[ $output == '{"encoding":{'*'}}' ]]
 }
 
+@test "records: a result could be a second id, or make a good record one that failed" {
+  encodes '{"id":9,"text":"a"}\n' --only --into id
+  [ "$status" -eq 2 ]
+  [[ $stderr == *'--into id: with --only the id is there already'* ]]
+  encodes '{"id":9,"text":"a"}\n' --into ran_error
+  [ "$status" -eq 2 ]
+  [ -z "$output" ]
+}
+
 @test "records: with --only a missing id is the place" {
   echo '{"text":"a"}' >docs.jsonl
   run -0 encode --only docs.jsonl
