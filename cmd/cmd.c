@@ -14,6 +14,33 @@
 
 static const char *name = "ran"; /* perhaps with a verb */
 
+/* Models and other large files are mapped: what another program cuts off one of them meanwhile is
+ * memory without anything behind it. */
+static void on_lost_page(int signal, siginfo_t *info, void *context)
+{
+        static const char text[] =
+                ": a file became shorter while it was read, or its disk failed\n";
+
+        (void)context;
+        if (info->si_code != BUS_ADRERR) {
+                raise(signal); /* with SA_RESETHAND: the end that it is without us */
+                return;
+        }
+        ran_writer_abandon_all();
+        ssize_t said = write(STDERR_FILENO, name, strcspn(name, " "));
+        said += write(STDERR_FILENO, text, sizeof(text) - 1);
+        (void)said; /* there is nobody else to tell */
+        _exit(CMD_FAILED);
+}
+
+void cmd_catch_lost_pages(void)
+{
+        const struct sigaction action = {.sa_sigaction = on_lost_page,
+                                         .sa_flags = SA_SIGINFO | SA_RESETHAND};
+
+        sigaction(SIGBUS, &action, NULL);
+}
+
 void cmd_set_program(const char *program)
 {
         static bool first = true;

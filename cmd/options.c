@@ -633,6 +633,7 @@ int cmd_parse(const struct cmd_program *program, int argc, char **argv)
 
         keep_standard_streams();
         ignore_limit_of_files();
+        cmd_catch_lost_pages();
         cmd_set_program(program->name);
         was_set.n = 0;
         if (clash != NULL) {

@@ -7,6 +7,9 @@
 /* For messages: they begin with the first word, the hint to --help has all. Not copied. */
 void cmd_set_program(const char *name);
 
+/* A mapped file that becomes shorter, SIGBUS otherwise, ends the program with 3 and a sentence. */
+void cmd_catch_lost_pages(void);
+
 /* The i-th group of a program, its own ones first, then the common options; NULL after that. */
 const struct cmd_group *cmd_group_at(const struct cmd_program *program, size_t i);
 

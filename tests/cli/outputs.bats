@@ -196,3 +196,17 @@ END
   run -3 ran-classify -m model.ran -o ring.jsonl in.jsonl
   [ -L ring.jsonl ]
 }
+
+@test "outputs: a model that was cut short while it was used ended the program without a word" {
+  coproc ran-classify -m model.ran 2>said
+  local classifier=$COPROC_PID
+  echo '{"text": "word1"}' >&"${COPROC[1]}"
+  read -r -t 20 answer <&"${COPROC[0]}"
+  [[ $answer == *'"prediction"'* ]]
+  : >model.ran
+  echo '{"text": "word2"}' >&"${COPROC[1]}"
+  status=0
+  wait "$classifier" || status=$?
+  [ $status -eq 3 ]
+  [ "$(cat said)" = 'ran-classify: a file became shorter while it was read, or its disk failed' ]
+}
