@@ -46,10 +46,8 @@ void cmd_set_program(const char *program)
         static bool first = true;
 
         name = program;
-        if (first) {
+        if (first)
                 atexit(ran_writer_abandon_all); /* wherever cmd_die is called */
-                signal(SIGXFSZ, SIG_IGN);       /* EFBIG says so, too, and lets us say it */
-        }
         first = false;
 }
 
