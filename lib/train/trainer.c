@@ -485,11 +485,13 @@ static bool sane(const struct ran_trainer *t)
                         return false;
         return (t->at.refit == 0 || ran_train_refits(t->job)) && is_share(t->at.deep) &&
                is_share(t->at.wide) && t->at.threshold >= 0 && t->at.threshold <= 1 &&
-               t->at.epoch >= 0 && t->at.epoch <= (double)t->s->epochs && t->at.batch >= 0 &&
-               t->at.batch <= t->at.updates && t->at.updates < 1e15 && t->at.calibrated >= 0 &&
-               t->at.cost >= 0 && t->at.cost <= 1e12 && t->at.calibrated < 1e15 &&
-               t->at.best_epoch >= 0 && t->at.best_epoch <= (double)t->s->epochs &&
-               t->at.stale >= 0 && t->at.stale <= (double)t->s->epochs;
+               t->at.epoch >= 0 &&
+               t->at.epoch <= (t->at.refit != 0 ? t->at.best_epoch : (double)t->s->epochs) &&
+               t->at.batch >= 0 && t->at.batch <= t->at.updates && t->at.updates < 1e15 &&
+               t->at.calibrated >= 0 && t->at.cost >= 0 && t->at.cost <= 1e12 &&
+               t->at.calibrated < 1e15 && t->at.best_epoch >= 0 &&
+               t->at.best_epoch <= (double)t->s->epochs && t->at.stale >= 0 &&
+               t->at.stale <= (double)t->s->epochs;
 }
 
 static int read_carried(struct ran_trainer *t, const struct ran_model *m, struct ran_error *err)
