@@ -8,6 +8,7 @@
 
 #include "attnmask.h"
 #include "picture.h"
+#include "program.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 
@@ -158,14 +159,9 @@ static void check_pattern(void)
 static void refuse(const char *const *names, const char *why)
 {
         for (; *names != NULL; names++)
-                if (cmd_was_asked(*names)) {
-                        char option[32];
-
-                        snprintf(option, sizeof option, "%s", *names);
-                        for (char *c = option; *c != '\0'; c++)
-                                *c = *c == '_' ? '-' : *c;
-                        cmd_usage("--%s %s", option, why);
-                }
+                if (cmd_was_asked(*names))
+                        cmd_usage("--%s %s",
+                                  cmd_option_name(&(struct ran_field){.name = *names}).text, why);
 }
 
 static void check_terminal(void)

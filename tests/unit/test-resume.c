@@ -430,6 +430,39 @@ TEST(resume_does_not_learn_again_from_what_was_not_held_out)
         training_release(&t);
 }
 
+/* Found by a fuzzer: learning again, beyond the best epoch, where that ends; steps were fewer than
+ * none. */
+TEST(resume_of_a_refit_stands_no_further_than_it_goes)
+{
+        struct ran_error err = {0};
+        struct ran_bytes checkpoint;
+        bool held[40] = {true};
+        struct training t;
+        size_t at = 0;
+
+        training_init(&t, "beyond", 20, false);
+        t.s.refit = true;
+        t.s.learning_rate = 0.3; /* so that the last epoch is not the best */
+        t.job.held = held;
+        CHECK_OK(training_run(&t, 1, &err), err);
+        while (t.report[at].event != RAN_REPORT_REFIT)
+                REQUIRE(++at < t.reports);
+        const double best = (double)t.report[at].best_epoch;
+        REQUIRE(best >= 1 && best < 3);
+        t.stop_at = at + 3;
+        CHECK_SIZE((size_t)training_run(&t, 1, &err), RAN_EINTR);
+        REQUIRE(ran_bytes_open(&checkpoint, t.checkpoint, &err) == RAN_OK);
+        unlink(t.checkpoint);
+        t.stop_at = 0;
+        t.job.resume = true;
+        CHECK_SIZE((size_t)go_on_with(&t, &checkpoint, offsetof(struct ran_progress, epoch),
+                                      best + 1, &err),
+                   RAN_EFORMAT);
+        CHECK_OK(go_on_with(&t, &checkpoint, offsetof(struct ran_progress, epoch), 0, &err), err);
+        ran_bytes_release(&checkpoint);
+        training_release(&t);
+}
+
 /* The digest of the documents does not know what --label-names calls their labels. */
 TEST(resume_refuses_labels_of_other_names)
 {
