@@ -146,8 +146,8 @@ static struct cmd_group groups[] = {
 static const char notes[] =
         "A line that cannot be used keeps the training from starting, unless "
         "--on-error=skip leaves it out.\n"
-        "SIGINT or SIGTERM ends a training after the step it is at and leaves a checkpoint; the "
-        "same command with --resume goes on.\n"
+        "SIGINT, SIGTERM, SIGHUP or SIGPIPE ends a training after the step it is at and leaves a "
+        "checkpoint; the same command with --resume goes on.\n"
         "The same data and settings give the same model for any number of threads, interrupted or "
         "not, and of processes on one or many machines, where mpirun starts them and the program "
         "was built by make MPI=1: see Many machines in ran-train(1).";

@@ -15,16 +15,22 @@
 
 static volatile sig_atomic_t stop_signal;
 
-/* The first signal asks for a checkpoint and an end, which take as long as one step; the second
- * ends the program at once. */
-static void on_signal(int signal)
+static bool is_sent(int signal)
 {
-        if (stop_signal != 0)
-                _exit(128 + signal);
-        stop_signal = signal;
+        return signal == SIGINT || signal == SIGTERM;
 }
 
-/* Even where a script started the program in the background, with SIGINT ignored. */
+/* A signal asks for a checkpoint and an end, which take as long as one step; the second one that
+ * somebody sent ends the program at once. The others only ask: a hangup comes twice where the shell
+ * passes it on, and a pipe without a reader breaks at every line. */
+static void on_signal(int signal)
+{
+        if (is_sent(signal) && is_sent(stop_signal))
+                _exit(128 + signal);
+        if (is_sent(signal) || stop_signal == 0)
+                stop_signal = signal;
+}
+
 static void catch_signal(int signal)
 {
         const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
@@ -32,10 +38,23 @@ static void catch_signal(int signal)
         sigaction(signal, &action, NULL);
 }
 
+static bool ignored(int signal)
+{
+        struct sigaction action;
+
+        return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/* SIGINT even where a script started the program in the background, with it ignored; but nohup is
+ * believed. */
 void train_run_catch_signals(void)
 {
         catch_signal(SIGINT);
         catch_signal(SIGTERM);
+        if (!ignored(SIGHUP))
+                catch_signal(SIGHUP);
+        if (!ignored(SIGPIPE))
+                catch_signal(SIGPIPE);
 }
 
 int train_run_stopped(void)

@@ -28,8 +28,9 @@ char *train_run_prepare(struct train_run_options *options, const char *output);
  * with. */
 int train_run(struct ran_train_job *job, const struct train_run_options *options);
 
-/* What train_run is made of, and a search is, too: SIGINT and SIGTERM are asked for by _stopped, 0
- * or the signal; the live line and the log; and what to do with the model. */
+/* What train_run is made of, and a search is, too: SIGINT, SIGTERM, SIGHUP and SIGPIPE (of the last
+ * two, those that are not ignored) are asked for by _stopped, 0 or the signal; the live line and
+ * the log; and what to do with the model. */
 void train_run_catch_signals(void);
 int train_run_stopped(void);
 struct train_progress train_run_progress(const struct ran_train_job *job,

@@ -318,11 +318,11 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
 
 # ---- interruptions -------------------------------------------------------------------------------
 
-@test "train: interrupted by SIGINT, SIGTERM or SIGKILL and resumed gives the bytes of one run" {
+@test "train: interrupted by SIGINT, SIGTERM, SIGHUP or SIGKILL and resumed gives the bytes of one run" {
   documents 200 >train.jsonl
   settings="$shape --epochs 60 --patience 100 --checkpoint-minutes 0.001"
   ran-train classify $settings -q -o whole.ran train.jsonl
-  for signal in INT TERM KILL; do
+  for signal in INT TERM HUP KILL; do
     rm -f log
     ran-train classify $settings -q -j 2 --log log -o m.ran train.jsonl 2>said 3>&- &
     wait_for checkpoint log
@@ -345,6 +345,34 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
     [ ! -e m.ran.ckpt ]
     rm m.ran
   done
+}
+
+@test "train: whoever reads what it says may leave: it ends with a checkpoint and goes on to the same bytes" {
+  documents 200 >train.jsonl
+  settings="$shape --epochs 40 --patience 100 --checkpoint-minutes 1000"
+  ran-train classify $settings -q -o whole.ran train.jsonl
+  for left in '2> >(exec head -n 2 >/dev/null)' '-q --log >(exec head -n 2 >/dev/null)'; do
+    status=0
+    eval "ran-train classify $settings -o m.ran train.jsonl $left" 3>&- || status=$?
+    [ "$status" -eq 141 ]
+    [ ! -e m.ran ]
+    ran-classify -m m.ran.ckpt train.jsonl >/dev/null
+    ran-train classify $settings -q --resume -o m.ran train.jsonl
+    cmp m.ran whole.ran
+    rm m.ran
+  done
+}
+
+@test "train: after a hangup that it was told not to mind it goes on" {
+  documents 200 >train.jsonl
+  ran-train classify $shape --epochs 10 -q -o whole.ran train.jsonl
+  (trap '' HUP PIPE
+    exec ran-train classify $shape --epochs 10 -q --log log -o m.ran train.jsonl) 3>&- &
+  wait_for epoch log
+  kill -HUP $!
+  kill -PIPE $!
+  wait $!
+  cmp m.ran whole.ran
 }
 
 @test "train: a checkpoint can be discarded; without one --resume begins from the start" {
