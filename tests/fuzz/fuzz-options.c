@@ -8,13 +8,6 @@
 #include "tiny.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int __lsan_is_turned_off(void);
-
-/* What a program that ends does not free is lost here. */
-int __lsan_is_turned_off(void)
-{
-        return 1;
-}
 
 /* ---- a program with options of every kind ---------------------------------------------------- */
 
