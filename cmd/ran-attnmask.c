@@ -155,15 +155,6 @@ static void check_pattern(void)
                 cmd_usage("--source is for --mask prefix");
 }
 
-/* Dies if one of the options was given; names end with NULL. */
-static void refuse(const char *const *names, const char *why)
-{
-        for (; *names != NULL; names++)
-                if (cmd_was_asked(*names))
-                        cmd_usage("--%s %s",
-                                  cmd_option_name(&(struct ran_field){.name = *names}).text, why);
-}
-
 static void check_terminal(void)
 {
         if (options.format > PICTURE_JSON && options.format != PICTURE_SVG &&
@@ -180,7 +171,7 @@ static void check_question(char **files)
         static const char *const of_records[] = {"into", "only", "drop", NULL};
         static const char no_records[] = "records are read with --scores or --model only";
 
-        refuse(with, "says what to show of a model: give --model FILE");
+        cmd_leave_out("what a model does is shown with --model FILE only", with);
         bool row = options.row != NULL;
 
         if (row + options.count + options.table + options.scores > 1)
@@ -235,14 +226,14 @@ static void check_model(void)
         static const char *const of_attention[] = {"layer", "head", "in_window", NULL};
         bool tokens = options.map == ATTNMASK_MAP_TOKENS;
 
-        refuse(without, "is not for --model: a model has a pattern of its own");
+        cmd_leave_out("a model has a pattern of its own", without);
         if (options.map != ATTNMASK_MAP_ATTENTION)
-                refuse(of_attention, "is for --map attention: the other maps go through all of the "
-                                     "model");
+                cmd_leave_out("only --map attention is of one layer, head and window",
+                              of_attention);
         if (options.label != NULL && options.map != ATTNMASK_MAP_LABEL)
                 cmd_usage("--label is for --map label");
         if (attnmask_draws(&options))
-                refuse(of_numbers, "is for records: a picture has none");
+                cmd_leave_out("a picture is no record and has no numbers", of_numbers);
         else if (options.size > 0 && !(tokens && options.weights))
                 cmd_usage("--size is for pictures: give --format text, pgm, png or svg");
         check_terminal();

@@ -178,9 +178,9 @@ refused() {
   refused 2 "A less than B" -m topic.ran --map tokens --rows 5:5
   refused 2 "must be a token" -m topic.ran --map tokens --row cell:1
   refused 2 "give one" -m topic.ran --map tokens --row 1 --rows 1:2
-  refused 2 "--layer is for --map attention" -m topic.ran --map label --layer 0
+  refused 2 "only --map attention is of one layer, head and window: leave out --layer" -m topic.ran --map label --layer 0
   refused 2 "--label is for --map label" -m topic.ran --map tokens --label wet
-  refused 2 "give --model FILE" --map label --length 5
+  refused 2 "with --model FILE only: leave out --map" --map label --length 5
   planted 5 1 >in.jsonl
   refused 1 "no token 5: the document has 5" -m topic.ran --map tokens --row 5 in.jsonl
   refused 1 "no token 8: the document has 5" -m topic.ran --map label --rows 2:9 in.jsonl
