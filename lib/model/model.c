@@ -191,7 +191,8 @@ static char *copy(const char *s, struct ran_error *err)
         return p != NULL ? memcpy(p, s, strlen(s)) : NULL;
 }
 
-/* Metadata that are JSON; the caller deletes the value, which is NULL where there are none. */
+/* Metadata that are JSON, without U+0000, which no name can hold; the caller deletes the value, which
+ * is NULL where there are none. */
 static int read_json(const struct ran_model *m, const char *key, cJSON **value,
                      struct ran_error *err)
 {
@@ -199,7 +200,11 @@ static int read_json(const struct ran_model *m, const char *key, cJSON **value,
         const char *text = metadata(m, key, &n);
         int rc = RAN_OK;
 
-        *value = text != NULL ? cjson_parse(text, n, NULL, &rc) : NULL;
+        *value = NULL;
+        if (text != NULL && cjson_nul(text, n) != NULL)
+                return ran_fail(err, RAN_EFORMAT, "the \"%s\" of the model file hold U+0000", key);
+        if (text != NULL)
+                *value = cjson_parse(text, n, NULL, &rc);
         if (rc == RAN_ENOMEM)
                 return ran_fail(err, rc, "no memory for the \"%s\" of the model file", key);
         if (rc != RAN_OK)
