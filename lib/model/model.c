@@ -3,6 +3,7 @@
 #include "base/cjson.h"
 #include "model/model.h"
 #include "model/wide.h"
+#include "text/strings.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -191,8 +192,8 @@ static char *copy(const char *s, struct ran_error *err)
         return p != NULL ? memcpy(p, s, strlen(s)) : NULL;
 }
 
-/* Metadata that are JSON, without U+0000, which no name can hold; the caller deletes the value, which
- * is NULL where there are none. */
+/* Metadata that are JSON, without U+0000, which no name can hold; the caller deletes the value,
+ * which is NULL where there are none. */
 static int read_json(const struct ran_model *m, const char *key, cJSON **value,
                      struct ran_error *err)
 {
@@ -210,6 +211,27 @@ static int read_json(const struct ran_model *m, const char *key, cJSON **value,
         if (rc != RAN_OK)
                 return ran_fail(err, rc, "the \"%s\" of the model file is not JSON", key);
         return RAN_OK;
+}
+
+/* Answers go by name: no two labels can have the same one. */
+static int check_labels(const struct ran_model *m, struct ran_error *err)
+{
+        struct strings names = {0};
+        int rc = strings_reserve(&names, m->C, err);
+
+        for (size_t c = 0; rc == RAN_OK && c < m->C; c++) {
+                const char *name = m->labels[c];
+                size_t n = strlen(name);
+                uint64_t hash = strings_hash(STRINGS_HASH_START, name, n);
+
+                if (strings_find(&names, hash, "", 0, name, n) != STRINGS_NONE)
+                        rc = ran_fail(err, RAN_EFORMAT,
+                                      "two labels in the model file have the name \"%s\"", name);
+                else if (strings_add(&names, hash, name, n, err) == STRINGS_NONE)
+                        rc = RAN_ENOMEM;
+        }
+        strings_release(&names);
+        return rc;
 }
 
 static int read_labels(struct ran_model *m, struct ran_error *err)
@@ -244,7 +266,7 @@ static int read_labels(struct ran_model *m, struct ran_error *err)
                                       m->C);
         }
         cJSON_Delete(names);
-        return rc;
+        return rc == RAN_OK ? check_labels(m, err) : rc;
 }
 
 /* `thresholds` of the training metadata: (C) numbers from 0 to 1. */
