@@ -201,6 +201,24 @@ END
   [ "$(wc -l <all/unclear.jsonl)" -eq 16 ]
 }
 
+@test "examples: route has more labels than files can be open" {
+  awk 'BEGIN { for (i = 0; i < 900; i++) printf "{\"prediction\":{\"label\":\"%d\"},\"n\":%d}\n", i % 300, i }' >in.jsonl
+  (ulimit -n 256 && route many <in.jsonl)
+  [ "$(find many -type f | wc -l)" -eq 300 ]
+  for label in 0 150 299; do
+    grep "\"$label\"" in.jsonl | cmp - many/label/$label.jsonl
+  done
+  route many <in.jsonl # written over
+  [ "$(cat many/label/*.jsonl | wc -l)" -eq 900 ]
+  if [ -w /dev/full ]; then
+    rm -r many
+    mkdir -p many/label
+    ln -s /dev/full many/label/7.jsonl
+    run ! route many <in.jsonl # some awks say so by themselves
+    [ -n "$output" ]
+  fi
+}
+
 @test "examples: two models write into one record, and an error is one" {
   tiny_model topic.ran
   ran-train classify -q --epochs 1 --seed 9 --dim 8 --heads 1 --head-dim 8 -o tone.ran train.jsonl
