@@ -1,6 +1,8 @@
-/* Any bytes as a file that goes through the record loop: a line out for each that is not blank, and
- * whatever it holds, the parts of --shard are the whole. The first byte says what a line is, the
- * second how many parts there are, and whether sentences of a document go together. */
+/* Any bytes as a file that goes through the record loop: a line out for each that is not blank, or
+ * where the settings leave it out, none; and whatever it holds, the parts of --shard are the whole,
+ * of what is rejected, too. The first byte says what a line is, and what becomes of those that
+ * cannot be used; the second how many parts there are, and whether sentences of a document go
+ * together. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,10 +14,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* Once through the loop. */
 struct pass {
         char *file;
-        int format;
-        size_t together;
+        int format, on_error;
+        size_t max_errors, together;
+        bool rejects, accepted, scratch;
         const char *shard;
-        struct ran_bytes out;
+        struct ran_bytes out, rejected;
         struct cmd_counts counts;
         int status; /* of the loop, or of what ended it */
 };
@@ -44,26 +47,43 @@ static void work_all(void *arg, void *scratch, struct cmd_item *items, size_t n)
                 items[i].code = answer(items[i].line, n, items[i].result, items[i].err);
 }
 
+/* Some memory, which the loop must give back. */
+static void *make_scratch(void *arg, struct ran_error *err)
+{
+        (void)arg;
+        return ran_alloc(1, 1, err);
+}
+
 static void loop(void *arg)
 {
         static const char *const reads[] = {"id", "text", "bad", "doc", NULL};
         struct pass *p = arg;
-        const struct cmd_input input = {.input_format = p->format, .shard = (char *)p->shard};
+        struct cmd_input input = {.input_format = p->format,
+                                  .on_error = p->on_error,
+                                  .max_errors = p->max_errors,
+                                  .shard = (char *)p->shard};
         struct cmd_output output = {0};
-        struct tiny_file out;
+        struct tiny_file out, rejected;
         const struct cmd_loop all = {.input = &input,
                                      .output = &output,
                                      .into = "n",
                                      .reads = reads,
+                                     .make_scratch = p->scratch ? make_scratch : NULL,
+                                     .free_scratch = free,
+                                     .accepted = p->accepted,
                                      .work = p->together > 0 ? NULL : work,
                                      .work_all = p->together > 0 ? work_all : NULL,
                                      .together = p->together};
 
         tiny_open(&out, "", 0);
+        tiny_open(&rejected, "", 0);
         output.output = out.path;
+        input.rejects = p->rejects ? rejected.path : NULL;
         p->status = cmd_records(&all, (char *[]){p->file, NULL}, &p->counts);
         p->out = tiny_read(&out);
+        p->rejected = tiny_read(&rejected);
         tiny_close(&out);
+        tiny_close(&rejected);
 }
 
 static void run(struct pass *p)
@@ -99,18 +119,36 @@ static size_t count_lines(const char *s, size_t n, size_t *blank)
 
 static void check_lines(const struct pass *p, const char *s, size_t n)
 {
+        const struct cmd_counts *c = &p->counts;
         size_t lines = 0, blank, wanted = count_lines(s, n, &blank);
 
         for (size_t i = 0; i < p->out.size; i++)
                 lines += p->out.data[i] == '\n';
-        if (p->counts.good + p->counts.bad + p->counts.passed != lines ||
-            (p->format == CMD_FORMAT_JSONL && (lines != wanted || p->counts.blank != blank)))
+        if (c->good + c->passed + (p->on_error == CMD_ON_ERROR_EMIT ? c->bad : 0) != lines ||
+            (p->rejects && (p->rejected.size > 0) != (c->bad > 0)) ||
+            (p->format == CMD_FORMAT_JSONL &&
+             (c->good + c->bad + c->passed + c->left != wanted || c->blank != blank)))
                 abort();
+}
+
+/* Takes what one part has of the whole from its place on. */
+static void check_part(const struct ran_bytes *part, const struct ran_bytes *whole, size_t *at)
+{
+        if (part->size > whole->size - *at ||
+            (part->size > 0 && memcmp(part->data, whole->data + *at, part->size) != 0))
+                abort();
+        *at += part->size;
+}
+
+static void release(struct pass *p)
+{
+        ran_bytes_release(&p->out);
+        ran_bytes_release(&p->rejected);
 }
 
 static void check_parts(const struct pass *whole, size_t n)
 {
-        size_t at = 0;
+        size_t out = 0, rejected = 0;
 
         for (size_t i = 1; i <= n; i++) {
                 struct pass part = *whole;
@@ -118,16 +156,15 @@ static void check_parts(const struct pass *whole, size_t n)
 
                 snprintf(shard, sizeof shard, "%zu/%zu", i, n);
                 part.shard = shard;
-                part.out = (struct ran_bytes){0};
+                part.out = part.rejected = (struct ran_bytes){0};
                 run(&part);
-                if (part.out.size > whole->out.size - at || part.status > CMD_SOME_FAILED ||
-                    (part.out.size > 0 &&
-                     memcmp(part.out.data, whole->out.data + at, part.out.size) != 0))
+                if (part.status > CMD_SOME_FAILED)
                         abort();
-                at += part.out.size;
-                ran_bytes_release(&part.out);
+                check_part(&part.out, &whole->out, &out);
+                check_part(&part.rejected, &whole->rejected, &rejected);
+                release(&part);
         }
-        if (at != whole->out.size)
+        if (out != whole->out.size || rejected != whole->rejected.size)
                 abort();
 }
 
@@ -141,12 +178,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         tiny_open(&file, data + 2, size - 2);
         whole.file = file.path;
         whole.format = data[0] % (CMD_FORMAT_FILE + 1);
+        whole.on_error = data[0] >> 3 & 3;
+        if (whole.on_error > CMD_ON_ERROR_STOP) {
+                whole.on_error = CMD_ON_ERROR_EMIT;
+                whole.max_errors = 2;
+        }
+        whole.rejects = data[0] & 32;
+        whole.accepted = data[0] & 64;
+        whole.scratch = data[0] & 128;
         whole.together = data[1] & 0x80 ? 3 : 0;
         run(&whole);
         if (whole.status <= CMD_SOME_FAILED) {
                 check_lines(&whole, (const char *)data + 2, size - 2);
                 check_parts(&whole, data[1] % 4 + 1);
-                ran_bytes_release(&whole.out);
+                release(&whole);
         }
         tiny_close(&file);
         return 0;

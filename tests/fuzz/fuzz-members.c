@@ -1,11 +1,14 @@
 /* Any bytes as a record, whose document, labels, tags, spans, probabilities or gaps are read in the
- * ways that the programs read them: refused with a sentence, or what they promise. The first two
- * bytes say how. */
+ * ways that the programs read them, or which is written as lines of fastText or CoNLL: refused with
+ * a sentence, or what they promise. The first two bytes say how. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../cmd/conll.h"
+#include "../../cmd/fasttext.h"
 #include "../../cmd/gaps.h"
+#include "../../cmd/import.h"
 #include "../../cmd/labels.h"
 #include "../../cmd/sequence.h"
 #include "../../cmd/shapes.h"
@@ -44,15 +47,17 @@ static void prepare(void)
 
 /* How to read, by the second byte. */
 struct how {
+        const struct ran_tokenizer *tokenizer; /* NULL: ids only */
         bool by_words, names, several;
         size_t spelling;
         struct cmd_document_options options;
         uint8_t rest;
 };
 
-static struct how how_of(uint8_t byte)
+static struct how how_of(uint8_t byte, bool only_ids)
 {
-        return (struct how){.by_words = byte & 1,
+        return (struct how){.tokenizer = only_ids ? NULL : subject.tokenizer,
+                            .by_words = byte & 1,
                             .names = byte & 2,
                             .several = byte & 4,
                             .spelling = byte & 8 ? 50 : 0,
@@ -69,7 +74,7 @@ static bool read_document(const struct how *how, const struct ran_record *r, str
         d->placed = how->several;
         d->spelling = how->spelling;
         d->unit = how->rest % 3;
-        if (cmd_document_read(d, r, subject.tokenizer, V, &how->options, err) != RAN_OK)
+        if (cmd_document_read(d, r, how->tokenizer, V, &how->options, err) != RAN_OK)
                 return false;
         require(d->L > 0 && d->head + d->tail <= d->L && d->L <= d->of);
         for (size_t t = 0; t < d->L; t++)
@@ -164,14 +169,14 @@ static int read_tags(const struct ran_record *r, struct ran_error *err)
 static int read_sequence(const struct how *how, const struct ran_record *r, struct ran_error *err)
 {
         struct cmd_sequence *s = &subject.sequence;
-        struct cmd_sequence_how reading = {.tokenizer = subject.tokenizer,
+        struct cmd_sequence_how reading = {.tokenizer = how->tokenizer,
                                            .V = ran_tokenizer_size(subject.tokenizer),
                                            .mask = how->names ? RAN_MASK_PREFIX : RAN_MASK_CAUSAL,
                                            .end = how->by_words,
                                            .ask = how->several,
                                            .before = how->rest & 1 ? 5 : RAN_NO_ID};
 
-        require(cmd_reserved_find(&reading.reserved, subject.tokenizer, RAN_TASK_LM, reading.mask,
+        require(cmd_reserved_find(&reading.reserved, how->tokenizer, RAN_TASK_LM, reading.mask,
                                   NULL) == RAN_OK);
         if (cmd_sequence_read(s, &reading, r, err) != RAN_OK)
                 return err->code;
@@ -201,6 +206,111 @@ static int read_gaps(const struct how *how, const struct ran_record *r, struct r
         return RAN_OK;
 }
 
+/* ---- what is written ------------------------------------------------------------------------ */
+
+/* Appends, again, what is read of a line or a block. */
+static void import(int format, const struct ran_buf *written, struct ran_buf *out)
+{
+        const struct text_line piece = {.file = "file", .s = written->data, .n = written->len};
+        struct import how = {.format = format};
+        struct ran_error err = {0};
+        size_t line;
+
+        require(import_begin(&how, &piece, &err) == RAN_OK &&
+                import_piece(&how, &piece, out, &line, &err) == RAN_OK);
+}
+
+/* Behind a label, the text is one line, and the same once more when it has been read. */
+static int write_fasttext(const struct ran_record *r, struct ran_error *err)
+{
+        struct ran_buf line = {0}, json = {0}, again = {0};
+        struct ran_record read = {0};
+
+        fasttext_add_label(&line, "x");
+        int rc = fasttext_add_text(&line, r, err);
+        if (rc == RAN_OK) {
+                require(memchr(line.data, '\n', line.len) == line.data + line.len - 1);
+                line.len--;
+                import(CMD_FORMAT_FASTTEXT, &line, &json);
+                require(ran_record_scan(&read, json.data, json.len, NULL) == RAN_OK);
+                fasttext_add_label(&again, "x");
+                require(fasttext_add_text(&again, &read, NULL) == RAN_OK);
+                require(ran_record_find(&read, "label", NULL) != NULL);
+        }
+        ran_record_release(&read);
+        ran_buf_release(&line);
+        ran_buf_release(&json);
+        ran_buf_release(&again);
+        return rc;
+}
+
+/* A sentence of the words, one of which has no part in another line: as many again. */
+static int write_conll(const struct how *how, const struct ran_record *r, struct ran_error *err)
+{
+        struct cmd_document *d = &subject.document[how->spelling > 0];
+        struct ran_buf lines = {0}, json = {0}, word = {0};
+        struct ran_record read = {0};
+        struct how words = *how;
+        struct cmd_spans spans;
+        size_t start, end;
+        int rc = RAN_OK;
+
+        words.by_words = true;
+        words.rest = RAN_UNIT_CODEPOINT;
+        if (!read_document(&words, r, err))
+                return err->code;
+        cmd_spans_begin(&spans, d, r, RAN_UNIT_CODEPOINT);
+        for (size_t i = 0; i < d->words && rc == RAN_OK; i++) {
+                word.len = 0;
+                rc = cmd_spans_next(&spans, i, i + 1, &start, &end, &word, err);
+                conll_add_word(&lines, word.data, word.len);
+                ran_buf_str(&lines, " O\n");
+        }
+        if (rc == RAN_OK && d->words > 0) {
+                import(CMD_FORMAT_CONLL, &lines, &json);
+                require(ran_record_scan(&read, json.data, json.len, NULL) == RAN_OK);
+                require(cmd_tags_read(&subject.labels, &read, err) == RAN_OK &&
+                        subject.labels.n == d->words);
+        }
+        ran_record_release(&read);
+        ran_buf_release(&word);
+        ran_buf_release(&lines);
+        ran_buf_release(&json);
+        return rc;
+}
+
+/* ---- which of them -------------------------------------------------------------------------- */
+
+/* The low numbers are what most kept inputs have. */
+enum { ONLY_IDS = 0xc0, WRITES = 0xe0 };
+
+static int read_record(uint8_t what, const struct how *how, const struct ran_record *r,
+                       struct ran_error *err)
+{
+        if (what >= WRITES)
+                return what & 1 ? write_fasttext(r, err) : write_conll(how, r, err);
+        if (what >= ONLY_IDS && what & 1)
+                return read_sequence(how, r, err);
+        if (what >= ONLY_IDS)
+                return read_document(how, r, err) ? RAN_OK : (int)err->code;
+        switch (what % 6) {
+        case 0:
+                if (what & 0x80)
+                        return read_words(how, r, err);
+                return read_document(how, r, err) ? RAN_OK : (int)err->code;
+        case 1:
+                return read_labels(how, r, err);
+        case 2:
+                return read_tags(r, err);
+        case 3:
+                return read_spans(how, r, err);
+        case 4:
+                return read_gaps(how, r, err);
+        default:
+                return read_sequence(how, r, err);
+        }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         struct ran_record r = {0};
@@ -211,31 +321,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 return 0;
         if (subject.tokenizer == NULL)
                 prepare();
-        struct how how = how_of(data[1]);
+        struct how how = how_of(data[1], data[0] >= ONLY_IDS && data[0] < WRITES);
         subject.labels.called = how.names ? &called : NULL;
         rc = ran_record_scan(&r, (const char *)data + 2, size - 2, &err);
         if (rc == RAN_OK)
-                switch (data[0] % 6) {
-                case 0:
-                        rc = data[0] & 0x80                  ? read_words(&how, &r, &err)
-                             : read_document(&how, &r, &err) ? RAN_OK
-                                                             : (int)err.code;
-                        break;
-                case 1:
-                        rc = read_labels(&how, &r, &err);
-                        break;
-                case 2:
-                        rc = read_tags(&r, &err);
-                        break;
-                case 3:
-                        rc = read_spans(&how, &r, &err);
-                        break;
-                case 4:
-                        rc = read_gaps(&how, &r, &err);
-                        break;
-                default:
-                        rc = read_sequence(&how, &r, &err);
-                }
+                rc = read_record(data[0], &how, &r, &err);
         require(rc == RAN_OK || err.text[0] != '\0');
         ran_record_release(&r);
         return 0;

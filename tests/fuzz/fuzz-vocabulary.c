@@ -10,7 +10,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void use(const struct ran_tokenizer *t)
 {
         static const char text[] =
-                "The caf\xc3\xa9's dogs, 12 of them\n [MASK]\t\xf0\x9f\x90\xb6 \xe4\xb8\xad";
+                "The caf\xc3\xa9's dogs, 12 of them\n [MASK]\t\xf0\x9f\x90\xb6 \xe4\xb8\xad"
+                " e\xcc\x81 WE'RE x\xe2\x80\x8d\xe2\x93\x90_ \xd9\xa3\r\n\n \xe2\x80\xa9  ";
         struct ran_encoding e = {0};
         struct ran_buf back = {0};
 
