@@ -247,7 +247,8 @@ int ran_fields_init(const struct ran_field *fields, void *base,
 int ran_field_init(const struct ran_field *fields, const struct ran_field *field, void *base,
                    struct ran_error *err);
 void ran_fields_release(const struct ran_field *fields, void *base);
-/* Sets one field from text; the sentence says what would be right. */
+/* Sets one field from text, which is UTF-8 unless the field is local; the sentence says what would
+ * be right. */
 int ran_field_set(const struct ran_field *field, void *base, const char *text,
                   struct ran_error *err);
 /* Sets the fields that a JSON object names. An unknown member, or a value of the wrong type, is an

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/cjson.h"
+#include "base/utf8.h"
 #include "ran.h"
 
 /* Whole numbers up to here pass through JSON, where every number may become a double, unharmed: no
@@ -195,11 +196,28 @@ static int add_item(struct ran_list *list, const char *text, struct ran_error *e
         return RAN_OK;
 }
 
+/* All but names of files, which may be any bytes: it is written to JSON, and compared with it. */
+static int check_utf8(const struct ran_field *field, const char *text, struct ran_error *err)
+{
+        const unsigned char *s = (const unsigned char *)text;
+        size_t n = strlen(text), length;
+
+        for (; n > 0; s += length, n -= length) {
+                length = utf8_sequence(s, n);
+                if (length == 0)
+                        return ran_fail(err, RAN_EINVAL, "%s is not valid UTF-8",
+                                        option_name(field).text);
+        }
+        return RAN_OK;
+}
+
 int ran_field_set(const struct ran_field *field, void *base, const char *text,
                   struct ran_error *err)
 {
         void *value = place(field, base);
 
+        if (!field->local && check_utf8(field, text, err) != RAN_OK)
+                return RAN_EINVAL;
         switch (field->type) {
         case RAN_FIELD_BOOL:
                 return set_bool(field, value, text, err);
@@ -474,15 +492,7 @@ int ran_fields_parse(const struct ran_field *fields, void *base, const char *jso
 
 static void add_string(struct ran_buf *out, const char *s)
 {
-        cJSON *string = cJSON_CreateStringReference(s);
-        char *text = string != NULL ? cJSON_PrintUnformatted(string) : NULL;
-
-        if (text != NULL)
-                ran_buf_str(out, text);
-        else
-                out->failed = true;
-        cJSON_free(text);
-        cJSON_Delete(string);
+        ran_buf_json(out, s, strlen(s));
 }
 
 static void add_list(struct ran_buf *out, const struct ran_list *list)

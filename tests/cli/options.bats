@@ -122,6 +122,14 @@ ignored() {
   [[ ${lines[0]} == *'columns is read: it cannot be the output, too' ]]
 }
 
+@test "options: a value that is not UTF-8 was written to a configuration that nobody could read" {
+  run -2 --separate-stderr ran-classify --drop $'caf\xe9' --print-config
+  [ "${stderr_lines[0]}" = 'ran-classify: --drop is not valid UTF-8' ]
+  run -2 --separate-stderr ran-train classify --eol-token=$'\xff' --print-config
+  [ "${stderr_lines[0]}" = 'ran-train: --eol-token is not valid UTF-8' ]
+  run -3 --separate-stderr ran-classify -m $'caf\xe9.ran' # names of files are any bytes
+}
+
 @test "options: a configuration of --print-config, all defaults, was refused for what nobody asked" {
   ran-attnmask --print-config >config.json
   run -0 ran-attnmask --config config.json --length 3

@@ -1,10 +1,12 @@
 /* Any words as a command line, and any bytes as its configuration file: the program ends with 0
- * (help and the like), 2 or 3, or its settings are in their bounds. The first byte is how many
- * bytes the configuration has; the words are separated by NUL. */
+ * (help and the like), 2 or 3, or its settings are in their bounds, and what --print-config writes
+ * of them gives the same settings. The first byte is how many bytes the configuration has; the
+ * words are separated by NUL. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "../../cmd/cmd.h"
+#include "../../cmd/program.h"
 #include "tiny.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -27,7 +29,7 @@ static const char *const names[] = {"one", "two", "three", NULL};
 static const struct ran_field other_fields[] = {
         {"pile", 0, RAN_FIELD_LIST, 0, .help = "several"},
         {"several", 's', RAN_FIELD_CHOICES, offsetof(__typeof__(others), choices), .choices = names,
-         .help = "some"},
+         .initial = "one", .help = "some"},
         {"any_text", 't', RAN_FIELD_TEXT, offsetof(__typeof__(others), text), .help = "words"},
         {"real", 'x', RAN_FIELD_REAL, offsetof(__typeof__(others), real), -1, 2.5, .initial = "0.5",
          .help = "a number"},
@@ -48,14 +50,6 @@ static const struct cmd_program program = {.name = "ran-test run",
                                            .groups = groups,
                                            .prefix = "vocab-"};
 
-static void release(void)
-{
-        for (const struct cmd_group *g = groups; g->title != NULL; g++)
-                ran_fields_release(g->fields, g->base);
-        free(cmd_common.config);
-        cmd_common.config = NULL;
-}
-
 /* ---- one command line ------------------------------------------------------------------------ */
 
 enum { WORDS = 20 };
@@ -72,13 +66,37 @@ static void check(int first, int argc)
 struct line {
         int argc;
         char **argv;
+        struct ran_buf settings; /* as --print-config writes them */
 };
 
 static void parse(void *arg)
 {
-        const struct line *line = arg;
+        struct line *line = arg;
 
         check(cmd_parse(&program, line->argc, line->argv), line->argc);
+        cmd_print_config(&program, &line->settings);
+}
+
+static void release_fields(void)
+{
+        for (const struct cmd_group *g = groups; g->title != NULL; g++)
+                ran_fields_release(g->fields, g->base);
+        free(cmd_common.config);
+        cmd_common.config = NULL;
+}
+
+static void check_again(const struct ran_buf *settings)
+{
+        struct tiny_file file;
+
+        tiny_open(&file, settings->data, settings->len);
+        struct line again = {3, (char *[]){"run", "-c", file.path, NULL}, {0}};
+        if (tiny_run(parse, &again) != -1 || again.settings.len != settings->len ||
+            memcmp(again.settings.data, settings->data, settings->len) != 0)
+                abort();
+        release_fields();
+        ran_buf_release(&again.settings);
+        tiny_close(&file);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -100,10 +118,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (char *w = words, *end = words + size - 1 - n; w < end && argc < WORDS + 3;
              w += strlen(w) + 1)
                 argv[argc++] = w;
-        int status = tiny_run(parse, &(struct line){argc, argv});
+        struct line line = {argc, argv, {0}};
+        int status = tiny_run(parse, &line);
         if (status != -1 && status != CMD_OK && status != CMD_USAGE && status != CMD_FAILED)
                 abort();
-        release();
+        release_fields();
+        if (status == -1)
+                check_again(&line.settings);
+        ran_buf_release(&line.settings);
         free(words);
         tiny_close(&file);
         return 0;

@@ -103,7 +103,7 @@ TEST(field_set_from_text)
         CHECK_OK(ran_field_set(named("title"), &s, "a \"b\"\n\xc3\xa9", &err), err);
         CHECK_OK(ran_field_set(named("drop"), &s, "text", &err), err);
         CHECK_OK(ran_field_set(named("drop"), &s, "id", &err), err);
-        CHECK_OK(ran_field_set(named("output"), &s, "m.ran", &err), err);
+        CHECK_OK(ran_field_set(named("output"), &s, "m\xff.ran", &err), err); /* a file */
         CHECK(!s.rotary && s.window == 65536 && s.rate == 2.5e-4 && s.mask == 2);
         check_json(&s, "\"rotary\":false,\"min_window\":65536,\"seed\":0,\"learning_rate\":0.00025,"
                        "\"mask\":\"prefix\",\"title\":\"a \\\"b\\\"\\n\xc3\xa9\","
@@ -162,6 +162,8 @@ static void refused(const char *name, const char *text, const char *sentence)
 TEST(field_set_says_what_would_be_right)
 {
         refused("rotary", "yes", "--rotary must be true or false, not 'yes'");
+        refused("title", "a\xff", "--title is not valid UTF-8");
+        refused("drop", "\xc3", "--drop is not valid UTF-8");
         refused("min_window", "abc",
                 "--min-window must be a whole number from 1 to 65536, not 'abc'");
         refused("min_window", "0", "--min-window must be a whole number from 1 to 65536, not '0'");
