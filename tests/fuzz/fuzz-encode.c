@@ -1,12 +1,14 @@
 /* Any text: a vocabulary is learned from it, and it is cut into pieces of that one and of others,
- * which lie inside of it. Byte pairs give the text back. The first two bytes choose the settings.
- */
+ * which lie inside of it. Byte pairs give the text back, and a vocabulary with room for all of a
+ * text knows all of it. The first two bytes choose the settings. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "ran.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { SMALL = 40, LARGE = 1 << 16 };
 
 static struct ran_vocab_settings settings_of(size_t bits)
 {
@@ -20,7 +22,7 @@ static struct ran_vocab_settings settings_of(size_t bits)
                     ran_field_init(ran_vocab_fields, f, &s, NULL) != RAN_OK)
                         abort();
         s.min_count = 1;
-        s.vocab_size = s.vocab_type == RAN_VOCAB_BPE ? 300 : 40;
+        s.vocab_size = s.vocab_type == RAN_VOCAB_BPE ? 300 : bits & 1 << 14 ? SMALL : LARGE;
         bits /= 3;
         if (bits % 2 == 0)
                 return s;
@@ -72,6 +74,18 @@ static void check_places(const struct ran_encoding *e, size_t V, size_t end)
                         abort();
 }
 
+/* But for U+0000, which no piece has. */
+static void check_known(const struct ran_tokenizer *t, const char *text, size_t n)
+{
+        struct ran_encoding e = {0};
+
+        if (ran_tokenizer_encode(t, text, n, &e, NULL) == RAN_OK)
+                for (size_t i = 0; i < e.n; i++)
+                        if (e.ids[i] == RAN_UNK)
+                                abort();
+        ran_encoding_release(&e);
+}
+
 static void use(const struct ran_tokenizer *t, const char *text, size_t n, bool lossless)
 {
         struct ran_encoding e = {0};
@@ -118,6 +132,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct ran_tokenizer *t = learn(&settings, text, n);
         if (t != NULL)
                 use(t, text, n, type == RAN_VOCAB_BPE && bits / 3 % 2 == 0);
+        if (t != NULL && settings.vocab_size == LARGE && settings.max_word > n &&
+            memchr(text, 0, n) == NULL)
+                check_known(t, text, n);
         ran_tokenizer_free(t);
         ran_fields_release(ran_vocab_fields, &settings);
 

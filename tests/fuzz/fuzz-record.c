@@ -1,5 +1,6 @@
 /* Any bytes as a record: refused with a sentence, or members that lie inside the line and can be
- * decoded, walked and written again. */
+ * decoded, walked and written again; numbers are those that the C library reads. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,16 +26,39 @@ static void check_string(const char *line, struct ran_span value)
         ran_buf_release(&back);
 }
 
+static void check_number(const char *s, size_t n)
+{
+        char *text = strndup(s, n);
+        struct ran_buf shortest = {0};
+        double x, y = text != NULL ? strtod(text, NULL) : NAN; /* the locale is C here */
+
+        free(text);
+        if (ran_parse_double(s, n, &x) != isfinite(y))
+                abort();
+        if (!isfinite(y))
+                return;
+        if (memcmp(&x, &y, sizeof x) != 0)
+                abort();
+        ran_buf_double(&shortest, x);
+        if (!ran_parse_double(shortest.data, shortest.len, &y) || y != x)
+                abort();
+        shortest.len = 0;
+        ran_buf_float(&shortest, (float)x);
+        if (isfinite((float)x) &&
+            (!ran_parse_double(shortest.data, shortest.len, &y) || (float)y != (float)x))
+                abort();
+        ran_buf_release(&shortest);
+}
+
 static void check_value(const char *line, struct ran_span value, char type)
 {
         struct ran_span name = {0, 0}, item;
         size_t pos = 0;
-        double x;
 
         if (type == 's')
                 check_string(line, value);
         if (type == 'n')
-                ran_parse_double(line + value.begin, value.end - value.begin, &x);
+                check_number(line + value.begin, value.end - value.begin);
         if (type != 'o' && type != 'a')
                 return;
         while (ran_json_next(line, value, &pos, &name, &item, &type)) {
@@ -42,6 +66,8 @@ static void check_value(const char *line, struct ran_span value, char type)
                         abort();
                 if (type == 's')
                         check_string(line, item);
+                if (type == 'n')
+                        check_number(line + item.begin, item.end - item.begin);
         }
 }
 
