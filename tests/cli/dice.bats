@@ -13,7 +13,7 @@ bats_require_minimum_version 1.5.0
 }
 
 # What the dice say to programs that are wrong: one in the place of ran-lm, or of all.
-@test "dice: an answer that depends on -j, a silent failure and a model without success are seen" {
+@test "dice: an answer that depends on -j or on later records, a silent failure and a model without success are seen" {
   mkdir "$BATS_TEST_TMPDIR/work" "$BATS_TEST_TMPDIR/bin"
   cd "$BATS_TEST_TMPDIR/work"
   for program in ran-classify ran-tag ran-attnmask ran-lm; do
@@ -23,6 +23,11 @@ bats_require_minimum_version 1.5.0
   chmod +x ../bin/*
   RAN_BIN=$BATS_TEST_TMPDIR/bin run -1 "$BATS_TEST_DIRNAME/../dice/run" 9 3
   [[ $output == 'dice: seed 3: another output with -j 1: ran-'* ]]
+  for program in ran-classify ran-tag ran-attnmask ran-lm; do
+    printf '#!/bin/bash\nfile=${@: -1}\n[ -e "$file" ] || file=-\ncat "$file" | wc -l\n' >../bin/$program
+  done
+  RAN_BIN=$BATS_TEST_TMPDIR/bin run -1 "$BATS_TEST_DIRNAME/../dice/run" 9 3
+  [[ $output == 'dice: seed 3: another output without the records behind: '* ]]
   rm ../bin/*
   printf '#!/bin/sh\nexit 3\n' >../bin/ran-train
   chmod +x ../bin/ran-train
