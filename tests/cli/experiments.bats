@@ -440,6 +440,19 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
   [ ! -e kept/1.result ]
 }
 
+@test "experiments: a folder with files of somebody else was written over" {
+  weather >train.jsonl
+  mkdir mine
+  echo precious >mine/test
+  run -3 cross-validate -k 2 --work mine -o out.jsonl train.jsonl $tiny
+  [[ $output == *'mine holds other files: name a new folder, or an empty one'* ]]
+  run -3 seeds -n 1 --work mine train.jsonl train.jsonl $tiny --no-dev
+  run -3 ablations mine train.jsonl train.jsonl $tiny
+  run -3 memory-test mine train.jsonl
+  [ "$(ls -A mine)" = test ]
+  [ "$(cat mine/test)" = precious ]
+}
+
 @test "experiments: each says what it takes, and the README what it is" {
   for script in "$root"/share/experiments/*; do
     [ -x "$script" ] || continue
