@@ -148,6 +148,18 @@ tiny_model() {
   run -2 label-all
 }
 
+@test "examples: label-all took results within the folder for more to be labelled" {
+  tiny_model model.ran
+  mkdir in
+  weather >in/a.jsonl
+  label-all model.ran in in/out
+  label-all model.ran in in/out
+  [ "$(find in -name '*.jsonl' | sort | paste -s -d ' ')" = 'in/a.jsonl in/out/a.jsonl' ]
+  run -2 label-all model.ran in ./in/
+  [[ $output == *'RESULTS is FOLDER itself'* ]]
+  (cd in && label-all ../model.ran . out && [ "$(find . -name a.jsonl | wc -l)" -eq 2 ])
+}
+
 @test "examples: label-all took what could be unpacked of a damaged file for all of it" {
   tiny_model model.ran
   mkdir in
