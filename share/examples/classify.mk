@@ -31,13 +31,14 @@ ifeq ($(strip $(SHARDS)),)
 %.labelled.jsonl: %.jsonl model.ran
 	ran-classify -m model.ran -o $@ $<
 else
-# The results of the parts, one after another, are those of the whole.
+# The results of the parts, one after another, are those of the whole. Their names say of how many, lest
+# some be left from another number.
 numbers := $(shell seq $(SHARDS))
-%.labelled.jsonl: $(foreach i,$(numbers),%.part-$(i))
+%.labelled.jsonl: $(foreach i,$(numbers),%.part-$(i)-of-$(SHARDS))
 	cat $^ >$@
 
 define part
-%.part-$(1): %.jsonl model.ran
+%.part-$(1)-of-$(SHARDS): %.jsonl model.ran
 	ran-classify -m model.ran -j 1 --shard $(1)/$(SHARDS) -o $$@ $$<
 endef
 $(foreach i,$(numbers),$(eval $(call part,$(i))))

@@ -97,7 +97,7 @@ tiny_model() {
   ran-classify -m model.ran news.jsonl >whole
   mk -j 2 SHARDS=3 news.labelled.jsonl
   cmp whole news.labelled.jsonl
-  [ ! -e news.part-1 ]
+  [ -z "$(find . -name 'news.part-*')" ]
   # A change of the documents is a new model, one of the test documents a new report only.
   mk
   touch test.jsonl
@@ -123,6 +123,10 @@ tiny_model() {
   run -3 --separate-stderr shard-classify nowhere.ran 2 in.jsonl
   [ -z "$output" ]
   run -2 shard-classify
+  for n in 0 x -1 ''; do # each was no result, with status 0
+    run -2 shard-classify "a model.ran" "$n" in.jsonl
+    [[ $output == *'how many processes?'* ]]
+  done
 }
 
 @test "examples: label-all does what has changed, and goes on past what it cannot read" {
