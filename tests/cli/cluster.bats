@@ -71,6 +71,9 @@ parallel_or_skip() {
   # A part that fails as a whole is a failure.
   run parallel-shards nowhere.ran documents.jsonl 3
   [ "$status" -ne 0 ]
+  for n in 0 x; do # each was no result, and success
+    run -2 parallel-shards model.ran documents.jsonl $n
+  done
 }
 
 @test "cluster: GNU parallel deals out pieces of the file" {
@@ -137,20 +140,20 @@ teardown() {
   slurm_up || skip "Slurm does not start here: $(tail -n 1 slurm/*.log 2>/dev/null | tail -n 1)"
   job() { sbatch -Q --wait -o log "$@" "$share/cluster/slurm-classify" model.ran documents.jsonl parts 12; }
   timed '12 tasks, two at a time, Slurm' job --array=1-12
-  [ "$(ls parts | tr '\n' ' ')" = "$(seq -f 'part-%02g' 12 | tr '\n' ' ')" ]
+  [ "$(ls parts | tr '\n' ' ')" = "$(seq -f 'part-%02g-of-12' 12 | tr '\n' ' ')" ]
   cat parts/part-* | cmp whole.jsonl -
   # Two are lost: the same again, or those alone.
-  touch -r parts/part-05 before
-  rm parts/part-03 parts/part-11
+  touch -r parts/part-05-of-12 before
+  rm parts/part-03-of-12 parts/part-11-of-12
   job --array=3,11
   cat parts/part-* | cmp whole.jsonl -
-  [ ! parts/part-05 -nt before ]
+  [ ! parts/part-05-of-12 -nt before ]
   # A part that cannot be done is a job that failed, and no file.
-  rm parts/part-01
+  rm parts/part-01-of-12
   rm model.ran
   run job --array=1
   [ "$status" -ne 0 ]
-  [ ! -e parts/part-01 ]
+  [ ! -e parts/part-01-of-12 ]
   # Not in an array.
   run "$share/cluster/slurm-classify" model.ran documents.jsonl parts 12
   [ "$status" -eq 2 ]
