@@ -1,0 +1,31 @@
+#!/usr/bin/env bats
+# What is twice as large takes twice as long. Each test gives one thing in hundreds of thousands, which
+# would take minutes if each were compared with all others, and takes less than a second.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+  PATH=${RAN_BIN:-$PWD/build}:$PATH
+  cd "$BATS_TEST_TMPDIR"
+}
+
+# soon COMMAND...: in 20 seconds of a processor, which are many for what it does.
+soon() (
+  ulimit -t 20
+  "$@"
+)
+
+# list N FORMAT: the numbers from 1 on in that format, a comma between.
+list() {
+  awk -v n="$1" -v format="$2" \
+    'BEGIN { for (i = 1; i <= n; i++) printf (i > 1 ? "," : "") format, i, i }'
+}
+
+@test "linear: labels of a record beside a soft label of as many others" {
+  {
+    printf '{"labels":[%s],"p":{%s},"text":"a b"}\n' "$(list 300000 '"a%d"')" "$(list 300000 '"b%d":0.5')"
+    echo '{"labels":[],"text":"a b c"}'
+  } >train.jsonl
+  soon ran-train classify -q --check --soft-label p train.jsonl >report.json
+  [ "$(jq '.labels | length' report.json)" -eq 600000 ]
+}
