@@ -29,3 +29,10 @@ list() {
   soon ran-train classify -q --check --soft-label p train.jsonl >report.json
   [ "$(jq '.labels | length' report.json)" -eq 600000 ]
 }
+
+@test "linear: columns of a word" {
+  echo '[UNK]' >vocab.txt
+  { printf 'a %.0s' {1..300000}; echo O; } >wide.conll
+  soon ran-tokenize encode -q --vocab vocab.txt wide.conll >out.jsonl
+  [ "$(jq -c '[(.columns | length), .columns[-1], .tags]' out.jsonl)" = '[299999,["a"],["O"]]' ]
+}
