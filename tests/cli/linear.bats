@@ -36,3 +36,11 @@ list() {
   soon ran-tokenize encode -q --vocab vocab.txt wide.conll >out.jsonl
   [ "$(jq -c '[(.columns | length), .columns[-1], .tags]' out.jsonl)" = '[299999,["a"],["O"]]' ]
 }
+
+@test "linear: names of numbers, the last first" {
+  awk 'BEGIN { printf "{\"id2label\":{"
+    for (i = 299999; i >= 0; i--) printf "\"%d\":\"c%d\"%s", i, i, (i > 0 ? "," : "}}\n") }' >names.json
+  printf '{"label":%d,"text":"a b"}\n' 0 123456 299999 >train.jsonl
+  soon ran-train classify -q --check --label-names names.json train.jsonl >report.json
+  [ "$(jq -c '.labels | keys' report.json)" = '["c0","c123456","c299999"]' ]
+}
