@@ -44,3 +44,15 @@ list() {
   soon ran-train classify -q --check --label-names names.json train.jsonl >report.json
   [ "$(jq -c '.labels | keys' report.json)" = '["c0","c123456","c299999"]' ]
 }
+
+@test "linear: spans around a word of as many pieces" {
+  echo '{"text":"ab ab"}' | ran-tokenize learn -q --type bpe --size 261 -o vocab.json
+  awk 'BEGIN { printf "{\"text\":\""
+    for (i = 0; i < 200000; i++) printf i == 100000 ? "%01000000d ab " : "ab ", 0
+    printf "\",\"spans\":["
+    for (i = 0; i < 200000; i++) {
+      at = 3 * i + (i < 100000 ? 0 : 1000001); printf (i > 0 ? "," : "") "[%d,%d,\"X\"]", at, at + 2 }
+    print "]}" }' >train.jsonl
+  soon ran-train tag -q --check --vocab vocab.json train.jsonl >report.json
+  [ "$(jq -c .tags report.json)" = '{"B-X":200000,"O":1}' ]
+}
