@@ -1104,9 +1104,9 @@ struct ran_dataset {
         } spool;
         size_t keep; /* bytes of each that stay in memory; 0: RAN_SPOOL_KEEP */
         /* While it is built. */
-        bool fixed;      /* the classes were given */
-        uint32_t *slots; /* open hash table of names: class + 1, 0 for none */
-        size_t slot_count, names_cap;
+        bool fixed;                   /* the classes were given */
+        struct ran_known_names *known; /* to find a class by its name; NULL: there is none yet */
+        size_t names_cap;
 };
 /* A label that the given classes do not have: no answer is right for it. Never in training data. Of
  * the labels of a document these come last, and each counts. */

@@ -37,7 +37,7 @@ int tokenizer_add(struct ran_tokenizer *t, const char *piece, size_t n, struct r
         if (ran_tokenizer_find(t, piece, n, &id))
                 return ran_fail(err, RAN_EFORMAT, "the piece '%.*s' is there twice, as %u and %zu",
                                 n < 80 ? (int)n : 80, piece, (unsigned)id, t->pieces.n);
-        id = strings_add(&t->pieces, strings_hash(STRINGS_HASH_START, piece, n), piece, n, err);
+        id = strings_add(&t->pieces, strings_hash(strings_start, piece, n), piece, n, err);
         return id != STRINGS_NONE ? RAN_OK : RAN_ENOMEM;
 }
 
@@ -65,8 +65,8 @@ int tokenizer_add_special(struct ran_tokenizer *t, const struct added_token *tok
         if (grown == NULL)
                 return RAN_ENOMEM;
         a->token = grown;
-        if (strings_add(&a->content, strings_hash(STRINGS_HASH_START, content, length), content,
-                        length, err) == STRINGS_NONE)
+        if (strings_add(&a->content, strings_hash(strings_start, content, length), content, length,
+                        err) == STRINGS_NONE)
                 return RAN_ENOMEM;
         a->token[n] = *token;
         a->first[(unsigned char)content[0]] = true;
@@ -89,7 +89,7 @@ int tokenizer_set_prefix(struct ran_tokenizer *t, const char *prefix, struct ran
         free(t->prefix);
         t->prefix = copy;
         t->prefix_n = n;
-        t->prefix_hash = strings_hash(STRINGS_HASH_START, copy, t->prefix_n);
+        t->prefix_hash = strings_hash(strings_start, copy, t->prefix_n);
         return RAN_OK;
 }
 
@@ -272,8 +272,8 @@ uint32_t ran_tokenizer_unknown(const struct ran_tokenizer *t)
 
 bool ran_tokenizer_find(const struct ran_tokenizer *t, const char *piece, size_t n, uint32_t *id)
 {
-        uint32_t found = strings_find(&t->pieces, strings_hash(STRINGS_HASH_START, piece, n), "", 0,
-                                      piece, n);
+        uint32_t found =
+                strings_find(&t->pieces, strings_hash(strings_start, piece, n), "", 0, piece, n);
 
         if (found != STRINGS_NONE)
                 *id = found;
