@@ -71,3 +71,12 @@ list() {
   [ "$(jq '.lm.masks | length' many.out)" -eq 8000 ]
   [ "$(cut -d ' ' -f 1 many.peak)" -lt $(($(cut -d ' ' -f 1 few.peak) * 3 / 2)) ]
 }
+
+@test "linear: what goes by the square of the tags is said" {
+  awk 'BEGIN { for (i = 0; i < 200; i++)
+    printf "{\"tokens\":[\"a\",\"b\"],\"tags\":[\"B-t%d\",\"O\"]}\n", i }' >train.jsonl
+  run --separate-stderr ran-train tag --dry-run --no-dev train.jsonl
+  [[ $stderr == *'there are 201 tags: time grows with the square of their number, but for --no-crf --wide 0'* ]]
+  run --separate-stderr ran-train tag --dry-run --no-dev --no-crf --wide 0 train.jsonl
+  [[ $stderr != *'square'* ]]
+}
