@@ -7,6 +7,7 @@
  */
 #include "conll.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { UNIVERSAL = 10 }; /* columns of CoNLL-U */
@@ -207,55 +208,99 @@ static int check_line(const struct conll *c, const struct walk *w, struct ran_er
         return RAN_OK;
 }
 
-/* A column of all words, as a JSON array. */
-static void add_column(const struct conll *c, const char *block, size_t n, size_t column,
-                       struct ran_buf *out)
+/* The line of a word, and how far it was read. */
+struct row {
+        const char *line;
+        size_t n, at;
+};
+
+struct rows {
+        struct row *row;
+        size_t n, cap;
+};
+
+/* Lists the words of a block; *line: which one is at fault. */
+static int list_rows(struct rows *rows, const struct conll *c, const char *block, size_t n,
+                     size_t *line, struct ran_error *err)
 {
         struct walk w = {.block = block, .size = n};
-        const char *between = "[";
 
         while (next_line(&w)) {
+                *line = w.number;
                 if (kind_of(c, w.line, w.n) != WORD)
                         continue;
-                struct ran_span field = find_field(c, w.line, w.n, column);
-                ran_buf_str(out, between);
-                ran_buf_json(out, w.line + field.begin, field.end - field.begin);
-                between = ",";
+                int code = check_line(c, &w, err);
+                if (code != RAN_OK)
+                        return code;
+                struct row *row = ran_grow(rows->row, &rows->cap, rows->n + 1, sizeof(*row), err);
+                if (row == NULL)
+                        return RAN_ENOMEM;
+                rows->row = row;
+                row[rows->n++] = (struct row){w.line, w.n, 0};
         }
-        ran_buf_str(out, between[0] == '[' ? "[]" : "]");
+        return RAN_OK;
+}
+
+/* A column of all words, as a JSON array. */
+static void add_column(const struct conll *c, const struct rows *rows, size_t column,
+                       struct ran_buf *out)
+{
+        ran_buf_char(out, '[');
+        for (size_t i = 0; i < rows->n; i++) {
+                const struct row *row = &rows->row[i];
+                struct ran_span field = find_field(c, row->line, row->n, column);
+                ran_buf_str(out, i > 0 ? "," : "");
+                ran_buf_json(out, row->line + field.begin, field.end - field.begin);
+        }
+        ran_buf_char(out, ']');
+}
+
+/* All columns but two, as arrays. Each line is read once, on and on, however many there are. */
+static void add_others(const struct conll *c, struct rows *rows, size_t tag, struct ran_buf *out)
+{
+        bool any = false;
+
+        for (size_t column = 1; column <= c->columns; column++) {
+                bool wanted = column != c->word && column != tag;
+                if (wanted)
+                        ran_buf_str(out, any ? ",[" : ",\"columns\":[[");
+                any |= wanted;
+                for (size_t i = 0; i < rows->n; i++) {
+                        struct row *row = &rows->row[i];
+                        struct ran_span field = {0, 0};
+                        next_field(c->tabs, row->line, row->n, &row->at, &field);
+                        if (!wanted)
+                                continue;
+                        ran_buf_str(out, i > 0 ? "," : "");
+                        ran_buf_json(out, row->line + field.begin, field.end - field.begin);
+                }
+                ran_buf_str(out, wanted ? "]" : "");
+        }
+        ran_buf_str(out, any ? "]" : "");
 }
 
 int conll_import(const struct conll *c, const char *block, size_t n, size_t doc,
                  struct ran_buf *out, size_t *line, struct ran_error *err)
 {
-        struct walk w = {.block = block, .size = n};
+        struct rows rows = {0};
         bool tagged = c->tag > 0 && c->tag != c->word;
-        const char *between = ",\"columns\":[";
+        int code = list_rows(&rows, c, block, n, line, err);
 
-        while (next_line(&w)) {
-                int code = kind_of(c, w.line, w.n) == WORD ? check_line(c, &w, err) : RAN_OK;
-                *line = w.number;
-                if (code != RAN_OK)
-                        return code;
+        if (code == RAN_OK) {
+                ran_buf_char(out, '{');
+                if (doc > 0)
+                        ran_buf_printf(out, "\"doc\":%zu,", doc);
+                ran_buf_str(out, "\"tokens\":");
+                add_column(c, &rows, c->word, out);
+                if (tagged) {
+                        ran_buf_str(out, ",\"tags\":");
+                        add_column(c, &rows, c->tag, out);
+                }
+                add_others(c, &rows, tagged ? c->tag : 0, out);
+                ran_buf_char(out, '}');
         }
-        ran_buf_char(out, '{');
-        if (doc > 0)
-                ran_buf_printf(out, "\"doc\":%zu,", doc);
-        ran_buf_str(out, "\"tokens\":");
-        add_column(c, block, n, c->word, out);
-        if (tagged) {
-                ran_buf_str(out, ",\"tags\":");
-                add_column(c, block, n, c->tag, out);
-        }
-        for (size_t i = 1; i <= c->columns; i++) {
-                if (i == c->word || (tagged && i == c->tag))
-                        continue;
-                ran_buf_str(out, between);
-                add_column(c, block, n, i, out);
-                between = ",";
-        }
-        ran_buf_str(out, between[1] == '\0' ? "]}" : "}");
-        return RAN_OK;
+        free(rows.row);
+        return code;
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */

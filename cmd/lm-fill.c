@@ -61,10 +61,9 @@ struct scratch {
         struct ran_state *state;
         struct cmd_gaps gaps;
         struct ran_sampler sampler;
-        float *logits; /* (gaps, V) */
-        size_t logits_cap;
-        uint32_t *best; /* (top) */
-        double *p;      /* (top) */
+        uint32_t *best;      /* (top) */
+        double *p;           /* (top) */
+        struct ran_buf rows; /* of logits, as they are written */
 };
 
 static void free_scratch(void *arg)
@@ -74,9 +73,9 @@ static void free_scratch(void *arg)
         ran_state_free(s->state);
         cmd_gaps_release(&s->gaps);
         ran_sampler_release(&s->sampler);
-        free(s->logits);
         free(s->best);
         free(s->p);
+        ran_buf_release(&s->rows);
         free(s);
 }
 
@@ -97,42 +96,38 @@ static void *make_scratch(void *arg, struct ran_error *err)
         return NULL;
 }
 
-/* Fills logits. */
-static int score(const struct filler *f, struct scratch *s, const struct ran_record *record,
-                 struct ran_error *err)
+static int read_gaps(const struct filler *f, struct scratch *s, const struct ran_record *record,
+                     struct ran_error *err)
 {
         const struct cmd_gaps_how how = {.tokenizer = f->lm.tokenizer,
                                          .V = f->lm.V,
                                          .mask = f->lm.tokenizer != NULL ? f->lm.reserved.mask
                                                                          : RAN_MASK,
                                          .mask_token = options.mask_token};
-        struct cmd_gaps *g = &s->gaps;
-        size_t floats;
-        int code = cmd_gaps_read(g, &how, record, err);
 
-        if (code != RAN_OK)
-                return code;
-        if (__builtin_mul_overflow(g->n, f->lm.V, &floats))
-                return ran_fail(err, RAN_ENOMEM, "no memory for the logits of %zu gaps", g->n);
-        float *logits = ran_grow(s->logits, &s->logits_cap, floats, sizeof *logits, err);
-        if (logits == NULL)
-                return RAN_ENOMEM;
-        s->logits = logits;
-        return ran_lm_fill(f->lm.model, s->state, g->ids, g->L, g->places, g->n, NULL, NULL, logits,
-                           err);
+        return cmd_gaps_read(&s->gaps, &how, record, err);
 }
 
-static int add_gap(struct ran_buf *out, const struct filler *f, struct scratch *s, size_t i,
-                   struct ran_error *err)
+/* What a record gets. */
+struct answer {
+        const struct filler *f;
+        struct scratch *s;
+        struct ran_buf *out;
+};
+
+static int add_gap(void *arg, size_t i, const float *logits, struct ran_error *err)
 {
+        const struct answer *a = arg;
+        const struct filler *f = a->f;
+        struct scratch *s = a->s;
+        struct ran_buf *out = a->out;
         size_t n;
-        int code = ran_sampler_best(&s->sampler, s->logits + i * f->lm.V, f->lm.V, f->top, s->best,
-                                    s->p, &n, err);
+        int code = ran_sampler_best(&s->sampler, logits, f->lm.V, f->top, s->best, s->p, &n, err);
 
         if (code != RAN_OK)
                 return code;
-        ran_buf_printf(out, "{\"start\":%zu,\"end\":%zu,\"candidates\":[", s->gaps.start[i],
-                       s->gaps.end[i]);
+        ran_buf_printf(out, "%s{\"start\":%zu,\"end\":%zu,\"candidates\":[", i == 0 ? "" : ",",
+                       s->gaps.start[i], s->gaps.end[i]);
         for (size_t k = 0; k < n; k++) {
                 ran_buf_str(out, k == 0 ? "{" : ",{");
                 lm_add_token(out, &f->lm, s->best[k]);
@@ -141,6 +136,10 @@ static int add_gap(struct ran_buf *out, const struct filler *f, struct scratch *
                 ran_buf_char(out, '}');
         }
         ran_buf_str(out, "]}");
+        if (options.logits) {
+                ran_buf_str(&s->rows, i == 0 ? "" : ",");
+                lm_add_row(&s->rows, logits, f->lm.V);
+        }
         return RAN_OK;
 }
 
@@ -149,17 +148,21 @@ static int fill_record(void *arg, void *scratch, const struct cmd_line *line, st
 {
         const struct filler *f = arg;
         struct scratch *s = scratch;
-        int code = score(f, s, &line->record, err);
+        const struct cmd_gaps *g = &s->gaps;
+        struct answer a = {f, s, out};
+        int code = read_gaps(f, s, &line->record, err);
 
+        s->rows.len = 0;
         ran_buf_str(out, "{\"masks\":[");
-        for (size_t i = 0; code == RAN_OK && i < s->gaps.n; i++) {
-                ran_buf_str(out, i == 0 ? "" : ",");
-                code = add_gap(out, f, s, i, err);
-        }
+        if (code == RAN_OK)
+                code = ran_lm_fill_each(f->lm.model, s->state, g->ids, g->L, g->places, g->n,
+                                        add_gap, &a, err);
         ran_buf_char(out, ']');
         if (options.logits && code == RAN_OK) {
-                ran_buf_str(out, ",\"logits\":");
-                lm_add_rows(out, s->logits, s->gaps.n, f->lm.V);
+                ran_buf_str(out, ",\"logits\":[");
+                ran_buf_add(out, s->rows.data, s->rows.len);
+                ran_buf_char(out, ']');
+                out->failed |= s->rows.failed;
         }
         ran_buf_char(out, '}');
         return code;

@@ -131,7 +131,7 @@ void lm_add_ids(struct ran_buf *out, const uint32_t *ids, size_t n)
         ran_buf_char(out, ']');
 }
 
-static void add_floats(struct ran_buf *out, const float *x, size_t n)
+void lm_add_row(struct ran_buf *out, const float *x, size_t n)
 {
         ran_buf_char(out, '[');
         for (size_t i = 0; i < n; i++) {
@@ -156,7 +156,7 @@ void lm_add_tokens(struct ran_buf *out, const struct lm *lm, const uint32_t *ids
                 ran_buf_char(out, ']');
         }
         ran_buf_str(out, ",\"nll\":");
-        add_floats(out, nll, n);
+        lm_add_row(out, nll, n);
 }
 
 void lm_add_rows(struct ran_buf *out, const float *x, size_t rows, size_t cols)
@@ -164,7 +164,7 @@ void lm_add_rows(struct ran_buf *out, const float *x, size_t rows, size_t cols)
         ran_buf_char(out, '[');
         for (size_t i = 0; i < rows; i++) {
                 ran_buf_str(out, i == 0 ? "" : ",");
-                add_floats(out, x + i * cols, cols);
+                lm_add_row(out, x + i * cols, cols);
         }
         ran_buf_char(out, ']');
 }

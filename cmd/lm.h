@@ -56,6 +56,8 @@ void lm_add_tokens(struct ran_buf *out, const struct lm *lm, const uint32_t *ids
 void lm_add_token(struct ran_buf *out, const struct lm *lm, uint32_t id);
 /* `[7,9]` */
 void lm_add_ids(struct ran_buf *out, const uint32_t *ids, size_t n);
+/* `[1,2]` */
+void lm_add_row(struct ran_buf *out, const float *x, size_t n);
 /* `[[1,2],[3,4]]` */
 void lm_add_rows(struct ran_buf *out, const float *x, size_t rows, size_t cols);
 

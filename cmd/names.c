@@ -1,7 +1,6 @@
 /* names.c - what the labels or tags are called that records give as numbers. */
 #include "names.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,23 +69,18 @@ static bool is_named(const char *json, struct ran_span name, const char *text)
         return name.end - name.begin == n + 2 && memcmp(json + name.begin + 1, text, n) == 0;
 }
 
-/* The first such member from *pos on, which is behind it then. */
-static struct value member_from(const char *json, struct value object, const char *name,
-                                size_t *pos)
+/* The first member of that name. */
+static struct value member(const char *json, struct value object, const char *name)
 {
         struct value item;
         struct ran_span its_name;
+        size_t pos = 0;
 
         while (object.type == 'o' &&
-               ran_json_next(json, object.at, pos, &its_name, &item.at, &item.type))
+               ran_json_next(json, object.at, &pos, &its_name, &item.at, &item.type))
                 if (is_named(json, its_name, name))
                         return item;
         return (struct value){.type = 0};
-}
-
-static struct value member(const char *json, struct value object, const char *name)
-{
-        return member_from(json, object, name, &(size_t){0});
 }
 
 static int add_string(struct cmd_names *names, const char *json, struct value item,
@@ -110,30 +104,52 @@ static int read_list(struct cmd_names *names, const char *json, struct value lis
         return code;
 }
 
-/* {"0": "O", "1": "B-PER"}, in any order: looked through for 0, then for 1, and so on, which is
- * next in most files. */
-static int read_numbered(struct cmd_names *names, const char *json, struct value object,
-                         struct ran_error *err)
+static size_t count_members(const char *json, struct value object)
 {
         struct value item;
         struct ran_span name;
-        size_t pos = 0, at = 0, members = 0;
-        int code = RAN_OK;
+        size_t pos = 0, n = 0;
 
         while (ran_json_next(json, object.at, &pos, &name, &item.at, &item.type))
-                members++;
-        while (code == RAN_OK && names->n < members) {
-                char number[24];
-                snprintf(number, sizeof number, "%zu", names->n);
-                item = member_from(json, object, number, &at);
-                if (item.type == 0) {
-                        at = 0;
-                        item = member_from(json, object, number, &at);
-                }
-                if (item.type == 0)
-                        return refuse(names, "\"id2label\" must name all numbers from 0 on", err);
-                code = add_string(names, json, item, err);
+                n++;
+        return n;
+}
+
+/* Puts the members of an object in the order of the numbers that they are named by; false unless
+ * these are 0 to n - 1, each once and written as it is here. */
+static bool order_members(const char *json, struct value object, struct value *ordered, size_t n)
+{
+        struct value item;
+        struct ran_span name;
+        size_t pos = 0, number;
+
+        while (ran_json_next(json, object.at, &pos, &name, &item.at, &item.type)) {
+                const char *digits = json + name.begin + 1;
+                size_t length = name.end - name.begin - 2;
+
+                if (!ran_parse_size(digits, length, &number) || number >= n ||
+                    (digits[0] == '0' && length > 1) || ordered[number].type != 0)
+                        return false;
+                ordered[number] = item;
         }
+        return true;
+}
+
+/* {"0": "O", "1": "B-PER"}, in any order. */
+static int read_numbered(struct cmd_names *names, const char *json, struct value object,
+                         struct ran_error *err)
+{
+        size_t n = count_members(json, object);
+        struct value *ordered = ran_alloc(n, sizeof(*ordered), err);
+        int code = RAN_OK;
+
+        if (ordered == NULL)
+                return RAN_ENOMEM;
+        if (!order_members(json, object, ordered, n))
+                code = refuse(names, "\"id2label\" must name all numbers from 0 on", err);
+        for (size_t i = 0; i < n && code == RAN_OK; i++)
+                code = add_string(names, json, ordered[i], err);
+        free(ordered);
         return code;
 }
 

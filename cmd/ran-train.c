@@ -600,6 +600,18 @@ static void choose_wide(const struct session *s)
                          s->source.task == RAN_TASK_TAG ? "tags" : "labels", config.wide);
 }
 
+/* Which tag follows which is asked of all pairs of them, for each word. */
+static void tell_tags(const struct session *s)
+{
+        const size_t many = 200;
+
+        if (s->source.task == RAN_TASK_TAG && s->train.set.C > many &&
+            (config.crf || config.wide > 0))
+                cmd_note("there are %zu tags: time grows with the square of their number, but for "
+                         "--no-crf --wide 0",
+                         s->train.set.C);
+}
+
 /* Settings that the library does not know of and that can change the model. */
 static void describe_data(const struct session *s, struct ran_buf *training)
 {
@@ -665,6 +677,7 @@ static int train(struct session *s, const struct cmd_program *program, const cha
         hold_out(s);
         choose_metric(s);
         choose_wide(s);
+        tell_tags(s);
         size_t V = s->train.V > s->dev.V ? s->train.V : s->dev.V;
         struct ran_train_job job = {
                 .config = &config,

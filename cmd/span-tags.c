@@ -12,19 +12,25 @@ struct span {
         struct ran_span label; /* in spans.labels */
 };
 
+struct word {
+        size_t start, end; /* code points */
+        size_t owner;      /* 1 + the span that it is of; 0: none */
+};
+
 struct spans {
         const char *name; /* of the member */
         struct span *at;
         size_t n, cap;
         struct ran_buf labels;
         const struct cmd_names *called; /* what numbers among them are called */
-        size_t *owner;                  /* (words) 1 + the span that each is of; 0: none */
+        struct word *word;              /* (words) */
+        size_t words;
 };
 
 static void release(struct spans *s)
 {
         free(s->at);
-        free(s->owner);
+        free(s->word);
         ran_buf_release(&s->labels);
 }
 
@@ -98,30 +104,24 @@ static int read_spans(struct spans *s, const char *line, const struct ran_member
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-static size_t word_start(const struct cmd_document *d, size_t i)
+/* Where each word stands is found once: one may have as many pieces as the text has letters. */
+static int list_words(struct spans *s, const struct cmd_document *d, struct ran_error *err)
 {
-        size_t start, end;
-
-        cmd_document_word(d, i, &start, &end);
-        return start;
-}
-
-static size_t word_end(const struct cmd_document *d, size_t i)
-{
-        size_t start, end;
-
-        cmd_document_word(d, i, &start, &end);
-        return end;
+        s->words = d->words;
+        s->word = ran_alloc(s->words, sizeof(*s->word), err);
+        for (size_t i = 0; i < s->words && s->word != NULL; i++)
+                cmd_document_word(d, i, &s->word[i].start, &s->word[i].end);
+        return s->word != NULL ? RAN_OK : RAN_ENOMEM;
 }
 
 /* The first word that ends after the character. */
-static size_t word_at(const struct cmd_document *d, size_t point)
+static size_t word_at(const struct spans *s, size_t point)
 {
-        size_t low = 0, high = d->words;
+        size_t low = 0, high = s->words;
 
         while (low < high) {
                 size_t middle = low + (high - low) / 2;
-                if (word_end(d, middle) > point)
+                if (s->word[middle].end > point)
                         high = middle;
                 else
                         low = middle + 1;
@@ -129,19 +129,18 @@ static size_t word_at(const struct cmd_document *d, size_t point)
         return low;
 }
 
-static int off_borders(const struct spans *s, size_t i, const struct cmd_document *d, size_t first,
-                       size_t last, struct ran_error *err)
+static int off_borders(const struct spans *s, size_t i, size_t first, size_t last,
+                       struct ran_error *err)
 {
         return ran_fail(err, RAN_EFORMAT,
                         "%s[%zu], %zu to %zu, does not fall on the borders of words: those "
                         "here go from %zu to %zu",
-                        s->name, i, s->at[i].start, s->at[i].end, word_start(d, first),
-                        word_end(d, last));
+                        s->name, i, s->at[i].start, s->at[i].end, s->word[first].start,
+                        s->word[last].end);
 }
 
 /* Gives a span its words. */
-static int own(struct spans *s, size_t i, const struct cmd_document *d, size_t points,
-               struct ran_error *err)
+static int own(struct spans *s, size_t i, size_t points, struct ran_error *err)
 {
         size_t start = s->at[i].start, end = s->at[i].end;
 
@@ -153,18 +152,18 @@ static int own(struct spans *s, size_t i, const struct cmd_document *d, size_t p
                                 "%s[%zu], %zu to %zu, is out of range: the text has %zu "
                                 "characters",
                                 s->name, i, start, end, points);
-        size_t first = word_at(d, start), last = word_at(d, end - 1);
-        if (last == d->words) /* it ends in white space behind the last word */
+        size_t first = word_at(s, start), last = word_at(s, end - 1);
+        if (last == s->words) /* it ends in white space behind the last word */
                 last--;
         if (first > last)
                 first = last;
-        if (word_start(d, first) != start || word_end(d, last) != end)
-                return off_borders(s, i, d, first, last, err);
+        if (s->word[first].start != start || s->word[last].end != end)
+                return off_borders(s, i, first, last, err);
         for (size_t word = first; word <= last; word++) {
-                if (s->owner[word] > 0)
+                if (s->word[word].owner > 0)
                         return ran_fail(err, RAN_EFORMAT, "%s[%zu], %zu to %zu, overlaps %s[%zu]",
-                                        s->name, i, start, end, s->name, s->owner[word] - 1);
-                s->owner[word] = i + 1;
+                                        s->name, i, start, end, s->name, s->word[word].owner - 1);
+                s->word[word].owner = i + 1;
         }
         return RAN_OK;
 }
@@ -180,20 +179,21 @@ static size_t count_points(const struct ran_buf *text)
 
 /* ---- tags ----------------------------------------------------------------------------------- */
 
-static int add_tags(struct cmd_labels *l, const struct spans *s, size_t words,
-                    struct ran_error *err)
+static int add_tags(struct cmd_labels *l, const struct spans *s, struct ran_error *err)
 {
-        size_t *end = ran_grow(l->end, &l->cap, words, sizeof(*end), err);
+        size_t *end = ran_grow(l->end, &l->cap, s->words, sizeof(*end), err);
 
         if (end == NULL)
                 return RAN_ENOMEM;
         l->end = end;
-        for (size_t i = 0; i < words; i++) {
-                if (s->owner[i] == 0) {
+        for (size_t i = 0; i < s->words; i++) {
+                size_t owner = s->word[i].owner;
+
+                if (owner == 0) {
                         ran_buf_char(&l->names, 'O');
                 } else {
-                        struct ran_span label = s->at[s->owner[i] - 1].label;
-                        bool begins = i == 0 || s->owner[i] != s->owner[i - 1];
+                        struct ran_span label = s->at[owner - 1].label;
+                        bool begins = i == 0 || owner != s->word[i - 1].owner;
                         ran_buf_str(&l->names, begins ? "B-" : "I-");
                         if (label.end > label.begin) /* else there may be no labels to point into */
                                 ran_buf_add(&l->names, s->labels.data + label.begin,
@@ -209,19 +209,16 @@ static int tag_words(struct cmd_labels *l, struct spans *s, const struct cmd_doc
                      struct ran_error *err)
 {
         size_t points = count_points(&d->text);
-        int code = RAN_OK;
+        int code = list_words(s, d, err);
 
-        s->owner = ran_alloc(d->words, sizeof(*s->owner), err);
-        if (s->owner == NULL)
-                return RAN_ENOMEM;
         for (size_t i = 0; i < s->n && code == RAN_OK; i++)
-                code = own(s, i, d, points, err);
+                code = own(s, i, points, err);
         l->n = l->names.len = 0;
         l->present = true;
         l->several = l->either = false;
         l->kind = s->n > 0 ? CMD_TAGS_SCHEME : CMD_TAGS_OUTSIDE;
         l->census = (struct ran_tag_census){0};
-        return code == RAN_OK ? add_tags(l, s, d->words, err) : code;
+        return code == RAN_OK ? add_tags(l, s, err) : code;
 }
 
 int cmd_span_tags(struct cmd_labels *l, const struct cmd_document *d,

@@ -395,19 +395,42 @@ static int number_labels(struct train_reader *r, const struct cmd_line *line, co
         return RAN_OK;
 }
 
-/* Part of what is wanted of a class, of the *n classes that something is wanted of so far. */
-static void want(uint32_t *labels, float *p, size_t *n, uint32_t label, double part)
+/* Room to say for each class where it stands in a target, 1 + that; all 0 between two targets. */
+static int fit_places(struct train_reader *r, struct ran_error *err)
 {
-        size_t i = 0;
+        size_t had = r->place_cap;
+        uint32_t *place = ran_grow(r->place, &r->place_cap, r->data->set.C + 1, sizeof *place, err);
 
-        while (i < *n && labels[i] != label)
-                i++;
-        if (i == *n) {
-                labels[i] = label;
-                p[i] = 0;
-                ++*n;
+        if (place == NULL)
+                return RAN_ENOMEM;
+        r->place = place;
+        memset(place + had, 0, (r->place_cap - had) * sizeof *place);
+        return RAN_OK;
+}
+
+/* Adds the labels of the document that was added last, each with that share, to a target of n
+ * classes, which may have them already. Returns how many there are then. */
+static size_t want_labels(struct train_reader *r, uint32_t *labels, float *p, size_t n,
+                          double share)
+{
+        const struct ran_dataset *set = &r->data->set;
+        size_t soft = n;
+
+        for (size_t i = 0; i < soft; i++)
+                r->place[labels[i]] = (uint32_t)i + 1;
+        for (size_t i = set->label_first[set->B - 1]; i < set->label_first[set->B]; i++) {
+                uint32_t label = set->labels[i], place = r->place[label];
+
+                if (place == 0) {
+                        labels[n] = label;
+                        p[n++] = (float)share;
+                } else {
+                        p[place - 1] = (float)((double)p[place - 1] + share);
+                }
         }
-        p[i] = (float)((double)p[i] + part);
+        for (size_t i = 0; i < soft; i++)
+                r->place[labels[i]] = 0;
+        return n;
 }
 
 /* The target of the document that was added last: its soft label, mixed with labels of its own. */
@@ -430,8 +453,10 @@ static int soften(struct train_reader *r, const struct packed *head, const float
                 labels[n] = labels[i];
                 p[n++] = (float)(share * (double)probability[i]);
         }
-        for (size_t i = set->label_first[set->B - 1]; own && i < set->label_first[set->B]; i++)
-                want(labels, p, &n, set->labels[i], 1 - share);
+        if (own && fit_places(r, err) != RAN_OK)
+                return RAN_ENOMEM;
+        if (own)
+                n = want_labels(r, labels, p, n, 1 - share);
         return ran_dataset_soften(set, labels, p, n, head->guessed, err);
 }
 
@@ -597,6 +622,7 @@ void train_finish(struct train_reader *r)
 
         free(r->labels);
         free(r->soft);
+        free(r->place);
         cmd_doc_release(&r->doc);
         ran_sha256_hex(&r->digest, d->set.digest);
         d->set.multilabel = d->several.file != NULL;

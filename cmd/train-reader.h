@@ -23,7 +23,8 @@ struct train_reader {
         struct ran_sha256 digest;
         uint32_t *labels; /* scratch of train_take */
         float *soft;
-        size_t labels_cap, soft_cap;
+        uint32_t *place; /* by class: where it stands in a target */
+        size_t labels_cap, soft_cap, place_cap;
         struct cmd_doc doc; /* where sentences are joined */
 };
 

@@ -770,6 +770,12 @@ int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_past 
 int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
                 const uint32_t *places, size_t n, const uint32_t *gold, float *nll, float *logits,
                 struct ran_error *err);
+/* Takes the logits (V) of the i-th place. What it returns, if not RAN_OK, ends the others. */
+typedef int ran_lm_take(void *arg, size_t i, const float *logits, struct ran_error *err);
+/* The logits of one place after another: memory for a few hundred of them, however many there are. */
+int ran_lm_fill_each(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
+                     const uint32_t *places, size_t n, ran_lm_take *take, void *arg,
+                     struct ran_error *err);
 
 /* Probabilities (C) of logits: softmax, or a sigmoid each for several labels. In double, then
  * rounded; never above 1. */
@@ -1099,9 +1105,9 @@ struct ran_dataset {
         } spool;
         size_t keep; /* bytes of each that stay in memory; 0: RAN_SPOOL_KEEP */
         /* While it is built. */
-        bool fixed;      /* the classes were given */
-        uint32_t *slots; /* open hash table of names: class + 1, 0 for none */
-        size_t slot_count, names_cap;
+        bool fixed;                   /* the classes were given */
+        struct ran_known_names *known; /* to find a class by its name; NULL: there is none yet */
+        size_t names_cap;
 };
 /* A label that the given classes do not have: no answer is right for it. Never in training data. Of
  * the labels of a document these come last, and each counts. */

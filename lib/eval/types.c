@@ -36,7 +36,7 @@ static int add_type(struct ran_types *t, uint64_t hash, const char *type, size_t
 int ran_types_number(struct ran_types *t, const char *type, size_t length, uint32_t *number,
                      struct ran_error *err)
 {
-        uint64_t hash = strings_hash(STRINGS_HASH_START, type, length);
+        uint64_t hash = strings_hash(strings_start, type, length);
 
         *number = strings_find(&t->names, hash, "", 0, type, length);
         return *number != STRINGS_NONE ? RAN_OK : add_type(t, hash, type, length, number, err);

@@ -80,7 +80,8 @@ struct block {
         const uint32_t *gold;
         const float *scale; /* with dp */
         double nll[RAN_LM_ROWS];
-        float *logits; /* (places, V) or NULL */
+        float *logits; /* (places, V), those from `listed` on; or NULL */
+        size_t listed;
         /* a softmax at work: rows of `width` scores, and which place each belongs to */
         float *score;
         size_t rows, width;
@@ -230,7 +231,7 @@ static void list(struct block *k, size_t from, size_t width, const double *of_ta
 {
         for (size_t i = 0; i < k->n; i++) {
                 float *score = k->score + i * k->width;
-                float *out = k->logits + (k->at + i) * k->V + from;
+                float *out = k->logits + (k->at - k->listed + i) * k->V + from;
                 double log_sum;
 
                 memcpy(out, score, width * sizeof *out);
@@ -269,7 +270,7 @@ static void list_logits(struct block *k)
                 return;
         }
         first_scores(k);
-        memcpy(k->logits + k->at * k->V, k->score, k->n * k->V * sizeof *k->logits);
+        memcpy(k->logits + (k->at - k->listed) * k->V, k->score, k->n * k->V * sizeof *k->logits);
 }
 
 /* ---- all places ----------------------------------------------------------------------------- */
@@ -310,6 +311,25 @@ void ran_lm_score(struct ran_work *w, const struct ran_params *p, size_t V, cons
                 for (size_t i = 0; i < k.n && nll != NULL; i++)
                         nll[k.at + i] = (float)k.nll[i];
         }
+}
+
+int ran_lm_each(struct ran_work *w, const struct ran_params *p, size_t V, float *logits,
+                ran_lm_take *take, void *arg, struct ran_error *err)
+{
+        struct block k = block_of(w, p, V);
+
+        ran_phase = RAN_PHASE_HEAD;
+        k.logits = logits;
+        ran_head_places(w);
+        for (; k.at < w->rows->places; k.at += k.n) {
+                k.n = w->rows->places - k.at < RAN_LM_ROWS ? w->rows->places - k.at : RAN_LM_ROWS;
+                k.listed = k.at;
+                run_block(&k);
+                for (size_t i = 0; i < k.n; i++)
+                        if (take(arg, k.at + i, logits + i * V, err) != RAN_OK)
+                                return err->code;
+        }
+        return RAN_OK;
 }
 
 double ran_lm_loss(struct ran_work *w, const struct ran_params *p, struct ran_params *dp, size_t V,

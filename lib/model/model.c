@@ -65,8 +65,9 @@ static const char *output_bias(const struct ran_config *c)
                                          : "classify.out.bias";
 }
 
+/* Notes it in `known`, in the order of the file's tensors. */
 static int check_tensor(const struct ran_model *m, const char *name, size_t rows, size_t cols,
-                        struct ran_error *err)
+                        bool *known, struct ran_error *err)
 {
         const struct ran_tensor *t = ran_tensors_find(&m->tensors, name);
 
@@ -81,23 +82,16 @@ static int check_tensor(const struct ran_model *m, const char *name, size_t rows
                                 "tensor %s does not have the shape that the "
                                 "configuration asks for",
                                 name);
+        known[t - m->tensors.tensor] = true;
         return RAN_OK;
 }
 
-static bool is_known(const struct ran_apart *apart, size_t n, const struct ran_layout *layout,
-                     const struct ran_tensor *t)
+/* What may be there whatever the configuration says. */
+static bool is_besides(const struct ran_tensor *t)
 {
-        if (t->name_n != strlen(t->name))
-                return false;
-        if (strncmp(t->name, RAN_EXTRA_PREFIX, strlen(RAN_EXTRA_PREFIX)) == 0)
-                return true;
-        for (size_t i = 0; i < n; i++)
-                if (strcmp(t->name, apart[i].name) == 0)
-                        return true;
-        for (size_t i = 0; i < layout->n; i++)
-                if (strcmp(t->name, layout->spec[i].name) == 0)
-                        return true;
-        return strcmp(t->name, "tokenizer.json") == 0;
+        return t->name_n == strlen(t->name) &&
+               (strncmp(t->name, RAN_EXTRA_PREFIX, strlen(RAN_EXTRA_PREFIX)) == 0 ||
+                strcmp(t->name, "tokenizer.json") == 0);
 }
 
 /* Every tensor that the configuration asks for, in its shape, and none that it does not know: a
@@ -107,19 +101,21 @@ static int check_tensors(struct ran_model *m, const struct ran_layout *layout,
 {
         struct ran_apart apart[RAN_APART];
         size_t n = ran_params_apart(apart, &m->params, &m->config, m->V, m->C);
-        int rc = RAN_OK;
+        bool *known = ran_alloc(m->tensors.n, sizeof *known, err);
+        int rc = known != NULL ? RAN_OK : RAN_ENOMEM;
 
         for (size_t i = 0; i < n && rc == RAN_OK; i++)
-                rc = check_tensor(m, apart[i].name, apart[i].rows, apart[i].cols, err);
+                rc = check_tensor(m, apart[i].name, apart[i].rows, apart[i].cols, known, err);
         for (size_t i = 0; i < layout->n && rc == RAN_OK; i++)
                 rc = check_tensor(m, layout->spec[i].name, layout->spec[i].rows,
-                                  layout->spec[i].cols, err);
+                                  layout->spec[i].cols, known, err);
         for (size_t i = 0; i < m->tensors.n && rc == RAN_OK; i++)
-                if (!is_known(apart, n, layout, &m->tensors.tensor[i]))
+                if (!known[i] && !is_besides(&m->tensors.tensor[i]))
                         rc = ran_fail(err, RAN_EFORMAT,
                                       "tensor %s is not part of a model of this "
                                       "configuration: a newer version of ran may have written it",
                                       m->tensors.tensor[i].name);
+        free(known);
         return rc;
 }
 

@@ -121,9 +121,9 @@ int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_past 
         return rc == RAN_OK ? check_given(m, out->nll, out->logits, n - out->skip, err) : rc;
 }
 
-int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
-                const uint32_t *places, size_t n, const uint32_t *gold, float *nll, float *logits,
-                struct ran_error *err)
+static int check_masked(const struct ran_model *m, const uint32_t *ids, size_t L,
+                        const uint32_t *places, size_t n, const uint32_t *gold,
+                        struct ran_error *err)
 {
         if (check_task(m, RAN_TASK_MLM, err) != RAN_OK || ran_check_ids(m, ids, L, err) != RAN_OK ||
             check_gold(m, gold, n, err) != RAN_OK)
@@ -132,8 +132,43 @@ int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *
                 if (places[i] >= L || (i > 0 && places[i] <= places[i - 1]))
                         return ran_fail(err, RAN_EINVAL, "masked token %zu is not one of the %zu",
                                         i, L);
+        return RAN_OK;
+}
+
+int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
+                const uint32_t *places, size_t n, const uint32_t *gold, float *nll, float *logits,
+                struct ran_error *err)
+{
+        if (check_masked(m, ids, L, places, n, gold, err) != RAN_OK)
+                return RAN_EINVAL;
         int rc = ran_score_masked(s, ids, L, places, n, gold, nll, logits, err);
         return rc == RAN_OK ? check_given(m, nll, logits, n, err) : rc;
+}
+
+/* Logits on their way to whoever takes them. */
+struct checked {
+        const struct ran_model *m;
+        ran_lm_take *take;
+        void *arg;
+};
+
+static int take_checked(void *arg, size_t i, const float *logits, struct ran_error *err)
+{
+        const struct checked *k = arg;
+        int rc = ran_check_scores(logits, k->m->V, err);
+
+        return rc == RAN_OK ? k->take(k->arg, i, logits, err) : rc;
+}
+
+int ran_lm_fill_each(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
+                     const uint32_t *places, size_t n, ran_lm_take *take, void *arg,
+                     struct ran_error *err)
+{
+        struct checked k = {m, take, arg};
+
+        if (check_masked(m, ids, L, places, n, NULL, err) != RAN_OK)
+                return RAN_EINVAL;
+        return ran_score_masked_each(s, ids, L, places, n, take_checked, &k, err);
 }
 
 /* ---- the file ------------------------------------------------------------------------------- */

@@ -22,7 +22,8 @@ struct ran_state {
         double *chain; /* tagging: scratch of the chain of tags */
         float *marginals;
         uint32_t *bucket; /* of a word */
-        size_t chain_cap, marginals_cap;
+        float *logits;    /* filling gaps: of a block of them */
+        size_t chain_cap, marginals_cap, logits_cap;
 };
 
 struct ran_state *ran_scorer_new(const struct ran_config *c, const struct ran_params *p, size_t C,
@@ -60,6 +61,7 @@ void ran_state_free(struct ran_state *s)
         free(s->chain);
         free(s->marginals);
         free(s->bucket);
+        free(s->logits);
         free(s);
 }
 
@@ -222,9 +224,9 @@ int ran_score_lm(struct ran_state *s, struct ran_carry *carry, const uint32_t *i
         return RAN_OK;
 }
 
-int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *places,
-                     size_t n, const uint32_t *gold, float *nll, float *logits,
-                     struct ran_error *err)
+/* Reads a document of which tokens at n places are to be told. */
+static int read_masked(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *places,
+                       size_t n, struct ran_error *err)
 {
         if (L == 0 || n == 0)
                 return ran_fail(err, RAN_EINVAL, "a document without a masked token");
@@ -234,8 +236,34 @@ int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const u
             ran_work_fit(&s->work, &s->rows, s->C, err) != RAN_OK)
                 return RAN_ENOMEM;
         ran_encode(&s->work, s->p);
-        ran_lm_score(&s->work, s->p, s->C, gold, nll, logits);
         return RAN_OK;
+}
+
+int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *places,
+                     size_t n, const uint32_t *gold, float *nll, float *logits,
+                     struct ran_error *err)
+{
+        int rc = read_masked(s, ids, L, places, n, err);
+
+        if (rc == RAN_OK)
+                ran_lm_score(&s->work, s->p, s->C, gold, nll, logits);
+        return rc;
+}
+
+int ran_score_masked_each(struct ran_state *s, const uint32_t *ids, size_t L,
+                          const uint32_t *places, size_t n, ran_lm_take *take, void *arg,
+                          struct ran_error *err)
+{
+        size_t rows = n < RAN_LM_ROWS ? n : RAN_LM_ROWS, floats;
+
+        if (__builtin_mul_overflow(rows, s->C, &floats))
+                return ran_fail(err, RAN_ENOMEM, "no memory for the logits of %zu gaps", rows);
+        float *logits = ran_grow(s->logits, &s->logits_cap, floats, sizeof *logits, err);
+        if (logits == NULL)
+                return RAN_ENOMEM;
+        s->logits = logits;
+        int rc = read_masked(s, ids, L, places, n, err);
+        return rc == RAN_OK ? ran_lm_each(&s->work, s->p, s->C, logits, take, arg, err) : rc;
 }
 
 static int no_number(struct ran_error *err)

@@ -52,5 +52,8 @@ int ran_score_lm(struct ran_state *s, struct ran_carry *carry, const uint32_t *i
 int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *places,
                      size_t n, const uint32_t *gold, float *nll, float *logits,
                      struct ran_error *err);
+int ran_score_masked_each(struct ran_state *s, const uint32_t *ids, size_t L,
+                          const uint32_t *places, size_t n, ran_lm_take *take, void *arg,
+                          struct ran_error *err);
 
 #endif

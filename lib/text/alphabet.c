@@ -19,7 +19,7 @@ struct alphabet {
 static struct letter *letter_of(struct alphabet *all, const char *s, size_t n,
                                 struct ran_error *err)
 {
-        uint64_t hash = strings_hash(STRINGS_HASH_START, s, n);
+        uint64_t hash = strings_hash(strings_start, s, n);
         uint32_t i = strings_find(&all->names, hash, "", 0, s, n);
 
         if (i != STRINGS_NONE)

@@ -152,9 +152,8 @@ static size_t begin_chars(const struct bpe *b, const char *word, size_t n, struc
                      pos + length < n && ((unsigned char)word[pos + length] & 0xc0) == 0x80;)
                         length++;
                 if (c >= 0x80)
-                        id = strings_find(b->chars,
-                                          strings_hash(STRINGS_HASH_START, word + pos, length), "",
-                                          0, word + pos, length);
+                        id = strings_find(b->chars, strings_hash(strings_start, word + pos, length),
+                                          "", 0, word + pos, length);
                 if (id != BPE_NONE)
                         s->symbol[count++] = (struct bpe_symbol){.id = id, .n = (uint32_t)length};
                 else

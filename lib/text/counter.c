@@ -96,7 +96,7 @@ int ran_counter_words(const struct ran_counter *c, const char *text, size_t n,
 static int count_word(struct ran_counter *c, const char *word, size_t n, uint64_t times,
                       struct ran_error *err)
 {
-        uint64_t hash = strings_hash(STRINGS_HASH_START, word, n);
+        uint64_t hash = strings_hash(strings_start, word, n);
         uint32_t i = strings_find(&c->words, hash, "", 0, word, n);
 
         if (i == STRINGS_NONE) {
@@ -214,7 +214,7 @@ int ran_counter_want(struct ran_counter *c, const char *words, size_t n, struct 
                 const char *word = next_word(words, n, &pos, &length, err);
                 if (word == NULL)
                         return RAN_EINVAL;
-                uint64_t hash = strings_hash(STRINGS_HASH_START, word, length);
+                uint64_t hash = strings_hash(strings_start, word, length);
                 if (strings_find(&c->wanted, hash, "", 0, word, length) == STRINGS_NONE &&
                     strings_add(&c->wanted, hash, word, length, err) == STRINGS_NONE)
                         return err->code;

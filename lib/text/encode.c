@@ -96,10 +96,9 @@ static int cut_pieces(const struct ran_tokenizer *t, const struct word *word,
 
         for (size_t pos = 0, length = 0; pos < word->n; pos += length) {
                 bool first = pos == 0;
-                uint32_t id = strings_longest(&t->pieces, t->least,
-                                              first ? STRINGS_HASH_START : t->prefix_hash,
-                                              t->prefix, first ? 0 : t->prefix_n, word->s + pos,
-                                              word->n - pos, t->longest, &length);
+                uint32_t id = strings_longest(
+                        &t->pieces, t->least, first ? strings_start : t->prefix_hash, t->prefix,
+                        first ? 0 : t->prefix_n, word->s + pos, word->n - pos, t->longest, &length);
                 if (id == STRINGS_NONE) {
                         s->parts = 0;
                         return add_part(s, t->unk, 0, word->chars, err);
@@ -215,8 +214,8 @@ static int cut(const struct ran_tokenizer *t, const struct word *word, struct en
                 return ran_fail(err, RAN_EINVAL, "a word of %zu bytes is too long", word->n);
         if (t->type == TOKENIZER_BPE)
                 return cut_bytes(t, word, s, err);
-        uint32_t id = strings_find(&t->pieces, strings_hash(STRINGS_HASH_START, word->s, word->n),
-                                   "", 0, word->s, word->n);
+        uint32_t id = strings_find(&t->pieces, strings_hash(strings_start, word->s, word->n), "", 0,
+                                   word->s, word->n);
         bool pieces = t->type == TOKENIZER_WORDPIECE;
 
         if (id < t->least)
@@ -299,7 +298,7 @@ static struct found find_added(const struct added_tokens *a, const char *text, s
                 if (!a->first[(unsigned char)text[pos]])
                         continue;
                 size_t length;
-                uint32_t i = strings_longest(&a->content, 0, STRINGS_HASH_START, "", 0, text + pos,
+                uint32_t i = strings_longest(&a->content, 0, strings_start, "", 0, text + pos,
                                              n - pos, a->longest, &length);
                 if (i == STRINGS_NONE)
                         continue;

@@ -52,10 +52,7 @@ static int read_replace(struct normalizer *z, const cJSON *object, struct ran_er
                 return ran_fail(err, RAN_EFORMAT,
                                 "a normalizer of type Replace is understood only where it turns "
                                 "\"\\n\" into one word between spaces");
-        z->eol = strndup(content + 1, strlen(content) - 2);
-        if (z->eol == NULL)
-                return ran_fail(err, RAN_ENOMEM, "out of memory");
-        return normalizer_add(z, NORMAL_EOL, err);
+        return normalizer_add_eol(z, content + 1, strlen(content) - 2, err);
 }
 
 /* Without byte pairs words end at white space anyhow, and that at the ends of a text makes no

@@ -23,6 +23,7 @@ struct pair {
         uint32_t words; /* first of its occurrences */
         uint32_t place; /* in the heap, or NONE */
         bool changed;   /* since the heap was last in order */
+        bool never;     /* is it joined: that would be too long */
 };
 
 /* A word that holds, or once held, a pair; a list for each pair. */
@@ -115,7 +116,7 @@ static int settle(struct learner *l, struct ran_error *err)
         for (size_t i = 0; i < l->changed_n; i++) {
                 struct pair *p = &l->pair[l->changed[i]];
                 p->changed = false;
-                p->key = p->count;
+                p->key = p->never ? 0 : p->count;
                 if (p->place == NONE)
                         put(l, l->heap_n++, l->changed[i]);
                 sift_up(l, p->place);
@@ -126,6 +127,15 @@ static int settle(struct learner *l, struct ran_error *err)
 }
 
 /* ---- pairs ---------------------------------------------------------------------------------- */
+
+static bool is_too_long(const struct learner *l, uint32_t a, uint32_t b)
+{
+        size_t m, n;
+
+        strings_get(&l->t->pieces, a, &m);
+        strings_get(&l->t->pieces, b, &n);
+        return l->t->type == TOKENIZER_WORDPIECE && m + n - l->t->prefix_n > TOKENIZER_PIECE_MOST;
+}
 
 /* The pair of a and b, made if need be; NONE without memory. */
 static uint32_t pair_of(struct learner *l, uint32_t a, uint32_t b, struct ran_error *err)
@@ -139,7 +149,7 @@ static uint32_t pair_of(struct learner *l, uint32_t a, uint32_t b, struct ran_er
         if (pair == NULL)
                 return NONE;
         l->pair = pair;
-        pair[i] = (struct pair){.words = NONE, .place = NONE};
+        pair[i] = (struct pair){.words = NONE, .place = NONE, .never = is_too_long(l, a, b)};
         return i;
 }
 
@@ -326,7 +336,7 @@ int learn_joins(const struct ran_counter *c, struct ran_tokenizer *t, spell_fn *
         if (code == RAN_OK)
                 code = count_pairs(&l, err);
         while (code == RAN_OK && t->pieces.n < c->settings.vocab_size && l.heap_n > 0 &&
-               l.pair[l.heap[0]].count >= c->settings.min_count)
+               l.pair[l.heap[0]].key >= c->settings.min_count)
                 code = join(&l, l.heap[0], err);
         learner_release(&l);
         return code;

@@ -24,6 +24,18 @@ int normalizer_add(struct normalizer *z, enum normal_step step, struct ran_error
         return RAN_OK;
 }
 
+int normalizer_add_eol(struct normalizer *z, const char *word, size_t n, struct ran_error *err)
+{
+        if (n > NORMAL_EOL_MOST)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the end-of-line token has %zu bytes, more than %d", n,
+                                NORMAL_EOL_MOST);
+        z->eol = strndup(word, n);
+        if (z->eol == NULL)
+                return ran_fail(err, RAN_ENOMEM, "out of memory");
+        return normalizer_add(z, NORMAL_EOL, err);
+}
+
 void glyphs_release(struct glyphs *g)
 {
         free(g->at);

@@ -26,7 +26,10 @@ enum normal_step {
         NORMAL_STRIP_RIGHT,      /* and so at the end */
 };
 
-enum { NORMAL_STEPS_MAX = 32 };
+enum {
+        NORMAL_STEPS_MAX = 32,
+        NORMAL_EOL_MOST = 100, /* bytes: it is written out for each line feed */
+};
 
 struct normalizer {
         enum normal_step step[NORMAL_STEPS_MAX];
@@ -36,6 +39,10 @@ struct normalizer {
 
 /* RAN_EFORMAT when there are too many steps. */
 int normalizer_add(struct normalizer *z, enum normal_step step, struct ran_error *err);
+
+/* Adds NORMAL_EOL, with the n bytes at word, which are copied; the caller frees z->eol. RAN_EFORMAT
+ * for too many of them. */
+int normalizer_add_eol(struct normalizer *z, const char *word, size_t n, struct ran_error *err);
 
 /* A character and the code points [begin, end) of the stretch that it came from. Marks that were
  * put into canonical order keep their places, so begin need not grow from glyph to glyph. */

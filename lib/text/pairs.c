@@ -1,10 +1,11 @@
 /* pairs.c - numbered pairs in a hash table. */
 #include "text/pairs.h"
+#include "text/strings.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_SLOTS = 1024 };
+enum { FIRST_SLOTS_LOG2 = 10 };
 
 void pairs_release(struct pairs *p)
 {
@@ -16,9 +17,8 @@ void pairs_release(struct pairs *p)
 /* Where the pair is, or would be. */
 static size_t slot_of(const struct pairs *p, uint32_t a, uint32_t b)
 {
-        uint64_t hash = ((uint64_t)a << 32 | b) * UINT64_C(0x9e3779b97f4a7c15);
-        /* The bits that all of a and b bear on: those further down have little of a. */
-        size_t i = (size_t)(hash >> 32 ^ hash >> 48) & (p->slots - 1);
+        /* All of a and b bear on the upper bits. */
+        size_t i = (size_t)(((uint64_t)a << 32 | b) * strings_factor >> p->shift);
 
         while (p->slot[i] != PAIRS_NONE && (p->at[p->slot[i]].a != a || p->at[p->slot[i]].b != b))
                 i = (i + 1) & (p->slots - 1);
@@ -27,7 +27,7 @@ static size_t slot_of(const struct pairs *p, uint32_t a, uint32_t b)
 
 static int grow_slots(struct pairs *p, struct ran_error *err)
 {
-        size_t slots = p->slots != 0 ? p->slots * 2 : FIRST_SLOTS;
+        size_t slots = p->slots != 0 ? p->slots * 2 : (size_t)1 << FIRST_SLOTS_LOG2;
         uint32_t *slot = ran_alloc(slots, sizeof(*slot), err);
 
         if (slot == NULL)
@@ -35,6 +35,7 @@ static int grow_slots(struct pairs *p, struct ran_error *err)
         memset(slot, 0xff, slots * sizeof(*slot));
         free(p->slot);
         p->slot = slot;
+        p->shift = p->slots != 0 ? p->shift - 1 : 64 - FIRST_SLOTS_LOG2;
         p->slots = slots;
         for (size_t i = 0; i < p->n; i++)
                 slot[slot_of(p, p->at[i].a, p->at[i].b)] = (uint32_t)i;

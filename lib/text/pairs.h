@@ -14,6 +14,7 @@ struct pairs {
         size_t n, cap;
         uint32_t *slot; /* open addressing; PAIRS_NONE where free */
         size_t slots;   /* a power of two */
+        unsigned shift; /* 64 less its logarithm */
 };
 
 void pairs_release(struct pairs *p);

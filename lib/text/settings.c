@@ -115,7 +115,6 @@ static void add_steps(struct normalizer *z, const struct ran_vocab_settings *s)
                 bool wanted;
                 enum normal_step step;
         } all[] = {
-                {s->eol_token != NULL, NORMAL_EOL},
                 {s->normalize == RAN_NORMALIZE_NFC, NORMAL_NFC},
                 {s->normalize == RAN_NORMALIZE_NFKC, NORMAL_NFKC},
                 {s->clean == RAN_CLEAN_CC_CF, NORMAL_CLEAN_CC_CF},
@@ -166,6 +165,9 @@ static int check_settings(const struct ran_vocab_settings *s, struct ran_error *
                 return ran_fail(err, RAN_EINVAL,
                                 "--vocab-type bpe keeps each line feed as it is: leave out "
                                 "--eol-token");
+        if (s->eol_token != NULL && strlen(s->eol_token) > NORMAL_EOL_MOST)
+                return ran_fail(err, RAN_EINVAL, "--eol-token has %zu bytes, more than %d",
+                                strlen(s->eol_token), NORMAL_EOL_MOST);
         if (bpe && s->vocab_size < RAN_RESERVED + 256)
                 return ran_fail(err, RAN_EINVAL,
                                 "--vocab-type bpe has a piece for each byte beside the reserved "
@@ -180,13 +182,11 @@ int text_rules_set(struct text_rules *r, const struct ran_vocab_settings *settin
         if (check_settings(settings, err) != RAN_OK)
                 return RAN_EINVAL;
         r->split = settings->split_at;
+        const char *eol = settings->eol_token;
+        int code = eol != NULL ? normalizer_add_eol(&r->normal, eol, strlen(eol), err) : RAN_OK;
         add_steps(&r->normal, settings);
-        if (settings->eol_token != NULL) {
-                r->normal.eol = strdup(settings->eol_token);
-                if (r->normal.eol == NULL)
-                        return ran_fail(err, RAN_ENOMEM, "out of memory");
-        }
-        int code = text_rules_prepare(r, err);
+        if (code == RAN_OK)
+                code = text_rules_prepare(r, err);
         if (code == RAN_OK && r->normal.eol != NULL)
                 code = check_eol(r, err);
         return code;

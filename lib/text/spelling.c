@@ -22,6 +22,9 @@
 enum { AFFIX = (RAN_SPELLING - 2) / 2, RUN = 2 };
 enum { PREFIX = 2, SUFFIX = PREFIX + AFFIX };
 
+/* As models know it: it must stay. */
+static const uint64_t hash_start = UINT64_C(0xcbf29ce484222325);
+
 enum kind { UPPER, LOWER, LETTER, DIGIT, OTHER };
 
 static enum kind kind_of(int32_t c)
@@ -87,7 +90,7 @@ static void read_character(struct reading *r, int32_t c)
 
 static struct reading read_word(const char *word, size_t n)
 {
-        struct reading r = {.shape = STRINGS_HASH_START};
+        struct reading r = {.shape = hash_start};
 
         for (size_t at = 0; at < n;) {
                 utf8proc_int32_t c;
@@ -119,7 +122,7 @@ void ran_spelling(const char *word, size_t n, size_t buckets, uint32_t feature[R
         struct reading r = read_word(word, n);
         uint64_t hash[RAN_SPELLING] = {case_of(&r), r.shape}, head, tail;
 
-        head = tail = STRINGS_HASH_START;
+        head = tail = hash_start;
         for (size_t i = 0; i < AFFIX; i++) {
                 if (i < r.chars) {
                         head = hash_character(head, r.head[i]);

@@ -3,8 +3,23 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 enum { FIRST_SLOTS_LOG2 = 6 };
+
+/* What they are where the system has no others: those of FNV, and the golden ratio. */
+uint64_t strings_start = UINT64_C(0xcbf29ce484222325),
+         strings_factor = UINT64_C(0x9e3779b97f4a7c15);
+
+__attribute__((constructor)) static void choose(void)
+{
+        uint64_t key[2];
+
+        if (getrandom(key, sizeof key, GRND_NONBLOCK) != (ssize_t)sizeof key)
+                return;
+        strings_start = key[0];
+        strings_factor = key[1] | 1;
+}
 
 void strings_release(struct strings *s)
 {
@@ -26,7 +41,7 @@ int strings_compare(const struct strings *s, uint32_t i, uint32_t j)
 /* The low bits of FNV are its best mixed ones; a multiplication brings all of them to the top. */
 static size_t first_slot(const struct strings *s, uint64_t hash)
 {
-        return (size_t)(hash * UINT64_C(0x9e3779b97f4a7c15) >> s->shift);
+        return (size_t)(hash * strings_factor >> s->shift);
 }
 
 static size_t slots(const struct strings *s)
@@ -111,7 +126,7 @@ static int grow_slots(struct strings *s, size_t n, struct ran_error *err)
                         continue;
                 size_t length;
                 const char *bytes = strings_get(s, index, &length);
-                insert(&bigger, strings_hash(STRINGS_HASH_START, bytes, length), index);
+                insert(&bigger, strings_hash(strings_start, bytes, length), index);
         }
         free(s->slot);
         *s = bigger;

@@ -26,7 +26,10 @@ struct strings {
         unsigned shift; /* 64 less the binary logarithm of the number of slots */
 };
 
-#define STRINGS_HASH_START UINT64_C(0xcbf29ce484222325)
+/* Where a hash begins, and an odd number that says to which slot it belongs. They are other ones in
+ * each process: nobody can write words, or names of labels, that all fall in one place. So a hash
+ * is nothing to keep, and no order comes from it. */
+extern uint64_t strings_start, strings_factor; /* the latter for other tables, too */
 
 static inline uint64_t strings_hash_byte(uint64_t hash, char byte)
 {

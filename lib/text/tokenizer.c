@@ -37,7 +37,7 @@ int tokenizer_add(struct ran_tokenizer *t, const char *piece, size_t n, struct r
         if (ran_tokenizer_find(t, piece, n, &id))
                 return ran_fail(err, RAN_EFORMAT, "the piece '%.*s' is there twice, as %u and %zu",
                                 n < 80 ? (int)n : 80, piece, (unsigned)id, t->pieces.n);
-        id = strings_add(&t->pieces, strings_hash(STRINGS_HASH_START, piece, n), piece, n, err);
+        id = strings_add(&t->pieces, strings_hash(strings_start, piece, n), piece, n, err);
         return id != STRINGS_NONE ? RAN_OK : RAN_ENOMEM;
 }
 
@@ -57,12 +57,16 @@ int tokenizer_add_special(struct ran_tokenizer *t, const struct added_token *tok
         size_t length, n = a->content.n;
         const char *content = strings_get(&t->pieces, token->id, &length);
 
+        if (length > TOKENIZER_PIECE_MOST)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the added token '%.40s...' has %zu bytes, more than %d", content,
+                                length, TOKENIZER_PIECE_MOST);
         struct added_token *grown = ran_grow(a->token, &a->cap, n + 1, sizeof(*grown), err);
         if (grown == NULL)
                 return RAN_ENOMEM;
         a->token = grown;
-        if (strings_add(&a->content, strings_hash(STRINGS_HASH_START, content, length), content,
-                        length, err) == STRINGS_NONE)
+        if (strings_add(&a->content, strings_hash(strings_start, content, length), content, length,
+                        err) == STRINGS_NONE)
                 return RAN_ENOMEM;
         a->token[n] = *token;
         a->first[(unsigned char)content[0]] = true;
@@ -73,14 +77,19 @@ int tokenizer_add_special(struct ran_tokenizer *t, const struct added_token *tok
 
 int tokenizer_set_prefix(struct ran_tokenizer *t, const char *prefix, struct ran_error *err)
 {
-        char *copy = strdup(prefix);
+        size_t n = strlen(prefix);
 
+        if (n > TOKENIZER_PIECE_MOST)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the prefix of pieces that go on has %zu bytes, more than %d", n,
+                                TOKENIZER_PIECE_MOST);
+        char *copy = strdup(prefix);
         if (copy == NULL)
                 return ran_fail(err, RAN_ENOMEM, "out of memory");
         free(t->prefix);
         t->prefix = copy;
-        t->prefix_n = strlen(copy);
-        t->prefix_hash = strings_hash(STRINGS_HASH_START, copy, t->prefix_n);
+        t->prefix_n = n;
+        t->prefix_hash = strings_hash(strings_start, copy, t->prefix_n);
         return RAN_OK;
 }
 
@@ -171,6 +180,11 @@ int tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_error 
                                 "the vocabulary has no piece '%s' for unknown words", unk);
         t->least = begins_with_reserved(t) ? RAN_RESERVED : 0;
         t->longest = longest_piece(t);
+        if (t->type == TOKENIZER_WORDPIECE && t->longest > TOKENIZER_PIECE_MOST)
+                return ran_fail(err, RAN_EFORMAT,
+                                "a piece has %zu bytes, more than the %d that one of WordPiece may "
+                                "have",
+                                t->longest, TOKENIZER_PIECE_MOST);
         int code = check_merges(t, err);
         if (code == RAN_OK)
                 code = text_rules_prepare(&t->rules, err);
@@ -258,8 +272,8 @@ uint32_t ran_tokenizer_unknown(const struct ran_tokenizer *t)
 
 bool ran_tokenizer_find(const struct ran_tokenizer *t, const char *piece, size_t n, uint32_t *id)
 {
-        uint32_t found = strings_find(&t->pieces, strings_hash(STRINGS_HASH_START, piece, n), "", 0,
-                                      piece, n);
+        uint32_t found =
+                strings_find(&t->pieces, strings_hash(strings_start, piece, n), "", 0, piece, n);
 
         if (found != STRINGS_NONE)
                 *id = found;

@@ -40,6 +40,10 @@ struct added_tokens {
         size_t longest;  /* in bytes */
 };
 
+/* Bytes of a piece that texts are searched for, from each place on: an added token, or one of
+ * WordPiece. Nobody has longer ones; they would cost the square of a text. */
+enum { TOKENIZER_PIECE_MOST = 1000 };
+
 /* A piece as a JSON string, quotes included: bytes of the vocabulary's JSON. */
 struct quoted {
         size_t begin, n;

@@ -9,7 +9,7 @@ static size_t spell(const struct ran_tokenizer *t, const char *word, size_t n, u
 
         for (size_t pos = 0, size; pos < n; pos += size) {
                 size_t head = pos > 0 ? t->prefix_n : 0;
-                uint64_t hash = pos > 0 ? t->prefix_hash : STRINGS_HASH_START;
+                uint64_t hash = pos > 0 ? t->prefix_hash : strings_start;
                 size = unicode_length(word + pos, n - pos);
                 uint32_t id = strings_find(&t->pieces, strings_hash(hash, word + pos, size),
                                            t->prefix, head, word + pos, size);

@@ -65,12 +65,15 @@ static bool may_join(const struct text_rules *r, const unsigned char *s, size_t 
 /* ---- the long way: a stretch up to white space ---------------------------------------------- */
 
 /* Does a word end in front of the character at pos, whatever stands there? Punctuation marks do
- * that, and ideographs: they neither join nor change places with anything. */
+ * that, and ideographs: they neither join nor change places with anything. So does a line feed,
+ * which becomes a word where it is no white space. */
 static bool is_border(const struct words *w, size_t pos)
 {
         const unsigned char *s = (const unsigned char *)w->text + pos;
         utf8proc_int32_t c;
 
+        if (*s == '\n')
+                return true;
         if (w->rules->split == SPLIT_RUNS)
                 return false;
         if (*s < 0x80)

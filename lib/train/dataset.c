@@ -6,51 +6,24 @@
  * end they are ordered by the bytes of their names, so that the numbers in a model depend on the
  * names alone and not on the order of the records.
  */
-#include "ran.h"
+#include "text/strings.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- classes -------------------------------------------------------------------------------- */
 
-static uint64_t hash_name(const char *name, size_t n) /* FNV-1a */
+/* A class has the number of its name. */
+struct ran_known_names {
+        struct strings names;
+};
+
+static void forget_names(struct ran_dataset *d)
 {
-        uint64_t hash = 0xcbf29ce484222325u;
-
-        for (size_t i = 0; i < n; i++)
-                hash = (hash ^ (unsigned char)name[i]) * 0x100000001b3u;
-        return hash;
-}
-
-/* The slot where the name stands, or the free one where it belongs. */
-static uint32_t *find_slot(const struct ran_dataset *d, const char *name, size_t n)
-{
-        size_t i = hash_name(name, n) & (d->slot_count - 1);
-
-        for (; d->slots[i] != 0; i = (i + 1) & (d->slot_count - 1)) {
-                const char *known = d->names[d->slots[i] - 1];
-                if (strlen(known) == n && memcmp(known, name, n) == 0)
-                        break;
-        }
-        return &d->slots[i];
-}
-
-/* Keeps at least half of the slots free; their number is a power of two. */
-static int grow_slots(struct ran_dataset *d, struct ran_error *err)
-{
-        size_t count = d->slot_count == 0 ? 64 : 2 * d->slot_count;
-
-        if (2 * (d->C + 1) <= d->slot_count)
-                return RAN_OK;
-        uint32_t *slots = ran_alloc(count, sizeof *slots, err);
-        if (slots == NULL)
-                return RAN_ENOMEM;
-        free(d->slots);
-        d->slots = slots;
-        d->slot_count = count;
-        for (size_t c = 0; c < d->C; c++)
-                *find_slot(d, d->names[c], strlen(d->names[c])) = (uint32_t)c + 1;
-        return RAN_OK;
+        if (d->known != NULL)
+                strings_release(&d->known->names);
+        free(d->known);
+        d->known = NULL;
 }
 
 static int add_class(struct ran_dataset *d, const char *name, size_t n, struct ran_error *err)
@@ -61,13 +34,18 @@ static int add_class(struct ran_dataset *d, const char *name, size_t n, struct r
         if (names == NULL)
                 return RAN_ENOMEM;
         d->names = names;
-        if (grow_slots(d, err) != RAN_OK)
-                return RAN_ENOMEM;
-        char *copy = ran_alloc(n + 1, 1, err);
+        if (d->known == NULL)
+                d->known = ran_alloc(1, sizeof *d->known, err);
+        char *copy = d->known != NULL ? ran_alloc(n + 1, 1, err) : NULL;
         if (copy == NULL)
                 return RAN_ENOMEM;
-        memcpy(copy, name, n);
-        *find_slot(d, name, n) = (uint32_t)d->C + 1;
+        if (n > 0)
+                memcpy(copy, name, n);
+        if (strings_add(&d->known->names, strings_hash(strings_start, copy, n), copy, n, err) ==
+            STRINGS_NONE) {
+                free(copy);
+                return RAN_ENOMEM;
+        }
         d->names[d->C++] = copy;
         return RAN_OK;
 }
@@ -77,15 +55,18 @@ int ran_dataset_label(struct ran_dataset *d, const char *name, size_t n, uint32_
 {
         if (memchr(name, '\0', n) != NULL)
                 return ran_fail(err, RAN_EFORMAT, "a label cannot hold U+0000");
-        uint32_t known = d->slot_count == 0 ? 0 : *find_slot(d, name, n);
-        if (known == 0 && !d->fixed) {
-                if (add_class(d, name, n, err) != RAN_OK)
-                        return RAN_ENOMEM;
-                known = (uint32_t)d->C;
-        }
-        *label = known == 0 ? RAN_LABEL_UNKNOWN : known - 1;
+        *label = RAN_LABEL_UNKNOWN;
+        if (d->known != NULL)
+                *label = strings_find(&d->known->names, strings_hash(strings_start, name, n), "", 0,
+                                      name, n);
+        if (*label != RAN_LABEL_UNKNOWN || d->fixed)
+                return RAN_OK;
+        if (add_class(d, name, n, err) != RAN_OK)
+                return RAN_ENOMEM;
+        *label = (uint32_t)d->C - 1;
         return RAN_OK;
 }
+_Static_assert(RAN_LABEL_UNKNOWN == STRINGS_NONE, "a name that is not known is no class");
 
 int ran_dataset_set_classes(struct ran_dataset *d, char *const *names, size_t C,
                             struct ran_error *err)
@@ -282,13 +263,19 @@ int ran_dataset_soften(struct ran_dataset *d, const uint32_t *labels, const floa
         return RAN_OK;
 }
 
+/* FNV-1a: which documents a split takes depends on it. */
+static uint64_t number_of(const char *name, size_t n)
+{
+        return strings_hash(UINT64_C(0xcbf29ce484222325), name, n);
+}
+
 int ran_dataset_group(struct ran_dataset *d, const char *name, size_t n, struct ran_error *err)
 {
         size_t b = d->B - 1;
 
         if (reserve(d, &d->spool.group, &d->group, b + 1, sizeof *d->group, err) != RAN_OK)
                 return err->code;
-        d->group[b] = n > 0 ? hash_name(name, n) : b;
+        d->group[b] = n > 0 ? number_of(name, n) : b;
         return RAN_OK;
 }
 
@@ -388,9 +375,7 @@ int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err)
                 return RAN_ENOMEM;
         if (!d->fixed && order_classes(d, err) != RAN_OK)
                 return RAN_ENOMEM;
-        free(d->slots);
-        d->slots = NULL;
-        d->slot_count = 0;
+        forget_names(d);
         d->fixed = true;
         return RAN_OK;
 }
@@ -400,7 +385,7 @@ void ran_dataset_release(struct ran_dataset *d)
         for (size_t c = 0; c < d->C; c++)
                 free(d->names[c]);
         free(d->names);
-        free(d->slots);
+        forget_names(d);
         ran_spool_release(&d->spool.ids);
         ran_spool_release(&d->spool.first);
         ran_spool_release(&d->spool.labels);

@@ -69,16 +69,17 @@ static bool is_of_head(const char *tensor)
         return false;
 }
 
-static const struct ran_tensor_spec *find(const struct ran_layout *layout,
-                                          const struct ran_tensor_spec *like)
+/* The tensor of the same name and shape. */
+static const struct ran_tensor *find(const struct ran_tensors *theirs,
+                                     const struct ran_tensor_spec *like)
 {
-        for (size_t i = 0; i < layout->n; i++)
-                if (strcmp(layout->spec[i].name, like->name) == 0)
-                        return layout->spec[i].rows == like->rows &&
-                                               layout->spec[i].cols == like->cols
-                                       ? &layout->spec[i]
-                                       : NULL;
-        return NULL;
+        const struct ran_tensor *t = ran_tensors_find(theirs, like->name);
+        size_t rank = like->rows > 0 ? 2 : 1;
+
+        return t != NULL && t->rank == rank && t->shape[rank - 1] == like->cols &&
+                               (rank == 1 || t->shape[0] == like->rows)
+                       ? t
+                       : NULL;
 }
 
 static void take_rows(struct ran_trainer *t, size_t first, size_t n, const float *rows)
@@ -89,20 +90,20 @@ static void take_rows(struct ran_trainer *t, size_t first, size_t n, const float
 }
 
 /* Every tensor of the same name and shape, which learns at its own rate then. */
-static void take_tensors(struct ran_trainer *t, const struct ran_layout *theirs)
+static int take_tensors(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_model *m = t->job->init;
         bool head = ran_train_keeps_head(t->job);
 
         for (size_t i = 0; i < t->layout.n; i++) {
-                const struct ran_tensor_spec *spec = &t->layout.spec[i], *from;
-                size_t n = (spec->rows > 0 ? spec->rows : 1) * spec->cols;
+                const struct ran_tensor_spec *spec = &t->layout.spec[i];
+                const struct ran_tensor *from =
+                        head || !is_of_head(spec->name) ? find(&m->tensors, spec) : NULL;
 
-                from = head || !is_of_head(spec->name) ? find(theirs, spec) : NULL;
                 if (from == NULL)
                         continue;
-                memcpy(t->p.block + spec->offset, m->params.block + from->offset,
-                       n * sizeof(float));
+                if (ran_tensor_floats(&m->tensors, from, t->p.block + spec->offset, err) != RAN_OK)
+                        return err->code;
                 t->optimiser.share[i] = t->s->init_rate;
         }
         take_rows(t, 0, t->V, m->params.embed);
@@ -118,12 +119,12 @@ static void take_tensors(struct ran_trainer *t, const struct ran_layout *theirs)
                 t->wide_rate = t->s->init_rate;
                 t->usual = (struct ran_blend){1, 1}; /* they were blended already */
         }
+        return RAN_OK;
 }
 
 static int start_as_model(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_model *m = t->job->init;
-        struct ran_layout theirs;
 
         if (m->V != t->V || m->config.dim != t->D)
                 return ran_fail(err, RAN_EINVAL,
@@ -132,11 +133,7 @@ static int start_as_model(struct ran_trainer *t, struct ran_error *err)
                                 m->V, m->config.dim, t->V, t->D);
         if (ran_model_metadata(m, "digest") == NULL)
                 return ran_fail(err, RAN_EINVAL, "the model to begin with has no digest");
-        if (ran_layout_init(&theirs, &m->config, m->C, err) != RAN_OK)
-                return err->code;
-        take_tensors(t, &theirs);
-        ran_layout_release(&theirs);
-        return RAN_OK;
+        return take_tensors(t, err);
 }
 
 /* ---- word vectors --------------------------------------------------------------------------- */

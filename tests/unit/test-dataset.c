@@ -94,6 +94,27 @@ TEST(many_classes_are_told_apart)
         ran_dataset_release(&d);
 }
 
+/* Names whose FNV ends in the same bits, which is easy to do: minutes if each met all others. */
+TEST(names_cannot_be_written_to_fall_in_one_place)
+{
+        struct ran_dataset d = {0};
+        struct ran_error err;
+        uint32_t label;
+
+        for (size_t i = 0; d.C < 150000; i++) {
+                uint64_t fnv = UINT64_C(0xcbf29ce484222325);
+                char name[32];
+                size_t n = (size_t)snprintf(name, sizeof name, "%zx", i);
+
+                for (size_t k = 0; k < n; k++)
+                        fnv = (fnv ^ (unsigned char)name[k]) * UINT64_C(0x100000001b3);
+                if ((fnv & 0xfffff) < 8192)
+                        REQUIRE(ran_dataset_label(&d, name, n, &label, &err) == RAN_OK);
+        }
+        CHECK_SIZE(label, 149999);
+        ran_dataset_release(&d);
+}
+
 TEST(labels_of_a_document_ascend_and_count_once)
 {
         struct ran_dataset d = {.multilabel = true};

@@ -135,6 +135,51 @@ TEST(past_fills_gaps_that_are_there)
         release(&x);
 }
 
+enum { GAPS = 1200 }; /* a few blocks of them, the last not full */
+
+struct taken {
+        const float *logits; /* (GAPS, V) */
+        size_t V, n, same, last;
+};
+
+static int compare(void *arg, size_t i, const float *logits, struct ran_error *err)
+{
+        struct taken *t = arg;
+
+        t->same += i == t->n++ && memcmp(logits, t->logits + i * t->V, t->V * sizeof *logits) == 0;
+        return i == t->last ? ran_fail(err, RAN_EIO, "enough") : RAN_OK;
+}
+
+TEST(past_fills_one_gap_after_another)
+{
+        static uint32_t many[GAPS], places[GAPS];
+        struct ran_error err = {0};
+        struct subject x;
+
+        REQUIRE(prepare(&x, "each-gap", CORPUS_GAPS));
+        struct taken t = {.V = ran_model_vocabulary(x.m), .last = GAPS};
+        float *logits = ran_alloc_floats(GAPS * t.V, &err);
+        REQUIRE(logits != NULL);
+        for (uint32_t i = 0; i < GAPS; i++) {
+                many[i] = i % CORPUS_V;
+                places[i] = i;
+        }
+        t.logits = logits;
+        CHECK_OK(ran_lm_fill(x.m, x.s, many, GAPS, places, GAPS, NULL, NULL, logits, &err), err);
+        CHECK_OK(ran_lm_fill_each(x.m, x.s, many, GAPS, places, GAPS, compare, &t, &err), err);
+        CHECK_SIZE(t.same, GAPS);
+        t = (struct taken){.logits = logits, .V = t.V, .last = 700};
+        CHECK_SIZE((size_t)ran_lm_fill_each(x.m, x.s, many, GAPS, places, GAPS, compare, &t, &err),
+                   RAN_EIO);
+        CHECK_STR(err.text, "enough");
+        CHECK_SIZE(t.same, 701);
+        CHECK_SIZE((size_t)ran_lm_fill_each(x.m, x.s, many, GAPS, (uint32_t[]){GAPS}, 1, compare,
+                                            &t, &err),
+                   RAN_EINVAL);
+        free(logits);
+        release(&x);
+}
+
 TEST(past_of_a_classifier_reads_nothing)
 {
         struct subject x;

@@ -8,6 +8,8 @@
 #include "dice.h"
 #include "ran.h"
 #include "test.h"
+#include "text/pairs.h"
+#include "text/strings.h"
 #include "text/tokenizer.h"
 #include "text/unicode.h"
 #include "vocabulary.h"
@@ -301,4 +303,63 @@ TEST(numbers_are_written_as_printf_does)
                 }
         }
         ran_buf_release(&b);
+}
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+enum { CHOSEN = 20000, NEAR = 512, ENOUGH = 1000 };
+
+/* The number of times that `taken` is true in a row, of n. */
+static size_t longest_run(const void *table, size_t n, bool (*taken)(const void *table, size_t i))
+{
+        size_t longest = 0, run = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                run = taken(table, i) ? run + 1 : 0;
+                longest = run > longest ? run : longest;
+        }
+        return longest;
+}
+
+static bool string_at(const void *table, size_t i)
+{
+        return ((const struct strings *)table)->slot[i].index != STRINGS_NONE;
+}
+
+static bool pair_at(const void *table, size_t i)
+{
+        return ((const struct pairs *)table)->slot[i] != PAIRS_NONE;
+}
+
+/* Words whose FNV falls in the first slots of a table by the golden ratio, which is easy to do. */
+TEST(words_cannot_be_written_to_fall_in_one_place)
+{
+        struct strings s = {0};
+
+        for (size_t i = 0; s.n < CHOSEN; i++) {
+                char word[32];
+                size_t n = (size_t)snprintf(word, sizeof word, "%zx", i);
+                uint64_t fnv = strings_hash(UINT64_C(0xcbf29ce484222325), word, n);
+
+                if (fnv * UINT64_C(0x9e3779b97f4a7c15) >> 48 < NEAR)
+                        REQUIRE(strings_add(&s, strings_hash(strings_start, word, n), word, n,
+                                            &err) != STRINGS_NONE);
+        }
+        CHECK(longest_run(&s, (size_t)1 << (64 - s.shift), string_at) < ENOUGH);
+        strings_release(&s);
+}
+
+TEST(pairs_cannot_be_written_to_fall_in_one_place)
+{
+        struct pairs p = {0};
+
+        for (uint32_t i = 0; p.n < CHOSEN; i++) {
+                uint32_t a = i / 5000, b = i % 5000;
+                uint64_t hash = ((uint64_t)a << 32 | b) * UINT64_C(0x9e3779b97f4a7c15);
+
+                if (((hash >> 32 ^ hash >> 48) & 0xffff) < NEAR || hash >> 48 < NEAR)
+                        REQUIRE(pairs_add(&p, a, b, &err) != PAIRS_NONE);
+        }
+        CHECK(longest_run(&p, p.slots, pair_at) < ENOUGH);
+        pairs_release(&p);
 }

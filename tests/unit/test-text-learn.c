@@ -81,6 +81,10 @@ TEST(an_end_of_line_token_must_pass_unchanged)
         s.eol_token = (char *)"[SEP]";
         CHECK(ran_counter_new(&s, &err) == NULL);
         CHECK_STR(err.text, "the end-of-line token cannot be '[SEP]', which is reserved");
+        char longer[102] = {0};
+        s.eol_token = memset(longer, 'x', sizeof longer - 1);
+        CHECK(ran_counter_new(&s, &err) == NULL);
+        CHECK_STR(err.text, "--eol-token has 101 bytes, more than 100");
 }
 
 TEST(nothing_to_learn_from_is_an_error)
@@ -187,6 +191,30 @@ TEST(runs_of_one_letter)
         struct ran_vocab_settings s = plain_settings(RAN_VOCAB_WORDPIECE, 100, 1);
 
         check_learned(&s, "aaaaaaa", "a|##a|##aa|##aaaa|aaaaa|aaaaaaa");
+}
+
+/* Longer ones would be refused when the vocabulary is read. */
+TEST(runs_are_joined_up_to_a_length)
+{
+        struct ran_vocab_settings s = plain_settings(RAN_VOCAB_WORDPIECE, 100, 1);
+        static char run[3001];
+        const char *const texts[] = {run, NULL};
+        size_t n, longest = 0, size;
+
+        memset(run, 'a', sizeof run - 1);
+        s.max_word = 10000;
+        struct ran_tokenizer *t = learn_from(&s, texts, &err);
+        REQUIRE(t != NULL);
+        for (uint32_t id = 0; id < ran_tokenizer_size(t); id++) {
+                ran_tokenizer_piece(t, id, &n);
+                longest = n > longest ? n : longest;
+        }
+        CHECK(longest > 500 && longest <= 1000);
+        const char *json = ran_tokenizer_json(t, &size);
+        struct ran_tokenizer *again = ran_tokenizer_load(json, size, &err);
+        CHECK(again != NULL);
+        ran_tokenizer_free(again);
+        ran_tokenizer_free(t);
 }
 
 TEST(the_alphabet_is_limited)

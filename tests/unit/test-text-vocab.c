@@ -260,6 +260,57 @@ TEST(steps_of_a_normalizer_have_a_bound)
         ran_buf_release(&steps);
 }
 
+/* Appends `before`, n times the letter z, and `after`. */
+static void add_long(struct ran_buf *out, const char *before, size_t n, const char *after)
+{
+        ran_buf_str(out, before);
+        while (n-- > 0)
+                ran_buf_char(out, 'z');
+        ran_buf_add(out, after, strlen(after) + 1);
+}
+
+/* A text is searched for them from each place on, or written out by them. */
+TEST(what_a_text_is_searched_for_has_a_bound)
+{
+        static const struct {
+                size_t part; /* of struct parts */
+                const char *before, *after, *sentence;
+                size_t most;
+        } cases[] = {
+                {offsetof(struct parts, model), "{\"type\":\"WordPiece\",\"vocab\":{\"[UNK]\":0,\"",
+                 "\":1},\"max_input_chars_per_word\":5000}",
+                 "a piece has 1001 bytes, more than the 1000 that one of WordPiece may have", 1000},
+                {offsetof(struct parts, model),
+                 "{\"type\":\"WordPiece\",\"vocab\":{\"[UNK]\":0},\"continuing_subword_prefix\":\"",
+                 "\"}", "the prefix of pieces that go on has 1001 bytes, more than 1000", 1000},
+                {offsetof(struct parts, added), "{\"id\":4,\"special\":true,\"content\":\"", "\"}",
+                 "the added token 'zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz...' has 1001 bytes, "
+                 "more "
+                 "than 1000",
+                 1000},
+                {offsetof(struct parts, normalizer),
+                 "{\"type\":\"Replace\",\"pattern\":{\"String\":\"\\n\"},\"content\":\" ", " \"}",
+                 "the end-of-line token has 101 bytes, more than 100", 100},
+        };
+
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+                for (size_t over = 0; over < 2; over++) {
+                        struct parts p = {0};
+                        struct ran_buf text = {0};
+
+                        add_long(&text, cases[i].before, cases[i].most + over, cases[i].after);
+                        memcpy((char *)&p + cases[i].part, &text.data, sizeof text.data);
+                        if (over > 0)
+                                refuse(p, cases[i].sentence);
+                        else
+                                check_pieces(p, "zz",
+                                             cases[i].part == offsetof(struct parts, model)
+                                                     ? "[UNK]"
+                                                     : "?");
+                        ran_buf_release(&text);
+                }
+}
+
 TEST(bad_pieces_are_refused)
 {
 #define VOCAB(pieces) ((struct parts){.model = "{\"type\":\"WordPiece\",\"vocab\":{" pieces "}}"})
