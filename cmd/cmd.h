@@ -184,6 +184,9 @@ struct cmd_item {
         int code; /* for work_all to set: what work would return */
 };
 
+/* A loop at work. */
+struct cmd_run;
+
 /* What to do with each record.
  *
  * work runs in many threads at once, each with a scratch of its own, and fills result: a JSON value
@@ -212,6 +215,10 @@ struct cmd_loop {
         bool accepted; /* leave out records that people have rejected or ignored (shapes.h) */
         int (*take)(void *arg, const struct cmd_line *line, const struct ran_buf *result,
                     struct ran_error *err);
+        /* NULL, or called once when all lines have been taken and nothing has ended the run: for
+         * those that take could only put by. Of one that turns out to be bad, cmd_refuse_late is to
+         * be told. */
+        void (*finish)(void *arg, struct cmd_run *run);
         void *arg;
 };
 
@@ -227,6 +234,11 @@ struct cmd_counts {
  * through the loop. Returns CMD_OK or CMD_SOME_FAILED (0 with --errors-ok); whatever ends a run
  * early ends the program, with a message. counts may be NULL. */
 int cmd_records(const struct cmd_loop *loop, char **files, struct cmd_counts *counts);
+
+/* For finish: a line that was good is bad, or ends the program, because of err. It is named, counted
+ * and rejected as any other, by file, number and raw. Returns false when nothing more is to be done.
+ */
+bool cmd_refuse_late(struct cmd_run *run, const struct cmd_line *line, const struct ran_error *err);
 
 /* What to add to a message that no record has a label: where those of whole files can be had from,
  * if there were such, or nothing. */
