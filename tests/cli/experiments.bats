@@ -275,6 +275,14 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
   [ "$(jq -r .fold work/test | sort -u)" = 4 ]
 }
 
+@test "cross-validate: blank lines that end as on Windows" {
+  weather | sed 's/$/\r/; 3s/^/\r\n \t\r\n/' >records.jsonl
+  cross-validate --folds-only -k 2 -o out.jsonl records.jsonl
+  [ "$(wc -l <out.jsonl)" -eq 16 ]
+  cross-validate --folds-only -o again.jsonl out.jsonl
+  cmp out.jsonl again.jsonl
+}
+
 @test "cross-validate: misuse, and records that cannot be used" {
   weather >records.jsonl
   run -2 cross-validate
