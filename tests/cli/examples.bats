@@ -46,6 +46,22 @@ weather() {
   [ "${lines[1]}" = '{"id":"-","text":"three\n"}' ]
 }
 
+@test "text2jsonl: a label was '.' or nothing where the name does not say the folder" {
+  mkdir -p top/wet
+  echo one >top/wet/1
+  cp top/wet/1 x
+  for name in top//wet//1 top/wet/./1 ./top/wet/1; do
+    [ "$(text2jsonl -l "$name" | jq -r .label)" = wet ]
+  done
+  cd top/wet
+  for name in 1 ./1 .//1 ../../x; do
+    run -1 --separate-stderr text2jsonl -l "$name"
+    [ -z "$output" ]
+    [[ $stderr == "text2jsonl: the name does not say which folder it is in: $name" ]]
+    text2jsonl "$name"
+  done
+}
+
 @test "text2jsonl: misuse and files that cannot be read" {
   run -2 text2jsonl
   run -1 --separate-stderr text2jsonl nowhere.txt
