@@ -164,6 +164,27 @@ tiny_model() {
   run -2 label-all
 }
 
+@test "examples: label-all labelled its own results, and nothing behind a link" {
+  tiny_model model.ran
+  mkdir -p all/in
+  cd all
+  weather >in/a.jsonl
+  for _ in 1 2 3; do
+    label-all ../model.ran in in/out
+    label-all ../model.ran . in/out
+    touch -d '1 minute' in/a.jsonl
+  done
+  [ "$(cd in && find . -name '*.jsonl' | sort | paste -sd ' ')" = './a.jsonl ./out/a.jsonl ./out/in/a.jsonl' ]
+  run -2 label-all ../model.ran in ./in
+  [[ $output == 'label-all: the results need another folder than their sources' ]]
+  cmp in/a.jsonl <(weather)
+  ln -s in link
+  run -2 label-all ../model.ran link in
+  rm -r in/out
+  label-all ../model.ran link out
+  [ -s out/a.jsonl ]
+}
+
 @test "examples: label-all took what could be unpacked of a damaged file for all of it" {
   tiny_model model.ran
   mkdir in
