@@ -206,6 +206,11 @@ streaming() {
   # A verb comes before the options; the file may have no line.
   : | map ran-tokenize encode --vocab <(ran-tokenize learn -q documents.jsonl 2>/dev/null)
   run -2 map
+  # The key was lost without a word.
+  for options in --only '--output-format fasttext' --output-format=fasttext; do
+    run -2 --separate-stderr map ran-classify -m model.ran $options <lines
+    [[ -z $output && $stderr == "map: ${options%%[ =]*} leaves out the key, "* ]]
+  done
 }
 
 @test "cluster: Spark's pipe gives what one process gives" {
