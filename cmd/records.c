@@ -212,16 +212,23 @@ static int read_record(const struct cmd_run *run, struct slot *slot, struct ran_
 }
 
 /* A member that we read must be there once: two answers are none. */
+static int check_member(const struct ran_record *record, const char *name, struct ran_error *err)
+{
+        bool twice;
+
+        ran_record_find(record, name, &twice);
+        return twice ? ran_fail(err, RAN_EFORMAT, "\"%s\" is given twice", name) : RAN_OK;
+}
+
 static int check_members(const struct cmd_run *run, const struct ran_record *record,
                          struct ran_error *err)
 {
-        for (const char *const *name = run->loop->reads; name != NULL && *name != NULL; name++) {
-                bool twice;
-                ran_record_find(record, *name, &twice);
-                if (twice)
-                        return ran_fail(err, RAN_EFORMAT, "\"%s\" is given twice", *name);
-        }
-        return RAN_OK;
+        const char *const *name = run->loop->reads;
+        int code = run->loop->accepted ? check_member(record, SHAPE_ANSWER, err) : RAN_OK;
+
+        for (; code == RAN_OK && name != NULL && *name != NULL; name++)
+                code = check_member(record, *name, err);
+        return code;
 }
 
 static enum fate fate_of(int code)

@@ -456,6 +456,19 @@ END
   jq -e '.n == 1 and .accuracy == 1' <<<"$output"
 }
 
+@test "shapes: an answer, or options, given twice is none" {
+  answers='"answer":"accept","answer":"reject"'
+  run -4 --separate-stderr ran-train classify --check - <<<"{\"text\":\"a\",\"label\":\"x\",$answers}"
+  [[ $stderr == *'"answer" is given twice'* ]]
+  run -3 --separate-stderr ran-classify -m labels.ran --eval - <<<"{\"text\":\"a\",\"label\":\"dry\",$answers}"
+  [[ $stderr == *'"answer" is given twice'* ]]
+  options='"options":[{"id":"dry"}],"options":null'
+  run -4 --separate-stderr ran-train classify --check - <<<"{\"text\":\"a\",$options,\"accept\":[\"dry\"]}"
+  [[ $stderr == *'"options" is given twice'* ]]
+  # Whoever does not read it lets it pass.
+  ran-classify -m labels.ran - <<<"{\"text\":\"a\",$answers}"
+}
+
 @test "shapes: labels as a list, and spaCy's cats" {
   printf '%s\n' '{"text":"sun","label":["dry"]}' '{"text":"rain","cats":{"dry":0.0,"wet":1.0}}' \
     '["rain",{"cats":{"dry":false,"wet":true},"entities":[]}]' >input.jsonl
