@@ -365,6 +365,10 @@ ids must be whole numbers, not "a"
 no ids: one of encoding and ids is needed
 "encoding" was made with another vocabulary than the model'\''s
 the document has no tokens' ]
+  # What is null is not there; the words beside it were "decoded".
+  printf '%s\n' '{"ids":null,"text":"Running"}' '{"encoding":null,"tokens":["a"]}' >bad.jsonl
+  run -1 --separate-stderr ran-tokenize decode -q --vocab vocab.txt bad.jsonl
+  [ "$(jq -r .ran_error.message <<<"$output" | uniq)" = 'no ids: one of encoding and ids is needed' ]
 }
 
 @test "decode of encode gives every byte of a text back with byte pairs" {
