@@ -110,6 +110,8 @@ bool cmd_was_asked(const char *name);
  */
 void cmd_leave_out(const char *why, const char *const *names);
 void cmd_leave_out_fields(const char *why, const struct ran_field *fields);
+/* Ends with 2 if one of these was asked for, but not what it belongs to: "--NAME is for WHAT". */
+void cmd_only_with(bool given, const char *what, const char *const *names);
 /* Counts those fields as set, from now on, that are different in `other`. */
 void cmd_set_changes(const struct ran_field *fields, const void *base, const void *other);
 /* The same of all that are not local. */

@@ -1,5 +1,6 @@
 /* document.c - the ids of a record's document, whichever member holds them; and its gold labels. */
 #include "document.h"
+#include "cmd.h"
 #include "shapes.h"
 
 #include <math.h>
@@ -19,6 +20,13 @@ const struct ran_field cmd_document_fields[] = {
                  "none, which is an error"},
         {0},
 };
+
+void cmd_document_check(const struct cmd_document_options *options)
+{
+        static const char *const of_max_tokens[] = {"truncate", NULL};
+
+        cmd_only_with(options->max_tokens > 0, "--max-tokens N", of_max_tokens);
+}
 
 void cmd_document_release(struct cmd_document *d)
 {

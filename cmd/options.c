@@ -413,6 +413,14 @@ void cmd_leave_out_fields(const char *why, const struct ran_field *fields)
                 leave_out(why, fields);
 }
 
+void cmd_only_with(bool given, const char *what, const char *const *names)
+{
+        for (; !given && *names != NULL; names++)
+                if (cmd_was_asked(*names))
+                        cmd_usage("--%s is for %s",
+                                  cmd_option_name(&(struct ran_field){.name = *names}).text, what);
+}
+
 void cmd_set_changes(const struct ran_field *fields, const void *base, const void *other)
 {
         for (const struct ran_field *f = fields; f->name != NULL; f++) {

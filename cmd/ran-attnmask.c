@@ -178,6 +178,8 @@ static void check_question(char **files)
                                            "truncate", "map",     "label",   NULL};
 
         static const char *const of_records[] = {"into", "only", "drop", NULL};
+        static const char *const of_scores[] = {"similarity", NULL};
+        static const char *const of_drawings[] = {"size", NULL};
         static const char no_records[] = "records are read with --scores or --model only";
 
         refuse(with, "says what to show of a model: give --model FILE");
@@ -193,6 +195,10 @@ static void check_question(char **files)
         if (options.format > PICTURE_JSON && (row || options.count || options.table))
                 cmd_usage("--format %s draws a whole pattern: here it can be text or json",
                           picture_format_names[options.format]);
+        cmd_only_with(options.scores, "--scores", of_scores);
+        cmd_only_with(!(row || options.count || options.table || options.scores ||
+                        options.format == PICTURE_JSON),
+                      "grids and pictures", of_drawings);
         check_terminal();
         if (!options.scores) {
                 cmd_leave_out(no_records, of_records);
@@ -239,6 +245,7 @@ static void check_model(void)
         if (options.map != ATTNMASK_MAP_ATTENTION)
                 refuse(of_attention, "is for --map attention: the other maps go through all of the "
                                      "model");
+        cmd_document_check(&document_options);
         if (options.label != NULL && options.map != ATTNMASK_MAP_LABEL)
                 cmd_usage("--label is for --map label");
         if (attnmask_draws(&options))
