@@ -191,6 +191,15 @@ pieces() {
   [ "$(pieces 'Running [MASK]')" = 'run|##ning|[|mask|]' ]
 }
 
+@test "import: - is standard input, as a file or a pipe" {
+  ran-tokenize import -q vocab.txt >wanted
+  ran-tokenize import -q - <vocab.txt | cmp - wanted
+  cat vocab.txt | ran-tokenize import - 2>said | cmp - wanted
+  [[ $(<said) == 'ran-tokenize: standard input: '*' pieces, '* ]]
+  run -3 --separate-stderr sh -c 'ran-tokenize import - <&-'
+  [[ $stderr == 'ran-tokenize: '* ]]
+}
+
 @test "import: each option" {
   import() { ran-tokenize import -q -o vocab.json "$@" vocab.txt; }
   import --accents keep
