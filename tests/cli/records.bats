@@ -187,6 +187,10 @@ encodes() {
   encodes '{"id":9,"text":"a"}\n' --only --into id
   [ "$status" -eq 2 ]
   [[ $stderr == *'--into id: with --only the id is there already'* ]]
+  # What is no name of JSON would be called something else.
+  encodes '{"text":"a"}\n' --into $'a\xff'
+  [ "$status" -eq 2 ]
+  [ -z "$output" ]
   encodes '{"id":9,"text":"a"}\n' --into ran_error
   [ "$status" -eq 2 ]
   [ -z "$output" ]
