@@ -634,6 +634,19 @@ static void check_isa(void)
                 cmd_usage("RAN_ISA=%s: this processor and program know %s", refused, known);
 }
 
+/* The number of threads that nobody gave on the command line. */
+static size_t default_jobs(const struct ran_field *jobs)
+{
+        const char *asked = getenv("RAN_THREADS");
+        size_t n;
+
+        if (asked != NULL && asked[0] != '\0' &&
+            !(ran_parse_size(asked, strlen(asked), &n) && (double)n <= jobs->high))
+                cmd_usage("RAN_THREADS=%s: it must be a whole number from 1 to %.0f", asked,
+                          jobs->high);
+        return ran_threads_default();
+}
+
 int cmd_parse(const struct cmd_program *program, int argc, char **argv)
 {
         struct command_line c = {.program = program, .argv = argv, .argc = argc};
@@ -669,7 +682,7 @@ int cmd_parse(const struct cmd_program *program, int argc, char **argv)
         cmd_check_outputs(program);
         check_isa();
         if (cmd_common.jobs == 0)
-                cmd_common.jobs = ran_threads_default();
+                cmd_common.jobs = default_jobs(&common_fields[0]);
         return first;
 }
 
