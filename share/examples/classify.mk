@@ -32,7 +32,10 @@ ifeq ($(strip $(SHARDS)),)
 	ran-classify -m model.ran -o $@ $<
 else
 # The results of the parts, one after another, are those of the whole.
-numbers := $(shell seq $(SHARDS))
+numbers := $(shell seq $(SHARDS) 2>/dev/null)
+ifeq ($(numbers),)
+$(error SHARDS is a number of processes, from 1 on, not "$(SHARDS)")
+endif
 %.labelled.jsonl: $(foreach i,$(numbers),%.part-$(i))
 	cat $^ >$@
 

@@ -69,6 +69,9 @@ parallel_or_skip() {
   timed '8 shards, GNU parallel' parallel-shards model.ran documents.jsonl 8 >out.jsonl 2>/dev/null
   cmp whole.jsonl out.jsonl
   # A part that fails as a whole is a failure.
+  # Without a part there were no results, and no failure.
+  run -2 parallel-shards model.ran documents.jsonl 0
+  run -2 parallel-shards model.ran documents.jsonl x
   run parallel-shards nowhere.ran documents.jsonl 3
   [ "$status" -ne 0 ]
 }

@@ -197,6 +197,23 @@ tiny_model() {
   run -3 label-all model.ran nowhere out
 }
 
+@test "examples: of a number that is none came no results, and no failure" {
+  tiny_model model.ran
+  weather >in.jsonl
+  for n in 0 x -1 2x ''; do
+    run -2 --separate-stderr shard-classify model.ran "$n" in.jsonl
+    [[ -z $output && $stderr == "shard-classify: N is a number of processes, from 1 on, not \"$n\"" ]]
+    run -2 --separate-stderr near-duplicates model.ran in.jsonl "${n/#[0-]*/0,5}"
+    [[ -z $output && $stderr == 'near-duplicates: COSINE is a number'* ]]
+  done
+  touch vocab.json check.txt model.ran
+  for n in 0 x -1; do
+    run -2 --separate-stderr make -f "$share/examples/classify.mk" SHARDS=$n in.labelled.jsonl
+    [[ $stderr == *"SHARDS is a number of processes, from 1 on, not \"$n\""* ]]
+    [ ! -e in.labelled.jsonl ]
+  done
+}
+
 @test "examples: shard-classify left its processes behind when it was ended" {
   mkdir slow
   printf '#!/bin/sh\necho $$ >>began\nexec sleep 100\n' >slow/ran-classify
