@@ -43,6 +43,10 @@ void cmd_check_writable(const char *path);
  * input. cmd_parse does this for all files that options name, but for operands. (outputs.c) */
 void cmd_check_input(const char *option, const char *path, const char *input);
 void cmd_check_inputs(const char *option, const char *path, char **inputs); /* NULL at the end */
+/* Dies with 2 if path, a file that is written beside the output, is one that options name, or one of
+ * the inputs. */
+struct cmd_program;
+void cmd_check_beside(const struct cmd_program *program, const char *path, char **inputs);
 /* The same of standard output: what is appended to a file while that is read would have no end. */
 void cmd_check_standard_output(char **inputs);
 /* Writes a whole file at once, or to standard output where path is NULL; dies with 3 otherwise. */

@@ -752,11 +752,7 @@ static int run_task(int task, const struct cmd_program *program, const struct pr
         cmd_check_inputs("log", run.log, files);
         cmd_check_inputs("dump-gradients", other.dump_gradients, files);
         if (!other.check && !other.dry_run && other.dump_gradients == NULL && file.output != NULL)
-                checkpoint = train_run_prepare(&run, file.output);
-        cmd_check_input("output", checkpoint, file.start.init);
-        cmd_check_input("output", checkpoint, other.replay);
-        cmd_check_inputs("output", run.journal.path, files);
-        cmd_check_input("output", run.journal.path, file.dev);
+                checkpoint = train_run_prepare(&run, file.output, program, files);
         s.pool = s.source.pool = cmd_pool();
         s.source.keep = run.data_memory << 20;
         open_model(&s);
