@@ -96,8 +96,8 @@ static int read_encoding(struct cmd_document *d, const char *line, const struct 
                          const struct ran_tokenizer *tokenizer, size_t V, struct ran_error *err)
 {
         struct ran_span name, item, ids = {0, 0};
+        size_t pos = 0, vocabs = 0, lists = 0;
         bool same = false;
-        size_t pos = 0;
         char type, ids_type = 0;
 
         if (m->type != 'o')
@@ -105,11 +105,16 @@ static int read_encoding(struct cmd_document *d, const char *line, const struct 
         while (ran_json_next(line, m->value, &pos, &name, &item, &type)) {
                 if (is_text(line, name, "vocab")) {
                         same = is_text(line, item, ran_tokenizer_digest(tokenizer));
+                        vocabs++;
                 } else if (is_text(line, name, "ids")) {
                         ids = item;
                         ids_type = type;
+                        lists++;
                 }
         }
+        if (vocabs > 1 || lists > 1)
+                return ran_fail(err, RAN_EFORMAT, "\"encoding\" has \"%s\" twice",
+                                lists > 1 ? "ids" : "vocab");
         if (!same)
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"encoding\" was made with another vocabulary than the model's");
