@@ -355,17 +355,32 @@ int attnmask_map(const struct attnmask_model *a, struct attnmask_scratch *s, str
 
 /* ---- pictures ------------------------------------------------------------------------------- */
 
+/* Whether a picture cannot have the character at s: it means something there, or XML has none such.
+ * Control characters are another matter. */
+static bool is_foreign(const char *s)
+{
+        return strchr("<>&", *s) != NULL || strncmp(s, "\xef\xbf\xbe", 3) == 0 ||
+               strncmp(s, "\xef\xbf\xbf", 3) == 0;
+}
+
 static char *name_of(const char *before, const char *label)
 {
-        struct ran_buf name = {0};
+        struct ran_buf name = {0}, shown = {0};
 
         ran_buf_printf(&name, "%s ", before);
-        for (; *label != '\0'; label++) /* these mean something in a picture */
-                ran_buf_char(&name, *label == '<' || *label == '&' ? '?' : *label);
-        ran_buf_char(&name, '\0');
-        if (name.failed)
-                ran_buf_release(&name);
-        return name.data;
+        for (const char *s = label; *s != '\0'; s++) {
+                bool foreign = is_foreign(s);
+                ran_buf_char(&name, foreign ? '?' : *s);
+                s += foreign && *s == '\xef' ? 2 : 0;
+        }
+        if (!name.failed)
+                ran_buf_shown(&shown, name.data, name.len);
+        ran_buf_char(&shown, '\0');
+        shown.failed |= name.failed;
+        if (shown.failed)
+                ran_buf_release(&shown);
+        ran_buf_release(&name);
+        return shown.data;
 }
 
 /* What speaks for the label, and below what speaks against it. */

@@ -95,13 +95,20 @@ static void free_scratch(void *arg)
         free(s);
 }
 
+/* A member that is there and not null. */
+static const struct ran_member *find(const struct ran_record *r, const char *name)
+{
+        const struct ran_member *m = ran_record_find(r, name, NULL);
+
+        return m != NULL && m->type != '0' ? m : NULL;
+}
+
 /* Queries and keys; *key is that of the scratch, or the same vectors are both. */
 static int read_record(struct scratch *s, const struct ran_record *r, const struct vectors **key,
                        struct ran_error *err)
 {
-        const struct ran_member *both = ran_record_find(r, "vectors", NULL),
-                                *q = ran_record_find(r, "query", NULL),
-                                *k = ran_record_find(r, "key", NULL);
+        const struct ran_member *both = find(r, "vectors"), *q = find(r, "query"),
+                                *k = find(r, "key");
         int code;
 
         *key = &s->query;

@@ -43,6 +43,7 @@ void classify_eval_release(struct classify_eval *e)
         free(e->names);
         free(e->by_name);
         free(e->gold);
+        free(e->strange);
         *e = (struct classify_eval){0};
 }
 
@@ -74,29 +75,58 @@ static bool find_class(const struct classify_eval *e, const char *name, size_t n
         return false;
 }
 
+static int compare_strange(const void *a, const void *b)
+{
+        const struct classify_eval_name *x = a, *y = b;
+        size_t n = x->n < y->n ? x->n : y->n;
+        int order = n > 0 ? memcmp(x->text, y->text, n) : 0;
+
+        return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
+}
+
+/* Each once, however often the record lists it. */
+static int note_strange(struct classify_eval *e, size_t n, size_t *unknown, struct ran_error *err)
+{
+        int code = RAN_OK;
+
+        if (n > 0)
+                qsort(e->strange, n, sizeof(*e->strange), compare_strange);
+        for (size_t i = 0; i < n && code == RAN_OK; i++) {
+                const struct classify_eval_name *name = &e->strange[i];
+                if (i > 0 && compare_strange(name - 1, name) == 0)
+                        continue;
+                code = ran_eval_unknown(e->eval, name->text, name->n, err);
+                ++*unknown;
+        }
+        return code;
+}
+
 /* The known labels of the record as classes; counts the others. */
 static int find_gold(struct classify_eval *e, size_t *n, size_t *unknown, struct ran_error *err)
 {
         const struct cmd_labels *l = &e->labels;
-        uint32_t *grown = ran_grow(e->gold, &e->gold_cap, l->n, sizeof(*grown), err);
+        size_t strange = 0;
+        uint32_t *gold = ran_grow(e->gold, &e->gold_cap, l->n, sizeof(*gold), err);
 
-        if (grown == NULL)
+        if (gold == NULL)
                 return RAN_ENOMEM;
-        e->gold = grown;
+        e->gold = gold;
+        struct classify_eval_name *names =
+                ran_grow(e->strange, &e->strange_cap, l->n, sizeof(*names), err);
+        if (names == NULL)
+                return RAN_ENOMEM;
+        e->strange = names;
         *n = *unknown = 0;
         for (size_t i = 0, begin = 0; i < l->n; begin = l->end[i++]) {
-                const char *name = l->names.data + begin;
+                size_t length = l->end[i] - begin;
+                const char *name = length > 0 ? l->names.data + begin : "";
                 uint32_t class;
-                if (find_class(e, name, l->end[i] - begin, &class)) {
-                        e->gold[(*n)++] = class;
-                        continue;
-                }
-                int code = ran_eval_unknown(e->eval, name, l->end[i] - begin, err);
-                if (code != RAN_OK)
-                        return code;
-                ++*unknown;
+                if (find_class(e, name, length, &class))
+                        gold[(*n)++] = class;
+                else
+                        names[strange++] = (struct classify_eval_name){name, length};
         }
-        return RAN_OK;
+        return note_strange(e, strange, unknown, err);
 }
 
 int classify_eval_add(struct classify_eval *e, const struct ran_record *record, const float *p,

@@ -15,7 +15,11 @@ struct classify_eval {
         size_t compared, skipped; /* skipped: records without a label */
         struct cmd_labels labels;
         uint32_t *gold; /* of one record */
-        size_t gold_cap;
+        struct classify_eval_name {
+                const char *text;
+                size_t n;
+        } * strange; /* its labels that the model does not know */
+        size_t gold_cap, strange_cap;
 };
 
 /* thresholds (C): of a model with several labels, kept by the caller; else NULL. */

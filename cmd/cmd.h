@@ -43,6 +43,10 @@ void cmd_check_writable(const char *path);
  * input. cmd_parse does this for all files that options name, but for operands. (outputs.c) */
 void cmd_check_input(const char *option, const char *path, const char *input);
 void cmd_check_inputs(const char *option, const char *path, char **inputs); /* NULL at the end */
+/* Dies with 2 if path, a file that is written beside the output, is one that options name, or one of
+ * the inputs. */
+struct cmd_program;
+void cmd_check_beside(const struct cmd_program *program, const char *path, char **inputs);
 /* The same of standard output: what is appended to a file while that is read would have no end. */
 void cmd_check_standard_output(char **inputs);
 /* Writes a whole file at once, or to standard output where path is NULL; dies with 3 otherwise. */
@@ -110,6 +114,8 @@ bool cmd_was_asked(const char *name);
  */
 void cmd_leave_out(const char *why, const char *const *names);
 void cmd_leave_out_fields(const char *why, const struct ran_field *fields);
+/* Ends with 2 if one of these was asked for, but not what it belongs to: "--NAME is for WHAT". */
+void cmd_only_with(bool given, const char *what, const char *const *names);
 /* Counts those fields as set, from now on, that are different in `other`. */
 void cmd_set_changes(const struct ran_field *fields, const void *base, const void *other);
 /* The same of all that are not local. */
@@ -184,6 +190,9 @@ struct cmd_item {
         int code; /* for work_all to set: what work would return */
 };
 
+/* A loop at work. */
+struct cmd_run;
+
 /* What to do with each record.
  *
  * work runs in many threads at once, each with a scratch of its own, and fills result: a JSON value
@@ -212,6 +221,10 @@ struct cmd_loop {
         bool accepted; /* leave out records that people have rejected or ignored (shapes.h) */
         int (*take)(void *arg, const struct cmd_line *line, const struct ran_buf *result,
                     struct ran_error *err);
+        /* NULL, or called once when all lines have been taken and nothing has ended the run: for
+         * those that take could only put by. Of one that turns out to be bad, cmd_refuse_late is to
+         * be told. */
+        void (*finish)(void *arg, struct cmd_run *run);
         void *arg;
 };
 
@@ -227,6 +240,11 @@ struct cmd_counts {
  * through the loop. Returns CMD_OK or CMD_SOME_FAILED (0 with --errors-ok); whatever ends a run
  * early ends the program, with a message. counts may be NULL. */
 int cmd_records(const struct cmd_loop *loop, char **files, struct cmd_counts *counts);
+
+/* For finish: a line that was good is bad, or ends the program, because of err. It is named, counted
+ * and rejected as any other, by file, number and raw. Returns false when nothing more is to be done.
+ */
+bool cmd_refuse_late(struct cmd_run *run, const struct cmd_line *line, const struct ran_error *err);
 
 /* What to add to a message that no record has a label: where those of whole files can be had from,
  * if there were such, or nothing. */

@@ -1,5 +1,6 @@
 /* document.c - the ids of a record's document, whichever member holds them; and its gold labels. */
 #include "document.h"
+#include "cmd.h"
 #include "shapes.h"
 
 #include <math.h>
@@ -19,6 +20,13 @@ const struct ran_field cmd_document_fields[] = {
                  "none, which is an error"},
         {0},
 };
+
+void cmd_document_check(const struct cmd_document_options *options)
+{
+        static const char *const of_max_tokens[] = {"truncate", NULL};
+
+        cmd_only_with(options->max_tokens > 0, "--max-tokens N", of_max_tokens);
+}
 
 void cmd_document_release(struct cmd_document *d)
 {
@@ -88,8 +96,8 @@ static int read_encoding(struct cmd_document *d, const char *line, const struct 
                          const struct ran_tokenizer *tokenizer, size_t V, struct ran_error *err)
 {
         struct ran_span name, item, ids = {0, 0};
+        size_t pos = 0, vocabs = 0, lists = 0;
         bool same = false;
-        size_t pos = 0;
         char type, ids_type = 0;
 
         if (m->type != 'o')
@@ -97,11 +105,16 @@ static int read_encoding(struct cmd_document *d, const char *line, const struct 
         while (ran_json_next(line, m->value, &pos, &name, &item, &type)) {
                 if (is_text(line, name, "vocab")) {
                         same = is_text(line, item, ran_tokenizer_digest(tokenizer));
+                        vocabs++;
                 } else if (is_text(line, name, "ids")) {
                         ids = item;
                         ids_type = type;
+                        lists++;
                 }
         }
+        if (vocabs > 1 || lists > 1)
+                return ran_fail(err, RAN_EFORMAT, "\"encoding\" has \"%s\" twice",
+                                lists > 1 ? "ids" : "vocab");
         if (!same)
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"encoding\" was made with another vocabulary than the model's");

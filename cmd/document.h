@@ -11,6 +11,8 @@ struct cmd_document_options {
         int truncate;
 };
 extern const struct ran_field cmd_document_fields[];
+/* Ends with 2 if one of them was asked for that says nothing without the other. */
+void cmd_document_check(const struct cmd_document_options *options);
 
 enum { CMD_FROM_ENCODING, CMD_FROM_IDS, CMD_FROM_TOKENS, CMD_FROM_TEXT };
 

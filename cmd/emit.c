@@ -78,15 +78,17 @@ static void emit_whole(struct ran_buf *out, const struct ran_record *r,
                 ran_buf_char(out, '}');
 }
 
-/* A record without an id is called by its place. */
-static void emit_id(struct ran_buf *out, const struct cmd_line *line)
+/* A record without an id is called by its place; null is none, and in an error record (readable),
+ * what cannot be decoded. */
+static void emit_id(struct ran_buf *out, const struct cmd_line *line, bool readable)
 {
         const struct ran_record *r = &line->record;
         const struct ran_member *id = ran_record_find(r, "id", NULL);
         struct ran_buf place = {0};
 
         ran_buf_str(out, "\"id\":");
-        if (id != NULL) {
+        if (id != NULL && id->type != '0' &&
+            !(readable && !ran_json_decodable(r->line, id->value))) {
                 add_span(out, r, id->value);
                 return;
         }
@@ -101,7 +103,7 @@ static void emit(struct ran_buf *out, const struct cmd_line *line, const struct 
 {
         if (how->only) {
                 ran_buf_char(out, '{');
-                emit_id(out, line);
+                emit_id(out, line, stale != NULL);
                 ran_buf_char(out, ',');
                 add_member(out, name, value);
                 ran_buf_char(out, '}');

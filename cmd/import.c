@@ -156,16 +156,22 @@ static int refuse_bytes(const struct text_line *piece, size_t valid, size_t *lin
 
 /* ---- whole files ---------------------------------------------------------------------------- */
 
-/* The name of the folder that a file is in; empty when its path has none. */
+/* The name of the folder that a file is in; empty when its path does not say it, as a.txt, ./a.txt
+ * and ../a.txt do not. */
 static struct ran_span folder_of(const char *path)
 {
-        const char *end = strrchr(path, '/'), *begin;
+        const char *name = strrchr(path, '/');
+        size_t begin = name != NULL ? (size_t)(name - path) + 1 : 0, end;
 
-        if (end == NULL || end == path)
+        do {
+                for (end = begin; end > 0 && path[end - 1] == '/';)
+                        end--;
+                for (begin = end; begin > 0 && path[begin - 1] != '/';)
+                        begin--;
+        } while (end - begin == 1 && path[begin] == '.');
+        if (end - begin == 2 && memcmp(path + begin, "..", 2) == 0)
                 return (struct ran_span){0, 0};
-        begin = memrchr(path, '/', (size_t)(end - path));
-        begin = begin != NULL ? begin + 1 : path;
-        return (struct ran_span){(size_t)(begin - path), (size_t)(end - path)};
+        return (struct ran_span){begin, end};
 }
 
 static void add_member(struct ran_buf *out, const char *name, const char *s, size_t n)

@@ -9,7 +9,7 @@
  * have names; then -1 is no label) or `labels` (a list of them, perhaps empty); or, of other tools,
  * a list as `label`, a list `accept` of what was chosen among `options`, or an object `cats` of 1
  * and 0. */
-#define CMD_LABEL_MEMBERS "label", "labels", "accept", "cats"
+#define CMD_LABEL_MEMBERS "label", "labels", "accept", "options", "cats"
 /* What tags are like. In one data set they are either of schemes (and outside), or numbers, or
  * anything else (and "O" among it). */
 enum cmd_tag_kind {

@@ -151,7 +151,8 @@ static uint64_t key_of(const struct scratch *s, const struct ran_record *record)
         const struct ran_member *id = record != NULL ? ran_record_find(record, "id", NULL) : NULL;
         uint64_t key = 0;
 
-        for (size_t i = 0; id != NULL && i < id->value.end - id->value.begin; i++)
+        for (size_t i = 0; id != NULL && id->type != '0' && i < id->value.end - id->value.begin;
+             i++)
                 key = ran_draw(key, (unsigned char)record->line[id->value.begin + i]);
         for (size_t t = 0; t < s->sequence.L; t++)
                 key = ran_draw(key, s->sequence.ids[t]);

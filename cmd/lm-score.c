@@ -355,6 +355,9 @@ static int run(struct scorer *c, char **files)
 
 static void check_history(void)
 {
+        static const char *const of_cache[] = {"cache_weight", "cache_theta", NULL};
+
+        cmd_only_with(model_options.cache.positions > 0, "--cache N", of_cache);
         if (options.stride > 0 && options.history == 0)
                 cmd_usage("--stride is for --history N, and without that all tokens are read once");
         if (options.stride > options.history)

@@ -413,6 +413,14 @@ void cmd_leave_out_fields(const char *why, const struct ran_field *fields)
                 leave_out(why, fields);
 }
 
+void cmd_only_with(bool given, const char *what, const char *const *names)
+{
+        for (; !given && *names != NULL; names++)
+                if (cmd_was_asked(*names))
+                        cmd_usage("--%s is for %s",
+                                  cmd_option_name(&(struct ran_field){.name = *names}).text, what);
+}
+
 void cmd_set_changes(const struct ran_field *fields, const void *base, const void *other)
 {
         for (const struct ran_field *f = fields; f->name != NULL; f++) {
@@ -626,6 +634,19 @@ static void check_isa(void)
                 cmd_usage("RAN_ISA=%s: this processor and program know %s", refused, known);
 }
 
+/* The number of threads that nobody gave on the command line. */
+static size_t default_jobs(const struct ran_field *jobs)
+{
+        const char *asked = getenv("RAN_THREADS");
+        size_t n;
+
+        if (asked != NULL && asked[0] != '\0' &&
+            !(ran_parse_size(asked, strlen(asked), &n) && (double)n <= jobs->high))
+                cmd_usage("RAN_THREADS=%s: it must be a whole number from 1 to %.0f", asked,
+                          jobs->high);
+        return ran_threads_default();
+}
+
 int cmd_parse(const struct cmd_program *program, int argc, char **argv)
 {
         struct command_line c = {.program = program, .argv = argv, .argc = argc};
@@ -661,7 +682,7 @@ int cmd_parse(const struct cmd_program *program, int argc, char **argv)
         cmd_check_outputs(program);
         check_isa();
         if (cmd_common.jobs == 0)
-                cmd_common.jobs = ran_threads_default();
+                cmd_common.jobs = default_jobs(&common_fields[0]);
         return first;
 }
 

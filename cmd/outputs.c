@@ -88,40 +88,52 @@ static bool may_share(const struct ran_field *a, const struct ran_field *b)
         return strncmp(a->name, "state_", 6) == 0 && strncmp(b->name, "state_", 6) == 0;
 }
 
-static void check_pair(const struct ran_field *out, const char *path, const struct ran_field *other,
+/* A file that option `out` writes, and another one. */
+static void check_pair(const char *out, const char *path, const struct ran_field *other,
                        const char *other_path)
 {
-        struct cmd_option_name option = cmd_option_name(out);
         struct stat a, b;
 
-        if (out == other || may_share(out, other))
-                return;
         if (!is_written(other)) {
-                cmd_check_input(option.text, path, other_path);
+                cmd_check_input(out, path, other_path);
                 return;
         }
         bool there = stat(path, &a) == 0, both = stat(other_path, &b) == 0;
         if (there && both ? S_ISREG(a.st_mode) && same_file(&a, &b)
                           : !there && !both && strcmp(path, other_path) == 0)
-                cmd_usage("--%s and --%s would both write %s", option.text,
-                          cmd_option_name(other).text, path);
+                cmd_usage("--%s and --%s would both write %s", out, cmd_option_name(other).text,
+                          path);
+}
+
+/* own: the field that names it, or NULL. */
+static void check_with_all(const struct cmd_program *program, const char *out, const char *path,
+                           const struct ran_field *own)
+{
+        const struct cmd_group *g;
+
+        for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++) {
+                for (const struct ran_field *f = g->fields; f->name != NULL; f++) {
+                        const char *other = file_of(f, g->base);
+                        if (other != NULL && (own == NULL || (f != own && !may_share(own, f))))
+                                check_pair(out, path, f, other);
+                }
+        }
 }
 
 static void check_written(const struct cmd_program *program, const struct ran_field *out,
                           const char *path)
 {
-        const struct cmd_group *g;
+        const struct cmd_option_name option = cmd_option_name(out);
 
         if (is_dash(path))
-                cmd_usage("--%s -: a file is needed here; one of that name is ./-",
-                          cmd_option_name(out).text);
-        for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++) {
-                for (const struct ran_field *f = g->fields; f->name != NULL; f++) {
-                        const char *other = file_of(f, g->base);
-                        if (other != NULL)
-                                check_pair(out, path, f, other);
-                }
-        }
+                cmd_usage("--%s -: a file is needed here; one of that name is ./-", option.text);
+        check_with_all(program, option.text, path, out);
+}
+
+void cmd_check_beside(const struct cmd_program *program, const char *path, char **inputs)
+{
+        check_with_all(program, "output", path, NULL);
+        cmd_check_inputs("output", path, inputs);
 }
 
 void cmd_check_outputs(const struct cmd_program *program)

@@ -169,6 +169,8 @@ static void check_question(char **files)
                                            "truncate", "map",     "label",   NULL};
 
         static const char *const of_records[] = {"into", "only", "drop", NULL};
+        static const char *const of_scores[] = {"similarity", NULL};
+        static const char *const of_drawings[] = {"size", NULL};
         static const char no_records[] = "records are read with --scores or --model only";
 
         cmd_leave_out("what a model does is shown with --model FILE only", with);
@@ -184,6 +186,10 @@ static void check_question(char **files)
         if (options.format > PICTURE_JSON && (row || options.count || options.table))
                 cmd_usage("--format %s draws a whole pattern: here it can be text or json",
                           picture_format_names[options.format]);
+        cmd_only_with(options.scores, "--scores", of_scores);
+        cmd_only_with(!(row || options.count || options.table || options.scores ||
+                        options.format == PICTURE_JSON),
+                      "grids and pictures", of_drawings);
         check_terminal();
         if (!options.scores) {
                 cmd_leave_out(no_records, of_records);
@@ -230,6 +236,7 @@ static void check_model(void)
         if (options.map != ATTNMASK_MAP_ATTENTION)
                 cmd_leave_out("only --map attention is of one layer, head and window",
                               of_attention);
+        cmd_document_check(&document_options);
         if (options.label != NULL && options.map != ATTNMASK_MAP_LABEL)
                 cmd_usage("--label is for --map label");
         if (attnmask_draws(&options))

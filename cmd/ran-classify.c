@@ -452,11 +452,16 @@ static struct ran_model *open_model(void)
 {
         static const char *const of_records[] = {"top",  "probs", "logits", "embed",
                                                  "into", "only",  "drop",   NULL};
+        static const char *const of_evidence[] = {"evidence_length", "offsets", NULL};
+        static const char *const of_eval[] = {"eval_format", NULL};
 
         if (options.model == NULL)
                 cmd_usage("which model? give --model FILE");
         if (options.eval && evidence_options.evidence > 0)
                 cmd_usage("--eval writes a report and no records: nothing to add --evidence to");
+        cmd_only_with(evidence_options.evidence > 0, "--evidence K", of_evidence);
+        cmd_only_with(options.eval, "--eval", of_eval);
+        cmd_document_check(&document_options);
         if (options.abstain && options.coverage == 0)
                 cmd_usage("--abstain goes by the set of --coverage: how sure shall it be?");
         if (options.eval)

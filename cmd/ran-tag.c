@@ -399,6 +399,7 @@ static void check_usage(void)
 {
         static const char *const not_in_columns[] = {"eval", "logits", "into",
                                                      "only", "drop",   NULL};
+        static const char *const of_eval[] = {"eval_format", NULL};
         const char *const *of_records = not_in_columns + 1;
 
         if (options.conlleval && (options.model != NULL || options.eval))
@@ -417,6 +418,8 @@ static void check_usage(void)
                 cmd_leave_out("--eval writes a report and no records", of_records);
         if (options.conlleval)
                 check_conlleval();
+        cmd_only_with(options.eval, "--eval", of_eval);
+        cmd_document_check(&document_options);
 }
 
 /* The model's tags taken apart; NULL when one of them is of no scheme. The caller frees them. */

@@ -291,6 +291,43 @@ static void check_replay(void)
                 cmd_usage("--replay writes nothing without -o FILE: leave out --resume and --log");
 }
 
+/* What says more about what is not asked for would be passed over. */
+static void check_company(void)
+{
+        static const char *const of_check[] = {"check_format", NULL};
+        static const char *const of_dump[] = {"dump_documents", NULL};
+        static const char *const of_soft[] = {"soft_share", NULL};
+        static const char *const of_vectors[] = {"vectors_rms", NULL};
+        static const char *const of_init[] = {"init_rate", NULL};
+
+        cmd_only_with(other.check, "--check", of_check);
+        cmd_only_with(other.dump_gradients != NULL, "--dump-gradients FILE", of_dump);
+        cmd_only_with(file.soft_label != NULL, "--soft-label MEMBER", of_soft);
+        cmd_only_with(file.start.vectors != NULL, "--vectors FILE", of_vectors);
+        cmd_only_with(file.start.init != NULL, "--init MODEL", of_init);
+        if (file.no_dev && file.dev != NULL)
+                cmd_usage("--no-dev and --dev exclude each other");
+        if (file.no_dev && cmd_was_asked("dev_share") && file.dev_share > 0)
+                cmd_usage("--no-dev is --dev-share 0: leave out one of them");
+}
+
+/* The model says all that there is to say about it, and nothing is learned. */
+static void check_dump(void)
+{
+        static const char why[] = "--dump-gradients is of a model as it is";
+        static const char *const others[] = {"output",    "dev",       "no_dev",
+                                             "dev_share", "dev_group", "tune",
+                                             "resume",    "log",       "overwrite_checkpoint",
+                                             NULL};
+
+        if (other.dump_gradients == NULL)
+                return;
+        cmd_leave_out(why, others);
+        cmd_leave_out_fields(why, ran_train_fields);
+        cmd_leave_out_fields(why, ran_config_fields);
+        cmd_leave_out_fields(why, ran_vocab_fields);
+}
+
 static void check_usage(void)
 {
         bool dump = other.dump_gradients != NULL, replay = other.replay != NULL;
@@ -315,6 +352,8 @@ static void check_usage(void)
                 cmd_usage("--vector-words is for words of a file of vectors: --vectors FILE");
         if (file.start.vector_words > 0 && file.vocab != NULL)
                 cmd_usage("--vector-words is for a vocabulary that is learned: leave out --vocab");
+        check_dump();
+        check_company();
         if (run.resume && run.overwrite_checkpoint)
                 cmd_usage("--resume and --overwrite-checkpoint exclude each other");
         if (file.no_dev)
@@ -726,11 +765,7 @@ static int run_task(int task, const struct cmd_program *program, const struct pr
         cmd_check_inputs("log", run.log, files);
         cmd_check_inputs("dump-gradients", other.dump_gradients, files);
         if (!other.check && !other.dry_run && other.dump_gradients == NULL && file.output != NULL)
-                checkpoint = train_run_prepare(&run, file.output);
-        cmd_check_input("output", checkpoint, file.start.init);
-        cmd_check_input("output", checkpoint, other.replay);
-        cmd_check_inputs("output", run.journal.path, files);
-        cmd_check_input("output", run.journal.path, file.dev);
+                checkpoint = train_run_prepare(&run, file.output, program, files);
         s.pool = s.source.pool = cmd_pool();
         s.source.keep = run.data_memory << 20;
         open_model(&s);

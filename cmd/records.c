@@ -103,7 +103,7 @@ struct slot {
         bool done; /* under the lock */
 };
 
-struct run {
+struct cmd_run {
         const struct cmd_loop *loop;
         const char *into;
         struct import import; /* of this file */
@@ -138,7 +138,7 @@ struct run {
 /* ---- one line, in any thread ------------------------------------------------------------------
  */
 
-static void *take_scratch(struct run *run, struct ran_error *err)
+static void *take_scratch(struct cmd_run *run, struct ran_error *err)
 {
         void *scratch = NULL;
 
@@ -149,7 +149,7 @@ static void *take_scratch(struct run *run, struct ran_error *err)
         return scratch != NULL ? scratch : run->loop->make_scratch(run->loop->arg, err);
 }
 
-static void give_scratch(struct run *run, void *scratch)
+static void give_scratch(struct cmd_run *run, void *scratch)
 {
         pthread_mutex_lock(&run->scratch_lock);
         void **grown = ran_grow(run->scratch, &run->scratch_cap, run->scratch_count + 1,
@@ -165,7 +165,7 @@ static void give_scratch(struct run *run, void *scratch)
 
 /* What else there is to say about a line that is no record; what is wrong with all of a file, in
  * its first line only. */
-static int refuse_record(const struct run *run, const struct slot *slot, const char *json,
+static int refuse_record(const struct cmd_run *run, const struct slot *slot, const char *json,
                          struct ran_error *err)
 {
         const struct cmd_line *line = &slot->line;
@@ -186,7 +186,7 @@ static int refuse_record(const struct run *run, const struct slot *slot, const c
 }
 
 /* Makes slot->line.record of the raw line. */
-static int read_record(const struct run *run, struct slot *slot, struct ran_error *err)
+static int read_record(const struct cmd_run *run, struct slot *slot, struct ran_error *err)
 {
         struct cmd_line *line = &slot->line;
         const char *json = line->raw;
@@ -212,16 +212,23 @@ static int read_record(const struct run *run, struct slot *slot, struct ran_erro
 }
 
 /* A member that we read must be there once: two answers are none. */
-static int check_members(const struct run *run, const struct ran_record *record,
+static int check_member(const struct ran_record *record, const char *name, struct ran_error *err)
+{
+        bool twice;
+
+        ran_record_find(record, name, &twice);
+        return twice ? ran_fail(err, RAN_EFORMAT, "\"%s\" is given twice", name) : RAN_OK;
+}
+
+static int check_members(const struct cmd_run *run, const struct ran_record *record,
                          struct ran_error *err)
 {
-        for (const char *const *name = run->loop->reads; name != NULL && *name != NULL; name++) {
-                bool twice;
-                ran_record_find(record, *name, &twice);
-                if (twice)
-                        return ran_fail(err, RAN_EFORMAT, "\"%s\" is given twice", *name);
-        }
-        return RAN_OK;
+        const char *const *name = run->loop->reads;
+        int code = run->loop->accepted ? check_member(record, SHAPE_ANSWER, err) : RAN_OK;
+
+        for (; code == RAN_OK && name != NULL && *name != NULL; name++)
+                code = check_member(record, *name, err);
+        return code;
 }
 
 static enum fate fate_of(int code)
@@ -231,7 +238,7 @@ static enum fate fate_of(int code)
         return code == RAN_EFORMAT || code == RAN_EINVAL ? BAD : FATAL;
 }
 
-static void read_slot(struct run *run, struct slot *slot)
+static void read_slot(struct cmd_run *run, struct slot *slot)
 {
         slot->result.len = 0;
         slot->read = true;
@@ -251,7 +258,7 @@ static void read_slot(struct run *run, struct slot *slot)
 }
 
 /* The good ones of the slots [from, to) as items; returns how many. */
-static size_t gather(struct run *run, size_t from, size_t to)
+static size_t gather(struct cmd_run *run, size_t from, size_t to)
 {
         struct cmd_item *items = run->items + from;
         size_t n = 0;
@@ -272,7 +279,7 @@ static void judge(struct slot *slot, int code)
         slot->fate = fate_of(code);
 }
 
-static void work_on(struct run *run, void *scratch, size_t from, size_t to)
+static void work_on(struct cmd_run *run, void *scratch, size_t from, size_t to)
 {
         const struct cmd_loop *loop = run->loop;
         size_t n = gather(run, from, to);
@@ -289,7 +296,7 @@ static void work_on(struct run *run, void *scratch, size_t from, size_t to)
 }
 
 /* The slots [from, to), of which there is one unless there is work_all. */
-static void process(struct run *run, size_t from, size_t to)
+static void process(struct cmd_run *run, size_t from, size_t to)
 {
         void *scratch = NULL;
 
@@ -317,13 +324,13 @@ static const char *shown_file(const struct cmd_line *line)
         return strcmp(line->file, "-") == 0 ? "standard input" : line->file;
 }
 
-static void end_run(struct run *run, enum ran_code code, const char *text)
+static void end_run(struct cmd_run *run, enum ran_code code, const char *text)
 {
         ran_fail(&run->end, code, "%s", text);
         atomic_store(&run->ended, true);
 }
 
-static void write_to_file(struct run *run)
+static void write_to_file(struct cmd_run *run)
 {
         struct ran_error err;
 
@@ -332,7 +339,7 @@ static void write_to_file(struct run *run)
                 end_run(run, err.code, err.text);
 }
 
-static void write_out(struct run *run)
+static void write_out(struct cmd_run *run)
 {
         if (run->out.failed)
                 end_run(run, RAN_ENOMEM, "no memory for the output");
@@ -343,7 +350,7 @@ static void write_out(struct run *run)
         run->out.len = 0;
 }
 
-static void reject(struct run *run, const struct cmd_line *line)
+static void reject(struct cmd_run *run, const struct cmd_line *line)
 {
         const char *what = run->loop->input->rejects;
 
@@ -356,32 +363,53 @@ static void reject(struct run *run, const struct cmd_line *line)
 /* Messages about single lines, before they are only counted. */
 enum { SHOWN_ERRORS = 20 };
 
-static void hand_on_bad(struct run *run, struct slot *slot)
+/* Names, counts and rejects a line that cannot be used; whether the run goes on. */
+static bool refuse(struct cmd_run *run, const struct cmd_line *line, const char *why)
 {
         const struct cmd_input *input = run->loop->input;
-        const struct cmd_line *line = &slot->line;
 
         run->counts.bad++;
         if (run->counts.bad <= SHOWN_ERRORS)
-                cmd_warn("%s:%zu: %s", shown_file(line), line->number, slot->err.text);
+                cmd_warn("%s:%zu: %s", shown_file(line), line->number, why);
         if (run->counts.bad == SHOWN_ERRORS)
                 cmd_warn("further lines like that are only counted");
         reject(run, line);
-        if (input->on_error == CMD_ON_ERROR_STOP) {
+        if (input->on_error == CMD_ON_ERROR_STOP)
                 end_run(run, RAN_EFORMAT, "ended at the first such line (--on-error=stop)");
-                return;
-        }
-        if (input->on_error != CMD_ON_ERROR_EMIT || run->loop->take != NULL)
-                ;
-        else if (run->loop->output->lines)
-                ran_buf_char(&run->out, '\n');
-        else
-                emit_error(&run->out, line, run->loop->output, run->into, &slot->err);
-        if (input->max_errors > 0 && run->counts.bad >= input->max_errors)
+        else if (input->max_errors > 0 && run->counts.bad >= input->max_errors)
                 end_run(run, RAN_EFORMAT, "too many such lines (--max-errors)");
+        return !atomic_load(&run->ended);
 }
 
-static void hand_on_good(struct run *run, struct slot *slot)
+static void end_at(struct cmd_run *run, const struct cmd_line *line, const struct ran_error *err)
+{
+        cmd_warn("%s:%zu: %s", shown_file(line), line->number, err->text);
+        end_run(run, err->code, "");
+}
+
+static void hand_on_bad(struct cmd_run *run, struct slot *slot)
+{
+        const struct cmd_loop *loop = run->loop;
+
+        refuse(run, &slot->line, slot->err.text);
+        if (loop->input->on_error != CMD_ON_ERROR_EMIT || loop->take != NULL)
+                return;
+        if (loop->output->lines)
+                ran_buf_char(&run->out, '\n');
+        else
+                emit_error(&run->out, &slot->line, loop->output, run->into, &slot->err);
+}
+
+bool cmd_refuse_late(struct cmd_run *run, const struct cmd_line *line, const struct ran_error *err)
+{
+        run->counts.good--;
+        if (fate_of((int)err->code) == BAD)
+                return refuse(run, line, err->text);
+        end_at(run, line, err);
+        return false;
+}
+
+static void hand_on_good(struct cmd_run *run, struct slot *slot)
 {
         const struct cmd_loop *loop = run->loop;
 
@@ -396,7 +424,7 @@ static void hand_on_good(struct run *run, struct slot *slot)
         slot->fate = fate_of(loop->take(loop->arg, &slot->line, &slot->result, &slot->err));
 }
 
-static void hand_on_passed(struct run *run, const struct cmd_line *line)
+static void hand_on_passed(struct cmd_run *run, const struct cmd_line *line)
 {
         run->counts.passed++;
         if (run->loop->take != NULL)
@@ -406,7 +434,7 @@ static void hand_on_passed(struct run *run, const struct cmd_line *line)
         ran_buf_char(&run->out, '\n');
 }
 
-static void hand_on(struct run *run, struct slot *slot)
+static void hand_on(struct cmd_run *run, struct slot *slot)
 {
         if (slot->fate == GOOD)
                 hand_on_good(run, slot);
@@ -424,8 +452,7 @@ static void hand_on(struct run *run, struct slot *slot)
                 run->counts.left++;
                 break;
         case FATAL:
-                cmd_warn("%s:%zu: %s", shown_file(&slot->line), slot->line.number, slot->err.text);
-                end_run(run, slot->err.code, "");
+                end_at(run, &slot->line, &slot->err);
                 break;
         }
 }
@@ -446,7 +473,7 @@ static void trim(struct slot *slot)
 static void task(void *arg, size_t i)
 {
         const size_t enough = 1 << 20; /* to be written in one piece */
-        struct run *run = arg;
+        struct cmd_run *run = arg;
         size_t from = run->unit[run->first + i], to = run->unit[run->first + i + 1];
 
         if (atomic_load(&run->ended))
@@ -470,7 +497,7 @@ static void task(void *arg, size_t i)
 /* ---- files ---------------------------------------------------------------------------------- */
 
 /* Every line of the group gets a slot. */
-static int fill_slots(struct run *run, struct ran_error *err)
+static int fill_slots(struct cmd_run *run, struct ran_error *err)
 {
         const struct lines *l = run->lines;
         size_t old = run->slot_cap;
@@ -506,14 +533,14 @@ static int fill_slots(struct run *run, struct ran_error *err)
 
 static void read_task(void *arg, size_t i)
 {
-        struct run *run = arg;
+        struct cmd_run *run = arg;
 
         read_slot(run, &run->slots[i]);
 }
 
 /* Cuts the group into units. The last one is kept for the next group if more may belong to it; a
  * line that cannot be used stays where it is, and what is around it together. */
-static void cut_units(struct run *run, struct lines *lines)
+static void cut_units(struct cmd_run *run, struct lines *lines)
 {
         size_t most = run->loop->together, n = 0;
         bool last = lines->ended && !lines->more, good = false;
@@ -541,7 +568,7 @@ static void cut_units(struct run *run, struct lines *lines)
 }
 
 /* Leaves the units that are of the shard. */
-static void choose_units(struct run *run)
+static void choose_units(struct cmd_run *run)
 {
         const struct text_line *line = run->lines->line;
 
@@ -559,7 +586,7 @@ static void choose_units(struct run *run)
 }
 
 /* What the file holds, and how it is cut into pieces; its first line says so where nobody does. */
-static int choose_format(struct run *run, struct lines *lines, struct ran_error *err)
+static int choose_format(struct cmd_run *run, struct lines *lines, struct ran_error *err)
 {
         const struct cmd_input *input = run->loop->input;
         struct text_line first;
@@ -587,7 +614,7 @@ static int choose_format(struct run *run, struct lines *lines, struct ran_error 
         return RAN_OK;
 }
 
-static int begin_file(struct run *run, const struct lines *lines, struct ran_error *err)
+static int begin_file(struct cmd_run *run, const struct lines *lines, struct ran_error *err)
 {
         struct ran_error why;
         int code = import_begin(&run->import, &lines->line[0], &why);
@@ -595,7 +622,7 @@ static int begin_file(struct run *run, const struct lines *lines, struct ran_err
         return code == RAN_OK ? code : ran_fail(err, code, "%s: %s", lines_name(lines), why.text);
 }
 
-static int run_groups(struct run *run, struct lines *lines, struct ran_error *err)
+static int run_groups(struct cmd_run *run, struct lines *lines, struct ran_error *err)
 {
         int code = choose_format(run, lines, err);
 
@@ -617,7 +644,7 @@ static int run_groups(struct run *run, struct lines *lines, struct ran_error *er
 }
 
 /* The lines of a file, or files that are a document each. */
-static void run_lines(struct run *run, struct lines *lines)
+static void run_lines(struct cmd_run *run, struct lines *lines)
 {
         struct ran_error err;
 
@@ -629,7 +656,7 @@ static void run_lines(struct run *run, struct lines *lines)
                 end_run(run, code, err.text);
 }
 
-static void run_files(struct run *run, const struct files *files)
+static void run_files(struct cmd_run *run, const struct files *files)
 {
         struct ran_error err;
         struct lines lines;
@@ -657,7 +684,7 @@ static void run_files(struct run *run, const struct files *files)
 }
 
 /* What cannot be written is found out before the work begins, not hours into it. */
-static void open_outputs(struct run *run, char **files)
+static void open_outputs(struct cmd_run *run, char **files)
 {
         const struct cmd_loop *loop = run->loop;
         struct ran_error err;
@@ -680,7 +707,7 @@ static void open_outputs(struct run *run, char **files)
         }
 }
 
-static void release(struct run *run)
+static void release(struct cmd_run *run)
 {
         for (size_t i = 0; i < run->slot_cap; i++) {
                 ran_record_release(&run->slots[i].line.record);
@@ -699,7 +726,7 @@ static void release(struct run *run)
 }
 
 /* Closes the outputs; dies if the run ended early, or if its results did not reach the disk. */
-static void close_outputs(struct run *run)
+static void close_outputs(struct cmd_run *run)
 {
         struct ran_error err;
 
@@ -734,17 +761,21 @@ static void sum_up(const struct cmd_counts *c)
 /* Names that mean something else to whoever reads the record. */
 static void check_into(const struct cmd_output *output)
 {
-        if (output->into == NULL)
+        const char *into = output->into;
+
+        if (into == NULL)
                 return;
-        if (strcmp(output->into, "ran_error") == 0)
+        if (ran_utf8_valid(into, strlen(into)) < strlen(into))
+                cmd_usage("--into needs a name in UTF-8");
+        if (strcmp(into, "ran_error") == 0)
                 cmd_usage("--into ran_error: that member says why a record could not be used");
-        if (output->only && strcmp(output->into, "id") == 0)
+        if (output->only && strcmp(into, "id") == 0)
                 cmd_usage("--into id: with --only the id is there already");
 }
 
 int cmd_records(const struct cmd_loop *loop, char **operands, struct cmd_counts *counts)
 {
-        struct run run = {.loop = loop, .into = loop->into};
+        struct cmd_run run = {.loop = loop, .into = loop->into};
         struct ran_error err;
         struct files files;
 
@@ -760,6 +791,8 @@ int cmd_records(const struct cmd_loop *loop, char **operands, struct cmd_counts 
         open_outputs(&run, files.name);
         run_files(&run, &files);
         release(&run);
+        if (loop->finish != NULL && !atomic_load(&run.ended))
+                loop->finish(loop->arg, &run);
         files_release(&files);
         close_outputs(&run);
         sum_up(&run.counts);

@@ -119,7 +119,7 @@ bool shape_span(struct shape_span *span, const char *line, struct ran_span item,
 
 bool shape_accepted(const struct ran_record *record)
 {
-        const struct ran_member *m = find(record, "answer");
+        const struct ran_member *m = find(record, SHAPE_ANSWER);
 
         return m == NULL || m->type != 's' ||
                !(is_named(record->line, m->value, "reject") ||

@@ -31,6 +31,7 @@ bool shape_span(struct shape_span *span, const char *line, struct ran_span item,
 
 /* False where somebody has looked at the record and did not accept it: `answer` is "reject" or
  * "ignore", as Prodigy has it. */
+#define SHAPE_ANSWER "answer"
 bool shape_accepted(const struct ran_record *record);
 
 #endif

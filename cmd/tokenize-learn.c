@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd.h"
 #include "vocab.h"
@@ -223,11 +224,14 @@ static const struct ran_field import_fields[] = {
 
 static struct ran_tokenizer *import_vocab(const struct import *i, const char *path)
 {
+        const bool standard_input = strcmp(path, "-") == 0;
         struct ran_bytes file;
         struct ran_error err;
 
-        if (ran_bytes_open(&file, path, &err) != RAN_OK)
+        if (ran_bytes_open(&file, standard_input ? "/dev/stdin" : path, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
+        if (standard_input)
+                path = "standard input";
         const char *data = (const char *)file.data;
         bool lower = i->letters == LETTERS_LOWER ||
                      (i->letters == LETTERS_AUTO && !ran_vocab_txt_is_cased(data, file.size));

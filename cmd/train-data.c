@@ -301,24 +301,24 @@ static const char *const kinds[CMD_TAG_KINDS] = {
 };
 
 /* Tags are of one kind throughout. */
-static int note_tags(struct train_data *d, const struct cmd_line *line, const struct packed *head,
-                     struct ran_error *err)
+static int check_tags(const struct train_data *d, const struct packed *head, struct ran_error *err)
 {
-        struct train_place *place = &d->tagged[head->kind];
-
         for (int kind = 0; kind < CMD_TAG_KINDS; kind++)
                 if (d->tagged[kind].file != NULL && !cmd_tags_agree(head->kind, kind))
                         return ran_fail(err, RAN_EFORMAT, "the tags are %s, but %s at %s:%zu",
                                         kinds[head->kind], kinds[kind], d->tagged[kind].file,
                                         d->tagged[kind].line);
-        if (place->file == NULL)
-                *place = train_place_of(line);
+        return RAN_OK;
+}
+
+static void note_tags(struct train_data *d, const struct cmd_line *line, const struct packed *head)
+{
+        note(&d->tagged[head->kind], line);
         d->census.opens += head->census.opens;
         d->census.needless += head->census.needless;
         d->census.unclosed += head->census.unclosed;
         d->census.iobes += head->census.iobes;
         d->census.bilou += head->census.bilou;
-        return RAN_OK;
 }
 
 /* No loss, and no line that anybody must mend. */
@@ -460,27 +460,32 @@ static int soften(struct train_reader *r, const struct packed *head, const float
         return ran_dataset_soften(set, labels, p, n, head->guessed, err);
 }
 
-/* Whether the record is the next sentence of the document before it. */
-static bool goes_on(struct train_reader *r, const struct cmd_line *line)
+/* Whether the record is the next sentence of the document before it, in *joined. A record that
+ * cannot be leaves no trace. */
+static int join(struct train_reader *r, const struct cmd_line *line, const struct packed *head,
+                bool *joined, struct ran_error *err)
 {
-        return cmd_doc_goes_on(&r->doc, line->file, &line->record, r->source->join) &&
-               r->data->set.B > 0;
+        const struct ran_dataset *set = &r->data->set;
+
+        *joined =
+                cmd_doc_goes_on(&r->doc, line->file, &line->record, r->source->join) && set->B > 0;
+        if (!*joined || set->weight[set->B - 1] == (float)head->weight)
+                return RAN_OK;
+        r->doc.n--;
+        return ran_fail(err, RAN_EFORMAT,
+                        "its \"weight\" differs from that of the sentence before it, which has the "
+                        "same \"doc\"");
 }
 
-static int add_words(struct train_reader *r, const struct cmd_line *line, const struct packed *head,
-                     const uint32_t *ids, struct ran_error *err)
+static int add_words(struct train_reader *r, const struct packed *head, const uint32_t *ids,
+                     bool joined, struct ran_error *err)
 {
         struct ran_dataset *set = &r->data->set;
         const uint32_t *places = ids + head->L;
 
-        if (!goes_on(r, line))
-                return ran_dataset_add_words(set, ids, head->L, places, r->labels, head->n,
-                                             head->weight, err);
-        if (set->weight[set->B - 1] != (float)head->weight)
-                return ran_fail(err, RAN_EFORMAT,
-                                "its \"weight\" differs from that of the sentence before it, which "
-                                "has the same \"doc\"");
-        return ran_dataset_continue(set, ids, head->L, places, r->labels, head->n, err);
+        return joined ? ran_dataset_continue(set, ids, head->L, places, r->labels, head->n, err)
+                      : ran_dataset_add_words(set, ids, head->L, places, r->labels, head->n,
+                                              head->weight, err);
 }
 
 /* Words that may be masked, or the gaps that the record has. */
@@ -509,7 +514,7 @@ static int add_gaps(struct train_reader *r, const struct packed *head, const uin
 
 static int add_document(struct train_reader *r, const struct cmd_line *line,
                         const struct packed *head, const uint32_t *ids, const float *soft,
-                        const char *group, struct ran_error *err)
+                        const char *group, bool joined, struct ran_error *err)
 {
         struct train_data *d = r->data;
         size_t before = d->set.B;
@@ -519,7 +524,7 @@ static int add_document(struct train_reader *r, const struct cmd_line *line,
                 code = ran_dataset_add_text(&d->set, ids, head->L, head->sources, head->weight,
                                             err);
         else if (r->source->task == RAN_TASK_TAG)
-                code = add_words(r, line, head, ids, err);
+                code = add_words(r, head, ids, joined, err);
         else if (r->source->task == RAN_TASK_MLM)
                 code = add_gaps(r, head, ids, err);
         else
@@ -558,10 +563,15 @@ int train_take(void *arg, const struct cmd_line *line, const struct ran_buf *res
         const float *soft =
                 (const float *)(ids + head->L + head->places + head->spelling + head->golds);
         const char *names = (const char *)(soft + head->soft);
-        if ((r->source->task == RAN_TASK_TAG && note_tags(d, line, head, err) != RAN_OK) ||
-            number_labels(r, line, end, names, head->n, head->soft, err) != RAN_OK)
+        bool tags = r->source->task == RAN_TASK_TAG, joined = false;
+        if (tags &&
+            (check_tags(d, head, err) != RAN_OK || join(r, line, head, &joined, err) != RAN_OK))
                 return err->code;
-        if (add_document(r, line, head, ids, soft, names + head->names, err) != RAN_OK)
+        if (tags)
+                note_tags(d, line, head);
+        if (number_labels(r, line, end, names, head->n, head->soft, err) != RAN_OK)
+                return err->code;
+        if (add_document(r, line, head, ids, soft, names + head->names, joined, err) != RAN_OK)
                 return err->code;
         d->softened += head->softened;
         note_kind(r, line, head);

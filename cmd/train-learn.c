@@ -15,8 +15,11 @@ struct spool {
         char *lines;
         size_t *end; /* (n) */
         struct train_place *place;
+        char *raw;       /* how they came, for --rejects */
+        size_t *raw_end; /* (n) */
         size_t n;
-        struct ran_spool lines_spool, end_spool, place_spool; /* where they lie */
+        struct ran_spool lines_spool, end_spool, place_spool, raw_spool,
+                raw_end_spool; /* where they lie */
 };
 
 struct learner {
@@ -24,7 +27,29 @@ struct learner {
         struct ran_counter *counter;
         struct spool spool;
         struct train_place first_ids, first_words;
+        struct train_source *with; /* the source of the reader, once there is a vocabulary */
+        size_t spelling;           /* that it then has */
+        struct ran_tokenizer *tokenizer;
 };
+
+/* As it is to be rejected: with the empty line behind a sentence of columns. */
+static int keep_raw(struct spool *s, const struct cmd_line *line, struct ran_error *err)
+{
+        const size_t at = s->n > 0 ? s->raw_end[s->n - 1] : 0, blank = line->columns != NULL;
+        const size_t n = line->raw_length;
+        size_t *end = ran_spool_reserve(&s->raw_end_spool, s->n + 1, sizeof *end, err);
+        char *raw = end != NULL ? ran_spool_reserve(&s->raw_spool, at + n + blank, 1, err) : NULL;
+
+        if (raw == NULL)
+                return err->code;
+        memcpy(raw + at, line->raw, n);
+        if (blank)
+                raw[at + n] = '\n';
+        end[s->n] = at + n + blank;
+        s->raw = raw;
+        s->raw_end = end;
+        return RAN_OK;
+}
 
 static int keep_line(struct spool *s, const struct cmd_line *line, struct ran_error *err)
 {
@@ -49,6 +74,8 @@ static void release_spool(struct spool *s)
         ran_spool_release(&s->lines_spool);
         ran_spool_release(&s->end_spool);
         ran_spool_release(&s->place_spool);
+        ran_spool_release(&s->raw_spool);
+        ran_spool_release(&s->raw_end_spool);
 }
 
 /* A member that is there and not null. */
@@ -89,6 +116,8 @@ static int take_counted(void *arg, const struct cmd_line *line, const struct ran
                 return train_take(&l->reader, line, result, err);
         if (ran_counter_add(l->counter, result->data, result->len, err) != RAN_OK)
                 return err->code;
+        if (l->reader.source->input->rejects != NULL && keep_raw(&l->spool, line, err) != RAN_OK)
+                return err->code;
         return keep_line(&l->spool, line, err);
 }
 
@@ -127,27 +156,30 @@ static void encode_spooled(void *arg, size_t i)
         slot->code = code;
 }
 
-/* Nearly all that can be wrong with a line has been found by now; what is left is a document that
- * turns out to have no token. */
-static void add_spooled(struct replay *r, struct slot *slot)
+/* Nearly all that can be wrong with a line has been found by now; what is left shows in its words:
+ * a document that turns out to have no token, spans that do not begin where words do. Returns false
+ * when that ends the run. */
+static bool add_spooled(struct replay *r, struct cmd_run *run, size_t i)
 {
-        struct train_reader *reader = &r->learner->reader;
-        struct cmd_counts *counts = &reader->data->counts;
+        const struct spool *spool = &r->learner->spool;
+        struct slot *slot = &r->slot[i];
+        const size_t n = r->first + i;
 
         if (slot->code == RAN_OK)
-                slot->code = train_take(reader, &slot->line, &slot->packed, &slot->err);
+                slot->code =
+                        train_take(&r->learner->reader, &slot->line, &slot->packed, &slot->err);
         if (slot->code == RAN_OK)
-                return;
-        if (slot->code != RAN_EFORMAT || reader->source->input->on_error == CMD_ON_ERROR_STOP)
-                cmd_die(CMD_FAILED, "%s:%zu: %s", slot->line.file, slot->line.number,
-                        slot->err.text);
-        counts->good--;
-        if (++counts->bad <= TRAIN_LISTED)
-                cmd_warn("%s:%zu: %s", slot->line.file, slot->line.number, slot->err.text);
+                return true;
+        if (spool->raw_end != NULL) {
+                size_t begin = n > 0 ? spool->raw_end[n - 1] : 0;
+                slot->line.raw = spool->raw + begin;
+                slot->line.raw_length = spool->raw_end[n] - begin;
+        }
+        return cmd_refuse_late(run, &slot->line, &slot->err);
 }
 
 /* Encodes the lines that waited. */
-static void replay(struct learner *l)
+static void replay(struct learner *l, struct cmd_run *run)
 {
         struct ran_error err = {0};
         struct replay *r = ran_alloc(1, sizeof *r, &err);
@@ -155,11 +187,11 @@ static void replay(struct learner *l)
         if (r == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
         r->learner = l;
-        for (; r->first < l->spool.n; r->first += BLOCK) {
+        for (bool more = true; more && r->first < l->spool.n; r->first += BLOCK) {
                 size_t n = l->spool.n - r->first < BLOCK ? l->spool.n - r->first : BLOCK;
                 ran_parallel(l->reader.source->pool, n, encode_spooled, r);
-                for (size_t i = 0; i < n; i++)
-                        add_spooled(r, &r->slot[i]);
+                for (size_t i = 0; i < n && more; i++)
+                        more = add_spooled(r, run, i);
         }
         for (size_t i = 0; i < BLOCK; i++) {
                 train_scratch_release(&r->slot[i].scratch);
@@ -190,13 +222,36 @@ static struct ran_tokenizer *learn(struct learner *l)
         return t;
 }
 
+/* When all lines have been counted, or packed. */
+static void finish(void *arg, struct cmd_run *run)
+{
+        struct learner *l = arg;
+        struct train_source *with = l->with;
+
+        if (l->first_ids.file != NULL && l->first_words.file != NULL)
+                cmd_die(CMD_FAILED,
+                        "%s:%zu brings ids but %s:%zu words: give --vocab FILE, the "
+                        "vocabulary that the ids are from",
+                        l->first_ids.file, l->first_ids.line, l->first_words.file,
+                        l->first_words.line);
+        if (l->first_words.file == NULL)
+                return;
+        l->tokenizer = learn(l);
+        with->tokenizer = l->tokenizer;
+        with->V = ran_tokenizer_size(l->tokenizer);
+        with->spelling = l->spelling;
+        replay(l, run);
+}
+
 struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_source *source,
                                        const struct ran_vocab_settings *settings, char **files)
 {
         struct train_source with = *source; /* ids have no spelling */
-        struct learner l = {.reader = {.source = &with, .data = d}};
+        struct learner l = {.reader = {.source = &with, .data = d},
+                            .with = &with,
+                            .spelling = source->spelling};
+        struct spool *spool = &l.spool;
         struct cmd_loop loop = train_loop(source);
-        struct ran_tokenizer *t = NULL;
         struct ran_error err = {0};
 
         with.spelling = 0;
@@ -205,24 +260,14 @@ struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         loop.work = count;
         loop.take = take_counted;
+        loop.finish = finish;
         loop.arg = &l;
-        l.spool.lines_spool.keep = l.spool.end_spool.keep = l.spool.place_spool.keep = source->keep;
+        spool->lines_spool.keep = spool->end_spool.keep = spool->place_spool.keep =
+                spool->raw_spool.keep = spool->raw_end_spool.keep = source->keep;
         train_begin(&l.reader);
         cmd_records(&loop, files, &d->counts);
-        if (l.first_ids.file != NULL && l.first_words.file != NULL)
-                cmd_die(CMD_FAILED,
-                        "%s:%zu brings ids but %s:%zu words: give --vocab FILE, the "
-                        "vocabulary that the ids are from",
-                        l.first_ids.file, l.first_ids.line, l.first_words.file, l.first_words.line);
-        if (l.first_words.file != NULL) {
-                t = learn(&l);
-                with.tokenizer = t;
-                with.V = ran_tokenizer_size(t);
-                with.spelling = source->spelling;
-                replay(&l);
-        }
         ran_counter_free(l.counter);
-        release_spool(&l.spool);
+        release_spool(spool);
         train_finish(&l.reader);
-        return t;
+        return l.tokenizer;
 }

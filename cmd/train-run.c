@@ -74,22 +74,30 @@ static void open_log(struct train_run_options *options)
                 cmd_die(CMD_FAILED, "cannot write the log %s: %s", options->log, strerror(errno));
 }
 
-static char *beside(const char *output, const char *suffix)
+/* Where a file of the run goes that has its name from the output. */
+struct place {
+        const char *output;
+        const struct cmd_program *program;
+        char **files; /* that are read */
+};
+
+static char *beside(const struct place *place, const char *suffix)
 {
         char *name;
 
-        if (asprintf(&name, "%s%s", output, suffix) < 0)
+        if (asprintf(&name, "%s%s", place->output, suffix) < 0)
                 cmd_die(CMD_FAILED, "out of memory");
+        cmd_check_beside(place->program, name, place->files);
         cmd_check_writable(name);
         return name;
 }
 
 /* A journal of a search that came to its end is no more worth than its model, which is written
  * over, too. */
-static void open_journal(struct train_run_options *options, const char *output)
+static void open_journal(struct train_run_options *options, const struct place *place)
 {
         struct train_journal *j = &options->journal;
-        char *name = beside(output, ".tune");
+        char *name = beside(place, ".tune");
 
         if (options->overwrite_checkpoint) {
                 j->path = name;
@@ -101,13 +109,16 @@ static void open_journal(struct train_run_options *options, const char *output)
                 train_journal_clear(j);
 }
 
-char *train_run_prepare(struct train_run_options *options, const char *output)
+char *train_run_prepare(struct train_run_options *options, const char *output,
+                        const struct cmd_program *program, char **files)
 {
+        const struct place place = {output, program, files};
+
         cmd_check_writable(output);
-        char *checkpoint = beside(output, ".ckpt");
+        char *checkpoint = beside(&place, ".ckpt");
         bool exists = access(checkpoint, F_OK) == 0;
         if (options->tune > 0)
-                open_journal(options, output);
+                open_journal(options, &place);
         bool any = exists || options->journal.n > 0;
         if (any && !options->resume && !options->overwrite_checkpoint)
                 cmd_die(CMD_FAILED,

@@ -2,6 +2,7 @@
 #ifndef CMD_TRAIN_RUN_H
 #define CMD_TRAIN_RUN_H
 
+#include "cmd.h"
 #include "ran.h"
 #include "train-journal.h"
 #include "train-progress.h"
@@ -20,9 +21,11 @@ struct train_run_options {
 };
 
 /* Makes sure, before anything is read, that the model and its checkpoint can be written and that no
- * checkpoint, or journal of a search, is lost; dies with 3 otherwise. Returns the name of the
+ * checkpoint, or journal of a search, is lost; dies with 3 otherwise, and with 2 where these are
+ * files that options of the program name, or those that are read. Returns the name of the
  * checkpoint, which the caller frees. */
-char *train_run_prepare(struct train_run_options *options, const char *output);
+char *train_run_prepare(struct train_run_options *options, const char *output,
+                        const struct cmd_program *program, char **files);
 
 /* Trains; fills in resume, checkpoint_seconds, report and arg of the job. Returns the status to end
  * with. */

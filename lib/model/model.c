@@ -218,7 +218,7 @@ static int check_labels(const struct ran_model *m, struct ran_error *err)
         for (size_t c = 0; rc == RAN_OK && c < m->C; c++) {
                 const char *name = m->labels[c];
                 size_t n = strlen(name);
-                uint64_t hash = strings_hash(STRINGS_HASH_START, name, n);
+                uint64_t hash = strings_hash(strings_start, name, n);
 
                 if (strings_find(&names, hash, "", 0, name, n) != STRINGS_NONE)
                         rc = ran_fail(err, RAN_EFORMAT,

@@ -132,7 +132,8 @@ static void add_steps(struct normalizer *z, const struct ran_vocab_settings *s)
 }
 
 /* The end-of-line token goes through the same steps as text and must come out whole. */
-static int check_eol(const struct text_rules *r, struct ran_error *err)
+static int check_eol(const struct text_rules *r, const struct ran_vocab_settings *s,
+                     struct ran_error *err)
 {
         struct word_scratch scratch = {0};
         struct words words;
@@ -141,8 +142,15 @@ static int check_eol(const struct text_rules *r, struct ran_error *err)
 
         words_begin(&words, r, &scratch, "\n", 1, 0);
         bool whole = words_next(&words, &word, err) && word.n == strlen(eol) &&
-                     memcmp(word.s, eol, word.n) == 0 && !words_next(&words, &word, err);
+                     memcmp(word.s, eol, word.n) == 0;
+        bool unknown = whole && s->vocab_type == RAN_VOCAB_WORDPIECE && word.chars > s->max_word;
+        whole = whole && !words_next(&words, &word, err);
         word_scratch_release(&scratch);
+        if (words.code == RAN_OK && whole && unknown)
+                return ran_fail(err, RAN_EINVAL,
+                                "the end-of-line token '%s' is longer than --max-word %zu, beyond "
+                                "which words are unknown",
+                                eol, s->max_word);
         if (words.code != RAN_OK || whole)
                 return words.code;
         return ran_fail(
@@ -188,6 +196,6 @@ int text_rules_set(struct text_rules *r, const struct ran_vocab_settings *settin
         if (code == RAN_OK)
                 code = text_rules_prepare(r, err);
         if (code == RAN_OK && r->normal.eol != NULL)
-                code = check_eol(r, err);
+                code = check_eol(r, settings, err);
         return code;
 }

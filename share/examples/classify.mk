@@ -33,7 +33,10 @@ ifeq ($(strip $(SHARDS)),)
 else
 # The results of the parts, one after another, are those of the whole. Their names say of how many, lest
 # some be left from another number.
-numbers := $(shell seq $(SHARDS))
+numbers := $(shell seq $(SHARDS) 2>/dev/null)
+ifeq ($(numbers),)
+$(error SHARDS is a number of processes, from 1 on, not "$(SHARDS)")
+endif
 %.labelled.jsonl: $(foreach i,$(numbers),%.part-$(i)-of-$(SHARDS))
 	cat $^ >$@
 

@@ -169,6 +169,19 @@ refused() {
   [ "$(sort -u row | wc -l)" -eq 1 ]
 }
 
+@test "attnmask map: a label with control characters steered terminals, and made no XML" {
+  sed -n 1,40p "$BATS_FILE_TMPDIR/train.jsonl" |
+    jq -c '.label = if .label == "wet" then "\u001b[31mr\u009bx\ny]]>&<\ufffe\uffff\u00e9" else "dry" end' >train.jsonl
+  ran-train classify -q --dim 4 --layers 1 --heads 1 --head-dim 4 --epochs 1 --wide 0 --no-dev -o odd.ran train.jsonl
+  label=$(jq -r 'select(.label != "dry") | .label' train.jsonl | sed -n 1,2p)
+  planted 20 10 >in.jsonl
+  ran-attnmask -q -m odd.ran --map label --label "$label" --format text in.jsonl >label.txt
+  [ "$(sed -n 1p label.txt)" = 'for ?[31mr?x?y]]?????é' ]
+  run -1 grep -qP '[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' label.txt
+  ran-attnmask -q -m odd.ran --map label --label "$label" --format svg in.jsonl >label.svg
+  grep -q '>for ?\[31mr?x?y\]\]?????é</text>' label.svg
+}
+
 @test "attnmask map: what there is no map of" {
   document ran-lm >doc.jsonl
   refused 2 "a language model gives no labels" -m "$(model ran-lm)" --map label doc.jsonl

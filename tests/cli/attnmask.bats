@@ -240,6 +240,8 @@ no vectors: either "vectors" or "query" and "key" is needed, an array of arrays 
 no vectors: either "vectors" or "query" and "key" is needed, an array of arrays of numbers
 "vectors" is given twice
 good' ]
+  run -0 ran-attnmask --scores <<<'{"vectors":null,"query":[[1]],"key":[[2]]}'
+  [[ $output == *'"scores":[2]'* ]]
   run -1 ran-attnmask --scores --mask prefix --source 3 --only --on-error skip <<<'{"vectors":[[1],[2]]}'
   [[ $output == *'3 of 2 tokens cannot be source tokens'* ]]
 }

@@ -288,6 +288,10 @@ EOF2
   echo '{"text":"rain and storm","labels":["wet","storm","wet"]}' >twice.jsonl
   run -0 ran-classify -m several.ran --eval twice.jsonl
   [ "$(jq '[.per_class[].support] | add' <<<"$output")" -eq 2 ]
+  # One that the model does not know was missed as often as it was listed.
+  echo '{"text":"rain and storm","labels":["fog","wet","storm","","fog","fog",""]}' >twice.jsonl
+  ran-classify -m several.ran --eval twice.jsonl |
+    jq -e '.unknown_labels == {count: 2, labels: [{label: "", count: 1}, {label: "fog", count: 1}]} and .micro.recall == 0.5'
 }
 
 @test "eval: nothing to compare with is an error" {

@@ -69,6 +69,9 @@ parallel_or_skip() {
   timed '8 shards, GNU parallel' parallel-shards model.ran documents.jsonl 8 >out.jsonl 2>/dev/null
   cmp whole.jsonl out.jsonl
   # A part that fails as a whole is a failure.
+  # Without a part there were no results, and no failure.
+  run -2 parallel-shards model.ran documents.jsonl 0
+  run -2 parallel-shards model.ran documents.jsonl x
   run parallel-shards nowhere.ran documents.jsonl 3
   [ "$status" -ne 0 ]
   for n in 0 x; do # each was no result, and success
@@ -209,6 +212,11 @@ streaming() {
   # A verb comes before the options; the file may have no line.
   : | map ran-tokenize encode --vocab <(ran-tokenize learn -q documents.jsonl 2>/dev/null)
   run -2 map
+  # The key was lost without a word.
+  for options in --only '--output-format fasttext' --output-format=fasttext; do
+    run -2 --separate-stderr map ran-classify -m model.ran $options <lines
+    [[ -z $output && $stderr == "map: ${options%%[ =]*} leaves out the key, "* ]]
+  done
 }
 
 @test "cluster: Spark's pipe gives what one process gives" {

@@ -22,6 +22,18 @@ setup() {
   [ "${lines[-1]}" = "$best" ]
 }
 
+@test "RAN_THREADS: what is no number of threads was taken for none, and all processors used" {
+  for jobs in many -1 4097 2x ' 2' 1.5; do
+    RAN_THREADS=$jobs run --separate-stderr -2 ran-classify -m none
+    [[ ${stderr_lines[0]} == "ran-classify: RAN_THREADS=$jobs: it must be a whole number from 1 to 4096" ]]
+    RAN_THREADS=$jobs run -3 ran-classify -j 1 -m none
+    RAN_THREADS=$jobs run -0 ran-classify --version
+  done
+  for jobs in 3 4096 0 ''; do
+    RAN_THREADS=$jobs run -3 ran-classify -m none
+  done
+}
+
 # shift_of A B: the largest difference of numbers in the same places, one a line.
 shift_of() {
   paste "$1" "$2" | awk 'NF != 2 || $1 == "null" { print "off:", $0; exit 1 }

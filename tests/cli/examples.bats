@@ -46,6 +46,22 @@ weather() {
   [ "${lines[1]}" = '{"id":"-","text":"three\n"}' ]
 }
 
+@test "text2jsonl: a label was '.' or nothing where the name does not say the folder" {
+  mkdir -p top/wet
+  echo one >top/wet/1
+  cp top/wet/1 x
+  for name in top//wet//1 top/wet/./1 ./top/wet/1; do
+    [ "$(text2jsonl -l "$name" | jq -r .label)" = wet ]
+  done
+  cd top/wet
+  for name in 1 ./1 .//1 ../../x; do
+    run -1 --separate-stderr text2jsonl -l "$name"
+    [ -z "$output" ]
+    [[ $stderr == "text2jsonl: the name does not say which folder it is in: $name" ]]
+    text2jsonl "$name"
+  done
+}
+
 @test "text2jsonl: misuse and files that cannot be read" {
   run -2 text2jsonl
   run -1 --separate-stderr text2jsonl nowhere.txt
@@ -123,10 +139,6 @@ tiny_model() {
   run -3 --separate-stderr shard-classify nowhere.ran 2 in.jsonl
   [ -z "$output" ]
   run -2 shard-classify
-  for n in 0 x -1 ''; do # each was no result, with status 0
-    run -2 shard-classify "a model.ran" "$n" in.jsonl
-    [[ $output == *'how many processes?'* ]]
-  done
 }
 
 @test "examples: label-all does what has changed, and goes on past what it cannot read" {
@@ -152,16 +164,25 @@ tiny_model() {
   run -2 label-all
 }
 
-@test "examples: label-all took results within the folder for more to be labelled" {
+@test "examples: label-all labelled its own results, and nothing behind a link" {
   tiny_model model.ran
-  mkdir in
+  mkdir -p all/in
+  cd all
   weather >in/a.jsonl
-  label-all model.ran in in/out
-  label-all model.ran in in/out
-  [ "$(find in -name '*.jsonl' | sort | paste -s -d ' ')" = 'in/a.jsonl in/out/a.jsonl' ]
-  run -2 label-all model.ran in ./in/
-  [[ $output == *'RESULTS is FOLDER itself'* ]]
-  (cd in && label-all ../model.ran . out && [ "$(find . -name a.jsonl | wc -l)" -eq 2 ])
+  for _ in 1 2 3; do
+    label-all ../model.ran in in/out
+    label-all ../model.ran . in/out
+    touch -d '1 minute' in/a.jsonl
+  done
+  [ "$(cd in && find . -name '*.jsonl' | sort | paste -sd ' ')" = './a.jsonl ./out/a.jsonl ./out/in/a.jsonl' ]
+  run -2 label-all ../model.ran in ./in
+  [[ $output == 'label-all: the results need another folder than their sources' ]]
+  cmp in/a.jsonl <(weather)
+  ln -s in link
+  run -2 label-all ../model.ran link in
+  rm -r in/out
+  label-all ../model.ran link out
+  [ -s out/a.jsonl ]
 }
 
 @test "examples: label-all took what could be unpacked of a damaged file for all of it" {
@@ -174,6 +195,23 @@ tiny_model() {
   [[ $output == *'in/a.jsonl.gz could not be labelled (status 3)'* ]]
   [ "$(echo out/*)" = out/b.jsonl ]
   run -3 label-all model.ran nowhere out
+}
+
+@test "examples: of a number that is none came no results, and no failure" {
+  tiny_model model.ran
+  weather >in.jsonl
+  for n in 0 x -1 2x ''; do
+    run -2 --separate-stderr shard-classify model.ran "$n" in.jsonl
+    [[ -z $output && $stderr == "shard-classify: N is a number of processes, from 1 on, not \"$n\"" ]]
+    run -2 --separate-stderr near-duplicates model.ran in.jsonl "${n/#[0-]*/0,5}"
+    [[ -z $output && $stderr == 'near-duplicates: COSINE is a number'* ]]
+  done
+  touch vocab.json check.txt model.ran
+  for n in 0 x -1; do
+    run -2 --separate-stderr make -f "$share/examples/classify.mk" SHARDS=$n in.labelled.jsonl
+    [[ $stderr == *"SHARDS is a number of processes, from 1 on, not \"$n\""* ]]
+    [ ! -e in.labelled.jsonl ]
+  done
 }
 
 @test "examples: shard-classify left its processes behind when it was ended" {

@@ -275,6 +275,26 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
   [ "$(jq -r .fold work/test | sort -u)" = 4 ]
 }
 
+@test "cross-validate: labels that are numbers were all wrong" {
+  weather >records.jsonl
+  jq -r .label records.jsonl | sort -u >labels
+  [ "$(wc -l <labels)" -eq 2 ]
+  sed "s/\"label\":\"$(sed -n 1p labels)\"/\"label\":0.50/; s/\"label\":\"$(sed -n 2p labels)\"/\"label\":12/" records.jsonl >numbers.jsonl
+  run -1 grep -q '"label":"' numbers.jsonl
+  cross-validate -k 2 -o out.jsonl numbers.jsonl $tiny >table
+  [ "$(jq -s 'map(select(.label == (.prediction.label | tonumber))) | length * 100 / 16' out.jsonl)" = \
+    "$(awk '$1 == "all" { print $3 + 0 }' table)" ]
+  awk '$1 == "all" { exit !($3 > 0) }' table
+}
+
+@test "cross-validate: blank lines that end as on Windows" {
+  weather | sed 's/$/\r/; 3s/^/\r\n \t\r\n/' >records.jsonl
+  cross-validate --folds-only -k 2 -o out.jsonl records.jsonl
+  [ "$(wc -l <out.jsonl)" -eq 16 ]
+  cross-validate --folds-only -o again.jsonl out.jsonl
+  cmp out.jsonl again.jsonl
+}
+
 @test "cross-validate: misuse, and records that cannot be used" {
   weather >records.jsonl
   run -2 cross-validate

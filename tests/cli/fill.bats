@@ -71,6 +71,7 @@ setup() {
   refused '{"ids":[1,8000]}' 'not in the vocabulary' fill -m gaps.ran
   refused '{"tokens":["a",3]}' 'must be an array of strings' fill -m gaps.ran
   refused '{"label":"x"}' 'no document' fill -m gaps.ran
+  run -2 --separate-stderr ran-lm fill -m gaps.ran --mask-token $'\xff' texts.jsonl
   run -2 --separate-stderr ran-lm fill -m gaps.ran --mask-token= texts.jsonl
 }
 

@@ -359,6 +359,21 @@ __label__wet rain' ]
   [ "${#lines[@]}" -eq 8 ]
 }
 
+@test "files: '.' was a label of --folder-label, and a slash too many left none" {
+  mkdir -p all/wet/deep
+  echo rain >all/wet/1
+  cp all/wet/1 all/wet/deep/2
+  encode_labels() { ran-tokenize encode -q --vocab "$vocab" --folder-label --errors-ok "$@" 2>/dev/null | jq -r '.label // .ran_error.message[:14]'; }
+  ran-tokenize learn -q --min-count 1 -o vocab.json <<<'{"text":"rain"}'
+  vocab=$PWD/vocab.json
+  for name in all/wet/1 all//wet//1 all/wet/./1 ./all/./wet/.//1 "$PWD/all/wet/1"; do
+    [ "$(encode_labels "$name")" = wet ] || { echo "$name"; false; }
+  done
+  [ "$(encode_labels all/wet/. all/wet//)" = $'wet\ndeep\nwet\ndeep' ]
+  cd all/wet
+  [ "$(encode_labels ./1 .//1 ././1 deep/../1 ../wet/1)" = $'--folder-label\n--folder-label\n--folder-label\n--folder-label\nwet' ]
+}
+
 @test "files: --folder-label takes files whole, too" {
   mkdir -p all/wet all/dry
   for i in 1 2; do
@@ -439,6 +454,19 @@ END
   run -0 --separate-stderr ran-classify -m labels.ran --eval - <<<'{"text":"sun","label":"dry"}
 {"text":"sun","label":"wet","answer":"reject"}'
   jq -e '.n == 1 and .accuracy == 1' <<<"$output"
+}
+
+@test "shapes: an answer, or options, given twice is none" {
+  answers='"answer":"accept","answer":"reject"'
+  run -4 --separate-stderr ran-train classify --check - <<<"{\"text\":\"a\",\"label\":\"x\",$answers}"
+  [[ $stderr == *'"answer" is given twice'* ]]
+  run -3 --separate-stderr ran-classify -m labels.ran --eval - <<<"{\"text\":\"a\",\"label\":\"dry\",$answers}"
+  [[ $stderr == *'"answer" is given twice'* ]]
+  options='"options":[{"id":"dry"}],"options":null'
+  run -4 --separate-stderr ran-train classify --check - <<<"{\"text\":\"a\",$options,\"accept\":[\"dry\"]}"
+  [[ $stderr == *'"options" is given twice'* ]]
+  # Whoever does not read it lets it pass.
+  ran-classify -m labels.ran - <<<"{\"text\":\"a\",$answers}"
 }
 
 @test "shapes: labels as a list, and spaCy's cats" {

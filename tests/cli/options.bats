@@ -145,3 +145,68 @@ ignored() {
   run -2 ran-classify --config config.json --eval -m none
   run -2 ran-attnmask --length 3 --top 5
 }
+
+# alone WHAT COMMAND...: each of the options is refused where what it belongs to is not asked for.
+alone() {
+  local what=$1 option
+  shift
+  for option in "${options[@]}"; do
+    run -2 --separate-stderr "$@" $option </dev/null
+    [ -z "$output" ]
+    [[ ${stderr_lines[0]} == "$1: ${option%% *} is for $what" ]] || { echo "$option: $stderr"; false; }
+  done
+}
+
+@test "options: what belongs to an option that is not given was passed over" {
+  options=('--evidence-length 3' '--offsets byte')
+  alone '--evidence K' ran-classify -m none
+  options=('--eval-format text')
+  alone '--eval' ran-classify -m none
+  options=('--eval-format json')
+  alone '--eval' ran-tag -m none
+  options=('--truncate error')
+  alone '--max-tokens N' ran-classify -m none
+  alone '--max-tokens N' ran-tag -m none
+  alone '--max-tokens N' ran-attnmask -m none
+  options=('--cache-weight 0.5' '--cache-theta 1')
+  alone '--cache N' ran-lm score -m none
+  options=('--similarity cosine')
+  alone '--scores' ran-attnmask --length 5
+  options=('--size 7')
+  alone 'grids and pictures' ran-attnmask --length 5 --count
+  alone 'grids and pictures' ran-attnmask --length 5 --format json
+  options=('--check-format text')
+  alone '--check' ran-train classify -o m
+  options=('--dump-documents 5')
+  alone '--dump-gradients FILE' ran-train tag -o m
+  options=('--soft-share 0.3')
+  alone '--soft-label MEMBER' ran-train classify -o m
+  options=('--vectors-rms 1')
+  alone '--vectors FILE' ran-train lm -o m
+  options=('--init-rate 0')
+  alone '--init MODEL' ran-train mlm -o m
+  # What the configuration has as a default is not asked for.
+  ran-classify --print-config >config.json
+  run -3 ran-classify -m none -c config.json
+  ran-train classify --print-config >config.json
+  run -3 ran-train classify -o m -c config.json --no-dev none
+}
+
+@test "options: --no-dev was passed over where --dev or --dev-share was given" {
+  run -2 --separate-stderr ran-train classify -o m --no-dev --dev none none
+  [[ $stderr == *'--no-dev and --dev exclude each other'* ]]
+  run -2 --separate-stderr ran-train classify -o m --no-dev --dev-share 0.5 none
+  [[ $stderr == *'--no-dev is --dev-share 0: leave out one of them'* ]]
+  run -3 --separate-stderr ran-train classify -o m --no-dev --dev-share 0 none
+}
+
+@test "options: --dump-gradients took no notice of settings and of what is for training" {
+  options=('-o x' '--dev x' --no-dev '--dev-share 0.2' '--dev-group x' '--tune 1' --resume '--log x' '--epochs 1'
+    '--label-smoothing 0.1' '--dim 8' '--mask none' '--vocab-size 100')
+  for option in "${options[@]}"; do
+    run -2 --separate-stderr ran-train classify --dump-gradients g -m none $option none
+    [ -z "$output" ]
+    [[ ${stderr_lines[0]} == *'--dump-gradients is of a model as it is: leave out --'* ]] || { echo "$option: $stderr"; false; }
+  done
+  [ ! -e x ]
+}

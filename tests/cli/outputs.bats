@@ -37,6 +37,24 @@ unchanged() {
 
 # ---- what is read --------------------------------------------------------------------------------
 
+@test "outputs: a checkpoint, or a journal, took the place of what is read, or of the log" {
+  cp in.jsonl m.ckpt
+  cp in.jsonl m.tune
+  for suffix in ckpt tune; do
+    for command in "m.$suffix" "--dev m.$suffix in.jsonl" "--vocab m.$suffix in.jsonl" "--log m.$suffix in.jsonl"; do
+      refused 2 "m.$suffix" ran-train classify --overwrite-checkpoint --tune 1 -o m $command
+      cmp in.jsonl m.$suffix
+    done
+    rm m.$suffix
+    refused 2 "would both write m.$suffix" ran-train classify --tune 1 --log m.$suffix -o m in.jsonl
+    [ ! -e m.$suffix ]
+  done
+  # The journal is that of a search only.
+  cp in.jsonl m.tune
+  ran-train classify -q --epochs 1 --dim 8 --wide 0 --dev-share 0 -o m m.tune
+  cmp in.jsonl m.tune
+}
+
 @test "outputs: --rejects emptied the file that was to be read" {
   refused 2 'in.jsonl is read: it cannot be what --rejects writes, too' ran-classify -m model.ran --rejects in.jsonl in.jsonl
   refused 2 'in.jsonl is read' ran-classify -m model.ran --rejects linked.jsonl in.jsonl

@@ -187,6 +187,10 @@ encodes() {
   encodes '{"id":9,"text":"a"}\n' --only --into id
   [ "$status" -eq 2 ]
   [[ $stderr == *'--into id: with --only the id is there already'* ]]
+  # What is no name of JSON would be called something else.
+  encodes '{"text":"a"}\n' --into $'a\xff'
+  [ "$status" -eq 2 ]
+  [ -z "$output" ]
   encodes '{"id":9,"text":"a"}\n' --into ran_error
   [ "$status" -eq 2 ]
   [ -z "$output" ]
@@ -198,6 +202,12 @@ encodes() {
   [[ $output == '{"id":"docs.jsonl:1","encoding":'* ]]
   encodes '\n{"text":1}\n' --only
   [[ $output == '{"id":"-:2","ran_error":{'* ]]
+  # null is no id, and in an error record nothing that other programs could not read.
+  encodes '{"id":null,"text":"a"}\n{"id": null,"text":1}\n{"id":["\\ud800"],"text":1}\n{"id":"\\ud800","text":"a"}\n' --only
+  [[ ${lines[0]} == '{"id":"-:1","encoding":'* ]]
+  [[ ${lines[1]} == '{"id":"-:2","ran_error":{'* ]]
+  [[ ${lines[2]} == '{"id":"-:3","ran_error":{'* ]]
+  [[ ${lines[3]} == '{"id":"\ud800","encoding":'* ]]
 }
 
 @test "records: -o appears whole or not at all" {

@@ -128,6 +128,17 @@ tagged() {
   sed '2s/"weight":2/"weight":3/' weighed.jsonl >bad.jsonl
   run -4 --separate-stderr ran-train tag --check --join-sentences 4 bad.jsonl
   [[ $stderr == *'bad.jsonl:2: its "weight" differs from that of the sentence before it'* ]]
+  # Left out, it brings no tag into the model, and does not count as one of those that are joined.
+  {
+    sed -n 1p pages.jsonl
+    sed -n '2s/{/{"weight":3,/; 2s/B-[A-Z]*/B-NEW/p' pages.jsonl
+    sed 1d pages.jsonl
+  } >bad.jsonl
+  ran-tokenize learn -q --min-count 1 -o vocab.json pages.jsonl
+  learn() { ran-train tag -q --vocab vocab.json --dim 8 --epochs 1 --join-sentences 2 --on-error=skip --errors-ok "$@"; }
+  learn -o left.ran bad.jsonl
+  learn -o good.ran pages.jsonl
+  cmp left.ran good.ran
 }
 
 @test "join: spans, and documents that are cut" {

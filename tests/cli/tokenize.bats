@@ -191,6 +191,15 @@ pieces() {
   [ "$(pieces 'Running [MASK]')" = 'run|##ning|[|mask|]' ]
 }
 
+@test "import: - is standard input, as a file or a pipe" {
+  ran-tokenize import -q vocab.txt >wanted
+  ran-tokenize import -q - <vocab.txt | cmp - wanted
+  cat vocab.txt | ran-tokenize import - 2>said | cmp - wanted
+  [[ $(<said) == 'ran-tokenize: standard input: '*' pieces, '* ]]
+  run -3 --separate-stderr sh -c 'ran-tokenize import - <&-'
+  [[ $stderr == 'ran-tokenize: '* ]]
+}
+
 @test "import: each option" {
   import() { ran-tokenize import -q -o vocab.json "$@" vocab.txt; }
   import --accents keep
@@ -365,6 +374,14 @@ ids must be whole numbers, not "a"
 no ids: one of encoding and ids is needed
 "encoding" was made with another vocabulary than the model'\''s
 the document has no tokens' ]
+  # Which of the two?
+  ran-tokenize encode -q --vocab vocab.txt <<<'{"text":"a"}' | sed 's/"ids":/"ids":[2],&/' >bad.jsonl
+  run -1 --separate-stderr ran-tokenize decode -q --vocab vocab.txt bad.jsonl
+  [ "$(jq -r .ran_error.message <<<"$output")" = '"encoding" has "ids" twice' ]
+  # What is null is not there; the words beside it were "decoded".
+  printf '%s\n' '{"ids":null,"text":"Running"}' '{"encoding":null,"tokens":["a"]}' >bad.jsonl
+  run -1 --separate-stderr ran-tokenize decode -q --vocab vocab.txt bad.jsonl
+  [ "$(jq -r .ran_error.message <<<"$output" | uniq)" = 'no ids: one of encoding and ids is needed' ]
 }
 
 @test "decode of encode gives every byte of a text back with byte pairs" {

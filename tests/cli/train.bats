@@ -543,6 +543,43 @@ END
   refused 3 'none/g' ran-train classify --dump-gradients none/g -m m.ran train.jsonl
 }
 
+@test "train: what shows only once a vocabulary is learned was neither rejected nor counted as an error" {
+  documents 30 >train.jsonl
+  sed -n 1,3p train.jsonl >bad.jsonl
+  printf '%s\r\n' ' {"text": "  ", "label": "wet"}' 'no record' '{"label": "dry", "text":"\u0001"}' >>bad.jsonl
+  sed -n 4,30p train.jsonl >>bad.jsonl
+  ran-tokenize learn -q -o vocab.json train.jsonl
+  for options in '--vocab vocab.json' ''; do
+    run -1 --separate-stderr ran-train classify $shape --epochs 1 --on-error=skip --rejects rejects -q -o m.ran $options bad.jsonl
+    [ "$(sort rejects)" = "$(sed -n 4,6p bad.jsonl | tr -d '\r' | sort)" ]
+    [[ $stderr == *'3 of 33 records failed'* ]]
+    run -1 ran-train classify $shape --epochs 1 --on-error=skip --max-errors 4 -q -o m.ran $options bad.jsonl
+    rm m.ran
+    refused 3 'too many such lines (--max-errors)' \
+      ran-train classify $shape --epochs 1 --on-error=skip --max-errors 3 -q -o m.ran $options bad.jsonl
+    refused 3 'ended at the first such line (--on-error=stop)' \
+      ran-train classify $shape --epochs 1 --on-error=stop --rejects rejects -q -o m.ran $options <(sed 5d bad.jsonl)
+    [ "$(cat rejects)" = ' {"text": "  ", "label": "wet"}' ]
+    [ ! -e m.ran ]
+  done
+}
+
+@test "train: spans that are no words, and sentences of columns, are rejected as they came" {
+  for i in 1 2 3 4 5 6; do
+    echo '{"text": "go to Oslo", "spans": [{"start": 6, "end": 10, "label": "LOC"}]}'
+  done >train.jsonl
+  sed '2s/: 6,/: 7,/' train.jsonl >off.jsonl
+  run -1 --separate-stderr ran-train tag $shape --epochs 1 --on-error=skip --rejects rejects -q -o m.ran off.jsonl
+  [[ $stderr == *'off.jsonl:2: '*'does not fall on the borders of words'* ]]
+  cmp rejects <(sed -n 2p off.jsonl)
+  # A sentence with other tags than those before it: found when the sentences are put together.
+  printf 'go O\nto O\nOslo B-LOC\n\n%.0s' 1 2 3 4 >tagged.conll
+  printf 'go VB\nto TO\nOslo NN\n\n' >>tagged.conll
+  run -1 --separate-stderr ran-train tag $shape --epochs 1 --on-error=skip --rejects rejects -q -o m.ran \
+    --input-format conll tagged.conll
+  cmp rejects <(tail -n 4 tagged.conll)
+}
+
 # ---- the command line ----------------------------------------------------------------------------
 
 @test "train: what is read is never written over" {

@@ -87,6 +87,26 @@ TEST(an_end_of_line_token_must_pass_unchanged)
         CHECK_STR(err.text, "--eol-token has 101 bytes, more than 100");
 }
 
+/* It was a piece, and each line feed the unknown one. */
+TEST(an_end_of_line_token_is_no_longer_than_words)
+{
+        struct ran_vocab_settings s = plain_settings(RAN_VOCAB_WORDPIECE, 100, 1);
+
+        s.split_at = RAN_SPLIT_SPACES;
+        s.eol_token = (char *)"<\xc3\xa9ol>";
+        s.max_word = 4;
+        CHECK(ran_counter_new(&s, &err) == NULL);
+        CHECK(err.code == RAN_EINVAL);
+        CHECK_STR(err.text,
+                  "the end-of-line token '<\xc3\xa9ol>' is longer than --max-word 4, beyond which "
+                  "words are unknown");
+        s.max_word = 5;
+        check_learned(&s, "a\n", "<\xc3\xa9ol>|a");
+        s.vocab_type = RAN_VOCAB_WORD; /* no word is too long for it */
+        s.max_word = 4;
+        check_learned(&s, "a\n", "<\xc3\xa9ol>|a");
+}
+
 TEST(nothing_to_learn_from_is_an_error)
 {
         struct ran_vocab_settings s = plain_settings(RAN_VOCAB_WORD, 100, 2);
