@@ -80,6 +80,24 @@ static int run(void (*part)(void *arg), void *arg)
         return status - 1;
 }
 
+/* One bit for each file that is open; more than these nothing here has. */
+static uint64_t open_files(void)
+{
+        uint64_t files = 0;
+
+        for (int fd = 0; fd < 64; fd++)
+                files |= (uint64_t)(fcntl(fd, F_GETFD) >= 0) << fd;
+        return files;
+}
+
+/* A program that ends need not close its files. */
+static void close_files(uint64_t files)
+{
+        for (int fd = 0; fd < 64; fd++)
+                if (files >> fd & 1)
+                        close(fd);
+}
+
 int tiny_run(void (*part)(void *arg), void *arg)
 {
         static int null = -1;
@@ -89,7 +107,10 @@ int tiny_run(void (*part)(void *arg), void *arg)
                 null = open("/dev/null", O_WRONLY | O_CLOEXEC);
         dup2(null, 1);
         dup2(null, 2);
+        uint64_t before = open_files();
         status = run(part, arg);
+        if (status >= 0)
+                close_files(open_files() & ~before);
         fflush(stdout);
         dup2(out, 1);
         dup2(err, 2);
