@@ -565,7 +565,7 @@ END
 }
 
 @test "train: spans that are no words, and sentences of columns, are rejected as they came" {
-  for i in 1 2 3 4 5 6; do
+  for _ in 1 2 3 4 5 6; do
     echo '{"text": "go to Oslo", "spans": [{"start": 6, "end": 10, "label": "LOC"}]}'
   done >train.jsonl
   sed '2s/: 6,/: 7,/' train.jsonl >off.jsonl
