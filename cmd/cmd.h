@@ -43,9 +43,9 @@ void cmd_check_writable(const char *path);
  * input. cmd_parse does this for all files that options name, but for operands. (outputs.c) */
 void cmd_check_input(const char *option, const char *path, const char *input);
 void cmd_check_inputs(const char *option, const char *path, char **inputs); /* NULL at the end */
-/* Dies with 2 if path, a file that is written beside the output, is one that options name, or one of
- * the inputs. */
 struct cmd_program;
+/* Dies with 2 if path, a file that is written beside the output, is one that options name, or one
+ * of the inputs. */
 void cmd_check_beside(const struct cmd_program *program, const char *path, char **inputs);
 /* The same of standard output: what is appended to a file while that is read would have no end. */
 void cmd_check_standard_output(char **inputs);
@@ -241,9 +241,9 @@ struct cmd_counts {
  * early ends the program, with a message. counts may be NULL. */
 int cmd_records(const struct cmd_loop *loop, char **files, struct cmd_counts *counts);
 
-/* For finish: a line that was good is bad, or ends the program, because of err. It is named, counted
- * and rejected as any other, by file, number and raw. Returns false when nothing more is to be done.
- */
+/* For finish: a line that was good is bad, or ends the program, because of err. It is named,
+ * counted and rejected as any other, by file, number and raw. Returns false when nothing more is
+ * to be done. */
 bool cmd_refuse_late(struct cmd_run *run, const struct cmd_line *line, const struct ran_error *err);
 
 /* What to add to a message that no record has a label: where those of whole files can be had from,
