@@ -377,6 +377,21 @@ static void rotate(const struct ran_work *w, const struct piece *k, float *qkv, 
                                  w->d);
 }
 
+/* The first of n earlier tokens of document b that a new one sees: where all heads have windows, a
+ * token costs what it sees, however long the document is. */
+static size_t first_seen(const struct ran_work *w, size_t b, size_t n)
+{
+        size_t first = n;
+
+        for (size_t j = 0; j < w->h; j++) {
+                const struct ran_mask *m = &w->mask[b * w->h + j];
+                size_t from = m->far > 0 || m->near > n ? 0 : n - m->near;
+
+                first = from < first ? from : first;
+        }
+        return first;
+}
+
 /* Keys and values of a document's earlier tokens; and those of new ones to its carry. */
 static void recall(struct pass *s, size_t b)
 {
@@ -386,8 +401,11 @@ static void recall(struct pass *s, size_t b)
 
         if (n == 0)
                 return;
-        ran_sparse_pack(part_of(s, b, 1), L, carry->key[s->l], n, w->h, w->d);
-        ran_sparse_pack(part_of(s, b, 2), L, carry->value[s->l], n, w->h, w->d);
+        size_t from = first_seen(w, b, n);
+        ran_sparse_pack(part_of(s, b, 1) + from * w->d, L, carry->key[s->l] + from * w->E, n - from,
+                        w->h, w->d);
+        ran_sparse_pack(part_of(s, b, 2) + from * w->d, L, carry->value[s->l] + from * w->E,
+                        n - from, w->h, w->d);
 }
 
 static void keep(struct pass *s, size_t b)

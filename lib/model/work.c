@@ -88,20 +88,30 @@ static int prepare(struct ran_work *w, const struct ran_rows *rows, size_t C, st
         return ran_encoder_of(w->c)->prepare(w, err);
 }
 
+/* A document that goes on by a token at a time asks for one more each time: room for it is made
+ * ahead, by an eighth of what there is. */
+static size_t ahead(size_t had, size_t wanted)
+{
+        return wanted > had + had / 8 ? wanted : had + had / 8;
+}
+
 /* Angles in double: in float32 a cosine is off by 1e-2 at position 10^6. */
 int ran_work_rotary(struct ran_work *w, size_t longest, struct ran_error *err)
 {
-        size_t d = w->d;
+        size_t d = w->d, had = w->rotary != NULL ? w->longest + 1 : 0;
 
-        if (!w->c->rotary || (w->rotary != NULL && longest <= w->longest))
+        if (!w->c->rotary || longest < had)
                 return RAN_OK;
+        longest = ahead(had, longest);
         float *table = ran_alloc_floats((longest + 1) * 2 * d, err);
         if (table == NULL)
                 return RAN_ENOMEM;
+        if (had > 0)
+                memcpy(table, w->rotary, had * 2 * d * sizeof *table);
         for (size_t i = 0; i < d; i += 2) {
                 double frequency = ran_exp((double)i / (double)d * -ran_log(10000));
 
-                for (size_t r = 0; r <= longest; r++) {
+                for (size_t r = had; r <= longest; r++) {
                         double angle = (double)r * frequency;
                         float *cosine = table + r * 2 * d + i, *sine = cosine + d;
 
@@ -130,12 +140,14 @@ int ran_work_fit(struct ran_work *w, const struct ran_rows *rows, size_t C, stru
                                 "--dim, --heads or --head-dim needs less",
                                 rows->L, k.count * 4e-9);
         if ((size_t)k.count > w->arena_floats) {
+                size_t floats = ahead(w->arena_floats, (size_t)k.count);
+
                 free(w->arena);
                 w->arena_floats = 0;
-                w->arena = ran_alloc_floats((size_t)k.count, err);
+                w->arena = ran_alloc_floats(floats, err);
                 if (w->arena == NULL)
                         return RAN_ENOMEM;
-                w->arena_floats = (size_t)k.count;
+                w->arena_floats = floats;
         }
         k = (struct ran_cutter){.base = w->arena};
         lay_out(w, &k);

@@ -80,3 +80,12 @@ list() {
   run --separate-stderr ran-train tag --dry-run --no-dev --no-crf --wide 0 train.jsonl
   [[ $stderr != *'square'* ]]
 }
+
+@test "linear: a document that goes on costs its new tokens, and what they see" {
+  echo '{"ids":[1,2,3,4,5,6,7,8]}' >train.jsonl
+  ran-train lm -q --encoder transformer --attention window --window 4 --dim 16 --heads 1 --head-dim 16 --layers 1 \
+    --epochs 1 --no-dev -o log.ran train.jsonl
+  yes '{"ids":[3,5]}' | head -n 15000 >log.jsonl
+  soon ran-lm score -q -j 1 -m log.ran --state-out log.state log.jsonl >out.jsonl
+  [ "$(wc -l <out.jsonl)" -eq 15000 ]
+}
