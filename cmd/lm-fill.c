@@ -178,10 +178,8 @@ int lm_fill(int argc, char **argv)
         struct ran_error err;
         char **files = cmd_files(&input, argv + cmd_parse(&program, argc, argv));
 
-        const char *token = options.mask_token != NULL ? options.mask_token : "";
-
-        if (token[0] == '\0' || ran_utf8_valid(token, strlen(token)) < strlen(token))
-                cmd_usage("--mask-token needs a text that is not empty, in UTF-8");
+        if (options.mask_token == NULL || options.mask_token[0] == '\0')
+                cmd_usage("--mask-token needs a text that is not empty");
         lm_open(&f.lm, &model_options, RAN_TASK_MLM, files);
         f.never = lm_never(&f.lm, false, false, &err);
         if (f.never == NULL)

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/cjson.h"
-#include "base/utf8.h"
 #include "ran.h"
 
 /* Whole numbers up to here pass through JSON, where every number may become a double, unharmed: no
@@ -199,16 +198,11 @@ static int add_item(struct ran_list *list, const char *text, struct ran_error *e
 /* All but names of files, which may be any bytes: it is written to JSON, and compared with it. */
 static int check_utf8(const struct ran_field *field, const char *text, struct ran_error *err)
 {
-        const unsigned char *s = (const unsigned char *)text;
-        size_t n = strlen(text), length;
+        size_t n = strlen(text);
 
-        for (; n > 0; s += length, n -= length) {
-                length = utf8_sequence(s, n);
-                if (length == 0)
-                        return ran_fail(err, RAN_EINVAL, "%s is not valid UTF-8",
-                                        option_name(field).text);
-        }
-        return RAN_OK;
+        return ran_utf8_valid(text, n) == n ? RAN_OK
+                                            : ran_fail(err, RAN_EINVAL, "%s is not valid UTF-8",
+                                                       option_name(field).text);
 }
 
 int ran_field_set(const struct ran_field *field, void *base, const char *text,

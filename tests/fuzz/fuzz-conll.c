@@ -22,7 +22,12 @@ static bool keep(struct ran_tag *tag, char text[16], const char *from, size_t n)
         if (n > 16)
                 return false;
         memcpy(text, from, n);
-        return ran_tag_parse(tag, text, n, NULL) == RAN_OK && (tag->part == 'O' || tag->length > 0);
+        return ran_tag_parse(tag, text, n, NULL) == RAN_OK;
+}
+
+static bool is_iob(const struct ran_tag *tag)
+{
+        return tag->part == 'O' || ((tag->part == 'B' || tag->part == 'I') && tag->length > 0);
 }
 
 static void add_token(struct sentence *s, const struct ran_conll_reader *r)
@@ -32,8 +37,7 @@ static void add_token(struct sentence *s, const struct ran_conll_reader *r)
         if (i < LONGEST && keep(&s->gold[i], s->text[2 * i], r->correct, r->correct_n) &&
             keep(&s->found[i], s->text[2 * i + 1], r->guessed, r->guessed_n))
                 s->L++;
-        else
-                s->partial = true;
+        s->partial |= s->L == i || !is_iob(&s->gold[i]) || !is_iob(&s->found[i]);
 }
 
 static void end_sentence(struct sentence *s, struct ran_strict *strict)
