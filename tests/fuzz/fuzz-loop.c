@@ -103,8 +103,10 @@ static size_t count_lines(const char *s, size_t n, size_t *blank)
         size_t lines = 0;
 
         *blank = 0;
-        if (n >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0)
+        if (n >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0) {
                 s += 3;
+                *blank += s == end; /* a line without a feed, of nothing else */
+        }
         while (s < end) {
                 const char *feed = memchr(s, '\n', (size_t)(end - s)), *stop = feed ? feed : end;
                 bool empty = true;
