@@ -245,7 +245,10 @@ check-arm64: ## cross-compile everything for arm64, and run the unit tests in an
 .PHONY: cli
 cli: all $(faults) $(load) $(mpi_program) ## the tests of the programs only
 	@$(if $(cli_tests),RAN_BIN=$(call quote,$(abspath $(BUILD))) RAN_MPI=$(call quote,$(abspath $(mpi_program))) LC_ALL=C \
-	  bats $(cli_tests),:)
+	  $(heedful) bats $(cli_tests),:)
+# Signals that make was told to ignore, by nohup or a service, would not end the programs either, as tests
+# expect; no shell takes that back.
+heedful = $$(env --default-signal true 2>/dev/null && echo env --default-signal)
 
 .PHONY: asan
 asan: ## unit tests and tests of the programs under the address and undefined-behaviour sanitizers
@@ -291,7 +294,7 @@ helgrind: all
 	@RAN_BIN=$(call quote,$(abspath $(BUILD))) LC_ALL=C tests/helgrind
 faults_run = rm -rf '$(BUILD)/faults/work' && mkdir -p '$(BUILD)/faults/work' && \
   cd '$(BUILD)/faults/work' && RAN_BIN=$(call quote,$(abspath $(BUILD))) LC_ALL=C \
-  FAULTS_BIN=$(call quote,$(abspath $(BUILD))/faults) $(call quote,$(abspath tests/faults))
+  FAULTS_BIN=$(call quote,$(abspath $(BUILD))/faults) $(heedful) $(call quote,$(abspath tests/faults))
 faults: all $(faults)
 	@$(faults_run)/run $(FAULTS) long
 	@$(faults_run)/kills $(KILLS)
