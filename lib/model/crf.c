@@ -8,6 +8,10 @@
  * has the probability exp(here[i] + transition[i][j] - in[t][j]), which sums to 1 over i. So the
  * marginals of a token, spread by these, are those of the pair and of the token before, and
  * rounding errors stay what they are however long the document.
+ *
+ * The powers of the transitions are taken once a document, those of here once a token, so that a
+ * pair of tags costs a multiplication instead of a power. Where transitions lie so far apart that
+ * the smallest power would vanish beside the largest, each pair has its own.
  */
 #include "model/crf.h"
 
@@ -16,22 +20,31 @@
 
 struct lattice {
         size_t L, C;
-        const float *score;               /* (L,C) */
-        double *start, *end, *transition; /* (C) (C) (C,C), in double */
-        double *in;                       /* (L,C) */
-        double *here;                     /* (C) */
-        double *spare;                    /* (C) */
-        double *p;                        /* (C) marginals of a token */
-        double *pairs;                    /* (C,C) sums over the document */
+        const float *score;  /* (L,C) */
+        double *start, *end; /* (C) (C), in double */
+        double *in;          /* (L,C) */
+        double *here;        /* (C) */
+        double *spare;       /* (C) */
+        double *p;           /* (C) marginals of a token */
+        const struct ran_crf_rules *rules;
+        /* Of a chain of more than one token, else NULL: */
+        double *transition; /* (C,C) in double; less the largest and exp of that, if not steep */
+        double *pairs;      /* (C,C) sums over the document */
+        double largest;     /* what messages lack, in that case; else 0 */
+        bool steep;
 };
 
 enum { VECTORS = 5, MATRICES = 2 };
 
-size_t ran_crf_scratch(size_t L, size_t C)
+/* Transitions that differ by no more have powers of which sums of millions are numbers, and so are
+ * their reciprocals. */
+static const double steepest = 500;
+
+size_t ran_crf_scratch(bool chained, size_t L, size_t C)
 {
         size_t rows, n;
 
-        if (__builtin_mul_overflow(C, (size_t)MATRICES, &rows) ||
+        if (__builtin_mul_overflow(C, (size_t)(chained ? MATRICES : 0), &rows) ||
             __builtin_add_overflow(rows, (size_t)VECTORS, &rows) ||
             __builtin_add_overflow(rows, L, &rows) || __builtin_mul_overflow(rows, C, &n))
                 return SIZE_MAX;
@@ -43,17 +56,13 @@ static double larger(double a, double b) /* fmax, but for NaN: quicker */
         return b > a ? b : a;
 }
 
-static void widen(double *to, const float *from, const bool *allowed, size_t n)
+static void widen(double *to, const float *from, size_t n)
 {
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < n; i++)
                 to[i] = from != NULL ? (double)from[i] : 0;
-                if (allowed != NULL && !allowed[i])
-                        to[i] = -INFINITY;
-        }
 }
 
-static struct lattice lattice_of(const float *score, const struct ran_crf *crf,
-                                 const struct ran_crf_rules *rules, size_t L, size_t C,
+static struct lattice lattice_of(const float *score, const struct ran_crf *crf, size_t L, size_t C,
                                  double *scratch)
 {
         struct lattice l = {.L = L, .C = C, .score = score, .start = scratch};
@@ -62,13 +71,14 @@ static struct lattice lattice_of(const float *score, const struct ran_crf *crf,
         l.here = l.end + C;
         l.spare = l.here + C;
         l.p = l.spare + C;
-        l.transition = l.p + C;
+        l.in = l.p + C;
+        widen(l.start, crf->start, C);
+        widen(l.end, crf->end, C);
+        if (crf->transition == NULL || L == 1)
+                return l;
+        l.transition = l.in + L * C;
         l.pairs = l.transition + C * C;
-        l.in = l.pairs + C * C;
-        widen(l.start, crf->start, rules != NULL ? rules->start : NULL, C);
-        widen(l.end, crf->end, NULL, C);
-        widen(l.transition, crf->transition, rules != NULL ? rules->transition : NULL, C * C);
-        memcpy(l.in, l.start, C * sizeof(*l.in));
+        widen(l.transition, crf->transition, C * C);
         return l;
 }
 
@@ -88,6 +98,80 @@ static double arrive(struct lattice *l, size_t t)
         return most;
 }
 
+/* p = softmax(p), n >= 1. Returns log of the sum of exp(p). */
+static double softmax(double *p, size_t n)
+{
+        double most = p[0], sum = 0;
+
+        for (size_t i = 1; i < n; i++)
+                most = larger(most, p[i]);
+        for (size_t i = 0; i < n; i++)
+                sum += p[i] = ran_exp(p[i] - most);
+        for (size_t i = 0; i < n; i++)
+                p[i] /= sum;
+        return most + ran_log(sum);
+}
+
+/* out (C) = the marginals p, less those of a tag that is certain (NULL: less nothing), times
+ * weight. */
+static void put(const struct lattice *l, float *out, const uint32_t *tag, double weight)
+{
+        for (size_t j = 0; j < l->C; j++) {
+                double certain = tag != NULL && *tag == j;
+
+                out[j] = (float)(weight * (l->p[j] - certain));
+        }
+}
+
+/* ---- tokens by themselves ------------------------------------------------------------------- */
+
+/* p = the marginals of token t, which depend on no other. Returns log Z of it. */
+static double alone(struct lattice *l, size_t t)
+{
+        for (size_t j = 0; j < l->C; j++)
+                l->p[j] = (double)l->score[t * l->C + j] + (t == 0 ? l->start[j] : 0) +
+                          (t == l->L - 1 ? l->end[j] : 0);
+        return softmax(l->p, l->C);
+}
+
+/* ---- sums over all paths -------------------------------------------------------------------- */
+
+/* l->transition = exp of it, less the largest, unless it is steep. */
+static void raise_transitions(struct lattice *l)
+{
+        size_t n = l->C * l->C;
+        double least = l->transition[0], most = least;
+
+        for (size_t i = 1; i < n; i++) {
+                least = -larger(-least, -l->transition[i]);
+                most = larger(most, l->transition[i]);
+        }
+        l->steep = !(most - least <= steepest); /* or no number */
+        l->largest = l->steep ? 0 : most;
+        for (size_t i = 0; i < n && !l->steep; i++)
+                l->transition[i] = ran_exp(l->transition[i] - most);
+}
+
+static void raise_here(struct lattice *l)
+{
+        for (size_t i = 0; i < l->C; i++)
+                l->here[i] = ran_exp(l->here[i]);
+}
+
+/* in[j] = log of the sum over i of exp(here[i] + transition[i][j]), less the largest */
+static void sum_before(struct lattice *l, double *in)
+{
+        size_t C = l->C;
+
+        raise_here(l);
+        memset(in, 0, C * sizeof *in);
+        for (size_t i = 0; i < C; i++)
+                for (size_t j = 0; j < C; j++)
+                        in[j] += l->here[i] * l->transition[i * C + j];
+        for (size_t j = 0; j < C; j++)
+                in[j] = ran_log(in[j]);
+}
+
 /* best[j] = max over i of here[i] + transition[i][j] */
 static void best_before(const struct lattice *l, double *best)
 {
@@ -100,8 +184,7 @@ static void best_before(const struct lattice *l, double *best)
                         best[j] = larger(best[j], l->here[i] + l->transition[i * C + j]);
 }
 
-/* in[j] = log of the sum over i of exp(here[i] + transition[i][j]) */
-static void sum_before(const struct lattice *l, double *in)
+static void sum_before_steep(const struct lattice *l, double *in)
 {
         size_t C = l->C;
         double *most = l->spare;
@@ -115,39 +198,51 @@ static void sum_before(const struct lattice *l, double *in)
                 in[j] = most[j] + ran_log(in[j]);
 }
 
-/* ---- sums over all paths -------------------------------------------------------------------- */
-
-/* p = softmax(x), n >= 1. Returns log of the sum of exp(x). */
-static double softmax(double *p, const double *x, size_t n)
-{
-        double most = x[0], sum = 0;
-
-        for (size_t i = 1; i < n; i++)
-                most = larger(most, x[i]);
-        for (size_t i = 0; i < n; i++)
-                sum += p[i] = ran_exp(x[i] - most);
-        for (size_t i = 0; i < n; i++)
-                p[i] /= sum;
-        return most + ran_log(sum);
-}
-
 /* All messages; p becomes the marginals of the last token. Returns log Z. */
 static double forward(struct lattice *l)
 {
         double log_z = 0;
 
+        memcpy(l->in, l->start, l->C * sizeof *l->in);
+        raise_transitions(l);
         for (size_t t = 1; t < l->L; t++) {
-                log_z += arrive(l, t - 1);
-                sum_before(l, l->in + t * l->C);
+                log_z += arrive(l, t - 1) + l->largest;
+                if (l->steep)
+                        sum_before_steep(l, l->in + t * l->C);
+                else
+                        sum_before(l, l->in + t * l->C);
         }
         log_z += arrive(l, l->L - 1);
         for (size_t j = 0; j < l->C; j++)
-                l->here[j] += l->end[j];
-        return log_z + softmax(l->p, l->here, l->C);
+                l->p[j] = l->here[j] + l->end[j];
+        return log_z + softmax(l->p, l->C);
 }
 
-/* From the marginals of token t to those of the one before; adds the pairs' to the sums. */
-static void step_back(struct lattice *l, size_t t)
+/* From the marginals of token t to those of the one before; adds the pairs' to the sums, by a
+ * factor of exp(transition) too little. */
+static void step_back(struct lattice *l, size_t t, bool pairs)
+{
+        size_t C = l->C;
+        const double *in = l->in + t * C;
+        double *share = l->spare;
+
+        arrive(l, t - 1);
+        raise_here(l);
+        for (size_t j = 0; j < C; j++)
+                share[j] = l->p[j] / ran_exp(in[j]);
+        for (size_t i = 0; i < C; i++) {
+                double sum = 0;
+
+                for (size_t j = 0; j < C; j++)
+                        sum += l->transition[i * C + j] * share[j];
+                l->p[i] = l->here[i] * sum;
+        }
+        for (size_t i = 0; i < C && pairs; i++)
+                for (size_t j = 0; j < C; j++)
+                        l->pairs[i * C + j] += l->here[i] * share[j];
+}
+
+static void step_back_steep(struct lattice *l, size_t t, bool pairs)
 {
         size_t C = l->C;
         const double *in = l->in + t * C;
@@ -160,7 +255,8 @@ static void step_back(struct lattice *l, size_t t)
                         double pair =
                                 l->p[j] * ran_exp(l->here[i] + l->transition[i * C + j] - in[j]);
 
-                        l->pairs[i * C + j] += pair;
+                        if (pairs)
+                                l->pairs[i * C + j] += pair;
                         sum += pair;
                 }
                 l->spare[i] = sum;
@@ -168,24 +264,25 @@ static void step_back(struct lattice *l, size_t t)
         memcpy(l->p, l->spare, C * sizeof(*l->p));
 }
 
-/* out (L,C) = the marginals, less those of a path that is certain (NULL: less nothing), times
- * weight. */
-static void backward(struct lattice *l, float *out, const uint32_t *path, double weight)
+/* The marginals of all tokens, after forward. */
+static void backward(struct lattice *l, float *out, const uint32_t *path, double weight, bool pairs)
 {
         size_t C = l->C;
 
-        memset(l->pairs, 0, C * C * sizeof(*l->pairs));
+        for (size_t i = 0; i < C * C && pairs; i++)
+                l->pairs[i] = 0;
         for (size_t t = l->L; t-- > 0;) {
-                for (size_t j = 0; j < C; j++) {
-                        double certain = path != NULL && path[t] == j;
-
-                        out[t * C + j] = (float)(weight * (l->p[j] - certain));
-                }
-                if (t > 0)
-                        step_back(l, t);
+                put(l, out + t * C, path != NULL ? path + t : NULL, weight);
+                if (t > 0 && l->steep)
+                        step_back_steep(l, t, pairs);
+                else if (t > 0)
+                        step_back(l, t, pairs);
         }
+        for (size_t i = 0; i < C * C && pairs && !l->steep; i++)
+                l->pairs[i] *= l->transition[i];
 }
 
+/* Before the transitions are raised. */
 static double path_score(const struct lattice *l, const uint32_t *path)
 {
         size_t C = l->C;
@@ -193,68 +290,138 @@ static double path_score(const struct lattice *l, const uint32_t *path)
 
         for (size_t t = 0; t < l->L; t++)
                 sum += (double)l->score[t * C + path[t]];
-        for (size_t t = 1; t < l->L; t++)
+        for (size_t t = 1; t < l->L && l->transition != NULL; t++)
                 sum += l->transition[path[t - 1] * C + path[t]];
         return sum;
+}
+
+static void add_pairs(struct lattice *l, float *to, const uint32_t *path, double weight)
+{
+        size_t C = l->C;
+
+        for (size_t t = 1; t < l->L; t++)
+                l->pairs[path[t - 1] * C + path[t]] -= 1;
+        for (size_t i = 0; i < C * C; i++)
+                to[i] += (float)(weight * l->pairs[i]);
 }
 
 double ran_crf_loss(float *dscore, const struct ran_crf_grad *d, const float *score,
                     const struct ran_crf *crf, const uint32_t *path, size_t L, size_t C,
                     double weight, double *scratch)
 {
-        struct lattice l = lattice_of(score, crf, NULL, L, C, scratch);
-        double loss = forward(&l) - path_score(&l, path);
+        struct lattice l = lattice_of(score, crf, L, C, scratch);
+        double loss = -path_score(&l, path);
 
+        if (l.transition != NULL)
+                loss += forward(&l);
+        for (size_t t = 0; t < L && l.transition == NULL; t++) {
+                loss += alone(&l, t);
+                if (dscore != NULL)
+                        put(&l, dscore + t * C, path + t, weight);
+        }
         if (dscore == NULL)
                 return weight * loss;
-        backward(&l, dscore, path, weight);
-        for (size_t t = 1; t < L; t++)
-                l.pairs[path[t - 1] * C + path[t]] -= 1;
-        for (size_t i = 0; i < C * C; i++)
-                d->transition[i] += (float)(weight * l.pairs[i]);
-        /* start and end add to a path what the scores of the first and last token do. */
-        for (size_t j = 0; j < C; j++) {
-                d->start[j] += dscore[j];
-                d->end[j] += dscore[(L - 1) * C + j];
+        if (l.transition != NULL) {
+                backward(&l, dscore, path, weight, true);
+                add_pairs(&l, d->transition, path, weight);
         }
+        /* start and end add to a path what the scores of the first and last token do. */
+        for (size_t j = 0; j < C && crf->start != NULL; j++)
+                d->start[j] += dscore[j];
+        for (size_t j = 0; j < C && crf->end != NULL; j++)
+                d->end[j] += dscore[(L - 1) * C + j];
         return weight * loss;
 }
 
 void ran_crf_marginals(float *p, const float *score, const struct ran_crf *crf, size_t L, size_t C,
                        double *scratch)
 {
-        struct lattice l = lattice_of(score, crf, NULL, L, C, scratch);
+        struct lattice l = lattice_of(score, crf, L, C, scratch);
 
+        for (size_t t = 0; t < L && l.transition == NULL; t++) {
+                alone(&l, t);
+                put(&l, p + t * C, NULL, 1);
+        }
+        if (l.transition == NULL)
+                return;
         forward(&l);
-        backward(&l, p, NULL, 1);
+        backward(&l, p, NULL, 1, false);
 }
 
 /* ---- the best path -------------------------------------------------------------------------- */
 
-/* The first tag of those with the largest here[i] + more[i * step]. */
-static uint32_t best_tag(const struct lattice *l, const double *more, size_t step)
+/* What is not allowed gets no path. */
+static void rule(struct lattice *l, const struct ran_crf_rules *rules)
 {
-        uint32_t best = 0;
+        size_t C = l->C;
 
-        for (uint32_t i = 1; i < l->C; i++)
-                if (l->here[i] + more[i * step] > l->here[best] + more[best * step])
+        l->rules = rules;
+        for (size_t j = 0; j < C && rules != NULL; j++)
+                if (!rules->start[j])
+                        l->start[j] = -INFINITY;
+        for (size_t i = 0; i < C && rules != NULL && l->transition != NULL; i++)
+                for (size_t j = 0; j < C; j++)
+                        if (!ran_crf_allows(rules, i, j))
+                                l->transition[i * C + j] = -INFINITY;
+}
+
+/* As best_before, without a chain: all that is allowed costs the same, so that of the tags of a
+ * type one will do. */
+static void best_allowed(const struct lattice *l, double *best)
+{
+        const struct ran_crf_rules *rules = l->rules;
+        double *open = l->spare;
+
+        for (size_t j = 0; j < l->C; j++)
+                open[j] = -INFINITY;
+        for (size_t i = 0; i < l->C && rules != NULL; i++)
+                if (rules->open[i])
+                        open[rules->type[i]] = larger(open[rules->type[i]], l->here[i]);
+        for (size_t j = 0; j < l->C; j++) /* the largest of here is 0 */
+                best[j] = rules == NULL || rules->start[j] ? 0 : open[rules->type[j]];
+}
+
+/* here[i] += what it costs to go on from tag i with tag j. */
+static void go_on(struct lattice *l, size_t j)
+{
+        for (size_t i = 0; i < l->C; i++)
+                if (l->transition != NULL)
+                        l->here[i] += l->transition[i * l->C + j];
+                else if (l->rules != NULL && !ran_crf_allows(l->rules, i, j))
+                        l->here[i] = -INFINITY;
+}
+
+static uint32_t first_of_largest(const double *x, size_t n)
+{
+        size_t best = 0;
+
+        for (size_t i = 1; i < n; i++)
+                if (x[i] > x[best])
                         best = i;
-        return best;
+        return (uint32_t)best;
 }
 
 void ran_crf_decode(uint32_t *path, const float *score, const struct ran_crf *crf,
                     const struct ran_crf_rules *rules, size_t L, size_t C, double *scratch)
 {
-        struct lattice l = lattice_of(score, crf, rules, L, C, scratch);
+        struct lattice l = lattice_of(score, crf, L, C, scratch);
 
+        rule(&l, rules);
+        memcpy(l.in, l.start, C * sizeof *l.in);
         for (size_t t = 1; t < L; t++) {
                 arrive(&l, t - 1);
-                best_before(&l, l.in + t * C);
+                if (l.transition != NULL)
+                        best_before(&l, l.in + t * C);
+                else
+                        best_allowed(&l, l.in + t * C);
         }
         arrive(&l, L - 1);
-        path[L - 1] = best_tag(&l, l.end, 1);
+        for (size_t j = 0; j < C; j++)
+                l.here[j] += l.end[j];
+        path[L - 1] = first_of_largest(l.here, C);
         for (size_t t = L - 1; t > 0; t--) {
                 arrive(&l, t - 1);
-                path[t - 1] = best_tag(&l, l.transition + path[t], C);
+                go_on(&l, path[t]);
+                path[t - 1] = first_of_largest(l.here, C);
         }
 }

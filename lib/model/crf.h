@@ -5,11 +5,11 @@
  *   start[y_0] + sum_t score[t][y_t] + sum_t transition[y_(t-1)][y_t] + end[y_(L-1)]
  *
  * and the probability exp(score) / Z, where Z is the sum over all C^L paths. All in double; time is
- * linear in L and quadratic in C. Documents may be of any length: what is carried from token to
- * token is shifted at each, so that nothing grows with L.
+ * linear in L and quadratic in C, without transitions linear in both. Documents may be of any
+ * length: what is carried from token to token is shifted at each, so that nothing grows with L.
  *
  * Numbers are finite, or the results are not. Nothing is allocated and nothing fails; scratch holds
- * ran_crf_scratch(L, C) doubles, whatever is in them.
+ * ran_crf_scratch(chained, L, C) doubles, whatever is in them.
  */
 #ifndef RAN_MODEL_CRF_H
 #define RAN_MODEL_CRF_H
@@ -22,20 +22,28 @@ struct ran_crf {
         const float *transition;  /* (C,C) [from, to] */
 };
 struct ran_crf_grad {
-        float *start, *end, *transition; /* as above, none NULL */
+        float *start, *end, *transition; /* NULL only where those above are */
 };
-/* Which paths decoding may choose; see ran_tags_allowed. Some path must be left for every length.
- */
+/* Which paths decoding may choose; see ran_tag_rules_init. A tag that may start a path may come
+ * anywhere, another one only after an open tag of its type. Some path must be left for every
+ * length. */
 struct ran_crf_rules {
-        const bool *start;      /* (C) */
-        const bool *transition; /* (C,C) [from, to] */
+        const bool *start, *open; /* (C) */
+        const uint32_t *type;     /* (C), each less than C */
 };
+static inline bool ran_crf_allows(const struct ran_crf_rules *r, size_t from, size_t to)
+{
+        return r->start[to] || (r->open[from] && r->type[from] == r->type[to]);
+}
 
-/* SIZE_MAX when there are too many to count: no allocation will succeed then. */
-size_t ran_crf_scratch(size_t L, size_t C);
+/* chained: there are transitions. SIZE_MAX when there are too many to count: no allocation will
+ * succeed then. */
+size_t ran_crf_scratch(bool chained, size_t L, size_t C);
 
-/* -log of the probability of a path (L), times weight. score (L,C). Unless it is NULL, dscore (L,C)
- * is overwritten with the gradient, and those of the parameters are added to d. */
+/* -log of the probability of a path (L), times weight. score (L,C). Unless it is NULL, dscore
+ * (L,C), which may be score, is overwritten with the gradient, and those of the parameters are
+ * added to d.
+ */
 double ran_crf_loss(float *dscore, const struct ran_crf_grad *d, const float *score,
                     const struct ran_crf *crf, const uint32_t *path, size_t L, size_t C,
                     double weight, double *scratch);

@@ -157,7 +157,7 @@ int ran_score_word_paths(struct ran_state *s, const struct ran_document *d, floa
 int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ran_tag_scratch *out,
                     struct ran_error *err)
 {
-        size_t n = d->words, room = ran_crf_scratch(n, s->C);
+        size_t n = d->words, room = ran_crf_scratch(s->work.c->crf, n, s->C);
 
         double *chain = ran_grow(s->chain, &s->chain_cap, room, sizeof *chain, err);
         if (chain == NULL)

@@ -32,7 +32,7 @@ struct ran_tag_scratch {
         const float *logits; /* (n, C) */
         const bool *begins;  /* (n), or NULL: the document's */
         size_t C;
-        double *chain;    /* ran_crf_scratch(n, C) */
+        double *chain;    /* ran_crf_scratch of them */
         float *marginals; /* (n, C) */
 };
 int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ran_tag_scratch *out,

@@ -20,20 +20,22 @@ int ran_tag_rules_init(struct ran_tag_rules *r, char *const *names, size_t C, st
                 return RAN_OK;
         }
         r->start = ran_alloc(C, sizeof *r->start, err);
-        r->transition = C <= SIZE_MAX / C ? ran_alloc(C * C, sizeof *r->transition, err) : NULL;
-        if (r->start != NULL && r->transition != NULL)
-                ran_tags_allowed(r->start, r->transition, tags, C);
+        r->open = ran_alloc(C, sizeof *r->open, err);
+        r->type = ran_alloc(C, sizeof *r->type, err);
+        int rc = r->start != NULL && r->open != NULL && r->type != NULL
+                         ? ran_tags_rules(r->start, r->open, r->type, tags, C, err)
+                         : RAN_ENOMEM;
         free(tags);
-        if (r->start != NULL && r->transition != NULL)
-                return RAN_OK;
-        ran_tag_rules_release(r);
-        return RAN_ENOMEM;
+        if (rc != RAN_OK)
+                ran_tag_rules_release(r);
+        return rc;
 }
 
 void ran_tag_rules_release(struct ran_tag_rules *r)
 {
         free(r->start);
-        free(r->transition);
+        free(r->open);
+        free(r->type);
         *r = (struct ran_tag_rules){0};
 }
 
@@ -54,7 +56,7 @@ size_t ran_sentence_end(const bool *begins, size_t from, size_t n)
 void ran_tag_decode(const struct ran_tag_scratch *k, const struct ran_tag_rules *rules, size_t n,
                     uint32_t *tags)
 {
-        const struct ran_crf_rules allowed = {rules->start, rules->transition};
+        const struct ran_crf_rules allowed = {rules->start, rules->open, rules->type};
 
         for (size_t from = 0, end; from < n; from = end) {
                 end = ran_sentence_end(k->begins, from, n);

@@ -6,9 +6,10 @@
 #include "model/score.h"
 
 /* Which sequences may come out. Where the names of the classes are tags, what IOB2 allows; else
- * all, and rules is NULL inside. */
+ * all, and everything is NULL. */
 struct ran_tag_rules {
-        bool *start, *transition; /* (C), (C, C); NULL: everything is allowed */
+        bool *start, *open; /* (C), as struct ran_crf_rules has them */
+        uint32_t *type;
 };
 int ran_tag_rules_init(struct ran_tag_rules *r, char *const *names, size_t C,
                        struct ran_error *err);

@@ -7,6 +7,7 @@
  */
 #include "record/tags.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const char *const ran_tag_scheme_names[] = {"IOB2", "IOB1", "IOBES", "BILOU", NULL};
@@ -58,14 +59,36 @@ bool ran_tag_goes_on(const struct ran_tag *before, const struct ran_tag *tag)
         return is_later(tag) && is_open(before) && same_type(before, tag);
 }
 
-void ran_tags_allowed(bool *start, bool *transition, const struct ran_tag *tags, size_t C)
+static int by_type(const void *a, const void *b)
 {
-        for (size_t to = 0; to < C; to++) {
-                start[to] = !is_later(&tags[to]);
-                for (size_t from = 0; from < C; from++)
-                        transition[from * C + to] =
-                                start[to] || ran_tag_goes_on(&tags[from], &tags[to]);
+        const struct ran_tag *x = *(const struct ran_tag *const *)a;
+        const struct ran_tag *y = *(const struct ran_tag *const *)b;
+
+        if (x->length != y->length)
+                return x->length < y->length ? -1 : 1;
+        return x->length == 0 ? 0 : memcmp(x->type, y->type, x->length);
+}
+
+int ran_tags_rules(bool *start, bool *open, uint32_t *type, const struct ran_tag *tags, size_t C,
+                   struct ran_error *err)
+{
+        const struct ran_tag **sorted = ran_alloc(C, sizeof *sorted, err);
+        uint32_t types = 0;
+
+        if (sorted == NULL)
+                return RAN_ENOMEM;
+        for (size_t c = 0; c < C; c++) {
+                start[c] = !is_later(&tags[c]);
+                open[c] = is_open(&tags[c]);
+                sorted[c] = &tags[c];
         }
+        qsort(sorted, C, sizeof *sorted, by_type);
+        for (size_t i = 0; i < C; i++) {
+                types += i > 0 && !same_type(sorted[i - 1], sorted[i]);
+                type[sorted[i] - tags] = types;
+        }
+        free(sorted);
+        return RAN_OK;
 }
 
 /* ---- one scheme from all -------------------------------------------------------------------- */

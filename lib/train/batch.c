@@ -281,7 +281,7 @@ static int load_words(struct ran_batcher *k, struct ran_trainee *t, size_t b, st
         size_t from = d->label_first[b], n = d->label_first[b + 1] - from;
 
         if (k->c->crf)
-                ROOM(chain, ran_crf_scratch(n, k->C));
+                ROOM(chain, ran_crf_scratch(true, n, k->C));
         return ran_rows_places(&t->rows, d->places + from, n, err);
 }
 

@@ -265,7 +265,8 @@ struct words {
         const struct ran_dataset *d;
         const struct ran_tag_path *deep, *wide;
         float *score;          /* (words, C) of a sentence */
-        float *chain, *dchain; /* as ran_chain_floats has them */
+        float *chain, *dchain; /* (floats) as ran_chain_floats has them; none without a chain */
+        size_t floats;
         double *scratch;
 };
 
@@ -288,15 +289,12 @@ static double by_chain(const float *dchain, const struct ran_crf *chain, size_t 
 struct ran_crf ran_blend_chain(float *to, const struct ran_blend *blend, const struct ran_crf *deep,
                                const struct ran_crf *wide, size_t C)
 {
-        const struct ran_crf chain = {to, to + C, to + 2 * C};
-
-        memset(to, 0, ran_chain_floats(C) * sizeof *to);
         if (deep->start == NULL || wide->start == NULL)
-                return chain;
+                return (struct ran_crf){0};
         ran_blend_add(to, blend, deep->start, wide->start, C);
         ran_blend_add(to + C, blend, deep->end, wide->end, C);
         ran_blend_add(to + 2 * C, blend, deep->transition, wide->transition, C * C);
-        return chain;
+        return ran_chain_at(to, C);
 }
 
 static void add_sentence(const struct words *k, const struct ran_blend *at,
@@ -304,7 +302,7 @@ static void add_sentence(const struct words *k, const struct ran_blend *at,
 {
         size_t C = k->d->C;
         const float *u = k->deep->logits + from * C, *v = k->wide->logits + from * C;
-        const struct ran_crf_grad grad = {k->dchain, k->dchain + C, k->dchain + 2 * C};
+        const struct ran_crf_grad grad = ran_chain_grad_at(k->floats > 0 ? k->dchain : NULL, C);
 
         for (size_t i = 0; i < n; i++)
                 if (k->d->labels[from + i] == RAN_LABEL_UNKNOWN)
@@ -324,7 +322,7 @@ static void add_sentences(const void *arg, const struct ran_blend *at, struct sl
         const struct ran_crf chain =
                 ran_blend_chain(k->chain, at, &k->deep->chain, &k->wide->chain, C);
 
-        memset(k->dchain, 0, ran_chain_floats(C) * sizeof *k->dchain);
+        memset(k->dchain, 0, k->floats * sizeof *k->dchain);
         for (size_t from = 0, end; from < n; from = end) {
                 end = ran_sentence_end(d->begins, from, n);
                 add_sentence(k, at, &chain, from, end - from, s);
@@ -357,11 +355,12 @@ int ran_blend_fit_words(struct ran_blend *blend, struct ran_blend usual,
                                         .differences = true}; /* those of all paths cost more */
         int rc = RAN_ENOMEM;
 
-        k.scratch = ran_alloc(ran_crf_scratch(longest, C), sizeof *k.scratch, err);
+        k.floats = deep->chain.start != NULL ? ran_chain_floats(C) : 0;
+        k.scratch = ran_alloc(ran_crf_scratch(k.floats > 0, longest, C), sizeof *k.scratch, err);
         k.score = k.scratch != NULL ? ran_alloc_floats(longest * C, err) : NULL;
-        k.chain = ran_alloc_floats(2 * ran_chain_floats(C), err);
+        k.chain = ran_alloc_floats(2 * k.floats, err);
         if (k.score != NULL && k.chain != NULL) {
-                k.dchain = k.chain + ran_chain_floats(C);
+                k.dchain = k.chain + k.floats;
                 *blend = solve(&problem);
                 rc = RAN_OK;
         }

@@ -46,6 +46,16 @@ size_t ran_chain_floats(size_t C)
         return C * (C + 2);
 }
 
+struct ran_crf ran_chain_at(const float *x, size_t C)
+{
+        return x != NULL ? (struct ran_crf){x, x + C, x + 2 * C} : (struct ran_crf){0};
+}
+
+struct ran_crf_grad ran_chain_grad_at(float *x, size_t C)
+{
+        return x != NULL ? (struct ran_crf_grad){x, x + C, x + 2 * C} : (struct ran_crf_grad){0};
+}
+
 /* ---- sentences ------------------------------------------------------------------------------ */
 
 static int add_spans(struct learner *l, size_t b, struct ran_error *err)
@@ -77,11 +87,16 @@ static float *row(const struct learner *l, size_t i)
         return l->v + i * l->C;
 }
 
+static size_t chain_floats(const struct learner *l)
+{
+        return l->chained ? ran_chain_floats(l->C) : 0;
+}
+
 /* The bias and the chain, which every sentence needs whole. */
 static void look_up(struct learner *l)
 {
         const float *v = row(l, l->k->c->wide);
-        size_t n = l->C + (l->chained ? ran_chain_floats(l->C) : 0);
+        size_t n = l->C + chain_floats(l);
 
         for (size_t i = 0; i < n; i++)
                 l->now[i] = (float)(l->scale * (double)v[i]);
@@ -122,8 +137,7 @@ static void move(struct learner *l, const struct span *s, const float *dchain, d
                         ran_simd->axpy(row(l, l->bucket[i * l->features + g]), by, d, C);
                 ran_simd->axpy(row(l, l->k->c->wide), by, d, C);
         }
-        if (l->chained)
-                ran_simd->axpy(row(l, l->k->c->wide + 1), by, dchain, ran_chain_floats(C));
+        ran_simd->axpy(row(l, l->k->c->wide + 1), by, dchain, chain_floats(l));
 }
 
 /* All of v, before its scale is too small for what is added. */
@@ -140,12 +154,12 @@ static void learn_span(struct learner *l, const struct span *s, float *dchain, d
         const struct ran_dataset *data = l->k->d;
         const struct ran_document d = ran_dataset_document(data, s->document);
         size_t C = l->C, n = s->to - s->from;
-        struct ran_crf chain = {l->now + C, l->now + 2 * C, l->now + 3 * C};
-        const struct ran_crf_grad grad = {dchain, dchain + C, dchain + 2 * C};
+        const struct ran_crf chain = ran_chain_at(l->chained ? l->now + C : NULL, C);
+        const struct ran_crf_grad grad = ran_chain_grad_at(l->chained ? dchain : NULL, C);
 
         look_up(l);
         score(l, &d, s);
-        memset(dchain, 0, ran_chain_floats(C) * sizeof *dchain);
+        memset(dchain, 0, chain_floats(l) * sizeof *dchain);
         ran_crf_loss(l->score, &grad, l->score, &chain,
                      data->labels + data->label_first[s->document] + s->from, n, C,
                      (double)data->weight[s->document], l->scratch);
@@ -161,7 +175,7 @@ static int go_through(struct learner *l, struct ran_error *err)
 {
         const struct ran_chain_fit *k = l->k;
         double decay = 1 / (k->cost * (double)l->spans), all = (double)l->spans * (double)k->passes;
-        float *dchain = ran_alloc_floats(ran_chain_floats(l->C), err);
+        float *dchain = ran_alloc_floats(chain_floats(l), err);
         int rc = dchain != NULL ? RAN_OK : RAN_ENOMEM;
 
         for (size_t n = 0, t = 0; n < k->passes && rc == RAN_OK; n++) {
@@ -200,12 +214,12 @@ static int prepare(struct learner *l, struct ran_error *err)
         if (__builtin_mul_overflow(l->rows, C, &all))
                 return ran_fail(err, RAN_EINVAL, "a wide path of %zu tags cannot be", C);
         l->v = ran_alloc_floats(all, err);
-        l->now = ran_alloc_floats(C + ran_chain_floats(C), err);
+        l->now = ran_alloc_floats(C + chain_floats(l), err);
         l->order = ran_alloc(l->spans, sizeof *l->order, err);
         l->bucket = ran_alloc(SPAN * l->features, sizeof *l->bucket, err);
         l->buckets = ran_alloc(SPAN, sizeof *l->buckets, err);
         l->score = ran_alloc_floats(SPAN * C, err);
-        l->scratch = ran_alloc(ran_crf_scratch(SPAN, C), sizeof *l->scratch, err);
+        l->scratch = ran_alloc(ran_crf_scratch(l->chained, SPAN, C), sizeof *l->scratch, err);
         return l->v != NULL && l->now != NULL && l->order != NULL && l->bucket != NULL &&
                                l->buckets != NULL && l->score != NULL && l->scratch != NULL
                        ? RAN_OK

@@ -12,7 +12,7 @@
 #ifndef RAN_TRAIN_CHAIN_H
 #define RAN_TRAIN_CHAIN_H
 
-#include "ran.h"
+#include "model/crf.h"
 
 struct ran_chain_fit {
         const struct ran_config *c;
@@ -35,6 +35,9 @@ enum { RAN_CHAIN_PASSES = 20 };
 
 /* The chain of C tags as one run of floats: start (C), end (C), transition (C, C). */
 size_t ran_chain_floats(size_t C);
+/* Views of such a run; of NULL: no chain. */
+struct ran_crf ran_chain_at(const float *x, size_t C);
+struct ran_crf_grad ran_chain_grad_at(float *x, size_t C);
 
 /* Learns weight (c->wide, C) and bias (C), beginning with what they hold: w is measured from there;
  * and, unless it is NULL, the chain, from nothing. They stay as they were unless it succeeds. */

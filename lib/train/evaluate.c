@@ -233,7 +233,7 @@ static int decode_all(struct decoder *k, struct ran_pool *pool, struct ran_error
 
                 k->longest = n > k->longest ? n : k->longest;
         }
-        k->room = ran_crf_scratch(k->longest, C);
+        k->room = ran_crf_scratch(k->chain.transition != NULL, k->longest, C);
         if (__builtin_mul_overflow(k->room, lanes, &all) ||
             __builtin_mul_overflow(k->longest * C, lanes, &floats)) /* less than its scratch */
                 return ran_fail(err, RAN_ENOMEM, "a document of %zu words is too long", k->longest);

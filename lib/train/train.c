@@ -194,21 +194,14 @@ static int predict(struct ran_trainer *t, enum asking what, float *p, struct ran
         return rc;
 }
 
-/* Of a wide path beside a tagger's encoder. */
-static struct ran_crf wide_chain(const struct ran_trainer *t)
-{
-        const float *x = t->chain;
-
-        return x != NULL ? (struct ran_crf){x, x + t->C, x + 2 * t->C} : (struct ran_crf){0};
-}
-
 /* Logits `deep` and `wide` (words, C) of the development data become those of both, and chain
  * (ran_chain_floats) is what goes with them. */
 static int blend_words(struct ran_trainer *t, float *deep, const float *wide, float *chain,
                        struct ran_crf *crf, struct ran_error *err)
 {
         const struct ran_dataset *dev = t->job->dev;
-        const struct ran_tag_path u = {deep, ran_chain_of(&t->p)}, v = {wide, wide_chain(t)};
+        const struct ran_tag_path u = {deep, ran_chain_of(&t->p)},
+                                  v = {wide, ran_chain_at(t->chain, t->C)};
         int rc = ran_blend_fit_words(&t->blend, t->usual, dev, &u, &v, err);
 
         if (rc != RAN_OK)
@@ -227,7 +220,7 @@ static int judge_tags(struct ran_trainer *t, struct ran_rates *r, struct ran_err
         if (__builtin_mul_overflow(dev->label_first[dev->B], t->C, &n))
                 return ran_fail(err, RAN_ENOMEM, "development data of so many words cannot be");
         float *deep = ran_alloc_floats(n, err),
-              *chain = ran_alloc_floats(ran_chain_floats(t->C), err);
+              *chain = ran_alloc_floats(crf.start != NULL ? ran_chain_floats(t->C) : 0, err);
         float *wide = t->c->wide > 0 ? ran_alloc_floats(n, err) : NULL;
         int rc = RAN_ENOMEM;
 

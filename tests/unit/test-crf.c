@@ -32,6 +32,14 @@ static void chain_init(struct chain *c, struct dice *dice, size_t L, size_t C, d
                 c->paths *= C;
 }
 
+/* Takes the transitions away. */
+static void chain_loosen(struct chain *c)
+{
+        for (size_t i = 0; i < c->C * c->C; i++)
+                c->x[2 * c->C + i] = 0;
+        c->crf.transition = NULL;
+}
+
 /* The i-th path; those before it have a lower tag at the last token where they differ. */
 static void chain_path(const struct chain *c, size_t i, uint32_t *path)
 {
@@ -80,7 +88,7 @@ static double chain_loss(const struct chain *c, size_t i)
 /* Never what was there before. Free it. */
 static double *new_scratch(size_t L, size_t C)
 {
-        size_t n = ran_crf_scratch(L, C);
+        size_t n = ran_crf_scratch(true, L, C);
         double *scratch = malloc(n * sizeof(*scratch));
 
         if (scratch == NULL)
@@ -101,6 +109,8 @@ static void with_chains(void (*check)(const struct chain *c, double *scratch), d
                         struct chain c;
 
                         chain_init(&c, &dice, L, C, scale);
+                        check(&c, scratch);
+                        chain_loosen(&c);
                         check(&c, scratch);
                         free(scratch);
                 }
@@ -128,6 +138,13 @@ TEST(crf_loss_is_that_among_all_paths)
         with_chains(check_losses, 1);
 }
 
+/* Some of these chains have transitions that differ by more than 500, some by less. */
+TEST(crf_loss_of_steep_transitions)
+{
+        for (double scale = 100; scale < 800; scale *= 1.1)
+                with_chains(check_losses, scale);
+}
+
 /* A float's worth of range at once: whole tags of a token weigh e^-20000 of others. */
 TEST(crf_loss_of_large_scores)
 {
@@ -139,7 +156,7 @@ static void check_gradient(const struct chain *given, double *scratch)
         struct chain c = *given;
         size_t C = c.C, gold = c.paths / 3, parameters = 2 * C + C * C;
         float d[sizeof(c.f) / sizeof(*c.f)];
-        const struct ran_crf_grad sums = {d, d + C, d + 2 * C};
+        const struct ran_crf_grad sums = {d, d + C, c.crf.transition != NULL ? d + 2 * C : NULL};
         uint32_t path[MOST_L];
 
         chain_path(&c, gold, path);
@@ -150,6 +167,10 @@ static void check_gradient(const struct chain *given, double *scratch)
                 const double step = 1e-5, was = c.x[i];
                 double above, below;
 
+                if (sums.transition == NULL && i >= 2 * C && i < parameters) {
+                        CHECK(d[i] == 2);
+                        continue;
+                }
                 c.x[i] = was + step;
                 above = chain_loss(&c, gold);
                 c.x[i] = was - step;
@@ -188,17 +209,18 @@ static void check_marginals(const struct chain *c, double *scratch)
 TEST(crf_marginals_are_sums_over_paths)
 {
         with_chains(check_marginals, 1);
-        with_chains(check_marginals, 100);
+        for (double scale = 100; scale < 800; scale *= 1.1)
+                with_chains(check_marginals, scale);
 }
 
 /* ---- decoding ------------------------------------------------------------------------------- */
 
-static bool is_allowed(const struct ran_crf_rules *rules, const uint32_t *path, size_t L, size_t C)
+static bool is_allowed(const struct ran_crf_rules *rules, const uint32_t *path, size_t L)
 {
         bool allowed = rules == NULL || rules->start[path[0]];
 
         for (size_t t = 1; t < L && rules != NULL; t++)
-                allowed = allowed && rules->transition[path[t - 1] * C + path[t]];
+                allowed = allowed && ran_crf_allows(rules, path[t - 1], path[t]);
         return allowed;
 }
 
@@ -210,7 +232,7 @@ static void search(const struct chain *c, const struct ran_crf_rules *rules, uin
         for (size_t i = 0; i < c->paths; i++) {
                 uint32_t path[MOST_L] = {0};
                 chain_path(c, i, path);
-                if (!is_allowed(rules, path, c->L, c->C) || chain_score(c, path) <= most)
+                if (!is_allowed(rules, path, c->L) || chain_score(c, path) <= most)
                         continue;
                 most = chain_score(c, path);
                 memcpy(best, path, sizeof(path));
@@ -219,15 +241,13 @@ static void search(const struct chain *c, const struct ran_crf_rules *rules, uin
 
 static void check_decoding(const struct chain *c, double *scratch)
 {
-        /* Tag 0 may always come; tag 1 never first; no tag comes after the next lower one. */
-        const bool start[MOST_C] = {true, false, true, true};
-        bool transition[MOST_C * MOST_C];
-        const struct ran_crf_rules some = {start, transition};
+        /* Tag 1 comes after itself and 2 only, tag 3 after 0 only. */
+        const bool start[MOST_C] = {true, false, true, false}, open[MOST_C] = {true, true, true};
+        const uint32_t type[MOST_C] = {0, 1, 1, 0};
+        const struct ran_crf_rules some = {start, open, type};
         uint32_t got[MOST_L], want[MOST_L];
         size_t L = c->L, C = c->C;
 
-        for (size_t i = 0; i < C * C; i++)
-                transition[i] = i / C + 1 != i % C;
         search(c, NULL, want);
         ran_crf_decode(got, c->score, &c->crf, NULL, L, C, scratch);
         CHECK(memcmp(got, want, L * sizeof(*got)) == 0);
@@ -255,8 +275,9 @@ TEST(crf_decoding_keeps_to_iob2)
         enum { C = 5, L = 400 };
         struct dice dice = {.key = 3};
         struct ran_tag tags[C];
-        bool start[C], transition[C * C];
-        const struct ran_crf_rules rules = {start, transition};
+        bool start[C], open[C];
+        uint32_t type[C];
+        const struct ran_crf_rules rules = {start, open, type};
         const struct ran_crf independent = {0};
         static float score[L * C];
         uint32_t path[L];
@@ -264,13 +285,13 @@ TEST(crf_decoding_keeps_to_iob2)
 
         for (size_t c = 0; c < C; c++)
                 ran_tag_parse(&tags[c], names[c], strlen(names[c]), NULL);
-        ran_tags_allowed(start, transition, tags, C);
+        CHECK(ran_tags_rules(start, open, type, tags, C, NULL) == RAN_OK);
         for (size_t t = 0; t < L; t++)
                 for (size_t c = 0; c < C; c++)
                         score[t * C + c] =
                                 (float)dice_real(&dice, -1, 1) + (c == 2 + (t / 7) % 2 ? 1e30f : 0);
         ran_crf_decode(path, score, &independent, &rules, L, C, scratch);
-        CHECK(is_allowed(&rules, path, L, C));
+        CHECK(is_allowed(&rules, path, L));
         CHECK(path[0] < 2 || path[0] == 4);
         ran_crf_decode(path, score, &independent, NULL, L, C, scratch);
         for (size_t t = 0; t < L; t++)
@@ -401,10 +422,13 @@ TEST(crf_long_document_shifted)
 
 TEST(crf_scratch_is_counted_without_overflow)
 {
-        CHECK_SIZE(ran_crf_scratch(0, 1), 7);
-        CHECK_SIZE(ran_crf_scratch(10, 3), (10 + 2 * 3 + 5) * 3);
-        CHECK_SIZE(ran_crf_scratch(SIZE_MAX, 1), SIZE_MAX);
-        CHECK_SIZE(ran_crf_scratch(SIZE_MAX / 4, 9), SIZE_MAX);
-        CHECK_SIZE(ran_crf_scratch(1, SIZE_MAX / 2), SIZE_MAX);
-        CHECK_SIZE(ran_crf_scratch(1, (size_t)1 << 32), SIZE_MAX);
+        CHECK_SIZE(ran_crf_scratch(true, 0, 1), 7);
+        CHECK_SIZE(ran_crf_scratch(true, 10, 3), (10 + 2 * 3 + 5) * 3);
+        CHECK_SIZE(ran_crf_scratch(false, 10, 3), (10 + 5) * 3);
+        for (int chained = 0; chained <= 1; chained++) {
+                CHECK_SIZE(ran_crf_scratch(chained, SIZE_MAX, 1), SIZE_MAX);
+                CHECK_SIZE(ran_crf_scratch(chained, SIZE_MAX / 4, 9), SIZE_MAX);
+                CHECK_SIZE(ran_crf_scratch(chained, 1, SIZE_MAX / 2), SIZE_MAX);
+        }
+        CHECK_SIZE(ran_crf_scratch(true, 1, (size_t)1 << 32), SIZE_MAX);
 }

@@ -184,7 +184,7 @@ TEST(tags_of_joined_sentences_are_chosen_by_sentence)
                 const struct ran_crf chain = ran_chain_of(&f.toy.p);
                 struct ran_state *s = ran_scorer_new(&f.toy.c, &f.toy.p, TOY_C, NULL, &err);
                 CHECK_OK(ran_tag_rules_init(&rules, f.joined.names, TOY_C, &err), err);
-                const struct ran_crf_rules allowed = {rules.start, rules.transition};
+                const struct ran_crf_rules allowed = {rules.start, rules.open, rules.type};
                 CHECK_OK(ran_score_tags(s, &rules, &document, tags, score, logits, &err), err);
                 CHECK_OK(ran_score_words(s, &document, &k, &err), err);
                 for (size_t b = 0, at = 0; b < SENTENCES; at += f.words[b++]) {

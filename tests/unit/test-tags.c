@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "dice.h"
+#include "model/crf.h"
 #include "record/tags.h"
 #include "test.h"
 
@@ -265,17 +266,20 @@ TEST(entities_begin_with_b_only)
 
 TEST(tags_that_may_follow_each_other)
 {
-        enum { C = 5 };
-        /* From each of B-a B-b I-a I-b O, a row, to each of the same, a column. */
-        static const char *const from[C] = {"11101", "11011", "11101", "11011", "11001"};
+        enum { C = 8 };
+        /* From each of them, a row, to each of the same, a column. */
+        static const char *const from[C] = {"11101110", "11011010", "11101110", "11011010",
+                                            "11001010", "11001010", "11001010", "11001011"};
         struct ran_tag tags[MOST];
-        bool start[C], transition[C * C];
+        bool start[C], open[C];
+        uint32_t type[C];
+        const struct ran_crf_rules rules = {start, open, type};
 
-        REQUIRE(read_tags(tags, "B-a B-b I-a I-b O") == C);
-        ran_tags_allowed(start, transition, tags, C);
+        REQUIRE(read_tags(tags, "B-a B-b I-a I-b O E-a S-a I") == C);
+        REQUIRE(ran_tags_rules(start, open, type, tags, C, NULL) == RAN_OK);
         for (size_t i = 0; i < C; i++) {
                 CHECK(start[i] == (from[4][i] == '1'));
                 for (size_t j = 0; j < C; j++)
-                        CHECK(transition[i * C + j] == (from[i][j] == '1'));
+                        CHECK(ran_crf_allows(&rules, i, j) == (from[i][j] == '1'));
         }
 }
