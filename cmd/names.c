@@ -226,9 +226,12 @@ static int scan_json(struct cmd_names *names, const char *s, size_t n, bool tags
 int cmd_names_read(struct cmd_names *names, const char *s, size_t n, bool tags,
                    struct ran_error *err)
 {
+        const size_t mark = ran_text_mark(s, n);
         size_t at = 0;
         int code;
 
+        s += mark;
+        n -= mark;
         while (at < n && strchr(" \t\r\n", s[at]) != NULL && s[at] != '\0')
                 at++;
         bool json = at < n && (s[at] == '{' || s[at] == '[');

@@ -533,13 +533,15 @@ static void apply_config(const struct cmd_program *program)
 
         if (ran_bytes_open(&file, cmd_common.config, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
-        const char *json = (const char *)file.data;
+        const size_t mark = ran_text_mark((const char *)file.data, file.size);
+        const char *json = (const char *)file.data + mark;
+        const size_t n = file.size - mark;
         const struct cmd_group *g;
         for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++) {
-                if (ran_fields_parse(g->fields, g->base, json, file.size, true, &err) != RAN_OK)
+                if (ran_fields_parse(g->fields, g->base, json, n, true, &err) != RAN_OK)
                         cmd_refuse(cmd_common.config, &err);
         }
-        if (ran_record_scan(&config, json, file.size, &err) != RAN_OK)
+        if (ran_record_scan(&config, json, n, &err) != RAN_OK)
                 cmd_refuse(cmd_common.config, &err);
         check_names(program, &config);
         ran_record_release(&config);

@@ -307,6 +307,8 @@ bool ran_json_next(const char *line, struct ran_span value, size_t *pos, struct 
                    struct ran_span *item, char *type);
 /* How many bytes of s come before the first that is not valid UTF-8: n when all is well. */
 size_t ran_utf8_valid(const char *s, size_t n);
+/* How many bytes of a byte order mark a text of n bytes begins with: 3 or none. */
+size_t ran_text_mark(const char *s, size_t n);
 
 /* ---- tags (record/tags.c) ------------------------------------------------------------------- */
 

@@ -134,6 +134,11 @@ size_t ran_utf8_valid(const char *s, size_t n)
         return pos;
 }
 
+size_t ran_text_mark(const char *s, size_t n)
+{
+        return n >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
 /* ---- arrays and objects --------------------------------------------------------------------- */
 
 static size_t skip_space(const char *line, size_t pos)

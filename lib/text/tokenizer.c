@@ -217,20 +217,16 @@ void ran_tokenizer_free(struct ran_tokenizer *t)
 
 struct ran_tokenizer *ran_tokenizer_load(const char *data, size_t n, struct ran_error *err)
 {
-        static const char byte_order_mark[] = "\xef\xbb\xbf";
-        size_t i = 0;
+        const size_t mark = ran_text_mark(data, n);
+        size_t i = mark;
 
-        if (n >= 3 && memcmp(data, byte_order_mark, 3) == 0) {
-                data += 3;
-                n -= 3;
-        }
         while (i < n && (data[i] == ' ' || (data[i] >= '\t' && data[i] <= '\r')))
                 i++;
         if (i == n) {
                 ran_fail(err, RAN_EFORMAT, "the vocabulary is empty");
                 return NULL;
         }
-        return data[i] == '{' ? tokenizer_read_json(data, n, err)
+        return data[i] == '{' ? tokenizer_read_json(data + mark, n - mark, err)
                               : tokenizer_read_lines(data, n, err);
 }
 

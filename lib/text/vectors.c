@@ -215,8 +215,7 @@ static int read_beginning(struct ran_vectors *v, size_t dim, struct ran_error *e
 
         if (need(v, 8, err) != RAN_OK || refuse_foreign(v, err) != RAN_OK)
                 return err->code;
-        if (v->end >= 3 && memcmp(v->data, "\xef\xbb\xbf", 3) == 0)
-                v->begin = 3;
+        v->begin = ran_text_mark((const char *)v->data, v->end);
         if (look(v, 0, &line, err) != RAN_OK)
                 return err->code;
         v->header = read_header(&line, &v->promised, &width);

@@ -546,6 +546,16 @@ END
   [[ $output == *'"-1":1'* ]]
 }
 
+@test "names: a byte order mark was a part of the first name, and hid JSON" {
+  printf '\xef\xbb\xbfdry\r\nwet\r\n' >names
+  printf '\xef\xbb\xbf["dry","wet"]' >list.json
+  for names in names list.json; do
+    ran-train classify -q --check --label-names $names - <<<'{"text":"sun","label":0}
+{"text":"rain","label":1}' >report || true
+    jq -e '.labels == {dry: 1, wet: 1}' report
+  done
+}
+
 @test "names: files that have none" {
   says() { # says WORDS TEXT
     printf "$2" >file

@@ -157,6 +157,11 @@ alone() {
   done
 }
 
+@test "options: a byte order mark before a configuration was no JSON" {
+  printf '\xef\xbb\xbf{"top": 3}\r\n' >config.json
+  [ "$(ran-classify -c config.json --print-config | jq .top)" = 3 ]
+}
+
 @test "options: what belongs to an option that is not given was passed over" {
   options=('--evidence-length 3' '--offsets byte')
   alone '--evidence K' ran-classify -m none

@@ -191,6 +191,14 @@ pieces() {
   [ "$(pieces 'Running [MASK]')" = 'run|##ning|[|mask|]' ]
 }
 
+@test "import: a byte order mark was a part of the first piece, and that a capital letter" {
+  { printf '\xef\xbb\xbf'; sed 's/$/\r/' vocab.txt; } >marked.txt
+  cmp <(ran-tokenize import -q vocab.txt) <(ran-tokenize import -q marked.txt)
+  printf '\xef\xbb\xbf[UNK]\nday\n' >marked.txt
+  [ "$(ran-tokenize import -q marked.txt | jq -c '[.normalizer.lowercase, .model.vocab]')" = '[true,{"[UNK]":0,"day":1}]' ]
+  [ "$(ran-tokenize encode -q --vocab marked.txt --only <<<'{"text":"DAY"}' | jq -c .encoding.ids)" = '[1]' ]
+}
+
 @test "import: - is standard input, as a file or a pipe" {
   ran-tokenize import -q vocab.txt >wanted
   ran-tokenize import -q - <vocab.txt | cmp - wanted
