@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "program.h"
+
 /* How a trial ended that was told to. */
 enum verdict { GOES_ON, NOT_BETTER, BEHIND, TOO_LATE };
 
@@ -73,7 +75,19 @@ static size_t best_of(const struct tune *t)
 
 /* ---- what a trial changes ------------------------------------------------------------------- */
 
-/* " --dropout 0.3", and with `was` the value of before; base and other are what fields describe. */
+/* " --dropout 0.3" or " --no-affixes", as one would type it; value: the setting as JSON. */
+static void add_option(const struct ran_field *field, const char *value, struct ran_buf *out)
+{
+        const bool on_or_off = field->type == RAN_FIELD_BOOL;
+
+        ran_buf_printf(out, " --%s%s", on_or_off && value[0] == 'f' ? "no-" : "",
+                       cmd_option_name(field).text);
+        if (!on_or_off)
+                ran_buf_printf(out, " %s", value);
+}
+
+/* The options that differ, and with `was` the values of before; base and other are what fields
+ * describe. */
 static void add_options(const struct ran_field *fields, const void *base, const void *other,
                         bool was, struct ran_buf *out)
 {
@@ -84,11 +98,9 @@ static void add_options(const struct ran_field *fields, const void *base, const 
 
                 ran_fields_changes(one, other, base, &now);
                 ran_fields_json(one, base, &old);
-                if (now.len > 0 && old.len > 0) {
-                        ran_buf_str(out, " --");
-                        for (const char *c = f->name; *c != '\0'; c++)
-                                ran_buf_char(out, *c == '_' ? '-' : *c);
-                        ran_buf_printf(out, " %.*s", (int)(now.len - name), now.data + name);
+                ran_buf_char(&now, '\0');
+                if (!now.failed && now.len > 1 && old.len > 0) {
+                        add_option(f, now.data + name, out);
                         if (was)
                                 ran_buf_printf(out, " (%.*s)", (int)(old.len - name),
                                                old.data + name);

@@ -118,6 +118,14 @@ metadata() {
   [ "$(jq .dim <<<"$output")" = 16 ]
 }
 
+@test "tune: a setting that is on or off was told as an option that there is not" {
+  documents 60 >train.jsonl
+  wide="${few/--wide 0/--wide 256 --wide-cost 1 --wide-ratios no} --ngrams 1 --layers 1"
+  ran-train classify $wide --tune 60 -o m.ran train.jsonl 2>said >found.json
+  grep -qx 'trial 2  .* --no-affixes' said
+  run ! grep -qE -- '--[a-z-]+ (true|false)' said
+}
+
 @test "tune: development data are needed" {
   documents 60 >train.jsonl
   refused 2 '--tune chooses settings by development data' ran-train classify --tune 1 --no-dev -o m.ran train.jsonl
