@@ -274,6 +274,14 @@ EOF2
     {count: 2, labels: [{label: "7", count: 1}, {label: "fog", count: 1}]}' <<<"$output"
 }
 
+@test "eval: macro and weighted were said to be of all labels, and are of those that the model has" {
+  ran-classify -m one.ran --eval one.jsonl >known
+  { cat one.jsonl; echo '{"text":"sun","label":"fog"}'; } >more.jsonl
+  ran-classify -m one.ran --eval more.jsonl >unknown
+  jq -se '.[0] as $k | .[1] as $u | $u.micro.recall < $k.micro.recall and $u.accuracy < $k.accuracy
+    and $u.macro.recall == $k.macro.recall and $u.weighted.recall == $k.weighted.recall' known unknown
+}
+
 @test "eval: labels that do not fit the model are errors" {
   { cat one.jsonl; echo '{"text":"sun","labels":["dry","wet"]}'; echo '{"text":"sun","label":[]}'
     echo '{"text":"sun","label":"dry","labels":["dry"]}'; echo '{"text":"sun","labels":["dry"]}'; } >more.jsonl

@@ -125,3 +125,56 @@ source_map() {
   command -v shellcheck >/dev/null || skip 'no shellcheck'
   "$root/tests/lint/scripts"
 }
+
+# records N: of sport and art, with words that are tagged by numbers.
+records() {
+  awk -v n="$1" 'BEGIN {
+    for (i = 1; i <= n; i++)
+      printf "{\"id\": %d, \"author\": \"%d\", \"label\": \"%s\", \"text\": \"%s %d by Ann\", %s, %s}\n", i, i % 9,
+        i % 2 ? "art" : "sport", i % 2 ? "a picture" : "the ball", i,
+        "\"tokens\": [\"" (i % 2 ? "picture" : "ball") "\", \"w" i % 7 "\", \"Ann\"]", "\"ner_tags\": [0, 0, 1]"
+  }'
+}
+
+# commands: the blocks of the README that are commands for a shell, each in a file, block.1, block.2 ...
+commands() {
+  awk '/^    / && !on { on = 1; n++ } !/^    / { on = 0 } on { print substr($0, 5) >("block." n) }' "$root/README.md"
+  # What installs, needs several machines or a terminal, a makefile, and Python.
+  grep -lE '^(make|sudo|cc|parallel|mpirun|model\.ran:|import) ?' block.* | xargs rm
+}
+
+@test "docs: labels of cross-validation were taken for soft ones, where the commands of the README follow each other" {
+  records 240 >train.jsonl
+  records 40 | tee test.jsonl unlabelled.jsonl all-documents.jsonl few-labelled.jsonl >documents.jsonl
+  jq -c '{tokens, tags: ["O", "O", "B-PER"]}' test.jsonl >tagged.jsonl
+  jq -r '(.tokens[] | . + if . == "Ann" then " B-PER" else " O" end), ""' test.jsonl | tee train.conll >test.conll
+  echo '{"features": {"ner_tags": {"feature": {"names": ["O", "B-PER"]}}}}' >dataset_info.json
+  awk 'BEGIN { for (i = 0; i < 8; i++) { printf "w%d", i; for (k = 0; k < 100; k++) printf " %.1f", (i + k) % 5 - 2; print "" } }' >glove.6B.100d.txt
+  mkdir -p documents/sport library/art library/sport inbox bin
+  for i in 1 2 3 4 5 6; do
+    echo "ball $i" | tee "documents/sport/$i.txt" "library/sport/$i.txt" >"inbox/$i.txt"
+    echo "picture $i" >"library/art/$i.txt"
+  done
+  ln -s "$root/share" share
+  # As small as it gets, whatever the README says.
+  cat >bin/ran-train <<'END'
+#!/bin/sh
+verb=$1
+shift
+case " $* " in
+*' --replay '* | *' --dry-run '*) small= ;;
+*' --init '* | *' --vectors '*) small='--epochs 1' ;;
+*) small='--epochs 1 --dim 8 --heads 1 --head-dim 8' ;;
+esac
+case " $* " in *' --tune '*) small="$small --tune 0.01" ;; esac
+END
+  echo 'exec "'"$(command -v ran-train)"'" "$verb" "$@" $small' >>bin/ran-train
+  chmod +x bin/ran-train
+  PATH=$PWD/bin:$PATH
+  ran-train classify -q -o topics.ran train.jsonl
+  commands
+  for block in $(ls block.* | sort -t . -k 2n); do
+    bash -eo pipefail "$block" >said 2>&1 </dev/null || { cat "$block" said >&2; false; }
+  done
+  [ -e for-people.jsonl ] && [ -s labelled.jsonl ] && [ -s map.png ] && [ -e part-03 ]
+}

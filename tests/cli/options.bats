@@ -162,6 +162,17 @@ alone() {
   [ "$(ran-classify -c config.json --print-config | jq .top)" = 3 ]
 }
 
+@test "options: no page told what a configuration may not have, nor that --drop counts from both" {
+  echo '{"drop": ["a"], "top": 2}' >config.json
+  ran-classify -c config.json --drop b --top 1 --print-config | jq -ce '[.drop, .top]' >said
+  [ "$(cat said)" = '[["a","b"],1]' ]
+  for setting in model jobs quiet output rejects; do
+    echo "{\"$setting\": 1}" >config.json
+    run -2 --separate-stderr ran-classify -c config.json
+    [ "${stderr_lines[0]}" = "ran-classify: config.json: \"$setting\" can be given on the command line only" ]
+  done
+}
+
 @test "options: what belongs to an option that is not given was passed over" {
   options=('--evidence-length 3' '--offsets byte')
   alone '--evidence K' ran-classify -m none
