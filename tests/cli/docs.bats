@@ -110,6 +110,49 @@ source_map() {
   done
 }
 
+# checkpoint OPTION...: what a training holds that was killed, the tensors of its file as JSON in `header`.
+checkpoint() {
+  local i
+  rm -f m.ran.ckpt
+  ran-train "$@" -q --dim 8 --heads 1 --head-dim 8 --epochs 1000000 --patience 1000000 \
+    --checkpoint-minutes 0.0001 -o m.ran train.jsonl 3>&- &
+  for ((i = 0; i < 1500; i++)); do
+    [ ! -e m.ran.ckpt ] || break
+    sleep 0.02
+  done
+  kill -9 $!
+  wait $! || true
+  tail -c +9 m.ran.ckpt | head -c "$(od -A n -t u8 -N 8 m.ran.ckpt | tr -d ' ')" >header
+}
+
+# fits FORMULA: which the sizes of tensors make true; n and R as in the page.
+fits() {
+  jq -e "map_values(.shape? // [0]) | (.[\"spelling.weight\"][0] // 0) as \$N | .[\"embed.weight\"] as [\$V, \$D]
+    | (\$V + \$N) as \$R | (to_entries | map(select(.key | test(\"^(train|tokenizer|embed|spelling|__)|^wide[.](weight|idf)\") | not)
+        | .value | reduce .[] as \$x (1; . * \$x)) | add) as \$n
+    | map_values(.[0]) | $1" header
+}
+
+@test "docs: man 5 ran-model knew no train.carry, and other sizes of vectors than checkpoints have" {
+  awk 'BEGIN { for (i = 0; i < 40; i++) {
+    printf "{\"tokens\": ["
+    for (k = 0; k < 30; k++) printf "%s\"w%d\"", k ? ", " : "", (i * k * 7 + k) % 300
+    printf "], \"tags\": ["
+    for (k = 0; k < 30; k++) printf "%s\"%s\"", k ? ", " : "", k % 3 ? "O" : "B-X"
+    print "]}" } }' >train.jsonl
+  sizes='."train.m" == $n and ."train.best" == $n and ."train.embed.m" == $R * $D and ."train.embed.best" == $R * $D
+    and ."train.embed.met" == $R'
+  checkpoint tag --wide 1024 --spelling 64
+  fits "$sizes and .\"train.embed.v\" == \$R * \$D and .\"train.chain\" == 8"
+  jq -r keys[] header >names
+  checkpoint lm --window 4 --bptt 2 --min-count 1
+  fits "$sizes and .\"train.embed.v\" == 257 * \$D and \$V > 257"
+  jq -r keys[] header >>names
+  for name in $(grep '^train' names | sort -u); do
+    grep -qE "^\.It Va .*\b$name\b" "$root/man/ran-model.5" || { echo "ran-model.5 lacks $name" >&2; false; }
+  done
+}
+
 @test "docs: every script parses" {
   for script in $(grep -rlE '^#!/bin/(ba)?sh' "$root/share" "$root/.ci"); do
     $(sed -n "1s/^#!//p" "$script") -n "$script"
