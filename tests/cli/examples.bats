@@ -255,6 +255,13 @@ END
   [ "$(wc -l <all/unclear.jsonl)" -eq 16 ]
 }
 
+@test "examples: route took any member ran_error for a failure, and only an object is one" {
+  printf '%s\n' '{"ran_error":"none","prediction":{"label":"a"}}' '{"ran_error":{},"n":2}' >in.jsonl
+  route to <in.jsonl
+  head -n 1 in.jsonl | cmp - to/label/a.jsonl
+  tail -n 1 in.jsonl | cmp - to/errors.jsonl
+}
+
 @test "examples: route has more labels than files can be open" {
   awk 'BEGIN { for (i = 0; i < 900; i++) printf "{\"prediction\":{\"label\":\"%d\"},\"n\":%d}\n", i % 300, i }' >in.jsonl
   (ulimit -n 256 && route many <in.jsonl)
