@@ -308,6 +308,15 @@ END
   run -3 near-duplicates nowhere.ran in.jsonl
 }
 
+@test "examples: near-duplicates rounded ids that are long numbers" {
+  tiny_model model.ran
+  printf '{"id": %s, "text": "it was wet"}\n' 12345678901234567891 12345678901234567892 1.50 '["a", {"prediction":{}}]' >ids.jsonl
+  near-duplicates model.ran ids.jsonl | cut -f 2- >pairs
+  printf '%s\t%s\n' 12345678901234567891 12345678901234567892 12345678901234567891 1.50 12345678901234567892 1.50 \
+    12345678901234567891 '["a", {"prediction":{}}]' 12345678901234567892 '["a", {"prediction":{}}]' 1.50 '["a", {"prediction":{}}]' |
+    diff - pairs
+}
+
 @test "examples: careful keeps what is good, and says what is not" {
   tiny_model model.ran
   { weather; echo '{"id":12345678901234567890}'; } >in.jsonl
