@@ -93,6 +93,20 @@ static void find_useless_labels(struct train_problems *p, const struct ran_datas
                         set->names[0], set->multilabel ? ", or documents without it" : "");
 }
 
+/* Whether no answer is right for any document: then no epoch is better than another. */
+static bool is_foreign(const struct ran_dataset *set)
+{
+        for (size_t b = 0; b < set->B; b++) {
+                if (set->label_first[b] == set->label_first[b + 1])
+                        return false; /* none is the answer */
+        }
+        for (size_t i = 0; i < set->label_first[set->B]; i++) {
+                if (set->labels[i] != RAN_LABEL_UNKNOWN)
+                        return false;
+        }
+        return true;
+}
+
 static void find_bad_lines(struct train_problems *p, const struct cmd_counts *counts,
                            const char *what)
 {
@@ -137,6 +151,9 @@ void train_find_problems(struct train_problems *p, const struct train_data *trai
         if (dev->set.B == 0)
                 add_problem(p, "there is no %sdocument in the development data%s", kind_of(dev),
                             dev->task == RAN_TASK_CLASSIFY ? cmd_label_advice(&dev->counts) : "");
+        else if (!is_text(&dev->set) && train->set.C > 0 && is_foreign(&dev->set))
+                add_problem(p, "the development data have no %s that the training data have",
+                            is_tagged(&dev->set) ? "tag" : "label");
         find_mixed(p, &dev->one, &dev->several);
         find_mixed_texts(p, &dev->plain, &dev->paired);
         if (train->several.file == NULL)

@@ -442,7 +442,7 @@ left O' ]
 }
 
 @test "train tag: a tag of the development data that training has not is named" {
-  echo '{"tokens":["Rex"],"tags":["B-DOG"]}' >dev.jsonl
+  echo '{"tokens":["Rex","ran"],"tags":["B-DOG","O"]}' >dev.jsonl
   run -0 --separate-stderr ran-train tag --epochs 1 --dim 8 --heads 1 --head-dim 8 --dev dev.jsonl -o m.ran names.jsonl
   [[ $stderr == *'dev.jsonl:1: nothing was trained with the tag "B-DOG"'* ]]
   [ -s m.ran ]

@@ -208,6 +208,25 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   jq -se 'map(select(.event == "dev").dev.accuracy) | max <= 0.9' log
 }
 
+@test "train: dev labels of which training has none chose an epoch by a loss of inf" {
+  documents 60 >train.jsonl
+  printf '{"text": "rain", "label": "%s"}\n' fog mist >dev.jsonl
+  refused 3 'the development data have no label that the training data have' \
+    ran-train classify $shape --dev dev.jsonl -o m.ran train.jsonl
+  [ ! -e m.ran ]
+  run -4 --separate-stderr ran-train classify -q --check --dev dev.jsonl train.jsonl
+  [[ $(jq -r '.problems[]' <<<"$output") == 'the development data have no label'* ]]
+  # None is an answer where there may be several.
+  jq -c '.labels = [.label] | del(.label)' train.jsonl >several.jsonl
+  echo '{"text": "rain", "labels": []}' >>several.jsonl
+  printf '{"text": "rain", "labels": %s}\n' '["fog"]' '[]' >dev.jsonl
+  ran-train classify $shape --epochs 1 -q --dev dev.jsonl -o m.ran several.jsonl
+  printf '{"tokens": ["Ann"], "tags": ["%s"]}\n' B-X O >train.jsonl
+  echo '{"tokens": ["Ann"], "tags": ["B-Y"]}' >dev.jsonl
+  refused 3 'the development data have no tag that the training data have' \
+    ran-train tag $shape --dev dev.jsonl -o m.ran train.jsonl
+}
+
 @test "train: training ends when the dev metric gets no better" {
   documents 60 >train.jsonl
   ran-train classify $shape --epochs 50 --patience 2 --learning-rate 0 --log log -q -o m.ran train.jsonl
