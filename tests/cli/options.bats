@@ -162,6 +162,19 @@ alone() {
   [ "$(ran-classify -c config.json --print-config | jq .top)" = 3 ]
 }
 
+@test "options: no page told how they are given, cut short, turned round, and which one counts" {
+  shown() { ran-classify "$@" --print-config | jq -c '[.top, .probs]'; }
+  echo >file
+  for given in '--top 3 --probs' '--top=3 file --prob' 'file --to 3 --no-probs --probs' '--top 9 --probs --top 3' \
+    '-c file.json --top 3 --prob=true -j4'; do
+    echo '{"top": 1}' >file.json
+    [ "$(shown $given)" = '[3,true]' ]
+  done
+  [ "$(ran-classify --print-config --top 3 -- --top 4 | jq .top)" = 3 ]
+  run -2 --separate-stderr ran-classify --offset byte --tr head --on skip
+  [[ $stderr == *'--on is short for more than one option'* ]]
+}
+
 @test "options: no page told what a configuration may not have, nor that --drop counts from both" {
   echo '{"drop": ["a"], "top": 2}' >config.json
   ran-classify -c config.json --drop b --top 1 --print-config | jq -ce '[.drop, .top]' >said
