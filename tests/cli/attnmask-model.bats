@@ -102,6 +102,9 @@ shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
   document contextualizer-learned 11 >doc.jsonl
   ran-attnmask -m "$(model contextualizer-learned)" --layer 2 doc.jsonl |
     jq -e '.attention.heads | length == 1 and .[0].layer == 2 and .[0].update > 0 and .[0].context > 0'
+  # It is the document that looks, and no row.
+  ran-attnmask -m "$(model contextualizer-learned)" --weights doc.jsonl |
+    jq -e '[.attention.heads[].weights[] | keys] | unique == [["keys", "weights"]]'
 }
 
 @test "attnmask model: pieces, words and offsets" {
@@ -128,6 +131,9 @@ shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
   ran-train mlm $shape -o mlm.ran train.jsonl
   echo '{"text":"The [MASK] is out."}' | ran-attnmask -m mlm.ran --row 1 |
     jq -e '.attention | .tokens == 5 and .row.piece == "[MASK]"'
+  # Nothing of such a document has a place in it, which no page said.
+  echo '{"text":"The [MASK] is out."}' | ran-attnmask -m mlm.ran --row 0 | jq -ce .attention.row >row
+  [ "$(cat row)" = '{"token":0,"piece":"the"}' ]
   echo '{"text":"The sun is out."}' | ran-attnmask -m mlm.ran --row 1 |
     jq -e '.attention | .tokens == 5 and .row.start == 4'
 }
