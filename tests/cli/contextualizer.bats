@@ -7,6 +7,7 @@ load train.bash
 setup() {
   PATH=$RAN_BIN:$PATH
   cd "$BATS_TEST_TMPDIR"
+  set -o pipefail # jq -e has nothing to say about no input
 }
 
 shape='--encoder contextualizer --dim 16 --rank 12 --layers 2'

@@ -36,6 +36,7 @@ setup() {
   load train.bash
   cd "$BATS_FILE_TMPDIR"
   out=$BATS_TEST_TMPDIR
+  set -o pipefail # jq -e has nothing to say about no input
 }
 
 # Four standard errors of 400 documents to calibrate with (150 held out) and 2,000 to test on.
@@ -115,9 +116,10 @@ setup() {
 
 @test "coverage: the model says what it was calibrated with, and a false one is refused" {
   n=$(od -A n -t u8 -N 8 model.ran)
-  tail -c +9 model.ran | head -c "$n" | jq -e '.__metadata__.training | fromjson | .calibration |
+  head -c "$((n + 8))" model.ran | tail -c +9 | jq -e '.__metadata__.training | fromjson | .calibration |
     .documents == 400 and (.probabilities | length == 400 and . == (sort | reverse) and .[0] <= 1 and .[-1] >= 0)'
-  tail -c +9 several.ran | head -c "$(od -A n -t u8 -N 8 several.ran)" |
+  n=$(od -A n -t u8 -N 8 several.ran)
+  head -c "$((n + 8))" several.ran | tail -c +9 |
     jq -e '.__metadata__.training | fromjson | has("calibration") | not'
   sed 's/calibration\\":{\\"documents\\":400/calibration\\":{\\"documents\\":401/' model.ran >"$out/false.ran"
   refused 3 'the calibration in the model file is not a list of 401 falling probabilities' \

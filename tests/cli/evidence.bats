@@ -40,6 +40,7 @@ setup() {
   PATH=${RAN_BIN:-$PWD/build}:$PATH
   cd "$BATS_TEST_TMPDIR"
   ln -s "$BATS_FILE_TMPDIR"/*.ran .
+  set -o pipefail # jq -e has nothing to say about no input
 }
 
 # planted N AT: a record of N words of no meaning, and before word AT of snow.

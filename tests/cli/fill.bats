@@ -21,6 +21,7 @@ setup() {
   PATH=${RAN_BIN:-$PWD/build}:$PATH
   cd "$BATS_TEST_TMPDIR"
   ln -s "$BATS_FILE_TMPDIR"/*.ran "$BATS_FILE_TMPDIR"/*.jsonl .
+  set -o pipefail # jq -e has nothing to say about no input
 }
 
 @test "fill: candidates for each gap of a text" {

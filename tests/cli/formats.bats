@@ -30,6 +30,7 @@ setup() {
   PATH=${RAN_BIN:-$PWD/build}:$PATH
   cd "$BATS_TEST_TMPDIR"
   cp "$BATS_FILE_TMPDIR"/*.* .
+  set -o pipefail # jq -e has nothing to say about no input
 }
 
 # reads INPUT ARGUMENT...: the records that become of INPUT (with printf's escapes).

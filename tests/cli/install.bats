@@ -61,7 +61,7 @@ weather() {
     "${program##*/}" --version
   done
   ran-classify -m model.ran train.jsonl | jq -se 'length == 16 and all(.prediction.label)'
-  "$root/usr/share/ran/examples/text2jsonl" train.jsonl | ran-classify -m model.ran | jq -e .prediction.label
+  "$root/usr/share/ran/examples/text2jsonl" train.jsonl | ran-classify -m model.ran | jq -se '.[0].prediction.label'
   ran-train classify --config "$root/usr/share/ran/recipes/small-and-fast.json" --dry-run train.jsonl
   for script in "$root"/usr/share/ran/*/*; do
     [ ! -x "$script" ] || $(sed -n "1s/^#!//p" "$script") -n "$script"

@@ -93,7 +93,7 @@ awkward() {
     done
   done >train.jsonl
   ran-train classify --check --shard 1/2 --dev train.jsonl train.jsonl 2>/dev/null |
-    jq -e '.documents == 8 and .dev.documents == 16'
+    jq -se '.[0] | .documents == 8 and .dev.documents == 16'
 }
 
 @test "shard: what has no size, and what is no part, is refused" {

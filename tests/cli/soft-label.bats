@@ -23,6 +23,7 @@ setup() {
   load train.bash
   cd "$BATS_FILE_TMPDIR"
   out=$BATS_TEST_TMPDIR
+  set -o pipefail # jq -e has nothing to say about no input
 }
 
 learn() {
@@ -107,7 +108,7 @@ loss() {
   cat train.jsonl taught.jsonl >"$out/both.jsonl"
   run -0 --separate-stderr learn --soft-label prediction -o "$out/pupil.ran" "$out/both.jsonl"
   [[ $stderr == *'9 of the 90 documents that have a label of their own are held out'* ]]
-  ran-classify -m "$out/pupil.ran" --coverage 0.9 train.jsonl | head -1 | jq -e '.prediction | has("set")'
+  ran-classify -m "$out/pupil.ran" --coverage 0.9 train.jsonl | sed -n 1p | jq -e '.prediction | has("set")'
   # Nothing but guesses: good enough to choose an epoch by, not for a promise.
   run -0 --separate-stderr learn --soft-label prediction -o "$out/pupil.ran" taught.jsonl
   [[ $stderr == *'11 of 110 documents are held out'* ]]

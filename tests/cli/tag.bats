@@ -33,6 +33,7 @@ setup() {
   PATH=${RAN_BIN:-$PWD/build}:$PATH
   cd "$BATS_TEST_TMPDIR"
   cp "$BATS_FILE_TMPDIR"/*.ran "$BATS_FILE_TMPDIR"/*.jsonl .
+  set -o pipefail # jq -e has nothing to say about no input
 }
 
 # tags INPUT ARGUMENT...: runs ran-tag with the first model on INPUT.

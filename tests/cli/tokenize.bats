@@ -8,6 +8,7 @@ setup() {
   cd "$BATS_TEST_TMPDIR"
   printf '%s\n' '{"text":"The rain, the rain"}' '{"text":"the sun!"}' >corpus.jsonl
   printf '%s\n' '[UNK]' '[MASK]' run '##ning' café , a '[' ']' mask >vocab.txt
+  set -o pipefail # jq -e has nothing to say about no input
 }
 
 # encodes VOCAB RECORD ARGUMENT...: runs ran-tokenize encode on one record.

@@ -8,6 +8,7 @@ setup() {
   PATH=$RAN_BIN:$PATH
   mkdir "$BATS_TEST_TMPDIR/work" # bats has files of its own beside it
   cd "$BATS_TEST_TMPDIR/work" || exit
+  set -o pipefail # jq -e has nothing to say about no input
 }
 
 shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 8 --min-window 2 --min-count 1'

@@ -83,7 +83,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
 @test "train: one label that documents have or have not" {
   documents 60 | jq -c '{text, labels: (if .label == "wet" then ["wet"] else [] end)}' >train.jsonl
   ran-train classify $shape --epochs 2 -q -o m.ran train.jsonl
-  ran-classify -m m.ran --eval train.jsonl | jq -e '.per_class | length == 1 and .[0].label == "wet" and .[0].f1 > 0.9'
+  ran-classify -m m.ran --eval train.jsonl | jq -se '.[0].per_class | length == 1 and .[0].label == "wet" and .[0].f1 > 0.9'
   jq -c '.labels = ["wet"]' train.jsonl >all.jsonl
   refused 3 'all documents have the label "wet": at least two different ones are needed, or documents without it' \
     ran-train classify $shape -o n.ran all.jsonl

@@ -6,6 +6,7 @@ bats_require_minimum_version 1.5.0
 setup() {
   PATH=${RAN_BIN:-$PWD/build}:$PATH
   cd "$BATS_TEST_TMPDIR"
+  set -o pipefail # jq -e has nothing to say about no input
 }
 
 shape='-q --encoder transformer --dim 16 --layers 2 --heads 2 --head-dim 8 --ffn-dim 24 --no-dev --dropout 0
