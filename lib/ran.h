@@ -661,7 +661,8 @@ const char *ran_model_metadata(const struct ran_model *m, const char *key); /* N
  * the first tensor that differs before all else: "tensor lm.bias: 3 of its 40 elements differ, ...".
  */
 bool ran_model_same(const struct ran_model *a, const struct ran_model *b, struct ran_buf *what);
-/* Decision thresholds of a model with several labels a document, (C): tuned ones, or 0.5. */
+/* Decision thresholds of a model with several labels a document, (C): tuned ones, or 0.5. NULL: a
+ * language model. */
 const float *ran_model_thresholds(const struct ran_model *m);
 /* One label a document: labels at least as probable as *cut are a set that holds the right one with
  * this probability, 0 < coverage < 1, for documents like those that the model was calibrated with
@@ -671,8 +672,12 @@ int ran_model_cut(const struct ran_model *m, double coverage, float *cut, struct
 
 /* ---- scoring (model/score.c) ---------------------------------------------------------------- */
 
-/* Scratch for scoring, one a thread, reused from document to document. pool: threads that may help
- * with one long document, or NULL. */
+/* Scratch for scoring with m, which must outlive it: one a thread, reused from document to document,
+ * after an error too. pool: threads that may help with one long document, or NULL.
+ *
+ * A model, state or past that do not belong together, a task that is not the model's, ids that it
+ * does not have and places that are none are RAN_EINVAL; a result that is no number, as of damaged
+ * weights, is RAN_EFORMAT. */
 struct ran_state;
 struct ran_state *ran_state_new(const struct ran_model *m, struct ran_pool *pool,
                                 struct ran_error *err);
@@ -691,17 +696,17 @@ struct ran_document {
         size_t words;
 };
 /* logits (C); embedding (D), the input of the last linear layer, or NULL. The result depends on the
- * document alone, bit for bit. */
+ * document alone, bit for bit. task classify. */
 int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
                  float *logits, float *embedding, struct ran_error *err);
 /* tags (words, at least 1): the best sequence, which is a possible one in IOB2 if that is how the
  * model's tags are named. score (words): the probability of each tag, or NULL. logits (words, C),
- * or NULL. */
+ * or NULL. task tag. */
 int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
             uint32_t *tags, float *score, float *logits, struct ran_error *err);
 /* What a language model has read so far, to read on from there (MODELS.md calls it the state to
  * carry on): per layer the cell, what the review keeps of all earlier ones, and the window that is
- * open. Reading on costs the new tokens alone. */
+ * open. Reading on costs the new tokens alone. m must outlive it. */
 struct ran_past;
 struct ran_past *ran_past_new(const struct ran_model *m, struct ran_error *err); /* nothing read */
 void ran_past_free(struct ran_past *p);
@@ -747,7 +752,7 @@ int ran_past_save(const struct ran_past *p, const struct ran_cache *cache, const
 struct ran_past *ran_past_load(const struct ran_model *m, struct ran_cache *cache, const char *path,
                                struct ran_error *err);
 
-/* What is wanted of the tokens that are read; NULL: not that. */
+/* What is wanted of the tokens that are read; NULL: not that. All zero: nothing. */
 struct ran_lm_out {
         size_t skip; /* below n: nothing is wanted of so many leading tokens, which gold, nll and
                         logits then do not have */
@@ -761,7 +766,8 @@ struct ran_lm_out {
 };
 /* Reads n >= 1 ids of a document (each < V) after those of `past` (may be NULL: a document of its
  * own), which then holds them, too. The first `sources` of them are source tokens (mask prefix):
- * those of a document must be read all at once, at its beginning. task lm. */
+ * those of a document must be read all at once, at its beginning. task lm. After RAN_EFORMAT past and
+ * cache hold what is no number: clear them. After any other failure they are as they were. */
 int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_past *past,
                 const uint32_t *ids, size_t n, size_t sources, const struct ran_lm_out *out,
                 struct ran_error *err);
@@ -770,7 +776,8 @@ int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_past 
 int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
                 const uint32_t *places, size_t n, const uint32_t *gold, float *nll, float *logits,
                 struct ran_error *err);
-/* Takes the logits (V) of the i-th place. What it returns, if not RAN_OK, ends the others. */
+/* Takes the logits (V) of the i-th place. What it returns, if not RAN_OK, ends the others, and is
+ * what ran_lm_fill_each returns. */
 typedef int ran_lm_take(void *arg, size_t i, const float *logits, struct ran_error *err);
 /* The logits of one place after another: memory for a few hundred of them, however many there are. */
 int ran_lm_fill_each(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
