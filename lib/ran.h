@@ -3,10 +3,11 @@
  * The library never prints, exits, or asserts about input. A function that can fail takes a
  * `struct ran_error *` last, fills it with a sentence complete enough to be shown to a person, and
  * returns its code (RAN_OK is 0), or NULL where it returns a pointer. On success the error is left
- * untouched.
+ * untouched. It may be NULL, where nobody wants the sentence.
  *
  * Life-cycle verbs: _init/_release for structs the caller owns, _new/_open/_load and _free for
- * those allocated here; _free(NULL) is fine.
+ * those allocated here; _free(NULL) is fine, and so is _release of a struct that is all zero, that
+ * was released, or whose _init or _open failed. Whatever failed, what it was given can be released.
  *
  * Dimension letters, the same everywhere: B documents, L tokens of a document, W window, m windows,
  * D model width, h heads, d_k width of a head, E = h d_k, V vocabulary, C classes, N layers.
@@ -41,7 +42,7 @@ struct ran_error {
         char text[512]; /* one sentence, no newline, control characters replaced by '?' */
 };
 
-/* Fills err (may be NULL) and returns code, so that `return ran_fail(err, RAN_EIO, ...)` reads
+/* Fills err and returns code, so that `return ran_fail(err, RAN_EIO, ...)` reads
  * well. */
 int ran_fail(struct ran_error *err, enum ran_code code, const char *format, ...)
         __attribute__((format(printf, 3, 4)));

@@ -217,7 +217,7 @@ int ran_counter_want(struct ran_counter *c, const char *words, size_t n, struct 
                 uint64_t hash = strings_hash(strings_start, word, length);
                 if (strings_find(&c->wanted, hash, "", 0, word, length) == STRINGS_NONE &&
                     strings_add(&c->wanted, hash, word, length, err) == STRINGS_NONE)
-                        return err->code;
+                        return RAN_ENOMEM;
         }
         return RAN_OK;
 }

@@ -6,6 +6,7 @@
  * end they are ordered by the bytes of their names, so that the numbers in a model depend on the
  * names alone and not on the order of the records.
  */
+#include "base/error.h"
 #include "text/strings.h"
 
 #include <stdlib.h>
@@ -181,6 +182,7 @@ static int append_document(struct ran_dataset *d, const uint32_t *ids, size_t L,
 int ran_dataset_add(struct ran_dataset *d, const uint32_t *ids, size_t L, const uint32_t *labels,
                     size_t n, double weight, struct ran_error *err)
 {
+        err = ran_error_or_spare(err);
         if (append_document(d, ids, L, NULL, labels, n, err) != RAN_OK)
                 return err->code;
         d->weight[d->B++] = (float)weight;
@@ -193,6 +195,7 @@ int ran_dataset_add_words(struct ran_dataset *d, const uint32_t *ids, size_t L,
                           const uint32_t *places, const uint32_t *tags, size_t n, double weight,
                           struct ran_error *err)
 {
+        err = ran_error_or_spare(err);
         if (append_document(d, ids, L, places, tags, n, err) != RAN_OK)
                 return err->code;
         d->weight[d->B++] = (float)weight;
@@ -204,6 +207,7 @@ int ran_dataset_add_text(struct ran_dataset *d, const uint32_t *ids, size_t L, s
 {
         uint32_t n = (uint32_t)sources;
 
+        err = ran_error_or_spare(err);
         if (L < 2 || sources >= L)
                 return ran_fail(err, RAN_EINVAL,
                                 "of %zu ids, %zu of them source, there is none to predict", L,
@@ -223,6 +227,7 @@ int ran_dataset_continue(struct ran_dataset *d, const uint32_t *ids, size_t L,
 {
         size_t at = d->first[d->B], label_at = d->label_first[d->B], from = at - d->first[d->B - 1];
 
+        err = ran_error_or_spare(err);
         if (L > UINT32_MAX - from)
                 return ran_fail(err, RAN_EINVAL, "a document of more than %zu tokens is too long",
                                 from);
@@ -238,6 +243,7 @@ int ran_dataset_spell(struct ran_dataset *d, const uint32_t *spelling, size_t L,
 {
         size_t end = d->first[d->B];
 
+        err = ran_error_or_spare(err);
         if (end > SIZE_MAX / RAN_SPELLING)
                 return ran_fail(err, RAN_ENOMEM, "the documents are larger than memory can be");
         return append(d, &d->spool.spelling, &d->spelling, (end - L) * RAN_SPELLING, spelling,
@@ -249,6 +255,7 @@ int ran_dataset_soften(struct ran_dataset *d, const uint32_t *labels, const floa
 {
         size_t b = d->B - 1, at = d->soft_first != NULL ? d->soft_first[b] : 0;
 
+        err = ran_error_or_spare(err);
         if (append(d, &d->spool.soft_labels, &d->soft_labels, at, labels, n, err) != RAN_OK ||
             reserve(d, &d->spool.soft, &d->soft, at + n, sizeof *d->soft, err) != RAN_OK ||
             reserve(d, &d->spool.soft_first, &d->soft_first, b + 2, sizeof *d->first, err) !=
@@ -273,6 +280,7 @@ int ran_dataset_group(struct ran_dataset *d, const char *name, size_t n, struct 
 {
         size_t b = d->B - 1;
 
+        err = ran_error_or_spare(err);
         if (reserve(d, &d->spool.group, &d->group, b + 1, sizeof *d->group, err) != RAN_OK)
                 return err->code;
         d->group[b] = n > 0 ? number_of(name, n) : b;
@@ -369,6 +377,7 @@ static int order_classes(struct ran_dataset *d, struct ran_error *err)
 
 int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err)
 {
+        err = ran_error_or_spare(err);
         if (reserve_document(d, err) != RAN_OK) /* so that first[0] is there without any */
                 return err->code;
         if (d->fixed && d->soft_first != NULL && order_soft(d, NULL, err) != RAN_OK)
