@@ -107,8 +107,9 @@ void ran_buf_shown(struct ran_buf *b, const char *s, size_t n);
  * the infinities become null. Never the locale's comma. */
 void ran_buf_float(struct ran_buf *b, float x);
 void ran_buf_double(struct ran_buf *b, double x);
-/* Reads a whole JSON-style number in [s, s+n), also .5 for 0.5; false when it is none or has trailing
- * bytes. Locale never matters. ran_parse_size refuses signs, fractions and overflow. */
+/* Reads a whole JSON-style number in [s, s+n), also .5 for 0.5; false, and *x left alone, when it is
+ * none, has trailing bytes or is larger than any double. Locale never matters. ran_parse_size refuses
+ * signs, fractions and overflow. */
 bool ran_parse_double(const char *s, size_t n, double *x);
 bool ran_parse_size(const char *s, size_t n, size_t *x);
 
@@ -254,7 +255,7 @@ int ran_field_set(const struct ran_field *field, void *base, const char *text,
                   struct ran_error *err);
 /* Sets the fields that a JSON object names. An unknown member, or a value of the wrong type, is an
  * error; with `ignore_unknown` members of other names are left alone (model files of later
- * versions). */
+ * versions). Those before the one that is wrong are set then. */
 int ran_fields_parse(const struct ran_field *fields, void *base, const char *json, size_t n,
                      bool ignore_unknown, struct ran_error *err);
 /* Appends "name":value pairs, comma between, in table order and without braces, local fields and
@@ -389,7 +390,8 @@ void ran_encoding_json(const struct ran_encoding *e, const struct ran_tokenizer 
                        struct ran_buf *out);
 
 /* What the spelling of a word says, whatever the vocabulary knows of it: case, shape, prefixes and
- * suffixes of up to four characters, each hashed to one of so many buckets (text/spelling.c). */
+ * suffixes of up to four characters, each hashed to one of so many buckets, at least 1
+ * (text/spelling.c). */
 enum { RAN_SPELLING = 10 };
 void ran_spelling(const char *word, size_t n, size_t buckets, uint32_t feature[RAN_SPELLING]);
 /* Fills e->spelling for the pieces [first, e->n), which are those of `text`: each has that of its
@@ -449,17 +451,17 @@ const char *ran_tokenizer_piece(const struct ran_tokenizer *t, uint32_t id, size
 bool ran_tokenizer_find(const struct ran_tokenizer *t, const char *piece, size_t n, uint32_t *id);
 /* The id that stands for what is not in the vocabulary; RAN_NO_ID: none, as with byte pairs. */
 uint32_t ran_tokenizer_unknown(const struct ran_tokenizer *t);
-/* Encodes UTF-8 text, replacing what e held. */
+/* Encodes UTF-8 text, replacing what e held. RAN_EFORMAT for what is not UTF-8. */
 int ran_tokenizer_encode(const struct ran_tokenizer *t, const char *text, size_t n,
                          struct ran_encoding *e, struct ran_error *err);
 /* Appends one word that is split already (it is normalised, and cut into pieces; a word that
  * vanishes in normalisation becomes [UNK]): call with word 0, 1, ...; e->n = e->words = 0 starts
- * anew. */
+ * anew. Nothing is appended on failure. */
 int ran_tokenizer_encode_word(const struct ran_tokenizer *t, const char *word, size_t n,
                               struct ran_encoding *e, struct ran_error *err);
 /* Text for ids, appended to out: a space between words, and none before "." and the like if the
  * vocabulary was made for text split at punctuation; the end-of-line token is a line feed.
- * RAN_EFORMAT for an id without a piece. */
+ * RAN_EFORMAT for an id without a piece: then nothing is appended. */
 int ran_tokenizer_decode(const struct ran_tokenizer *t, const uint32_t *ids, size_t n,
                          struct ran_buf *out, struct ran_error *err);
 
@@ -936,12 +938,12 @@ void ran_eval_sets(struct ran_eval *e, float cut);
 /* One document: its gold classes (n_gold of them, each < C; exactly one with a single label, unless
  * it is unknown), how many more gold labels it has that the model does not know (they count as
  * missed), and probabilities p (C). thresholds (C) decide with several labels; NULL: 0.5. Can fail
- * for lack of memory only. */
+ * for lack of memory only, and then adds nothing. */
 int ran_eval_add(struct ran_eval *e, const uint32_t *gold, size_t n_gold, size_t unknown,
                  const float *p, const float *thresholds, struct ran_error *err);
 /* Remembers the name of an unknown label for the report (the first hundred; all are counted). */
 int ran_eval_unknown(struct ran_eval *e, const char *name, size_t n, struct ran_error *err);
-/* Adds all that `from` holds to e; same C and kind. */
+/* Adds all that `from` holds to e; same C and kind. On failure, for lack of memory, only a part. */
 int ran_eval_merge(struct ran_eval *e, const struct ran_eval *from, struct ran_error *err);
 
 struct ran_prf {

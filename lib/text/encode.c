@@ -386,6 +386,8 @@ int ran_tokenizer_encode_word(const struct ran_tokenizer *t, const char *word, s
                            err);
         if (code == RAN_OK)
                 e->words++;
+        else
+                e->n = before;
         return code;
 }
 
@@ -441,15 +443,18 @@ int ran_tokenizer_decode(const struct ran_tokenizer *t, const uint32_t *ids, siz
                          struct ran_buf *out, struct ran_error *err)
 {
         const char *eol = t->rules.normal.eol;
+        size_t before = out->len;
         bool begin = true; /* of a line */
 
         for (size_t i = 0; i < n; i++) {
                 size_t length;
                 const char *piece = ran_tokenizer_piece(t, ids[i], &length);
-                if (piece == NULL)
+                if (piece == NULL) {
+                        out->len = before;
                         return ran_fail(err, RAN_EFORMAT,
                                         "id %u stands for no piece of this vocabulary (%zu pieces)",
                                         (unsigned)ids[i], t->pieces.n);
+                }
                 if (t->type == TOKENIZER_BPE) {
                         add_text(t, ids[i], piece, length, out);
                         continue;

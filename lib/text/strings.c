@@ -56,7 +56,7 @@ static bool equal(const struct strings *s, uint32_t index, const char *head, siz
         const char *bytes = strings_get(s, index, &n);
 
         return n == head_n + tail_n && (head_n == 0 || memcmp(bytes, head, head_n) == 0) &&
-               memcmp(bytes + head_n, tail, tail_n) == 0;
+               (tail_n == 0 || memcmp(bytes + head_n, tail, tail_n) == 0);
 }
 
 uint32_t strings_find(const struct strings *s, uint64_t hash, const char *head, size_t head_n,

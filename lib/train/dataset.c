@@ -54,7 +54,7 @@ static int add_class(struct ran_dataset *d, const char *name, size_t n, struct r
 int ran_dataset_label(struct ran_dataset *d, const char *name, size_t n, uint32_t *label,
                       struct ran_error *err)
 {
-        if (memchr(name, '\0', n) != NULL)
+        if (n > 0 && memchr(name, '\0', n) != NULL)
                 return ran_fail(err, RAN_EFORMAT, "a label cannot hold U+0000");
         *label = RAN_LABEL_UNKNOWN;
         if (d->known != NULL)
@@ -62,8 +62,9 @@ int ran_dataset_label(struct ran_dataset *d, const char *name, size_t n, uint32_
                                       name, n);
         if (*label != RAN_LABEL_UNKNOWN || d->fixed)
                 return RAN_OK;
-        if (add_class(d, name, n, err) != RAN_OK)
-                return RAN_ENOMEM;
+        int code = add_class(d, name, n, err);
+        if (code != RAN_OK)
+                return code;
         *label = (uint32_t)d->C - 1;
         return RAN_OK;
 }
@@ -72,11 +73,12 @@ _Static_assert(RAN_LABEL_UNKNOWN == STRINGS_NONE, "a name that is not known is n
 int ran_dataset_set_classes(struct ran_dataset *d, char *const *names, size_t C,
                             struct ran_error *err)
 {
-        for (size_t c = 0; c < C; c++)
-                if (add_class(d, names[c], strlen(names[c]), err) != RAN_OK)
-                        return RAN_ENOMEM;
-        d->fixed = true;
-        return RAN_OK;
+        int code = RAN_OK;
+
+        for (size_t c = 0; c < C && code == RAN_OK; c++)
+                code = add_class(d, names[c], strlen(names[c]), err);
+        d->fixed = code == RAN_OK;
+        return code;
 }
 
 /* ---- documents ------------------------------------------------------------------------------ */

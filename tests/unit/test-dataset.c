@@ -171,6 +171,21 @@ TEST(a_label_with_a_nul_is_refused)
         ran_dataset_release(&d);
 }
 
+/* As a buffer has it to which nothing was added. */
+TEST(a_label_of_nothing_is_one)
+{
+        struct ran_dataset d = {0};
+        struct ran_error err = {0};
+        uint32_t label[3];
+
+        CHECK_OK(ran_dataset_label(&d, NULL, 0, &label[0], &err), err);
+        CHECK_OK(ran_dataset_label(&d, "a", 1, &label[1], &err), err);
+        CHECK_OK(ran_dataset_label(&d, NULL, 0, &label[2], &err), err);
+        CHECK_SIZE(d.C, 2);
+        CHECK(label[0] == label[2] && label[0] != label[1]);
+        ran_dataset_release(&d);
+}
+
 TEST(an_empty_set_can_be_read)
 {
         struct ran_dataset d = {0}, dev = {0};

@@ -352,12 +352,14 @@ TEST(ids_without_a_piece_are_refused)
         struct ran_tokenizer *t = import(true, 100, false);
         struct ran_buf out = {0};
         struct ran_error err = {0};
-        uint32_t id = 25;
+        const uint32_t ids[] = {1, 2, 25};
 
         REQUIRE(t != NULL);
         CHECK_SIZE(ran_tokenizer_size(t), 25);
-        CHECK(ran_tokenizer_decode(t, &id, 1, &out, &err) == RAN_EFORMAT);
+        ran_buf_str(&out, "as it was");
+        CHECK(ran_tokenizer_decode(t, ids, 3, &out, &err) == RAN_EFORMAT);
         CHECK_STR(err.text, "id 25 stands for no piece of this vocabulary (25 pieces)");
+        CHECK_SIZE(out.len, strlen("as it was"));
         ran_buf_release(&out);
         ran_tokenizer_free(t);
 }
@@ -375,6 +377,9 @@ TEST(bad_utf8_is_an_error_not_a_crash)
         CHECK_STR(err.text, "the text is not valid UTF-8");
         CHECK_OK(ran_tokenizer_encode(t, "run", 3, &e, &err), err); /* fit for further use */
         CHECK_SIZE(e.n, 1);
+        CHECK(ran_tokenizer_encode_word(t, "run-run-\xff", 9, &e, &err) == RAN_EFORMAT);
+        CHECK_SIZE(e.n, 1); /* nothing of it */
+        CHECK_SIZE(e.words, 1);
         ran_encoding_release(&e);
         ran_tokenizer_free(t);
 }
