@@ -1160,14 +1160,16 @@ int ran_dataset_spell(struct ran_dataset *d, const uint32_t *spelling, size_t L,
 /* Document b, to be read; good until the next _add. */
 struct ran_document ran_dataset_document(const struct ran_dataset *d, size_t b);
 size_t ran_dataset_guessed(const struct ran_dataset *d); /* documents of which labels are guessed */
-/* Orders the classes that turned up by the bytes of their names, and renumbers the labels. */
+/* Orders the classes that turned up by the bytes of their names, and renumbers the labels. RAN_EINVAL
+ * for a label that is none of them. */
 int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err);
 /* Marks a share of the documents of d (finished) in held (B), and copies them to dev (zeroed), in
  * order: about that share of each class and exactly that share in all, but never the last document
  * of a class. Which ones depends on the seed and on a document's place in d alone. With several
  * labels a document, the share is of all. Documents whose labels are guessed are left out of this,
  * unless all are; the copies have no soft target. Where documents have groups, whole groups are held
- * out: about that share of the documents, of whatever class, but never the last group of a class. */
+ * out: about that share of the documents, of whatever class, but never the last group of a class.
+ * After a failure dev holds a part, and is to be released. */
 int ran_dataset_hold(const struct ran_dataset *d, double share, uint64_t seed, bool *held,
                      struct ran_dataset *dev, struct ran_error *err);
 void ran_dataset_release(struct ran_dataset *d);
@@ -1239,7 +1241,8 @@ size_t ran_ranks_count(const struct ran_ranks *ranks);
 struct ran_train_job {
         const struct ran_config *config;
         const struct ran_train_settings *settings;
-        const struct ran_dataset *train, *dev; /* dev NULL or empty: the last epoch is kept */
+        const struct ran_dataset *train, *dev; /* dev NULL or empty: the last epoch is kept; else it
+                                                  has the classes of train */
         const bool *held; /* (B) documents of train that dev has, not to be learned from until the
                              settings say `refit`; NULL: none */
         const struct ran_tokenizer
@@ -1250,7 +1253,7 @@ struct ran_train_job {
         const struct ran_embedding *vectors;
         const struct ran_model *init;
         const char *output;        /* model file; written when training is complete, never before */
-        const char *checkpoint;    /* output.ckpt */
+        const char *checkpoint;    /* output.ckpt; NULL: none */
         double checkpoint_seconds; /* how often to write it; also whenever the caller ends a run */
         bool resume;
         const char *training; /* JSON members that the caller wants in `training`, or NULL */
@@ -1259,11 +1262,13 @@ struct ran_train_job {
          * for any number of them. threads: of each of them; 0: as many as it has processors. */
         struct ran_ranks *ranks;
         size_t threads;
-        /* Called now and then; a value other than 0 ends training with RAN_EINTR, after a
+        /* Called now and then, or NULL; a value other than 0 ends training with RAN_EINTR, after a
          * checkpoint if the job has one (still: the caller may have taken it away meanwhile). */
         int (*report)(void *arg, const struct ran_train_report *report);
         void *arg;
 };
+/* RAN_EINVAL where settings or documents do not fit the model: documents of another task or without
+ * tokens, ids beyond V, labels that are no class, words at no token. */
 int ran_train(const struct ran_train_job *job, struct ran_error *err);
 /* What ranks other than 0 do, until rank 0 closes. Fails when it has lost the others, or what was
  * to be done could not be done here: then its sentence has to be said, and closing ends all. */

@@ -377,14 +377,31 @@ static int order_classes(struct ran_dataset *d, struct ran_error *err)
         return code;
 }
 
+/* Whether there is a class for each of n labels. */
+static int check_labels(const struct ran_dataset *d, const uint32_t *labels, size_t n,
+                        struct ran_error *err)
+{
+        for (size_t i = 0; i < n; i++)
+                if (labels[i] >= d->C)
+                        return ran_fail(err, RAN_EINVAL, "label %u is none of %zu classes",
+                                        (unsigned)labels[i], d->C);
+        return RAN_OK;
+}
+
 int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err)
 {
+        bool order = !d->fixed && d->C > 0; /* those of language models are no classes */
+
         err = ran_error_or_spare(err);
         if (reserve_document(d, err) != RAN_OK) /* so that first[0] is there without any */
                 return err->code;
-        if (d->fixed && d->soft_first != NULL && order_soft(d, NULL, err) != RAN_OK)
+        if ((order && check_labels(d, d->labels, d->label_first[d->B], err) != RAN_OK) ||
+            (d->soft_first != NULL &&
+             check_labels(d, d->soft_labels, d->soft_first[d->B], err) != RAN_OK))
+                return RAN_EINVAL;
+        if (!order && d->soft_first != NULL && order_soft(d, NULL, err) != RAN_OK)
                 return RAN_ENOMEM;
-        if (!d->fixed && order_classes(d, err) != RAN_OK)
+        if (order && order_classes(d, err) != RAN_OK)
                 return RAN_ENOMEM;
         forget_names(d);
         d->fixed = true;

@@ -128,8 +128,9 @@ int ran_dump_gradients(const char *model, const struct ran_dataset *data, size_t
         m = ran_model_open(model, false, err);
         if (m == NULL)
                 return err->code;
-        rc = data->B > 0 && documents > 0 ? ran_batch_check(data, &m->config, m->V, err)
-                                          : ran_fail(err, RAN_EINVAL, "gradients of no documents");
+        rc = data->B > 0 && documents > 0
+                     ? ran_batch_check(data, &m->config, m->V, m->C, false, err)
+                     : ran_fail(err, RAN_EINVAL, "gradients of no documents");
         if (rc == RAN_OK)
                 rc = ran_batcher_init(&k, &m->config, &m->params, m->V, m->C, data, pool, err);
         if (rc == RAN_OK && m->config.task == RAN_TASK_MLM)
