@@ -645,7 +645,8 @@ extern const struct ran_field ran_config_fields[];
 /* Whether a field belongs to the task, its head and how its documents are read; the others make an
  * encoder what it is, so that weights are of use only where they are the same. */
 bool ran_config_is_of_task(const char *name);
-/* Checks what no single field can know (an even head_dim for rotary, sizes that overflow). */
+/* Checks the range of each field, and what no single one can know (an even head_dim for rotary, sizes
+ * that overflow). ran_fields_init gives the defaults; all zero is no model. */
 int ran_config_check(const struct ran_config *config, struct ran_error *err);
 
 /* A model is read-only once open and may be shared by threads. */
@@ -1194,7 +1195,7 @@ struct ran_train_settings {
         int schedule, metric, class_weights, wide_ratios;
 };
 extern const struct ran_field ran_train_fields[];
-/* Checks what no single setting can know: what the model is. */
+/* Checks the range of each setting, and what no single one can know: what the model is. */
 int ran_train_settings_check(const struct ran_train_settings *s, const struct ran_config *config,
                              struct ran_error *err);
 

@@ -162,6 +162,8 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
                 size_t L = d->first[b + 1] - d->first[b];
                 double all = 0;
 
+                if (L == 0)
+                        return ran_fail(err, RAN_EINVAL, "a document without tokens");
                 if (c->encoder == RAN_ENCODER_TRANSFORMER && scores(c, L, &all, err) != RAN_OK)
                         return err->code;
                 e->flops += 3 * (flops_per_document(c, (double)L, all) +
