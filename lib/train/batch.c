@@ -20,8 +20,9 @@ int ran_batcher_init(struct ran_batcher *k, const struct ran_config *c, const st
         struct ran_layout layout;
 
         *k = (struct ran_batcher){.c = c, .p = p, .V = V, .C = C, .data = data, .pool = pool};
-        if (ran_layout_init(&layout, c, C, err) != RAN_OK)
-                return RAN_EINVAL;
+        int rc = ran_layout_init(&layout, c, C, err);
+        if (rc != RAN_OK)
+                return rc;
         size_t size = layout.size;
         ran_layout_release(&layout);
         if (ran_tree_init(&k->tree, c, C, size, err) != RAN_OK)
