@@ -87,6 +87,14 @@ weather() {
   while IFS=$(printf '\t') read -r label p; do
     jq -e --arg name "$label" --argjson p "$p" '.prediction.probs[$name] - $p | fabs < 1e-5' wanted
   done <got
+  # One that looks at how words are spelled needs to be told.
+  ran-train classify -q --epochs 2 --dim 8 --heads 1 --head-dim 8 --spelling 64 -o spelled.ran train.jsonl
+  ./label spelled.ran text >got
+  jq -Rc '{text: .}' text | ran-classify -m spelled.ran --probs >wanted
+  while IFS=$(printf '\t') read -r label p; do
+    jq -e --arg name "$label" --argjson p "$p" '.prediction.probs[$name] - $p | fabs < 1e-5' wanted
+  done <got
+  [ "$(wc -l <got)" -eq 2 ]
   run -3 ./label nowhere.ran text
   [[ $output == 'label: cannot open nowhere.ran: '* ]]
   : >empty
