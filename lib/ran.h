@@ -8,6 +8,7 @@
  * Life-cycle verbs: _init/_release for structs the caller owns, _new/_open/_load and _free for
  * those allocated here; _free(NULL) is fine, and so is _release of a struct that is all zero, that
  * was released, or whose _init or _open failed. Whatever failed, what it was given can be released.
+ * What a function hands out that has no such verb is good until what it is of is freed.
  *
  * Dimension letters, the same everywhere: B documents, L tokens of a document, W window, m windows,
  * D model width, h heads, d_k width of a head, E = h d_k, V vocabulary, C classes, N layers.
@@ -138,7 +139,7 @@ double ran_uniform(uint64_t key, uint64_t position); /* in [0, 1), 53 bits */
 /* A pool of `threads` threads in all, the caller's among them. ran_parallel runs fn(arg, i) for
  * every i < n and returns when all are done. It may be called from inside a task: idle threads
  * help, so that one long document can use every core; the caller itself works only on its own tasks
- * and on what those start.
+ * and on what those start. Several threads may call it at once, for one pool. 0 threads are 1.
  * Which thread runs a task, and when, must never change a result. pool NULL: all in the caller. */
 struct ran_pool;
 struct ran_pool *ran_pool_new(size_t threads, struct ran_error *err);
@@ -152,7 +153,8 @@ size_t ran_threads_default(void);
 /* ---- the processor (math/gemm.c) ------------------------------------------------------------- */
 
 /* The kernels in use: the best that this processor runs, or those that the environment variable
- * RAN_ISA names ("avx512", "avx2", "base", "portable"). Chosen before main. */
+ * RAN_ISA names ("avx512", "avx2", "base", "portable"). Chosen before main, when OpenBLAS is told to
+ * keep to one thread, too: in the whole program, since it has one setting for all. */
 const char *ran_isa(void);
 /* NULL when RAN_ISA is unset or was honoured; else its value, which this processor or build does
  * not know, and *known lists what would do. */
@@ -179,7 +181,8 @@ void ran_bytes_release(struct ran_bytes *b);
 /* Writes a file so that nobody ever sees half of it: to one without a name (or, where the file
  * system has none, under a temporary name in the same folder), synced, put in its place by _commit.
  * _abort (fine after failure) drops it. Errors of _write are kept and reported by _commit. A path
- * that exists and is no regular file (/dev/stdout, a fifo) is written in place. */
+ * that exists and is no regular file (/dev/stdout, a fifo) is written in place. A process has one
+ * writer for a path at a time. */
 struct ran_writer;
 struct ran_writer *ran_writer_open(const char *path, struct ran_error *err);
 void ran_writer_write(struct ran_writer *w, const void *bytes, size_t n);
@@ -676,8 +679,8 @@ int ran_model_cut(const struct ran_model *m, double coverage, float *cut, struct
 
 /* ---- scoring (model/score.c) ---------------------------------------------------------------- */
 
-/* Scratch for scoring with m, which must outlive it: one a thread, reused from document to document,
- * after an error too. pool: threads that may help with one long document, or NULL.
+/* Scratch for scoring with m: one a thread, reused from document to document, after an error too.
+ * pool: threads that may help with one long document, or NULL. m and pool must outlive it.
  *
  * A model, state or past that do not belong together, a task that is not the model's, ids that it
  * does not have and places that are none are RAN_EINVAL; a result that is no number, as of damaged
@@ -856,7 +859,7 @@ int ran_look(const struct ran_model *m, struct ran_state *s, const struct ran_do
 
 /* How each token of a document bears on what a model makes of it, by backward passes through the
  * whole document: exact, however long it is and whatever lies between. One a thread; memory as in
- * training. m must outlive it; pool may be NULL. */
+ * training. m and pool must outlive it; pool may be NULL. */
 struct ran_explainer;
 struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_pool *pool,
                                         struct ran_error *err);
@@ -969,7 +972,8 @@ struct ran_eval_report {
         size_t C;
         const char *const *names;
         bool multilabel;
-        double accuracy; /* several labels: share of documents with exactly the gold set */
+        double accuracy; /* several labels: share of documents with exactly the gold set; NaN
+                            without any */
         /* macro: mean over classes that are in the gold data or were predicted; weighted: by
          * support. */
         struct ran_prf micro, macro, weighted;
@@ -1305,7 +1309,8 @@ struct ran_search {
         size_t longest;                /* document */
         double flops, parameters;      /* of the job */
 };
-/* The job is the caller's, and stays as it is. given: whether that setting is not to be changed. */
+/* The job is the caller's, must live on, and stays as it is. given: whether that setting is not to be
+ * changed. */
 int ran_search_init(struct ran_search *s, const struct ran_train_job *job,
                     bool (*given)(const char *name), struct ran_error *err);
 /* What to try after n trials: a function of the job, its seed, and what the trials brought. The

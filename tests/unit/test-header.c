@@ -187,3 +187,65 @@ TEST(error_may_be_null_in_training)
         FAILS(ran_search_init(&search, &job, is_given, NULL));
         ran_dataset_release(&d);
 }
+
+/* ---- releasing ---------------------------------------------------------------------------------
+ */
+
+#define TWICE(call) (call, call)
+
+TEST(what_is_zero_or_released_can_be_released)
+{
+        struct ran_train_settings settings = {0};
+        struct ran_conll_reader reader = {0};
+        struct ran_embedding embedding = {0};
+        struct ran_encoding encoding = {0};
+        struct ran_vocab_settings vocab = {0};
+        struct ran_sampler sampler = {0};
+        struct ran_dataset data = {0};
+        struct ran_record record = {0};
+        struct ran_spool spool = {0};
+        struct ran_bytes bytes = {0};
+        struct ran_buf buf = {0};
+
+        TWICE(ran_conll_reader_release(&reader));
+        TWICE(ran_embedding_release(&embedding));
+        TWICE(ran_encoding_release(&encoding));
+        TWICE(ran_sampler_release(&sampler));
+        TWICE(ran_dataset_release(&data));
+        TWICE(ran_record_release(&record));
+        TWICE(ran_spool_release(&spool));
+        TWICE(ran_bytes_release(&bytes));
+        TWICE(ran_buf_release(&buf));
+        TWICE(ran_fields_release(ran_vocab_fields, &vocab));
+        TWICE(ran_fields_release(ran_train_fields, &settings));
+        FAILS(ran_bytes_open(&bytes, "", NULL));
+        TWICE(ran_bytes_release(&bytes));
+        FAILS(ran_embedding_init(&embedding, SIZE_MAX, 2, NULL));
+        TWICE(ran_embedding_release(&embedding));
+        CHECK(ran_fields_init(ran_vocab_fields, &vocab, NULL) == RAN_OK);
+        CHECK(ran_field_set(ran_vocab_fields, &vocab, "bpe", NULL) == RAN_OK);
+        TWICE(ran_fields_release(ran_vocab_fields, &vocab));
+        ran_buf_str(&buf, "x");
+        TWICE(ran_buf_release(&buf));
+        CHECK(ran_dataset_add(&data, &(uint32_t){1}, 1, NULL, 0, 1, NULL) == RAN_OK);
+        TWICE(ran_dataset_release(&data));
+        CHECK_SIZE(data.B, 0);
+}
+
+TEST(nothing_can_be_freed)
+{
+        ran_pool_free(NULL);
+        ran_writer_abort(NULL);
+        ran_tokenizer_free(NULL);
+        ran_vectors_free(NULL);
+        ran_counter_free(NULL);
+        ran_model_free(NULL);
+        ran_state_free(NULL);
+        ran_past_free(NULL);
+        ran_cache_free(NULL);
+        ran_explainer_free(NULL);
+        ran_eval_free(NULL);
+        ran_conll_free(NULL);
+        ran_strict_free(NULL);
+        ran_ranks_close(NULL, 0);
+}
