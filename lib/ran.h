@@ -10,6 +10,8 @@
  * was released, or whose _init or _open failed. Whatever failed, what it was given can be released.
  * What a function hands out that has no such verb is good until what it is of is freed.
  *
+ * All names of the library, those that are not here, too, begin with ran_ or RAN_.
+ *
  * Dimension letters, the same everywhere: B documents, L tokens of a document, W window, m windows,
  * D model width, h heads, d_k width of a head, E = h d_k, V vocabulary, C classes, N layers.
  *

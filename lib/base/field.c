@@ -521,13 +521,13 @@ static size_t line_of(const char *json, const char *where)
 int ran_fields_parse(const struct ran_field *fields, void *base, const char *json, size_t n,
                      bool ignore_unknown, struct ran_error *err)
 {
-        const char *end = json, *nul = cjson_nul(json, n);
+        const char *end = json, *nul = ran_cjson_nul(json, n);
         int code;
 
         if (nul != NULL)
                 return ran_fail(err, RAN_EFORMAT, "line %zu holds U+0000, as no setting can",
                                 line_of(json, nul));
-        cJSON *object = cjson_parse(json, n, &end, &code);
+        cJSON *object = ran_cjson_parse(json, n, &end, &code);
 
         if (code == RAN_ENOMEM)
                 return ran_fail(err, code, "no memory for %zu bytes of JSON", n);

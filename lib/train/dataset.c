@@ -22,7 +22,7 @@ struct ran_known_names {
 static void forget_names(struct ran_dataset *d)
 {
         if (d->known != NULL)
-                strings_release(&d->known->names);
+                ran_strings_release(&d->known->names);
         free(d->known);
         d->known = NULL;
 }
@@ -42,8 +42,8 @@ static int add_class(struct ran_dataset *d, const char *name, size_t n, struct r
                 return RAN_ENOMEM;
         if (n > 0)
                 memcpy(copy, name, n);
-        if (strings_add(&d->known->names, strings_hash(strings_start, copy, n), copy, n, err) ==
-            STRINGS_NONE) {
+        if (ran_strings_add(&d->known->names, strings_hash(ran_strings_start, copy, n), copy, n,
+                            err) == STRINGS_NONE) {
                 free(copy);
                 return RAN_ENOMEM;
         }
@@ -58,8 +58,8 @@ int ran_dataset_label(struct ran_dataset *d, const char *name, size_t n, uint32_
                 return ran_fail(err, RAN_EFORMAT, "a label cannot hold U+0000");
         *label = RAN_LABEL_UNKNOWN;
         if (d->known != NULL)
-                *label = strings_find(&d->known->names, strings_hash(strings_start, name, n), "", 0,
-                                      name, n);
+                *label = ran_strings_find(&d->known->names,
+                                          strings_hash(ran_strings_start, name, n), "", 0, name, n);
         if (*label != RAN_LABEL_UNKNOWN || d->fixed)
                 return RAN_OK;
         int code = add_class(d, name, n, err);

@@ -103,6 +103,17 @@ weather() {
   run -2 ./label
 }
 
+@test "install: the header stands alone, and the library takes no name but its own" {
+  echo '#include <ran.h>' |
+    ${CC:-cc} -x c -std=c11 -Wall -Wextra -pedantic -Werror -fsyntax-only -I"$root/usr/include" -
+  command -v nm >/dev/null || skip 'no nm'
+  # What begins with an underscore is the compiler's.
+  nm -g --defined-only "$root/usr/lib/libran.a" 2>/dev/null | awk 'NF == 3 && $3 !~ /^(ran)?_/ { print $3 }' |
+    sort -u >others
+  cat others
+  [ ! -s others ]
+}
+
 @test "install: a prefix with a space, and libraries elsewhere" {
   make -s -C "$source" BUILD="$bin" PREFIX="$PWD/a b" LIBDIR=lib/x -o all install
   [ -f 'a b/lib/x/libran.a' ]

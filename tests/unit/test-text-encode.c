@@ -133,17 +133,17 @@ static void normalised_slice(const struct text_rules *rules, const char *text, s
         size_t from = 0, to;
 
         while (begin > 0 && from < n) {
-                from += unicode_length(text + from, n - from);
+                from += ran_unicode_length(text + from, n - from);
                 begin--;
                 end--;
         }
         for (to = from; end > 0 && to < n; end--)
-                to += unicode_length(text + to, n - to);
+                to += ran_unicode_length(text + to, n - to);
         out->len = 0;
-        words_begin(&words, rules, &scratch, text + from, to - from, 0);
-        while (words_next(&words, &word, NULL))
+        ran_words_begin(&words, rules, &scratch, text + from, to - from, 0);
+        while (ran_words_next(&words, &word, NULL))
                 ran_buf_add(out, word.s, word.n);
-        word_scratch_release(&scratch);
+        ran_word_scratch_release(&scratch);
 }
 
 /* Two pieces of one character, as of a hangul syllable that was taken apart, both have its place.
