@@ -109,7 +109,9 @@ int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_past 
         if (sources > 0 && past != NULL && past->carry.tokens > 0)
                 return ran_fail(err, RAN_EINVAL, "a source must be read at once, before all else");
         int rc = ran_score_lm(s, past != NULL ? &past->carry : NULL, ids, n, sources, out, err);
-        return rc == RAN_OK ? check_given(m, out->nll, out->logits, n - out->skip, err) : rc;
+        if (rc == RAN_OK)
+                rc = check_given(m, out->nll, out->logits, n - out->skip, err);
+        return rc == RAN_OK && out->last != NULL ? ran_check_scores(out->last, m->V, err) : rc;
 }
 
 static int check_masked(const struct ran_model *m, const struct ran_state *s, const uint32_t *ids,
