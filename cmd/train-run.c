@@ -275,7 +275,7 @@ static double measure(const struct ran_train_job *job)
         struct ran_error err = {0};
         double seconds = 0;
 
-        settings.patience = SIZE_MAX; /* so that nothing but on_trial ends it */
+        settings.patience = settings.epochs; /* so that nothing but on_trial ends it */
         trial.settings = &settings;
         trial.output = trial.checkpoint = NULL;
         trial.report = on_trial;

@@ -3,10 +3,14 @@
  * The library never prints, exits, or asserts about input. A function that can fail takes a
  * `struct ran_error *` last, fills it with a sentence complete enough to be shown to a person, and
  * returns its code (RAN_OK is 0), or NULL where it returns a pointer. On success the error is left
- * untouched.
+ * untouched. It may be NULL, where nobody wants the sentence.
  *
  * Life-cycle verbs: _init/_release for structs the caller owns, _new/_open/_load and _free for
- * those allocated here; _free(NULL) is fine.
+ * those allocated here; _free(NULL) is fine, and so is _release of a struct that is all zero, that
+ * was released, or whose _init or _open failed. Whatever failed, what it was given can be released.
+ * What a function hands out that has no such verb is good until what it is of is freed.
+ *
+ * All names of the library, those that are not here, too, begin with ran_ or RAN_.
  *
  * Dimension letters, the same everywhere: B documents, L tokens of a document, W window, m windows,
  * D model width, h heads, d_k width of a head, E = h d_k, V vocabulary, C classes, N layers.
@@ -41,7 +45,7 @@ struct ran_error {
         char text[512]; /* one sentence, no newline, control characters replaced by '?' */
 };
 
-/* Fills err (may be NULL) and returns code, so that `return ran_fail(err, RAN_EIO, ...)` reads
+/* Fills err and returns code, so that `return ran_fail(err, RAN_EIO, ...)` reads
  * well. */
 int ran_fail(struct ran_error *err, enum ran_code code, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
@@ -106,8 +110,9 @@ void ran_buf_shown(struct ran_buf *b, const char *s, size_t n);
  * the infinities become null. Never the locale's comma. */
 void ran_buf_float(struct ran_buf *b, float x);
 void ran_buf_double(struct ran_buf *b, double x);
-/* Reads a whole JSON-style number in [s, s+n), also .5 for 0.5; false when it is none or has trailing
- * bytes. Locale never matters. ran_parse_size refuses signs, fractions and overflow. */
+/* Reads a whole JSON-style number in [s, s+n), also .5 for 0.5; false, and *x left alone, when it is
+ * none, has trailing bytes or is larger than any double. Locale never matters. ran_parse_size refuses
+ * signs, fractions and overflow. */
 bool ran_parse_double(const char *s, size_t n, double *x);
 bool ran_parse_size(const char *s, size_t n, size_t *x);
 
@@ -136,7 +141,7 @@ double ran_uniform(uint64_t key, uint64_t position); /* in [0, 1), 53 bits */
 /* A pool of `threads` threads in all, the caller's among them. ran_parallel runs fn(arg, i) for
  * every i < n and returns when all are done. It may be called from inside a task: idle threads
  * help, so that one long document can use every core; the caller itself works only on its own tasks
- * and on what those start.
+ * and on what those start. Several threads may call it at once, for one pool. 0 threads are 1.
  * Which thread runs a task, and when, must never change a result. pool NULL: all in the caller. */
 struct ran_pool;
 struct ran_pool *ran_pool_new(size_t threads, struct ran_error *err);
@@ -150,7 +155,8 @@ size_t ran_threads_default(void);
 /* ---- the processor (math/gemm.c) ------------------------------------------------------------- */
 
 /* The kernels in use: the best that this processor runs, or those that the environment variable
- * RAN_ISA names ("avx512", "avx2", "base", "portable"). Chosen before main. */
+ * RAN_ISA names ("avx512", "avx2", "base", "portable"). Chosen before main, when OpenBLAS is told to
+ * keep to one thread, too: in the whole program, since it has one setting for all. */
 const char *ran_isa(void);
 /* NULL when RAN_ISA is unset or was honoured; else its value, which this processor or build does
  * not know, and *known lists what would do. */
@@ -177,7 +183,8 @@ void ran_bytes_release(struct ran_bytes *b);
 /* Writes a file so that nobody ever sees half of it: to one without a name (or, where the file
  * system has none, under a temporary name in the same folder), synced, put in its place by _commit.
  * _abort (fine after failure) drops it. Errors of _write are kept and reported by _commit. A path
- * that exists and is no regular file (/dev/stdout, a fifo) is written in place. */
+ * that exists and is no regular file (/dev/stdout, a fifo) is written in place. A process has one
+ * writer for a path at a time. */
 struct ran_writer;
 struct ran_writer *ran_writer_open(const char *path, struct ran_error *err);
 void ran_writer_write(struct ran_writer *w, const void *bytes, size_t n);
@@ -253,7 +260,7 @@ int ran_field_set(const struct ran_field *field, void *base, const char *text,
                   struct ran_error *err);
 /* Sets the fields that a JSON object names. An unknown member, or a value of the wrong type, is an
  * error; with `ignore_unknown` members of other names are left alone (model files of later
- * versions). */
+ * versions). Those before the one that is wrong are set then. */
 int ran_fields_parse(const struct ran_field *fields, void *base, const char *json, size_t n,
                      bool ignore_unknown, struct ran_error *err);
 /* Appends "name":value pairs, comma between, in table order and without braces, local fields and
@@ -390,7 +397,8 @@ void ran_encoding_json(const struct ran_encoding *e, const struct ran_tokenizer 
                        struct ran_buf *out);
 
 /* What the spelling of a word says, whatever the vocabulary knows of it: case, shape, prefixes and
- * suffixes of up to four characters, each hashed to one of so many buckets (text/spelling.c). */
+ * suffixes of up to four characters, each hashed to one of so many buckets, at least 1
+ * (text/spelling.c). */
 enum { RAN_SPELLING = 10 };
 void ran_spelling(const char *word, size_t n, size_t buckets, uint32_t feature[RAN_SPELLING]);
 /* Fills e->spelling for the pieces [first, e->n), which are those of `text`: each has that of its
@@ -450,17 +458,17 @@ const char *ran_tokenizer_piece(const struct ran_tokenizer *t, uint32_t id, size
 bool ran_tokenizer_find(const struct ran_tokenizer *t, const char *piece, size_t n, uint32_t *id);
 /* The id that stands for what is not in the vocabulary; RAN_NO_ID: none, as with byte pairs. */
 uint32_t ran_tokenizer_unknown(const struct ran_tokenizer *t);
-/* Encodes UTF-8 text, replacing what e held. */
+/* Encodes UTF-8 text, replacing what e held. RAN_EFORMAT for what is not UTF-8. */
 int ran_tokenizer_encode(const struct ran_tokenizer *t, const char *text, size_t n,
                          struct ran_encoding *e, struct ran_error *err);
 /* Appends one word that is split already (it is normalised, and cut into pieces; a word that
  * vanishes in normalisation becomes [UNK]): call with word 0, 1, ...; e->n = e->words = 0 starts
- * anew. */
+ * anew. Nothing is appended on failure. */
 int ran_tokenizer_encode_word(const struct ran_tokenizer *t, const char *word, size_t n,
                               struct ran_encoding *e, struct ran_error *err);
 /* Text for ids, appended to out: a space between words, and none before "." and the like if the
  * vocabulary was made for text split at punctuation; the end-of-line token is a line feed.
- * RAN_EFORMAT for an id without a piece. */
+ * RAN_EFORMAT for an id without a piece: then nothing is appended. */
 int ran_tokenizer_decode(const struct ran_tokenizer *t, const uint32_t *ids, size_t n,
                          struct ran_buf *out, struct ran_error *err);
 
@@ -644,7 +652,8 @@ extern const struct ran_field ran_config_fields[];
 /* Whether a field belongs to the task, its head and how its documents are read; the others make an
  * encoder what it is, so that weights are of use only where they are the same. */
 bool ran_config_is_of_task(const char *name);
-/* Checks what no single field can know (an even head_dim for rotary, sizes that overflow). */
+/* Checks the range of each field, and what no single one can know (an even head_dim for rotary, sizes
+ * that overflow). ran_fields_init gives the defaults; all zero is no model. */
 int ran_config_check(const struct ran_config *config, struct ran_error *err);
 
 /* A model is read-only once open and may be shared by threads. */
@@ -663,7 +672,8 @@ const char *ran_model_metadata(const struct ran_model *m, const char *key); /* N
  * the first tensor that differs before all else: "tensor lm.bias: 3 of its 40 elements differ, ...".
  */
 bool ran_model_same(const struct ran_model *a, const struct ran_model *b, struct ran_buf *what);
-/* Decision thresholds of a model with several labels a document, (C): tuned ones, or 0.5. */
+/* Decision thresholds of a model with several labels a document, (C): tuned ones, or 0.5. NULL: a
+ * language model. */
 const float *ran_model_thresholds(const struct ran_model *m);
 /* One label a document: labels at least as probable as *cut are a set that holds the right one with
  * this probability, 0 < coverage < 1, for documents like those that the model was calibrated with
@@ -673,8 +683,12 @@ int ran_model_cut(const struct ran_model *m, double coverage, float *cut, struct
 
 /* ---- scoring (model/score.c) ---------------------------------------------------------------- */
 
-/* Scratch for scoring, one a thread, reused from document to document. pool: threads that may help
- * with one long document, or NULL. */
+/* Scratch for scoring with m: one a thread, reused from document to document, after an error too.
+ * pool: threads that may help with one long document, or NULL. m and pool must outlive it.
+ *
+ * A model, state or past that do not belong together, a task that is not the model's, ids that it
+ * does not have and places that are none are RAN_EINVAL; a result that is no number, as of damaged
+ * weights, is RAN_EFORMAT. */
 struct ran_state;
 struct ran_state *ran_state_new(const struct ran_model *m, struct ran_pool *pool,
                                 struct ran_error *err);
@@ -693,17 +707,17 @@ struct ran_document {
         size_t words;
 };
 /* logits (C); embedding (D), the input of the last linear layer, or NULL. The result depends on the
- * document alone, bit for bit. */
+ * document alone, bit for bit. task classify. */
 int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
                  float *logits, float *embedding, struct ran_error *err);
 /* tags (words, at least 1): the best sequence, which is a possible one in IOB2 if that is how the
  * model's tags are named. score (words): the probability of each tag, or NULL. logits (words, C),
- * or NULL. */
+ * or NULL. task tag. */
 int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
             uint32_t *tags, float *score, float *logits, struct ran_error *err);
 /* What a language model has read so far, to read on from there (MODELS.md calls it the state to
  * carry on): per layer the cell, what the review keeps of all earlier ones, and the window that is
- * open. Reading on costs the new tokens alone. */
+ * open. Reading on costs the new tokens alone. m must outlive it. */
 struct ran_past;
 struct ran_past *ran_past_new(const struct ran_model *m, struct ran_error *err); /* nothing read */
 void ran_past_free(struct ran_past *p);
@@ -749,7 +763,7 @@ int ran_past_save(const struct ran_past *p, const struct ran_cache *cache, const
 struct ran_past *ran_past_load(const struct ran_model *m, struct ran_cache *cache, const char *path,
                                struct ran_error *err);
 
-/* What is wanted of the tokens that are read; NULL: not that. */
+/* What is wanted of the tokens that are read; NULL: not that. All zero: nothing. */
 struct ran_lm_out {
         size_t skip; /* below n: nothing is wanted of so many leading tokens, which gold, nll and
                         logits then do not have */
@@ -763,7 +777,8 @@ struct ran_lm_out {
 };
 /* Reads n >= 1 ids of a document (each < V) after those of `past` (may be NULL: a document of its
  * own), which then holds them, too. The first `sources` of them are source tokens (mask prefix):
- * those of a document must be read all at once, at its beginning. task lm. */
+ * those of a document must be read all at once, at its beginning. task lm. After RAN_EFORMAT past and
+ * cache hold what is no number: clear them. After any other failure they are as they were. */
 int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_past *past,
                 const uint32_t *ids, size_t n, size_t sources, const struct ran_lm_out *out,
                 struct ran_error *err);
@@ -772,7 +787,8 @@ int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_past 
 int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
                 const uint32_t *places, size_t n, const uint32_t *gold, float *nll, float *logits,
                 struct ran_error *err);
-/* Takes the logits (V) of the i-th place. What it returns, if not RAN_OK, ends the others. */
+/* Takes the logits (V) of the i-th place. What it returns, if not RAN_OK, ends the others, and is
+ * what ran_lm_fill_each returns. */
 typedef int ran_lm_take(void *arg, size_t i, const float *logits, struct ran_error *err);
 /* The logits of one place after another: memory for a few hundred of them, however many there are. */
 int ran_lm_fill_each(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
@@ -847,7 +863,7 @@ int ran_look(const struct ran_model *m, struct ran_state *s, const struct ran_do
 
 /* How each token of a document bears on what a model makes of it, by backward passes through the
  * whole document: exact, however long it is and whatever lies between. One a thread; memory as in
- * training. m must outlive it; pool may be NULL. */
+ * training. m and pool must outlive it; pool may be NULL. */
 struct ran_explainer;
 struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_pool *pool,
                                         struct ran_error *err);
@@ -930,12 +946,12 @@ void ran_eval_sets(struct ran_eval *e, float cut);
 /* One document: its gold classes (n_gold of them, each < C; exactly one with a single label, unless
  * it is unknown), how many more gold labels it has that the model does not know (they count as
  * missed), and probabilities p (C). thresholds (C) decide with several labels; NULL: 0.5. Can fail
- * for lack of memory only. */
+ * for lack of memory only, and then adds nothing. */
 int ran_eval_add(struct ran_eval *e, const uint32_t *gold, size_t n_gold, size_t unknown,
                  const float *p, const float *thresholds, struct ran_error *err);
 /* Remembers the name of an unknown label for the report (the first hundred; all are counted). */
 int ran_eval_unknown(struct ran_eval *e, const char *name, size_t n, struct ran_error *err);
-/* Adds all that `from` holds to e; same C and kind. */
+/* Adds all that `from` holds to e; same C and kind. On failure, for lack of memory, only a part. */
 int ran_eval_merge(struct ran_eval *e, const struct ran_eval *from, struct ran_error *err);
 
 struct ran_prf {
@@ -960,7 +976,8 @@ struct ran_eval_report {
         size_t C;
         const char *const *names;
         bool multilabel;
-        double accuracy; /* several labels: share of documents with exactly the gold set */
+        double accuracy; /* several labels: share of documents with exactly the gold set; NaN
+                            without any */
         /* macro: mean over classes that are in the gold data or were predicted; weighted: by
          * support. */
         struct ran_prf micro, macro, weighted;
@@ -1152,14 +1169,16 @@ int ran_dataset_spell(struct ran_dataset *d, const uint32_t *spelling, size_t L,
 /* Document b, to be read; good until the next _add. */
 struct ran_document ran_dataset_document(const struct ran_dataset *d, size_t b);
 size_t ran_dataset_guessed(const struct ran_dataset *d); /* documents of which labels are guessed */
-/* Orders the classes that turned up by the bytes of their names, and renumbers the labels. */
+/* Orders the classes that turned up by the bytes of their names, and renumbers the labels. RAN_EINVAL
+ * for a label that is none of them. */
 int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err);
 /* Marks a share of the documents of d (finished) in held (B), and copies them to dev (zeroed), in
  * order: about that share of each class and exactly that share in all, but never the last document
  * of a class. Which ones depends on the seed and on a document's place in d alone. With several
  * labels a document, the share is of all. Documents whose labels are guessed are left out of this,
  * unless all are; the copies have no soft target. Where documents have groups, whole groups are held
- * out: about that share of the documents, of whatever class, but never the last group of a class. */
+ * out: about that share of the documents, of whatever class, but never the last group of a class.
+ * After a failure dev holds a part, and is to be released. */
 int ran_dataset_hold(const struct ran_dataset *d, double share, uint64_t seed, bool *held,
                      struct ran_dataset *dev, struct ran_error *err);
 void ran_dataset_release(struct ran_dataset *d);
@@ -1184,7 +1203,7 @@ struct ran_train_settings {
         int schedule, metric, class_weights, wide_ratios;
 };
 extern const struct ran_field ran_train_fields[];
-/* Checks what no single setting can know: what the model is. */
+/* Checks the range of each setting, and what no single one can know: what the model is. */
 int ran_train_settings_check(const struct ran_train_settings *s, const struct ran_config *config,
                              struct ran_error *err);
 
@@ -1231,7 +1250,8 @@ size_t ran_ranks_count(const struct ran_ranks *ranks);
 struct ran_train_job {
         const struct ran_config *config;
         const struct ran_train_settings *settings;
-        const struct ran_dataset *train, *dev; /* dev NULL or empty: the last epoch is kept */
+        const struct ran_dataset *train, *dev; /* dev NULL or empty: the last epoch is kept; else it
+                                                  has the classes of train */
         const bool *held; /* (B) documents of train that dev has, not to be learned from until the
                              settings say `refit`; NULL: none */
         const struct ran_tokenizer
@@ -1242,7 +1262,7 @@ struct ran_train_job {
         const struct ran_embedding *vectors;
         const struct ran_model *init;
         const char *output;        /* model file; written when training is complete, never before */
-        const char *checkpoint;    /* output.ckpt */
+        const char *checkpoint;    /* output.ckpt; NULL: none */
         double checkpoint_seconds; /* how often to write it; also whenever the caller ends a run */
         bool resume;
         const char *training; /* JSON members that the caller wants in `training`, or NULL */
@@ -1251,11 +1271,13 @@ struct ran_train_job {
          * for any number of them. threads: of each of them; 0: as many as it has processors. */
         struct ran_ranks *ranks;
         size_t threads;
-        /* Called now and then; a value other than 0 ends training with RAN_EINTR, after a
+        /* Called now and then, or NULL; a value other than 0 ends training with RAN_EINTR, after a
          * checkpoint if the job has one (still: the caller may have taken it away meanwhile). */
         int (*report)(void *arg, const struct ran_train_report *report);
         void *arg;
 };
+/* RAN_EINVAL where settings or documents do not fit the model: documents of another task or without
+ * tokens, ids beyond V, labels that are no class, words at no token. */
 int ran_train(const struct ran_train_job *job, struct ran_error *err);
 /* What ranks other than 0 do, until rank 0 closes. Fails when it has lost the others, or what was
  * to be done could not be done here: then its sentence has to be said, and closing ends all. */
@@ -1291,7 +1313,8 @@ struct ran_search {
         size_t longest;                /* document */
         double flops, parameters;      /* of the job */
 };
-/* The job is the caller's, and stays as it is. given: whether that setting is not to be changed. */
+/* The job is the caller's, must live on, and stays as it is. given: whether that setting is not to be
+ * changed. */
 int ran_search_init(struct ran_search *s, const struct ran_train_job *job,
                     bool (*given)(const char *name), struct ran_error *err);
 /* What to try after n trials: a function of the job, its seed, and what the trials brought. The

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* cJSON returns NULL for both; but malloc leaves its mark in errno, and numbers another one. */
-cJSON *cjson_parse(const char *text, size_t n, const char **end, int *code)
+cJSON *ran_cjson_parse(const char *text, size_t n, const char **end, int *code)
 {
         errno = 0;
         cJSON *value = end != NULL ? cJSON_ParseWithLengthOpts(text, n, end, false)
@@ -14,7 +14,7 @@ cJSON *cjson_parse(const char *text, size_t n, const char **end, int *code)
         return value;
 }
 
-const char *cjson_nul(const char *text, size_t n)
+const char *ran_cjson_nul(const char *text, size_t n)
 {
         static const char escape[] = "\\u0000";
         const char *nul = n > 0 ? memchr(text, 0, n) : NULL;

@@ -1,7 +1,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "ran.h"
+#include "base/error.h"
 
 /* Bytes of the control character that the n > 0 bytes at s begin with: C0 controls, DEL and the
  * UTF-8 form of the C1 controls (C2 80 to C2 9F). 0: they begin with none. */
@@ -48,6 +48,13 @@ static void drop_split_character(char *s, size_t n)
         size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
         if (tail + 1 < length)
                 s[n - 1 - tail] = '\0';
+}
+
+struct ran_error *ran_error_or_spare(struct ran_error *err)
+{
+        static _Thread_local struct ran_error spare;
+
+        return err != NULL ? err : &spare;
 }
 
 int ran_fail(struct ran_error *err, enum ran_code code, const char *format, ...)

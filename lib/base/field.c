@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/cjson.h"
-#include "ran.h"
+#include "base/field.h"
 
 /* Whole numbers up to here pass through JSON, where every number may become a double, unharmed: no
  * other one becomes the same double. */
@@ -231,6 +231,72 @@ int ran_field_set(const struct ran_field *field, void *base, const char *text,
         return RAN_EINVAL; /* not reached: the switch is complete */
 }
 
+/* ---- what was set otherwise -------------------------------------------------------------------
+ */
+
+static bool is_choice(const struct ran_field *field, int value)
+{
+        int n = 0;
+
+        while (field->choices[n] != NULL)
+                n++;
+        return value >= 0 && value < n;
+}
+
+static bool are_choices(const struct ran_field *field, const struct ran_choices *choices)
+{
+        bool all = choices->n > 0 && choices->n <= RAN_CHOICES_MAX;
+
+        for (size_t i = 0; all && i < choices->n; i++)
+                all = is_choice(field, choices->item[i]);
+        return all;
+}
+
+static bool in_range(const struct ran_field *field, const void *value)
+{
+        switch (field->type) {
+        case RAN_FIELD_SIZE:
+                return (double)*(const size_t *)value >= field->low &&
+                       (double)*(const size_t *)value <= field->high;
+        case RAN_FIELD_REAL:
+                return *(const double *)value >= field->low &&
+                       *(const double *)value <= field->high;
+        case RAN_FIELD_CHOICE:
+                return is_choice(field, *(const int *)value);
+        case RAN_FIELD_CHOICES:
+                return are_choices(field, value);
+        default:
+                return true;
+        }
+}
+
+static int out_of_range(const struct ran_field *field, const void *value, struct ran_error *err)
+{
+        struct ran_buf text = {0};
+
+        if (field->type == RAN_FIELD_CHOICE || field->type == RAN_FIELD_CHOICES)
+                return choice_refused(field, "", 0, err);
+        if (field->type == RAN_FIELD_SIZE)
+                ran_buf_size(&text, *(const size_t *)value);
+        else
+                ran_buf_double(&text, *(const double *)value);
+        ran_buf_char(&text, '\0');
+        number_refused(field, text.failed ? "another" : text.data, err);
+        ran_buf_release(&text);
+        return RAN_EINVAL;
+}
+
+int ran_fields_check(const struct ran_field *fields, const void *base, struct ran_error *err)
+{
+        for (const struct ran_field *f = fields; f->name != NULL; f++) {
+                const void *value = (const char *)base + f->offset;
+
+                if (!in_range(f, value))
+                        return out_of_range(f, value, err);
+        }
+        return RAN_OK;
+}
+
 /* ---- life cycle -------------------------------------------------------------------------------
  */
 
@@ -455,13 +521,13 @@ static size_t line_of(const char *json, const char *where)
 int ran_fields_parse(const struct ran_field *fields, void *base, const char *json, size_t n,
                      bool ignore_unknown, struct ran_error *err)
 {
-        const char *end = json, *nul = cjson_nul(json, n);
+        const char *end = json, *nul = ran_cjson_nul(json, n);
         int code;
 
         if (nul != NULL)
                 return ran_fail(err, RAN_EFORMAT, "line %zu holds U+0000, as no setting can",
                                 line_of(json, nul));
-        cJSON *object = cjson_parse(json, n, &end, &code);
+        cJSON *object = ran_cjson_parse(json, n, &end, &code);
 
         if (code == RAN_ENOMEM)
                 return ran_fail(err, code, "no memory for %zu bytes of JSON", n);

@@ -6,7 +6,7 @@
 #include <cpuid.h>
 #include <immintrin.h>
 
-bool sha256_x86_runs(void)
+bool ran_sha256_x86_runs(void)
 {
         unsigned a, b, c, d;
         const unsigned ssse3 = 1u << 9, sse41 = 1u << 19, sha = 1u << 29;
@@ -27,7 +27,7 @@ TARGET static inline __m128i next_words(__m128i w16, __m128i w12, __m128i w8, __
 }
 
 /* The instructions want the working variables as a b e f and c d g h, the first one highest. */
-TARGET void sha256_x86(uint32_t state[8], const unsigned char *block, size_t blocks)
+TARGET void ran_sha256_x86(uint32_t state[8], const unsigned char *block, size_t blocks)
 {
         const __m128i big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
         __m128i cdab = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)state), 0xb1);
@@ -41,7 +41,7 @@ TARGET void sha256_x86(uint32_t state[8], const unsigned char *block, size_t blo
                                                 big_endian);
 #pragma GCC unroll 16
                 for (int i = 0; i < 16; i++) {
-                        const __m128i *k = (const __m128i *)(sha256_k + 4 * i);
+                        const __m128i *k = (const __m128i *)(ran_sha256_k + 4 * i);
                         __m128i wk = _mm_add_epi32(w[i % 4], _mm_loadu_si128(k));
                         cdgh = _mm_sha256rnds2_epu32(cdgh, abef, wk);
                         abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(wk, 0x0e));
@@ -58,14 +58,14 @@ TARGET void sha256_x86(uint32_t state[8], const unsigned char *block, size_t blo
 
 #else
 
-bool sha256_x86_runs(void)
+bool ran_sha256_x86_runs(void)
 {
         return false;
 }
 
-void sha256_x86(uint32_t state[8], const unsigned char *block, size_t blocks)
+void ran_sha256_x86(uint32_t state[8], const unsigned char *block, size_t blocks)
 {
-        sha256_naive(state, block, blocks); /* nobody asks */
+        ran_sha256_naive(state, block, blocks); /* nobody asks */
 }
 
 #endif

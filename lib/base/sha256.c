@@ -5,7 +5,7 @@
 #include "ran.h"
 
 /* 4.2.2: the first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
-const uint32_t sha256_k[64] = {
+const uint32_t ran_sha256_k[64] = {
         0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4,
         0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe,
         0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f,
@@ -50,7 +50,7 @@ static void compress(uint32_t state[8], const unsigned char *block)
                 uint32_t choose = (e & V(5)) ^ (~e & V(6));
                 uint32_t majority = (a & V(1)) ^ (a & V(2)) ^ (V(1) & V(2));
                 uint32_t t1 = V(7) + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + choose +
-                              sha256_k[t] + w[t];
+                              ran_sha256_k[t] + w[t];
                 uint32_t t2 = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + majority;
 
                 V(3) += t1;
@@ -61,19 +61,19 @@ static void compress(uint32_t state[8], const unsigned char *block)
                 state[i] += v[i];
 }
 
-void sha256_naive(uint32_t state[8], const unsigned char *block, size_t blocks)
+void ran_sha256_naive(uint32_t state[8], const unsigned char *block, size_t blocks)
 {
         for (; blocks > 0; blocks--, block += 64)
                 compress(state, block);
 }
 
 static void (*take_blocks)(uint32_t state[8], const unsigned char *block,
-                           size_t blocks) = sha256_naive;
+                           size_t blocks) = ran_sha256_naive;
 
 __attribute__((constructor)) static void choose(void)
 {
-        if (sha256_x86_runs())
-                take_blocks = sha256_x86;
+        if (ran_sha256_x86_runs())
+                take_blocks = ran_sha256_x86;
 }
 
 void ran_sha256_init(struct ran_sha256 *s)

@@ -6,11 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-void sha256_naive(uint32_t state[8], const unsigned char *block, size_t blocks);
-extern const uint32_t sha256_k[64];
+void ran_sha256_naive(uint32_t state[8], const unsigned char *block, size_t blocks);
+extern const uint32_t ran_sha256_k[64];
 
 /* With instructions made for it, some six times as fast; only where there are such. */
-bool sha256_x86_runs(void);
-void sha256_x86(uint32_t state[8], const unsigned char *block, size_t blocks);
+bool ran_sha256_x86_runs(void);
+void ran_sha256_x86(uint32_t state[8], const unsigned char *block, size_t blocks);
 
 #endif

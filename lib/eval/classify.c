@@ -178,6 +178,8 @@ static int add_single(struct ran_eval *e, const uint32_t *gold, const float *p,
 
         for (uint32_t c = 1; c < e->C; c++)
                 predicted = p[c] > p[predicted] ? c : predicted;
+        if (gold != NULL && add_cell(e, *gold, predicted, 1, err) != RAN_OK)
+                return RAN_ENOMEM;
         if (e->sets)
                 count_set(e, gold, p);
         if (gold == NULL) {
@@ -193,7 +195,7 @@ static int add_single(struct ran_eval *e, const uint32_t *gold, const float *p,
                 e->classes[predicted].fp++;
         }
         score_probabilities(e, *gold, predicted, p);
-        return add_cell(e, *gold, predicted, 1, err);
+        return RAN_OK;
 }
 
 static void add_multiple(struct ran_eval *e, const uint32_t *gold, size_t n_gold, size_t unknown,
@@ -231,11 +233,12 @@ static void add_multiple(struct ran_eval *e, const uint32_t *gold, size_t n_gold
 int ran_eval_add(struct ran_eval *e, const uint32_t *gold, size_t n_gold, size_t unknown,
                  const float *p, const float *thresholds, struct ran_error *err)
 {
+        if (e->multilabel)
+                add_multiple(e, gold, n_gold, unknown, p, thresholds);
+        else if (add_single(e, n_gold > 0 ? gold : NULL, p, err) != RAN_OK)
+                return RAN_ENOMEM;
         e->n++;
         e->unknown_total += unknown;
-        if (!e->multilabel)
-                return add_single(e, n_gold > 0 ? gold : NULL, p, err);
-        add_multiple(e, gold, n_gold, unknown, p, thresholds);
         return RAN_OK;
 }
 

@@ -6,7 +6,7 @@
 
 void ran_types_release(struct ran_types *t)
 {
-        strings_release(&t->names);
+        ran_strings_release(&t->names);
         free(t->score);
         free(t->ordered);
         *t = (struct ran_types){0};
@@ -26,7 +26,7 @@ static int add_type(struct ran_types *t, uint64_t hash, const char *type, size_t
         if (grown == NULL)
                 return RAN_ENOMEM;
         t->ordered = grown;
-        *number = strings_add(&t->names, hash, type, length, err);
+        *number = ran_strings_add(&t->names, hash, type, length, err);
         if (*number == STRINGS_NONE)
                 return RAN_ENOMEM;
         t->score[*number] = (struct ran_tag_score){0};
@@ -36,9 +36,9 @@ static int add_type(struct ran_types *t, uint64_t hash, const char *type, size_t
 int ran_types_number(struct ran_types *t, const char *type, size_t length, uint32_t *number,
                      struct ran_error *err)
 {
-        uint64_t hash = strings_hash(strings_start, type, length);
+        uint64_t hash = strings_hash(ran_strings_start, type, length);
 
-        *number = strings_find(&t->names, hash, "", 0, type, length);
+        *number = ran_strings_find(&t->names, hash, "", 0, type, length);
         return *number != STRINGS_NONE ? RAN_OK : add_type(t, hash, type, length, number, err);
 }
 

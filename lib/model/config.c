@@ -1,5 +1,5 @@
 /* config.c - what a model is, apart from its weights: the `config` of ran-model(5). */
-#include "ran.h"
+#include "base/field.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -238,6 +238,8 @@ bool ran_config_is_of_task(const char *name)
 
 int ran_config_check(const struct ran_config *c, struct ran_error *err)
 {
+        if (ran_fields_check(ran_config_fields, c, err) != RAN_OK)
+                return RAN_EINVAL;
         if (c->encoder == RAN_ENCODER_TRANSFORMER && c->attention.n > 1 &&
             c->attention.n != c->heads)
                 return ran_fail(err, RAN_EINVAL,

@@ -325,9 +325,12 @@ int ran_lm_each(struct ran_work *w, const struct ran_params *p, size_t V, float 
                 k.n = w->rows->places - k.at < RAN_LM_ROWS ? w->rows->places - k.at : RAN_LM_ROWS;
                 k.listed = k.at;
                 run_block(&k);
-                for (size_t i = 0; i < k.n; i++)
-                        if (take(arg, k.at + i, logits + i * V, err) != RAN_OK)
-                                return err->code;
+                for (size_t i = 0; i < k.n; i++) {
+                        int rc = take(arg, k.at + i, logits + i * V, err);
+
+                        if (rc != RAN_OK)
+                                return rc;
+                }
         }
         return RAN_OK;
 }

@@ -132,8 +132,10 @@ static int check_range(const char *what, size_t from, size_t to, size_t n, struc
 int ran_look_check(const struct ran_look_shape *shape, const struct ran_look *k,
                    struct ran_error *err)
 {
-        const struct ran_look_table *t = &shape->table[k->table];
+        const struct ran_look_table *t = &shape->table[k->table == RAN_LOOK_REVIEW];
 
+        if (k->table != RAN_LOOK_HEADS && k->table != RAN_LOOK_REVIEW)
+                return ran_fail(err, RAN_EINVAL, "there is no table %d of attention", k->table);
         if (k->table == RAN_LOOK_REVIEW && t->heads == 0)
                 return ran_fail(err, RAN_EINVAL, "the model has no review of states to look at");
         if (k->layer >= shape->layers)
@@ -157,7 +159,7 @@ int ran_look(const struct ran_model *m, struct ran_state *s, const struct ran_do
         struct ran_watch watch = {look, n};
         struct ran_look_shape shape;
 
-        if (ran_check_document(m, d, err) != RAN_OK)
+        if (ran_check_state(m, s, err) != RAN_OK || ran_check_document(m, d, err) != RAN_OK)
                 return RAN_EINVAL;
         if (d->L == 0 || sources > d->L)
                 return ran_fail(err, RAN_EINVAL, "a document of %zu tokens, of them %zu source",

@@ -198,10 +198,10 @@ static int read_json(const struct ran_model *m, const char *key, cJSON **value,
         int rc = RAN_OK;
 
         *value = NULL;
-        if (text != NULL && cjson_nul(text, n) != NULL)
+        if (text != NULL && ran_cjson_nul(text, n) != NULL)
                 return ran_fail(err, RAN_EFORMAT, "the \"%s\" of the model file hold U+0000", key);
         if (text != NULL)
-                *value = cjson_parse(text, n, NULL, &rc);
+                *value = ran_cjson_parse(text, n, NULL, &rc);
         if (rc == RAN_ENOMEM)
                 return ran_fail(err, rc, "no memory for the \"%s\" of the model file", key);
         if (rc != RAN_OK)
@@ -213,20 +213,20 @@ static int read_json(const struct ran_model *m, const char *key, cJSON **value,
 static int check_labels(const struct ran_model *m, struct ran_error *err)
 {
         struct strings names = {0};
-        int rc = strings_reserve(&names, m->C, err);
+        int rc = ran_strings_reserve(&names, m->C, err);
 
         for (size_t c = 0; rc == RAN_OK && c < m->C; c++) {
                 const char *name = m->labels[c];
                 size_t n = strlen(name);
-                uint64_t hash = strings_hash(strings_start, name, n);
+                uint64_t hash = strings_hash(ran_strings_start, name, n);
 
-                if (strings_find(&names, hash, "", 0, name, n) != STRINGS_NONE)
+                if (ran_strings_find(&names, hash, "", 0, name, n) != STRINGS_NONE)
                         rc = ran_fail(err, RAN_EFORMAT,
                                       "two labels in the model file have the name \"%s\"", name);
-                else if (strings_add(&names, hash, name, n, err) == STRINGS_NONE)
+                else if (ran_strings_add(&names, hash, name, n, err) == STRINGS_NONE)
                         rc = RAN_ENOMEM;
         }
-        strings_release(&names);
+        ran_strings_release(&names);
         return rc;
 }
 

@@ -12,7 +12,7 @@ struct walk {
         float *block;              /* NULL: only note */
         size_t at;
         struct ran_error *err;
-        bool failed;
+        int rc; /* of the first failure */
 };
 
 /* prefix: what stands before the number of a layer in its tensors' names; NULL: in no layer. */
@@ -21,7 +21,7 @@ static float *take(struct walk *w, const char *prefix, size_t layer, const char 
 {
         size_t offset = w->at, n;
 
-        if (w->failed)
+        if (w->rc != RAN_OK)
                 return NULL;
         if (__builtin_mul_overflow(rows > 0 ? rows : 1, cols, &n) ||
             __builtin_add_overflow(w->at, n, &w->at) || w->at > SIZE_MAX / sizeof(float)) {
@@ -29,7 +29,7 @@ static float *take(struct walk *w, const char *prefix, size_t layer, const char 
                          "a model of this configuration is larger than memory "
                          "can address (tensor %s)",
                          name);
-                w->failed = true;
+                w->rc = RAN_EINVAL;
                 return NULL;
         }
         if (w->layout != NULL) {
@@ -38,7 +38,7 @@ static float *take(struct walk *w, const char *prefix, size_t layer, const char 
                         ran_grow(l->spec, &l->cap, l->n + 1, sizeof *spec, w->err);
 
                 if (spec == NULL) {
-                        w->failed = true;
+                        w->rc = RAN_ENOMEM;
                         return NULL;
                 }
                 l->spec = spec;
@@ -188,9 +188,9 @@ int ran_layout_init(struct ran_layout *l, const struct ran_config *c, size_t C,
         walk(&w, &p, c, C);
         ran_params_release(&p);
         l->size = w.at;
-        if (w.failed)
+        if (w.rc != RAN_OK)
                 ran_layout_release(l);
-        return w.failed ? RAN_EINVAL : RAN_OK;
+        return w.rc;
 }
 
 void ran_layout_release(struct ran_layout *l)
@@ -206,8 +206,9 @@ int ran_params_init(struct ran_params *p, const struct ran_config *c, size_t C,
         struct walk w = {.err = err};
 
         *p = (struct ran_params){0};
-        if (ran_layout_init(&layout, c, C, err) != RAN_OK)
-                return RAN_EINVAL;
+        int rc = ran_layout_init(&layout, c, C, err);
+        if (rc != RAN_OK)
+                return rc;
         if (make_layers(p, c, err) == RAN_OK)
                 w.block = p->block = ran_alloc_floats(layout.size, err);
         ran_layout_release(&layout);

@@ -67,17 +67,6 @@ void ran_past_set_pending(struct ran_past *p, uint32_t id)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static int check_task(const struct ran_model *m, int task, struct ran_error *err)
-{
-        static const char *const what[] = {"a classifier", "a tagger", "a language model (lm)",
-                                           "a masked language model (mlm)"};
-
-        if (m->config.task != task)
-                return ran_fail(err, RAN_EINVAL, "the model is %s, not %s", what[m->config.task],
-                                what[task]);
-        return RAN_OK;
-}
-
 static int check_gold(const struct ran_model *m, const uint32_t *gold, size_t n,
                       struct ran_error *err)
 {
@@ -110,23 +99,27 @@ int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_past 
                 const uint32_t *ids, size_t n, size_t sources, const struct ran_lm_out *out,
                 struct ran_error *err)
 {
-        if (check_task(m, RAN_TASK_LM, err) != RAN_OK || ran_check_ids(m, ids, n, err) != RAN_OK ||
-            check_wanted(m, out, n, err) != RAN_OK)
+        if (ran_check_task(m, s, RAN_TASK_LM, err) != RAN_OK ||
+            ran_check_ids(m, ids, n, err) != RAN_OK || check_wanted(m, out, n, err) != RAN_OK)
                 return RAN_EINVAL;
+        if (past != NULL && past->m != m)
+                return ran_fail(err, RAN_EINVAL, "what was read before is another model's");
         if (sources > n || (sources > 0 && m->config.mask != RAN_MASK_PREFIX))
                 return ran_fail(err, RAN_EINVAL, "the model does not tell a source from a target");
         if (sources > 0 && past != NULL && past->carry.tokens > 0)
                 return ran_fail(err, RAN_EINVAL, "a source must be read at once, before all else");
         int rc = ran_score_lm(s, past != NULL ? &past->carry : NULL, ids, n, sources, out, err);
-        return rc == RAN_OK ? check_given(m, out->nll, out->logits, n - out->skip, err) : rc;
+        if (rc == RAN_OK)
+                rc = check_given(m, out->nll, out->logits, n - out->skip, err);
+        return rc == RAN_OK && out->last != NULL ? ran_check_scores(out->last, m->V, err) : rc;
 }
 
-static int check_masked(const struct ran_model *m, const uint32_t *ids, size_t L,
-                        const uint32_t *places, size_t n, const uint32_t *gold,
+static int check_masked(const struct ran_model *m, const struct ran_state *s, const uint32_t *ids,
+                        size_t L, const uint32_t *places, size_t n, const uint32_t *gold,
                         struct ran_error *err)
 {
-        if (check_task(m, RAN_TASK_MLM, err) != RAN_OK || ran_check_ids(m, ids, L, err) != RAN_OK ||
-            check_gold(m, gold, n, err) != RAN_OK)
+        if (ran_check_task(m, s, RAN_TASK_MLM, err) != RAN_OK ||
+            ran_check_ids(m, ids, L, err) != RAN_OK || check_gold(m, gold, n, err) != RAN_OK)
                 return RAN_EINVAL;
         for (size_t i = 0; i < n; i++)
                 if (places[i] >= L || (i > 0 && places[i] <= places[i - 1]))
@@ -139,7 +132,7 @@ int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *
                 const uint32_t *places, size_t n, const uint32_t *gold, float *nll, float *logits,
                 struct ran_error *err)
 {
-        if (check_masked(m, ids, L, places, n, gold, err) != RAN_OK)
+        if (check_masked(m, s, ids, L, places, n, gold, err) != RAN_OK)
                 return RAN_EINVAL;
         int rc = ran_score_masked(s, ids, L, places, n, gold, nll, logits, err);
         return rc == RAN_OK ? check_given(m, nll, logits, n, err) : rc;
@@ -166,7 +159,7 @@ int ran_lm_fill_each(const struct ran_model *m, struct ran_state *s, const uint3
 {
         struct checked k = {m, take, arg};
 
-        if (check_masked(m, ids, L, places, n, NULL, err) != RAN_OK)
+        if (check_masked(m, s, ids, L, places, n, NULL, err) != RAN_OK)
                 return RAN_EINVAL;
         return ran_score_masked_each(s, ids, L, places, n, take_checked, &k, err);
 }

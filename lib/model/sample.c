@@ -68,7 +68,7 @@ static int check(const float *logits, size_t V, struct ran_error *err)
 {
         for (size_t i = 0; i < V; i++)
                 if (isnan(logits[i]) || logits[i] == INFINITY)
-                        return ran_fail(err, RAN_EFORMAT,
+                        return ran_fail(err, RAN_EINVAL,
                                         "the model gives token %zu a score that is no number", i);
         return RAN_OK;
 }

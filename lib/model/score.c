@@ -85,8 +85,9 @@ int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, 
 {
         if (d->L == 0)
                 return ran_fail(err, RAN_EINVAL, "a document without tokens");
-        if (load(s, d, 0, err) != RAN_OK)
-                return RAN_ENOMEM;
+        int rc = load(s, d, 0, err);
+        if (rc != RAN_OK)
+                return rc;
         ran_encode(&s->work, s->p);
         ran_head(&s->work, s->p, s->C);
         memcpy(logits, s->work.head.logits, s->C * sizeof *logits);
@@ -131,8 +132,9 @@ static int read_words(struct ran_state *s, const struct ran_document *d, struct 
 {
         if (d->L == 0 || d->words == 0)
                 return ran_fail(err, RAN_EINVAL, "a document without words");
-        if (load(s, d, 0, err) != RAN_OK)
-                return RAN_ENOMEM;
+        int rc = load(s, d, 0, err);
+        if (rc != RAN_OK)
+                return rc;
         ran_encode(&s->work, s->p);
         ran_head(&s->work, s->p, s->C);
         return RAN_OK;
@@ -168,8 +170,9 @@ int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ra
         if (marginals == NULL)
                 return RAN_ENOMEM;
         s->marginals = marginals;
-        if (read_words(s, d, err) != RAN_OK)
-                return err->code;
+        int rc = read_words(s, d, err);
+        if (rc != RAN_OK)
+                return rc;
         if (ran_is_wide_by_words(s->work.c))
                 ran_wide_words(s->work.head.logits, s->bucket, s->p, s->work.c, d, s->C);
         *out = (struct ran_tag_scratch){
@@ -204,8 +207,9 @@ int ran_score_lm(struct ran_state *s, struct ran_carry *carry, const uint32_t *i
             ran_cache_reserve(cache, n - out->skip, out->logits != NULL ? s->C : 0, err) != RAN_OK)
                 return RAN_ENOMEM;
         ran_rows_clear(&s->rows);
-        if (ran_rows_add_after(&s->rows, s->work.c, ids, n, 0, carry, err) != RAN_OK)
-                return err->code;
+        int rc = ran_rows_add_after(&s->rows, s->work.c, ids, n, 0, carry, err);
+        if (rc != RAN_OK)
+                return rc;
         s->rows.sources[0] = sources;
         if (place_run(&s->rows, all ? out->skip : n - 1, n, err) != RAN_OK ||
             ran_work_fit(&s->work, &s->rows, s->C, err) != RAN_OK)
@@ -294,6 +298,25 @@ int ran_check_logits(const struct ran_state *s, size_t n, struct ran_error *err)
         return ran_check_result(s->work.head.logits, n, err);
 }
 
+int ran_check_state(const struct ran_model *m, const struct ran_state *s, struct ran_error *err)
+{
+        return s->p == &m->params
+                       ? RAN_OK
+                       : ran_fail(err, RAN_EINVAL, "the state was made for another model");
+}
+
+int ran_check_task(const struct ran_model *m, const struct ran_state *s, int task,
+                   struct ran_error *err)
+{
+        static const char *const what[] = {"a classifier", "a tagger", "a language model (lm)",
+                                           "a masked language model (mlm)"};
+
+        if (m->config.task != task)
+                return ran_fail(err, RAN_EINVAL, "the model is %s, not %s", what[m->config.task],
+                                what[task]);
+        return ran_check_state(m, s, err);
+}
+
 int ran_check_ids(const struct ran_model *m, const uint32_t *ids, size_t L, struct ran_error *err)
 {
         for (size_t t = 0; t < L; t++)
@@ -320,13 +343,22 @@ int ran_check_document(const struct ran_model *m, const struct ran_document *d,
         return ran_check_ids(m, d->ids, d->L, err);
 }
 
+int ran_check_places(const struct ran_document *d, struct ran_error *err)
+{
+        for (size_t i = 0; i < d->words; i++)
+                if (d->places[i] >= d->L || (i > 0 && d->places[i] < d->places[i - 1]))
+                        return ran_fail(err, RAN_EINVAL, "word %zu does not stand at a token", i);
+        return RAN_OK;
+}
+
 int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
                  float *logits, float *embedding, struct ran_error *err)
 {
         struct ran_document whole = *d;
 
         whole.words = 0;
-        if (ran_check_document(m, d, err) != RAN_OK)
+        if (ran_check_task(m, s, RAN_TASK_CLASSIFY, err) != RAN_OK ||
+            ran_check_document(m, d, err) != RAN_OK)
                 return RAN_EINVAL;
         int rc = ran_score(s, &whole, logits, embedding, err);
         return rc == RAN_OK ? ran_check_logits(s, m->C, err) : rc;

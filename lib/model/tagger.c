@@ -98,11 +98,9 @@ int ran_score_tags(struct ran_state *s, const struct ran_tag_rules *rules,
 int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
             uint32_t *tags, float *score, float *logits, struct ran_error *err)
 {
-        if (ran_check_document(m, d, err) != RAN_OK)
+        if (ran_check_task(m, s, RAN_TASK_TAG, err) != RAN_OK ||
+            ran_check_document(m, d, err) != RAN_OK || ran_check_places(d, err) != RAN_OK)
                 return RAN_EINVAL;
-        for (size_t i = 0; i < d->words; i++)
-                if (d->places[i] >= d->L || (i > 0 && d->places[i] < d->places[i - 1]))
-                        return ran_fail(err, RAN_EINVAL, "word %zu does not stand at a token", i);
         int rc = ran_score_tags(s, &m->rules, d, tags, score, logits, err);
         if (rc == RAN_OK)
                 rc = ran_check_logits(s, d->words * m->C, err);

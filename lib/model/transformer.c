@@ -184,11 +184,13 @@ static int make_masks(struct ran_work *w, struct ran_error *err)
                 return RAN_ENOMEM;
         w->mask = mask;
         for (size_t b = 0; b < rows->B; b++) {
-                for (size_t j = 0; j < w->h; j++, mask++)
-                        if (ran_mask_init(mask, ran_pattern_of(c, j), c->window, c->dilation,
-                                          c->mask, length_of(rows, b), rows->sources[b],
-                                          err) != RAN_OK)
-                                return err->code;
+                for (size_t j = 0; j < w->h; j++, mask++) {
+                        int rc = ran_mask_init(mask, ran_pattern_of(c, j), c->window, c->dilation,
+                                               c->mask, length_of(rows, b), rows->sources[b], err);
+
+                        if (rc != RAN_OK)
+                                return rc;
+                }
         }
         return RAN_OK;
 }
@@ -228,10 +230,10 @@ static int prepare(struct ran_work *w, struct ran_error *err)
         }
         x->T = rows->L < w->chunk_rows ? rows->L : w->chunk_rows;
         x->K = rows->B > 0 ? first_row(rows, rows->B - 1) + length_of(rows, rows->B - 1) : 0;
-        if (make_masks(w, err) != RAN_OK || count_tasks(w, err) != RAN_OK ||
-            ran_work_rotary(w, longest, err) != RAN_OK)
-                return err != NULL ? err->code : RAN_ENOMEM;
-        return RAN_OK;
+        int rc = make_masks(w, err);
+        if (rc == RAN_OK)
+                rc = count_tasks(w, err);
+        return rc == RAN_OK ? ran_work_rotary(w, longest, err) : rc;
 }
 
 static void cut_acts(struct ran_work *w, struct ran_cutter *k, struct ran_block_acts *out)

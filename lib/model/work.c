@@ -131,8 +131,9 @@ int ran_work_fit(struct ran_work *w, const struct ran_rows *rows, size_t C, stru
         struct ran_cutter k = {0};
 
         ran_phase = RAN_PHASE_REST;
-        if (prepare(w, rows, C, err) != RAN_OK)
-                return RAN_ENOMEM;
+        int rc = prepare(w, rows, C, err);
+        if (rc != RAN_OK)
+                return rc;
         lay_out(w, &k);
         if (k.count > (double)(SIZE_MAX / sizeof(float) / 2))
                 return ran_fail(err, RAN_ENOMEM,

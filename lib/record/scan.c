@@ -386,6 +386,7 @@ int ran_record_scan(struct ran_record *r, const char *line, size_t length, struc
         r->length = length;
         r->count = 0;
         r->names.len = 0;
+        r->names.failed = false; /* which was for want of memory, for another line */
         r->object = (struct ran_span){0, 0};
         scan_object(&s, r);
         ran_buf_release(&s.nesting);
@@ -411,7 +412,7 @@ const struct ran_member *ran_record_find(const struct ran_record *r, const char 
         for (size_t i = 0; i < r->count; i++) {
                 const struct ran_span *span = &r->members[i].name;
                 if (span->end - span->begin != n ||
-                    memcmp(r->names.data + span->begin, name, n) != 0)
+                    (n > 0 && memcmp(r->names.data + span->begin, name, n) != 0))
                         continue;
                 if (found == NULL)
                         found = &r->members[i];

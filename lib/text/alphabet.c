@@ -19,8 +19,8 @@ struct alphabet {
 static struct letter *letter_of(struct alphabet *all, const char *s, size_t n,
                                 struct ran_error *err)
 {
-        uint64_t hash = strings_hash(strings_start, s, n);
-        uint32_t i = strings_find(&all->names, hash, "", 0, s, n);
+        uint64_t hash = strings_hash(ran_strings_start, s, n);
+        uint32_t i = ran_strings_find(&all->names, hash, "", 0, s, n);
 
         if (i != STRINGS_NONE)
                 return &all->letter[i];
@@ -29,7 +29,7 @@ static struct letter *letter_of(struct alphabet *all, const char *s, size_t n,
         if (letter == NULL)
                 return NULL;
         all->letter = letter;
-        i = strings_add(&all->names, hash, s, n, err);
+        i = ran_strings_add(&all->names, hash, s, n, err);
         if (i == STRINGS_NONE)
                 return NULL;
         letter[i] = (struct letter){.index = i};
@@ -42,7 +42,7 @@ static int count_letters(const struct ran_counter *c, struct alphabet *all, stru
                 size_t n, length;
                 const char *word = strings_get(&c->words, (uint32_t)i, &n);
                 for (size_t pos = 0; pos < n; pos += length) {
-                        length = unicode_length(word + pos, n - pos);
+                        length = ran_unicode_length(word + pos, n - pos);
                         struct letter *letter = letter_of(all, word + pos, length, err);
                         if (letter == NULL)
                                 return RAN_ENOMEM;
@@ -59,7 +59,7 @@ static int by_bytes(const void *a, const void *b, void *arg)
         const struct alphabet *all = arg;
         const struct letter *x = a, *y = b;
 
-        return strings_compare(&all->names, x->index, y->index);
+        return ran_strings_compare(&all->names, x->index, y->index);
 }
 
 static int by_frequency(const void *a, const void *b, void *arg)
@@ -88,7 +88,7 @@ static int add_letter(struct ran_tokenizer *t, const struct alphabet *all,
         if (text.failed)
                 code = ran_fail(err, RAN_ENOMEM, "out of memory");
         else if (!ran_tokenizer_find(t, text.data, text.len, &id))
-                code = tokenizer_add(t, text.data, text.len, err);
+                code = ran_tokenizer_add(t, text.data, text.len, err);
         ran_buf_release(&text);
         return code;
 }
@@ -118,14 +118,14 @@ static int add_alphabet(const struct ran_counter *c, struct alphabet *all, struc
         return code;
 }
 
-int learn_alphabet(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
+int ran_learn_alphabet(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
 {
         struct alphabet all = {0};
         int code = count_letters(c, &all, err);
 
         if (code == RAN_OK)
                 code = add_alphabet(c, &all, t, err);
-        strings_release(&all.names);
+        ran_strings_release(&all.names);
         free(all.letter);
         return code;
 }

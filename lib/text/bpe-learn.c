@@ -17,15 +17,15 @@ static int add_bytes(struct ran_tokenizer *t, struct ran_error *err)
 
         for (int32_t c = 0; c < 0x200 && code == RAN_OK; c++) {
                 char piece[4];
-                if (gpt2_byte(c) >= 0)
-                        code = tokenizer_add(t, piece, unicode_put(piece, c), err);
+                if (ran_gpt2_byte(c) >= 0)
+                        code = ran_tokenizer_add(t, piece, ran_unicode_put(piece, c), err);
         }
-        return code == RAN_OK ? tokenizer_find_bytes(t, err) : code;
+        return code == RAN_OK ? ran_tokenizer_find_bytes(t, err) : code;
 }
 
-int learn_bpe(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
+int ran_learn_bpe(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
 {
         int code = add_bytes(t, err);
 
-        return code == RAN_OK ? learn_joins(c, t, spell, err) : code;
+        return code == RAN_OK ? ran_learn_joins(c, t, spell, err) : code;
 }

@@ -16,15 +16,15 @@ struct bpe_symbol {
         uint32_t prev, next; /* BPE_NONE at the ends */
 };
 
-void bpe_release(struct bpe *b)
+void ran_bpe_release(struct bpe *b)
 {
-        pairs_release(&b->merges);
+        ran_pairs_release(&b->merges);
         free(b->joined);
         *b = (struct bpe){0};
 }
 
-int bpe_add_merge(struct bpe *b, uint32_t left, uint32_t right, uint32_t joined,
-                  struct ran_error *err)
+int ran_bpe_add_merge(struct bpe *b, uint32_t left, uint32_t right, uint32_t joined,
+                      struct ran_error *err)
 {
         size_t n = b->merges.n;
         uint32_t *grown = ran_grow(b->joined, &b->joined_cap, n + 1, sizeof(*grown), err);
@@ -32,7 +32,7 @@ int bpe_add_merge(struct bpe *b, uint32_t left, uint32_t right, uint32_t joined,
         if (grown == NULL)
                 return RAN_ENOMEM;
         b->joined = grown;
-        if (pairs_add(&b->merges, left, right, err) == PAIRS_NONE)
+        if (ran_pairs_add(&b->merges, left, right, err) == PAIRS_NONE)
                 return RAN_ENOMEM;
         if (b->merges.n == n)
                 return ran_fail(err, RAN_EFORMAT, "two pieces are merged twice");
@@ -40,7 +40,7 @@ int bpe_add_merge(struct bpe *b, uint32_t left, uint32_t right, uint32_t joined,
         return RAN_OK;
 }
 
-void bpe_scratch_release(struct bpe_scratch *s)
+void ran_bpe_scratch_release(struct bpe_scratch *s)
 {
         free(s->symbol);
         free(s->queue);
@@ -84,7 +84,7 @@ static uint32_t merge_at(const struct bpe *b, const struct bpe_scratch *s, uint3
 
         if (symbol->next == BPE_NONE)
                 return PAIRS_NONE;
-        return pairs_find(&b->merges, symbol->id, s->symbol[symbol->next].id);
+        return ran_pairs_find(&b->merges, symbol->id, s->symbol[symbol->next].id);
 }
 
 static void offer(const struct bpe *b, struct bpe_scratch *s, uint32_t at)
@@ -152,8 +152,9 @@ static size_t begin_chars(const struct bpe *b, const char *word, size_t n, struc
                      pos + length < n && ((unsigned char)word[pos + length] & 0xc0) == 0x80;)
                         length++;
                 if (c >= 0x80)
-                        id = strings_find(b->chars, strings_hash(strings_start, word + pos, length),
-                                          "", 0, word + pos, length);
+                        id = ran_strings_find(b->chars,
+                                              strings_hash(ran_strings_start, word + pos, length),
+                                              "", 0, word + pos, length);
                 if (id != BPE_NONE)
                         s->symbol[count++] = (struct bpe_symbol){.id = id, .n = (uint32_t)length};
                 else
@@ -191,8 +192,8 @@ static size_t merge_all(const struct bpe *b, const char *word, size_t n, struct 
         return count;
 }
 
-int bpe_cut(const struct bpe *b, const char *word, size_t n, struct bpe_scratch *s,
-            const struct bpe_piece **pieces, size_t *count, struct ran_error *err)
+int ran_bpe_cut(const struct bpe *b, const char *word, size_t n, struct bpe_scratch *s,
+                const struct bpe_piece **pieces, size_t *count, struct ran_error *err)
 {
         int code = reserve(s, n, err);
 

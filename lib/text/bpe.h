@@ -18,10 +18,10 @@ struct bpe {
 };
 #define BPE_NONE UINT32_MAX
 
-void bpe_release(struct bpe *b);
+void ran_bpe_release(struct bpe *b);
 /* The next merge. RAN_EFORMAT when the pair has one. */
-int bpe_add_merge(struct bpe *b, uint32_t left, uint32_t right, uint32_t joined,
-                  struct ran_error *err);
+int ran_bpe_add_merge(struct bpe *b, uint32_t left, uint32_t right, uint32_t joined,
+                      struct ran_error *err);
 
 /* A piece of a word: so many bytes of it. */
 struct bpe_piece {
@@ -35,11 +35,11 @@ struct bpe_scratch {
         struct bpe_piece *piece;
         size_t symbol_cap, queue_cap, queue_n, piece_cap;
 };
-void bpe_scratch_release(struct bpe_scratch *s);
+void ran_bpe_scratch_release(struct bpe_scratch *s);
 
 /* The pieces of a word, n > 0 bytes of UTF-8: *pieces, of *count, valid until the next call. Time
  * is that of sorting n numbers. */
-int bpe_cut(const struct bpe *b, const char *word, size_t n, struct bpe_scratch *s,
-            const struct bpe_piece **pieces, size_t *count, struct ran_error *err);
+int ran_bpe_cut(const struct bpe *b, const char *word, size_t n, struct bpe_scratch *s,
+                const struct bpe_piece **pieces, size_t *count, struct ran_error *err);
 
 #endif

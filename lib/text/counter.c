@@ -12,7 +12,7 @@
 static int check_eol(const char *eol, struct ran_error *err)
 {
         for (size_t i = 0; i < RAN_RESERVED; i++) {
-                if (eol != NULL && strcmp(eol, tokenizer_reserved[i]) == 0)
+                if (eol != NULL && strcmp(eol, ran_tokenizer_reserved[i]) == 0)
                         return ran_fail(err, RAN_EINVAL,
                                         "the end-of-line token cannot be '%s', which is reserved",
                                         eol);
@@ -29,7 +29,7 @@ struct ran_counter *ran_counter_new(const struct ran_vocab_settings *settings,
                 return NULL;
         c->settings = *settings;
         if (check_eol(settings->eol_token, err) != RAN_OK ||
-            text_rules_set(&c->rules, settings, err) != RAN_OK) {
+            ran_text_rules_set(&c->rules, settings, err) != RAN_OK) {
                 ran_counter_free(c);
                 return NULL;
         }
@@ -41,9 +41,9 @@ void ran_counter_free(struct ran_counter *c)
 {
         if (c == NULL)
                 return;
-        text_rules_release(&c->rules);
-        strings_release(&c->words);
-        strings_release(&c->wanted);
+        ran_text_rules_release(&c->rules);
+        ran_strings_release(&c->words);
+        ran_strings_release(&c->wanted);
         free(c->count);
         free(c);
 }
@@ -72,14 +72,14 @@ static bool counts(const struct ran_counter *c, const struct word *word)
 int ran_counter_words(const struct ran_counter *c, const char *text, size_t n,
                       struct ran_encoding *e, struct ran_buf *words, struct ran_error *err)
 {
-        struct encoding_scratch *scratch = encoding_scratch(e, err);
+        struct ran_encoding_scratch *scratch = ran_encoding_scratch(e, err);
         struct words walk;
         struct word word;
 
         if (scratch == NULL)
                 return RAN_ENOMEM;
-        words_begin(&walk, &c->rules, &scratch->words, text, n, 0);
-        while (words_next(&walk, &word, err)) {
+        ran_words_begin(&walk, &c->rules, &scratch->words, text, n, 0);
+        while (ran_words_next(&walk, &word, err)) {
                 if (!counts(c, &word))
                         continue;
                 uint32_t length = (uint32_t)word.n; /* at most 4 max_word */
@@ -96,8 +96,8 @@ int ran_counter_words(const struct ran_counter *c, const char *text, size_t n,
 static int count_word(struct ran_counter *c, const char *word, size_t n, uint64_t times,
                       struct ran_error *err)
 {
-        uint64_t hash = strings_hash(strings_start, word, n);
-        uint32_t i = strings_find(&c->words, hash, "", 0, word, n);
+        uint64_t hash = strings_hash(ran_strings_start, word, n);
+        uint32_t i = ran_strings_find(&c->words, hash, "", 0, word, n);
 
         if (i == STRINGS_NONE) {
                 uint64_t *count =
@@ -105,7 +105,7 @@ static int count_word(struct ran_counter *c, const char *word, size_t n, uint64_
                 if (count == NULL)
                         return RAN_ENOMEM;
                 c->count = count;
-                i = strings_add(&c->words, hash, word, n, err);
+                i = ran_strings_add(&c->words, hash, word, n, err);
                 if (i == STRINGS_NONE)
                         return RAN_ENOMEM;
                 count[i] = 0;
@@ -162,11 +162,11 @@ static int prune(struct ran_counter *c, struct ran_error *err)
                 code = count_word(&kept, word, length, c->count[i], err);
         }
         if (code != RAN_OK) {
-                strings_release(&kept.words);
+                ran_strings_release(&kept.words);
                 free(kept.count);
                 return code;
         }
-        strings_release(&c->words);
+        ran_strings_release(&c->words);
         free(c->count);
         c->words = kept.words;
         c->count = kept.count;
@@ -214,10 +214,10 @@ int ran_counter_want(struct ran_counter *c, const char *words, size_t n, struct 
                 const char *word = next_word(words, n, &pos, &length, err);
                 if (word == NULL)
                         return RAN_EINVAL;
-                uint64_t hash = strings_hash(strings_start, word, length);
-                if (strings_find(&c->wanted, hash, "", 0, word, length) == STRINGS_NONE &&
-                    strings_add(&c->wanted, hash, word, length, err) == STRINGS_NONE)
-                        return err->code;
+                uint64_t hash = strings_hash(ran_strings_start, word, length);
+                if (ran_strings_find(&c->wanted, hash, "", 0, word, length) == STRINGS_NONE &&
+                    ran_strings_add(&c->wanted, hash, word, length, err) == STRINGS_NONE)
+                        return RAN_ENOMEM;
         }
         return RAN_OK;
 }
@@ -231,7 +231,7 @@ static int by_count(const void *a, const void *b, void *arg)
 
         if (c->count[i] != c->count[j])
                 return c->count[i] > c->count[j] ? -1 : 1;
-        return strings_compare(&c->words, i, j);
+        return ran_strings_compare(&c->words, i, j);
 }
 
 /* A corpus may spell out a reserved token, and what is wanted may have been frequent. */
@@ -239,10 +239,10 @@ static int add_new(struct ran_tokenizer *t, const char *word, size_t n, struct r
 {
         uint32_t id;
 
-        return ran_tokenizer_find(t, word, n, &id) ? RAN_OK : tokenizer_add(t, word, n, err);
+        return ran_tokenizer_find(t, word, n, &id) ? RAN_OK : ran_tokenizer_add(t, word, n, err);
 }
 
-int learn_words(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
+int ran_learn_words(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
 {
         uint32_t *order = ran_alloc(c->words.n, sizeof(*order), err);
         size_t n = 0, length;
@@ -278,11 +278,11 @@ static int learn_pieces(const struct ran_counter *c, struct ran_tokenizer *t, st
 {
         switch (t->type) {
         case TOKENIZER_WORD:
-                return learn_words(c, t, err);
+                return ran_learn_words(c, t, err);
         case TOKENIZER_WORDPIECE:
-                return learn_wordpiece(c, t, err);
+                return ran_learn_wordpiece(c, t, err);
         case TOKENIZER_BPE:
-                return learn_bpe(c, t, err);
+                return ran_learn_bpe(c, t, err);
         }
         return RAN_EINVAL; /* not reached: the switch is complete */
 }
@@ -290,20 +290,20 @@ static int learn_pieces(const struct ran_counter *c, struct ran_tokenizer *t, st
 static int learn(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
 {
         const char *eol = c->settings.eol_token;
-        const char *unk = t->type == TOKENIZER_BPE ? NULL : tokenizer_reserved[RAN_UNK];
-        int code = text_rules_set(&t->rules, &c->settings, err);
+        const char *unk = t->type == TOKENIZER_BPE ? NULL : ran_tokenizer_reserved[RAN_UNK];
+        int code = ran_text_rules_set(&t->rules, &c->settings, err);
 
         t->attach = t->rules.split == RAN_SPLIT_PUNCTUATION;
         t->max_chars = c->settings.max_word;
         if (code == RAN_OK && t->type == TOKENIZER_WORDPIECE)
-                code = tokenizer_set_prefix(t, TOKENIZER_PREFIX, err);
+                code = ran_tokenizer_set_prefix(t, TOKENIZER_PREFIX, err);
         if (code == RAN_OK)
-                code = tokenizer_add_reserved(t, err);
+                code = ran_tokenizer_add_reserved(t, err);
         if (code == RAN_OK && eol != NULL)
-                code = tokenizer_add(t, eol, strlen(eol), err);
+                code = ran_tokenizer_add(t, eol, strlen(eol), err);
         if (code == RAN_OK)
                 code = learn_pieces(c, t, err);
-        return code == RAN_OK ? tokenizer_finish(t, unk, err) : code;
+        return code == RAN_OK ? ran_tokenizer_finish(t, unk, err) : code;
 }
 
 struct ran_tokenizer *ran_counter_learn(const struct ran_counter *c, struct ran_error *err)
@@ -313,7 +313,7 @@ struct ran_tokenizer *ran_counter_learn(const struct ran_counter *c, struct ran_
                 return NULL;
         }
         enum tokenizer_type type = (enum tokenizer_type)c->settings.vocab_type;
-        struct ran_tokenizer *t = tokenizer_new(type, err);
+        struct ran_tokenizer *t = ran_tokenizer_new(type, err);
         if (t != NULL && learn(c, t, err) != RAN_OK) {
                 ran_tokenizer_free(t);
                 t = NULL;

@@ -17,17 +17,18 @@ struct ran_counter {
 
 /* Each adds pieces to t, which holds the reserved ones, until it has settings.vocab_size;
  * RAN_EINVAL when there is nothing to learn from. */
-int learn_words(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err);
-int learn_wordpiece(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err);
-int learn_bpe(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err);
+int ran_learn_words(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err);
+int ran_learn_wordpiece(const struct ran_counter *c, struct ran_tokenizer *t,
+                        struct ran_error *err);
+int ran_learn_bpe(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err);
 /* The single characters that a word-piece vocabulary begins with. */
-int learn_alphabet(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err);
+int ran_learn_alphabet(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err);
 
 /* The smallest pieces of a word, in row, which has room for n; returns how many, 0 when the word
  * cannot be spelt. */
 typedef size_t spell_fn(const struct ran_tokenizer *t, const char *word, size_t n, uint32_t *row);
 /* Adds what the pieces of the counted words join to. */
-int learn_joins(const struct ran_counter *c, struct ran_tokenizer *t, spell_fn *spell,
-                struct ran_error *err);
+int ran_learn_joins(const struct ran_counter *c, struct ran_tokenizer *t, spell_fn *spell,
+                    struct ran_error *err);
 
 #endif

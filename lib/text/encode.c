@@ -16,11 +16,11 @@ void ran_encoding_release(struct ran_encoding *e)
         free(e->end);
         free(e->word);
         free(e->spelling);
-        struct encoding_scratch *scratch = e->scratch;
+        struct ran_encoding_scratch *scratch = e->scratch;
         if (scratch != NULL) {
-                word_scratch_release(&scratch->words);
-                bpe_scratch_release(&scratch->bpe);
-                known_release(&scratch->known);
+                ran_word_scratch_release(&scratch->words);
+                ran_bpe_scratch_release(&scratch->bpe);
+                ran_known_release(&scratch->known);
                 ran_buf_release(&scratch->spelled);
                 free(scratch->part);
         }
@@ -66,17 +66,17 @@ static int add(struct ran_encoding *e, uint32_t id, size_t start, size_t end, st
         return RAN_OK;
 }
 
-struct encoding_scratch *encoding_scratch(struct ran_encoding *e, struct ran_error *err)
+struct ran_encoding_scratch *ran_encoding_scratch(struct ran_encoding *e, struct ran_error *err)
 {
         if (e->scratch == NULL)
-                e->scratch = ran_alloc(1, sizeof(struct encoding_scratch), err);
+                e->scratch = ran_alloc(1, sizeof(struct ran_encoding_scratch), err);
         return e->scratch;
 }
 
 /* ---- words to pieces: each cut fills scratch->part and returns its code -----------------------
  */
 
-static int add_part(struct encoding_scratch *s, uint32_t id, size_t from, size_t to,
+static int add_part(struct ran_encoding_scratch *s, uint32_t id, size_t from, size_t to,
                     struct ran_error *err)
 {
         struct word_part *part = ran_grow(s->part, &s->part_cap, s->parts + 1, sizeof(*part), err);
@@ -90,20 +90,20 @@ static int add_part(struct encoding_scratch *s, uint32_t id, size_t from, size_t
 
 /* The longest piece that fits, again and again; when none does, the whole word is unknown. */
 static int cut_pieces(const struct ran_tokenizer *t, const struct word *word,
-                      struct encoding_scratch *s, struct ran_error *err)
+                      struct ran_encoding_scratch *s, struct ran_error *err)
 {
         size_t chars = 0;
 
         for (size_t pos = 0, length = 0; pos < word->n; pos += length) {
                 bool first = pos == 0;
-                uint32_t id = strings_longest(
-                        &t->pieces, t->least, first ? strings_start : t->prefix_hash, t->prefix,
+                uint32_t id = ran_strings_longest(
+                        &t->pieces, t->least, first ? ran_strings_start : t->prefix_hash, t->prefix,
                         first ? 0 : t->prefix_n, word->s + pos, word->n - pos, t->longest, &length);
                 if (id == STRINGS_NONE) {
                         s->parts = 0;
                         return add_part(s, t->unk, 0, word->chars, err);
                 }
-                size_t next = chars + unicode_count(word->s + pos, length);
+                size_t next = chars + ran_unicode_count(word->s + pos, length);
                 int code = add_part(s, id, chars, next, err);
                 if (code != RAN_OK)
                         return code;
@@ -117,7 +117,7 @@ static size_t leading_space(const char *text, size_t n)
 {
         size_t pos = 0, length;
 
-        for (; pos < n && unicode_is_space(unicode_get(text + pos, n - pos, &length));
+        for (; pos < n && ran_unicode_is_space(ran_unicode_get(text + pos, n - pos, &length));
              pos += length)
                 ;
         return pos;
@@ -131,7 +131,7 @@ static size_t trailing_space(const char *text, size_t n)
                 size_t pos = end - 1, length;
                 while (pos > 0 && ((unsigned char)text[pos] & 0xc0) == 0x80)
                         pos--;
-                if (!unicode_is_space(unicode_get(text + pos, end - pos, &length)))
+                if (!ran_unicode_is_space(ran_unicode_get(text + pos, end - pos, &length)))
                         break;
                 end = pos;
         }
@@ -157,13 +157,13 @@ static void trim(const struct word *word, size_t begin, size_t end, size_t *from
                 end++;
         size_t lead = leading_space(word->s + begin, end - begin);
         size_t trail = trailing_space(word->s + begin + lead, end - begin - lead);
-        *from += unicode_count(word->s + begin, lead);
-        *to -= unicode_count(word->s + end - trail, trail);
+        *from += ran_unicode_count(word->s + begin, lead);
+        *to -= ran_unicode_count(word->s + end - trail, trail);
 }
 
 /* The piece that a whole word is, or STRINGS_NONE: only some vocabularies ask for it. */
 static int find_whole(const struct ran_tokenizer *t, const struct word *word,
-                      struct encoding_scratch *s, uint32_t *id, struct ran_error *err)
+                      struct ran_encoding_scratch *s, uint32_t *id, struct ran_error *err)
 {
         const size_t widest = 2; /* bytes of such a character */
 
@@ -176,7 +176,7 @@ static int find_whole(const struct ran_tokenizer *t, const struct word *word,
                 return ran_fail(err, RAN_ENOMEM, "no memory for a word of %zu bytes", word->n);
         size_t n = 0;
         for (size_t i = 0; i < word->n; i++)
-                n += unicode_put(out + n, gpt2_char((unsigned char)word->s[i]));
+                n += ran_unicode_put(out + n, ran_gpt2_char((unsigned char)word->s[i]));
         if (!ran_tokenizer_find(t, out, n, id) || *id < t->least)
                 *id = STRINGS_NONE;
         return RAN_OK;
@@ -185,7 +185,7 @@ static int find_whole(const struct ran_tokenizer *t, const struct word *word,
 /* So the word " the" stands where "the" does, and white space alone stands nowhere: between two
  * characters, where the word goes on, or ends. */
 static int cut_bytes(const struct ran_tokenizer *t, const struct word *word,
-                     struct encoding_scratch *s, struct ran_error *err)
+                     struct ran_encoding_scratch *s, struct ran_error *err)
 {
         struct bpe_piece whole = {.n = (uint32_t)word->n};
         const struct bpe_piece *piece = &whole;
@@ -193,10 +193,10 @@ static int cut_bytes(const struct ran_tokenizer *t, const struct word *word,
         int code = find_whole(t, word, s, &whole.id, err);
 
         if (code == RAN_OK && whole.id == STRINGS_NONE)
-                code = bpe_cut(&t->bpe, word->s, word->n, &s->bpe, &piece, &count, err);
+                code = ran_bpe_cut(&t->bpe, word->s, word->n, &s->bpe, &piece, &count, err);
         for (size_t i = 0; i < count && code == RAN_OK; i++) {
                 bool inside = ((unsigned char)word->s[pos] & 0xc0) == 0x80;
-                size_t next = chars + unicode_count(word->s + pos, piece[i].n);
+                size_t next = chars + ran_unicode_count(word->s + pos, piece[i].n);
                 size_t from = chars - inside, to = next;
                 trim(word, pos, pos + piece[i].n, &from, &to);
                 code = add_part(s, piece[i].id, from, to > from ? to : from, err);
@@ -206,16 +206,17 @@ static int cut_bytes(const struct ran_tokenizer *t, const struct word *word,
         return code;
 }
 
-static int cut(const struct ran_tokenizer *t, const struct word *word, struct encoding_scratch *s,
-               struct ran_error *err)
+static int cut(const struct ran_tokenizer *t, const struct word *word,
+               struct ran_encoding_scratch *s, struct ran_error *err)
 {
         s->parts = 0;
         if (word->n >= UINT32_MAX)
                 return ran_fail(err, RAN_EINVAL, "a word of %zu bytes is too long", word->n);
         if (t->type == TOKENIZER_BPE)
                 return cut_bytes(t, word, s, err);
-        uint32_t id = strings_find(&t->pieces, strings_hash(strings_start, word->s, word->n), "", 0,
-                                   word->s, word->n);
+        uint32_t id =
+                ran_strings_find(&t->pieces, strings_hash(ran_strings_start, word->s, word->n), "",
+                                 0, word->s, word->n);
         bool pieces = t->type == TOKENIZER_WORDPIECE;
 
         if (id < t->least)
@@ -233,10 +234,10 @@ static int add_extent(struct ran_encoding *e, const struct word *word, uint32_t 
         size_t start, end;
 
         if (from < to) {
-                word_extent(word, from, to, &start, &end);
+                ran_word_extent(word, from, to, &start, &end);
         } else {
                 bool last = from == word->chars;
-                word_extent(word, from - last, from - last + 1, &start, &end);
+                ran_word_extent(word, from - last, from - last + 1, &start, &end);
                 *(last ? &start : &end) = last ? end : start;
         }
         return add(e, id, start, end, err);
@@ -255,7 +256,7 @@ static int add_known(struct ran_encoding *e, const struct word *word,
 static int add_new(const struct ran_tokenizer *t, const struct word *word, struct ran_encoding *e,
                    struct ran_error *err)
 {
-        struct encoding_scratch *s = e->scratch;
+        struct ran_encoding_scratch *s = e->scratch;
         int code = cut(t, word, s, err);
 
         for (size_t i = 0; i < s->parts && code == RAN_OK; i++)
@@ -266,19 +267,19 @@ static int add_new(const struct ran_tokenizer *t, const struct word *word, struc
 static int add_word(const struct ran_tokenizer *t, struct word *word, struct ran_encoding *e,
                     struct ran_error *err)
 {
-        struct encoding_scratch *s = e->scratch;
+        struct ran_encoding_scratch *s = e->scratch;
         struct known_word *set;
 
         if (word->n > KNOWN_BYTES)
                 return add_new(t, word, e, err);
         if (!word->keyed)
-                known_key(word->key, word->s, word->n);
-        const struct known_word *known = known_find(&s->known, word->key, word->n, &set);
+                ran_known_key(word->key, word->s, word->n);
+        const struct known_word *known = ran_known_find(&s->known, word->key, word->n, &set);
         if (known != NULL)
                 return add_known(e, word, known, err);
         int code = add_new(t, word, e, err);
         if (code == RAN_OK)
-                known_keep(set, word->key, word->n, s->part, s->parts);
+                ran_known_keep(set, word->key, word->n, s->part, s->parts);
         return code;
 }
 
@@ -298,8 +299,8 @@ static struct found find_added(const struct added_tokens *a, const char *text, s
                 if (!a->first[(unsigned char)text[pos]])
                         continue;
                 size_t length;
-                uint32_t i = strings_longest(&a->content, 0, strings_start, "", 0, text + pos,
-                                             n - pos, a->longest, &length);
+                uint32_t i = ran_strings_longest(&a->content, 0, ran_strings_start, "", 0,
+                                                 text + pos, n - pos, a->longest, &length);
                 if (i == STRINGS_NONE)
                         continue;
                 const struct added_token *token = &a->token[i];
@@ -316,13 +317,13 @@ static struct found find_added(const struct added_tokens *a, const char *text, s
 static int encode_plain(const struct ran_tokenizer *t, const char *text, size_t n, bool numbered,
                         size_t *points, struct ran_encoding *e, struct ran_error *err)
 {
-        struct encoding_scratch *scratch = e->scratch;
+        struct ran_encoding_scratch *scratch = e->scratch;
         struct words words;
         struct word word;
 
-        words_begin(&words, &t->rules, &scratch->words, text, n, *points);
+        ran_words_begin(&words, &t->rules, &scratch->words, text, n, *points);
         words.lead |= !numbered && e->words > 0;
-        while (words_next(&words, &word, err)) {
+        while (ran_words_next(&words, &word, err)) {
                 int code = add_word(t, &word, e, err);
                 if (code != RAN_OK)
                         return code;
@@ -335,19 +336,19 @@ static int encode_plain(const struct ran_tokenizer *t, const char *text, size_t 
 static int encode(const struct ran_tokenizer *t, const char *text, size_t n, bool numbered,
                   size_t *points, struct ran_encoding *e, struct ran_error *err)
 {
-        struct encoding_scratch *scratch = encoding_scratch(e, err);
+        struct ran_encoding_scratch *scratch = ran_encoding_scratch(e, err);
 
         if (scratch == NULL)
                 return RAN_ENOMEM;
-        int code = known_use(&scratch->known, t->digest, err);
+        int code = ran_known_use(&scratch->known, t->digest, err);
         *points = 0;
         for (size_t pos = 0; pos < n && code == RAN_OK;) {
                 struct found found = find_added(&t->added, text + pos, n - pos);
                 if (found.begin > 0)
                         code = encode_plain(t, text + pos, found.begin, numbered, points, e, err);
                 if (code == RAN_OK && found.token != NULL) {
-                        size_t end = *points + unicode_count(text + pos + found.begin,
-                                                             found.end - found.begin);
+                        size_t end = *points + ran_unicode_count(text + pos + found.begin,
+                                                                 found.end - found.begin);
                         code = add(e, found.token->id, *points, end, err);
                         e->words += numbered;
                         *points = end;
@@ -386,6 +387,8 @@ int ran_tokenizer_encode_word(const struct ran_tokenizer *t, const char *word, s
                            err);
         if (code == RAN_OK)
                 e->words++;
+        else
+                e->n = before;
         return code;
 }
 
@@ -420,7 +423,7 @@ static void add_text(const struct ran_tokenizer *t, uint32_t id, const char *pie
         unsigned value = 0;
 
         if (t->bpe.chars == NULL) {
-                if (!gpt2_bytes(piece, n, out))
+                if (!ran_gpt2_bytes(piece, n, out))
                         ran_buf_add(out, piece, n); /* an added token, as it is */
                 return;
         }
@@ -441,15 +444,18 @@ int ran_tokenizer_decode(const struct ran_tokenizer *t, const uint32_t *ids, siz
                          struct ran_buf *out, struct ran_error *err)
 {
         const char *eol = t->rules.normal.eol;
+        size_t before = out->len;
         bool begin = true; /* of a line */
 
         for (size_t i = 0; i < n; i++) {
                 size_t length;
                 const char *piece = ran_tokenizer_piece(t, ids[i], &length);
-                if (piece == NULL)
+                if (piece == NULL) {
+                        out->len = before;
                         return ran_fail(err, RAN_EFORMAT,
                                         "id %u stands for no piece of this vocabulary (%zu pieces)",
                                         (unsigned)ids[i], t->pieces.n);
+                }
                 if (t->type == TOKENIZER_BPE) {
                         add_text(t, ids[i], piece, length, out);
                         continue;

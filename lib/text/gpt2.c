@@ -20,7 +20,7 @@ static enum kind kind_of(int32_t c)
 {
         utf8proc_category_t category = utf8proc_category(c);
 
-        if (unicode_is_space(c))
+        if (ran_unicode_is_space(c))
                 return KIND_SPACE;
         if (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO)
                 return KIND_LETTER;
@@ -35,7 +35,7 @@ static enum kind first_kind(const char *s, size_t n, size_t *length)
         *length = 1;
         if ((unsigned char)s[0] < 0x80)
                 return (enum kind)ascii_kinds[(unsigned char)s[0]];
-        int32_t c = unicode_get(s, n, length);
+        int32_t c = ran_unicode_get(s, n, length);
         return c >= 0 ? kind_of(c) : KIND_BAD;
 }
 
@@ -57,7 +57,7 @@ static size_t contraction(const char *s, size_t n)
  * is: a contraction; else letters, numbers, or characters that are neither nor white space, with a
  * space before them if there is one; else white space, of which the last one is left to the word
  * behind it, unless it is the only one. */
-size_t gpt2_word(const char *text, size_t n, size_t *chars)
+size_t ran_gpt2_word(const char *text, size_t n, size_t *chars)
 {
         size_t length, next, last = 0, pos = contraction(text, n);
 
@@ -102,13 +102,13 @@ static size_t run_of(enum kind kind, const char *text, size_t n, size_t pos, siz
         return pos;
 }
 
-size_t gpt2_digits(const char *text, size_t n, size_t most, size_t *chars)
+size_t ran_gpt2_digits(const char *text, size_t n, size_t most, size_t *chars)
 {
         *chars = 0;
         return run_of(KIND_NUMBER, text, n, 0, most, chars);
 }
 
-size_t gpt2_until_digit(const char *text, size_t n)
+size_t ran_gpt2_until_digit(const char *text, size_t n)
 {
         size_t pos = 0;
 
@@ -175,7 +175,7 @@ static size_t white_space(const char *text, size_t n, size_t *chars)
  * is: a contraction; else letters, with any character before them but a number or the end of a
  * line; else a few digits; else what is none of these, with a space before it and ends of lines
  * behind it; else white space. */
-size_t gpt4_word(const char *text, size_t n, size_t digits, size_t *chars)
+size_t ran_gpt4_word(const char *text, size_t n, size_t digits, size_t *chars)
 {
         size_t length, next, pos = contraction_of_any_case(text, n, chars);
 
@@ -216,7 +216,7 @@ static bool is_visible(int c)
 enum { HIDDEN_LOW = 0x21, HIDDEN_HIGH = 0x22, HIDDEN = HIDDEN_LOW + HIDDEN_HIGH + 1 };
 
 /* Those hidden below '!', those from DEL to U+00A0, and the soft hyphen. */
-int32_t gpt2_char(unsigned char byte)
+int32_t ran_gpt2_char(unsigned char byte)
 {
         if (is_visible(byte))
                 return byte;
@@ -225,7 +225,7 @@ int32_t gpt2_char(unsigned char byte)
         return byte == 0xad ? 0x100 + HIDDEN - 1 : 0x100 + HIDDEN_LOW + (byte - 0x7f);
 }
 
-int gpt2_byte(int32_t c)
+int ran_gpt2_byte(int32_t c)
 {
         if (c < 0x100)
                 return is_visible(c) ? (int)c : -1;
@@ -237,12 +237,12 @@ int gpt2_byte(int32_t c)
         return c == HIDDEN - 1 ? 0xad : 0x7f + (int)c - HIDDEN_LOW;
 }
 
-bool gpt2_bytes(const char *piece, size_t n, struct ran_buf *out)
+bool ran_gpt2_bytes(const char *piece, size_t n, struct ran_buf *out)
 {
         size_t before = out != NULL ? out->len : 0;
 
         for (size_t pos = 0, length; pos < n; pos += length) {
-                int byte = gpt2_byte(unicode_get(piece + pos, n - pos, &length));
+                int byte = ran_gpt2_byte(ran_unicode_get(piece + pos, n - pos, &length));
                 if (byte < 0) {
                         if (out != NULL)
                                 out->len = before;
@@ -254,7 +254,7 @@ bool gpt2_bytes(const char *piece, size_t n, struct ran_buf *out)
         return true;
 }
 
-bool gpt2_byte_occurs(unsigned char byte)
+bool ran_gpt2_byte_occurs(unsigned char byte)
 {
         return byte != 0xc0 && byte != 0xc1 && byte < 0xf5;
 }

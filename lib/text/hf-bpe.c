@@ -10,15 +10,16 @@
 static int check_bpe(const cJSON *model, struct ran_error *err)
 {
         static const char *const texts[] = {"continuing_subword_prefix", "end_of_word_suffix"};
-        const cJSON *dropout = hf_member(model, "dropout");
+        const cJSON *dropout = ran_hf_member(model, "dropout");
 
         for (size_t i = 0; i < 2; i++) {
-                const char *text = hf_text(model, texts[i]);
-                if (text != NULL ? text[0] != '\0' : !hf_is_null(hf_member(model, texts[i])))
+                const char *text = ran_hf_text(model, texts[i]);
+                if (text != NULL ? text[0] != '\0'
+                                 : !ran_hf_is_null(ran_hf_member(model, texts[i])))
                         return ran_fail(err, RAN_EFORMAT, "'%s' of the model BPE is not supported",
                                         texts[i]);
         }
-        if (!hf_is_null(dropout) && !(cJSON_IsNumber(dropout) && dropout->valuedouble == 0))
+        if (!ran_hf_is_null(dropout) && !(cJSON_IsNumber(dropout) && dropout->valuedouble == 0))
                 return ran_fail(err, RAN_EFORMAT,
                                 "'dropout' of the model BPE is not supported: the same text "
                                 "would have different pieces");
@@ -73,10 +74,10 @@ static int add_merge(struct ran_tokenizer *t, const cJSON *item, struct ran_buf 
                 return ran_fail(err, RAN_EFORMAT,
                                 "'%.*s' and '%.80s', or what they make, are not in the vocabulary",
                                 left_n < 80 ? (int)left_n : 80, left, right);
-        if (t->bpe.chars == NULL && !gpt2_bytes(joined->data, joined->len - 1, NULL))
+        if (t->bpe.chars == NULL && !ran_gpt2_bytes(joined->data, joined->len - 1, NULL))
                 return ran_fail(err, RAN_EFORMAT, "'%.80s' is no row of bytes", joined->data);
         t->rules.uncut |= t->bpe.chars != NULL && goes_over_space(joined->data);
-        return bpe_add_merge(&t->bpe, a, b, id, err);
+        return ran_bpe_add_merge(&t->bpe, a, b, id, err);
 }
 
 static int read_merges(struct ran_tokenizer *t, const cJSON *merges, struct ran_error *err)
@@ -100,19 +101,19 @@ static int read_merges(struct ran_tokenizer *t, const cJSON *merges, struct ran_
         return code;
 }
 
-int hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err)
+int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err)
 {
         int code = check_bpe(model, err);
 
         bool chars = t->rules.split == SPLIT_META;
 
         if (code == RAN_OK)
-                code = hf_bool(model, "ignore_merges", false, &t->bpe.whole, err);
+                code = ran_hf_bool(model, "ignore_merges", false, &t->bpe.whole, err);
         if (code == RAN_OK && chars && t->bpe.whole)
                 code = ran_fail(err, RAN_EFORMAT,
                                 "\"ignore_merges\": true of the model BPE is not supported with "
                                 "\"byte_fallback\"");
         if (code == RAN_OK)
-                code = (chars ? tokenizer_find_chars : tokenizer_find_bytes)(t, err);
-        return code == RAN_OK ? read_merges(t, hf_member(model, "merges"), err) : code;
+                code = (chars ? ran_tokenizer_find_chars : ran_tokenizer_find_bytes)(t, err);
+        return code == RAN_OK ? read_merges(t, ran_hf_member(model, "merges"), err) : code;
 }

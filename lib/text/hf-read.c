@@ -10,38 +10,39 @@
 
 /* ---- members -------------------------------------------------------------------------------- */
 
-const cJSON *hf_member(const cJSON *object, const char *name)
+const cJSON *ran_hf_member(const cJSON *object, const char *name)
 {
         return cJSON_GetObjectItemCaseSensitive(object, name);
 }
 
-const char *hf_text(const cJSON *object, const char *name)
+const char *ran_hf_text(const cJSON *object, const char *name)
 {
-        return cJSON_GetStringValue(hf_member(object, name));
+        return cJSON_GetStringValue(ran_hf_member(object, name));
 }
 
-const char *hf_type(const cJSON *object)
+const char *ran_hf_type(const cJSON *object)
 {
-        const char *type = hf_text(object, "type");
+        const char *type = ran_hf_text(object, "type");
 
         if (type != NULL)
                 return type;
         return object == NULL || cJSON_IsNull(object) ? "null" : "(without a type)";
 }
 
-bool hf_is_null(const cJSON *item)
+bool ran_hf_is_null(const cJSON *item)
 {
         return item == NULL || cJSON_IsNull(item);
 }
 
-int hf_bool(const cJSON *object, const char *name, bool absent, bool *value, struct ran_error *err)
+int ran_hf_bool(const cJSON *object, const char *name, bool absent, bool *value,
+                struct ran_error *err)
 {
-        const cJSON *item = hf_member(object, name);
+        const cJSON *item = ran_hf_member(object, name);
 
-        if (!hf_is_null(item) && !cJSON_IsBool(item))
+        if (!ran_hf_is_null(item) && !cJSON_IsBool(item))
                 return ran_fail(err, RAN_EFORMAT, "'%s' of %s must be true or false", name,
-                                hf_type(object));
-        *value = hf_is_null(item) ? absent : cJSON_IsTrue(item);
+                                ran_hf_type(object));
+        *value = ran_hf_is_null(item) ? absent : cJSON_IsTrue(item);
         return RAN_OK;
 }
 
@@ -66,15 +67,15 @@ static int read_decoder(struct ran_tokenizer *t, const cJSON *object, enum hf_le
         static const char *const wanted[] = {
                 [HF_WORDS] = "WordPiece", [HF_BYTES] = "ByteLevel", [HF_CHARS] = "Sequence"};
 
-        if (hf_is_null(object))
+        if (ran_hf_is_null(object))
                 return RAN_OK;
-        if (strcmp(hf_type(object), wanted[letters]) != 0)
+        if (strcmp(ran_hf_type(object), wanted[letters]) != 0)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the decoder '%s' is not supported (%s and null are)",
-                                hf_type(object), wanted[letters]);
+                                ran_hf_type(object), wanted[letters]);
         if (letters != HF_WORDS)
                 return RAN_OK;
-        return hf_bool(object, "cleanup", true, &t->attach, err);
+        return ran_hf_bool(object, "cleanup", true, &t->attach, err);
 }
 
 /* ---- pieces --------------------------------------------------------------------------------- */
@@ -159,11 +160,11 @@ static int collect_added(struct entries *all, const cJSON *added, struct ran_err
 
         cJSON_ArrayForEach(item, added)
         {
-                const char *content = hf_text(item, "content");
+                const char *content = ran_hf_text(item, "content");
                 size_t id = (size_t)NO_ID;
                 if (content == NULL || content[0] == '\0')
                         return ran_fail(err, RAN_EFORMAT, "an added token has no content");
-                if (!read_number(hf_member(item, "id"), UINT32_MAX, &id))
+                if (!read_number(ran_hf_member(item, "id"), UINT32_MAX, &id))
                         id = (size_t)NO_ID;
                 int code = add_entry(all, content, id, item, err);
                 if (code != RAN_OK)
@@ -232,16 +233,16 @@ static int add_added(struct ran_tokenizer *t, const struct entry *e, struct ran_
 {
         struct added_token token = {.id = (uint32_t)e->id};
         bool normalized, single;
-        int code = hf_bool(e->added, "special", false, &token.special, err);
+        int code = ran_hf_bool(e->added, "special", false, &token.special, err);
 
         if (code == RAN_OK)
-                code = hf_bool(e->added, "normalized", !token.special, &normalized, err);
+                code = ran_hf_bool(e->added, "normalized", !token.special, &normalized, err);
         if (code == RAN_OK)
-                code = hf_bool(e->added, "single_word", false, &single, err);
+                code = ran_hf_bool(e->added, "single_word", false, &single, err);
         if (code == RAN_OK)
-                code = hf_bool(e->added, "lstrip", false, &token.left, err);
+                code = ran_hf_bool(e->added, "lstrip", false, &token.left, err);
         if (code == RAN_OK)
-                code = hf_bool(e->added, "rstrip", false, &token.right, err);
+                code = ran_hf_bool(e->added, "rstrip", false, &token.right, err);
         if (code != RAN_OK)
                 return code;
         if (is_left_alone(&t->rules.normal, e->piece))
@@ -250,7 +251,7 @@ static int add_added(struct ran_tokenizer *t, const struct entry *e, struct ran_
                 return ran_fail(err, RAN_EFORMAT,
                                 "the added token '%.80s' is \"%s\": true, which is not supported",
                                 e->piece, normalized ? "normalized" : "single_word");
-        return tokenizer_add_special(t, &token, err);
+        return ran_tokenizer_add_special(t, &token, err);
 }
 
 /* A piece may be given twice: in the vocabulary, and as an added token of the same id. */
@@ -261,7 +262,7 @@ static bool is_repetition(const struct entry *e, const struct entry *before)
 
 static int add_pieces(struct ran_tokenizer *t, const struct entries *all, struct ran_error *err)
 {
-        int code = strings_reserve(&t->pieces, all->n, err);
+        int code = ran_strings_reserve(&t->pieces, all->n, err);
 
         for (size_t i = 0; i < all->n && code == RAN_OK; i++) {
                 const struct entry *e = &all->at[i];
@@ -271,9 +272,9 @@ static int add_pieces(struct ran_tokenizer *t, const struct entries *all, struct
                                         "'%.80s' and '%.80s' have the same id %zu", e[-1].piece,
                                         e->piece, e->id);
                 while (code == RAN_OK && t->pieces.n < e->id)
-                        code = tokenizer_add(t, "", 0, err);
+                        code = ran_tokenizer_add(t, "", 0, err);
                 if (code == RAN_OK && !again)
-                        code = tokenizer_add(t, e->piece, strlen(e->piece), err);
+                        code = ran_tokenizer_add(t, e->piece, strlen(e->piece), err);
                 if (code == RAN_OK && e->added != NULL)
                         code = add_added(t, e, err);
         }
@@ -299,13 +300,13 @@ static int read_pieces(struct ran_tokenizer *t, const struct hf_lists *lists, co
 
 static int read_wordpiece(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err)
 {
-        const cJSON *most = hf_member(model, "max_input_chars_per_word");
-        const char *prefix = hf_text(model, "continuing_subword_prefix");
+        const cJSON *most = ran_hf_member(model, "max_input_chars_per_word");
+        const char *prefix = ran_hf_text(model, "continuing_subword_prefix");
 
         t->max_chars = 100;
-        if (!hf_is_null(most) && !read_number(most, UINT32_MAX, &t->max_chars))
+        if (!ran_hf_is_null(most) && !read_number(most, UINT32_MAX, &t->max_chars))
                 return ran_fail(err, RAN_EFORMAT, "'max_input_chars_per_word' is no whole number");
-        return tokenizer_set_prefix(t, prefix != NULL ? prefix : TOKENIZER_PREFIX, err);
+        return ran_tokenizer_set_prefix(t, prefix != NULL ? prefix : TOKENIZER_PREFIX, err);
 }
 
 static void note_truncation(struct ran_buf *text, const cJSON *truncation)
@@ -313,17 +314,17 @@ static void note_truncation(struct ran_buf *text, const cJSON *truncation)
         size_t most;
 
         ran_buf_str(text, "its truncation");
-        if (read_number(hf_member(truncation, "max_length"), UINT32_MAX, &most))
+        if (read_number(ran_hf_member(truncation, "max_length"), UINT32_MAX, &most))
                 ran_buf_printf(text, " to %zu tokens", most);
         ran_buf_str(text, " is ignored: documents are never cut");
 }
 
 static int set_notice(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)
 {
-        const cJSON *truncation = hf_member(document, "truncation");
-        const cJSON *processor = hf_member(document, "post_processor");
-        bool cuts = !hf_is_null(truncation);
-        bool adds = !hf_is_null(processor) && strcmp(hf_type(processor), "ByteLevel") != 0;
+        const cJSON *truncation = ran_hf_member(document, "truncation");
+        const cJSON *processor = ran_hf_member(document, "post_processor");
+        bool cuts = !ran_hf_is_null(truncation);
+        bool adds = !ran_hf_is_null(processor) && strcmp(ran_hf_type(processor), "ByteLevel") != 0;
         struct ran_buf text = {0};
 
         if (!cuts && !adds)
@@ -344,37 +345,37 @@ static int set_notice(struct ran_tokenizer *t, const cJSON *document, struct ran
 static int read_document(struct ran_tokenizer *t, const cJSON *document,
                          const struct hf_lists *lists, struct ran_error *err)
 {
-        const cJSON *model = hf_member(document, "model");
-        const char *unk = hf_text(model, "unk_token");
+        const cJSON *model = ran_hf_member(document, "model");
+        const char *unk = ran_hf_text(model, "unk_token");
         bool bpe = t->type == TOKENIZER_BPE, chars = false;
-        int code = bpe ? hf_bool(model, "byte_fallback", false, &chars, err) : RAN_OK;
+        int code = bpe ? ran_hf_bool(model, "byte_fallback", false, &chars, err) : RAN_OK;
         enum hf_letters letters = chars ? HF_CHARS : bpe ? HF_BYTES : HF_WORDS;
 
         if (code == RAN_OK)
-                code = hf_read_rules(&t->rules, document, letters, err);
+                code = ran_hf_read_rules(&t->rules, document, letters, err);
         if (code == RAN_OK)
-                code = read_decoder(t, hf_member(document, "decoder"), letters, err);
+                code = read_decoder(t, ran_hf_member(document, "decoder"), letters, err);
         if (code == RAN_OK && t->type == TOKENIZER_WORDPIECE)
                 code = read_wordpiece(t, model, err);
         if (code == RAN_OK)
-                code = read_pieces(t, lists, hf_member(document, "added_tokens"), err);
+                code = read_pieces(t, lists, ran_hf_member(document, "added_tokens"), err);
         if (code == RAN_OK && bpe)
-                code = hf_read_bpe(t, model, err);
+                code = ran_hf_read_bpe(t, model, err);
         if (code == RAN_OK)
                 code = set_notice(t, document, err);
         if (code == RAN_OK && unk == NULL && !bpe)
-                unk = tokenizer_reserved[RAN_UNK];
-        return code == RAN_OK ? tokenizer_finish(t, unk, err) : code;
+                unk = ran_tokenizer_reserved[RAN_UNK];
+        return code == RAN_OK ? ran_tokenizer_finish(t, unk, err) : code;
 }
 
 /* One of enum tokenizer_type, or -1. Early files of byte pairs, like that of GPT-2 itself, do not
  * name their type. */
 static int find_type(const cJSON *model)
 {
-        if (hf_member(model, "type") == NULL && hf_member(model, "merges") != NULL)
+        if (ran_hf_member(model, "type") == NULL && ran_hf_member(model, "merges") != NULL)
                 return TOKENIZER_BPE;
-        for (int i = 0; hf_model_types[i] != NULL; i++) {
-                if (strcmp(hf_type(model), hf_model_types[i]) == 0)
+        for (int i = 0; ran_hf_model_types[i] != NULL; i++) {
+                if (strcmp(ran_hf_type(model), ran_hf_model_types[i]) == 0)
                         return i;
         }
         return -1;
@@ -383,7 +384,7 @@ static int find_type(const cJSON *model)
 static struct ran_tokenizer *from_document(const cJSON *document, const struct hf_lists *lists,
                                            struct ran_error *err)
 {
-        const cJSON *model = hf_member(document, "model");
+        const cJSON *model = ran_hf_member(document, "model");
         int type = find_type(model);
 
         if (!cJSON_IsObject(model)) {
@@ -393,10 +394,10 @@ static struct ran_tokenizer *from_document(const cJSON *document, const struct h
         if (type < 0) {
                 ran_fail(err, RAN_EFORMAT,
                          "the model '%s' is not supported (WordLevel, WordPiece and BPE are)",
-                         hf_type(model));
+                         ran_hf_type(model));
                 return NULL;
         }
-        struct ran_tokenizer *t = tokenizer_new((enum tokenizer_type)type, err);
+        struct ran_tokenizer *t = ran_tokenizer_new((enum tokenizer_type)type, err);
         if (t != NULL && read_document(t, document, lists, err) != RAN_OK) {
                 ran_tokenizer_free(t);
                 t = NULL;
@@ -441,7 +442,7 @@ static cJSON *parse_rest(const char *data, size_t n, const struct hf_lists *list
         ran_buf_str(&rest, lists->vocab.end > 0 ? "{}" : "");
         ran_buf_add(&rest, data + lists->vocab.end, n - lists->vocab.end);
         if (!rest.failed)
-                document = cjson_parse(rest.data, rest.len, NULL, &code);
+                document = ran_cjson_parse(rest.data, rest.len, NULL, &code);
         if (code == RAN_ENOMEM)
                 ran_fail(err, code, "no memory to read a vocabulary of %zu bytes", n);
         else if (document == NULL)
@@ -451,14 +452,14 @@ static cJSON *parse_rest(const char *data, size_t n, const struct hf_lists *list
         return document;
 }
 
-struct ran_tokenizer *tokenizer_read_json(const char *data, size_t n, struct ran_error *err)
+struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, struct ran_error *err)
 {
         struct ran_record scanned = {0};
         struct ran_tokenizer *t = NULL;
         struct hf_lists lists;
         struct ran_error why;
 
-        if (cjson_nul(data, n) != NULL) {
+        if (ran_cjson_nul(data, n) != NULL) {
                 ran_fail(err, RAN_EFORMAT, "the vocabulary holds U+0000, which is not supported");
                 return NULL;
         }

@@ -9,24 +9,24 @@
 static int read_bert(struct normalizer *z, const cJSON *object, struct ran_error *err)
 {
         bool clean = true, cjk = true, lower = true, strip = true;
-        int code = hf_bool(object, "clean_text", true, &clean, err);
+        int code = ran_hf_bool(object, "clean_text", true, &clean, err);
 
         if (code == RAN_OK)
-                code = hf_bool(object, "handle_chinese_chars", true, &cjk, err);
+                code = ran_hf_bool(object, "handle_chinese_chars", true, &cjk, err);
         if (code == RAN_OK)
-                code = hf_bool(object, "lowercase", true, &lower, err);
+                code = ran_hf_bool(object, "lowercase", true, &lower, err);
         if (code == RAN_OK) /* null: as lowercase */
-                code = hf_bool(object, "strip_accents", lower, &strip, err);
+                code = ran_hf_bool(object, "strip_accents", lower, &strip, err);
         if (code == RAN_OK && clean)
-                code = normalizer_add(z, NORMAL_CLEAN, err);
+                code = ran_normalizer_add(z, NORMAL_CLEAN, err);
         if (code == RAN_OK && cjk)
-                code = normalizer_add(z, NORMAL_CJK, err);
+                code = ran_normalizer_add(z, NORMAL_CJK, err);
         if (code == RAN_OK && strip)
-                code = normalizer_add(z, NORMAL_NFD, err);
+                code = ran_normalizer_add(z, NORMAL_NFD, err);
         if (code == RAN_OK && strip)
-                code = normalizer_add(z, NORMAL_STRIP_NONSPACING, err);
+                code = ran_normalizer_add(z, NORMAL_STRIP_NONSPACING, err);
         if (code == RAN_OK && lower)
-                code = normalizer_add(z, NORMAL_LOWERCASE, err);
+                code = ran_normalizer_add(z, NORMAL_LOWERCASE, err);
         return code;
 }
 
@@ -40,19 +40,19 @@ static bool is_spaced_word(const char *s)
 
 static int read_replace(struct normalizer *z, const cJSON *object, struct ran_error *err)
 {
-        const cJSON *pattern = hf_member(object, "pattern");
-        const char *string = hf_text(pattern, "String"), *regex = hf_text(pattern, "Regex");
-        const char *content = hf_text(object, "content");
+        const cJSON *pattern = ran_hf_member(object, "pattern");
+        const char *string = ran_hf_text(pattern, "String"), *regex = ran_hf_text(pattern, "Regex");
+        const char *content = ran_hf_text(object, "content");
 
         if (regex != NULL && strcmp(regex, HF_CC_CF_PATTERN) == 0 && content != NULL &&
             content[0] == '\0')
-                return normalizer_add(z, NORMAL_CLEAN_CC_CF, err);
+                return ran_normalizer_add(z, NORMAL_CLEAN_CC_CF, err);
         if (string == NULL || strcmp(string, "\n") != 0 || content == NULL ||
             !is_spaced_word(content) || z->eol != NULL)
                 return ran_fail(err, RAN_EFORMAT,
                                 "a normalizer of type Replace is understood only where it turns "
                                 "\"\\n\" into one word between spaces");
-        return normalizer_add_eol(z, content + 1, strlen(content) - 2, err);
+        return ran_normalizer_add_eol(z, content + 1, strlen(content) - 2, err);
 }
 
 /* Without byte pairs words end at white space anyhow, and that at the ends of a text makes no
@@ -60,16 +60,16 @@ static int read_replace(struct normalizer *z, const cJSON *object, struct ran_er
 static int read_strip(struct normalizer *z, const cJSON *object, bool bytes, struct ran_error *err)
 {
         bool left = true, right = true;
-        int code = hf_bool(object, "strip_left", true, &left, err);
+        int code = ran_hf_bool(object, "strip_left", true, &left, err);
 
         if (code == RAN_OK)
-                code = hf_bool(object, "strip_right", true, &right, err);
+                code = ran_hf_bool(object, "strip_right", true, &right, err);
         if (code == RAN_OK && !bytes)
                 return RAN_OK;
         if (code == RAN_OK && left)
-                code = normalizer_add(z, NORMAL_STRIP_LEFT, err);
+                code = ran_normalizer_add(z, NORMAL_STRIP_LEFT, err);
         if (code == RAN_OK && right)
-                code = normalizer_add(z, NORMAL_STRIP_RIGHT, err);
+                code = ran_normalizer_add(z, NORMAL_STRIP_RIGHT, err);
         return code;
 }
 
@@ -82,14 +82,15 @@ static bool says(const char *text, const char *what)
  * step of z, as they are done when pieces are looked up. */
 static bool read_meta(struct text_rules *r, const cJSON *object)
 {
-        const char *type = hf_type(object);
+        const char *type = ran_hf_type(object);
 
-        if (says(type, "Prepend") && says(hf_text(object, "prepend"), WORDS_META)) {
+        if (says(type, "Prepend") && says(ran_hf_text(object, "prepend"), WORDS_META)) {
                 r->lead = r->always = true;
                 return true;
         }
-        if (!says(type, "Replace") || !says(hf_text(hf_member(object, "pattern"), "String"), " ") ||
-            !says(hf_text(object, "content"), WORDS_META))
+        if (!says(type, "Replace") ||
+            !says(ran_hf_text(ran_hf_member(object, "pattern"), "String"), " ") ||
+            !says(ran_hf_text(object, "content"), WORDS_META))
                 return false;
         r->split = SPLIT_META;
         return true;
@@ -97,7 +98,7 @@ static bool read_meta(struct text_rules *r, const cJSON *object)
 
 static int read_step(struct normalizer *z, const cJSON *object, bool bytes, struct ran_error *err)
 {
-        const char *type = hf_type(object);
+        const char *type = ran_hf_type(object);
 
         if (strcmp(type, "BertNormalizer") == 0)
                 return read_bert(z, object, err);
@@ -105,9 +106,9 @@ static int read_step(struct normalizer *z, const cJSON *object, bool bytes, stru
                 return read_replace(z, object, err);
         if (strcmp(type, "Strip") == 0)
                 return read_strip(z, object, bytes, err);
-        for (const struct hf_plain_step *plain = hf_plain_steps; plain->type != NULL; plain++) {
+        for (const struct hf_plain_step *plain = ran_hf_plain_steps; plain->type != NULL; plain++) {
                 if (strcmp(type, plain->type) == 0)
-                        return normalizer_add(z, plain->step, err);
+                        return ran_normalizer_add(z, plain->step, err);
         }
         return ran_fail(
                 err, RAN_EFORMAT,
@@ -128,9 +129,9 @@ static int read_next(struct text_rules *r, const cJSON *step, enum hf_letters le
                 return ran_fail(err, RAN_EFORMAT,
                                 "the normalizer '%s' is not supported behind those that write "
                                 "spaces as '" WORDS_META "'",
-                                hf_type(step));
+                                ran_hf_type(step));
         int code = read_step(&r->normal, step, letters != HF_WORDS, err);
-        *stripped |= strcmp(hf_type(step), "Strip") == 0;
+        *stripped |= strcmp(ran_hf_type(step), "Strip") == 0;
         if (code == RAN_OK && *stripped && letters == HF_WORDS && !words && r->normal.eol != NULL)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the normalizer 'Strip' is not supported before a Replace "
@@ -144,10 +145,10 @@ static int read_normalizer(struct text_rules *r, const cJSON *object, enum hf_le
         bool stripped = false;
         int code = RAN_OK;
 
-        if (!hf_is_null(object) && strcmp(hf_type(object), "Sequence") != 0) {
+        if (!ran_hf_is_null(object) && strcmp(ran_hf_type(object), "Sequence") != 0) {
                 code = read_next(r, object, letters, &stripped, err);
-        } else if (!hf_is_null(object)) {
-                const cJSON *steps = hf_member(object, "normalizers"), *step;
+        } else if (!ran_hf_is_null(object)) {
+                const cJSON *steps = ran_hf_member(object, "normalizers"), *step;
                 if (!cJSON_IsArray(steps))
                         return ran_fail(err, RAN_EFORMAT,
                                         "the normalizer Sequence has no list 'normalizers'");
@@ -170,10 +171,10 @@ static int read_normalizer(struct text_rules *r, const cJSON *object, enum hf_le
 static int read_byte_level(struct text_rules *r, const cJSON *object, struct ran_error *err)
 {
         bool regex;
-        int code = hf_bool(object, "add_prefix_space", true, &r->lead, err);
+        int code = ran_hf_bool(object, "add_prefix_space", true, &r->lead, err);
 
         if (code == RAN_OK)
-                code = hf_bool(object, "use_regex", true, &regex, err);
+                code = ran_hf_bool(object, "use_regex", true, &regex, err);
         if (code == RAN_OK)
                 r->split = regex ? RAN_SPLIT_GPT2 : SPLIT_NOWHERE;
         return code;
@@ -202,7 +203,7 @@ struct splits {
 
 static bool is_isolating(const cJSON *object)
 {
-        const char *behavior = hf_text(object, "behavior");
+        const char *behavior = ran_hf_text(object, "behavior");
 
         return behavior == NULL || strcmp(behavior, "Isolated") == 0;
 }
@@ -210,10 +211,10 @@ static bool is_isolating(const cJSON *object)
 /* Words that are cut by a regular expression, of those that are known. */
 static int read_pattern(struct splits *splits, const cJSON *object, struct ran_error *err)
 {
-        const char *regex = hf_text(hf_member(object, "pattern"), "Regex");
-        const struct hf_pattern *pattern = hf_patterns;
+        const char *regex = ran_hf_text(ran_hf_member(object, "pattern"), "Regex");
+        const struct hf_pattern *pattern = ran_hf_patterns;
         bool invert;
-        int code = hf_bool(object, "invert", false, &invert, err);
+        int code = ran_hf_bool(object, "invert", false, &invert, err);
 
         while (regex != NULL && pattern->regex != NULL && strcmp(pattern->regex, regex) != 0)
                 pattern++;
@@ -230,7 +231,7 @@ static int read_pattern(struct splits *splits, const cJSON *object, struct ran_e
 static int read_digits(struct splits *splits, const cJSON *object, struct ran_error *err)
 {
         bool single;
-        int code = hf_bool(object, "individual_digits", false, &single, err);
+        int code = ran_hf_bool(object, "individual_digits", false, &single, err);
 
         splits->digits = single ? 1 : SIZE_MAX;
         return code;
@@ -241,7 +242,7 @@ static int read_digits(struct splits *splits, const cJSON *object, struct ran_er
 static int read_bytes(struct text_rules *r, struct splits *splits, const cJSON *object,
                       struct ran_error *err)
 {
-        const char *type = hf_type(object);
+        const char *type = ran_hf_type(object);
         bool first = splits->pattern == NULL && splits->digits == 0 && !splits->bytes;
 
         if (first && strcmp(type, "Split") == 0)
@@ -267,7 +268,7 @@ static int read_bytes(struct text_rules *r, struct splits *splits, const cJSON *
 static int read_split(struct text_rules *r, struct splits *splits, const cJSON *object, bool bytes,
                       struct ran_error *err)
 {
-        const char *type = hf_type(object);
+        const char *type = ran_hf_type(object);
 
         if (bytes)
                 return read_bytes(r, splits, object, err);
@@ -287,9 +288,9 @@ static int read_split(struct text_rules *r, struct splits *splits, const cJSON *
 static int read_splits(struct text_rules *r, struct splits *splits, const cJSON *object, bool bytes,
                        struct ran_error *err)
 {
-        const cJSON *list = hf_member(object, "pretokenizers"), *item;
+        const cJSON *list = ran_hf_member(object, "pretokenizers"), *item;
 
-        if (strcmp(hf_type(object), "Sequence") != 0)
+        if (strcmp(ran_hf_type(object), "Sequence") != 0)
                 return read_split(r, splits, object, bytes, err);
         if (!cJSON_IsArray(list))
                 return ran_fail(err, RAN_EFORMAT,
@@ -306,13 +307,14 @@ static int read_splits(struct text_rules *r, struct splits *splits, const cJSON 
 /* None, or one that cuts at spaces, of which none are left. */
 static int read_no_pre_tokenizer(const cJSON *object, struct ran_error *err)
 {
-        if (hf_is_null(object) || (says(hf_type(object), "Split") &&
-                                   says(hf_text(hf_member(object, "pattern"), "String"), " ")))
+        if (ran_hf_is_null(object) ||
+            (says(ran_hf_type(object), "Split") &&
+             says(ran_hf_text(ran_hf_member(object, "pattern"), "String"), " ")))
                 return RAN_OK;
         return ran_fail(err, RAN_EFORMAT,
                         "the pre_tokenizer '%s' is not supported for the model BPE with "
                         "\"byte_fallback\" (null is)",
-                        hf_type(object));
+                        ran_hf_type(object));
 }
 
 /* Without byte pairs each of them cuts what those before it left, so that their order does not
@@ -328,18 +330,18 @@ static int read_pre_tokenizer(struct text_rules *r, const cJSON *object, bool by
         if (splits.bytes)
                 return RAN_OK;
         if (splits.runs ? splits.punctuation : !splits.spaces)
-                return refuse_pre_tokenizer(hf_type(object), bytes, err);
+                return refuse_pre_tokenizer(ran_hf_type(object), bytes, err);
         r->split = splits.runs          ? SPLIT_RUNS
                    : splits.punctuation ? RAN_SPLIT_PUNCTUATION
                                         : RAN_SPLIT_SPACES;
         return RAN_OK;
 }
 
-int hf_read_rules(struct text_rules *r, const cJSON *document, enum hf_letters letters,
-                  struct ran_error *err)
+int ran_hf_read_rules(struct text_rules *r, const cJSON *document, enum hf_letters letters,
+                      struct ran_error *err)
 {
-        const cJSON *cutter = hf_member(document, "pre_tokenizer");
-        int code = read_normalizer(r, hf_member(document, "normalizer"), letters, err);
+        const cJSON *cutter = ran_hf_member(document, "pre_tokenizer");
+        int code = read_normalizer(r, ran_hf_member(document, "normalizer"), letters, err);
 
         if (code != RAN_OK)
                 return code;

@@ -6,7 +6,7 @@
 #include "text/hf.h"
 #include "text/tokenizer.h"
 
-const struct hf_plain_step hf_plain_steps[] = {
+const struct hf_plain_step ran_hf_plain_steps[] = {
         {"NFC", NORMAL_NFC},
         {"NFD", NORMAL_NFD},
         {"NFKC", NORMAL_NFKC},
@@ -19,7 +19,7 @@ const struct hf_plain_step hf_plain_steps[] = {
 #define GPT4_PATTERN(digits)                                                 \
         "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|" digits \
         "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
-const struct hf_pattern hf_patterns[] = {
+const struct hf_pattern ran_hf_patterns[] = {
         {GPT4_PATTERN("\\p{N}{1,3}"), SPLIT_GPT4, 3},
         {GPT4_PATTERN("\\p{N}"), SPLIT_GPT4, 1},
         {"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+",
@@ -27,10 +27,10 @@ const struct hf_pattern hf_patterns[] = {
         {NULL, 0, 0},
 };
 
-const char *const hf_model_types[] = {[TOKENIZER_WORD] = "WordLevel",
-                                      [TOKENIZER_WORDPIECE] = "WordPiece",
-                                      [TOKENIZER_BPE] = "BPE",
-                                      NULL};
+const char *const ran_hf_model_types[] = {[TOKENIZER_WORD] = "WordLevel",
+                                          [TOKENIZER_WORDPIECE] = "WordPiece",
+                                          [TOKENIZER_BPE] = "BPE",
+                                          NULL};
 
 static void write_text(struct ran_buf *out, const char *s)
 {
@@ -94,7 +94,7 @@ static void write_eol(const struct normalizer *z, struct ran_buf *out)
 
 static void write_step(const struct normalizer *z, enum normal_step step, struct ran_buf *out)
 {
-        const struct hf_plain_step *plain = hf_plain_steps;
+        const struct hf_plain_step *plain = ran_hf_plain_steps;
 
         if (step == NORMAL_EOL) {
                 write_eol(z, out);
@@ -205,7 +205,7 @@ static void write_byte_level(struct ran_buf *out, bool lead, bool regex)
 /* What cuts a text of byte pairs before ByteLevel does. */
 static void write_split(const struct text_rules *r, struct ran_buf *out)
 {
-        const struct hf_pattern *pattern = hf_patterns;
+        const struct hf_pattern *pattern = ran_hf_patterns;
 
         if (r->split != SPLIT_GPT4) {
                 ran_buf_str(out, "{\"type\":\"Digits\"");
@@ -334,7 +334,7 @@ static void write_model(struct ran_tokenizer *t, struct ran_buf *out)
         const char *unk = ran_tokenizer_piece(t, t->unk, &n);
 
         ran_buf_printf(out,
-                       ",\n\"model\":{\"type\":\"%s\",\"unk_token\":", hf_model_types[t->type]);
+                       ",\n\"model\":{\"type\":\"%s\",\"unk_token\":", ran_hf_model_types[t->type]);
         if (unk != NULL)
                 ran_buf_json(out, unk, n);
         else
@@ -357,7 +357,7 @@ static void write_model(struct ran_tokenizer *t, struct ran_buf *out)
         ran_buf_char(out, '}');
 }
 
-int tokenizer_write(struct ran_tokenizer *t, struct ran_error *err)
+int ran_tokenizer_write(struct ran_tokenizer *t, struct ran_error *err)
 {
         struct ran_buf *out = &t->json;
 

@@ -7,14 +7,14 @@
 #include "text/normal.h"
 #include "text/tokenizer.h"
 
-extern const char *const hf_model_types[]; /* by enum tokenizer_type, NULL at the end */
+extern const char *const ran_hf_model_types[]; /* by enum tokenizer_type, NULL at the end */
 
 /* Normalizers of one name and no parameters. */
 struct hf_plain_step {
         const char *type;
         enum normal_step step;
 };
-extern const struct hf_plain_step hf_plain_steps[]; /* type NULL at the end */
+extern const struct hf_plain_step ran_hf_plain_steps[]; /* type NULL at the end */
 
 /* The original BERT removes control characters of two categories only. Hugging Face has no option
  * for that, but can replace what a regular expression finds. This is the one that is understood. */
@@ -27,7 +27,7 @@ struct hf_pattern {
         int split;
         size_t digits; /* as in struct text_rules */
 };
-extern const struct hf_pattern hf_patterns[]; /* regex NULL at the end */
+extern const struct hf_pattern ran_hf_patterns[]; /* regex NULL at the end */
 
 /* The long list of a document, as spans of it: a node for each member of it would take longer than
  * all else when a program starts. */
@@ -37,20 +37,21 @@ struct hf_lists {
 };
 
 /* Members of an object, which may be NULL: NULL when it is not there, or no text. */
-const cJSON *hf_member(const cJSON *object, const char *name);
-const char *hf_text(const cJSON *object, const char *name);
+const cJSON *ran_hf_member(const cJSON *object, const char *name);
+const char *ran_hf_text(const cJSON *object, const char *name);
 /* The text of member "type", or a word for what is there instead. */
-const char *hf_type(const cJSON *object);
-bool hf_is_null(const cJSON *item); /* or not there */
-int hf_bool(const cJSON *object, const char *name, bool absent, bool *value, struct ran_error *err);
+const char *ran_hf_type(const cJSON *object);
+bool ran_hf_is_null(const cJSON *item); /* or not there */
+int ran_hf_bool(const cJSON *object, const char *name, bool absent, bool *value,
+                struct ran_error *err);
 
 /* What pieces are made of: words and parts of them, bytes, or characters. */
 enum hf_letters { HF_WORDS, HF_BYTES, HF_CHARS };
 /* The normalizer and the pre_tokenizer of a document. */
-int hf_read_rules(struct text_rules *r, const cJSON *document, enum hf_letters letters,
-                  struct ran_error *err);
+int ran_hf_read_rules(struct text_rules *r, const cJSON *document, enum hf_letters letters,
+                      struct ran_error *err);
 
 /* What only the model BPE has; its pieces are there. */
-int hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err);
+int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err);
 
 #endif

@@ -58,7 +58,7 @@ static void learner_release(struct learner *l)
         free(l->row);
         free(l->begin);
         free(l->length);
-        pairs_release(&l->pairs);
+        ran_pairs_release(&l->pairs);
         free(l->pair);
         free(l->occurrence);
         free(l->heap);
@@ -141,7 +141,7 @@ static bool is_too_long(const struct learner *l, uint32_t a, uint32_t b)
 static uint32_t pair_of(struct learner *l, uint32_t a, uint32_t b, struct ran_error *err)
 {
         size_t before = l->pairs.n;
-        uint32_t i = pairs_add(&l->pairs, a, b, err);
+        uint32_t i = ran_pairs_add(&l->pairs, a, b, err);
 
         if (i == NONE || l->pairs.n == before)
                 return i;
@@ -208,7 +208,7 @@ static int gain(struct learner *l, uint32_t a, uint32_t b, uint32_t word, struct
 /* The word holds the pair, which is there, once less. */
 static int lose(struct learner *l, uint32_t a, uint32_t b, uint32_t word, struct ran_error *err)
 {
-        uint32_t pair = pairs_find(&l->pairs, a, b);
+        uint32_t pair = ran_pairs_find(&l->pairs, a, b);
 
         l->pair[pair].count -= l->counter->count[word];
         return mark_changed(l, pair, err);
@@ -261,11 +261,11 @@ static int joined_piece(struct learner *l, uint32_t a, uint32_t b, uint32_t *id,
                 code = ran_fail(err, RAN_ENOMEM, "out of memory");
         } else if (!ran_tokenizer_find(l->t, text.data, text.len, id)) {
                 *id = (uint32_t)pieces->n;
-                code = tokenizer_add(l->t, text.data, text.len, err);
+                code = ran_tokenizer_add(l->t, text.data, text.len, err);
         }
         ran_buf_release(&text);
         if (code == RAN_OK && l->t->type == TOKENIZER_BPE)
-                code = bpe_add_merge(&l->t->bpe, a, b, *id, err);
+                code = ran_bpe_add_merge(&l->t->bpe, a, b, *id, err);
         return code;
 }
 
@@ -327,8 +327,8 @@ static int count_pairs(struct learner *l, struct ran_error *err)
         return settle(l, err);
 }
 
-int learn_joins(const struct ran_counter *c, struct ran_tokenizer *t, spell_fn *spell,
-                struct ran_error *err)
+int ran_learn_joins(const struct ran_counter *c, struct ran_tokenizer *t, spell_fn *spell,
+                    struct ran_error *err)
 {
         struct learner l = {.counter = c, .t = t, .free = NONE};
         int code = spell_words(&l, spell, err);

@@ -11,13 +11,13 @@ enum {
 };
 _Static_assert(sizeof(struct known_word) == LINE, "a known word fills a cache line");
 
-void known_release(struct known *k)
+void ran_known_release(struct known *k)
 {
         free(k->memory);
         *k = (struct known){0};
 }
 
-int known_use(struct known *k, const char *digest, struct ran_error *err)
+int ran_known_use(struct known *k, const char *digest, struct ran_error *err)
 {
         const size_t n = (size_t)2 << KNOWN_SETS_LOG2;
 
@@ -61,7 +61,7 @@ static uint64_t load_few(const char *s, size_t n)
         return x;
 }
 
-void known_key(uint64_t key[KNOWN_KEY], const char *word, size_t n)
+void ran_known_key(uint64_t key[KNOWN_KEY], const char *word, size_t n)
 {
         size_t i = 0, rest = n % 8;
 
@@ -86,8 +86,8 @@ static bool is_word(const struct known_word *k, const uint64_t key[KNOWN_KEY], s
         return k->n == n && k->key[0] == key[0] && k->key[1] == key[1] && k->key[2] == key[2];
 }
 
-const struct known_word *known_find(const struct known *k, const uint64_t key[KNOWN_KEY], size_t n,
-                                    struct known_word **set)
+const struct known_word *ran_known_find(const struct known *k, const uint64_t key[KNOWN_KEY],
+                                        size_t n, struct known_word **set)
 {
         *set = k->set + 2 * set_of(key, n);
         if (is_word(*set, key, n))
@@ -100,8 +100,8 @@ const struct known_word *known_find(const struct known *k, const uint64_t key[KN
         return *set;
 }
 
-void known_keep(struct known_word *set, const uint64_t key[KNOWN_KEY], size_t n,
-                const struct word_part *part, size_t parts)
+void ran_known_keep(struct known_word *set, const uint64_t key[KNOWN_KEY], size_t n,
+                    const struct word_part *part, size_t parts)
 {
         if (parts > KNOWN_PARTS)
                 return;

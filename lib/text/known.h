@@ -30,19 +30,19 @@ struct known {
         void *memory;
         struct known_word *set; /* pairs of words */
 };
-void known_release(struct known *k);
+void ran_known_release(struct known *k);
 /* Before words are cut by a vocabulary: forgets what another one made. */
-int known_use(struct known *k, const char *digest, struct ran_error *err);
+int ran_known_use(struct known *k, const char *digest, struct ran_error *err);
 
 /* The bytes of a word, n of them and no more than KNOWN_BYTES, as numbers, lowest first, zeros
  * behind: with n they tell it from any other word. */
-void known_key(uint64_t key[KNOWN_KEY], const char *word, size_t n);
+void ran_known_key(uint64_t key[KNOWN_KEY], const char *word, size_t n);
 /* The word of that key and n > 0 bytes; NULL when it is not known. *set is where to keep it then.
  */
-const struct known_word *known_find(const struct known *k, const uint64_t key[KNOWN_KEY], size_t n,
-                                    struct known_word **set);
+const struct known_word *ran_known_find(const struct known *k, const uint64_t key[KNOWN_KEY],
+                                        size_t n, struct known_word **set);
 /* Keeps a word that was not found, unless it has too many parts. */
-void known_keep(struct known_word *set, const uint64_t key[KNOWN_KEY], size_t n,
-                const struct word_part *part, size_t parts);
+void ran_known_keep(struct known_word *set, const uint64_t key[KNOWN_KEY], size_t n,
+                    const struct word_part *part, size_t parts);
 
 #endif

@@ -15,7 +15,7 @@ enum {
         COMBINING_CLASSES = 256,
 };
 
-int normalizer_add(struct normalizer *z, enum normal_step step, struct ran_error *err)
+int ran_normalizer_add(struct normalizer *z, enum normal_step step, struct ran_error *err)
 {
         if (z->n == NORMAL_STEPS_MAX)
                 return ran_fail(err, RAN_EFORMAT, "more than %d steps of normalisation",
@@ -24,7 +24,7 @@ int normalizer_add(struct normalizer *z, enum normal_step step, struct ran_error
         return RAN_OK;
 }
 
-int normalizer_add_eol(struct normalizer *z, const char *word, size_t n, struct ran_error *err)
+int ran_normalizer_add_eol(struct normalizer *z, const char *word, size_t n, struct ran_error *err)
 {
         if (n > NORMAL_EOL_MOST)
                 return ran_fail(err, RAN_EFORMAT,
@@ -33,10 +33,10 @@ int normalizer_add_eol(struct normalizer *z, const char *word, size_t n, struct 
         z->eol = strndup(word, n);
         if (z->eol == NULL)
                 return ran_fail(err, RAN_ENOMEM, "out of memory");
-        return normalizer_add(z, NORMAL_EOL, err);
+        return ran_normalizer_add(z, NORMAL_EOL, err);
 }
 
-void glyphs_release(struct glyphs *g)
+void ran_glyphs_release(struct glyphs *g)
 {
         free(g->at);
         *g = (struct glyphs){0};
@@ -121,8 +121,8 @@ static int clean(struct glyphs *out, const struct glyphs *in, struct ran_error *
                 return RAN_ENOMEM;
         for (size_t i = 0; i < in->n; i++) {
                 int32_t c = in->at[i].c;
-                if (!unicode_is_control(c) && !unicode_is_private(c))
-                        push(out, unicode_is_space(c) ? ' ' : c, &in->at[i]);
+                if (!ran_unicode_is_control(c) && !ran_unicode_is_private(c))
+                        push(out, ran_unicode_is_space(c) ? ' ' : c, &in->at[i]);
         }
         return RAN_OK;
 }
@@ -147,9 +147,9 @@ static int strip(struct glyphs *out, const struct glyphs *in, bool left, struct 
 
         if (reserve(out, in->n, err) != RAN_OK)
                 return RAN_ENOMEM;
-        while (left && begin < end && unicode_is_space(in->at[begin].c))
+        while (left && begin < end && ran_unicode_is_space(in->at[begin].c))
                 begin++;
-        while (!left && end > begin && unicode_is_space(in->at[end - 1].c))
+        while (!left && end > begin && ran_unicode_is_space(in->at[end - 1].c))
                 end--;
         for (size_t i = begin; i < end; i++)
                 push(out, in->at[i].c, &in->at[i]);
@@ -160,7 +160,7 @@ static int space_cjk(struct glyphs *out, const struct glyphs *in, struct ran_err
 {
         for (size_t i = 0; i < in->n; i++) {
                 const struct glyph *g = &in->at[i];
-                bool cjk = unicode_is_cjk(g->c);
+                bool cjk = ran_unicode_is_cjk(g->c);
                 if (reserve(out, 3, err) != RAN_OK)
                         return RAN_ENOMEM;
                 if (cjk)
@@ -221,11 +221,11 @@ static void sort_marks(struct glyph *marks, size_t n, struct glyph *scratch)
         size_t first[COMBINING_CLASSES + 1] = {0};
 
         for (size_t i = 0; i < n; i++)
-                first[unicode_combining_class(marks[i].c) + 1]++;
+                first[ran_unicode_combining_class(marks[i].c) + 1]++;
         for (size_t k = 0; k < COMBINING_CLASSES; k++)
                 first[k + 1] += first[k];
         for (size_t i = 0; i < n; i++)
-                scratch[first[unicode_combining_class(marks[i].c)]++] = marks[i];
+                scratch[first[ran_unicode_combining_class(marks[i].c)]++] = marks[i];
         memcpy(marks, scratch, n * sizeof(*marks));
 }
 
@@ -236,7 +236,7 @@ static int reorder(struct glyphs *g, struct glyphs *scratch, struct ran_error *e
         if (reserve(scratch, g->n, err) != RAN_OK)
                 return RAN_ENOMEM;
         for (size_t i = 0; i < g->n;) {
-                unsigned last = unicode_combining_class(g->at[i].c);
+                unsigned last = ran_unicode_combining_class(g->at[i].c);
                 if (last == 0) {
                         i++;
                         continue;
@@ -244,7 +244,7 @@ static int reorder(struct glyphs *g, struct glyphs *scratch, struct ran_error *e
                 bool sorted = true;
                 size_t end = i + 1;
                 for (; end < g->n; end++) {
-                        unsigned class = unicode_combining_class(g->at[end].c);
+                        unsigned class = ran_unicode_combining_class(g->at[end].c);
                         if (class == 0)
                                 break;
                         sorted = sorted && class >= last;
@@ -262,7 +262,7 @@ static int32_t composition(int32_t a, int32_t b)
 {
         utf8proc_int32_t pair[2] = {a, b};
 
-        if (!unicode_may_compose(b))
+        if (!ran_unicode_may_compose(b))
                 return 0;
         utf8proc_ssize_t n = utf8proc_normalize_utf32(pair, 2, UTF8PROC_COMPOSE | UTF8PROC_STABLE);
         return n == 1 ? pair[0] : 0;
@@ -277,7 +277,7 @@ static void compose(struct glyphs *g)
 
         for (size_t i = 0; i < g->n; i++) {
                 struct glyph mark = g->at[i];
-                unsigned class = unicode_combining_class(mark.c);
+                unsigned class = ran_unicode_combining_class(mark.c);
                 bool open = starter != SIZE_MAX && (starter + 1 == kept || between < class);
                 int32_t c = open ? composition(g->at[starter].c, mark.c) : 0;
                 if (c != 0) {
@@ -328,13 +328,13 @@ static int apply_step(const struct normalizer *z, enum normal_step step, struct 
         case NORMAL_CLEAN:
                 return clean(out, in, err);
         case NORMAL_CLEAN_CC_CF:
-                return filter(out, in, unicode_is_control, err);
+                return filter(out, in, ran_unicode_is_control, err);
         case NORMAL_CJK:
                 return space_cjk(out, in, err);
         case NORMAL_STRIP_NONSPACING:
-                return filter(out, in, unicode_is_nonspacing_mark, err);
+                return filter(out, in, ran_unicode_is_nonspacing_mark, err);
         case NORMAL_STRIP_MARKS:
-                return filter(out, in, unicode_is_mark, err);
+                return filter(out, in, ran_unicode_is_mark, err);
         case NORMAL_LOWERCASE:
                 return lowercase(out, in, err);
         case NORMAL_STRIP_LEFT:
@@ -345,8 +345,8 @@ static int apply_step(const struct normalizer *z, enum normal_step step, struct 
         }
 }
 
-int normalizer_apply(const struct normalizer *z, const char *text, size_t n, struct glyphs *out,
-                     struct glyphs *spare, size_t *points, struct ran_error *err)
+int ran_normalizer_apply(const struct normalizer *z, const char *text, size_t n, struct glyphs *out,
+                         struct glyphs *spare, size_t *points, struct ran_error *err)
 {
         int code = read_text(text, n, out, err);
 

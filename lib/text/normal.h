@@ -38,11 +38,11 @@ struct normalizer {
 };
 
 /* RAN_EFORMAT when there are too many steps. */
-int normalizer_add(struct normalizer *z, enum normal_step step, struct ran_error *err);
+int ran_normalizer_add(struct normalizer *z, enum normal_step step, struct ran_error *err);
 
 /* Adds NORMAL_EOL, with the n bytes at word, which are copied; the caller frees z->eol. RAN_EFORMAT
  * for too many of them. */
-int normalizer_add_eol(struct normalizer *z, const char *word, size_t n, struct ran_error *err);
+int ran_normalizer_add_eol(struct normalizer *z, const char *word, size_t n, struct ran_error *err);
 
 /* A character and the code points [begin, end) of the stretch that it came from. Marks that were
  * put into canonical order keep their places, so begin need not grow from glyph to glyph. */
@@ -54,11 +54,11 @@ struct glyphs {
         struct glyph *at;
         size_t n, cap;
 };
-void glyphs_release(struct glyphs *g);
+void ran_glyphs_release(struct glyphs *g);
 
 /* Normalises the n bytes at text into *out, with *spare as scratch; *points becomes the number of
  * code points read. RAN_EFORMAT for bytes that are no UTF-8. Time is linear in n. */
-int normalizer_apply(const struct normalizer *z, const char *text, size_t n, struct glyphs *out,
-                     struct glyphs *spare, size_t *points, struct ran_error *err);
+int ran_normalizer_apply(const struct normalizer *z, const char *text, size_t n, struct glyphs *out,
+                         struct glyphs *spare, size_t *points, struct ran_error *err);
 
 #endif

@@ -7,7 +7,7 @@
 
 enum { FIRST_SLOTS_LOG2 = 10 };
 
-void pairs_release(struct pairs *p)
+void ran_pairs_release(struct pairs *p)
 {
         free(p->at);
         free(p->slot);
@@ -18,7 +18,7 @@ void pairs_release(struct pairs *p)
 static size_t slot_of(const struct pairs *p, uint32_t a, uint32_t b)
 {
         /* All of a and b bear on the upper bits. */
-        size_t i = (size_t)(((uint64_t)a << 32 | b) * strings_factor >> p->shift);
+        size_t i = (size_t)(((uint64_t)a << 32 | b) * ran_strings_factor >> p->shift);
 
         while (p->slot[i] != PAIRS_NONE && (p->at[p->slot[i]].a != a || p->at[p->slot[i]].b != b))
                 i = (i + 1) & (p->slots - 1);
@@ -42,12 +42,12 @@ static int grow_slots(struct pairs *p, struct ran_error *err)
         return RAN_OK;
 }
 
-uint32_t pairs_find(const struct pairs *p, uint32_t a, uint32_t b)
+uint32_t ran_pairs_find(const struct pairs *p, uint32_t a, uint32_t b)
 {
         return p->slots > 0 ? p->slot[slot_of(p, a, b)] : PAIRS_NONE;
 }
 
-uint32_t pairs_add(struct pairs *p, uint32_t a, uint32_t b, struct ran_error *err)
+uint32_t ran_pairs_add(struct pairs *p, uint32_t a, uint32_t b, struct ran_error *err)
 {
         if (p->n >= p->slots / 2 && grow_slots(p, err) != RAN_OK)
                 return PAIRS_NONE;

@@ -140,12 +140,12 @@ static int check_eol(const struct text_rules *r, const struct ran_vocab_settings
         struct word word;
         const char *eol = r->normal.eol;
 
-        words_begin(&words, r, &scratch, "\n", 1, 0);
-        bool whole = words_next(&words, &word, err) && word.n == strlen(eol) &&
+        ran_words_begin(&words, r, &scratch, "\n", 1, 0);
+        bool whole = ran_words_next(&words, &word, err) && word.n == strlen(eol) &&
                      memcmp(word.s, eol, word.n) == 0;
         bool unknown = whole && s->vocab_type == RAN_VOCAB_WORDPIECE && word.chars > s->max_word;
-        whole = whole && !words_next(&words, &word, err);
-        word_scratch_release(&scratch);
+        whole = whole && !ran_words_next(&words, &word, err);
+        ran_word_scratch_release(&scratch);
         if (words.code == RAN_OK && whole && unknown)
                 return ran_fail(err, RAN_EINVAL,
                                 "the end-of-line token '%s' is longer than --max-word %zu, beyond "
@@ -184,17 +184,17 @@ static int check_settings(const struct ran_vocab_settings *s, struct ran_error *
         return RAN_OK;
 }
 
-int text_rules_set(struct text_rules *r, const struct ran_vocab_settings *settings,
-                   struct ran_error *err)
+int ran_text_rules_set(struct text_rules *r, const struct ran_vocab_settings *settings,
+                       struct ran_error *err)
 {
         if (check_settings(settings, err) != RAN_OK)
                 return RAN_EINVAL;
         r->split = settings->split_at;
         const char *eol = settings->eol_token;
-        int code = eol != NULL ? normalizer_add_eol(&r->normal, eol, strlen(eol), err) : RAN_OK;
+        int code = eol != NULL ? ran_normalizer_add_eol(&r->normal, eol, strlen(eol), err) : RAN_OK;
         add_steps(&r->normal, settings);
         if (code == RAN_OK)
-                code = text_rules_prepare(r, err);
+                code = ran_text_rules_prepare(r, err);
         if (code == RAN_OK && r->normal.eol != NULL)
                 code = check_eol(r, settings, err);
         return code;

@@ -157,6 +157,8 @@ int ran_encoding_spell(struct ran_encoding *e, size_t first, const char *text, s
 {
         struct walk w = {.text = n > 0 ? text : "", .n = n};
 
+        if (buckets == 0)
+                return ran_fail(err, RAN_EINVAL, "there are no buckets to hash a spelling to");
         if (e->n > SIZE_MAX / RAN_SPELLING)
                 return ran_fail(err, RAN_ENOMEM, "a document of %zu pieces is too long", e->n);
         uint32_t *spelling =

@@ -8,8 +8,8 @@
 enum { FIRST_SLOTS_LOG2 = 6 };
 
 /* What they are where the system has no others: those of FNV, and the golden ratio. */
-uint64_t strings_start = UINT64_C(0xcbf29ce484222325),
-         strings_factor = UINT64_C(0x9e3779b97f4a7c15);
+uint64_t ran_strings_start = UINT64_C(0xcbf29ce484222325),
+         ran_strings_factor = UINT64_C(0x9e3779b97f4a7c15);
 
 __attribute__((constructor)) static void choose(void)
 {
@@ -17,11 +17,11 @@ __attribute__((constructor)) static void choose(void)
 
         if (getrandom(key, sizeof key, GRND_NONBLOCK) != (ssize_t)sizeof key)
                 return;
-        strings_start = key[0];
-        strings_factor = key[1] | 1;
+        ran_strings_start = key[0];
+        ran_strings_factor = key[1] | 1;
 }
 
-void strings_release(struct strings *s)
+void ran_strings_release(struct strings *s)
 {
         free(s->bytes);
         free(s->end);
@@ -29,7 +29,7 @@ void strings_release(struct strings *s)
         *s = (struct strings){0};
 }
 
-int strings_compare(const struct strings *s, uint32_t i, uint32_t j)
+int ran_strings_compare(const struct strings *s, uint32_t i, uint32_t j)
 {
         size_t m, n;
         const char *a = strings_get(s, i, &m), *b = strings_get(s, j, &n);
@@ -41,7 +41,7 @@ int strings_compare(const struct strings *s, uint32_t i, uint32_t j)
 /* The low bits of FNV are its best mixed ones; a multiplication brings all of them to the top. */
 static size_t first_slot(const struct strings *s, uint64_t hash)
 {
-        return (size_t)(hash * strings_factor >> s->shift);
+        return (size_t)(hash * ran_strings_factor >> s->shift);
 }
 
 static size_t slots(const struct strings *s)
@@ -56,11 +56,11 @@ static bool equal(const struct strings *s, uint32_t index, const char *head, siz
         const char *bytes = strings_get(s, index, &n);
 
         return n == head_n + tail_n && (head_n == 0 || memcmp(bytes, head, head_n) == 0) &&
-               memcmp(bytes + head_n, tail, tail_n) == 0;
+               (tail_n == 0 || memcmp(bytes + head_n, tail, tail_n) == 0);
 }
 
-uint32_t strings_find(const struct strings *s, uint64_t hash, const char *head, size_t head_n,
-                      const char *tail, size_t tail_n)
+uint32_t ran_strings_find(const struct strings *s, uint64_t hash, const char *head, size_t head_n,
+                          const char *tail, size_t tail_n)
 {
         if (s->slot == NULL)
                 return STRINGS_NONE;
@@ -76,9 +76,9 @@ uint32_t strings_find(const struct strings *s, uint64_t hash, const char *head, 
         }
 }
 
-uint32_t strings_longest(const struct strings *s, uint32_t least, uint64_t hash, const char *head,
-                         size_t head_n, const char *text, size_t text_n, size_t limit,
-                         size_t *length)
+uint32_t ran_strings_longest(const struct strings *s, uint32_t least, uint64_t hash,
+                             const char *head, size_t head_n, const char *text, size_t text_n,
+                             size_t limit, size_t *length)
 {
         uint32_t best = STRINGS_NONE;
 
@@ -89,7 +89,7 @@ uint32_t strings_longest(const struct strings *s, uint32_t least, uint64_t hash,
                 /* A string ends where a character does. */
                 if (i + 1 < text_n && ((unsigned char)text[i + 1] & 0xc0) == 0x80)
                         continue;
-                uint32_t found = strings_find(s, hash, head, head_n, text, i + 1);
+                uint32_t found = ran_strings_find(s, hash, head, head_n, text, i + 1);
                 if (found != STRINGS_NONE && found >= least) {
                         best = found;
                         *length = i + 1;
@@ -126,14 +126,14 @@ static int grow_slots(struct strings *s, size_t n, struct ran_error *err)
                         continue;
                 size_t length;
                 const char *bytes = strings_get(s, index, &length);
-                insert(&bigger, strings_hash(strings_start, bytes, length), index);
+                insert(&bigger, strings_hash(ran_strings_start, bytes, length), index);
         }
         free(s->slot);
         *s = bigger;
         return RAN_OK;
 }
 
-int strings_reserve(struct strings *s, size_t more, struct ran_error *err)
+int ran_strings_reserve(struct strings *s, size_t more, struct ran_error *err)
 {
         size_t old = slots(s), n = old != 0 ? old : (size_t)1 << FIRST_SLOTS_LOG2;
 
@@ -167,16 +167,16 @@ static int append(struct strings *s, const char *bytes, size_t n, struct ran_err
         return RAN_OK;
 }
 
-uint32_t strings_add(struct strings *s, uint64_t hash, const char *bytes, size_t n,
-                     struct ran_error *err)
+uint32_t ran_strings_add(struct strings *s, uint64_t hash, const char *bytes, size_t n,
+                         struct ran_error *err)
 {
-        if (strings_reserve(s, 1, err) != RAN_OK || append(s, bytes, n, err) != RAN_OK)
+        if (ran_strings_reserve(s, 1, err) != RAN_OK || append(s, bytes, n, err) != RAN_OK)
                 return STRINGS_NONE;
         insert(s, hash, (uint32_t)(s->n - 1));
         return (uint32_t)(s->n - 1);
 }
 
-uint32_t strings_skip(struct strings *s, struct ran_error *err)
+uint32_t ran_strings_skip(struct strings *s, struct ran_error *err)
 {
         return append(s, "", 0, err) == RAN_OK ? (uint32_t)(s->n - 1) : STRINGS_NONE;
 }

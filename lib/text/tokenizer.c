@@ -8,14 +8,14 @@
 #include "text/gpt2.h"
 #include "text/unicode.h"
 
-const char *const tokenizer_reserved[RAN_RESERVED] = {
+const char *const ran_tokenizer_reserved[RAN_RESERVED] = {
         [RAN_UNK] = "[UNK]",     [RAN_MASK] = "[MASK]", [RAN_SEP] = "[SEP]",
         [RAN_START] = "[START]", [RAN_END] = "[END]",
 };
 
 /* ---- putting one together ------------------------------------------------------------------- */
 
-struct ran_tokenizer *tokenizer_new(enum tokenizer_type type, struct ran_error *err)
+struct ran_tokenizer *ran_tokenizer_new(enum tokenizer_type type, struct ran_error *err)
 {
         struct ran_tokenizer *t = ran_alloc(1, sizeof(*t), err);
 
@@ -24,34 +24,35 @@ struct ran_tokenizer *tokenizer_new(enum tokenizer_type type, struct ran_error *
         return t;
 }
 
-int tokenizer_add(struct ran_tokenizer *t, const char *piece, size_t n, struct ran_error *err)
+int ran_tokenizer_add(struct ran_tokenizer *t, const char *piece, size_t n, struct ran_error *err)
 {
         uint32_t id;
 
         if (n == 0) {
-                id = strings_skip(&t->pieces, err);
+                id = ran_strings_skip(&t->pieces, err);
                 return id != STRINGS_NONE ? RAN_OK : RAN_ENOMEM;
         }
-        if (!unicode_valid(piece, n))
+        if (!ran_unicode_valid(piece, n))
                 return ran_fail(err, RAN_EFORMAT, "piece %zu is not valid UTF-8", t->pieces.n);
         if (ran_tokenizer_find(t, piece, n, &id))
                 return ran_fail(err, RAN_EFORMAT, "the piece '%.*s' is there twice, as %u and %zu",
                                 n < 80 ? (int)n : 80, piece, (unsigned)id, t->pieces.n);
-        id = strings_add(&t->pieces, strings_hash(strings_start, piece, n), piece, n, err);
+        id = ran_strings_add(&t->pieces, strings_hash(ran_strings_start, piece, n), piece, n, err);
         return id != STRINGS_NONE ? RAN_OK : RAN_ENOMEM;
 }
 
-int tokenizer_add_reserved(struct ran_tokenizer *t, struct ran_error *err)
+int ran_tokenizer_add_reserved(struct ran_tokenizer *t, struct ran_error *err)
 {
         int code = RAN_OK;
 
         for (size_t i = 0; i < RAN_RESERVED && code == RAN_OK; i++)
-                code = tokenizer_add(t, tokenizer_reserved[i], strlen(tokenizer_reserved[i]), err);
+                code = ran_tokenizer_add(t, ran_tokenizer_reserved[i],
+                                         strlen(ran_tokenizer_reserved[i]), err);
         return code;
 }
 
-int tokenizer_add_special(struct ran_tokenizer *t, const struct added_token *token,
-                          struct ran_error *err)
+int ran_tokenizer_add_special(struct ran_tokenizer *t, const struct added_token *token,
+                              struct ran_error *err)
 {
         struct added_tokens *a = &t->added;
         size_t length, n = a->content.n;
@@ -65,8 +66,8 @@ int tokenizer_add_special(struct ran_tokenizer *t, const struct added_token *tok
         if (grown == NULL)
                 return RAN_ENOMEM;
         a->token = grown;
-        if (strings_add(&a->content, strings_hash(strings_start, content, length), content, length,
-                        err) == STRINGS_NONE)
+        if (ran_strings_add(&a->content, strings_hash(ran_strings_start, content, length), content,
+                            length, err) == STRINGS_NONE)
                 return RAN_ENOMEM;
         a->token[n] = *token;
         a->first[(unsigned char)content[0]] = true;
@@ -75,7 +76,7 @@ int tokenizer_add_special(struct ran_tokenizer *t, const struct added_token *tok
         return RAN_OK;
 }
 
-int tokenizer_set_prefix(struct ran_tokenizer *t, const char *prefix, struct ran_error *err)
+int ran_tokenizer_set_prefix(struct ran_tokenizer *t, const char *prefix, struct ran_error *err)
 {
         size_t n = strlen(prefix);
 
@@ -89,7 +90,7 @@ int tokenizer_set_prefix(struct ran_tokenizer *t, const char *prefix, struct ran
         free(t->prefix);
         t->prefix = copy;
         t->prefix_n = n;
-        t->prefix_hash = strings_hash(strings_start, copy, t->prefix_n);
+        t->prefix_hash = strings_hash(ran_strings_start, copy, t->prefix_n);
         return RAN_OK;
 }
 
@@ -112,7 +113,7 @@ static size_t longest_piece(const struct ran_tokenizer *t)
 static bool begins_with_reserved(const struct ran_tokenizer *t)
 {
         for (uint32_t i = 0; i < RAN_RESERVED; i++) {
-                const char *name = tokenizer_reserved[i];
+                const char *name = ran_tokenizer_reserved[i];
                 uint32_t id;
                 if (!ran_tokenizer_find(t, name, strlen(name), &id) || id != i)
                         return false;
@@ -120,14 +121,14 @@ static bool begins_with_reserved(const struct ran_tokenizer *t)
         return true;
 }
 
-int tokenizer_find_bytes(struct ran_tokenizer *t, struct ran_error *err)
+int ran_tokenizer_find_bytes(struct ran_tokenizer *t, struct ran_error *err)
 {
         for (int i = 0; i < 256; i++) {
                 unsigned char byte = (unsigned char)i;
                 char piece[4];
-                size_t n = unicode_put(piece, gpt2_char(byte));
+                size_t n = ran_unicode_put(piece, ran_gpt2_char(byte));
                 t->bpe.byte[i] = BPE_NONE;
-                if (!ran_tokenizer_find(t, piece, n, &t->bpe.byte[i]) && gpt2_byte_occurs(byte))
+                if (!ran_tokenizer_find(t, piece, n, &t->bpe.byte[i]) && ran_gpt2_byte_occurs(byte))
                         return ran_fail(err, RAN_EFORMAT,
                                         "the vocabulary has no piece '%.*s' for the byte 0x%02x",
                                         (int)n, piece, byte);
@@ -135,7 +136,7 @@ int tokenizer_find_bytes(struct ran_tokenizer *t, struct ran_error *err)
         return RAN_OK;
 }
 
-int tokenizer_find_chars(struct ran_tokenizer *t, struct ran_error *err)
+int ran_tokenizer_find_chars(struct ran_tokenizer *t, struct ran_error *err)
 {
         struct bpe *b = &t->bpe;
 
@@ -145,7 +146,7 @@ int tokenizer_find_chars(struct ran_tokenizer *t, struct ran_error *err)
                 snprintf(piece, sizeof piece, TOKENIZER_BYTE, (unsigned)i);
                 b->byte[i] = BPE_NONE;
                 if (!ran_tokenizer_find(t, piece, TOKENIZER_BYTE_LENGTH, &b->byte[i]) &&
-                    gpt2_byte_occurs((unsigned char)i))
+                    ran_gpt2_byte_occurs((unsigned char)i))
                         return ran_fail(err, RAN_EFORMAT,
                                         "the vocabulary has no piece '%s', which \"byte_fallback\" "
                                         "needs",
@@ -167,12 +168,12 @@ static int check_merges(const struct ran_tokenizer *t, struct ran_error *err)
         for (size_t i = 0; i < t->bpe.merges.n; i++) {
                 if (t->bpe.joined[i] < t->least)
                         return ran_fail(err, RAN_EFORMAT, "merge %zu makes the reserved token '%s'",
-                                        i + 1, tokenizer_reserved[t->bpe.joined[i]]);
+                                        i + 1, ran_tokenizer_reserved[t->bpe.joined[i]]);
         }
         return RAN_OK;
 }
 
-int tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_error *err)
+int ran_tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_error *err)
 {
         t->unk = RAN_NO_ID;
         if (unk != NULL && !ran_tokenizer_find(t, unk, strlen(unk), &t->unk))
@@ -187,9 +188,9 @@ int tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_error 
                                 t->longest, TOKENIZER_PIECE_MOST);
         int code = check_merges(t, err);
         if (code == RAN_OK)
-                code = text_rules_prepare(&t->rules, err);
+                code = ran_text_rules_prepare(&t->rules, err);
         if (code == RAN_OK)
-                code = tokenizer_write(t, err);
+                code = ran_tokenizer_write(t, err);
         if (code != RAN_OK)
                 return code;
         struct ran_sha256 sha;
@@ -203,12 +204,12 @@ void ran_tokenizer_free(struct ran_tokenizer *t)
 {
         if (t == NULL)
                 return;
-        text_rules_release(&t->rules);
-        strings_release(&t->pieces);
-        strings_release(&t->added.content);
+        ran_text_rules_release(&t->rules);
+        ran_strings_release(&t->pieces);
+        ran_strings_release(&t->added.content);
         free(t->added.token);
         free(t->prefix);
-        bpe_release(&t->bpe);
+        ran_bpe_release(&t->bpe);
         free(t->notice);
         ran_buf_release(&t->json);
         free(t->quoted);
@@ -226,8 +227,8 @@ struct ran_tokenizer *ran_tokenizer_load(const char *data, size_t n, struct ran_
                 ran_fail(err, RAN_EFORMAT, "the vocabulary is empty");
                 return NULL;
         }
-        return data[i] == '{' ? tokenizer_read_json(data + mark, n - mark, err)
-                              : tokenizer_read_lines(data, n, err);
+        return data[i] == '{' ? ran_tokenizer_read_json(data + mark, n - mark, err)
+                              : ran_tokenizer_read_lines(data, n, err);
 }
 
 /* ---- asking --------------------------------------------------------------------------------- */
@@ -268,8 +269,8 @@ uint32_t ran_tokenizer_unknown(const struct ran_tokenizer *t)
 
 bool ran_tokenizer_find(const struct ran_tokenizer *t, const char *piece, size_t n, uint32_t *id)
 {
-        uint32_t found =
-                strings_find(&t->pieces, strings_hash(strings_start, piece, n), "", 0, piece, n);
+        uint32_t found = ran_strings_find(&t->pieces, strings_hash(ran_strings_start, piece, n), "",
+                                          0, piece, n);
 
         if (found != STRINGS_NONE)
                 *id = found;

@@ -1,5 +1,5 @@
 /* tokenizer.h - what a tokeniser is made of. It is put together by one of hf-read.c, vocab-txt.c
- * and learn.c, and immutable after tokenizer_finish. */
+ * and learn.c, and immutable after ran_tokenizer_finish. */
 #ifndef RAN_TEXT_TOKENIZER_H
 #define RAN_TEXT_TOKENIZER_H
 
@@ -24,7 +24,7 @@ enum tokenizer_type {
 #define TOKENIZER_BYTE "<0x%02X>"
 enum { TOKENIZER_BYTE_LENGTH = 6 };
 
-extern const char *const tokenizer_reserved[RAN_RESERVED];
+extern const char *const ran_tokenizer_reserved[RAN_RESERVED];
 
 /* Tokens that are found in a text before anything else is done to it: those of an imported file. */
 struct added_token {
@@ -74,26 +74,26 @@ struct ran_tokenizer {
         char digest[65];
 };
 
-struct ran_tokenizer *tokenizer_new(enum tokenizer_type type, struct ran_error *err);
+struct ran_tokenizer *ran_tokenizer_new(enum tokenizer_type type, struct ran_error *err);
 /* Gives the next id to a piece; an empty one leaves the id without. RAN_EFORMAT when the piece is
  * there already. Pieces must be UTF-8. */
-int tokenizer_add(struct ran_tokenizer *t, const char *piece, size_t n, struct ran_error *err);
+int ran_tokenizer_add(struct ran_tokenizer *t, const char *piece, size_t n, struct ran_error *err);
 /* Adds the reserved tokens, in their order, as the first pieces. */
-int tokenizer_add_reserved(struct ran_tokenizer *t, struct ran_error *err);
+int ran_tokenizer_add_reserved(struct ran_tokenizer *t, struct ran_error *err);
 /* Makes a piece a token of its own wherever it stands in a text. */
-int tokenizer_add_special(struct ran_tokenizer *t, const struct added_token *token,
-                          struct ran_error *err);
-int tokenizer_set_prefix(struct ran_tokenizer *t, const char *prefix, struct ran_error *err);
+int ran_tokenizer_add_special(struct ran_tokenizer *t, const struct added_token *token,
+                              struct ran_error *err);
+int ran_tokenizer_set_prefix(struct ran_tokenizer *t, const char *prefix, struct ran_error *err);
 /* BPE: all pieces are there; notes those of single bytes. RAN_EFORMAT when one is missing. */
-int tokenizer_find_bytes(struct ran_tokenizer *t, struct ran_error *err);
+int ran_tokenizer_find_bytes(struct ran_tokenizer *t, struct ran_error *err);
 /* The same where words are rows of characters, and those of single characters. */
-int tokenizer_find_chars(struct ran_tokenizer *t, struct ran_error *err);
+int ran_tokenizer_find_chars(struct ran_tokenizer *t, struct ran_error *err);
 /* Last: the rules and all pieces are there. Derives everything else. RAN_EFORMAT without the piece
  * `unk`, which may be NULL for BPE. */
-int tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_error *err);
+int ran_tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_error *err);
 
 /* The scratch of an encoding, made when first asked for; NULL without memory. */
-struct encoding_scratch {
+struct ran_encoding_scratch {
         struct word_scratch words;
         struct bpe_scratch bpe;
         struct known known;
@@ -101,11 +101,11 @@ struct encoding_scratch {
         size_t parts, part_cap;
         struct ran_buf spelled; /* its bytes as characters */
 };
-struct encoding_scratch *encoding_scratch(struct ran_encoding *e, struct ran_error *err);
+struct ran_encoding_scratch *ran_encoding_scratch(struct ran_encoding *e, struct ran_error *err);
 
 /* hf-write.c: fills t->json and t->quoted. hf-read.c and vocab-txt.c: the two kinds of files. */
-int tokenizer_write(struct ran_tokenizer *t, struct ran_error *err);
-struct ran_tokenizer *tokenizer_read_json(const char *data, size_t n, struct ran_error *err);
-struct ran_tokenizer *tokenizer_read_lines(const char *data, size_t n, struct ran_error *err);
+int ran_tokenizer_write(struct ran_tokenizer *t, struct ran_error *err);
+struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, struct ran_error *err);
+struct ran_tokenizer *ran_tokenizer_read_lines(const char *data, size_t n, struct ran_error *err);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 
-bool unicode_is_space(int32_t c)
+bool ran_unicode_is_space(int32_t c)
 {
         if (c < 0x80)
                 return c == ' ' || (c >= '\t' && c <= '\r');
@@ -13,7 +13,7 @@ bool unicode_is_space(int32_t c)
                c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
-bool unicode_is_punct(int32_t c)
+bool ran_unicode_is_punct(int32_t c)
 {
         if (c < 0x80)
                 return (c > ' ' && c < '0') || (c > '9' && c < 'A') || (c > 'Z' && c < 'a') ||
@@ -22,7 +22,7 @@ bool unicode_is_punct(int32_t c)
         return category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_PO;
 }
 
-bool unicode_is_word(int32_t c)
+bool ran_unicode_is_word(int32_t c)
 {
         if (c < 0x80)
                 return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || c == '_' ||
@@ -36,7 +36,7 @@ bool unicode_is_word(int32_t c)
                (c >= 0x1f150 && c <= 0x1f169) || (c >= 0x1f170 && c <= 0x1f189);
 }
 
-bool unicode_is_cjk(int32_t c)
+bool ran_unicode_is_cjk(int32_t c)
 {
         static const struct {
                 int32_t first, last;
@@ -60,7 +60,7 @@ bool unicode_is_cjk(int32_t c)
         return false;
 }
 
-bool unicode_is_control(int32_t c)
+bool ran_unicode_is_control(int32_t c)
 {
         if (c == '\t' || c == '\n' || c == '\r')
                 return false;
@@ -70,40 +70,40 @@ bool unicode_is_control(int32_t c)
         return category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CF;
 }
 
-bool unicode_is_private(int32_t c)
+bool ran_unicode_is_private(int32_t c)
 {
         return utf8proc_category(c) == UTF8PROC_CATEGORY_CO;
 }
 
-bool unicode_is_nonspacing_mark(int32_t c)
+bool ran_unicode_is_nonspacing_mark(int32_t c)
 {
         return utf8proc_category(c) == UTF8PROC_CATEGORY_MN;
 }
 
-bool unicode_is_mark(int32_t c)
+bool ran_unicode_is_mark(int32_t c)
 {
         utf8proc_category_t category = utf8proc_category(c);
 
         return category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME;
 }
 
-bool unicode_may_compose(int32_t c)
+bool ran_unicode_may_compose(int32_t c)
 {
         /* Marks, and the vowels and final consonants of Hangul. */
-        return c >= 0x300 && (unicode_is_mark(c) || (c >= 0x1161 && c <= 0x11c2));
+        return c >= 0x300 && (ran_unicode_is_mark(c) || (c >= 0x1161 && c <= 0x11c2));
 }
 
-unsigned unicode_combining_class(int32_t c)
+unsigned ran_unicode_combining_class(int32_t c)
 {
         return (unsigned)utf8proc_get_property(c)->combining_class;
 }
 
-size_t unicode_put(char *s, int32_t c)
+size_t ran_unicode_put(char *s, int32_t c)
 {
         return (size_t)utf8proc_encode_char(c, (utf8proc_uint8_t *)s);
 }
 
-int32_t unicode_get(const char *s, size_t n, size_t *length)
+int32_t ran_unicode_get(const char *s, size_t n, size_t *length)
 {
         utf8proc_int32_t c;
         utf8proc_ssize_t taken =
@@ -113,7 +113,7 @@ int32_t unicode_get(const char *s, size_t n, size_t *length)
         return taken > 0 ? c : -1;
 }
 
-bool unicode_valid(const char *s, size_t n)
+bool ran_unicode_valid(const char *s, size_t n)
 {
         size_t length = 1;
 
@@ -122,7 +122,7 @@ bool unicode_valid(const char *s, size_t n)
         return length > 0;
 }
 
-size_t unicode_length(const char *s, size_t n)
+size_t ran_unicode_length(const char *s, size_t n)
 {
         size_t length = 1;
 
@@ -131,7 +131,7 @@ size_t unicode_length(const char *s, size_t n)
         return length;
 }
 
-size_t unicode_count(const char *s, size_t n)
+size_t ran_unicode_count(const char *s, size_t n)
 {
         size_t count = 0;
 

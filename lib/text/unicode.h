@@ -8,31 +8,31 @@
 #include <stdint.h>
 
 /* The property White_Space. */
-bool unicode_is_space(int32_t c);
+bool ran_unicode_is_space(int32_t c);
 /* Every ASCII character that is neither letter, digit, space nor control ("$" and "`" too), and the
  * categories P*. */
-bool unicode_is_punct(int32_t c);
+bool ran_unicode_is_punct(int32_t c);
 /* What \\w is in the regular expressions of Hugging Face: letters, marks, digits, connectors. */
-bool unicode_is_word(int32_t c);
+bool ran_unicode_is_word(int32_t c);
 /* The CJK ideographs that BERT sets apart; kana and hangul are none. */
-bool unicode_is_cjk(int32_t c);
+bool ran_unicode_is_cjk(int32_t c);
 /* Categories Cc and Cf, U+0000 and U+FFFD, but not tab, line feed and carriage return. */
-bool unicode_is_control(int32_t c);
-bool unicode_is_private(int32_t c);         /* Co */
-bool unicode_is_nonspacing_mark(int32_t c); /* Mn */
-bool unicode_is_mark(int32_t c);            /* Mn, Mc and Me */
+bool ran_unicode_is_control(int32_t c);
+bool ran_unicode_is_private(int32_t c);         /* Co */
+bool ran_unicode_is_nonspacing_mark(int32_t c); /* Mn */
+bool ran_unicode_is_mark(int32_t c);            /* Mn, Mc and Me */
 /* May c join a starter before it, under canonical composition? Never wrongly "no". */
-bool unicode_may_compose(int32_t c);
-unsigned unicode_combining_class(int32_t c);
+bool ran_unicode_may_compose(int32_t c);
+unsigned ran_unicode_combining_class(int32_t c);
 
 /* Appends c as UTF-8 at s (4 bytes of room); returns how many bytes it took. */
-size_t unicode_put(char *s, int32_t c);
-bool unicode_valid(const char *s, size_t n); /* is it well-formed UTF-8? */
+size_t ran_unicode_put(char *s, int32_t c);
+bool ran_unicode_valid(const char *s, size_t n); /* is it well-formed UTF-8? */
 /* The first character of n > 0 bytes, and its length; -1 and 1 when they do not begin with one. */
-int32_t unicode_get(const char *s, size_t n, size_t *length);
+int32_t ran_unicode_get(const char *s, size_t n, size_t *length);
 /* Bytes of the first character of well-formed UTF-8; n > 0. */
-size_t unicode_length(const char *s, size_t n);
+size_t ran_unicode_length(const char *s, size_t n);
 /* Code points of well-formed UTF-8. */
-size_t unicode_count(const char *s, size_t n);
+size_t ran_unicode_count(const char *s, size_t n);
 
 #endif

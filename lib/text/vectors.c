@@ -11,6 +11,7 @@
  * nowhere else: words of some files hold U+00A0 or U+0085. A file of many gigabytes goes through a
  * buffer of a row; only the rows of words that the vocabulary has are kept.
  */
+#include "base/error.h"
 #include "text/tokenizer.h"
 
 #include <errno.h>
@@ -251,6 +252,7 @@ struct ran_vectors *ran_vectors_open(const char *path, size_t dim, struct ran_er
 {
         struct ran_vectors *v = ran_alloc(1, sizeof *v, err);
 
+        err = ran_error_or_spare(err);
         if (v == NULL)
                 return NULL;
         v->path = path;
@@ -526,6 +528,7 @@ int ran_vectors_read(struct ran_vectors *v, const struct ran_tokenizer *t, struc
         struct filling f = {.t = t, .to = to, .report = report};
         int code = RAN_ENOMEM;
 
+        err = ran_error_or_spare(err);
         if (to->V != V || to->D != v->width)
                 return ran_fail(err, RAN_EINVAL,
                                 "%s: %zu numbers a word do not fit an embedding of %zu by %zu",
@@ -601,6 +604,7 @@ int ran_vectors_want(struct ran_vectors *v, size_t n, struct ran_counter *c, siz
         const char *word = NULL;
         int code = RAN_OK;
 
+        err = ran_error_or_spare(err);
         *wanted = 0;
         for (size_t i = 0, from = 0; i < n && whole > 0 && code == RAN_OK; i++, from += whole) {
                 code = look_word(v, from, &word, &length, &whole, err);

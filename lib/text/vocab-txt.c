@@ -16,7 +16,7 @@ static int add_lines(struct ran_tokenizer *t, const char *data, size_t n, struct
                         length--;
                 if (memchr(data + pos, 0, length) != NULL)
                         return ran_fail(err, RAN_EFORMAT, "line %zu holds U+0000", t->pieces.n + 1);
-                int code = tokenizer_add(t, data + pos, length, &why);
+                int code = ran_tokenizer_add(t, data + pos, length, &why);
                 if (code != RAN_OK)
                         return ran_fail(err, code, "line %zu: %s", t->pieces.n + 1, why.text);
                 pos = end + (newline != NULL);
@@ -36,7 +36,7 @@ static int mark_special(struct ran_tokenizer *t, struct ran_error *err)
                 const char *piece = ran_tokenizer_piece(t, (uint32_t)id, &n);
                 for (size_t i = 0; piece != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
                         if (n == strlen(names[i]) && memcmp(piece, names[i], n) == 0)
-                                code = tokenizer_add_special(t, &token, err);
+                                code = ran_tokenizer_add_special(t, &token, err);
                 }
         }
         return code;
@@ -45,24 +45,25 @@ static int mark_special(struct ran_tokenizer *t, struct ran_error *err)
 static int fill(struct ran_tokenizer *t, const char *data, size_t n,
                 const struct ran_vocab_settings *settings, bool special, struct ran_error *err)
 {
-        int code = text_rules_set(&t->rules, settings, err);
+        int code = ran_text_rules_set(&t->rules, settings, err);
 
         t->max_chars = settings->max_word;
         t->attach = settings->split_at == RAN_SPLIT_PUNCTUATION;
         if (code == RAN_OK)
-                code = tokenizer_set_prefix(t, TOKENIZER_PREFIX, err);
+                code = ran_tokenizer_set_prefix(t, TOKENIZER_PREFIX, err);
         if (code == RAN_OK)
                 code = add_lines(t, data, n, err);
         if (code == RAN_OK && special)
                 code = mark_special(t, err);
-        return code == RAN_OK ? tokenizer_finish(t, tokenizer_reserved[RAN_UNK], err) : code;
+        return code == RAN_OK ? ran_tokenizer_finish(t, ran_tokenizer_reserved[RAN_UNK], err)
+                              : code;
 }
 
 struct ran_tokenizer *ran_tokenizer_import(const char *vocab_txt, size_t n,
                                            const struct ran_vocab_settings *settings, bool special,
                                            struct ran_error *err)
 {
-        struct ran_tokenizer *t = tokenizer_new(TOKENIZER_WORDPIECE, err);
+        struct ran_tokenizer *t = ran_tokenizer_new(TOKENIZER_WORDPIECE, err);
 
         if (t != NULL && fill(t, vocab_txt, n, settings, special, err) != RAN_OK) {
                 ran_tokenizer_free(t);
@@ -93,7 +94,7 @@ static int set_notice(struct ran_tokenizer *t, bool cased, struct ran_error *err
         return t->notice != NULL ? RAN_OK : ran_fail(err, RAN_ENOMEM, "out of memory");
 }
 
-struct ran_tokenizer *tokenizer_read_lines(const char *data, size_t n, struct ran_error *err)
+struct ran_tokenizer *ran_tokenizer_read_lines(const char *data, size_t n, struct ran_error *err)
 {
         bool cased = ran_vocab_txt_is_cased(data, n);
         struct ran_vocab_settings bert = {

@@ -9,10 +9,10 @@ static size_t spell(const struct ran_tokenizer *t, const char *word, size_t n, u
 
         for (size_t pos = 0, size; pos < n; pos += size) {
                 size_t head = pos > 0 ? t->prefix_n : 0;
-                uint64_t hash = pos > 0 ? t->prefix_hash : strings_start;
-                size = unicode_length(word + pos, n - pos);
-                uint32_t id = strings_find(&t->pieces, strings_hash(hash, word + pos, size),
-                                           t->prefix, head, word + pos, size);
+                uint64_t hash = pos > 0 ? t->prefix_hash : ran_strings_start;
+                size = ran_unicode_length(word + pos, n - pos);
+                uint32_t id = ran_strings_find(&t->pieces, strings_hash(hash, word + pos, size),
+                                               t->prefix, head, word + pos, size);
                 if (id == STRINGS_NONE)
                         return 0;
                 row[length++] = id;
@@ -20,14 +20,14 @@ static size_t spell(const struct ran_tokenizer *t, const char *word, size_t n, u
         return length;
 }
 
-int learn_wordpiece(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
+int ran_learn_wordpiece(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
 {
         size_t before = t->pieces.n;
-        int code = learn_alphabet(c, t, err);
+        int code = ran_learn_alphabet(c, t, err);
 
         if (code == RAN_OK && t->pieces.n == before)
                 code = ran_fail(err, RAN_EINVAL,
                                 "a vocabulary of %zu pieces has no room for a single character",
                                 c->settings.vocab_size);
-        return code == RAN_OK ? learn_joins(c, t, spell, err) : code;
+        return code == RAN_OK ? ran_learn_joins(c, t, spell, err) : code;
 }

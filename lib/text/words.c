@@ -19,14 +19,15 @@ enum byte_class {
 
 static enum byte_class class_of(const struct text_rules *r, int32_t c)
 {
-        if (unicode_is_space(c))
+        if (ran_unicode_is_space(c))
                 return BYTE_SPACE;
         if (r->split == SPLIT_RUNS)
-                return unicode_is_word(c) ? BYTE_WORD : BYTE_PUNCT;
-        return r->split == RAN_SPLIT_PUNCTUATION && unicode_is_punct(c) ? BYTE_PUNCT : BYTE_WORD;
+                return ran_unicode_is_word(c) ? BYTE_WORD : BYTE_PUNCT;
+        return r->split == RAN_SPLIT_PUNCTUATION && ran_unicode_is_punct(c) ? BYTE_PUNCT
+                                                                            : BYTE_WORD;
 }
 
-int text_rules_prepare(struct text_rules *r, struct ran_error *err)
+int ran_text_rules_prepare(struct text_rules *r, struct ran_error *err)
 {
         struct glyphs glyphs = {0}, spare = {0};
         int code = RAN_OK;
@@ -37,19 +38,19 @@ int text_rules_prepare(struct text_rules *r, struct ran_error *err)
         for (int b = 0; b < 0x80 && code == RAN_OK; b++) {
                 char byte = (char)b;
                 size_t points;
-                code = normalizer_apply(&r->normal, &byte, 1, &glyphs, &spare, &points, err);
+                code = ran_normalizer_apply(&r->normal, &byte, 1, &glyphs, &spare, &points, err);
                 if (code != RAN_OK || glyphs.n != 1 || glyphs.at[0].c >= 0x80)
                         continue;
                 r->fold[b] = (unsigned char)glyphs.at[0].c;
                 r->class[b] = class_of(r, glyphs.at[0].c);
                 r->word[b] = r->class[b] == BYTE_WORD ? r->fold[b] : 0;
         }
-        glyphs_release(&glyphs);
-        glyphs_release(&spare);
+        ran_glyphs_release(&glyphs);
+        ran_glyphs_release(&spare);
         return code;
 }
 
-void text_rules_release(struct text_rules *r)
+void ran_text_rules_release(struct text_rules *r)
 {
         free(r->normal.eol);
         *r = (struct text_rules){0};
@@ -81,8 +82,8 @@ static bool is_border(const struct words *w, size_t pos)
         utf8proc_ssize_t length = utf8proc_iterate((const utf8proc_uint8_t *)w->text + pos,
                                                    (utf8proc_ssize_t)(w->n - pos), &c);
 
-        return length > 1 && !unicode_may_compose(c) && unicode_combining_class(c) == 0 &&
-               (class_of(w->rules, c) != BYTE_WORD || (w->rules->cjk && unicode_is_cjk(c)));
+        return length > 1 && !ran_unicode_may_compose(c) && ran_unicode_combining_class(c) == 0 &&
+               (class_of(w->rules, c) != BYTE_WORD || (w->rules->cjk && ran_unicode_is_cjk(c)));
 }
 
 static size_t end_of_stretch(const struct words *w, size_t begin)
@@ -99,8 +100,8 @@ static bool normalise_stretch(struct words *w, size_t begin, struct ran_error *e
 {
         size_t end = end_of_stretch(w, begin), points;
 
-        w->code = normalizer_apply(&w->rules->normal, w->text + begin, end - begin,
-                                   &w->scratch->glyphs, &w->scratch->spare, &points, err);
+        w->code = ran_normalizer_apply(&w->rules->normal, w->text + begin, end - begin,
+                                       &w->scratch->glyphs, &w->scratch->spare, &points, err);
         w->first = w->points;
         w->glyph = 0;
         w->glyphs_end = w->code == RAN_OK ? w->scratch->glyphs.n : 0;
@@ -123,7 +124,7 @@ static bool put_glyphs(struct words *w, size_t begin, size_t end, size_t *n, str
         scratch->bytes = bytes;
         *n = 0;
         for (size_t i = begin; i < end; i++)
-                *n += unicode_put(bytes + *n, scratch->glyphs.at[i].c);
+                *n += ran_unicode_put(bytes + *n, scratch->glyphs.at[i].c);
         return true;
 }
 
@@ -133,7 +134,7 @@ static bool next_of_stretch(struct words *w, struct word *word, bool *found, str
         const struct glyph *at = w->scratch->glyphs.at;
         size_t i = w->glyph;
 
-        while (i < w->glyphs_end && unicode_is_space(at[i].c))
+        while (i < w->glyphs_end && ran_unicode_is_space(at[i].c))
                 i++;
         size_t begin = i;
         enum byte_class class = BYTE_WORD;
@@ -230,8 +231,8 @@ static bool make_whole(struct words *w, struct ran_error *err)
         bool there = w->n > 0 && w->text[0] == ' ' && !w->rules->always;
         if (w->rules->normal.n == 0 && (!w->lead || there))
                 return true;
-        w->code = normalizer_apply(&w->rules->normal, w->text, w->n, glyphs, &w->scratch->spare,
-                                   &points, err);
+        w->code = ran_normalizer_apply(&w->rules->normal, w->text, w->n, glyphs, &w->scratch->spare,
+                                       &points, err);
         if (w->code == RAN_OK && w->lead)
                 w->code = add_lead(glyphs, w->rules->always, err);
         if (w->code != RAN_OK || !put_glyphs(w, 0, glyphs->n, &w->n, err))
@@ -269,14 +270,14 @@ static size_t meta_word(const char *s, size_t n)
 static size_t cut_word(const struct text_rules *r, const char *s, size_t n, size_t *chars)
 {
         if (r->split == RAN_SPLIT_GPT2)
-                return gpt2_word(s, n, chars);
+                return ran_gpt2_word(s, n, chars);
         if (r->split == SPLIT_GPT4)
-                return gpt4_word(s, n, r->digits, chars);
+                return ran_gpt4_word(s, n, r->digits, chars);
         if (r->split == SPLIT_META && !r->uncut)
                 n = meta_word(s, n);
-        if (!unicode_valid(s, n))
+        if (!ran_unicode_valid(s, n))
                 return 0;
-        *chars = unicode_count(s, n);
+        *chars = ran_unicode_count(s, n);
         return n;
 }
 
@@ -285,12 +286,12 @@ static size_t cut_between_digits(struct words *w, size_t *chars)
 {
         const char *s = w->text + w->pos;
         size_t left = w->n - w->pos;
-        size_t n = w->pos < w->digit ? 0 : gpt2_digits(s, left, w->rules->digits, chars);
+        size_t n = w->pos < w->digit ? 0 : ran_gpt2_digits(s, left, w->rules->digits, chars);
 
         if (n > 0)
                 return n;
         if (w->pos >= w->digit)
-                w->digit = w->pos + gpt2_until_digit(s, left);
+                w->digit = w->pos + ran_gpt2_until_digit(s, left);
         return cut_word(w->rules, s, w->digit - w->pos, chars);
 }
 
@@ -324,8 +325,8 @@ static bool next_of_whole(struct words *w, struct word *word, struct ran_error *
         return true;
 }
 
-void words_begin(struct words *w, const struct text_rules *rules, struct word_scratch *scratch,
-                 const char *text, size_t n, size_t points)
+void ran_words_begin(struct words *w, const struct text_rules *rules, struct word_scratch *scratch,
+                     const char *text, size_t n, size_t points)
 {
         w->rules = rules;
         w->scratch = scratch;
@@ -341,7 +342,7 @@ void words_begin(struct words *w, const struct text_rules *rules, struct word_sc
         w->code = RAN_OK;
 }
 
-bool words_next(struct words *w, struct word *word, struct ran_error *err)
+bool ran_words_next(struct words *w, struct word *word, struct ran_error *err)
 {
         if (w->rules->split >= RAN_SPLIT_GPT2)
                 return next_of_whole(w, word, err);
@@ -367,7 +368,7 @@ bool words_next(struct words *w, struct word *word, struct ran_error *err)
         }
 }
 
-void word_extent(const struct word *word, size_t from, size_t to, size_t *begin, size_t *end)
+void ran_word_extent(const struct word *word, size_t from, size_t to, size_t *begin, size_t *end)
 {
         if (word->glyphs == NULL) {
                 *begin = word->first + from;
@@ -384,10 +385,10 @@ void word_extent(const struct word *word, size_t from, size_t to, size_t *begin,
         *end = word->first + high;
 }
 
-void word_scratch_release(struct word_scratch *scratch)
+void ran_word_scratch_release(struct word_scratch *scratch)
 {
-        glyphs_release(&scratch->glyphs);
-        glyphs_release(&scratch->spare);
+        ran_glyphs_release(&scratch->glyphs);
+        ran_glyphs_release(&scratch->spare);
         free(scratch->bytes);
         *scratch = (struct word_scratch){0};
 }

@@ -31,7 +31,7 @@ enum {
 /* What SentencePiece writes for a space, U+2581. */
 #define WORDS_META "\xe2\x96\x81"
 
-/* How text is cut into words. Fill normal, split and lead, then call text_rules_prepare. */
+/* How text is cut into words. Fill normal, split and lead, then call ran_text_rules_prepare. */
 struct text_rules {
         struct normalizer normal;
         int split;   /* RAN_SPLIT_... or SPLIT_... */
@@ -46,11 +46,11 @@ struct text_rules {
         unsigned char word[256]; /* the same, but 0 for all that are not of class BYTE_WORD */
         bool cjk;                /* ideographs stand alone */
 };
-int text_rules_prepare(struct text_rules *r, struct ran_error *err);
-void text_rules_release(struct text_rules *r);
+int ran_text_rules_prepare(struct text_rules *r, struct ran_error *err);
+void ran_text_rules_release(struct text_rules *r);
 /* The rules that settings ask for; *r must be zero. */
-int text_rules_set(struct text_rules *r, const struct ran_vocab_settings *settings,
-                   struct ran_error *err);
+int ran_text_rules_set(struct text_rules *r, const struct ran_vocab_settings *settings,
+                       struct ran_error *err);
 
 /* A word, valid until the next call. */
 struct word {
@@ -61,11 +61,11 @@ struct word {
          * glyphs is set, [first + glyphs[k].begin, first + glyphs[k].end). */
         size_t first;
         const struct glyph *glyphs;
-        bool keyed; /* key is that of known_key; never of a longer word */
+        bool keyed; /* key is that of ran_known_key; never of a longer word */
         uint64_t key[KNOWN_KEY];
 };
 /* The code points of the text that characters [from, to) of a word came from, to > from. */
-void word_extent(const struct word *word, size_t from, size_t to, size_t *begin, size_t *end);
+void ran_word_extent(const struct word *word, size_t from, size_t to, size_t *begin, size_t *end);
 
 /* Memory for reading words, reused from text to text. Zero-initialise. */
 struct word_scratch {
@@ -73,7 +73,7 @@ struct word_scratch {
         char *bytes;
         size_t cap;
 };
-void word_scratch_release(struct word_scratch *scratch);
+void ran_word_scratch_release(struct word_scratch *scratch);
 
 /* A walk through the words of a text. */
 struct words {
@@ -85,16 +85,16 @@ struct words {
         size_t glyph;      /* next one of scratch->glyphs, */
         size_t glyphs_end; /* of so many, */
         size_t first;      /* which count from this code point */
-        bool lead;         /* as in rules; may be set after words_begin */
+        bool lead;         /* as in rules; may be set after ran_words_begin */
         bool whole;        /* splitting as GPT-2: the text has been made ready */
         size_t digit;      /* where digits are cut off: the byte of the next one, if behind pos */
         int code;          /* RAN_OK, or why the walk ended early */
         unsigned char buffer[WORDS_SHORT];
 };
 /* points: how many code points of the document come before text. */
-void words_begin(struct words *w, const struct text_rules *rules, struct word_scratch *scratch,
-                 const char *text, size_t n, size_t points);
+void ran_words_begin(struct words *w, const struct text_rules *rules, struct word_scratch *scratch,
+                     const char *text, size_t n, size_t points);
 /* False at the end, or on failure: w->code says which. */
-bool words_next(struct words *w, struct word *word, struct ran_error *err);
+bool ran_words_next(struct words *w, struct word *word, struct ran_error *err);
 
 #endif

@@ -3,6 +3,7 @@
 #include "math/simd.h"
 #include "model/encoder.h"
 #include "model/lm.h"
+#include "model/model.h"
 #include "model/tagger.h"
 #include "train/loss.h"
 #include "train/reduce.h"
@@ -19,8 +20,9 @@ int ran_batcher_init(struct ran_batcher *k, const struct ran_config *c, const st
         struct ran_layout layout;
 
         *k = (struct ran_batcher){.c = c, .p = p, .V = V, .C = C, .data = data, .pool = pool};
-        if (ran_layout_init(&layout, c, C, err) != RAN_OK)
-                return RAN_EINVAL;
+        int rc = ran_layout_init(&layout, c, C, err);
+        if (rc != RAN_OK)
+                return rc;
         size_t size = layout.size;
         ran_layout_release(&layout);
         if (ran_tree_init(&k->tree, c, C, size, err) != RAN_OK)
@@ -75,15 +77,52 @@ int ran_batcher_balance(struct ran_batcher *k, struct ran_error *err)
         return RAN_OK;
 }
 
-int ran_batch_check(const struct ran_dataset *d, const struct ran_config *c, size_t V,
-                    struct ran_error *err)
+/* What a document should be told as, of C classes; unknown: also as one of others. */
+static int check_labels(const struct ran_dataset *d, size_t b, const struct ran_config *c, size_t C,
+                        bool unknown, struct ran_error *err)
+{
+        size_t from = d->label_first[b], to = d->label_first[b + 1];
+
+        if (c->task == RAN_TASK_CLASSIFY && !c->multilabel && to - from != 1)
+                return ran_fail(err, RAN_EINVAL, "a document has %zu labels, where one is wanted",
+                                to - from);
+        for (size_t i = from; i < to; i++)
+                if (d->labels[i] >= C && !(unknown && d->labels[i] == RAN_LABEL_UNKNOWN))
+                        return ran_fail(err, RAN_EINVAL, "label %u is none of %zu classes",
+                                        (unsigned)d->labels[i], C);
+        return RAN_OK;
+}
+
+static int check_documents(const struct ran_dataset *d, const struct ran_config *c, size_t C,
+                           bool unknown, struct ran_error *err)
+{
+        int rc = RAN_OK;
+
+        for (size_t b = 0; b < d->B && rc == RAN_OK; b++) {
+                const struct ran_document doc = ran_dataset_document(d, b);
+
+                if (doc.L == 0)
+                        rc = ran_fail(err, RAN_EINVAL, "a document without tokens");
+                if (rc == RAN_OK)
+                        rc = ran_check_places(&doc, err);
+                if (rc == RAN_OK && !ran_is_tied(c))
+                        rc = check_labels(d, b, c, C, unknown, err);
+        }
+        return rc;
+}
+
+int ran_batch_check(const struct ran_dataset *d, const struct ran_config *c, size_t V, size_t C,
+                    bool unknown, struct ran_error *err)
 {
         size_t B = d != NULL ? d->B : 0, tokens = B > 0 ? d->first[B] : 0;
 
-        if (B > 0 && (c->task == RAN_TASK_LM) != (d->sources != NULL))
-                return ran_fail(err, RAN_EINVAL, "the documents are for another task");
-        if (B > 0 && c->task == RAN_TASK_MLM && d->places == NULL)
+        if (B == 0)
+                return RAN_OK;
+        if (c->task == RAN_TASK_MLM && d->places == NULL)
                 return ran_fail(err, RAN_EINVAL, "the documents do not say where words begin");
+        if ((c->task == RAN_TASK_LM) != (d->sources != NULL) ||
+            (c->task == RAN_TASK_TAG || c->task == RAN_TASK_MLM) != (d->places != NULL))
+                return ran_fail(err, RAN_EINVAL, "the documents are for another task");
         for (size_t b = 0; b < B && c->mask == RAN_MASK_CAUSAL; b++)
                 if (d->sources[b] > 0)
                         return ran_fail(err, RAN_EINVAL,
@@ -97,7 +136,7 @@ int ran_batch_check(const struct ran_dataset *d, const struct ran_config *c, siz
                 if (d->spelling[i] >= c->spelling)
                         return ran_fail(err, RAN_EINVAL, "there is no bucket %u of spelling",
                                         (unsigned)d->spelling[i]);
-        for (size_t i = 0; B > 0 && d->given && i < d->label_first[B]; i++)
+        for (size_t i = 0; d->given && i < d->label_first[B]; i++)
                 if (d->labels[i] >= V)
                         return ran_fail(err, RAN_EINVAL,
                                         "id %u is not in the vocabulary of %zu pieces",
@@ -107,7 +146,7 @@ int ran_batch_check(const struct ran_dataset *d, const struct ran_config *c, siz
                         return ran_fail(err, RAN_EINVAL,
                                         "id %u is not in the vocabulary of %zu pieces",
                                         (unsigned)d->ids[i], V);
-        return RAN_OK;
+        return check_documents(d, c, C, unknown, err);
 }
 
 /* ---- shards --------------------------------------------------------------------------------- */

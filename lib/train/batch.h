@@ -59,10 +59,11 @@ int ran_batcher_init(struct ran_batcher *k, const struct ran_config *c, const st
 void ran_batcher_release(struct ran_batcher *k);
 /* Weights that make every class count the same: B / (C n_c). */
 int ran_batcher_balance(struct ran_batcher *k, struct ran_error *err);
-/* RAN_EINVAL where d (may be NULL) is not for this task, an id of it is not below V, or its
- * spelling is not as c wants it. */
-int ran_batch_check(const struct ran_dataset *d, const struct ran_config *c, size_t V,
-                    struct ran_error *err);
+/* RAN_EINVAL where d (may be NULL) is not for this task, an id of it is not below V, a label none of
+ * C classes, a word at no token, a document without any, or its spelling is not as c wants it.
+ * unknown: labels may be RAN_LABEL_UNKNOWN. */
+int ran_batch_check(const struct ran_dataset *d, const struct ran_config *c, size_t V, size_t C,
+                    bool unknown, struct ran_error *err);
 /* Mean loss of the pieces piece[0..n) and its gradient, to be handed back with ran_tree_give; on
  * all ranks, of the same pieces. */
 int ran_batch_gradient(struct ran_batcher *k, const struct ran_piece *piece, size_t n, double *loss,

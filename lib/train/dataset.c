@@ -6,6 +6,7 @@
  * end they are ordered by the bytes of their names, so that the numbers in a model depend on the
  * names alone and not on the order of the records.
  */
+#include "base/error.h"
 #include "text/strings.h"
 
 #include <stdlib.h>
@@ -21,7 +22,7 @@ struct ran_known_names {
 static void forget_names(struct ran_dataset *d)
 {
         if (d->known != NULL)
-                strings_release(&d->known->names);
+                ran_strings_release(&d->known->names);
         free(d->known);
         d->known = NULL;
 }
@@ -41,8 +42,8 @@ static int add_class(struct ran_dataset *d, const char *name, size_t n, struct r
                 return RAN_ENOMEM;
         if (n > 0)
                 memcpy(copy, name, n);
-        if (strings_add(&d->known->names, strings_hash(strings_start, copy, n), copy, n, err) ==
-            STRINGS_NONE) {
+        if (ran_strings_add(&d->known->names, strings_hash(ran_strings_start, copy, n), copy, n,
+                            err) == STRINGS_NONE) {
                 free(copy);
                 return RAN_ENOMEM;
         }
@@ -53,16 +54,17 @@ static int add_class(struct ran_dataset *d, const char *name, size_t n, struct r
 int ran_dataset_label(struct ran_dataset *d, const char *name, size_t n, uint32_t *label,
                       struct ran_error *err)
 {
-        if (memchr(name, '\0', n) != NULL)
+        if (n > 0 && memchr(name, '\0', n) != NULL)
                 return ran_fail(err, RAN_EFORMAT, "a label cannot hold U+0000");
         *label = RAN_LABEL_UNKNOWN;
         if (d->known != NULL)
-                *label = strings_find(&d->known->names, strings_hash(strings_start, name, n), "", 0,
-                                      name, n);
+                *label = ran_strings_find(&d->known->names,
+                                          strings_hash(ran_strings_start, name, n), "", 0, name, n);
         if (*label != RAN_LABEL_UNKNOWN || d->fixed)
                 return RAN_OK;
-        if (add_class(d, name, n, err) != RAN_OK)
-                return RAN_ENOMEM;
+        int code = add_class(d, name, n, err);
+        if (code != RAN_OK)
+                return code;
         *label = (uint32_t)d->C - 1;
         return RAN_OK;
 }
@@ -71,11 +73,12 @@ _Static_assert(RAN_LABEL_UNKNOWN == STRINGS_NONE, "a name that is not known is n
 int ran_dataset_set_classes(struct ran_dataset *d, char *const *names, size_t C,
                             struct ran_error *err)
 {
-        for (size_t c = 0; c < C; c++)
-                if (add_class(d, names[c], strlen(names[c]), err) != RAN_OK)
-                        return RAN_ENOMEM;
-        d->fixed = true;
-        return RAN_OK;
+        int code = RAN_OK;
+
+        for (size_t c = 0; c < C && code == RAN_OK; c++)
+                code = add_class(d, names[c], strlen(names[c]), err);
+        d->fixed = code == RAN_OK;
+        return code;
 }
 
 /* ---- documents ------------------------------------------------------------------------------ */
@@ -181,6 +184,7 @@ static int append_document(struct ran_dataset *d, const uint32_t *ids, size_t L,
 int ran_dataset_add(struct ran_dataset *d, const uint32_t *ids, size_t L, const uint32_t *labels,
                     size_t n, double weight, struct ran_error *err)
 {
+        err = ran_error_or_spare(err);
         if (append_document(d, ids, L, NULL, labels, n, err) != RAN_OK)
                 return err->code;
         d->weight[d->B++] = (float)weight;
@@ -193,6 +197,7 @@ int ran_dataset_add_words(struct ran_dataset *d, const uint32_t *ids, size_t L,
                           const uint32_t *places, const uint32_t *tags, size_t n, double weight,
                           struct ran_error *err)
 {
+        err = ran_error_or_spare(err);
         if (append_document(d, ids, L, places, tags, n, err) != RAN_OK)
                 return err->code;
         d->weight[d->B++] = (float)weight;
@@ -204,6 +209,7 @@ int ran_dataset_add_text(struct ran_dataset *d, const uint32_t *ids, size_t L, s
 {
         uint32_t n = (uint32_t)sources;
 
+        err = ran_error_or_spare(err);
         if (L < 2 || sources >= L)
                 return ran_fail(err, RAN_EINVAL,
                                 "of %zu ids, %zu of them source, there is none to predict", L,
@@ -223,6 +229,7 @@ int ran_dataset_continue(struct ran_dataset *d, const uint32_t *ids, size_t L,
 {
         size_t at = d->first[d->B], label_at = d->label_first[d->B], from = at - d->first[d->B - 1];
 
+        err = ran_error_or_spare(err);
         if (L > UINT32_MAX - from)
                 return ran_fail(err, RAN_EINVAL, "a document of more than %zu tokens is too long",
                                 from);
@@ -238,6 +245,7 @@ int ran_dataset_spell(struct ran_dataset *d, const uint32_t *spelling, size_t L,
 {
         size_t end = d->first[d->B];
 
+        err = ran_error_or_spare(err);
         if (end > SIZE_MAX / RAN_SPELLING)
                 return ran_fail(err, RAN_ENOMEM, "the documents are larger than memory can be");
         return append(d, &d->spool.spelling, &d->spelling, (end - L) * RAN_SPELLING, spelling,
@@ -249,6 +257,7 @@ int ran_dataset_soften(struct ran_dataset *d, const uint32_t *labels, const floa
 {
         size_t b = d->B - 1, at = d->soft_first != NULL ? d->soft_first[b] : 0;
 
+        err = ran_error_or_spare(err);
         if (append(d, &d->spool.soft_labels, &d->soft_labels, at, labels, n, err) != RAN_OK ||
             reserve(d, &d->spool.soft, &d->soft, at + n, sizeof *d->soft, err) != RAN_OK ||
             reserve(d, &d->spool.soft_first, &d->soft_first, b + 2, sizeof *d->first, err) !=
@@ -273,6 +282,7 @@ int ran_dataset_group(struct ran_dataset *d, const char *name, size_t n, struct 
 {
         size_t b = d->B - 1;
 
+        err = ran_error_or_spare(err);
         if (reserve(d, &d->spool.group, &d->group, b + 1, sizeof *d->group, err) != RAN_OK)
                 return err->code;
         d->group[b] = n > 0 ? number_of(name, n) : b;
@@ -367,13 +377,31 @@ static int order_classes(struct ran_dataset *d, struct ran_error *err)
         return code;
 }
 
+/* Whether there is a class for each of n labels. */
+static int check_labels(const struct ran_dataset *d, const uint32_t *labels, size_t n,
+                        struct ran_error *err)
+{
+        for (size_t i = 0; i < n; i++)
+                if (labels[i] >= d->C)
+                        return ran_fail(err, RAN_EINVAL, "label %u is none of %zu classes",
+                                        (unsigned)labels[i], d->C);
+        return RAN_OK;
+}
+
 int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err)
 {
+        bool order = !d->fixed && d->C > 0; /* those of language models are no classes */
+
+        err = ran_error_or_spare(err);
         if (reserve_document(d, err) != RAN_OK) /* so that first[0] is there without any */
                 return err->code;
-        if (d->fixed && d->soft_first != NULL && order_soft(d, NULL, err) != RAN_OK)
+        if ((order && check_labels(d, d->labels, d->label_first[d->B], err) != RAN_OK) ||
+            (d->soft_first != NULL &&
+             check_labels(d, d->soft_labels, d->soft_first[d->B], err) != RAN_OK))
+                return RAN_EINVAL;
+        if (!order && d->soft_first != NULL && order_soft(d, NULL, err) != RAN_OK)
                 return RAN_ENOMEM;
-        if (!d->fixed && order_classes(d, err) != RAN_OK)
+        if (order && order_classes(d, err) != RAN_OK)
                 return RAN_ENOMEM;
         forget_names(d);
         d->fixed = true;

@@ -1,4 +1,5 @@
 /* estimate.c - what a training run will cost, from sizes alone. */
+#include "base/error.h"
 #include "train/trainer.h"
 #include "model/lm.h"
 
@@ -143,6 +144,7 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
         double C_wide = c->wide > 0 ? (double)C : 0;
         int rc = ran_config_check(c, err);
 
+        err = ran_error_or_spare(err);
         if (rc == RAN_OK)
                 rc = ran_train_settings_check(job->settings, c, err);
         if (rc == RAN_OK && !ran_table_shape(&table, c, V))
@@ -160,6 +162,8 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
                 size_t L = d->first[b + 1] - d->first[b];
                 double all = 0;
 
+                if (L == 0)
+                        return ran_fail(err, RAN_EINVAL, "a document without tokens");
                 if (c->encoder == RAN_ENCODER_TRANSFORMER && scores(c, L, &all, err) != RAN_OK)
                         return err->code;
                 e->flops += 3 * (flops_per_document(c, (double)L, all) +

@@ -1,4 +1,5 @@
 /* gradients.c - loss and gradients of one batch as a file, so that anyone can compare them. */
+#include "base/error.h"
 #include "model/model.h"
 #include "train/batch.h"
 
@@ -119,14 +120,17 @@ static int dump(const struct ran_model *m, struct ran_batcher *k, size_t documen
 int ran_dump_gradients(const char *model, const struct ran_dataset *data, size_t documents,
                        struct ran_pool *pool, const char *output, struct ran_error *err)
 {
-        struct ran_model *m = ran_model_open(model, false, err);
         struct ran_batcher k = {0};
+        struct ran_model *m;
         int rc;
 
+        err = ran_error_or_spare(err);
+        m = ran_model_open(model, false, err);
         if (m == NULL)
                 return err->code;
-        rc = data->B > 0 && documents > 0 ? ran_batch_check(data, &m->config, m->V, err)
-                                          : ran_fail(err, RAN_EINVAL, "gradients of no documents");
+        rc = data->B > 0 && documents > 0
+                     ? ran_batch_check(data, &m->config, m->V, m->C, false, err)
+                     : ran_fail(err, RAN_EINVAL, "gradients of no documents");
         if (rc == RAN_OK)
                 rc = ran_batcher_init(&k, &m->config, &m->params, m->V, m->C, data, pool, err);
         if (rc == RAN_OK && m->config.task == RAN_TASK_MLM)

@@ -23,14 +23,15 @@ static int compare_drawn(const void *a, const void *b)
         return (x->document > y->document) - (x->document < y->document);
 }
 
-static bool has_one_label(const struct ran_dataset *d, size_t b)
-{
-        return !d->multilabel && d->places == NULL && d->label_first[b + 1] > d->label_first[b];
-}
-
 static uint32_t label_of(const struct ran_dataset *d, size_t b)
 {
         return d->labels[d->label_first[b]];
+}
+
+static bool has_one_label(const struct ran_dataset *d, size_t b)
+{
+        return !d->multilabel && d->places == NULL && d->label_first[b + 1] > d->label_first[b] &&
+               label_of(d, b) < d->C;
 }
 
 /* The documents that may be held out, in the order in which they are asked; how many these are.

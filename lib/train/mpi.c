@@ -5,6 +5,7 @@
  * another often shares a processor with it; it sleeps a sixteenth of the time that it waited, and
  * a millisecond at most. Only the thread that trains calls MPI.
  */
+#include "base/error.h"
 #include "train/ranks.h"
 
 #include <stdlib.h>
@@ -157,6 +158,7 @@ int ran_ranks_open(struct ran_ranks **ranks, int (*stopped)(void), struct ran_er
 {
         int rank = 0, n = 1, threads;
 
+        err = ran_error_or_spare(err);
         *ranks = NULL;
         if (!was_launched())
                 return RAN_OK;
@@ -195,6 +197,7 @@ int ran_ranks_open(struct ran_ranks **ranks, int (*stopped)(void), struct ran_er
         size_t n = number("OMPI_COMM_WORLD_SIZE", "PMI_SIZE");
 
         (void)stopped;
+        err = ran_error_or_spare(err);
         *ranks = NULL;
         if (n <= 1)
                 return RAN_OK;

@@ -7,7 +7,7 @@
  * seed and on what the trials before brought, and on nothing else: how fast the machine is decides
  * how many trials there are, not which.
  */
-#include "ran.h"
+#include "base/error.h"
 
 #include <math.h>
 #include <string.h>
@@ -247,6 +247,7 @@ int ran_search_init(struct ran_search *s, const struct ran_train_job *job,
         struct ran_train_estimate e;
         struct candidate k;
 
+        err = ran_error_or_spare(err);
         *s = (struct ran_search){.job = job};
         for (size_t b = 0; b < d->B; b++)
                 if (d->first[b + 1] - d->first[b] > s->longest)

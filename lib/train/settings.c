@@ -1,5 +1,5 @@
 /* settings.c - what training can be told, beside what the model is. */
-#include "ran.h"
+#include "base/field.h"
 
 #include <stddef.h>
 
@@ -220,6 +220,8 @@ int ran_train_settings_check(const struct ran_train_settings *s, const struct ra
 {
         bool texts = config->task == RAN_TASK_LM || config->task == RAN_TASK_MLM;
 
+        if (ran_fields_check(ran_train_fields, s, err) != RAN_OK)
+                return RAN_EINVAL;
         if (s->bptt > 0 && config->task != RAN_TASK_LM)
                 return ran_fail(err, RAN_EINVAL,
                                 "truncated back-propagation is for language models (lm), which go "

@@ -8,6 +8,7 @@
  * whoever looks on, by development data or by the clock, rank 0 decides, and files are its
  * business; what it came to is the verdict for all.
  */
+#include "base/error.h"
 #include "train/trainer.h"
 #include "model/tagger.h"
 #include "train/chain.h"
@@ -736,6 +737,7 @@ static int train(const struct ran_train_job *job, struct ran_error *err)
 
 int ran_train(const struct ran_train_job *job, struct ran_error *err)
 {
+        err = ran_error_or_spare(err);
         if (ran_share_job(job, err) != RAN_OK)
                 return err->code;
         return train(job, err);
@@ -747,6 +749,7 @@ int ran_train_follow(struct ran_ranks *ranks, struct ran_error *err)
         struct ran_shared_job s;
         struct ran_pool *pool = NULL;
 
+        err = ran_error_or_spare(err);
         while (ran_share_receive(&s, ranks, &pool, err)) {
                 train(&s.job, err);
                 ran_share_release(&s);

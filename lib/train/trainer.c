@@ -19,9 +19,14 @@ size_t ran_train_batch(const struct ran_train_job *job)
         return by_size < 4 ? 4 : by_size > 32 ? 32 : by_size;
 }
 
+static bool has_dev(const struct ran_train_job *job)
+{
+        return job->dev != NULL && job->dev->B > 0;
+}
+
 bool ran_train_refits(const struct ran_train_job *job)
 {
-        return job->dev != NULL && job->dev->B > 0 && job->held != NULL && job->settings->refit;
+        return has_dev(job) && job->held != NULL && job->settings->refit;
 }
 
 void ran_trainer_begin_epoch(struct ran_trainer *t)
@@ -42,7 +47,7 @@ static void add_training(const struct ran_train_job *job, struct ran_buf *out)
         ran_fields_json(ran_train_fields, job->settings, out);
         ran_buf_printf(out, ",\"batch_size\":%zu,\"train\":{\"documents\":%zu,\"digest\":\"%s\"}",
                        ran_train_batch(job), job->train->B, job->train->digest);
-        if (job->dev != NULL && job->dev->B > 0)
+        if (has_dev(job))
                 ran_buf_printf(out, ",\"dev\":{\"documents\":%zu,\"digest\":\"%s\"}", job->dev->B,
                                job->dev->digest);
         ran_describe_start(job, out);
@@ -115,7 +120,7 @@ static void list_documents(struct ran_trainer *t)
 static int allocate(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_train_job *job = t->job;
-        bool dev = job->dev != NULL && job->dev->B > 0 && ran_ranks_leads(job->ranks);
+        bool dev = has_dev(job) && ran_ranks_leads(job->ranks);
         int rc = ran_layout_init(&t->layout, t->c, t->C, err);
 
         if (rc == RAN_OK)
@@ -139,6 +144,8 @@ static int allocate(struct ran_trainer *t, struct ran_error *err)
         if (t->order == NULL || t->document == NULL || (dev && t->best_block == NULL))
                 return RAN_ENOMEM;
         list_documents(t);
+        if (t->documents == 0)
+                return ran_fail(err, RAN_EINVAL, "all documents are held out");
         return allocate_tables(t, dev, err);
 }
 
@@ -183,9 +190,13 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         if (rc == RAN_OK)
                 rc = ran_train_settings_check(t->s, t->c, err);
         if (rc == RAN_OK)
-                rc = ran_batch_check(job->train, t->c, t->V, err);
+                rc = ran_batch_check(job->train, t->c, t->V, t->C, false, err);
         if (rc == RAN_OK)
-                rc = ran_batch_check(job->dev, t->c, t->V, err);
+                rc = ran_batch_check(job->dev, t->c, t->V, t->C, true, err);
+        if (rc == RAN_OK && has_dev(job) && !ran_is_tied(t->c) && job->dev->C != t->C)
+                rc = ran_fail(err, RAN_EINVAL,
+                              "the development data are of %zu classes, the training data of %zu",
+                              job->dev->C, t->C);
         if (rc == RAN_OK)
                 rc = allocate(t, err);
         if (rc == RAN_OK && t->c->task == RAN_TASK_MLM)
@@ -549,11 +560,14 @@ static int recall_calibration(struct ran_trainer *t, struct ran_error *err)
 
 int ran_checkpoint_read(struct ran_trainer *t, struct ran_error *err)
 {
-        struct ran_model *m = ran_model_open(t->job->checkpoint, true, err);
         struct ran_extra x[RAN_EXTRAS];
         size_t n = extras(t, x);
+        struct ran_model *m;
         int rc;
 
+        if (t->job->checkpoint == NULL)
+                return ran_fail(err, RAN_EINVAL, "there is no checkpoint to resume from");
+        m = ran_model_open(t->job->checkpoint, true, err);
         if (m == NULL)
                 return err->code;
         rc = same_run(t, m, err);

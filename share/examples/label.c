@@ -44,18 +44,22 @@ static void labeller_close(struct labeller *l)
 static int label(struct labeller *l, const char *text, size_t n, struct ran_error *err)
 {
         const struct ran_model *m = l->model;
+        const struct ran_config *c = ran_model_config(m);
 
         if (ran_utf8_valid(text, n) < n)
                 return ran_fail(err, RAN_EFORMAT, "the text is not UTF-8");
         int code = ran_tokenizer_encode(ran_model_tokenizer(m), text, n, &l->encoding, err);
+        if (code == RAN_OK && c->spelling > 0)
+                code = ran_encoding_spell(&l->encoding, 0, text, n, c->spelling, err);
         if (code != RAN_OK)
                 return code;
         if (l->encoding.n == 0)
                 return ran_fail(err, RAN_EFORMAT, "the text has no tokens");
-        const struct ran_document d = {.ids = l->encoding.ids, .L = l->encoding.n};
+        const struct ran_document d = {
+                .ids = l->encoding.ids, .L = l->encoding.n, .spelling = l->encoding.spelling};
         code = ran_classify(m, l->state, &d, l->logits, NULL, err);
         if (code == RAN_OK)
-                ran_probabilities(ran_model_config(m), l->logits, ran_model_classes(m), l->p);
+                ran_probabilities(c, l->logits, ran_model_classes(m), l->p);
         return code;
 }
 

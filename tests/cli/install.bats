@@ -87,12 +87,31 @@ weather() {
   while IFS=$(printf '\t') read -r label p; do
     jq -e --arg name "$label" --argjson p "$p" '.prediction.probs[$name] - $p | fabs < 1e-5' wanted
   done <got
+  # One that looks at how words are spelled needs to be told.
+  ran-train classify -q --epochs 2 --dim 8 --heads 1 --head-dim 8 --spelling 64 -o spelled.ran train.jsonl
+  ./label spelled.ran text >got
+  jq -Rc '{text: .}' text | ran-classify -m spelled.ran --probs >wanted
+  while IFS=$(printf '\t') read -r label p; do
+    jq -e --arg name "$label" --argjson p "$p" '.prediction.probs[$name] - $p | fabs < 1e-5' wanted
+  done <got
+  [ "$(wc -l <got)" -eq 2 ]
   run -3 ./label nowhere.ran text
   [[ $output == 'label: cannot open nowhere.ran: '* ]]
   : >empty
   run -3 ./label model.ran empty
   [ "$output" = 'label: the text has no tokens' ]
   run -2 ./label
+}
+
+@test "install: the header stands alone, and the library takes no name but its own" {
+  echo '#include <ran.h>' |
+    ${CC:-cc} -x c -std=c11 -Wall -Wextra -pedantic -Werror -fsyntax-only -I"$root/usr/include" -
+  command -v nm >/dev/null || skip 'no nm'
+  # What begins with an underscore is the compiler's.
+  nm -g --defined-only "$root/usr/lib/libran.a" 2>/dev/null | awk 'NF == 3 && $3 !~ /^(ran)?_/ { print $3 }' |
+    sort -u >others
+  cat others
+  [ ! -s others ]
 }
 
 @test "install: a prefix with a space, and libraries elsewhere" {

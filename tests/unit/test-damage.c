@@ -404,6 +404,8 @@ TEST(scores_of_other_pieces_that_are_no_numbers_are_not_given)
                 CHECK_OK(ran_lm_read(m, s, NULL, ids, 3, 0, &out, &err), err);
                 out.logits = logits;
                 CHECK(ran_lm_read(m, s, NULL, ids, 3, 0, &out, &err) == RAN_EFORMAT);
+                out = (struct ran_lm_out){.last = logits};
+                CHECK(ran_lm_read(m, s, NULL, ids, 3, 0, &out, &err) == RAN_EFORMAT);
         }
         ran_state_free(s);
         ran_model_free(m);

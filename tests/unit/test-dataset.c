@@ -171,6 +171,54 @@ TEST(a_label_with_a_nul_is_refused)
         ran_dataset_release(&d);
 }
 
+/* As a buffer has it to which nothing was added. */
+TEST(a_label_of_nothing_is_one)
+{
+        struct ran_dataset d = {0};
+        struct ran_error err = {0};
+        uint32_t label[3];
+
+        CHECK_OK(ran_dataset_label(&d, NULL, 0, &label[0], &err), err);
+        CHECK_OK(ran_dataset_label(&d, "a", 1, &label[1], &err), err);
+        CHECK_OK(ran_dataset_label(&d, NULL, 0, &label[2], &err), err);
+        CHECK_SIZE(d.C, 2);
+        CHECK(label[0] == label[2] && label[0] != label[1]);
+        ran_dataset_release(&d);
+}
+
+TEST(labels_that_are_no_class_are_refused)
+{
+        for (int soft = 0; soft < 2; soft++) {
+                const uint32_t id = 1, labels[] = {0, 7};
+                struct ran_dataset d = {0};
+                struct ran_error err = {0};
+
+                CHECK_OK(add(&d, &id, 1, "a", &err), err);
+                if (soft)
+                        CHECK_OK(ran_dataset_soften(&d, labels, (float[]){0.5f, 0.5f}, 2, false,
+                                                    &err),
+                                 err);
+                else
+                        CHECK_OK(ran_dataset_add(&d, &id, 1, labels, 2, 1, &err), err);
+                CHECK(ran_dataset_finish(&d, &err) == RAN_EINVAL);
+                CHECK_STR(err.text, "label 7 is none of 1 classes");
+                ran_dataset_release(&d);
+        }
+}
+
+/* As ran.h has it, all labels being 0. */
+TEST(words_to_be_masked_need_no_classes)
+{
+        const uint32_t ids[] = {1, 2, 3}, places[] = {0, 2}, none[] = {0, 0};
+        struct ran_dataset d = {0};
+        struct ran_error err = {0};
+
+        CHECK_OK(ran_dataset_add_words(&d, ids, 3, places, none, 2, 1, &err), err);
+        CHECK_OK(ran_dataset_finish(&d, &err), err);
+        CHECK(d.labels[0] == 0 && d.labels[1] == 0 && d.C == 0);
+        ran_dataset_release(&d);
+}
+
 TEST(an_empty_set_can_be_read)
 {
         struct ran_dataset d = {0}, dev = {0};
@@ -437,6 +485,22 @@ TEST(no_class_vanishes_from_training)
                 CHECK(held[b] != held[b + 1]);
         ran_dataset_release(&d);
         ran_dataset_release(&dev);
+}
+
+TEST(holding_out_passes_over_labels_that_are_no_class)
+{
+        struct ran_dataset d = {0}, dev = {0};
+        struct ran_error err = {0};
+        bool held[6];
+
+        for (uint32_t b = 0; b < 6; b++)
+                CHECK_OK(add(&d, &b, 1, b % 2 ? "a" : "b", &err), err);
+        CHECK_OK(ran_dataset_finish(&d, &err), err);
+        d.labels[1] = d.labels[4] = RAN_LABEL_UNKNOWN;
+        CHECK_OK(ran_dataset_hold(&d, 0.5, 1, held, &dev, &err), err);
+        CHECK_SIZE(dev.B, 3);
+        ran_dataset_release(&dev);
+        ran_dataset_release(&d);
 }
 
 TEST(the_choice_depends_on_the_seed_alone)

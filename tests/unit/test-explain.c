@@ -521,3 +521,29 @@ TEST(explain_refuses_what_has_no_answer)
         ran_model_free(m);
         toy_release(&t);
 }
+
+TEST(explain_refuses_words_at_no_token)
+{
+        static const uint32_t wrong[][2] = {{0, L}, {3, UINT32_MAX}, {4, 3}};
+        struct ran_config c = toy_config();
+        struct ran_error err = {0};
+        struct toy t;
+
+        c.task = RAN_TASK_TAG;
+        toy_init(&t, &c, 3, 0.3);
+        struct ran_model *m = model_of(&t);
+        struct ran_explainer *e = m != NULL ? ran_explainer_new(m, NULL, &err) : NULL;
+        REQUIRE(e != NULL);
+        for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+                struct ran_document d = document();
+                double value[L];
+
+                d.places = wrong[i];
+                d.words = 2;
+                CHECK_SIZE((size_t)ran_explain_read(e, &d, 0, &err), RAN_EINVAL);
+                CHECK_SIZE((size_t)ran_explain_label(e, 0, 0, 1, value, &err), RAN_EINVAL);
+        }
+        ran_explainer_free(e);
+        ran_model_free(m);
+        toy_release(&t);
+}

@@ -372,6 +372,31 @@ TEST(json_finds_members_given_twice)
         ran_record_release(&r);
 }
 
+TEST(json_finds_members_without_a_name)
+{
+        static const char line[] = "{\"\":1,\"\":2}";
+        struct ran_record r = {0};
+        bool twice = false;
+
+        CHECK(ran_record_find(&r, "", NULL) == NULL); /* before anything was read */
+        CHECK(scan(&r, line, strlen(line), NULL) == RAN_OK);
+        const struct ran_member *m = ran_record_find(&r, "", &twice);
+        REQUIRE(m != NULL);
+        CHECK(twice);
+        CHECK(span_is(line, m->value, "1"));
+        ran_record_release(&r);
+}
+
+/* What memory ran out over was one line. */
+TEST(json_scans_again_after_memory_ran_out)
+{
+        struct ran_record r = {.names = {.failed = true}};
+
+        CHECK(scan(&r, "{\"a\":1}", 7, NULL) == RAN_OK);
+        CHECK(ran_record_find(&r, "a", NULL) != NULL);
+        ran_record_release(&r);
+}
+
 TEST(json_types_are_told)
 {
         static const char line[] = "{\"a\":\"\",\"b\":-1,\"c\":{},\"d\":[],\"e\":true,\"f\":false,"

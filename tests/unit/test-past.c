@@ -180,6 +180,32 @@ TEST(past_fills_one_gap_after_another)
         release(&x);
 }
 
+/* It has had enough, and says so by its code alone. */
+static int take_none(void *arg, size_t i, const float *logits, struct ran_error *err)
+{
+        (void)i, (void)logits, (void)err;
+        ++*(size_t *)arg;
+        return RAN_EINTR;
+}
+
+/* The code of the error was returned, which nobody had set: so it had all gone well. */
+TEST(past_returns_what_ends_the_gaps)
+{
+        struct ran_error err = {0};
+        struct subject x;
+        size_t calls = 0;
+
+        REQUIRE(prepare(&x, "enough", CORPUS_GAPS));
+        CHECK_SIZE((size_t)ran_lm_fill_each(x.m, x.s, ids, N, (uint32_t[]){0, 2}, 2, take_none,
+                                            &calls, &err),
+                   RAN_EINTR);
+        CHECK_SIZE((size_t)ran_lm_fill_each(x.m, x.s, ids, N, (uint32_t[]){0, 2}, 2, take_none,
+                                            &calls, NULL),
+                   RAN_EINTR);
+        CHECK_SIZE(calls, 2);
+        release(&x);
+}
+
 TEST(past_of_a_classifier_reads_nothing)
 {
         struct subject x;

@@ -357,9 +357,9 @@ TEST(ranks_outlive_a_job_that_cannot_be_done)
         output = t.output;
         t.job.output = "/nowhere/model.ran";
         CHECK_SIZE((size_t)training_run(&t, 1, &err), RAN_EIO);
-        t.s.learning_rate = 1e30;
+        t.train.weight[7] = INFINITY;
         CHECK_SIZE((size_t)training_run(&t, 1, &err), RAN_EDIVERGED);
-        t.s.learning_rate = 0.01;
+        t.train.weight[7] = 1;
         t.job.output = output;
         CHECK_OK(training_run(&t, 1, &err), err);
         CHECK_SIZE(end(t.job.ranks), 0);

@@ -264,6 +264,7 @@ TEST(sample_refuses_what_is_no_number_and_what_leaves_nothing)
                         s.temperature = t;
                         CHECK_SIZE((size_t)ran_sampler_draw(&s, bad[i], 3, 0.5, &id, &err),
                                    RAN_EINVAL);
+                        CHECK_SIZE((size_t)err.code, RAN_EINVAL); /* as it was returned */
                 }
         s.never = all;
         for (int t = 0; t < 2; t++) {

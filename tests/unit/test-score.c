@@ -106,6 +106,98 @@ TEST(score_refuses_what_is_no_document)
         free(path);
 }
 
+/* A toy model of that task, from a file. */
+static struct ran_model *model_for(int task)
+{
+        struct ran_config c = toy_config();
+        char *path = test_path("task.ran");
+        struct ran_error err = {0};
+        struct toy t;
+
+        c.task = task;
+        c.mask = task == RAN_TASK_LM ? RAN_MASK_CAUSAL : RAN_MASK_NONE;
+        c.min_window = 1;
+        toy_init(&t, &c, 10, 0.3);
+        const struct ran_parts parts = {
+                .config = &t.c, .layout = &t.layout, .params = &t.p, .V = t.V, .C = t.C};
+        CHECK_OK(ran_model_write(path, &parts, &err), err);
+        struct ran_model *m = ran_model_open(path, false, &err);
+        CHECK_STR(m == NULL ? err.text : NULL, NULL);
+        toy_release(&t);
+        free(path);
+        return m;
+}
+
+enum { WORDS = 2 };
+
+/* What each task's own function makes of a model, by the number of the task. */
+static int ask(int task, const struct ran_model *m, struct ran_state *s, struct ran_error *err)
+{
+        static const uint32_t ids[] = {3, 1, 4, 1, 5}, places[WORDS] = {0, 3};
+        const struct ran_document d = {.ids = ids, .L = 5, .places = places, .words = WORDS};
+        float logits[WORDS * TOY_V];
+        uint32_t tags[WORDS];
+
+        switch (task) {
+        case RAN_TASK_CLASSIFY:
+                return ran_classify(m, s, &d, logits, NULL, err);
+        case RAN_TASK_TAG:
+                return ran_tag(m, s, &d, tags, NULL, logits, err);
+        case RAN_TASK_LM:
+                return ran_lm_read(m, s, NULL, ids, 5, 0, &(struct ran_lm_out){.last = logits},
+                                   err);
+        default:
+                return ran_lm_fill(m, s, ids, 5, places, WORDS, NULL, NULL, logits, err);
+        }
+}
+
+/* Whoever opens a stranger's file need not know what it is for: a language model that was taken for
+ * a classifier wrote beyond its memory. */
+TEST(score_refuses_models_of_other_tasks)
+{
+        for (int task = RAN_TASK_CLASSIFY; task <= RAN_TASK_MLM; task++) {
+                struct ran_error err = {0};
+                struct ran_model *m = model_for(task);
+                REQUIRE(m != NULL);
+                struct ran_state *s = ran_state_new(m, NULL, &err);
+                REQUIRE(s != NULL);
+
+                for (int asked = RAN_TASK_CLASSIFY; asked <= RAN_TASK_MLM; asked++)
+                        CHECK_SIZE((size_t)ask(asked, m, s, &err),
+                                   asked == task ? RAN_OK : RAN_EINVAL);
+                ran_state_free(s);
+                ran_model_free(m);
+        }
+}
+
+TEST(score_refuses_what_was_made_for_another_model)
+{
+        for (int task = RAN_TASK_CLASSIFY; task <= RAN_TASK_MLM; task++) {
+                struct ran_error err = {0};
+                struct ran_model *m = model_for(task), *other = model_for(task);
+                REQUIRE(m != NULL && other != NULL);
+                struct ran_state *s = ran_state_new(m, NULL, &err);
+                struct ran_past *past = ran_past_new(other, &err);
+                REQUIRE(s != NULL && past != NULL);
+
+                CHECK_SIZE((size_t)ask(task, other, s, &err), RAN_EINVAL);
+                CHECK_STR(err.text, "the state was made for another model");
+                CHECK_SIZE((size_t)ran_look(other, s,
+                                            &(struct ran_document){.ids = &(uint32_t){1}, .L = 1},
+                                            0, NULL, 0, &err),
+                           RAN_EINVAL);
+                if (task == RAN_TASK_LM)
+                        CHECK_SIZE((size_t)ran_lm_read(m, s, past, &(uint32_t){1}, 1, 0,
+                                                       &(struct ran_lm_out){0}, &err),
+                                   RAN_EINVAL);
+                CHECK_OK(ask(task, m, s, &err), err);
+                ran_past_free(past);
+                ran_state_free(s);
+                ran_model_free(other);
+                ran_model_free(m);
+        }
+}
+
 TEST(probabilities_are_what_they_should_be)
 {
         static const float logits[][3] = {

@@ -165,3 +165,17 @@ TEST(a_word_of_nothing_has_a_spelling)
         ran_encoding_release(&e);
         ran_tokenizer_free(t);
 }
+
+/* As of a model that does not look at spelling. */
+TEST(spelling_without_buckets_is_refused)
+{
+        struct ran_tokenizer *t = tokenizer();
+        struct ran_encoding e = {0};
+        struct ran_error err;
+
+        REQUIRE(t != NULL);
+        CHECK_OK(ran_tokenizer_encode(t, "a", 1, &e, &err), err);
+        CHECK(ran_encoding_spell(&e, 0, "a", 1, 0, &err) == RAN_EINVAL);
+        ran_encoding_release(&e);
+        ran_tokenizer_free(t);
+}

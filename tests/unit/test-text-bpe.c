@@ -19,13 +19,16 @@ static struct ran_error err;
 TEST(each_byte_has_a_character)
 {
         for (int byte = 0; byte < 256; byte++)
-                CHECK_SIZE((size_t)gpt2_byte(gpt2_char((unsigned char)byte)), (size_t)byte);
-        CHECK(gpt2_char('a') == 'a' && gpt2_char('~') == '~' && gpt2_char(0xff) == 0xff);
-        CHECK(gpt2_char(0) == 0x100 && gpt2_char('\n') == 0x10a && gpt2_char(' ') == 0x120);
-        CHECK(gpt2_char(0x7f) == 0x121 && gpt2_char(0xa0) == 0x142 && gpt2_char(0xad) == 0x143);
+                CHECK_SIZE((size_t)ran_gpt2_byte(ran_gpt2_char((unsigned char)byte)), (size_t)byte);
+        CHECK(ran_gpt2_char('a') == 'a' && ran_gpt2_char('~') == '~' &&
+              ran_gpt2_char(0xff) == 0xff);
+        CHECK(ran_gpt2_char(0) == 0x100 && ran_gpt2_char('\n') == 0x10a &&
+              ran_gpt2_char(' ') == 0x120);
+        CHECK(ran_gpt2_char(0x7f) == 0x121 && ran_gpt2_char(0xa0) == 0x142 &&
+              ran_gpt2_char(0xad) == 0x143);
         static const int32_t none[] = {-1, 0, ' ', 0x7f, 0xad, 0x144, 0x200, 0x10ffff};
         for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
-                CHECK(gpt2_byte(none[i]) == -1);
+                CHECK(ran_gpt2_byte(none[i]) == -1);
 }
 
 /* ---- words ---------------------------------------------------------------------------------- */
@@ -38,13 +41,13 @@ static const char *words_by(const char *text, size_t digits)
 
         out.len = 0;
         for (size_t pos = 0, length; pos < n; pos += length) {
-                length = digits == 0 ? gpt2_word(text + pos, n - pos, &chars)
-                                     : gpt4_word(text + pos, n - pos, digits, &chars);
+                length = digits == 0 ? ran_gpt2_word(text + pos, n - pos, &chars)
+                                     : ran_gpt4_word(text + pos, n - pos, digits, &chars);
                 if (length == 0)
                         break;
                 ran_buf_str(&out, pos > 0 ? "|" : "");
                 ran_buf_add(&out, text + pos, length);
-                CHECK_SIZE(chars, unicode_count(text + pos, length));
+                CHECK_SIZE(chars, ran_unicode_count(text + pos, length));
                 all += length;
         }
         CHECK_SIZE(all, n);
@@ -81,12 +84,12 @@ TEST(words_of_later_models)
                 CHECK_STR(words_by(cases[i][0], 3), cases[i][1]);
         CHECK_STR(words_by("123 45", 1), "1|2|3| |4|5");
         size_t chars;
-        CHECK_SIZE(gpt4_word("'\xc5\xbf", 3, 3, &chars), 3);
-        CHECK_SIZE(gpt4_word("'\xc5", 2, 3, &chars), 1);
-        CHECK_SIZE(gpt4_word("\xff", 1, 3, &chars), 0);
-        CHECK_SIZE(gpt4_word(" \xff", 2, 3, &chars), 1);
-        CHECK_SIZE(gpt2_until_digit("ab1", 3), 2);
-        CHECK_SIZE(gpt2_digits("12a", 3, SIZE_MAX, &chars), 2);
+        CHECK_SIZE(ran_gpt4_word("'\xc5\xbf", 3, 3, &chars), 3);
+        CHECK_SIZE(ran_gpt4_word("'\xc5", 2, 3, &chars), 1);
+        CHECK_SIZE(ran_gpt4_word("\xff", 1, 3, &chars), 0);
+        CHECK_SIZE(ran_gpt4_word(" \xff", 2, 3, &chars), 1);
+        CHECK_SIZE(ran_gpt2_until_digit("ab1", 3), 2);
+        CHECK_SIZE(ran_gpt2_digits("12a", 3, SIZE_MAX, &chars), 2);
 }
 
 TEST(words_have_the_space_before_them)
@@ -142,14 +145,14 @@ TEST(no_word_begins_with_what_is_no_utf8)
 {
         size_t chars;
 
-        CHECK_SIZE(gpt2_word("\xff", 1, &chars), 0);
-        CHECK_SIZE(gpt2_word("\xc3", 1, &chars), 0);
-        CHECK_SIZE(gpt2_word("\xa9"
-                             "a",
-                             2, &chars),
+        CHECK_SIZE(ran_gpt2_word("\xff", 1, &chars), 0);
+        CHECK_SIZE(ran_gpt2_word("\xc3", 1, &chars), 0);
+        CHECK_SIZE(ran_gpt2_word("\xa9"
+                                 "a",
+                                 2, &chars),
                    0);
-        CHECK_SIZE(gpt2_word("a\xff", 2, &chars), 1);
-        CHECK_SIZE(gpt2_word(" \xff", 2, &chars), 1);
+        CHECK_SIZE(ran_gpt2_word("a\xff", 2, &chars), 1);
+        CHECK_SIZE(ran_gpt2_word(" \xff", 2, &chars), 1);
 }
 
 /* ---- pieces --------------------------------------------------------------------------------- */
@@ -196,12 +199,13 @@ static struct ran_tokenizer *load_parts(struct parts p)
         size_t id = 0;
 
         for (size_t i = 0; p.reserved && i < RAN_RESERVED; i++)
-                add_piece(&vocab, &id, tokenizer_reserved[i], strlen(tokenizer_reserved[i]));
+                add_piece(&vocab, &id, ran_tokenizer_reserved[i],
+                          strlen(ran_tokenizer_reserved[i]));
         for (int byte = 0; byte < 256; byte++) {
                 char piece[4];
                 if (p.without == 0 || byte != p.without)
                         add_piece(&vocab, &id, piece,
-                                  unicode_put(piece, gpt2_char((unsigned char)byte)));
+                                  ran_unicode_put(piece, ran_gpt2_char((unsigned char)byte)));
         }
         /* What merges make: texts with one space, which is left out. */
         for (const char *s = merges; (s = strchr(s, '"')) != NULL;) {
@@ -257,7 +261,7 @@ static void random_text(struct dice *d, struct ran_buf *out)
                 if (dice_coin(d))
                         ran_buf_str(out, parts[dice_size(d, 0, 13)]);
                 else
-                        ran_buf_add(out, s, unicode_put(s, c));
+                        ran_buf_add(out, s, ran_unicode_put(s, c));
         }
 }
 
@@ -278,7 +282,7 @@ TEST(nothing_of_a_text_is_lost)
                         if (!CHECK(back.len == text.len &&
                                    memcmp(back.data, text.data, text.len) == 0))
                                 break;
-                        CHECK_SIZE(e.end[e.n - 1], unicode_count(text.data, text.len));
+                        CHECK_SIZE(e.end[e.n - 1], ran_unicode_count(text.data, text.len));
                 }
                 ran_tokenizer_free(t);
         }
@@ -297,7 +301,7 @@ TEST(all_bytes_are_pieces)
         REQUIRE(t != NULL);
         for (int byte = 0; byte < 256; byte++) {
                 char piece[4];
-                size_t n = unicode_put(piece, gpt2_char((unsigned char)byte));
+                size_t n = ran_unicode_put(piece, ran_gpt2_char((unsigned char)byte));
                 CHECK(ran_tokenizer_find(t, piece, n, &ids[byte]));
         }
         CHECK_SIZE(ids['!'], RAN_RESERVED); /* in the order of their characters */
@@ -355,7 +359,7 @@ static size_t naive_cut(const struct bpe *b, const char *word, size_t n, uint32_
                 uint32_t best = PAIRS_NONE;
                 size_t at = 0;
                 for (size_t i = 1; i < n; i++) {
-                        uint32_t rank = pairs_find(&b->merges, row[i - 1], row[i]);
+                        uint32_t rank = ran_pairs_find(&b->merges, row[i - 1], row[i]);
                         if (rank < best) {
                                 best = rank;
                                 at = i - 1;
@@ -385,7 +389,7 @@ TEST(pieces_are_those_of_a_naive_merger)
                 size_t kinds = dice_size(&d, 1, sizeof(letters) - 2);
                 for (size_t i = 0; i < n; i++)
                         word[i] = letters[dice_size(&d, 0, kinds)];
-                CHECK_OK(bpe_cut(&t->bpe, word, n, &scratch, &piece, &count, &err), err);
+                CHECK_OK(ran_bpe_cut(&t->bpe, word, n, &scratch, &piece, &count, &err), err);
                 size_t wanted = naive_cut(&t->bpe, word, n, row), bytes = 0;
                 bool same = count == wanted;
                 for (size_t i = 0; i < count && same; i++) {
@@ -395,7 +399,7 @@ TEST(pieces_are_those_of_a_naive_merger)
                 if (!CHECK(same && bytes == n))
                         break;
         }
-        bpe_scratch_release(&scratch);
+        ran_bpe_scratch_release(&scratch);
         ran_tokenizer_free(t);
 }
 

@@ -133,17 +133,17 @@ static void normalised_slice(const struct text_rules *rules, const char *text, s
         size_t from = 0, to;
 
         while (begin > 0 && from < n) {
-                from += unicode_length(text + from, n - from);
+                from += ran_unicode_length(text + from, n - from);
                 begin--;
                 end--;
         }
         for (to = from; end > 0 && to < n; end--)
-                to += unicode_length(text + to, n - to);
+                to += ran_unicode_length(text + to, n - to);
         out->len = 0;
-        words_begin(&words, rules, &scratch, text + from, to - from, 0);
-        while (words_next(&words, &word, NULL))
+        ran_words_begin(&words, rules, &scratch, text + from, to - from, 0);
+        while (ran_words_next(&words, &word, NULL))
                 ran_buf_add(out, word.s, word.n);
-        word_scratch_release(&scratch);
+        ran_word_scratch_release(&scratch);
 }
 
 /* Two pieces of one character, as of a hangul syllable that was taken apart, both have its place.
@@ -352,12 +352,14 @@ TEST(ids_without_a_piece_are_refused)
         struct ran_tokenizer *t = import(true, 100, false);
         struct ran_buf out = {0};
         struct ran_error err = {0};
-        uint32_t id = 25;
+        const uint32_t ids[] = {1, 2, 25};
 
         REQUIRE(t != NULL);
         CHECK_SIZE(ran_tokenizer_size(t), 25);
-        CHECK(ran_tokenizer_decode(t, &id, 1, &out, &err) == RAN_EFORMAT);
+        ran_buf_str(&out, "as it was");
+        CHECK(ran_tokenizer_decode(t, ids, 3, &out, &err) == RAN_EFORMAT);
         CHECK_STR(err.text, "id 25 stands for no piece of this vocabulary (25 pieces)");
+        CHECK_SIZE(out.len, strlen("as it was"));
         ran_buf_release(&out);
         ran_tokenizer_free(t);
 }
@@ -375,6 +377,9 @@ TEST(bad_utf8_is_an_error_not_a_crash)
         CHECK_STR(err.text, "the text is not valid UTF-8");
         CHECK_OK(ran_tokenizer_encode(t, "run", 3, &e, &err), err); /* fit for further use */
         CHECK_SIZE(e.n, 1);
+        CHECK(ran_tokenizer_encode_word(t, "run-run-\xff", 9, &e, &err) == RAN_EFORMAT);
+        CHECK_SIZE(e.n, 1); /* nothing of it */
+        CHECK_SIZE(e.words, 1);
         ran_encoding_release(&e);
         ran_tokenizer_free(t);
 }

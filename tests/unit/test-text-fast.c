@@ -37,7 +37,7 @@ TEST(a_key_is_the_bytes_of_its_word)
                 REQUIRE(word != NULL);
                 for (size_t i = 0; i < n; i++)
                         word[i] = (char)dice_size(&d, 0, 255);
-                known_key(key, word, n);
+                ran_known_key(key, word, n);
                 naive_key(want, word, n);
                 CHECK(memcmp(key, want, sizeof key) == 0);
                 free(word);
@@ -71,7 +71,7 @@ TEST(a_walk_makes_the_keys_of_its_words)
         struct ran_vocab_settings settings = default_settings();
         size_t keyed = 0;
 
-        CHECK_OK(text_rules_set(&rules, &settings, &err), err);
+        CHECK_OK(ran_text_rules_set(&rules, &settings, &err), err);
         for (int trial = 0; trial < 3000; trial++) {
                 struct words words;
                 struct word word;
@@ -80,8 +80,8 @@ TEST(a_walk_makes_the_keys_of_its_words)
                         random_word(&d, &text);
                         ran_buf_char(&text, ' ');
                 }
-                words_begin(&words, &rules, &scratch, text.data, text.len, 0);
-                while (words_next(&words, &word, &err)) {
+                ran_words_begin(&words, &rules, &scratch, text.data, text.len, 0);
+                while (ran_words_next(&words, &word, &err)) {
                         uint64_t want[KNOWN_KEY];
                         if (!word.keyed || word.n > KNOWN_BYTES)
                                 continue;
@@ -94,8 +94,8 @@ TEST(a_walk_makes_the_keys_of_its_words)
         }
         CHECK(keyed > 10000);
         ran_buf_release(&text);
-        word_scratch_release(&scratch);
-        text_rules_release(&rules);
+        ran_word_scratch_release(&scratch);
+        ran_text_rules_release(&rules);
 }
 
 /* ---- words that are known ------------------------------------------------------------------- */
@@ -107,7 +107,7 @@ TEST(a_known_word_is_no_other)
         char digest[65] = "x";
         size_t found = 0;
 
-        CHECK_OK(known_use(&known, digest, &err), err);
+        CHECK_OK(ran_known_use(&known, digest, &err), err);
         for (uint32_t i = 0; i < 400000; i++) {
                 uint32_t x = (uint32_t)(ran_draw(9, i) % 100000);
                 char word[KNOWN_BYTES] = {0};
@@ -115,10 +115,10 @@ TEST(a_known_word_is_no_other)
                 struct known_word *set;
                 uint64_t key[KNOWN_KEY];
                 memcpy(word + 8 * (x / 2 % 3), &x, sizeof x);
-                known_key(key, word, n);
-                const struct known_word *w = known_find(&known, key, n, &set);
+                ran_known_key(key, word, n);
+                const struct known_word *w = ran_known_find(&known, key, n, &set);
                 if (w == NULL) {
-                        known_keep(set, key, n, &(struct word_part){x, 0, 1}, 1);
+                        ran_known_keep(set, key, n, &(struct word_part){x, 0, 1}, 1);
                 } else {
                         found++;
                         if (!CHECK(w->parts == 1 && w->id[0] == x))
@@ -126,7 +126,7 @@ TEST(a_known_word_is_no_other)
                 }
         }
         CHECK(found > 50000);
-        known_release(&known);
+        ran_known_release(&known);
 }
 
 enum { POOL = 40000 }; /* more than are known at a time */
@@ -179,7 +179,7 @@ static void check_known(int vocab_type, bool nfc)
                                 }
                                 same++;
                         }
-                        points += unicode_count(s, n);
+                        points += ran_unicode_count(s, n);
                         ran_encoding_release(&cold);
                 }
                 CHECK_SIZE(warm.n, tokens);
@@ -342,11 +342,11 @@ TEST(words_cannot_be_written_to_fall_in_one_place)
                 uint64_t fnv = strings_hash(UINT64_C(0xcbf29ce484222325), word, n);
 
                 if (fnv * UINT64_C(0x9e3779b97f4a7c15) >> 48 < NEAR)
-                        REQUIRE(strings_add(&s, strings_hash(strings_start, word, n), word, n,
-                                            &err) != STRINGS_NONE);
+                        REQUIRE(ran_strings_add(&s, strings_hash(ran_strings_start, word, n), word,
+                                                n, &err) != STRINGS_NONE);
         }
         CHECK(longest_run(&s, (size_t)1 << (64 - s.shift), string_at) < ENOUGH);
-        strings_release(&s);
+        ran_strings_release(&s);
 }
 
 TEST(pairs_cannot_be_written_to_fall_in_one_place)
@@ -358,8 +358,8 @@ TEST(pairs_cannot_be_written_to_fall_in_one_place)
                 uint64_t hash = ((uint64_t)a << 32 | b) * UINT64_C(0x9e3779b97f4a7c15);
 
                 if (((hash >> 32 ^ hash >> 48) & 0xffff) < NEAR || hash >> 48 < NEAR)
-                        REQUIRE(pairs_add(&p, a, b, &err) != PAIRS_NONE);
+                        REQUIRE(ran_pairs_add(&p, a, b, &err) != PAIRS_NONE);
         }
         CHECK(longest_run(&p, p.slots, pair_at) < ENOUGH);
-        pairs_release(&p);
+        ran_pairs_release(&p);
 }

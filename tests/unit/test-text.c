@@ -20,18 +20,18 @@ static const char *normalised(const struct normalizer *z, const char *text, size
         size_t points;
 
         out.len = 0;
-        if (normalizer_apply(z, text, n, &glyphs, &spare, &points, &err) != RAN_OK)
+        if (ran_normalizer_apply(z, text, n, &glyphs, &spare, &points, &err) != RAN_OK)
                 ran_buf_str(&out, err.text);
         for (size_t i = 0; i < glyphs.n; i++) {
                 char bytes[4];
                 const struct glyph *g = &glyphs.at[i];
-                ran_buf_add(&out, bytes, unicode_put(bytes, g->c));
+                ran_buf_add(&out, bytes, ran_unicode_put(bytes, g->c));
                 if (origins)
                         ran_buf_printf(&out, "%u-%u ", (unsigned)g->begin, (unsigned)g->end);
         }
         ran_buf_char(&out, '\0');
-        glyphs_release(&glyphs);
-        glyphs_release(&spare);
+        ran_glyphs_release(&glyphs);
+        ran_glyphs_release(&spare);
         return out.data;
 }
 
@@ -66,7 +66,7 @@ TEST(normal_forms_are_those_of_utf8proc)
                 char text[16];
                 if (c >= 0xd800 && c < 0xe000)
                         continue;
-                size_t n = unicode_put(text, c);
+                size_t n = ran_unicode_put(text, c);
                 strcpy(text + n, "\xcc\x81\xcc\xa3"); /* acute, then dot below */
                 for (size_t f = 0; f < 8; f++) {
                         if (f == 4)
@@ -153,10 +153,10 @@ TEST(bad_utf8_is_refused)
         const char *const bad[] = {"\x80", "a\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80"};
 
         for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-                CHECK(normalizer_apply(&z, bad[i], strlen(bad[i]), &glyphs, &spare, &points,
-                                       &err) == RAN_EFORMAT);
-        glyphs_release(&glyphs);
-        glyphs_release(&spare);
+                CHECK(ran_normalizer_apply(&z, bad[i], strlen(bad[i]), &glyphs, &spare, &points,
+                                           &err) == RAN_EFORMAT);
+        ran_glyphs_release(&glyphs);
+        ran_glyphs_release(&spare);
 }
 
 TEST(ideographs_and_spaces_by_their_ranges)
@@ -171,8 +171,8 @@ TEST(ideographs_and_spaces_by_their_ranges)
                                        0x84, 0x2060, 0,      '!',    0x7f};
 
         for (size_t i = 0; i < 10; i++) {
-                CHECK(unicode_is_cjk(ideographs[i]) && !unicode_is_cjk(others[i]));
-                CHECK(unicode_is_space(spaces[i]) && !unicode_is_space(none[i]));
+                CHECK(ran_unicode_is_cjk(ideographs[i]) && !ran_unicode_is_cjk(others[i]));
+                CHECK(ran_unicode_is_space(spaces[i]) && !ran_unicode_is_space(none[i]));
         }
 }
 
@@ -188,15 +188,15 @@ static const char *words_of(const struct text_rules *rules, const char *text)
         struct ran_error err;
 
         out.len = 0;
-        words_begin(&words, rules, &scratch, text, strlen(text), 0);
-        while (words_next(&words, &word, &err)) {
+        ran_words_begin(&words, rules, &scratch, text, strlen(text), 0);
+        while (ran_words_next(&words, &word, &err)) {
                 size_t begin, end;
-                word_extent(&word, 0, word.chars, &begin, &end);
+                ran_word_extent(&word, 0, word.chars, &begin, &end);
                 ran_buf_add(&out, word.s, word.n);
                 ran_buf_printf(&out, "%zu-%zu ", begin, end);
         }
         ran_buf_printf(&out, "of %zu%c", words.points, '\0');
-        word_scratch_release(&scratch);
+        ran_word_scratch_release(&scratch);
         return words.code == RAN_OK ? out.data : "failed";
 }
 
@@ -214,7 +214,7 @@ static void rules_from(struct text_rules *rules, const char *letters)
         struct ran_error err;
 
         *rules = (struct text_rules){0};
-        CHECK_OK(text_rules_set(rules, &s, &err), err);
+        CHECK_OK(ran_text_rules_set(rules, &s, &err), err);
 }
 
 TEST(words_end_at_white_space_and_punctuation)
@@ -292,13 +292,13 @@ static struct ran_buf joined_words(const struct text_rules *rules, const struct 
         struct words words;
         struct word word;
 
-        words_begin(&words, rules, &scratch, text->data, text->len, 0);
-        for (*longest = 0; words_next(&words, &word, NULL);) {
+        ran_words_begin(&words, rules, &scratch, text->data, text->len, 0);
+        for (*longest = 0; ran_words_next(&words, &word, NULL);) {
                 ran_buf_add(&out, word.s, word.n);
                 ran_buf_char(&out, '|');
                 *longest = scratch.glyphs.n > *longest ? scratch.glyphs.n : *longest;
         }
-        word_scratch_release(&scratch);
+        ran_word_scratch_release(&scratch);
         return out;
 }
 

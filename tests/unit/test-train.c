@@ -139,7 +139,7 @@ TEST(train_that_diverges_says_so_and_leaves_the_checkpoint)
         CHECK_SIZE((size_t)training_run(&t, 1, &err), RAN_EINTR);
         CHECK(link(t.checkpoint, kept) == 0);
         t.stop_at = 0;
-        t.s.learning_rate = 1e30;
+        t.train.weight[7] = INFINITY;
         CHECK_SIZE((size_t)training_run(&t, 1, &err), RAN_EDIVERGED);
         CHECK(strstr(err.text, "diverged in epoch") != NULL &&
               strstr(err.text, "not finite") != NULL);
@@ -233,6 +233,111 @@ TEST(train_refuses_what_cannot_be_trained)
         t.train.C = 1;
         check_invalid(&t, "nothing to learn");
         t.train.C = CORPUS_C;
+        training_release(&t);
+}
+
+/* As of a struct that a program filled by itself. */
+TEST(train_refuses_settings_that_are_out_of_range)
+{
+        struct ran_config zero = {0}, c;
+        struct ran_train_estimate e;
+        struct ran_train_settings s;
+        struct ran_error err = {0};
+        struct training t;
+
+        training_init(&t, "ranges", 20, false);
+        c = t.c, s = t.s;
+        t.c.window = 0;
+        check_invalid(&t, "--window must be a whole number from 1 to 1048576, not '0'");
+        t.c = c;
+        t.c.encoder = 9;
+        check_invalid(&t, "--encoder must be ran, contextualizer or transformer");
+        t.c = c;
+        t.c.attention.item[0] = 200;
+        check_invalid(&t, "--attention must be full, window, ");
+        t.c = c;
+        t.s.learning_rate = NAN;
+        check_invalid(&t, "--learning-rate must be a number from 0 to 100");
+        t.s = s;
+        t.s.dropout = INFINITY;
+        check_invalid(&t, "--dropout must be ");
+        t.s = s;
+        t.s.epochs = 0;
+        check_invalid(&t, "--epochs must be a whole number from 1 to 1000000, not '0'");
+        t.s = s;
+        t.job.config = &zero;
+        CHECK(ran_train(&t.job, &err) == RAN_EINVAL);
+        CHECK(ran_train_estimate(&t.job, &e, &err) == RAN_EINVAL);
+        t.job.config = &t.c;
+        training_release(&t);
+}
+
+/* They were believed: labels, words and documents led to memory that was another's. */
+TEST(train_refuses_documents_that_do_not_fit)
+{
+        struct ran_train_estimate e;
+        struct ran_error err = {0};
+        bool held[40];
+        struct training t;
+        uint32_t label;
+        size_t first;
+
+        training_init(&t, "misfit", 20, false);
+        label = t.train.labels[5], t.train.labels[5] = CORPUS_C;
+        check_invalid(&t, "label 3 is none of 3 classes");
+        t.train.labels[5] = RAN_LABEL_UNKNOWN; /* which development data may have */
+        check_invalid(&t, "label 4294967295 is none of 3 classes");
+        t.train.labels[5] = label;
+        label = t.dev.labels[5], t.dev.labels[5] = CORPUS_C;
+        check_invalid(&t, "label 3 is none of 3 classes");
+        t.dev.labels[5] = label;
+        t.dev.C = 2;
+        check_invalid(&t, "the development data are of 2 classes, the training data of 3");
+        t.dev.C = CORPUS_C;
+        first = t.train.first[3], t.train.first[3] = t.train.first[2];
+        check_invalid(&t, "a document without tokens");
+        CHECK(ran_train_estimate(&t.job, &e, &err) == RAN_EINVAL);
+        t.train.first[3] = first;
+        first = t.dev.label_first[3], t.dev.label_first[3] = t.dev.label_first[2];
+        check_invalid(&t, "a document has 0 labels, where one is wanted");
+        t.dev.label_first[3] = first;
+        t.c.task = RAN_TASK_TAG;
+        check_invalid(&t, "the documents are for another task");
+        t.c.task = RAN_TASK_CLASSIFY;
+        memset(held, true, sizeof held);
+        t.job.held = held;
+        check_invalid(&t, "all documents are held out");
+        t.job.held = NULL;
+        t.job.resume = true;
+        t.job.checkpoint = NULL;
+        check_invalid(&t, "there is no checkpoint to resume from");
+        training_release(&t);
+}
+
+TEST(train_refuses_words_at_no_token)
+{
+        const uint32_t ids[] = {1, 2, 3}, places[] = {0, 2}, tags[] = {0, 1};
+        struct ran_error err = {0};
+        struct training t;
+        uint32_t label;
+
+        training_init(&t, "placeless", 20, false);
+        t.c.task = RAN_TASK_TAG;
+        t.job.dev = NULL;
+        ran_dataset_release(&t.train);
+        CHECK_OK(ran_dataset_label(&t.train, "B-X", 3, &label, &err), err);
+        CHECK_OK(ran_dataset_label(&t.train, "O", 1, &label, &err), err);
+        for (int i = 0; i < 3; i++)
+                CHECK_OK(ran_dataset_add_words(&t.train, ids, 3, places, tags, 2, 1, &err), err);
+        CHECK_OK(ran_dataset_finish(&t.train, &err), err);
+        t.train.places[3] = 3;
+        check_invalid(&t, "word 1 does not stand at a token");
+        t.train.places[3] = 2;
+        t.train.labels[3] = 2;
+        check_invalid(&t, "label 2 is none of 2 classes");
+        t.train.labels[3] = 1;
+        t.c.task = RAN_TASK_CLASSIFY;
+        check_invalid(&t, "the documents are for another task");
         training_release(&t);
 }
 
