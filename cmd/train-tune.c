@@ -224,6 +224,8 @@ static int on_dev(struct tune *t, const struct ran_train_report *r)
 
         train_trial_reach(entry(t), r->epoch, r->metric);
         note_best(t, r);
+        /* Before a checkpoint says that the epoch need not be gone through again. */
+        train_journal_write(t->journal);
         if (over) /* and on_kept is next */
                 return GOES_ON;
         if (b != NULL && ran_search_behind(b->dev, b->epochs, r->epoch, r->best))

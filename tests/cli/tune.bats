@@ -186,6 +186,18 @@ metadata() {
   done
 }
 
+# A checkpoint may come right behind, and the end right behind that: then nobody would find out again.
+@test "tune: what development data said is in the journal before a checkpoint is written" {
+  documents 200 >train.jsonl
+  ran-train classify $few --epochs 20 --patience 100 --checkpoint-minutes 1000 --tune 60 -q -j 1 \
+    --log log -o m.ran train.jsonl 3>&- &
+  wait_for '"dev","trial":1,"epoch":[4-9]' log
+  kill -KILL $!
+  wait $! || [ $? -eq 137 ]
+  [ ! -e m.ran.ckpt ]
+  [ "$(jq 'select(has("dev")) | [.dev[:3][] | numbers] | length' m.ran.tune)" -eq 3 ]
+}
+
 @test "tune: a search that ended goes on with more time, or begins anew" {
   documents 60 >train.jsonl
   ran-train classify $few --tune 0.00001 -q -o m.ran train.jsonl >/dev/null
