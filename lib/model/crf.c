@@ -27,7 +27,8 @@ struct lattice {
         double *spare;       /* (C) */
         double *p;           /* (C) marginals of a token */
         const struct ran_crf_rules *rules;
-        /* Of a chain of more than one token, else NULL: */
+        /* Transitions, and more than one token; else there is nothing of what follows. */
+        bool chained;
         double *transition; /* (C,C) in double; less the largest and exp of that, if not steep */
         double *pairs;      /* (C,C) sums over the document */
         double largest;     /* what messages lack, in that case; else 0 */
@@ -62,24 +63,26 @@ static void widen(double *to, const float *from, size_t n)
                 to[i] = from != NULL ? (double)from[i] : 0;
 }
 
-static struct lattice lattice_of(const float *score, const struct ran_crf *crf, size_t L, size_t C,
-                                 double *scratch)
+static void lay_out(struct lattice *l, const float *score, const struct ran_crf *crf, size_t L,
+                    size_t C, double *scratch)
 {
-        struct lattice l = {.L = L, .C = C, .score = score, .start = scratch};
-
-        l.end = l.start + C;
-        l.here = l.end + C;
-        l.spare = l.here + C;
-        l.p = l.spare + C;
-        l.in = l.p + C;
-        widen(l.start, crf->start, C);
-        widen(l.end, crf->end, C);
-        if (crf->transition == NULL || L == 1)
-                return l;
-        l.transition = l.in + L * C;
-        l.pairs = l.transition + C * C;
-        widen(l.transition, crf->transition, C * C);
-        return l;
+        *l = (struct lattice){.L = L,
+                              .C = C,
+                              .score = score,
+                              .chained = crf->transition != NULL && L > 1,
+                              .start = scratch,
+                              .end = scratch + C,
+                              .here = scratch + 2 * C,
+                              .spare = scratch + 3 * C,
+                              .p = scratch + 4 * C,
+                              .in = scratch + 5 * C};
+        widen(l->start, crf->start, C);
+        widen(l->end, crf->end, C);
+        if (!l->chained)
+                return;
+        l->transition = l->in + L * C;
+        l->pairs = l->transition + C * C;
+        widen(l->transition, crf->transition, C * C);
 }
 
 /* here = in[t] + score[t], less the largest, which is returned. */
@@ -126,11 +129,13 @@ static void put(const struct lattice *l, float *out, const uint32_t *tag, double
 /* ---- tokens by themselves ------------------------------------------------------------------- */
 
 /* p = the marginals of token t, which depend on no other. Returns log Z of it. */
-static double alone(struct lattice *l, size_t t)
+static double alone(const struct lattice *l, size_t t)
 {
-        for (size_t j = 0; j < l->C; j++)
-                l->p[j] = (double)l->score[t * l->C + j] + (t == 0 ? l->start[j] : 0) +
-                          (t == l->L - 1 ? l->end[j] : 0);
+        widen(l->p, l->score + t * l->C, l->C);
+        for (size_t j = 0; j < l->C && t == 0; j++)
+                l->p[j] += l->start[j];
+        for (size_t j = 0; j < l->C && t == l->L - 1; j++)
+                l->p[j] += l->end[j];
         return softmax(l->p, l->C);
 }
 
@@ -299,7 +304,7 @@ static double path_score(const struct lattice *l, const uint32_t *path)
 
         for (size_t t = 0; t < l->L; t++)
                 sum += (double)l->score[t * C + path[t]];
-        for (size_t t = 1; t < l->L && l->transition != NULL; t++)
+        for (size_t t = 1; t < l->L && l->chained; t++)
                 sum += l->transition[path[t - 1] * C + path[t]];
         return sum;
 }
@@ -318,19 +323,21 @@ double ran_crf_loss(float *dscore, const struct ran_crf_grad *d, const float *sc
                     const struct ran_crf *crf, const uint32_t *path, size_t L, size_t C,
                     double weight, double *scratch)
 {
-        struct lattice l = lattice_of(score, crf, L, C, scratch);
-        double loss = -path_score(&l, path);
+        struct lattice l;
+        double loss;
 
-        if (l.transition != NULL)
+        lay_out(&l, score, crf, L, C, scratch);
+        loss = -path_score(&l, path);
+        if (l.chained)
                 loss += forward(&l);
-        for (size_t t = 0; t < L && l.transition == NULL; t++) {
+        for (size_t t = 0; t < L && !l.chained; t++) {
                 loss += alone(&l, t);
                 if (dscore != NULL)
                         put(&l, dscore + t * C, path + t, weight);
         }
         if (dscore == NULL)
                 return weight * loss;
-        if (l.transition != NULL) {
+        if (l.chained) {
                 backward(&l, dscore, path, weight, true);
                 add_pairs(&l, d->transition, path, weight);
         }
@@ -345,13 +352,14 @@ double ran_crf_loss(float *dscore, const struct ran_crf_grad *d, const float *sc
 void ran_crf_marginals(float *p, const float *score, const struct ran_crf *crf, size_t L, size_t C,
                        double *scratch)
 {
-        struct lattice l = lattice_of(score, crf, L, C, scratch);
+        struct lattice l;
 
-        for (size_t t = 0; t < L && l.transition == NULL; t++) {
+        lay_out(&l, score, crf, L, C, scratch);
+        for (size_t t = 0; t < L && !l.chained; t++) {
                 alone(&l, t);
                 put(&l, p + t * C, NULL, 1);
         }
-        if (l.transition == NULL)
+        if (!l.chained)
                 return;
         forward(&l);
         backward(&l, p, NULL, 1, false);
@@ -368,7 +376,7 @@ static void rule(struct lattice *l, const struct ran_crf_rules *rules)
         for (size_t j = 0; j < C && rules != NULL; j++)
                 if (!rules->start[j])
                         l->start[j] = -INFINITY;
-        for (size_t i = 0; i < C && rules != NULL && l->transition != NULL; i++)
+        for (size_t i = 0; i < C && rules != NULL && l->chained; i++)
                 for (size_t j = 0; j < C; j++)
                         if (!ran_crf_allows(rules, i, j))
                                 l->transition[i * C + j] = -INFINITY;
@@ -394,7 +402,7 @@ static void best_allowed(const struct lattice *l, double *best)
 static void go_on(struct lattice *l, size_t j)
 {
         for (size_t i = 0; i < l->C; i++)
-                if (l->transition != NULL)
+                if (l->chained)
                         l->here[i] += l->transition[i * l->C + j];
                 else if (l->rules != NULL && !ran_crf_allows(l->rules, i, j))
                         l->here[i] = -INFINITY;
@@ -413,13 +421,14 @@ static uint32_t first_of_largest(const double *x, size_t n)
 void ran_crf_decode(uint32_t *path, const float *score, const struct ran_crf *crf,
                     const struct ran_crf_rules *rules, size_t L, size_t C, double *scratch)
 {
-        struct lattice l = lattice_of(score, crf, L, C, scratch);
+        struct lattice l;
 
+        lay_out(&l, score, crf, L, C, scratch);
         rule(&l, rules);
         memcpy(l.in, l.start, C * sizeof *l.in);
         for (size_t t = 1; t < L; t++) {
                 arrive(&l, t - 1);
-                if (l.transition != NULL)
+                if (l.chained)
                         best_before(&l, l.in + t * C);
                 else
                         best_allowed(&l, l.in + t * C);

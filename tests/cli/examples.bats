@@ -8,6 +8,7 @@ setup() {
   bin=${RAN_BIN:-$(cd "$share/.." && pwd)/build}
   PATH=$bin:$share/examples:$PATH
   cd "$BATS_TEST_TMPDIR"
+  unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that runs the tests
 }
 
 # weather: records that hardly any model could get wrong.
