@@ -644,10 +644,9 @@ static void tell_tags(const struct session *s)
 {
         const size_t many = 200;
 
-        if (s->source.task == RAN_TASK_TAG && s->train.set.C > many &&
-            (config.crf || config.wide > 0))
+        if (s->source.task == RAN_TASK_TAG && s->train.set.C > many && config.crf)
                 cmd_note("there are %zu tags: time grows with the square of their number, but for "
-                         "--no-crf --wide 0",
+                         "--no-crf",
                          s->train.set.C);
 }
 

@@ -140,11 +140,6 @@ static double metric_of(const struct ran_trainer *t, const struct ran_rates *r)
         }
 }
 
-static bool has_dev(const struct ran_train_job *job)
-{
-        return job->dev != NULL && job->dev->B > 0;
-}
-
 static size_t bytes_of(const struct ran_table *t)
 {
         return t->rows * t->width * sizeof *t->x;
@@ -333,7 +328,7 @@ static int tune(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_dataset *dev = t->job->dev;
 
-        if (t->c->task != RAN_TASK_CLASSIFY || !has_dev(t->job))
+        if (t->c->task != RAN_TASK_CLASSIFY || !ran_train_has_dev(t->job))
                 return RAN_OK;
         float *p = ran_alloc(dev->B * t->C, sizeof *p, err);
         if (p == NULL)
@@ -459,7 +454,7 @@ static int run_epoch(struct ran_trainer *t, struct ran_error *err)
         ran_optimiser_settle(&t->optimiser, &t->table);
         if ((rc = ran_share_compare(t, err)) != RAN_OK)
                 return rc;
-        if (has_dev(t->job) && t->at.refit == 0 && (rc = evaluate(t, err)) != RAN_OK)
+        if (ran_train_has_dev(t->job) && t->at.refit == 0 && (rc = evaluate(t, err)) != RAN_OK)
                 return rc == RAN_EINTR ? stop(t, err) : rc;
         return RAN_OK;
 }
@@ -584,9 +579,10 @@ static int learn(struct ran_trainer *t, struct ran_error *err)
         t->from_step = t->optimiser.step;
         t->from_seconds = now() - t->started;
         while (rc == RAN_OK && t->at.epoch < (double)epochs_of(t) &&
-               (!has_dev(t->job) || t->at.refit != 0 || t->at.stale < (double)t->s->patience))
+               (!ran_train_has_dev(t->job) || t->at.refit != 0 ||
+                t->at.stale < (double)t->s->patience))
                 rc = run_epoch(t, err);
-        if (rc == RAN_OK && (!has_dev(t->job) || t->at.refit != 0))
+        if (rc == RAN_OK && (!ran_train_has_dev(t->job) || t->at.refit != 0))
                 rc = check_last(t, err);
         return rc;
 }
@@ -597,7 +593,7 @@ static int settle(struct ran_trainer *t, struct ran_error *err)
         struct ran_train_report r;
         int next;
 
-        if (!has_dev(t->job))
+        if (!ran_train_has_dev(t->job))
                 return RAN_OK;
         if (leads(t)) {
                 memcpy(t->p.block, t->best_block, t->layout.size * sizeof(float));

@@ -19,14 +19,14 @@ size_t ran_train_batch(const struct ran_train_job *job)
         return by_size < 4 ? 4 : by_size > 32 ? 32 : by_size;
 }
 
-static bool has_dev(const struct ran_train_job *job)
+bool ran_train_has_dev(const struct ran_train_job *job)
 {
         return job->dev != NULL && job->dev->B > 0;
 }
 
 bool ran_train_refits(const struct ran_train_job *job)
 {
-        return has_dev(job) && job->held != NULL && job->settings->refit;
+        return ran_train_has_dev(job) && job->held != NULL && job->settings->refit;
 }
 
 void ran_trainer_begin_epoch(struct ran_trainer *t)
@@ -47,7 +47,7 @@ static void add_training(const struct ran_train_job *job, struct ran_buf *out)
         ran_fields_json(ran_train_fields, job->settings, out);
         ran_buf_printf(out, ",\"batch_size\":%zu,\"train\":{\"documents\":%zu,\"digest\":\"%s\"}",
                        ran_train_batch(job), job->train->B, job->train->digest);
-        if (has_dev(job))
+        if (ran_train_has_dev(job))
                 ran_buf_printf(out, ",\"dev\":{\"documents\":%zu,\"digest\":\"%s\"}", job->dev->B,
                                job->dev->digest);
         ran_describe_start(job, out);
@@ -120,7 +120,7 @@ static void list_documents(struct ran_trainer *t)
 static int allocate(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_train_job *job = t->job;
-        bool dev = has_dev(job) && ran_ranks_leads(job->ranks);
+        bool dev = ran_train_has_dev(job) && ran_ranks_leads(job->ranks);
         int rc = ran_layout_init(&t->layout, t->c, t->C, err);
 
         if (rc == RAN_OK)
@@ -193,7 +193,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                 rc = ran_batch_check(job->train, t->c, t->V, t->C, false, err);
         if (rc == RAN_OK)
                 rc = ran_batch_check(job->dev, t->c, t->V, t->C, true, err);
-        if (rc == RAN_OK && has_dev(job) && !ran_is_tied(t->c) && job->dev->C != t->C)
+        if (rc == RAN_OK && ran_train_has_dev(job) && !ran_is_tied(t->c) && job->dev->C != t->C)
                 rc = ran_fail(err, RAN_EINVAL,
                               "the development data are of %zu classes, the training data of %zu",
                               job->dev->C, t->C);
@@ -487,22 +487,29 @@ static bool is_share(double x)
         return x >= 0 && x <= 1e12;
 }
 
+static bool is_count(double x)
+{
+        return x >= 0 && x < 1e15 && x == floor(x);
+}
+
 static bool sane(const struct ran_trainer *t)
 {
-        const double *x = (const double *)&t->at;
+        const double *x = (const double *)&t->at, epochs = (double)t->s->epochs;
+        const double last = t->at.refit != 0 ? t->at.best_epoch : epochs;
+        /* Then one of the epochs was the best. */
+        const bool judged = ran_train_has_dev(t->job) &&
+                            (t->at.epoch > 0 || t->at.stale > 0 || t->at.refit != 0);
 
         for (size_t i = 0; i < sizeof t->at / sizeof *x; i++)
                 if (isnan(x[i]))
                         return false;
         return (t->at.refit == 0 || ran_train_refits(t->job)) && is_share(t->at.deep) &&
                is_share(t->at.wide) && t->at.threshold >= 0 && t->at.threshold <= 1 &&
-               t->at.epoch >= 0 &&
-               t->at.epoch <= (t->at.refit != 0 ? t->at.best_epoch : (double)t->s->epochs) &&
-               t->at.batch >= 0 && t->at.batch <= t->at.updates && t->at.updates < 1e15 &&
-               t->at.calibrated >= 0 && t->at.cost >= 0 && t->at.cost <= 1e12 &&
-               t->at.calibrated < 1e15 && t->at.best_epoch >= 0 &&
-               t->at.best_epoch <= (double)t->s->epochs && t->at.stale >= 0 &&
-               t->at.stale <= (double)t->s->epochs;
+               is_count(t->at.epoch) && t->at.epoch <= last && is_count(t->at.batch) &&
+               t->at.batch <= t->at.updates && is_count(t->at.updates) &&
+               is_count(t->at.calibrated) && t->at.cost >= 0 && t->at.cost <= 1e12 &&
+               is_count(t->at.best_epoch) && t->at.best_epoch <= epochs &&
+               (!judged || t->at.best_epoch > 0) && is_count(t->at.stale) && t->at.stale <= epochs;
 }
 
 static int read_carried(struct ran_trainer *t, const struct ran_model *m, struct ran_error *err)

@@ -90,7 +90,9 @@ void ran_describe_start(const struct ran_train_job *job, struct ran_buf *out);
 
 /* Documents of a step. */
 size_t ran_train_batch(const struct ran_train_job *job);
-/* Whether all documents are learned from in the end. */
+/* Whether there are documents to choose the best epoch by; and whether all are learned from in the
+ * end. */
+bool ran_train_has_dev(const struct ran_train_job *job);
 bool ran_train_refits(const struct ran_train_job *job);
 /* Lays out the epoch that t->at stands in, and goes to where it stands there. */
 void ran_trainer_begin_epoch(struct ran_trainer *t);

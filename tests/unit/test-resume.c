@@ -377,11 +377,12 @@ TEST(resume_refuses_progress_that_makes_no_sense)
         static const struct {
                 size_t field;
                 double x;
-        } bad[] = {{AT(stale), 6e301},   {AT(stale), -1},         {AT(epoch), -1},
-                   {AT(epoch), 1e9},     {AT(best_epoch), 1e9},   {AT(batch), 1e9},
-                   {AT(updates), 1e300}, {AT(calibrated), 1e300}, {AT(cost), -1},
-                   {AT(best), NAN},      {AT(refit), 1},          {AT(deep), INFINITY},
-                   {AT(wide), -1},       {AT(threshold), 2}};
+        } bad[] = {{AT(stale), 6e301},    {AT(stale), -1},         {AT(epoch), -1},
+                   {AT(epoch), 1e9},      {AT(best_epoch), 1e9},   {AT(batch), 1e9},
+                   {AT(updates), 1e300},  {AT(calibrated), 1e300}, {AT(cost), -1},
+                   {AT(best), NAN},       {AT(refit), 1},          {AT(deep), INFINITY},
+                   {AT(wide), -1},        {AT(threshold), 2},      {AT(epoch), 0.5},
+                   {AT(best_epoch), 0.5}, {AT(best_epoch), 0},     {AT(batch), 0.5}};
         struct ran_error err = {0};
         struct ran_bytes checkpoint;
         struct training t;
