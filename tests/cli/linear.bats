@@ -81,6 +81,18 @@ list() {
   [[ $stderr != *'square'* ]]
 }
 
+@test "linear: without a CRF memory goes by the tags, not by their pairs" {
+  peak=$RAN_BIN/load/peak
+  [ -x "$peak" ] || skip "there is no $peak: make builds it for make check"
+  awk 'BEGIN { for (i = 0; i < 8000; i++)
+    printf "{\"tokens\":[\"w%d\",\"b\"],\"tags\":[\"B-t%d\",\"O\"]}\n", i, i }' >train.jsonl
+  ran-train tag --no-crf --wide 0 --epochs 1 --no-dev --dim 16 --heads 1 --head-dim 16 -q -o tags.ran train.jsonl
+  head -n 100 train.jsonl >few.jsonl
+  soon "$peak" few.peak ran-tag -j 1 -m tags.ran few.jsonl >few.out
+  [ "$(jq '.prediction.tags | length' few.out | sort -u)" = 2 ]
+  [ "$(cut -d ' ' -f 1 few.peak)" -lt 500000 ] || { cat few.peak; false; }
+}
+
 @test "linear: a document that goes on costs its new tokens, and what they see" {
   echo '{"ids":[1,2,3,4,5,6,7,8]}' >train.jsonl
   ran-train lm -q --encoder transformer --attention window --window 4 --dim 16 --heads 1 --head-dim 16 --layers 1 \
