@@ -29,8 +29,7 @@ static void *place(const struct ran_field *field, void *base)
         return (char *)base + field->offset;
 }
 
-/* ---- from text --------------------------------------------------------------------------------
- */
+/* ---- from text ------------------------------------------------------------------------------- */
 
 /* "must be a whole number from 1 to 64, not 'x'"; a bound without meaning is left out. */
 static int number_refused(const struct ran_field *field, const char *text, struct ran_error *err)
@@ -231,8 +230,7 @@ int ran_field_set(const struct ran_field *field, void *base, const char *text,
         return RAN_EINVAL; /* not reached: the switch is complete */
 }
 
-/* ---- what was set otherwise -------------------------------------------------------------------
- */
+/* ---- what was set otherwise ------------------------------------------------------------------ */
 
 static bool is_choice(const struct ran_field *field, int value)
 {
@@ -297,8 +295,7 @@ int ran_fields_check(const struct ran_field *fields, const void *base, struct ra
         return RAN_OK;
 }
 
-/* ---- life cycle -------------------------------------------------------------------------------
- */
+/* ---- life cycle ------------------------------------------------------------------------------ */
 
 static void clear(const struct ran_field *field, void *base)
 {
@@ -368,8 +365,7 @@ void ran_fields_release(const struct ran_field *fields, void *base)
         }
 }
 
-/* ---- from JSON --------------------------------------------------------------------------------
- */
+/* ---- from JSON ------------------------------------------------------------------------------- */
 
 static int wrong_type(const struct ran_field *field, const char *right, struct ran_error *err)
 {
@@ -547,8 +543,7 @@ int ran_fields_parse(const struct ran_field *fields, void *base, const char *jso
         return code;
 }
 
-/* ---- to JSON ----------------------------------------------------------------------------------
- */
+/* ---- to JSON --------------------------------------------------------------------------------- */
 
 static void add_string(struct ran_buf *out, const char *s)
 {

@@ -139,6 +139,19 @@ static double alone(const struct lattice *l, size_t t)
         return softmax(l->p, l->C);
 }
 
+/* The same of all tokens; out as put has it, or NULL. */
+static double apart(struct lattice *l, float *out, const uint32_t *path, double weight)
+{
+        double log_z = 0;
+
+        for (size_t t = 0; t < l->L; t++) {
+                log_z += alone(l, t);
+                if (out != NULL)
+                        put(l, out + t * l->C, path != NULL ? path + t : NULL, weight);
+        }
+        return log_z;
+}
+
 /* ---- sums over all paths -------------------------------------------------------------------- */
 
 /* l->transition = exp of it, less the largest, unless it is steep. */
@@ -328,13 +341,7 @@ double ran_crf_loss(float *dscore, const struct ran_crf_grad *d, const float *sc
 
         lay_out(&l, score, crf, L, C, scratch);
         loss = -path_score(&l, path);
-        if (l.chained)
-                loss += forward(&l);
-        for (size_t t = 0; t < L && !l.chained; t++) {
-                loss += alone(&l, t);
-                if (dscore != NULL)
-                        put(&l, dscore + t * C, path + t, weight);
-        }
+        loss += l.chained ? forward(&l) : apart(&l, dscore, path, weight);
         if (dscore == NULL)
                 return weight * loss;
         if (l.chained) {
@@ -355,14 +362,12 @@ void ran_crf_marginals(float *p, const float *score, const struct ran_crf *crf, 
         struct lattice l;
 
         lay_out(&l, score, crf, L, C, scratch);
-        for (size_t t = 0; t < L && !l.chained; t++) {
-                alone(&l, t);
-                put(&l, p + t * C, NULL, 1);
+        if (l.chained) {
+                forward(&l);
+                backward(&l, p, NULL, 1, false);
+        } else {
+                apart(&l, p, NULL, 1);
         }
-        if (!l.chained)
-                return;
-        forward(&l);
-        backward(&l, p, NULL, 1, false);
 }
 
 /* ---- the best path -------------------------------------------------------------------------- */

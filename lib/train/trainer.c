@@ -507,9 +507,9 @@ static bool sane(const struct ran_trainer *t)
                is_share(t->at.wide) && t->at.threshold >= 0 && t->at.threshold <= 1 &&
                is_count(t->at.epoch) && t->at.epoch <= last && is_count(t->at.batch) &&
                t->at.batch <= t->at.updates && is_count(t->at.updates) &&
-               is_count(t->at.calibrated) && t->at.cost >= 0 && t->at.cost <= 1e12 &&
-               is_count(t->at.best_epoch) && t->at.best_epoch <= epochs &&
-               (!judged || t->at.best_epoch > 0) && is_count(t->at.stale) && t->at.stale <= epochs;
+               is_count(t->at.calibrated) && is_share(t->at.cost) && is_count(t->at.best_epoch) &&
+               t->at.best_epoch <= epochs && (!judged || t->at.best_epoch > 0) &&
+               is_count(t->at.stale) && t->at.stale <= epochs;
 }
 
 static int read_carried(struct ran_trainer *t, const struct ran_model *m, struct ran_error *err)

@@ -122,12 +122,12 @@ int main(int argc, char **argv)
 {
         FILE *json = bench_begin(&argc, &argv);
         size_t L = (size_t)bench_argument(argc, argv, 0, 25),
-               most = (size_t)bench_argument(argc, argv, 1, 101);
+               most = (size_t)bench_argument(argc, argv, 1, 127);
 
         bench_machine(json, 1);
         printf("linear chain, sentences of %zu words: nanoseconds a word\n", L);
         printf("%5s %-6s %9s %9s %9s\n", "tags", "", "loss", "scores", "best");
-        for (size_t C = 3; C <= most; C = 2 * C - 1 + (C > 3) * 2) {
+        for (size_t C = 3; C <= most; C = 2 * C + 1) {
                 struct sentence s;
 
                 begin(&s, L, C);

@@ -21,8 +21,7 @@ static void write_file(const char *path, const char *text)
         CHECK_OK(ran_writer_commit(w, &err), err);
 }
 
-/* ---- an error that is NULL ---------------------------------------------------------------------
- */
+/* ---- an error that is NULL ------------------------------------------------------------------- */
 
 TEST(error_may_be_null_in_base)
 {
@@ -188,8 +187,7 @@ TEST(error_may_be_null_in_training)
         ran_dataset_release(&d);
 }
 
-/* ---- releasing ---------------------------------------------------------------------------------
- */
+/* ---- releasing ------------------------------------------------------------------------------- */
 
 #define TWICE(call) (call, call)
 
