@@ -12,8 +12,8 @@ struct files {
 
 /* The operands, NULL at the end (none: standard input), with the files of a folder in its place, in
  * the order of their names; those that begin with a dot are left out. RAN_EIO for a folder that
- * cannot be read or has no file, and for what cannot be opened, except for a document in a folder or
- * of a list: that is found out when its turn comes. The names live as long as the program. */
+ * cannot be read or has no file, and for what cannot be opened, except for a document in a folder
+ * or of a list: that is found out when its turn comes. The names live as long as the program. */
 int files_expand(struct files *f, char **operands, const struct cmd_input *input,
                  struct ran_error *err);
 void files_release(struct files *f);

@@ -26,7 +26,7 @@ struct text_line {
         size_t number;            /* from 1, in the file; of a block: of its first word */
         size_t doc;               /* of blocks: the document, from 1; 0: none has begun */
         struct lines_place place; /* what was in front of it */
-        int why;                  /* of whole files: the errno of one that cannot be read; 0: it was */
+        int why; /* of whole files: the errno of one that cannot be read; 0: it was */
 };
 
 struct lines {
@@ -51,8 +51,8 @@ struct lines {
 
 /* file: "-" is standard input. */
 int lines_open(struct lines *l, const char *file, struct ran_error *err);
-/* n files that are a piece each; they are opened when their turn comes. One that cannot be read is a
- * piece without bytes that says why. */
+/* n files that are a piece each; they are opened when their turn comes. One that cannot be read is
+ * a piece without bytes that says why. */
 void lines_open_whole(struct lines *l, char **files, size_t n);
 /* The file at hand, for messages. */
 const char *lines_name(const struct lines *l);

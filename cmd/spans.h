@@ -9,7 +9,7 @@
 struct cmd_spans {
         const struct cmd_document *document;
         const struct ran_record *record;
-        size_t word, pos;   /* of tokens: the next one, and where it stands in the array */
+        size_t word, pos; /* of tokens: the next one, and where it stands in the array */
         /* Of text: the unit that is counted in, and how many of each were passed. */
         enum ran_unit unit;
         size_t point, byte, utf16;

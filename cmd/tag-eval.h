@@ -15,10 +15,10 @@ struct tag_eval {
                 *tags; /* (C) of the model, the caller's; NULL: they are of no scheme */
         struct ran_conll *conll;
         struct ran_strict *strict;
-        bool with_columns;        /* set by the caller after _init */
-        struct ran_buf columns;   /* with them: the file that conlleval reads */
-        size_t compared, skipped; /* records; skipped: those without tags */
-        size_t unknown;           /* gold tags that the model does not have */
+        bool with_columns;            /* set by the caller after _init */
+        struct ran_buf columns;       /* with them: the file that conlleval reads */
+        size_t compared, skipped;     /* records; skipped: those without tags */
+        size_t unknown;               /* gold tags that the model does not have */
         struct ran_tag *gold, *found; /* of one record */
         size_t gold_cap, found_cap;
 };

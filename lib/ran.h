@@ -110,9 +110,9 @@ void ran_buf_shown(struct ran_buf *b, const char *s, size_t n);
  * the infinities become null. Never the locale's comma. */
 void ran_buf_float(struct ran_buf *b, float x);
 void ran_buf_double(struct ran_buf *b, double x);
-/* Reads a whole JSON-style number in [s, s+n), also .5 for 0.5; false, and *x left alone, when it is
- * none, has trailing bytes or is larger than any double. Locale never matters. ran_parse_size refuses
- * signs, fractions and overflow. */
+/* Reads a whole JSON-style number in [s, s+n), also .5 for 0.5; false, and *x left alone, when it
+ * is none, has trailing bytes or is larger than any double. Locale never matters. ran_parse_size
+ * refuses signs, fractions and overflow. */
 bool ran_parse_double(const char *s, size_t n, double *x);
 bool ran_parse_size(const char *s, size_t n, size_t *x);
 
@@ -155,8 +155,8 @@ size_t ran_threads_default(void);
 /* ---- the processor (math/gemm.c) ------------------------------------------------------------- */
 
 /* The kernels in use: the best that this processor runs, or those that the environment variable
- * RAN_ISA names ("avx512", "avx2", "base", "portable"). Chosen before main, when OpenBLAS is told to
- * keep to one thread, too: in the whole program, since it has one setting for all. */
+ * RAN_ISA names ("avx512", "avx2", "base", "portable"). Chosen before main, when OpenBLAS is told
+ * to keep to one thread, too: in the whole program, since it has one setting for all. */
 const char *ran_isa(void);
 /* NULL when RAN_ISA is unset or was honoured; else its value, which this processor or build does
  * not know, and *known lists what would do. */
@@ -636,13 +636,13 @@ struct ran_config {
         size_t join_sentences; /* tag: of one `doc`, read as a document, at most; 0: each by itself
                                 */
         size_t spelling;       /* rows of the table of spelling; 0: pieces alone */
-        size_t wide, ngrams;   /* classify, tag: rows of the table of the wide path, 0: none; and the
-                                  longest runs of ids that it looks at */
-        bool affixes;          /* and whether at what words begin and end with, too */
-        size_t rank;           /* contextualizer: width u of the second-order attention */
-        int context;           /* contextualizer: the first context, RAN_CONTEXT_... */
-        bool position_scale;   /* contextualizer */
-        size_t ffn_dim;        /* transformer, and what follows */
+        size_t wide, ngrams; /* classify, tag: rows of the table of the wide path, 0: none; and the
+                                longest runs of ids that it looks at */
+        bool affixes;        /* and whether at what words begin and end with, too */
+        size_t rank;         /* contextualizer: width u of the second-order attention */
+        int context;         /* contextualizer: the first context, RAN_CONTEXT_... */
+        bool position_scale; /* contextualizer */
+        size_t ffn_dim;      /* transformer, and what follows */
         struct ran_choices attention; /* RAN_ATTENTION_..., one of all heads or one of each */
         size_t dilation;
         int similarity;   /* RAN_SIMILARITY_... */
@@ -652,8 +652,8 @@ extern const struct ran_field ran_config_fields[];
 /* Whether a field belongs to the task, its head and how its documents are read; the others make an
  * encoder what it is, so that weights are of use only where they are the same. */
 bool ran_config_is_of_task(const char *name);
-/* Checks the range of each field, and what no single one can know (an even head_dim for rotary, sizes
- * that overflow). ran_fields_init gives the defaults; all zero is no model. */
+/* Checks the range of each field, and what no single one can know (an even head_dim for rotary,
+ * sizes that overflow). ran_fields_init gives the defaults; all zero is no model. */
 int ran_config_check(const struct ran_config *config, struct ran_error *err);
 
 /* A model is read-only once open and may be shared by threads. */
@@ -669,7 +669,8 @@ const char *ran_model_label(const struct ran_model *m,
                             size_t c); /* "0", "1" ... if unnamed; NULL: none */
 const char *ran_model_metadata(const struct ran_model *m, const char *key); /* NULL: absent */
 /* Whether the files of two models are the same bytes. If not, appends to `what` where they are not,
- * the first tensor that differs before all else: "tensor lm.bias: 3 of its 40 elements differ, ...".
+ * the first tensor that differs before all else: "tensor lm.bias: 3 of its 40 elements differ,
+ * ...".
  */
 bool ran_model_same(const struct ran_model *a, const struct ran_model *b, struct ran_buf *what);
 /* Decision thresholds of a model with several labels a document, (C): tuned ones, or 0.5. NULL: a
@@ -777,8 +778,8 @@ struct ran_lm_out {
 };
 /* Reads n >= 1 ids of a document (each < V) after those of `past` (may be NULL: a document of its
  * own), which then holds them, too. The first `sources` of them are source tokens (mask prefix):
- * those of a document must be read all at once, at its beginning. task lm. After RAN_EFORMAT past and
- * cache hold what is no number: clear them. After any other failure they are as they were. */
+ * those of a document must be read all at once, at its beginning. task lm. After RAN_EFORMAT past
+ * and cache hold what is no number: clear them. After any other failure they are as they were. */
 int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_past *past,
                 const uint32_t *ids, size_t n, size_t sources, const struct ran_lm_out *out,
                 struct ran_error *err);
@@ -790,7 +791,8 @@ int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *
 /* Takes the logits (V) of the i-th place. What it returns, if not RAN_OK, ends the others, and is
  * what ran_lm_fill_each returns. */
 typedef int ran_lm_take(void *arg, size_t i, const float *logits, struct ran_error *err);
-/* The logits of one place after another: memory for a few hundred of them, however many there are. */
+/* The logits of one place after another: memory for a few hundred of them, however many there are.
+ */
 int ran_lm_fill_each(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
                      const uint32_t *places, size_t n, ran_lm_take *take, void *arg,
                      struct ran_error *err);
@@ -1124,7 +1126,7 @@ struct ran_dataset {
         } spool;
         size_t keep; /* bytes of each that stay in memory; 0: RAN_SPOOL_KEEP */
         /* While it is built. */
-        bool fixed;                   /* the classes were given */
+        bool fixed;                    /* the classes were given */
         struct ran_known_names *known; /* to find a class by its name; NULL: there is none yet */
         size_t names_cap;
 };
@@ -1146,8 +1148,8 @@ int ran_dataset_add(struct ran_dataset *d, const uint32_t *ids, size_t L, const 
  * (n), no class twice; n 0: none. All documents, or none. */
 int ran_dataset_soften(struct ran_dataset *d, const uint32_t *labels, const float *p, size_t n,
                        bool guessed, struct ran_error *err);
-/* Says to which group the document that was added last belongs: that of n bytes, or, n 0, one of its
- * own. All documents, or none. */
+/* Says to which group the document that was added last belongs: that of n bytes, or, n 0, one of
+ * its own. All documents, or none. */
 int ran_dataset_group(struct ran_dataset *d, const char *name, size_t n, struct ran_error *err);
 /* Appends a document for tagging: word i stands at token places[i] (ascending) and has the tag
  * tags[i]. A dataset holds documents of one kind. */
@@ -1169,16 +1171,16 @@ int ran_dataset_spell(struct ran_dataset *d, const uint32_t *spelling, size_t L,
 /* Document b, to be read; good until the next _add. */
 struct ran_document ran_dataset_document(const struct ran_dataset *d, size_t b);
 size_t ran_dataset_guessed(const struct ran_dataset *d); /* documents of which labels are guessed */
-/* Orders the classes that turned up by the bytes of their names, and renumbers the labels. RAN_EINVAL
- * for a label that is none of them. */
+/* Orders the classes that turned up by the bytes of their names, and renumbers the labels.
+ * RAN_EINVAL for a label that is none of them. */
 int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err);
 /* Marks a share of the documents of d (finished) in held (B), and copies them to dev (zeroed), in
  * order: about that share of each class and exactly that share in all, but never the last document
  * of a class. Which ones depends on the seed and on a document's place in d alone. With several
  * labels a document, the share is of all. Documents whose labels are guessed are left out of this,
- * unless all are; the copies have no soft target. Where documents have groups, whole groups are held
- * out: about that share of the documents, of whatever class, but never the last group of a class.
- * After a failure dev holds a part, and is to be released. */
+ * unless all are; the copies have no soft target. Where documents have groups, whole groups are
+ * held out: about that share of the documents, of whatever class, but never the last group of a
+ * class. After a failure dev holds a part, and is to be released. */
 int ran_dataset_hold(const struct ran_dataset *d, double share, uint64_t seed, bool *held,
                      struct ran_dataset *dev, struct ran_error *err);
 void ran_dataset_release(struct ran_dataset *d);
@@ -1197,9 +1199,9 @@ struct ran_train_settings {
         double dropout, embed_dropout, word_dropout, label_smoothing;
         double vectors_rms; /* root mean square that `vectors` of the job are scaled to; 0: as is */
         double init_rate;   /* share of the learning rate, for what `init` of the job brings */
-        double wide_cost; /* of errors of the wide path, see train/linear.h; 0: chosen */
-        bool refit;       /* after the best epoch is known, learn from `held` documents, too */
-        bool freeze;      /* the rows of the embedding that `vectors` or `init` bring stay */
+        double wide_cost;   /* of errors of the wide path, see train/linear.h; 0: chosen */
+        bool refit;         /* after the best epoch is known, learn from `held` documents, too */
+        bool freeze;        /* the rows of the embedding that `vectors` or `init` bring stay */
         int schedule, metric, class_weights, wide_ratios;
 };
 extern const struct ran_field ran_train_fields[];
@@ -1218,7 +1220,7 @@ struct ran_train_report {
                 RAN_REPORT_REFIT, /* the best epoch is known, all documents are learned from now */
                 RAN_REPORT_END
         } event;
-        bool refit; /* what is reported is of that */
+        bool refit;                        /* what is reported is of that */
         size_t epoch, epochs, step, steps; /* from 1 */
         double loss;                       /* of the last steps, smoothed; of dev for REPORT_DEV */
         double learning_rate, gradient_norm;
@@ -1228,7 +1230,7 @@ struct ran_train_report {
         double accuracy, micro_f1, macro_f1; /* REPORT_DEV */
         double metric, best;                 /* of the dev set, larger is better (loss: negated) */
         size_t best_epoch, stale;            /* epochs since the best */
-        uint64_t moved; /* bytes between this rank and others so far */
+        uint64_t moved;                      /* bytes between this rank and others so far */
         bool improved;
         bool first_encoder; /* with REPORT_END: it is not of all documents, which led it astray */
         bool alone; /* with REPORT_END: the wide path, since nothing shows that the encoder helps */
@@ -1313,8 +1315,8 @@ struct ran_search {
         size_t longest;                /* document */
         double flops, parameters;      /* of the job */
 };
-/* The job is the caller's, must live on, and stays as it is. given: whether that setting is not to be
- * changed. */
+/* The job is the caller's, must live on, and stays as it is. given: whether that setting is not to
+ * be changed. */
 int ran_search_init(struct ran_search *s, const struct ran_train_job *job,
                     bool (*given)(const char *name), struct ran_error *err);
 /* What to try after n trials: a function of the job, its seed, and what the trials brought. The

@@ -63,8 +63,8 @@ struct ran_simd {
         /* Adjoint with respect to the unscaled scores: dp = scale p (dp - p . dp), in place */
         void (*softmax_bwd)(float *dp, const float *p, float scale, size_t n);
 
-        /* Attention over single keys (model/sparse.c): rows x_i and y_i (N, d) that belong together.
-         * out_i = x_i . y_i;  sum (x_i - y_i)^2;  sum |x_i - y_i| */
+        /* Attention over single keys (model/sparse.c): rows x_i and y_i (N, d) that belong
+         * together. out_i = x_i . y_i;  sum (x_i - y_i)^2;  sum |x_i - y_i| */
         void (*alike)(int how, float *out, const float *x, size_t ldx, const float *y, size_t ldy,
                       size_t N, size_t d);
         /* y_i += sum over lines l of p_l,i x_l,i, rows i (N, d): line l of p begins at p + l ldp,

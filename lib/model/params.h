@@ -166,10 +166,10 @@ struct ran_params {
         struct ran_encoder_params encoder;
         struct ran_head_params head;
         const float *embed;
-        uint64_t seed;           /* of the training: what a random first context is keyed by */
-        const float *spelling;   /* (c->spelling, D), apart like the embedding; NULL: none */
-        const float *wide;       /* (c->wide, C) and */
-        const float *idf;        /* (c->wide) of the wide path of a classifier, see wide.h; NULL: none */
+        uint64_t seed;         /* of the training: what a random first context is keyed by */
+        const float *spelling; /* (c->spelling, D), apart like the embedding; NULL: none */
+        const float *wide;     /* (c->wide, C) and */
+        const float *idf; /* (c->wide) of the wide path of a classifier, see wide.h; NULL: none */
         const uint32_t *pieces; /* (V, RAN_PIECE), made from the vocabulary where c wants them */
         float *dembed; /* of a gradient where the output is tied to the embedding: (V, D); else NULL
                         */

@@ -23,12 +23,12 @@
 
 struct ran_rows {
         size_t B, L, m;
-        uint32_t *ids;    /* (L) */
+        uint32_t *ids;      /* (L) */
         uint32_t *spelling; /* (L, RAN_SPELLING), where the model wants it */
-        size_t *doc;      /* (B+1) first token of each document */
-        size_t *docwin;   /* (B+1) first window of each document */
-        uint64_t *record; /* (B) what dropout is keyed by */
-        size_t *sources;  /* (B) under the prefix mask: leading tokens that are source; else 0 */
+        size_t *doc;        /* (B+1) first token of each document */
+        size_t *docwin;     /* (B+1) first window of each document */
+        uint64_t *record;   /* (B) what dropout is keyed by */
+        size_t *sources;    /* (B) under the prefix mask: leading tokens that are source; else 0 */
         struct ran_carry **carry; /* (B) what the document goes on from, or NULL; not owned */
         size_t *key;   /* (B+1) first key of each document: one a state, earlier ones before them */
         size_t open;   /* known tokens of the first window; then B is 1 */

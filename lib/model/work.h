@@ -107,16 +107,16 @@
 /* X(field, floats): the head; O: its outputs, documents or places; P: documents if it pools, else
  * none. Q rows of A logits are made at a time: O and C, but for language models a block and the
  * width of the first softmax; Z is that of the widest tail (lm.h). Adjoints only for training. */
-#define RAN_HEAD(X)                                                                           \
-        X(last, P *D)                       /* last cells */                                  \
-        X(pooled, P *D)                     /* v */                                           \
-        X(head_pre, P *D)                   /* Linear_pool(v) before phi */                   \
-        X(head_glu, P *U)                   /* value and gate of GLU_gpc */                   \
-        X(head, O *D)                       /* input of the last linear layer */              \
-        X(logits, Q *A)                     /* of language models: their adjoints in place */ \
-        X(wide, ran_is_wide_by_documents(w->c) ? Q * A : 0) /* what the wide path says */     \
-        X(tail, Q *Z)                       /* scores of a tail */                            \
-        X(tail_head, Z > 0 ? Q * D : 0)     /* rows of head that look into it */
+#define RAN_HEAD(X)                                                                      \
+        X(last, P *D)     /* last cells */                                               \
+        X(pooled, P *D)   /* v */                                                        \
+        X(head_pre, P *D) /* Linear_pool(v) before phi */                                \
+        X(head_glu, P *U) /* value and gate of GLU_gpc */                                \
+        X(head, O *D)     /* input of the last linear layer */                           \
+        X(logits, Q *A)   /* of language models: their adjoints in place */              \
+        X(wide, ran_is_wide_by_documents(w->c) ? Q *A : 0) /* what the wide path says */ \
+        X(tail, Q *Z)                                      /* scores of a tail */        \
+        X(tail_head, Z > 0 ? Q * D : 0)                    /* rows of head that look into it */
 #define RAN_HEAD_ADJOINTS(X)                     \
         X(dpooled, P *D)                         \
         X(dhead_glu, P *U)                       \

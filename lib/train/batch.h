@@ -59,8 +59,8 @@ int ran_batcher_init(struct ran_batcher *k, const struct ran_config *c, const st
 void ran_batcher_release(struct ran_batcher *k);
 /* Weights that make every class count the same: B / (C n_c). */
 int ran_batcher_balance(struct ran_batcher *k, struct ran_error *err);
-/* RAN_EINVAL where d (may be NULL) is not for this task, an id of it is not below V, a label none of
- * C classes, a word at no token, a document without any, or its spelling is not as c wants it.
+/* RAN_EINVAL where d (may be NULL) is not for this task, an id of it is not below V, a label none
+ * of C classes, a word at no token, a document without any, or its spelling is not as c wants it.
  * unknown: labels may be RAN_LABEL_UNKNOWN. */
 int ran_batch_check(const struct ran_dataset *d, const struct ran_config *c, size_t V, size_t C,
                     bool unknown, struct ran_error *err);

@@ -9,8 +9,8 @@
 #include "train/ranks.h"
 
 /* Logits (B, C) of all documents, or (words, C) of all their words, each computed as ran-classify
- * and ran-tag would: of the encoder and, unless `wide` is NULL, as it must be where there is none, of
- * the wide path. */
+ * and ran-tag would: of the encoder and, unless `wide` is NULL, as it must be where there is none,
+ * of the wide path. */
 int ran_predict(const struct ran_config *c, const struct ran_params *p, size_t C,
                 const struct ran_dataset *d, struct ran_pool *pool, struct ran_ranks *ranks,
                 float *deep, float *wide, struct ran_error *err);

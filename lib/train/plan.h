@@ -66,8 +66,8 @@ int ran_piece_move(const struct ran_piece *piece, const struct ran_config *c, si
                    struct ran_ranks *ranks, struct ran_error *err);
 int ran_plan_collect(struct ran_plan *p, struct ran_ranks *ranks, struct ran_error *err);
 
-/* order (n) = document (n; NULL: 0, 1, ...) as an epoch takes them: Fisher and Yates, draws keyed by
- * the epoch. */
+/* order (n) = document (n; NULL: 0, 1, ...) as an epoch takes them: Fisher and Yates, draws keyed
+ * by the epoch. */
 #define RAN_SHUFFLE_FOLDS UINT64_MAX /* an epoch that there is not: for folds */
 void ran_plan_shuffle(size_t *order, const size_t *document, size_t n, uint64_t seed,
                       uint64_t epoch);

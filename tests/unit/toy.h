@@ -26,8 +26,7 @@ struct toy {
         struct ran_layout layout;
         struct ran_params p; /* p.embed is `embed` */
         float *embed; /* behind it the table of spelling, and table and idf of the wide path */
-        uint32_t
-                pieces[TOY_V * RAN_PIECE]; /* of a wide path that wants them, of all kinds */
+        uint32_t pieces[TOY_V * RAN_PIECE]; /* of a wide path that wants them, of all kinds */
 };
 /* Numbers of all tables. */
 size_t toy_tables(const struct toy *t);
