@@ -145,10 +145,10 @@ static uint32_t affix(const uint32_t *pieces, const uint32_t *ids, size_t L, siz
         return there ? pieces[(size_t)ids[t] * RAN_PIECE + i] : RAN_NO_AFFIX;
 }
 
-size_t ran_wide_list(struct ran_place *to, struct ran_place *spare, const struct ran_config *c,
+size_t ran_wide_list(struct ran_posting *to, struct ran_posting *spare, const struct ran_config *c,
                      const uint32_t *pieces, const uint32_t *ids, size_t L)
 {
-        struct ran_place *sorted;
+        struct ran_posting *sorted;
         size_t buckets = ran_wide_runs(c), runs = 0, n = 0;
 
         for (size_t t = 0; t < L; t++) {
@@ -166,13 +166,13 @@ size_t ran_wide_list(struct ran_place *to, struct ran_place *spare, const struct
                                 to[runs++].id = bucket;
                 }
         }
-        sorted = ran_places_sort(to, spare, runs);
+        sorted = ran_posting_sort(to, spare, runs);
         for (size_t i = 0, end; i < runs; i = end) {
                 uint32_t id = sorted[i].id;
 
                 for (end = i + 1; end < runs && sorted[end].id == id;)
                         end++;
-                to[n++] = (struct ran_place){id, (uint32_t)(end - i)}; /* never ahead of i */
+                to[n++] = (struct ran_posting){id, (uint32_t)(end - i)}; /* never ahead of i */
         }
         return n;
 }
@@ -196,8 +196,8 @@ static void set_length(struct ran_gram *gram, size_t n, double length)
 
 /* x of a document, its length 1, of which runs and affixes have as much; what does not count is
  * left out. runs: the buckets of these. */
-static size_t weigh(struct ran_gram *gram, const struct ran_place *list, size_t n, const float *idf,
-                    size_t runs)
+static size_t weigh(struct ran_gram *gram, const struct ran_posting *list, size_t n,
+                    const float *idf, size_t runs)
 {
         size_t grams = 0, first = 0;
         double length;
@@ -218,7 +218,7 @@ static size_t weigh(struct ran_gram *gram, const struct ran_place *list, size_t 
         return grams;
 }
 
-size_t ran_wide_read(struct ran_gram *gram, struct ran_place *place, struct ran_place *spare,
+size_t ran_wide_read(struct ran_gram *gram, struct ran_posting *place, struct ran_posting *spare,
                      const struct ran_config *c, const uint32_t *pieces, const float *idf,
                      const uint32_t *ids, size_t L)
 {
@@ -233,7 +233,7 @@ static void read_document(struct ran_work *w, const struct ran_params *p, size_t
         struct ran_head *h = &w->head;
         size_t from = rows->doc[b], at = from * ran_wide_features(w->c);
 
-        h->grams[b] = ran_wide_read(h->gram + at, h->gram_place, h->gram_spare, w->c, p->pieces,
+        h->grams[b] = ran_wide_read(h->gram + at, h->gram_posting, h->gram_spare, w->c, p->pieces,
                                     p->idf, rows->ids + from, rows->doc[b + 1] - from);
 }
 

@@ -21,7 +21,7 @@
 #ifndef RAN_MODEL_WIDE_H
 #define RAN_MODEL_WIDE_H
 
-#include "base/places.h"
+#include "base/posting.h"
 #include "model/work.h"
 
 /* Part of the format of model files: SplitMix64's finaliser (Steele, Lea and Flood 2014), id by id,
@@ -66,12 +66,12 @@ size_t ran_wide_features(const struct ran_config *c);
 /* Lists the buckets of L ids, ascending and each once, in `to` (room for L ran_wide_features), id a
  * bucket and `at` how often it is there; spare: room for as many. pieces: those of the vocabulary,
  * if c wants them. Returns how many there are. */
-size_t ran_wide_list(struct ran_place *to, struct ran_place *spare, const struct ran_config *c,
+size_t ran_wide_list(struct ran_posting *to, struct ran_posting *spare, const struct ran_config *c,
                      const uint32_t *pieces, const uint32_t *ids, size_t L);
 
 /* Lists the features of L ids as x_g above, ascending by bucket, in `gram` (room as for a list;
  * place and spare: scratch of as much). idf NULL: as if it were 1. Returns how many there are. */
-size_t ran_wide_read(struct ran_gram *gram, struct ran_place *place, struct ran_place *spare,
+size_t ran_wide_read(struct ran_gram *gram, struct ran_posting *place, struct ran_posting *spare,
                      const struct ran_config *c, const uint32_t *pieces, const float *idf,
                      const uint32_t *ids, size_t L);
 

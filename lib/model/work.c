@@ -59,10 +59,10 @@ static void cut_head(struct ran_work *w, struct ran_cutter *k, struct ran_head *
 
                 out->grams = (size_t *)ran_cut(k, FLOATS_OF(size_t) * B);
                 out->gram = (struct ran_gram *)ran_cut(k, FLOATS_OF(struct ran_gram) * runs);
-                out->gram_place =
-                        (struct ran_place *)ran_cut(k, FLOATS_OF(struct ran_place) * runs);
+                out->gram_posting =
+                        (struct ran_posting *)ran_cut(k, FLOATS_OF(struct ran_posting) * runs);
                 out->gram_spare =
-                        (struct ran_place *)ran_cut(k, FLOATS_OF(struct ran_place) * runs);
+                        (struct ran_posting *)ran_cut(k, FLOATS_OF(struct ran_posting) * runs);
         }
 }
 

@@ -12,7 +12,7 @@
 #define RAN_MODEL_WORK_H
 
 #include "base/phase.h"
-#include "base/places.h"
+#include "base/posting.h"
 #include "mask/mask.h"
 #include "model/look.h"
 #include "model/params.h"
@@ -180,8 +180,8 @@ struct ran_head {
                 uint32_t bucket, times; /* ascending; how often it is there */
                 float x;
         } * gram;
-        size_t *grams;                             /* (B) */
-        struct ran_place *gram_place, *gram_spare; /* scratch of a document */
+        size_t *grams;                                 /* (B) */
+        struct ran_posting *gram_posting, *gram_spare; /* scratch of a document */
 };
 
 /* How training differs from scoring. All zero when scoring. */

@@ -1,7 +1,7 @@
 /* grad.c - sums of gradients. See grad.h. */
 #include "train/grad.h"
 #include "base/phase.h"
-#include "base/places.h"
+#include "base/posting.h"
 #include "math/simd.h"
 
 #include <stdlib.h>
@@ -47,7 +47,7 @@ int ran_grad_room(struct ran_tree *t, struct ran_grad *g, size_t n, struct ran_e
 struct sums {
         struct ran_grad_rows *to;
         float *dense; /* or NULL */
-        const struct ran_place *place;
+        const struct ran_posting *place;
         const uint32_t *first; /* (ids + 1) */
         size_t ids, D;
         const float *dx;
@@ -61,8 +61,8 @@ static void sum_ids(void *arg, size_t task)
         size_t D = k->D, end = (task + 1) * IDS < k->ids ? (task + 1) * IDS : k->ids;
 
         for (size_t i = task * IDS; i < end; i++) {
-                const struct ran_place *place = k->place + k->first[i],
-                                       *to = k->place + k->first[i + 1];
+                const struct ran_posting *place = k->place + k->first[i],
+                                         *to = k->place + k->first[i + 1];
                 float *row = k->to->rows + i * D;
 
                 if (k->dense != NULL) {
@@ -78,7 +78,7 @@ static void sum_ids(void *arg, size_t task)
 }
 
 /* Where each id's places begin, behind the last where they end. Returns how many ids there are. */
-static size_t find_runs(uint32_t *first, const struct ran_place *place, size_t n)
+static size_t find_runs(uint32_t *first, const struct ran_posting *place, size_t n)
 {
         size_t ids = 0;
 
@@ -89,13 +89,13 @@ static size_t find_runs(uint32_t *first, const struct ran_place *place, size_t n
         return ids;
 }
 
-static void list_places(struct ran_place *place, const uint32_t *ids, const uint32_t *spelling,
+static void list_places(struct ran_posting *place, const uint32_t *ids, const uint32_t *spelling,
                         size_t features, size_t V, size_t L)
 {
         for (size_t t = 0; t < L; t++) {
-                *place++ = (struct ran_place){ids[t], (uint32_t)t};
+                *place++ = (struct ran_posting){ids[t], (uint32_t)t};
                 for (size_t i = t * features; i < (t + 1) * features; i++)
-                        *place++ = (struct ran_place){(uint32_t)(V + spelling[i]), (uint32_t)t};
+                        *place++ = (struct ran_posting){(uint32_t)(V + spelling[i]), (uint32_t)t};
         }
 }
 
@@ -112,11 +112,11 @@ int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const uint32_t *spel
         ran_phase = RAN_PHASE_EMBEDDING;
         if (n >= UINT32_MAX)
                 return ran_fail(err, RAN_EINVAL, "%zu tokens cannot be learned from at once", L);
-        struct ran_place *place = ran_alloc(2 * n, sizeof *place, err);
+        struct ran_posting *place = ran_alloc(2 * n, sizeof *place, err);
         uint32_t *first = ran_alloc(n + 1, sizeof *first, err);
         if (place != NULL && first != NULL) {
                 list_places(place, ids, spelling, features, V, L);
-                k.place = ran_places_sort(place, place + n, n);
+                k.place = ran_posting_sort(place, place + n, n);
                 k.first = first;
                 k.ids = find_runs(first, k.place, n);
                 rc = dense ? RAN_OK : room(to, k.ids, D, err);

@@ -29,7 +29,7 @@ struct lists {
         size_t *begin; /* (n) where its features begin */
         size_t *grams; /* (n) how many they are */
         struct ran_gram *gram;
-        struct ran_place *place, *spare;
+        struct ran_posting *place, *spare;
         size_t begin_cap, grams_cap, gram_cap, place_cap, spare_cap;
 };
 

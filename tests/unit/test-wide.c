@@ -26,7 +26,7 @@ static void check_list(struct dice *dice, size_t L, size_t V, size_t ngrams, boo
         struct ran_config c = {.wide = buckets, .ngrams = ngrams, .affixes = affixed};
         size_t *count = ran_alloc(buckets, sizeof *count, &err), n, runs = 0, all = 0;
         size_t room = L * ran_wide_features(&c), of_runs = ran_wide_runs(&c);
-        struct ran_place *list = ran_alloc(2 * room, sizeof *list, &err);
+        struct ran_posting *list = ran_alloc(2 * room, sizeof *list, &err);
         uint32_t *ids = ran_alloc(L, sizeof *ids, &err);
         bool *whole = ran_alloc(L, sizeof *whole, &err);
         uint32_t *pieces = ran_alloc(V * RAN_PIECE, sizeof *pieces, &err);

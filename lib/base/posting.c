@@ -1,8 +1,9 @@
-/* places.c - see places.h. By the digits of the ids, least first: a few passes, whatever the order.
+/* posting.c - see places.h. By the digits of the ids, least first: a few passes, whatever the
+ * order.
  */
-#include "base/places.h"
+#include "base/posting.h"
 
-struct ran_place *ran_places_sort(struct ran_place *p, struct ran_place *spare, size_t n)
+struct ran_posting *ran_posting_sort(struct ran_posting *p, struct ran_posting *spare, size_t n)
 {
         uint32_t largest = 0;
 
@@ -10,7 +11,7 @@ struct ran_place *ran_places_sort(struct ran_place *p, struct ran_place *spare, 
                 largest = p[i].id > largest ? p[i].id : largest;
         for (unsigned shift = 0; shift < 32 && largest >> shift > 0; shift += 8) {
                 size_t first[256] = {0}, sum = 0;
-                struct ran_place *sorted = spare;
+                struct ran_posting *sorted = spare;
 
                 for (size_t i = 0; i < n; i++)
                         first[p[i].id >> shift & 255]++;
