@@ -27,5 +27,5 @@ int ran_learn_bpe(const struct ran_counter *c, struct ran_tokenizer *t, struct r
 {
         int code = add_bytes(t, err);
 
-        return code == RAN_OK ? ran_learn_joins(c, t, spell, err) : code;
+        return code == RAN_OK ? ran_learn_merges(c, t, spell, err) : code;
 }

@@ -28,7 +28,7 @@ int ran_learn_alphabet(const struct ran_counter *c, struct ran_tokenizer *t, str
  * cannot be spelt. */
 typedef size_t spell_fn(const struct ran_tokenizer *t, const char *word, size_t n, uint32_t *row);
 /* Adds what the pieces of the counted words join to. */
-int ran_learn_joins(const struct ran_counter *c, struct ran_tokenizer *t, spell_fn *spell,
-                    struct ran_error *err);
+int ran_learn_merges(const struct ran_counter *c, struct ran_tokenizer *t, spell_fn *spell,
+                     struct ran_error *err);
 
 #endif

@@ -29,5 +29,5 @@ int ran_learn_wordpiece(const struct ran_counter *c, struct ran_tokenizer *t, st
                 code = ran_fail(err, RAN_EINVAL,
                                 "a vocabulary of %zu pieces has no room for a single character",
                                 c->settings.vocab_size);
-        return code == RAN_OK ? ran_learn_joins(c, t, spell, err) : code;
+        return code == RAN_OK ? ran_learn_merges(c, t, spell, err) : code;
 }

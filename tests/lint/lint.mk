@@ -25,7 +25,7 @@ lib/math/simd.c-except := -Wno-analyzer-use-of-uninitialized-value -Wno-analyzer
 # - that a function of ours which fails has set err->code;
 except := cmd/attnmask-map.c:clang-analyzer-core.UndefinedBinaryOperatorResult \
   cmd/attnmask-map.c:clang-analyzer-core.CallAndMessage cmd/import.c:clang-analyzer-core.CallAndMessage \
-  lib/text/hf-read.c:clang-analyzer-core.uninitialized.Branch lib/text/joins.c:clang-analyzer-core.CallAndMessage \
+  lib/text/hf-read.c:clang-analyzer-core.uninitialized.Branch lib/text/merges.c:clang-analyzer-core.CallAndMessage \
   lib/text/vectors.c:clang-analyzer-core.UndefinedBinaryOperatorResult lib/text/counter.c:clang-analyzer-core.NullDereference \
   lib/model/past.c:clang-analyzer-core.NullDereference lib/model/tensors.c:clang-analyzer-core.UndefinedBinaryOperatorResult \
   lib/train/choose.c:clang-analyzer-core.NonNullParamChecker lib/train/ranks.c:clang-analyzer-core.UndefinedBinaryOperatorResult

@@ -1,6 +1,6 @@
-/* joins.c - learning pieces of words: begin with the smallest ones, and join the most frequent pair
- * of neighbours into a new piece, again and again. Word pieces begin with characters, byte pairs
- * with bytes; all else is the same.
+/* merges.c - learning pieces of words: begin with the smallest ones, and join the most frequent
+ * pair of neighbours into a new piece, again and again. Word pieces begin with characters, byte
+ * pairs with bytes; all else is the same.
  *
  * A word of the corpus is a row of pieces ("r" "##u" "##n"), counted as often as the word. A pair
  * is two pieces that stand side by side somewhere; it knows how often they do, and in which words.
@@ -327,8 +327,8 @@ static int count_pairs(struct learner *l, struct ran_error *err)
         return settle(l, err);
 }
 
-int ran_learn_joins(const struct ran_counter *c, struct ran_tokenizer *t, spell_fn *spell,
-                    struct ran_error *err)
+int ran_learn_merges(const struct ran_counter *c, struct ran_tokenizer *t, spell_fn *spell,
+                     struct ran_error *err)
 {
         struct learner l = {.counter = c, .t = t, .free = NONE};
         int code = spell_words(&l, spell, err);
