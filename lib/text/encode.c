@@ -20,7 +20,7 @@ void ran_encoding_release(struct ran_encoding *e)
         if (scratch != NULL) {
                 ran_word_scratch_release(&scratch->words);
                 ran_bpe_scratch_release(&scratch->bpe);
-                ran_known_release(&scratch->known);
+                ran_word_cache_release(&scratch->known);
                 ran_buf_release(&scratch->spelled);
                 free(scratch->part);
         }
@@ -244,7 +244,7 @@ static int add_extent(struct ran_encoding *e, const struct word *word, uint32_t 
 }
 
 static int add_known(struct ran_encoding *e, const struct word *word,
-                     const struct known_word *known, struct ran_error *err)
+                     const struct cached_word *known, struct ran_error *err)
 {
         int code = RAN_OK;
 
@@ -268,18 +268,18 @@ static int add_word(const struct ran_tokenizer *t, struct word *word, struct ran
                     struct ran_error *err)
 {
         struct ran_encoding_scratch *s = e->scratch;
-        struct known_word *set;
+        struct cached_word *set;
 
-        if (word->n > KNOWN_BYTES)
+        if (word->n > WORD_CACHE_BYTES)
                 return add_new(t, word, e, err);
         if (!word->keyed)
-                ran_known_key(word->key, word->s, word->n);
-        const struct known_word *known = ran_known_find(&s->known, word->key, word->n, &set);
+                ran_word_cache_key(word->key, word->s, word->n);
+        const struct cached_word *known = ran_word_cache_find(&s->known, word->key, word->n, &set);
         if (known != NULL)
                 return add_known(e, word, known, err);
         int code = add_new(t, word, e, err);
         if (code == RAN_OK)
-                ran_known_keep(set, word->key, word->n, s->part, s->parts);
+                ran_word_cache_keep(set, word->key, word->n, s->part, s->parts);
         return code;
 }
 
@@ -340,7 +340,7 @@ static int encode(const struct ran_tokenizer *t, const char *text, size_t n, boo
 
         if (scratch == NULL)
                 return RAN_ENOMEM;
-        int code = ran_known_use(&scratch->known, t->digest, err);
+        int code = ran_word_cache_use(&scratch->known, t->digest, err);
         *points = 0;
         for (size_t pos = 0; pos < n && code == RAN_OK;) {
                 struct found found = find_added(&t->added, text + pos, n - pos);

@@ -5,7 +5,7 @@
 
 #include "ran.h"
 #include "text/bpe.h"
-#include "text/known.h"
+#include "text/word-cache.h"
 #include "text/strings.h"
 #include "text/words.h"
 
@@ -96,7 +96,7 @@ int ran_tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_er
 struct ran_encoding_scratch {
         struct word_scratch words;
         struct bpe_scratch bpe;
-        struct known known;
+        struct word_cache known;
         struct word_part *part; /* of the word at hand */
         size_t parts, part_cap;
         struct ran_buf spelled; /* its bytes as characters */

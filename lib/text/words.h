@@ -13,7 +13,7 @@
 #define RAN_TEXT_WORDS_H
 
 #include "ran.h"
-#include "text/known.h"
+#include "text/word-cache.h"
 #include "text/normal.h"
 
 enum {
@@ -61,8 +61,8 @@ struct word {
          * glyphs is set, [first + glyphs[k].begin, first + glyphs[k].end). */
         size_t first;
         const struct glyph *glyphs;
-        bool keyed; /* key is that of ran_known_key; never of a longer word */
-        uint64_t key[KNOWN_KEY];
+        bool keyed; /* key is that of ran_word_cache_key; never of a longer word */
+        uint64_t key[WORD_CACHE_KEY];
 };
 /* The code points of the text that characters [from, to) of a word came from, to > from. */
 void ran_word_extent(const struct word *word, size_t from, size_t to, size_t *begin, size_t *end);

@@ -18,9 +18,9 @@ static struct ran_error err;
 
 /* ---- keys of words -------------------------------------------------------------------------- */
 
-static void naive_key(uint64_t key[KNOWN_KEY], const char *word, size_t n)
+static void naive_key(uint64_t key[WORD_CACHE_KEY], const char *word, size_t n)
 {
-        for (size_t i = 0; i < KNOWN_KEY; i++)
+        for (size_t i = 0; i < WORD_CACHE_KEY; i++)
                 key[i] = 0;
         for (size_t i = 0; i < n; i++)
                 key[i / 8] |= (uint64_t)(unsigned char)word[i] << 8 * (i % 8);
@@ -31,13 +31,13 @@ TEST(a_key_is_the_bytes_of_its_word)
         struct dice d = {.key = 1};
 
         for (int trial = 0; trial < 10000; trial++) {
-                size_t n = dice_size(&d, 1, KNOWN_BYTES);
+                size_t n = dice_size(&d, 1, WORD_CACHE_BYTES);
                 char *word = malloc(n); /* its own block: reading beyond it is found out */
-                uint64_t key[KNOWN_KEY], want[KNOWN_KEY];
+                uint64_t key[WORD_CACHE_KEY], want[WORD_CACHE_KEY];
                 REQUIRE(word != NULL);
                 for (size_t i = 0; i < n; i++)
                         word[i] = (char)dice_size(&d, 0, 255);
-                ran_known_key(key, word, n);
+                ran_word_cache_key(key, word, n);
                 naive_key(want, word, n);
                 CHECK(memcmp(key, want, sizeof key) == 0);
                 free(word);
@@ -82,8 +82,8 @@ TEST(a_walk_makes_the_keys_of_its_words)
                 }
                 ran_words_begin(&words, &rules, &scratch, text.data, text.len, 0);
                 while (ran_words_next(&words, &word, &err)) {
-                        uint64_t want[KNOWN_KEY];
-                        if (!word.keyed || word.n > KNOWN_BYTES)
+                        uint64_t want[WORD_CACHE_KEY];
+                        if (!word.keyed || word.n > WORD_CACHE_BYTES)
                                 continue;
                         naive_key(want, word.s, word.n);
                         if (!CHECK(memcmp(word.key, want, sizeof want) == 0))
@@ -103,22 +103,22 @@ TEST(a_walk_makes_the_keys_of_its_words)
 /* Words that differ in one number of their key, or in their length, only. */
 TEST(a_known_word_is_no_other)
 {
-        struct known known = {0};
+        struct word_cache known = {0};
         char digest[65] = "x";
         size_t found = 0;
 
-        CHECK_OK(ran_known_use(&known, digest, &err), err);
+        CHECK_OK(ran_word_cache_use(&known, digest, &err), err);
         for (uint32_t i = 0; i < 400000; i++) {
                 uint32_t x = (uint32_t)(ran_draw(9, i) % 100000);
-                char word[KNOWN_BYTES] = {0};
-                const size_t n = KNOWN_BYTES - x % 2;
-                struct known_word *set;
-                uint64_t key[KNOWN_KEY];
+                char word[WORD_CACHE_BYTES] = {0};
+                const size_t n = WORD_CACHE_BYTES - x % 2;
+                struct cached_word *set;
+                uint64_t key[WORD_CACHE_KEY];
                 memcpy(word + 8 * (x / 2 % 3), &x, sizeof x);
-                ran_known_key(key, word, n);
-                const struct known_word *w = ran_known_find(&known, key, n, &set);
+                ran_word_cache_key(key, word, n);
+                const struct cached_word *w = ran_word_cache_find(&known, key, n, &set);
                 if (w == NULL) {
-                        ran_known_keep(set, key, n, &(struct word_part){x, 0, 1}, 1);
+                        ran_word_cache_keep(set, key, n, &(struct word_part){x, 0, 1}, 1);
                 } else {
                         found++;
                         if (!CHECK(w->parts == 1 && w->id[0] == x))
@@ -126,7 +126,7 @@ TEST(a_known_word_is_no_other)
                 }
         }
         CHECK(found > 50000);
-        ran_known_release(&known);
+        ran_word_cache_release(&known);
 }
 
 enum { POOL = 40000 }; /* more than are known at a time */

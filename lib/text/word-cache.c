@@ -1,5 +1,6 @@
-/* known.c - a small table of words, in sets of two: a new word takes the place of the older one. */
-#include "text/known.h"
+/* word-cache.c - a small table of words, in sets of two: a new word takes the place of the older
+ * one. */
+#include "text/word-cache.h"
 
 #include <endian.h>
 #include <stdlib.h>
@@ -9,15 +10,15 @@ enum {
         KNOWN_SETS_LOG2 = 14, /* 2 MiB in all, of which a text touches what it needs */
         LINE = 64,
 };
-_Static_assert(sizeof(struct known_word) == LINE, "a known word fills a cache line");
+_Static_assert(sizeof(struct cached_word) == LINE, "a known word fills a cache line");
 
-void ran_known_release(struct known *k)
+void ran_word_cache_release(struct word_cache *k)
 {
         free(k->memory);
-        *k = (struct known){0};
+        *k = (struct word_cache){0};
 }
 
-int ran_known_use(struct known *k, const char *digest, struct ran_error *err)
+int ran_word_cache_use(struct word_cache *k, const char *digest, struct ran_error *err)
 {
         const size_t n = (size_t)2 << KNOWN_SETS_LOG2;
 
@@ -61,7 +62,7 @@ static uint64_t load_few(const char *s, size_t n)
         return x;
 }
 
-void ran_known_key(uint64_t key[KNOWN_KEY], const char *word, size_t n)
+void ran_word_cache_key(uint64_t key[WORD_CACHE_KEY], const char *word, size_t n)
 {
         size_t i = 0, rest = n % 8;
 
@@ -69,11 +70,11 @@ void ran_known_key(uint64_t key[KNOWN_KEY], const char *word, size_t n)
                 key[i] = load8(word + 8 * i);
         if (rest > 0)
                 key[i++] = n > 8 ? load8(word + n - 8) >> 8 * (8 - rest) : load_few(word, n);
-        for (; i < KNOWN_KEY; i++)
+        for (; i < WORD_CACHE_KEY; i++)
                 key[i] = 0;
 }
 
-static size_t set_of(const uint64_t key[KNOWN_KEY], size_t n)
+static size_t set_of(const uint64_t key[WORD_CACHE_KEY], size_t n)
 {
         uint64_t x = (key[0] ^ (uint64_t)n << 56) * UINT64_C(0x9e3779b97f4a7c15);
 
@@ -81,29 +82,30 @@ static size_t set_of(const uint64_t key[KNOWN_KEY], size_t n)
         return (size_t)(x >> (64 - KNOWN_SETS_LOG2));
 }
 
-static bool is_word(const struct known_word *k, const uint64_t key[KNOWN_KEY], size_t n)
+static bool is_word(const struct cached_word *k, const uint64_t key[WORD_CACHE_KEY], size_t n)
 {
         return k->n == n && k->key[0] == key[0] && k->key[1] == key[1] && k->key[2] == key[2];
 }
 
-const struct known_word *ran_known_find(const struct known *k, const uint64_t key[KNOWN_KEY],
-                                        size_t n, struct known_word **set)
+const struct cached_word *ran_word_cache_find(const struct word_cache *k,
+                                              const uint64_t key[WORD_CACHE_KEY], size_t n,
+                                              struct cached_word **set)
 {
         *set = k->set + 2 * set_of(key, n);
         if (is_word(*set, key, n))
                 return *set;
         if (!is_word(*set + 1, key, n))
                 return NULL;
-        struct known_word second = (*set)[1];
+        struct cached_word second = (*set)[1];
         (*set)[1] = (*set)[0];
         (*set)[0] = second;
         return *set;
 }
 
-void ran_known_keep(struct known_word *set, const uint64_t key[KNOWN_KEY], size_t n,
-                    const struct word_part *part, size_t parts)
+void ran_word_cache_keep(struct cached_word *set, const uint64_t key[WORD_CACHE_KEY], size_t n,
+                         const struct word_part *part, size_t parts)
 {
-        if (parts > KNOWN_PARTS)
+        if (parts > WORD_CACHE_PARTS)
                 return;
         set++;
         memcpy(set->key, key, sizeof(set->key));
