@@ -6,7 +6,7 @@
 
 void ran_types_release(struct ran_types *t)
 {
-        ran_strings_release(&t->names);
+        ran_string_table_release(&t->names);
         free(t->score);
         free(t->ordered);
         *t = (struct ran_types){0};
@@ -26,8 +26,8 @@ static int add_type(struct ran_types *t, uint64_t hash, const char *type, size_t
         if (grown == NULL)
                 return RAN_ENOMEM;
         t->ordered = grown;
-        *number = ran_strings_add(&t->names, hash, type, length, err);
-        if (*number == STRINGS_NONE)
+        *number = ran_string_table_add(&t->names, hash, type, length, err);
+        if (*number == STRING_TABLE_NONE)
                 return RAN_ENOMEM;
         t->score[*number] = (struct ran_tag_score){0};
         return RAN_OK;
@@ -36,10 +36,10 @@ static int add_type(struct ran_types *t, uint64_t hash, const char *type, size_t
 int ran_types_number(struct ran_types *t, const char *type, size_t length, uint32_t *number,
                      struct ran_error *err)
 {
-        uint64_t hash = strings_hash(ran_strings_start, type, length);
+        uint64_t hash = string_table_hash(ran_string_table_seed, type, length);
 
-        *number = ran_strings_find(&t->names, hash, "", 0, type, length);
-        return *number != STRINGS_NONE ? RAN_OK : add_type(t, hash, type, length, number, err);
+        *number = ran_string_table_find(&t->names, hash, "", 0, type, length);
+        return *number != STRING_TABLE_NONE ? RAN_OK : add_type(t, hash, type, length, number, err);
 }
 
 struct ran_prf ran_tag_rates(double whole, const struct ran_tag_score *score)
@@ -72,7 +72,7 @@ const struct ran_tag_score *ran_types_order(struct ran_types *t, size_t *n)
                 if (t->score[i].gold + t->score[i].found == 0)
                         continue;
                 *score = t->score[i];
-                score->type = strings_get(&t->names, i, &score->length);
+                score->type = string_table_get(&t->names, i, &score->length);
                 score->rates = ran_tag_rates(1, score);
                 ++*n;
         }

@@ -3,12 +3,12 @@
 #define RAN_EVAL_TYPES_H
 
 #include "ran.h"
-#include "text/strings.h"
+#include "text/string-table.h"
 
 /* Zero-initialise. A type is a number, from 0 in the order in which they came; its counts are
  * score[number], whose name and rates are set in the ordered list only. */
 struct ran_types {
-        struct strings names;
+        struct string_table names;
         struct ran_tag_score *score, *ordered;
         size_t score_cap, ordered_cap;
 };

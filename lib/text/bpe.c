@@ -152,9 +152,10 @@ static size_t begin_chars(const struct bpe *b, const char *word, size_t n, struc
                      pos + length < n && ((unsigned char)word[pos + length] & 0xc0) == 0x80;)
                         length++;
                 if (c >= 0x80)
-                        id = ran_strings_find(b->chars,
-                                              strings_hash(ran_strings_start, word + pos, length),
-                                              "", 0, word + pos, length);
+                        id = ran_string_table_find(
+                                b->chars,
+                                string_table_hash(ran_string_table_seed, word + pos, length), "", 0,
+                                word + pos, length);
                 if (id != BPE_NONE)
                         s->symbol[count++] = (struct bpe_symbol){.id = id, .n = (uint32_t)length};
                 else

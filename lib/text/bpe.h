@@ -5,7 +5,7 @@
 #define RAN_TEXT_BPE_H
 
 #include "text/pairs.h"
-#include "text/strings.h"
+#include "text/string-table.h"
 
 struct bpe {
         uint32_t byte[256];  /* the piece of each; BPE_NONE for those that no UTF-8 holds */
@@ -13,7 +13,8 @@ struct bpe {
         uint32_t *joined;    /* (merges.n) the piece that each makes */
         size_t joined_cap;
         bool whole; /* a word that is a piece is that piece, whatever its merges would make */
-        const struct strings *chars; /* the pieces, where words are rows of characters; else NULL */
+        const struct string_table
+                *chars;      /* the pieces, where words are rows of characters; else NULL */
         uint32_t ascii[128]; /* then: those of ASCII characters, BPE_NONE where there is none */
 };
 #define BPE_NONE UINT32_MAX

@@ -42,8 +42,8 @@ void ran_counter_free(struct ran_counter *c)
         if (c == NULL)
                 return;
         ran_text_rules_release(&c->rules);
-        ran_strings_release(&c->words);
-        ran_strings_release(&c->wanted);
+        ran_string_table_release(&c->words);
+        ran_string_table_release(&c->wanted);
         free(c->count);
         free(c);
 }
@@ -96,17 +96,17 @@ int ran_counter_words(const struct ran_counter *c, const char *text, size_t n,
 static int count_word(struct ran_counter *c, const char *word, size_t n, uint64_t times,
                       struct ran_error *err)
 {
-        uint64_t hash = strings_hash(ran_strings_start, word, n);
-        uint32_t i = ran_strings_find(&c->words, hash, "", 0, word, n);
+        uint64_t hash = string_table_hash(ran_string_table_seed, word, n);
+        uint32_t i = ran_string_table_find(&c->words, hash, "", 0, word, n);
 
-        if (i == STRINGS_NONE) {
+        if (i == STRING_TABLE_NONE) {
                 uint64_t *count =
                         ran_grow(c->count, &c->count_cap, c->words.n + 1, sizeof(*count), err);
                 if (count == NULL)
                         return RAN_ENOMEM;
                 c->count = count;
-                i = ran_strings_add(&c->words, hash, word, n, err);
-                if (i == STRINGS_NONE)
+                i = ran_string_table_add(&c->words, hash, word, n, err);
+                if (i == STRING_TABLE_NONE)
                         return RAN_ENOMEM;
                 count[i] = 0;
         }
@@ -158,15 +158,15 @@ static int prune(struct ran_counter *c, struct ran_error *err)
                         continue;
                 }
                 size_t length;
-                const char *word = strings_get(&c->words, (uint32_t)i, &length);
+                const char *word = string_table_get(&c->words, (uint32_t)i, &length);
                 code = count_word(&kept, word, length, c->count[i], err);
         }
         if (code != RAN_OK) {
-                ran_strings_release(&kept.words);
+                ran_string_table_release(&kept.words);
                 free(kept.count);
                 return code;
         }
-        ran_strings_release(&c->words);
+        ran_string_table_release(&c->words);
         free(c->count);
         c->words = kept.words;
         c->count = kept.count;
@@ -214,9 +214,10 @@ int ran_counter_want(struct ran_counter *c, const char *words, size_t n, struct 
                 const char *word = next_word(words, n, &pos, &length, err);
                 if (word == NULL)
                         return RAN_EINVAL;
-                uint64_t hash = strings_hash(ran_strings_start, word, length);
-                if (ran_strings_find(&c->wanted, hash, "", 0, word, length) == STRINGS_NONE &&
-                    ran_strings_add(&c->wanted, hash, word, length, err) == STRINGS_NONE)
+                uint64_t hash = string_table_hash(ran_string_table_seed, word, length);
+                if (ran_string_table_find(&c->wanted, hash, "", 0, word, length) ==
+                            STRING_TABLE_NONE &&
+                    ran_string_table_add(&c->wanted, hash, word, length, err) == STRING_TABLE_NONE)
                         return RAN_ENOMEM;
         }
         return RAN_OK;
@@ -231,7 +232,7 @@ static int by_count(const void *a, const void *b, void *arg)
 
         if (c->count[i] != c->count[j])
                 return c->count[i] > c->count[j] ? -1 : 1;
-        return ran_strings_compare(&c->words, i, j);
+        return ran_string_table_compare(&c->words, i, j);
 }
 
 /* A corpus may spell out a reserved token, and what is wanted may have been frequent. */
@@ -261,11 +262,11 @@ int ran_learn_words(const struct ran_counter *c, struct ran_tokenizer *t, struct
                                 c->settings.min_count);
         qsort_r(order, n, sizeof(*order), by_count, (void *)c);
         for (size_t i = 0; i < n && code == RAN_OK && t->pieces.n < c->settings.vocab_size; i++) {
-                const char *word = strings_get(&c->words, order[i], &length);
+                const char *word = string_table_get(&c->words, order[i], &length);
                 code = add_new(t, word, length, err);
         }
         for (size_t i = 0; i < c->wanted.n && code == RAN_OK; i++) {
-                const char *word = strings_get(&c->wanted, (uint32_t)i, &length);
+                const char *word = string_table_get(&c->wanted, (uint32_t)i, &length);
                 code = add_new(t, word, length, err);
         }
         free(order);

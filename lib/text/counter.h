@@ -3,13 +3,13 @@
 #define RAN_TEXT_COUNTER_H
 
 #include "ran.h"
-#include "text/strings.h"
+#include "text/string-table.h"
 #include "text/tokenizer.h"
 
 struct ran_counter {
         struct ran_vocab_settings settings; /* eol_token is that of rules */
         struct text_rules rules;
-        struct strings words, wanted;
+        struct string_table words, wanted;
         uint64_t *count; /* (words.n) */
         size_t count_cap;
         struct ran_counter_report report;

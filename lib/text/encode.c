@@ -96,10 +96,11 @@ static int cut_pieces(const struct ran_tokenizer *t, const struct word *word,
 
         for (size_t pos = 0, length = 0; pos < word->n; pos += length) {
                 bool first = pos == 0;
-                uint32_t id = ran_strings_longest(
-                        &t->pieces, t->least, first ? ran_strings_start : t->prefix_hash, t->prefix,
-                        first ? 0 : t->prefix_n, word->s + pos, word->n - pos, t->longest, &length);
-                if (id == STRINGS_NONE) {
+                uint32_t id = ran_string_table_longest(
+                        &t->pieces, t->least, first ? ran_string_table_seed : t->prefix_hash,
+                        t->prefix, first ? 0 : t->prefix_n, word->s + pos, word->n - pos,
+                        t->longest, &length);
+                if (id == STRING_TABLE_NONE) {
                         s->parts = 0;
                         return add_part(s, t->unk, 0, word->chars, err);
                 }
@@ -161,13 +162,13 @@ static void trim(const struct word *word, size_t begin, size_t end, size_t *from
         *to -= ran_unicode_count(word->s + end - trail, trail);
 }
 
-/* The piece that a whole word is, or STRINGS_NONE: only some vocabularies ask for it. */
+/* The piece that a whole word is, or STRING_TABLE_NONE: only some vocabularies ask for it. */
 static int find_whole(const struct ran_tokenizer *t, const struct word *word,
                       struct ran_encoding_scratch *s, uint32_t *id, struct ran_error *err)
 {
         const size_t widest = 2; /* bytes of such a character */
 
-        *id = STRINGS_NONE;
+        *id = STRING_TABLE_NONE;
         if (!t->bpe.whole || word->n > t->longest)
                 return RAN_OK;
         s->spelled.len = 0;
@@ -178,7 +179,7 @@ static int find_whole(const struct ran_tokenizer *t, const struct word *word,
         for (size_t i = 0; i < word->n; i++)
                 n += ran_unicode_put(out + n, ran_gpt2_char((unsigned char)word->s[i]));
         if (!ran_tokenizer_find(t, out, n, id) || *id < t->least)
-                *id = STRINGS_NONE;
+                *id = STRING_TABLE_NONE;
         return RAN_OK;
 }
 
@@ -192,7 +193,7 @@ static int cut_bytes(const struct ran_tokenizer *t, const struct word *word,
         size_t count = 1, pos = 0, chars = 0;
         int code = find_whole(t, word, s, &whole.id, err);
 
-        if (code == RAN_OK && whole.id == STRINGS_NONE)
+        if (code == RAN_OK && whole.id == STRING_TABLE_NONE)
                 code = ran_bpe_cut(&t->bpe, word->s, word->n, &s->bpe, &piece, &count, err);
         for (size_t i = 0; i < count && code == RAN_OK; i++) {
                 bool inside = ((unsigned char)word->s[pos] & 0xc0) == 0x80;
@@ -214,18 +215,18 @@ static int cut(const struct ran_tokenizer *t, const struct word *word,
                 return ran_fail(err, RAN_EINVAL, "a word of %zu bytes is too long", word->n);
         if (t->type == TOKENIZER_BPE)
                 return cut_bytes(t, word, s, err);
-        uint32_t id =
-                ran_strings_find(&t->pieces, strings_hash(ran_strings_start, word->s, word->n), "",
-                                 0, word->s, word->n);
+        uint32_t id = ran_string_table_find(
+                &t->pieces, string_table_hash(ran_string_table_seed, word->s, word->n), "", 0,
+                word->s, word->n);
         bool pieces = t->type == TOKENIZER_WORDPIECE;
 
         if (id < t->least)
-                id = STRINGS_NONE;
+                id = STRING_TABLE_NONE;
         if (pieces && word->chars > t->max_chars)
                 id = t->unk;
-        else if (id == STRINGS_NONE && pieces)
+        else if (id == STRING_TABLE_NONE && pieces)
                 return cut_pieces(t, word, s, err);
-        return add_part(s, id != STRINGS_NONE ? id : t->unk, 0, word->chars, err);
+        return add_part(s, id != STRING_TABLE_NONE ? id : t->unk, 0, word->chars, err);
 }
 
 static int add_extent(struct ran_encoding *e, const struct word *word, uint32_t id, size_t from,
@@ -299,9 +300,9 @@ static struct found find_added(const struct added_tokens *a, const char *text, s
                 if (!a->first[(unsigned char)text[pos]])
                         continue;
                 size_t length;
-                uint32_t i = ran_strings_longest(&a->content, 0, ran_strings_start, "", 0,
-                                                 text + pos, n - pos, a->longest, &length);
-                if (i == STRINGS_NONE)
+                uint32_t i = ran_string_table_longest(&a->content, 0, ran_string_table_seed, "", 0,
+                                                      text + pos, n - pos, a->longest, &length);
+                if (i == STRING_TABLE_NONE)
                         continue;
                 const struct added_token *token = &a->token[i];
                 size_t end = pos + length;

@@ -262,7 +262,7 @@ static bool is_repetition(const struct entry *e, const struct entry *before)
 
 static int add_pieces(struct ran_tokenizer *t, const struct entries *all, struct ran_error *err)
 {
-        int code = ran_strings_reserve(&t->pieces, all->n, err);
+        int code = ran_string_table_reserve(&t->pieces, all->n, err);
 
         for (size_t i = 0; i < all->n && code == RAN_OK; i++) {
                 const struct entry *e = &all->at[i];

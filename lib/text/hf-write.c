@@ -176,7 +176,7 @@ static void write_added(const struct ran_tokenizer *t, struct ran_buf *out)
         ran_buf_str(out, ",\n\"added_tokens\":[");
         for (size_t i = 0; i < t->added.content.n; i++) {
                 size_t n;
-                const char *content = strings_get(&t->added.content, (uint32_t)i, &n);
+                const char *content = string_table_get(&t->added.content, (uint32_t)i, &n);
                 const struct added_token *token = &t->added.token[i];
                 ran_buf_printf(out, "%s\n{\"id\":%u,\"content\":", i > 0 ? "," : "",
                                (unsigned)token->id);
@@ -291,10 +291,10 @@ static void write_merges(const struct ran_tokenizer *t, struct ran_buf *out)
                 const struct piece_pair *pair = &t->bpe.merges.at[i];
                 size_t n;
                 text.len = 0;
-                const char *piece = strings_get(&t->pieces, pair->a, &n);
+                const char *piece = string_table_get(&t->pieces, pair->a, &n);
                 ran_buf_add(&text, piece, n);
                 ran_buf_char(&text, ' ');
-                piece = strings_get(&t->pieces, pair->b, &n);
+                piece = string_table_get(&t->pieces, pair->b, &n);
                 ran_buf_add(&text, piece, n);
                 out->failed |= text.failed;
                 if (text.failed)

@@ -132,8 +132,8 @@ static bool is_too_long(const struct learner *l, uint32_t a, uint32_t b)
 {
         size_t m, n;
 
-        strings_get(&l->t->pieces, a, &m);
-        strings_get(&l->t->pieces, b, &n);
+        string_table_get(&l->t->pieces, a, &m);
+        string_table_get(&l->t->pieces, b, &n);
         return l->t->type == TOKENIZER_WORDPIECE && m + n - l->t->prefix_n > TOKENIZER_PIECE_MOST;
 }
 
@@ -248,14 +248,14 @@ static int join_in_word(struct learner *l, uint32_t word, uint32_t a, uint32_t b
 static int joined_piece(struct learner *l, uint32_t a, uint32_t b, uint32_t *id,
                         struct ran_error *err)
 {
-        const struct strings *pieces = &l->t->pieces;
+        const struct string_table *pieces = &l->t->pieces;
         struct ran_buf text = {0};
         size_t n, prefix = l->t->prefix_n;
-        const char *piece = strings_get(pieces, a, &n);
+        const char *piece = string_table_get(pieces, a, &n);
         int code = RAN_OK;
 
         ran_buf_add(&text, piece, n);
-        piece = strings_get(pieces, b, &n);
+        piece = string_table_get(pieces, b, &n);
         ran_buf_add(&text, piece + prefix, n - prefix);
         if (text.failed) {
                 code = ran_fail(err, RAN_ENOMEM, "out of memory");
@@ -296,7 +296,7 @@ static int join(struct learner *l, uint32_t pair, struct ran_error *err)
 /* Writes each word as a row of pieces. Words that cannot be spelt take no part. */
 static int spell_words(struct learner *l, spell_fn *spell, struct ran_error *err)
 {
-        const struct strings *words = &l->counter->words;
+        const struct string_table *words = &l->counter->words;
 
         l->begin = ran_alloc(words->n, sizeof(*l->begin), err);
         l->length = ran_alloc(words->n, sizeof(*l->length), err);
@@ -306,7 +306,7 @@ static int spell_words(struct learner *l, spell_fn *spell, struct ran_error *err
         size_t end = 0;
         for (size_t i = 0; i < words->n; i++) {
                 size_t n;
-                const char *word = strings_get(words, (uint32_t)i, &n);
+                const char *word = string_table_get(words, (uint32_t)i, &n);
                 l->begin[i] = end;
                 l->length[i] = (uint32_t)spell(l->t, word, n, l->row + end);
                 end += l->length[i];

@@ -1,6 +1,6 @@
 /* pairs.c - numbered pairs in a hash table. */
 #include "text/pairs.h"
-#include "text/strings.h"
+#include "text/string-table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ void ran_pairs_release(struct pairs *p)
 static size_t slot_of(const struct pairs *p, uint32_t a, uint32_t b)
 {
         /* All of a and b bear on the upper bits. */
-        size_t i = (size_t)(((uint64_t)a << 32 | b) * ran_strings_factor >> p->shift);
+        size_t i = (size_t)(((uint64_t)a << 32 | b) * ran_string_table_multiplier >> p->shift);
 
         while (p->slot[i] != PAIRS_NONE && (p->at[p->slot[i]].a != a || p->at[p->slot[i]].b != b))
                 i = (i + 1) & (p->slots - 1);

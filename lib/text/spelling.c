@@ -17,7 +17,7 @@
 #include <utf8proc.h>
 
 #include "ran.h"
-#include "text/strings.h"
+#include "text/string-table.h"
 
 enum { AFFIX = (RAN_SPELLING - 2) / 2, RUN = 2 };
 enum { PREFIX = 2, SUFFIX = PREFIX + AFFIX };
@@ -63,7 +63,7 @@ struct reading {
 static uint64_t hash_character(uint64_t hash, int32_t c)
 {
         for (int shift = 0; shift < 24; shift += 8)
-                hash = strings_hash_byte(hash, (char)(c >> shift));
+                hash = string_table_hash_byte(hash, (char)(c >> shift));
         return hash;
 }
 

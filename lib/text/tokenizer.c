@@ -29,16 +29,17 @@ int ran_tokenizer_add(struct ran_tokenizer *t, const char *piece, size_t n, stru
         uint32_t id;
 
         if (n == 0) {
-                id = ran_strings_skip(&t->pieces, err);
-                return id != STRINGS_NONE ? RAN_OK : RAN_ENOMEM;
+                id = ran_string_table_skip(&t->pieces, err);
+                return id != STRING_TABLE_NONE ? RAN_OK : RAN_ENOMEM;
         }
         if (!ran_unicode_valid(piece, n))
                 return ran_fail(err, RAN_EFORMAT, "piece %zu is not valid UTF-8", t->pieces.n);
         if (ran_tokenizer_find(t, piece, n, &id))
                 return ran_fail(err, RAN_EFORMAT, "the piece '%.*s' is there twice, as %u and %zu",
                                 n < 80 ? (int)n : 80, piece, (unsigned)id, t->pieces.n);
-        id = ran_strings_add(&t->pieces, strings_hash(ran_strings_start, piece, n), piece, n, err);
-        return id != STRINGS_NONE ? RAN_OK : RAN_ENOMEM;
+        id = ran_string_table_add(&t->pieces, string_table_hash(ran_string_table_seed, piece, n),
+                                  piece, n, err);
+        return id != STRING_TABLE_NONE ? RAN_OK : RAN_ENOMEM;
 }
 
 int ran_tokenizer_add_reserved(struct ran_tokenizer *t, struct ran_error *err)
@@ -56,7 +57,7 @@ int ran_tokenizer_add_special(struct ran_tokenizer *t, const struct added_token 
 {
         struct added_tokens *a = &t->added;
         size_t length, n = a->content.n;
-        const char *content = strings_get(&t->pieces, token->id, &length);
+        const char *content = string_table_get(&t->pieces, token->id, &length);
 
         if (length > TOKENIZER_PIECE_MOST)
                 return ran_fail(err, RAN_EFORMAT,
@@ -66,8 +67,9 @@ int ran_tokenizer_add_special(struct ran_tokenizer *t, const struct added_token 
         if (grown == NULL)
                 return RAN_ENOMEM;
         a->token = grown;
-        if (ran_strings_add(&a->content, strings_hash(ran_strings_start, content, length), content,
-                            length, err) == STRINGS_NONE)
+        if (ran_string_table_add(&a->content,
+                                 string_table_hash(ran_string_table_seed, content, length), content,
+                                 length, err) == STRING_TABLE_NONE)
                 return RAN_ENOMEM;
         a->token[n] = *token;
         a->first[(unsigned char)content[0]] = true;
@@ -90,7 +92,7 @@ int ran_tokenizer_set_prefix(struct ran_tokenizer *t, const char *prefix, struct
         free(t->prefix);
         t->prefix = copy;
         t->prefix_n = n;
-        t->prefix_hash = strings_hash(ran_strings_start, copy, t->prefix_n);
+        t->prefix_hash = string_table_hash(ran_string_table_seed, copy, t->prefix_n);
         return RAN_OK;
 }
 
@@ -101,7 +103,7 @@ static size_t longest_piece(const struct ran_tokenizer *t)
 
         for (size_t i = 0; i < t->pieces.n; i++) {
                 size_t n;
-                strings_get(&t->pieces, (uint32_t)i, &n);
+                string_table_get(&t->pieces, (uint32_t)i, &n);
                 longest = n > longest ? n : longest;
         }
         if (t->type == TOKENIZER_WORDPIECE && longest / widest > t->max_chars)
@@ -205,8 +207,8 @@ void ran_tokenizer_free(struct ran_tokenizer *t)
         if (t == NULL)
                 return;
         ran_text_rules_release(&t->rules);
-        ran_strings_release(&t->pieces);
-        ran_strings_release(&t->added.content);
+        ran_string_table_release(&t->pieces);
+        ran_string_table_release(&t->added.content);
         free(t->added.token);
         free(t->prefix);
         ran_bpe_release(&t->bpe);
@@ -258,7 +260,7 @@ const char *ran_tokenizer_piece(const struct ran_tokenizer *t, uint32_t id, size
 {
         if (id >= t->pieces.n)
                 return NULL;
-        const char *piece = strings_get(&t->pieces, id, n);
+        const char *piece = string_table_get(&t->pieces, id, n);
         return *n > 0 ? piece : NULL;
 }
 
@@ -269,10 +271,10 @@ uint32_t ran_tokenizer_unknown(const struct ran_tokenizer *t)
 
 bool ran_tokenizer_find(const struct ran_tokenizer *t, const char *piece, size_t n, uint32_t *id)
 {
-        uint32_t found = ran_strings_find(&t->pieces, strings_hash(ran_strings_start, piece, n), "",
-                                          0, piece, n);
+        uint32_t found = ran_string_table_find(
+                &t->pieces, string_table_hash(ran_string_table_seed, piece, n), "", 0, piece, n);
 
-        if (found != STRINGS_NONE)
+        if (found != STRING_TABLE_NONE)
                 *id = found;
-        return found != STRINGS_NONE;
+        return found != STRING_TABLE_NONE;
 }

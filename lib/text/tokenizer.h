@@ -6,7 +6,7 @@
 #include "ran.h"
 #include "text/bpe.h"
 #include "text/word-cache.h"
-#include "text/strings.h"
+#include "text/string-table.h"
 #include "text/words.h"
 
 enum tokenizer_type {
@@ -33,7 +33,7 @@ struct added_token {
         bool left, right; /* white space before or behind it is its own */
 };
 struct added_tokens {
-        struct strings content;
+        struct string_table content;
         struct added_token *token; /* (content.n) */
         size_t cap;
         bool first[256]; /* bytes that one begins with */
@@ -53,9 +53,9 @@ enum { TOKENIZER_STEP = 16 };
 struct ran_tokenizer {
         enum tokenizer_type type;
         struct text_rules rules;
-        struct strings pieces; /* their numbers are the ids; an id without a piece is empty */
-        uint32_t unk;          /* BPE: may be RAN_NO_ID, no text needs it */
-        uint32_t least;        /* smaller ids are reserved: no text becomes one */
+        struct string_table pieces; /* their numbers are the ids; an id without a piece is empty */
+        uint32_t unk;               /* BPE: may be RAN_NO_ID, no text needs it */
+        uint32_t least;             /* smaller ids are reserved: no text becomes one */
         struct added_tokens added;
         bool attach; /* decoding puts no space before "." and the like */
 

@@ -9,7 +9,7 @@
 #include "ran.h"
 #include "test.h"
 #include "text/pairs.h"
-#include "text/strings.h"
+#include "text/string-table.h"
 #include "text/tokenizer.h"
 #include "text/unicode.h"
 #include "vocabulary.h"
@@ -323,7 +323,7 @@ static size_t longest_run(const void *table, size_t n, bool (*taken)(const void 
 
 static bool string_at(const void *table, size_t i)
 {
-        return ((const struct strings *)table)->slot[i].index != STRINGS_NONE;
+        return ((const struct string_table *)table)->slot[i].index != STRING_TABLE_NONE;
 }
 
 static bool pair_at(const void *table, size_t i)
@@ -334,19 +334,20 @@ static bool pair_at(const void *table, size_t i)
 /* Words whose FNV falls in the first slots of a table by the golden ratio, which is easy to do. */
 TEST(words_cannot_be_written_to_fall_in_one_place)
 {
-        struct strings s = {0};
+        struct string_table s = {0};
 
         for (size_t i = 0; s.n < CHOSEN; i++) {
                 char word[32];
                 size_t n = (size_t)snprintf(word, sizeof word, "%zx", i);
-                uint64_t fnv = strings_hash(UINT64_C(0xcbf29ce484222325), word, n);
+                uint64_t fnv = string_table_hash(UINT64_C(0xcbf29ce484222325), word, n);
 
                 if (fnv * UINT64_C(0x9e3779b97f4a7c15) >> 48 < NEAR)
-                        REQUIRE(ran_strings_add(&s, strings_hash(ran_strings_start, word, n), word,
-                                                n, &err) != STRINGS_NONE);
+                        REQUIRE(ran_string_table_add(
+                                        &s, string_table_hash(ran_string_table_seed, word, n), word,
+                                        n, &err) != STRING_TABLE_NONE);
         }
         CHECK(longest_run(&s, (size_t)1 << (64 - s.shift), string_at) < ENOUGH);
-        ran_strings_release(&s);
+        ran_string_table_release(&s);
 }
 
 TEST(pairs_cannot_be_written_to_fall_in_one_place)
