@@ -4,7 +4,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "text/normal.h"
+#include "text/normalizer.h"
 #include "text/tokenizer.h"
 
 extern const char *const ran_hf_model_types[]; /* by enum tokenizer_type, NULL at the end */

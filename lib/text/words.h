@@ -14,7 +14,7 @@
 
 #include "ran.h"
 #include "text/word-cache.h"
-#include "text/normal.h"
+#include "text/normalizer.h"
 
 enum {
         WORDS_SHORT = 64,     /* longer words take the long way */

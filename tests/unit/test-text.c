@@ -5,7 +5,7 @@
 
 #include "ran.h"
 #include "test.h"
-#include "text/normal.h"
+#include "text/normalizer.h"
 #include "text/unicode.h"
 #include "text/words.h"
 

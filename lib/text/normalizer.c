@@ -1,5 +1,5 @@
-/* normal.c - the steps of normalisation. */
-#include "text/normal.h"
+/* normalizer.c - the steps of normalisation. */
+#include "text/normalizer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
-/* normal.h - normalisation of a stretch of text, step by step, each character remembering which
+/* normalizer.h - normalisation of a stretch of text, step by step, each character remembering which
  * ones of the original it came from.
  *
  * The steps are those of Hugging Face's normalizers, so that each list of steps can be written as a
  * tokenizer.json and most documents can be read as a list of steps. All of them leave ASCII white
  * space apart (or turn it into other white space), so that a text may be normalised in stretches
  * that end there. */
-#ifndef RAN_TEXT_NORMAL_H
-#define RAN_TEXT_NORMAL_H
+#ifndef RAN_TEXT_NORMALIZER_H
+#define RAN_TEXT_NORMALIZER_H
 
 #include "ran.h"
 
