@@ -21,10 +21,10 @@ static void add_run(struct ran_buf *out, bool json, bool first, size_t from, siz
 
 static void add_sight(struct cmd_sink *out, const struct ran_mask *m, size_t row, bool json)
 {
-        struct ran_sight s = ran_mask_row(m, row);
+        struct ran_mask_ranges s = ran_mask_row(m, row);
         size_t pos = 0, from, to;
 
-        while (ran_sight_next(m, &s, &pos, &from, &to)) {
+        while (ran_mask_ranges_next(m, &s, &pos, &from, &to)) {
                 add_run(&out->buf, json, pos == 1, from, to);
                 cmd_sink_flush(out);
         }
@@ -60,7 +60,7 @@ int attnmask_rows(const struct attnmask *a, struct cmd_sink *out, struct ran_err
 
 static size_t keys_of(const struct ran_mask *m, size_t row)
 {
-        struct ran_sight s = ran_mask_row(m, row);
+        struct ran_mask_ranges s = ran_mask_row(m, row);
 
         return s.to - s.from + s.left + s.right;
 }
@@ -98,10 +98,10 @@ static void reach_one(struct reach *r, const struct attnmask *a)
 {
         for (size_t h = 0; h < a->n; h++) {
                 const struct ran_mask *m = &a->heads[h].mask;
-                struct ran_sight s = ran_mask_row(m, a->from);
+                struct ran_mask_ranges s = ran_mask_row(m, a->from);
                 size_t pos = 0, from, to;
 
-                while (ran_sight_next(m, &s, &pos, &from, &to))
+                while (ran_mask_ranges_next(m, &s, &pos, &from, &to))
                         add_to(r->set, from, to);
         }
 }

@@ -134,14 +134,14 @@ static int read_record(struct scratch *s, const struct ran_record *r, const stru
 static void add_row(struct ran_buf *out, const struct ran_mask *m, size_t i,
                     const struct vectors *query, const struct vectors *key, int similarity)
 {
-        struct ran_sight s = ran_mask_row(m, i);
+        struct ran_mask_ranges s = ran_mask_row(m, i);
         size_t d = query->d, from, to;
 
         ran_buf_printf(out, "%s{\"row\":%zu,\"keys\":[", i > 0 ? "," : "", i);
-        for (size_t pos = 0; ran_sight_next(m, &s, &pos, &from, &to);)
+        for (size_t pos = 0; ran_mask_ranges_next(m, &s, &pos, &from, &to);)
                 ran_buf_printf(out, "%s[%zu,%zu]", pos > 1 ? "," : "", from, to);
         ran_buf_str(out, "],\"scores\":[");
-        for (size_t pos = 0; ran_sight_next(m, &s, &pos, &from, &to);)
+        for (size_t pos = 0; ran_mask_ranges_next(m, &s, &pos, &from, &to);)
                 for (size_t j = from; j < to; j++) {
                         ran_buf_str(out, pos > 1 || j > from ? "," : "");
                         ran_buf_float(out, (float)ran_similarity(similarity, query->x + i * d,

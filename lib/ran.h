@@ -569,16 +569,17 @@ int ran_mask_init(struct ran_mask *m, int pattern, size_t window, size_t dilatio
 
 /* The keys that a query sees, or the queries that see a key: those of the run [from, to), which
  * holds the token itself, and single ones, some to the left of it and some to the right. */
-struct ran_sight {
+struct ran_mask_ranges {
         size_t at;
         size_t from, to, left, right;
 };
-struct ran_sight ran_mask_row(const struct ran_mask *m, size_t i);    /* keys of query i < N */
-struct ran_sight ran_mask_column(const struct ran_mask *m, size_t j); /* queries of key j < N */
+struct ran_mask_ranges ran_mask_row(const struct ran_mask *m, size_t i); /* keys of query i < N */
+struct ran_mask_ranges ran_mask_column(const struct ran_mask *m,
+                                       size_t j); /* queries of key j < N */
 /* Walks all of them as runs [*from, *to) in ascending order. Start with pos = 0; false at the end.
  */
-bool ran_sight_next(const struct ran_mask *m, const struct ran_sight *s, size_t *pos, size_t *from,
-                    size_t *to);
+bool ran_mask_ranges_next(const struct ran_mask *m, const struct ran_mask_ranges *s, size_t *pos,
+                          size_t *from, size_t *to);
 
 /* How many keys of [j0, j1) all queries of [i0, i1) see, in all: the scores of a part. In closed
  * form; i1, j1 <= N. */

@@ -82,9 +82,9 @@ size_t ran_mask_far_within(const struct ran_mask *m, size_t x)
         return least(m->far, m->step > 0 ? x / m->step : gaps_within(x - m->near));
 }
 
-static struct ran_sight look(const struct ran_mask *m, size_t at, size_t before, size_t after)
+static struct ran_mask_ranges look(const struct ran_mask *m, size_t at, size_t before, size_t after)
 {
-        return (struct ran_sight){
+        return (struct ran_mask_ranges){
                 .at = at,
                 .from = at - least(before, m->near),
                 .to = at + least(after, m->near) + 1,
@@ -93,18 +93,18 @@ static struct ran_sight look(const struct ran_mask *m, size_t at, size_t before,
         };
 }
 
-struct ran_sight ran_mask_row(const struct ran_mask *m, size_t i)
+struct ran_mask_ranges ran_mask_row(const struct ran_mask *m, size_t i)
 {
         return look(m, i, i, ran_mask_ahead(m, i));
 }
 
-struct ran_sight ran_mask_column(const struct ran_mask *m, size_t j)
+struct ran_mask_ranges ran_mask_column(const struct ran_mask *m, size_t j)
 {
         return look(m, j, j < m->sources ? j : 0, m->N - 1 - j);
 }
 
-bool ran_sight_next(const struct ran_mask *m, const struct ran_sight *s, size_t *pos, size_t *from,
-                    size_t *to)
+bool ran_mask_ranges_next(const struct ran_mask *m, const struct ran_mask_ranges *s, size_t *pos,
+                          size_t *from, size_t *to)
 {
         size_t i = (*pos)++;
 

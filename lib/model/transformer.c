@@ -434,10 +434,10 @@ static void shape(const struct ran_config *c, struct ran_look_shape *s)
 static void show_row(struct ran_look *k, const struct ran_sparse *x, size_t head, size_t i,
                      float share, float *scratch)
 {
-        struct ran_sight sight = ran_mask_row(&x->mask[head], i);
+        struct ran_mask_ranges sight = ran_mask_row(&x->mask[head], i);
         size_t pos = 0, first, end, from, to;
 
-        while (ran_sight_next(&x->mask[head], &sight, &pos, &first, &end)) {
+        while (ran_mask_ranges_next(&x->mask[head], &sight, &pos, &first, &end)) {
                 if (!ran_look_keys(k, first, end - first, &from, &to))
                         continue;
                 for (size_t j = first + from, n; j < first + to; j += n) {

@@ -93,13 +93,13 @@ static bool each_setting(size_t N, bool (*check)(const struct setting *s))
 
 /* The runs are ascending, do not touch, and hold what the line of cells holds: a row, or with
  * stride N a column. */
-static bool check_sight(const struct ran_mask *m, const struct ran_sight *s,
+static bool check_sight(const struct ran_mask *m, const struct ran_mask_ranges *s,
                         const unsigned char *cell, size_t stride)
 {
         size_t pos = 0, from, to, end = 0;
         bool ok = true;
 
-        while (ran_sight_next(m, s, &pos, &from, &to)) {
+        while (ran_mask_ranges_next(m, s, &pos, &from, &to)) {
                 ok = ok && from < to && to <= m->N && (from > end || end == 0);
                 for (; ok && end < from; end++)
                         ok = cell[end * stride] == 0;
@@ -118,7 +118,7 @@ static bool check_sights(const struct setting *s)
         bool ok = init(&m, s);
 
         for (size_t i = 0; i < s->N && ok; i++) {
-                struct ran_sight row = ran_mask_row(&m, i), column = ran_mask_column(&m, i);
+                struct ran_mask_ranges row = ran_mask_row(&m, i), column = ran_mask_column(&m, i);
 
                 ok = CHECK(check_sight(&m, &row, cells + i * s->N, 1)) &&
                      CHECK(check_sight(&m, &column, cells + i, s->N));

@@ -366,10 +366,10 @@ static bool check_weights(const struct setting *s)
                 t = twin_of(s, &c.mask[j], c.qkv, c.da, j);
                 twin_forward(&t);
                 for (size_t i = 0; i < s->L; i++) {
-                        struct ran_sight sight = ran_mask_row(&c.x.mask[j], i);
+                        struct ran_mask_ranges sight = ran_mask_row(&c.x.mask[j], i);
                         size_t pos = 0, from, to;
 
-                        while (ran_sight_next(&c.x.mask[j], &sight, &pos, &from, &to)) {
+                        while (ran_mask_ranges_next(&c.x.mask[j], &sight, &pos, &from, &to)) {
                                 ran_sparse_weights(p, &c.x, j, i, from, to - from, c.scratch);
                                 for (size_t k = from; k < to; k++)
                                         off = fmax(off,
