@@ -82,11 +82,11 @@ static void make_portable(void)
         portable.gelu_bwd = wide->gelu_bwd;
         portable.glu_add = wide->glu_add;
         portable.glu_bwd = wide->glu_bwd;
-        portable.pull = wide->pull;
-        portable.pull_apart = wide->pull_apart;
-        portable.raise = wide->raise;
-        portable.soften = wide->soften;
-        portable.soften_bwd = wide->soften_bwd;
+        portable.weighted_sum = wide->weighted_sum;
+        portable.weighted_difference = wide->weighted_difference;
+        portable.raise = wide->online_max;
+        portable.soften = wide->online_exp;
+        portable.online_softmax_bwd = wide->online_softmax_bwd;
         portable.rotary = wide->rotary;
         portable.add = wide->add;
         portable.axpy = wide->axpy;

@@ -796,9 +796,9 @@ static inline vf likeness(int how, vf x, vf y, vf sum)
 {
         vf difference = x - y;
 
-        if (how == RAN_ALIKE_DOT)
+        if (how == RAN_ROWS_DOT)
                 return FMA(x, y, sum);
-        if (how == RAN_ALIKE_SQUARES)
+        if (how == RAN_ROWS_SQUARED)
                 return FMA(difference, difference, sum);
         return sum + (vf)((vi)difference & INT32_MAX);
 }
@@ -835,19 +835,19 @@ static inline __attribute__((always_inline)) void alike_as(int how, float *out, 
                 *out++ = sum(row_likeness(how, x, y, d, vectors));
 }
 
-static void alike(int how, float *out, const float *x, size_t ldx, const float *y, size_t ldy,
-                  size_t N, size_t d)
+static void similarity(int how, float *out, const float *x, size_t ldx, const float *y, size_t ldy,
+                       size_t N, size_t d)
 {
-        if (how == RAN_ALIKE_SQUARES)
-                alike_as(RAN_ALIKE_SQUARES, out, x, ldx, y, ldy, N, d, 0);
-        else if (how == RAN_ALIKE_SIZES)
-                alike_as(RAN_ALIKE_SIZES, out, x, ldx, y, ldy, N, d, 0);
+        if (how == RAN_ROWS_SQUARED)
+                alike_as(RAN_ROWS_SQUARED, out, x, ldx, y, ldy, N, d, 0);
+        else if (how == RAN_ROWS_ABSOLUTE)
+                alike_as(RAN_ROWS_ABSOLUTE, out, x, ldx, y, ldy, N, d, 0);
         else if (d == 32)
-                alike_as(RAN_ALIKE_DOT, out, x, ldx, y, ldy, N, d, 32 / VL);
+                alike_as(RAN_ROWS_DOT, out, x, ldx, y, ldy, N, d, 32 / VL);
         else if (d == 64)
-                alike_as(RAN_ALIKE_DOT, out, x, ldx, y, ldy, N, d, 64 / VL);
+                alike_as(RAN_ROWS_DOT, out, x, ldx, y, ldy, N, d, 64 / VL);
         else
-                alike_as(RAN_ALIKE_DOT, out, x, ldx, y, ldy, N, d, 0);
+                alike_as(RAN_ROWS_DOT, out, x, ldx, y, ldy, N, d, 0);
 }
 
 /* y += sum over lines of p x, `vectors` vectors of a row, or with `rest` not 0 one of so many
@@ -875,8 +875,8 @@ static inline __attribute__((always_inline)) void pull_part(float *y, const floa
                 put(y + v * VL, part[v], rest > 0 ? rest : VL);
 }
 
-static void pull(float *y, size_t ldy, const float *p, size_t ldp, const float *const *x,
-                 size_t ldx, size_t lines, size_t N, size_t d)
+static void weighted_sum(float *y, size_t ldy, const float *p, size_t ldp, const float *const *x,
+                         size_t ldx, size_t lines, size_t N, size_t d)
 {
         for (size_t i = 0; i < N; i++, y += ldy, p++) {
                 size_t c = 0;
@@ -899,8 +899,8 @@ static inline vf sign(vf x)
         return (vf)((x > 0.0f) & (vi)one) - (vf)((x < 0.0f) & (vi)one);
 }
 
-static void pull_apart(int how, float *y, size_t ldy, const float *p, const float *x, size_t ldx,
-                       const float *c, size_t ldc, size_t N, size_t d)
+static void weighted_difference(int how, float *y, size_t ldy, const float *p, const float *x,
+                                size_t ldx, const float *c, size_t ldc, size_t N, size_t d)
 {
         for (size_t i = 0; i < N; i++, x += ldx, y += ldy, c += ldc) {
                 vf s = splat(p[i]);
@@ -909,20 +909,20 @@ static void pull_apart(int how, float *y, size_t ldy, const float *p, const floa
                 {
                         vf v = get(x + j, k) - get(c + j, k);
 
-                        if (how == RAN_ALIKE_SIZES)
+                        if (how == RAN_ROWS_ABSOLUTE)
                                 v = sign(v);
                         put(y + j, FMA(s, v, get(y + j, k)), k);
                 }
         }
 }
 
-static void raise(float *top, const float *x, size_t n)
+static void online_max(float *top, const float *x, size_t n)
 {
         EACH(i, k, n)
         put(top + i, max(get(top + i, k), get(x + i, k)), k);
 }
 
-static void soften(float *x, float *sum, const float *top, float scale, size_t n)
+static void online_exp(float *x, float *sum, const float *top, float scale, size_t n)
 {
         vf s = splat(scale);
 
@@ -935,8 +935,8 @@ static void soften(float *x, float *sum, const float *top, float scale, size_t n
         }
 }
 
-static void soften_bwd(float *p, float *dp, const float *log_sum, const float *delta, float scale,
-                       size_t n)
+static void online_softmax_bwd(float *p, float *dp, const float *log_sum, const float *delta,
+                               float scale, size_t n)
 {
         vf s = splat(scale);
 
@@ -1024,12 +1024,12 @@ const struct ran_simd JOIN(ran_simd_, RAN_SIMD) = {
         .norm_bwd = norm_bwd,
         .softmax = softmax,
         .softmax_bwd = softmax_bwd,
-        .alike = alike,
-        .pull = pull,
-        .pull_apart = pull_apart,
+        .similarity = similarity,
+        .weighted_sum = weighted_sum,
+        .weighted_difference = weighted_difference,
         .raise = raise,
         .soften = soften,
-        .soften_bwd = soften_bwd,
+        .online_softmax_bwd = online_softmax_bwd,
         .rotary = rotary,
         .add = add,
         .axpy = axpy,

@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What alike and pull do: see there. */
-enum { RAN_ALIKE_DOT, RAN_ALIKE_SQUARES, RAN_ALIKE_SIZES };
+/* What similarity and weighted_sum do: see there. */
+enum { RAN_ROWS_DOT, RAN_ROWS_SQUARED, RAN_ROWS_ABSOLUTE };
 
 /* So few rows do not pay for copying B into panels. */
 enum { RAN_FEW_ROWS = 4 };
@@ -65,22 +65,22 @@ struct ran_simd {
 
         /* Attention over single keys (model/sparse.c): rows x_i and y_i (N, d) that belong
          * together. out_i = x_i . y_i;  sum (x_i - y_i)^2;  sum |x_i - y_i| */
-        void (*alike)(int how, float *out, const float *x, size_t ldx, const float *y, size_t ldy,
-                      size_t N, size_t d);
+        void (*similarity)(int how, float *out, const float *x, size_t ldx, const float *y,
+                           size_t ldy, size_t N, size_t d);
         /* y_i += sum over lines l of p_l,i x_l,i, rows i (N, d): line l of p begins at p + l ldp,
          * that of x at x[l], its rows ldx apart */
-        void (*pull)(float *y, size_t ldy, const float *p, size_t ldp, const float *const *x,
-                     size_t ldx, size_t lines, size_t N, size_t d);
+        void (*weighted_sum)(float *y, size_t ldy, const float *p, size_t ldp,
+                             const float *const *x, size_t ldx, size_t lines, size_t N, size_t d);
         /* y_i += p_i (x_i - c_i);  p_i sign(x_i - c_i): adjoint of the other two likenesses */
-        void (*pull_apart)(int how, float *y, size_t ldy, const float *p, const float *x,
-                           size_t ldx, const float *c, size_t ldc, size_t N, size_t d);
+        void (*weighted_difference)(int how, float *y, size_t ldy, const float *p, const float *x,
+                                    size_t ldx, const float *c, size_t ldc, size_t N, size_t d);
         /* top = max(top, x);  x = exp(scale (x - top)) and sum += x: a softmax over lines that come
          * one after another, element by element */
-        void (*raise)(float *top, const float *x, size_t n);
-        void (*soften)(float *x, float *sum, const float *top, float scale, size_t n);
+        void (*online_max)(float *top, const float *x, size_t n);
+        void (*online_exp)(float *x, float *sum, const float *top, float scale, size_t n);
         /* Adjoint once all is summed up: p = exp(scale p - log_sum), dp = p (dp - delta) */
-        void (*soften_bwd)(float *p, float *dp, const float *log_sum, const float *delta,
-                           float scale, size_t n);
+        void (*online_softmax_bwd)(float *p, float *dp, const float *log_sum, const float *delta,
+                                   float scale, size_t n);
 
         /* Rotates the pairs (2k, 2k+1) of h heads of width d in each of N rows by the angles of
          * table row i: table (N, 2d) holds d cosines, each twice, then d sines, signed - +. A

@@ -90,7 +90,7 @@ struct block {
 };
 
 /* Turns row r of scores into probabilities, or into the adjoint of the scores. */
-static void soften(void *arg, size_t r)
+static void online_exp(void *arg, size_t r)
 {
         struct block *k = arg;
         float *score = k->score + r * k->width, target = 0, scale;

@@ -144,7 +144,7 @@ static float scale_of(const struct ran_work *w)
         return (float)(1.0 / sqrt((double)w->D));
 }
 
-static void soften(void *arg, size_t i, float *scratch)
+static void online_exp(void *arg, size_t i, float *scratch)
 {
         struct task *task = arg;
         struct ran_work *w = task->s->w;
@@ -158,7 +158,7 @@ static void soften(void *arg, size_t i, float *scratch)
         }
 }
 
-static void soften_bwd(void *arg, size_t i, float *scratch)
+static void online_softmax_bwd(void *arg, size_t i, float *scratch)
 {
         struct task *task = arg;
         struct ran_work *w = task->s->w;
@@ -242,7 +242,7 @@ static void look_back_bwd(struct ran_pass *s, size_t b)
         ran_linear_bwd(w->pool, NULL, 0, false, dvalue, NULL, w->score, k.states, dr, D, NULL, k.n,
                        D, k.states);
         ran_linear(w->pool, w->dscore, k.states, dr, D, value, NULL, k.n, D, k.states);
-        each_window(&task, soften_bwd);
+        each_window(&task, online_softmax_bwd);
         ran_linear_bwd(w->pool, dq, D, false, dkey, NULL, w->dscore, k.states,
                        s->act->review_q + k.from * D, D, key, k.n, D, k.states);
 }

@@ -104,23 +104,23 @@ static int how_of(const struct ran_sparse *s)
 {
         switch (s->similarity) {
         case RAN_SIMILARITY_EUCLIDEAN:
-                return RAN_ALIKE_SQUARES;
+                return RAN_ROWS_SQUARED;
         case RAN_SIMILARITY_MANHATTAN:
-                return RAN_ALIKE_SIZES;
+                return RAN_ROWS_ABSOLUTE;
         default:
-                return RAN_ALIKE_DOT;
+                return RAN_ROWS_DOT;
         }
 }
 
 /* Lengths of n rows. */
 static void lengths(float *out, const float *x, size_t n, size_t d)
 {
-        ran_simd->alike(RAN_ALIKE_DOT, out, x, d, x, d, n, d);
+        ran_simd->similarity(RAN_ROWS_DOT, out, x, d, x, d, n, d);
         for (size_t i = 0; i < n; i++)
                 out[i] = sqrtf(out[i]);
 }
 
-/* From what alike found to a similarity without its scale; x, y: the lengths, for cosine. */
+/* From what similarity found to a similarity without its scale; x, y: the lengths, for cosine. */
 static void bend(const struct ran_sparse *s, float *score, const float *x, const float *y, size_t n)
 {
         if (s->similarity == RAN_SIMILARITY_COSINE)
@@ -134,8 +134,8 @@ static void bend(const struct ran_sparse *s, float *score, const float *x, const
                         score[i] = -score[i];
 }
 
-/* Adjoint: from that of a similarity to what `pull` takes; for cosine there is more to it, which
- * `self` takes of the centres. raw: the similarities. */
+/* Adjoint: from that of a similarity to what `weighted_sum` takes; for cosine there is more to it,
+ * which `self` takes of the centres. raw: the similarities. */
 static void bend_bwd(const struct ran_sparse *s, float *dscore, float *self, const float *raw,
                      const float *x, const float *y, size_t n)
 {
@@ -163,7 +163,7 @@ static bool has_bands(const struct block *b)
         const struct ran_mask *m = b->c.mask;
         size_t wide = least(m->N, SHORT + 2 * m->near);
 
-        return how_of(b->s) == RAN_ALIKE_DOT && 3 * least(m->N, 2 * m->near + 1) >= 2 * wide;
+        return how_of(b->s) == RAN_ROWS_DOT && 3 * least(m->N, 2 * m->near + 1) >= 2 * wide;
 }
 
 /* Centres of a stripe of diagonals: all rows that belong to them, and that the next diagonal
@@ -188,8 +188,8 @@ static void pull_lines(float *acc, size_t d, const float *p, const struct ran_li
                      k + same < lines && line[k + same].from == from && line[k + same].to == to;
                      same++)
                         row[same] = x + line[k + same].other * d;
-                ran_simd->pull(acc + from * d, d, p + from - first, STRIPE, row, d, same, to - from,
-                               d);
+                ran_simd->weighted_sum(acc + from * d, d, p + from - first, STRIPE, row, d, same,
+                                       to - from, d);
         }
 }
 
@@ -207,10 +207,11 @@ static void go_on(struct block *b, const struct ran_line *line, size_t lines, si
         for (size_t k = 0; k < lines; k++) {
                 size_t at = line[k].from - first;
 
-                ran_simd->raise(top + at, b->score + k * STRIPE + at, line[k].to - line[k].from);
+                ran_simd->online_max(top + at, b->score + k * STRIPE + at,
+                                     line[k].to - line[k].from);
         }
         memset(unused, 0, n * sizeof *unused);
-        ran_simd->soften(before, unused, top, scale, n);
+        ran_simd->online_exp(before, unused, top, scale, n);
         for (size_t i = 0; i < n; i++)
                 if (before[i] != 1.0f) {
                         sum[i] *= before[i];
@@ -220,8 +221,8 @@ static void go_on(struct block *b, const struct ran_line *line, size_t lines, si
         for (size_t k = 0; k < lines; k++) {
                 size_t at = line[k].from - first;
 
-                ran_simd->soften(b->score + k * STRIPE + at, sum + at, top + at, scale,
-                                 line[k].to - line[k].from);
+                ran_simd->online_exp(b->score + k * STRIPE + at, sum + at, top + at, scale,
+                                     line[k].to - line[k].from);
         }
 }
 
@@ -232,7 +233,7 @@ static void score_diagonal(struct block *b, float *score, const struct ran_line 
         size_t n = l->to - l->from, d = s->d;
         const float *y = b->y + l->other * d;
 
-        ran_simd->alike(how_of(s), score, b->x + (b->c.from + l->from) * d, d, y, d, n, d);
+        ran_simd->similarity(how_of(s), score, b->x + (b->c.from + l->from) * d, d, y, d, n, d);
         if (s->similarity == RAN_SIMILARITY_COSINE)
                 lengths(b->other, y, n, d);
         bend(s, score, b->length + l->from, b->other, n);
@@ -387,7 +388,7 @@ void ran_sparse_weights(float *p, const struct ran_sparse *x, size_t head, size_
               *unused = log_sum + BLOCK;
         const float *q = rows_of(x, head, 0) + i * x->d, *k = rows_of(x, head, 1) + j * x->d;
 
-        ran_simd->alike(how_of(x), p, q, 0, k, x->d, n, x->d);
+        ran_simd->similarity(how_of(x), p, q, 0, k, x->d, n, x->d);
         if (x->similarity == RAN_SIMILARITY_COSINE) {
                 lengths(own, q, 1, x->d);
                 fill(own, own[0], n);
@@ -396,15 +397,15 @@ void ran_sparse_weights(float *p, const struct ran_sparse *x, size_t head, size_
         bend(x, p, own, other, n);
         fill(log_sum, x->log_sum[head * x->L + i], n);
         memset(unused, 0, n * sizeof *unused);
-        ran_simd->soften_bwd(p, unused, log_sum, unused, scale_of(x), n);
+        ran_simd->online_softmax_bwd(p, unused, log_sum, unused, scale_of(x), n);
 }
 
 /* ---- backward ------------------------------------------------------------------------------- */
 
 /* With p = exp(score - log_sum) and dp = da.v: dscore = p (dp - delta). In place, for n centres of
  * a line from centre `at` on; other: of the first of them; band: of all of them. */
-static void soften_bwd(struct block *b, float *score, float *dscore, size_t at, size_t other,
-                       bool band, size_t n)
+static void online_softmax_bwd(struct block *b, float *score, float *dscore, size_t at,
+                               size_t other, bool band, size_t n)
 {
         const float *log_sum = b->log_sum + (b->c.keys ? other : b->c.from + at);
         const float *delta = b->delta + (b->c.keys ? other : b->c.from + at);
@@ -413,7 +414,7 @@ static void soften_bwd(struct block *b, float *score, float *dscore, size_t at, 
                 log_sum = fill(b->row0, *log_sum, n);
                 delta = fill(b->row1, *delta, n);
         }
-        ran_simd->soften_bwd(score, dscore, log_sum, delta, scale_of(b->s), n);
+        ran_simd->online_softmax_bwd(score, dscore, log_sum, delta, scale_of(b->s), n);
 }
 
 /* Score and dscore of a diagonal, from their first centre on. */
@@ -425,9 +426,9 @@ static void diagonal_bwd(struct block *b, const struct ran_line *l, float *score
         score_diagonal(b, score, l);
         if (keeps_raw(s))
                 memcpy(b->raw, score, n * sizeof *b->raw);
-        ran_simd->alike(RAN_ALIKE_DOT, dscore, b->u + (b->c.from + l->from) * d, d,
-                        b->w + l->other * d, d, n, d);
-        soften_bwd(b, score, dscore, l->from, l->other, false, n);
+        ran_simd->similarity(RAN_ROWS_DOT, dscore, b->u + (b->c.from + l->from) * d, d,
+                             b->w + l->other * d, d, n, d);
+        online_softmax_bwd(b, score, dscore, l->from, l->other, false, n);
         bend_bwd(s, dscore, b->self + l->from, b->raw, b->length + l->from, b->other, n);
 }
 
@@ -443,12 +444,12 @@ static void diagonals_bwd(struct block *b, const struct ran_line *line, size_t l
                 size_t in = k * STRIPE + l.from - first;
 
                 diagonal_bwd(b, &l, b->score + in, b->dscore + in);
-                if (how != RAN_ALIKE_DOT)
-                        ran_simd->pull_apart(how, b->acc + l.from * d, d, b->dscore + in,
-                                             b->y + l.other * d, d, b->x + (b->c.from + l.from) * d,
-                                             d, l.to - l.from, d);
+                if (how != RAN_ROWS_DOT)
+                        ran_simd->weighted_difference(
+                                how, b->acc + l.from * d, d, b->dscore + in, b->y + l.other * d, d,
+                                b->x + (b->c.from + l.from) * d, d, l.to - l.from, d);
         }
-        if (how == RAN_ALIKE_DOT)
+        if (how == RAN_ROWS_DOT)
                 pull_lines(b->acc, d, b->dscore, line, lines, first, b->y);
         if (b->c.keys)
                 pull_lines(b->acc_w, d, b->score, line, lines, first, b->w);
@@ -469,7 +470,7 @@ static void tile_bwd(struct block *b, size_t t, size_t lines, size_t first, size
         for (size_t k = 0; k < lines; k++) {
                 size_t at = line[k].from, m = line[k].to - at, in = k * STRIPE + at - first;
 
-                soften_bwd(b, b->score + in, b->dscore + in, at, t + k, true, m);
+                online_softmax_bwd(b, b->score + in, b->dscore + in, at, t + k, true, m);
                 bend_bwd(s, b->dscore + in, b->self + at, b->raw + in, b->length + at,
                          keeps_raw(s) ? fill(b->row0, b->other[k], m) : NULL, m);
         }
@@ -514,8 +515,8 @@ void ran_sparse_queries_bwd(float *dqkv, float *delta, const struct ran_sparse *
         b.w = rows_of(x, head, 2);
         b.u = x->da + head * x->L * d;
         delta += head * x->L;
-        ran_simd->alike(RAN_ALIKE_DOT, delta + i0, x->a + i0 * E + head * d, E, b.u + i0 * d, d,
-                        b.c.n, d);
+        ran_simd->similarity(RAN_ROWS_DOT, delta + i0, x->a + i0 * E + head * d, E, b.u + i0 * d, d,
+                             b.c.n, d);
         b.log_sum = x->log_sum + head * x->L;
         b.delta = delta;
         block_bwd(&b, dqkv + i0 * 3 * E + head * d);

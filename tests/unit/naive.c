@@ -573,7 +573,7 @@ static struct pair in_block(const struct naive *n, size_t l, const char *name)
         return pair_of(n, whole);
 }
 
-static double alike(int similarity, const double *q, const double *k, size_t d)
+static double similarity(int similarity, const double *q, const double *k, size_t d)
 {
         double dot = 0, qq = 0, kk = 0, squares = 0, sizes = 0, root = sqrt((double)d);
 
@@ -611,8 +611,8 @@ static void attend_by(const struct naive *n, size_t j, double *a, const double *
         for (size_t i = 0; i < L; i++) {
                 for (size_t t = 0; t < L; t++)
                         score[t] = ran_mask_count(&m, i, i + 1, t, t + 1) == 1
-                                           ? alike(c->similarity, q + i * E + j * d,
-                                                   k + t * E + j * d, d)
+                                           ? similarity(c->similarity, q + i * E + j * d,
+                                                        k + t * E + j * d, d)
                                            : -INFINITY;
                 softmax(score, L);
                 for (size_t e = j * d; e < (j + 1) * d; e++) {

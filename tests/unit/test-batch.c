@@ -455,8 +455,8 @@ TEST(batch_balances_classes)
         bench_release(&b);
 }
 
-/* A third of the way from one label to the next: what the two give, mixed alike. Documents without
- * a target are learned from their labels. */
+/* A third of the way from one label to the next: what the two give, mixed similarity. Documents
+ * without a target are learned from their labels. */
 TEST(batch_learns_from_soft_targets)
 {
         double loss[3], sum = 0, size = 0;

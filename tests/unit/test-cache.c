@@ -81,7 +81,7 @@ static void read_tokens(struct ran_state *s, struct ran_carry *carry, const stru
 /* ---- the plain way -------------------------------------------------------------------------- */
 
 /* exp(theta cos(h_t, h_i)) */
-static double alike(const double *h, const double *g, size_t D, double theta)
+static double similarity(const double *h, const double *g, size_t D, double theta)
 {
         double hg = 0, hh = 0, gg = 0;
 
@@ -103,7 +103,7 @@ static void naive_cache(const struct text *x, const double *h, size_t D, size_t 
         for (size_t i = t; i-- > 0 && n < set->positions;) {
                 if (x->gold[i] == RAN_NO_ID)
                         continue;
-                double e = alike(h + t * D, h + i * D, D, set->theta);
+                double e = similarity(h + t * D, h + i * D, D, set->theta);
                 of[x->gold[i]] += e;
                 sum += e;
                 n++;

@@ -1,4 +1,4 @@
-/* What ran.h says of all functions alike. */
+/* What ran.h says of all functions similarity. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -134,11 +134,12 @@ static void ratios(const struct bench *b, const double *x, size_t c, double r2[B
                 r2[g] = b->k.ratios ? r2[g] * weight / length : 1;
 }
 
-/* At the optimum the gradient of the problem by u and b is 0, and u is what the errors pull:
- * w_g / r² = Σ 2 cost y x max(0, 1 - y score). Returns how far it is off, beside its size. */
+/* At the optimum the gradient of the problem by u and b is 0, and u is what the errors
+ * weighted_sum: w_g / r² = Σ 2 cost y x max(0, 1 - y score). Returns how far it is off, beside its
+ * size. */
 static double off(const struct bench *b, const double *x, size_t c)
 {
-        double r2[BUCKETS], pull[BUCKETS] = {0}, bias = 0, distance = 0, size = 0;
+        double r2[BUCKETS], weighted_sum[BUCKETS] = {0}, bias = 0, distance = 0, size = 0;
 
         ratios(b, x, c, r2);
         for (size_t i = 0; i < b->k.n; i++) {
@@ -153,12 +154,13 @@ static double off(const struct bench *b, const double *x, size_t c)
                 error = 2 * cost * (t * fmax(0, 1 - score) - (1 - t) * fmax(0, 1 + score));
                 bias += error;
                 for (size_t g = 0; g < BUCKETS; g++)
-                        pull[g] += error * x[d * BUCKETS + g];
+                        weighted_sum[g] += error * x[d * BUCKETS + g];
         }
         for (size_t g = 0; g < BUCKETS; g++) {
                 distance +=
-                        r2[g] * pow((double)b->weight[g * C + c] / fmax(r2[g], 1e-9) - pull[g], 2);
-                size += r2[g] * pull[g] * pull[g];
+                        r2[g] *
+                        pow((double)b->weight[g * C + c] / fmax(r2[g], 1e-9) - weighted_sum[g], 2);
+                size += r2[g] * weighted_sum[g] * weighted_sum[g];
         }
         distance += pow((double)b->bias[c] - bias, 2);
         size += bias * bias;
@@ -227,7 +229,8 @@ TEST(linear_fit_of_soft_targets)
         bench_release(&b);
 }
 
-/* In the dual it begins with no errors at all, and what was there stays but for what they pull. */
+/* In the dual it begins with no errors at all, and what was there stays but for what they
+ * weighted_sum. */
 TEST(linear_fit_begins_with_what_is_there)
 {
         struct bench b;
@@ -341,8 +344,8 @@ TEST(linear_choose_follows_what_labels_are_worth)
         bench_release(&b);
 }
 
-/* Ten that are alike have one label, by chance. Where each is asked about by the others, that pays;
- * where they are kept together nothing is worth learning, and something else is chosen. */
+/* Ten that are similarity have one label, by chance. Where each is asked about by the others, that
+ * pays; where they are kept together nothing is worth learning, and something else is chosen. */
 TEST(linear_choose_keeps_groups_together)
 {
         struct bench b;

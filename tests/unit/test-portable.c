@@ -185,7 +185,7 @@ static void check_elements(const struct ran_simd *table, size_t n)
         SAME(glu_bwd(out, out + LENGTH, x, y, z, n));
         SAME(raise(out, x, n));
         SAME(soften(out, out + LENGTH, x, 0.7f, n));
-        SAME(soften_bwd(out, out + LENGTH, x, y, 0.7f, n));
+        SAME(online_softmax_bwd(out, out + LENGTH, x, y, 0.7f, n));
         SAME(dropout(out, n, 5, 3, 0.4));
         SAME(adam(out, out + LENGTH, out + 2 * LENGTH, x, n, 0.9f, 0.8f, 0.7f, 0.01f, 1.1f, 1e-8f,
                   0.99f));
@@ -195,9 +195,11 @@ static void check_rows(const struct ran_simd *table, size_t d)
 {
         const float *lines[] = {input[1], input[2], input[3]};
 
-        SAME(pull(out, d, input[4], 2, lines, d, 3, 2, d));
-        SAME(pull_apart(RAN_ALIKE_SQUARES, out, d, input[4], input[1], d, input[2], d, 2, d));
-        SAME(pull_apart(RAN_ALIKE_SIZES, out, d, input[4], input[1], d, input[2], d, 2, d));
+        SAME(weighted_sum(out, d, input[4], 2, lines, d, 3, 2, d));
+        SAME(weighted_difference(RAN_ROWS_SQUARED, out, d, input[4], input[1], d, input[2], d, 2,
+                                 d));
+        SAME(weighted_difference(RAN_ROWS_ABSOLUTE, out, d, input[4], input[1], d, input[2], d, 2,
+                                 d));
         if (d % 2 == 0)
                 SAME(rotary(out, d, input[1], -1.0f, 1, 1, d));
 }

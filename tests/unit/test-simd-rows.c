@@ -302,13 +302,13 @@ static double sign(double x)
         return (x > 0) - (x < 0);
 }
 
-/* alike, and pull_apart, for N rows of d, some of which are equal. */
+/* similarity, and weighted_difference, for N rows of d, some of which are equal. */
 static void check_alike_of(const struct ran_simd *k, struct dice *dice, int how, size_t N, size_t d)
 {
         size_t ldx = d + N % 3, ldy = d + N % 5;
         struct vector x = vector_random(dice, (N - 1) * ldx + d, 1);
         struct vector y = vector_random(dice, (N - 1) * ldy + d, 1);
-        struct vector p = vector_random(dice, N, 1), alike = vector_new(N);
+        struct vector p = vector_random(dice, N, 1), similarity = vector_new(N);
         struct vector to = vector_random(dice, (N - 1) * ldy + d, 1);
         double *want = doubles(N), *pulled = doubles(to.n);
 
@@ -320,22 +320,22 @@ static void check_alike_of(const struct ran_simd *k, struct dice *dice, int how,
                 double a = (double)x.x[i / d * ldx + i % d], b = (double)y.x[i / d * ldy + i % d];
                 double off = a - b;
 
-                want[i / d] += how == RAN_ALIKE_DOT       ? a * b
-                               : how == RAN_ALIKE_SQUARES ? off * off
-                                                          : fabs(off);
+                want[i / d] += how == RAN_ROWS_DOT       ? a * b
+                               : how == RAN_ROWS_SQUARED ? off * off
+                                                         : fabs(off);
                 pulled[i / d * ldy + i % d] +=
-                        (double)p.x[i / d] * (how == RAN_ALIKE_SQUARES ? off : sign(off));
+                        (double)p.x[i / d] * (how == RAN_ROWS_SQUARED ? off : sign(off));
         }
-        k->alike(how, alike.x, x.x, ldx, y.x, ldy, N, d);
-        vector_near(k, "alike", &alike, want, 1e-5, 1e-5);
-        if (how != RAN_ALIKE_DOT) {
-                k->pull_apart(how, to.x, ldy, p.x, x.x, ldx, y.x, ldy, N, d);
-                vector_near(k, "pull_apart", &to, pulled, 1e-6, 1e-6);
+        k->similarity(how, similarity.x, x.x, ldx, y.x, ldy, N, d);
+        vector_near(k, "similarity", &similarity, want, 1e-5, 1e-5);
+        if (how != RAN_ROWS_DOT) {
+                k->weighted_difference(how, to.x, ldy, p.x, x.x, ldx, y.x, ldy, N, d);
+                vector_near(k, "weighted_difference", &to, pulled, 1e-6, 1e-6);
         }
         vector_free(&x);
         vector_free(&y);
         vector_free(&p);
-        vector_free(&alike);
+        vector_free(&similarity);
         vector_free(&to);
         free(want);
         free(pulled);
@@ -359,8 +359,8 @@ static void check_pull_of(const struct ran_simd *k, struct dice *dice, size_t li
                         want[i / d * ldy + i % d] +=
                                 (double)p.x[l * ldp + i / d] * (double)row[l][i / d * ldx + i % d];
         }
-        k->pull(y.x, ldy, p.x, ldp, row, ldx, lines, N, d);
-        vector_near(k, "pull", &y, want, 1e-5, 1e-6);
+        k->weighted_sum(y.x, ldy, p.x, ldp, row, ldx, lines, N, d);
+        vector_near(k, "weighted_sum", &y, want, 1e-5, 1e-6);
         vector_free(&x);
         vector_free(&p);
         vector_free(&y);
@@ -399,7 +399,7 @@ static void check_soften_of(const struct ran_simd *k, struct dice *dice, size_t 
         }
         for (size_t l = 0; l < 3; l++) {
                 x[l] = vector_random(dice, n, size);
-                k->raise(top.x, x[l].x, n);
+                k->online_max(top.x, x[l].x, n);
         }
         for (size_t i = 0; i < n; i++)
                 want[i] = fmax(fmax((double)x[0].x[i], (double)x[1].x[i]), (double)x[2].x[i]);
@@ -410,7 +410,7 @@ static void check_soften_of(const struct ran_simd *k, struct dice *dice, size_t 
                                            -87.3));
                         sums[i] += want[i];
                 }
-                k->soften(x[l].x, sum.x, top.x, scale, n);
+                k->online_exp(x[l].x, sum.x, top.x, scale, n);
                 vector_near(k, "soften", &x[l], want, 0, 2e-6 * (1 + size));
         }
         vector_near(k, "soften, its sum", &sum, sums, 0, 2e-6 * (1 + size));
@@ -421,9 +421,9 @@ static void check_soften_of(const struct ran_simd *k, struct dice *dice, size_t 
                 want[i] = exp((double)scale * (double)x[0].x[i] - (double)log_sum.x[i]);
                 grad[i] = want[i] * ((double)dp.x[i] - (double)delta.x[i]);
         }
-        k->soften_bwd(x[0].x, dp.x, log_sum.x, delta.x, scale, n);
-        vector_near(k, "soften_bwd, p", &x[0], want, 0, 1e-5);
-        vector_near(k, "soften_bwd", &dp, grad, 1e-6, 1e-5);
+        k->online_softmax_bwd(x[0].x, dp.x, log_sum.x, delta.x, scale, n);
+        vector_near(k, "online_softmax_bwd, p", &x[0], want, 0, 1e-5);
+        vector_near(k, "online_softmax_bwd", &dp, grad, 1e-6, 1e-5);
         for (size_t l = 0; l < 3; l++)
                 vector_free(&x[l]);
         vector_free(&top);

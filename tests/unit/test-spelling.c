@@ -10,9 +10,9 @@
 enum { MANY = 1 << 24 }; /* buckets: so many that no two features of a test share one */
 enum { CASE, SHAPE, PREFIX, SUFFIX = PREFIX + 4 };
 
-/* In which features two words are alike, a letter each: c, s, 1 to 4 for prefixes, 5 to 8 for
+/* In which features two words are similarity, a letter each: c, s, 1 to 4 for prefixes, 5 to 8 for
  * suffixes; good until the next call. */
-static const char *alike(const char *a, const char *b)
+static const char *similarity(const char *a, const char *b)
 {
         static const char letters[RAN_SPELLING + 1] = "cs12345678";
         static char out[RAN_SPELLING + 1];
@@ -30,38 +30,38 @@ static const char *alike(const char *a, const char *b)
 
 TEST(words_are_alike_in_what_they_share)
 {
-        CHECK_STR(alike("Rome", "Rome"), "cs12345678");
-        CHECK_STR(alike("Rome", "Romania"), "cs123");
-        CHECK_STR(alike("Berlin", "Dublin"), "cs567");
-        CHECK_STR(alike("walking", "talked"), "cs");
-        CHECK_STR(alike("Rome", "ROME"), "12345678");
-        CHECK_STR(alike("rome", "Rome"), "12345678");
-        CHECK_STR(alike("IBM", "NATO"), "cs");
-        CHECK_STR(alike("1996-08-22", "2001-11-09"), "cs");
-        CHECK_STR(alike("1996-08-22", "1996/08/22"), "c123456");
-        CHECK_STR(alike("U.N.", "U.S."), "cs125");
-        CHECK_STR(alike("", ""), "cs12345678");
-        CHECK_STR(alike("", "a"), "");
+        CHECK_STR(similarity("Rome", "Rome"), "cs12345678");
+        CHECK_STR(similarity("Rome", "Romania"), "cs123");
+        CHECK_STR(similarity("Berlin", "Dublin"), "cs567");
+        CHECK_STR(similarity("walking", "talked"), "cs");
+        CHECK_STR(similarity("Rome", "ROME"), "12345678");
+        CHECK_STR(similarity("rome", "Rome"), "12345678");
+        CHECK_STR(similarity("IBM", "NATO"), "cs");
+        CHECK_STR(similarity("1996-08-22", "2001-11-09"), "cs");
+        CHECK_STR(similarity("1996-08-22", "1996/08/22"), "c123456");
+        CHECK_STR(similarity("U.N.", "U.S."), "cs125");
+        CHECK_STR(similarity("", ""), "cs12345678");
+        CHECK_STR(similarity("", "a"), "");
 }
 
 /* The shape counts to two, so that long words are like longer ones. */
 TEST(shapes_of_long_words_are_alike)
 {
-        CHECK_STR(alike("cat", "elephants"), "cs");
-        CHECK_STR(alike("it", "elephants"), "cs");
-        CHECK_STR(alike("I", "II"), "15");
-        CHECK(strchr(alike("McDonald", "O'Neill"), 's') == NULL);
-        CHECK(strchr(alike("Iago", "iPod"), 'c') == NULL);
+        CHECK_STR(similarity("cat", "elephants"), "cs");
+        CHECK_STR(similarity("it", "elephants"), "cs");
+        CHECK_STR(similarity("I", "II"), "15");
+        CHECK(strchr(similarity("McDonald", "O'Neill"), 's') == NULL);
+        CHECK(strchr(similarity("Iago", "iPod"), 'c') == NULL);
 }
 
 /* Letters of every script have a case and a place, whatever bytes they take. */
 TEST(characters_count_not_bytes)
 {
-        CHECK_STR(alike("\xc3\x89t\xc3\xa9", "\xc3\x89t\xc3\xa9s"), "cs123");
-        CHECK_STR(alike("\xd0\x9c\xd0\xbe\xd1\x81\xd0\xba\xd0\xb2\xd0\xb0", "Moscow"), "cs");
-        CHECK_STR(alike("\xe6\x9d\xb1\xe4\xba\xac", "\xe6\x9d\xb1"), "c1");
-        CHECK_STR(alike("a\xf0\x9f\x98\x80", "b\xf0\x9f\x98\x80"), "cs5");
-        CHECK_STR(alike("a\xff", "a\xfe"), "cs12345678"); /* no UTF-8, and no crash */
+        CHECK_STR(similarity("\xc3\x89t\xc3\xa9", "\xc3\x89t\xc3\xa9s"), "cs123");
+        CHECK_STR(similarity("\xd0\x9c\xd0\xbe\xd1\x81\xd0\xba\xd0\xb2\xd0\xb0", "Moscow"), "cs");
+        CHECK_STR(similarity("\xe6\x9d\xb1\xe4\xba\xac", "\xe6\x9d\xb1"), "c1");
+        CHECK_STR(similarity("a\xf0\x9f\x98\x80", "b\xf0\x9f\x98\x80"), "cs5");
+        CHECK_STR(similarity("a\xff", "a\xfe"), "cs12345678"); /* no UTF-8, and no crash */
 }
 
 /* A prefix and a suffix of the same letters are not the same. */
@@ -104,7 +104,7 @@ static struct ran_tokenizer *tokenizer(void)
         return t;
 }
 
-/* As it stands in the text: with its capitals and accents, before they are made alike. */
+/* As it stands in the text: with its capitals and accents, before they are made similarity. */
 TEST(each_piece_has_the_spelling_of_its_whole_word)
 {
         static const char text[] = "  RuNning,\xf0\x9f\x98\x80 Caf\xc3\xa9\n Cafe\xcc\x81n";
