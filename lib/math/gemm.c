@@ -84,8 +84,8 @@ static void make_portable(void)
         portable.glu_bwd = wide->glu_bwd;
         portable.weighted_sum = wide->weighted_sum;
         portable.weighted_difference = wide->weighted_difference;
-        portable.raise = wide->online_max;
-        portable.soften = wide->online_exp;
+        portable.online_max = wide->online_max;
+        portable.online_exp = wide->online_exp;
         portable.online_softmax_bwd = wide->online_softmax_bwd;
         portable.rotary = wide->rotary;
         portable.add = wide->add;

@@ -819,9 +819,10 @@ row_likeness(int how, const float *x, const float *y, size_t d, size_t vectors)
 }
 
 /* `how` and `vectors` are constants where this is called. */
-static inline __attribute__((always_inline)) void alike_as(int how, float *out, const float *x,
-                                                           size_t ldx, const float *y, size_t ldy,
-                                                           size_t N, size_t d, size_t vectors)
+static inline __attribute__((always_inline)) void similarity_as(int how, float *out, const float *x,
+                                                                size_t ldx, const float *y,
+                                                                size_t ldy, size_t N, size_t d,
+                                                                size_t vectors)
 {
         for (; N >= VL; N -= VL, out += VL) {
                 vf part[VL];
@@ -839,23 +840,22 @@ static void similarity(int how, float *out, const float *x, size_t ldx, const fl
                        size_t N, size_t d)
 {
         if (how == RAN_ROWS_SQUARED)
-                alike_as(RAN_ROWS_SQUARED, out, x, ldx, y, ldy, N, d, 0);
+                similarity_as(RAN_ROWS_SQUARED, out, x, ldx, y, ldy, N, d, 0);
         else if (how == RAN_ROWS_ABSOLUTE)
-                alike_as(RAN_ROWS_ABSOLUTE, out, x, ldx, y, ldy, N, d, 0);
+                similarity_as(RAN_ROWS_ABSOLUTE, out, x, ldx, y, ldy, N, d, 0);
         else if (d == 32)
-                alike_as(RAN_ROWS_DOT, out, x, ldx, y, ldy, N, d, 32 / VL);
+                similarity_as(RAN_ROWS_DOT, out, x, ldx, y, ldy, N, d, 32 / VL);
         else if (d == 64)
-                alike_as(RAN_ROWS_DOT, out, x, ldx, y, ldy, N, d, 64 / VL);
+                similarity_as(RAN_ROWS_DOT, out, x, ldx, y, ldy, N, d, 64 / VL);
         else
-                alike_as(RAN_ROWS_DOT, out, x, ldx, y, ldy, N, d, 0);
+                similarity_as(RAN_ROWS_DOT, out, x, ldx, y, ldy, N, d, 0);
 }
 
 /* y += sum over lines of p x, `vectors` vectors of a row, or with `rest` not 0 one of so many
  * elements. p: ldp apart; x: a row of each line, `at` further on. */
-static inline __attribute__((always_inline)) void pull_part(float *y, const float *p, size_t ldp,
-                                                            const float *const *x, size_t at,
-                                                            size_t lines, size_t vectors,
-                                                            size_t rest)
+static inline __attribute__((always_inline)) void
+weighted_sum_part(float *y, const float *p, size_t ldp, const float *const *x, size_t at,
+                  size_t lines, size_t vectors, size_t rest)
 {
         vf part[4];
 
@@ -882,13 +882,13 @@ static void weighted_sum(float *y, size_t ldy, const float *p, size_t ldp, const
                 size_t c = 0;
 
                 for (; c + 4 * VL <= d; c += 4 * VL)
-                        pull_part(y + c, p, ldp, x, i * ldx + c, lines, 4, 0);
+                        weighted_sum_part(y + c, p, ldp, x, i * ldx + c, lines, 4, 0);
                 for (; c + 2 * VL <= d; c += 2 * VL)
-                        pull_part(y + c, p, ldp, x, i * ldx + c, lines, 2, 0);
+                        weighted_sum_part(y + c, p, ldp, x, i * ldx + c, lines, 2, 0);
                 for (; c + VL <= d; c += VL)
-                        pull_part(y + c, p, ldp, x, i * ldx + c, lines, 1, 0);
+                        weighted_sum_part(y + c, p, ldp, x, i * ldx + c, lines, 1, 0);
                 if (c < d)
-                        pull_part(y + c, p, ldp, x, i * ldx + c, lines, 1, d - c);
+                        weighted_sum_part(y + c, p, ldp, x, i * ldx + c, lines, 1, d - c);
         }
 }
 
@@ -1027,8 +1027,8 @@ const struct ran_simd JOIN(ran_simd_, RAN_SIMD) = {
         .similarity = similarity,
         .weighted_sum = weighted_sum,
         .weighted_difference = weighted_difference,
-        .raise = raise,
-        .soften = soften,
+        .online_max = online_max,
+        .online_exp = online_exp,
         .online_softmax_bwd = online_softmax_bwd,
         .rotary = rotary,
         .add = add,

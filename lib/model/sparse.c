@@ -177,8 +177,8 @@ static size_t stripe_of_diagonals(const struct block *b)
 
 /* acc += the rows of x that go with each centre, weighted by the lines of p; as many lines at once
  * as have the same centres. */
-static void pull_lines(float *acc, size_t d, const float *p, const struct ran_line *line,
-                       size_t lines, size_t first, const float *x)
+static void weighted_sum_lines(float *acc, size_t d, const float *p, const struct ran_line *line,
+                               size_t lines, size_t first, const float *x)
 {
         for (size_t k = 0, same; k < lines; k += same, p += same * STRIPE) {
                 size_t from = line[k].from, to = line[k].to;
@@ -262,7 +262,7 @@ static void read_diagonals(struct block *b, const struct ran_line *line, size_t 
         for (size_t k = 0; k < lines; k++)
                 score_diagonal(b, b->score + k * STRIPE + line[k].from - first, &line[k]);
         go_on(b, line, lines, first, n);
-        pull_lines(b->acc, b->s->d, b->score, line, lines, first, b->w);
+        weighted_sum_lines(b->acc, b->s->d, b->score, line, lines, first, b->w);
 }
 
 /* row (n) = x */
@@ -450,9 +450,9 @@ static void diagonals_bwd(struct block *b, const struct ran_line *line, size_t l
                                 b->x + (b->c.from + l.from) * d, d, l.to - l.from, d);
         }
         if (how == RAN_ROWS_DOT)
-                pull_lines(b->acc, d, b->dscore, line, lines, first, b->y);
+                weighted_sum_lines(b->acc, d, b->dscore, line, lines, first, b->y);
         if (b->c.keys)
-                pull_lines(b->acc_w, d, b->score, line, lines, first, b->w);
+                weighted_sum_lines(b->acc_w, d, b->score, line, lines, first, b->w);
 }
 
 static void tile_bwd(struct block *b, size_t t, size_t lines, size_t first, size_t n)

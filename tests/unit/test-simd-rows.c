@@ -303,7 +303,8 @@ static double sign(double x)
 }
 
 /* similarity, and weighted_difference, for N rows of d, some of which are equal. */
-static void check_alike_of(const struct ran_simd *k, struct dice *dice, int how, size_t N, size_t d)
+static void check_similarity_of(const struct ran_simd *k, struct dice *dice, int how, size_t N,
+                                size_t d)
 {
         size_t ldx = d + N % 3, ldy = d + N % 5;
         struct vector x = vector_random(dice, (N - 1) * ldx + d, 1);
@@ -341,8 +342,8 @@ static void check_alike_of(const struct ran_simd *k, struct dice *dice, int how,
         free(pulled);
 }
 
-static void check_pull_of(const struct ran_simd *k, struct dice *dice, size_t lines, size_t N,
-                          size_t d)
+static void check_weighted_sum_of(const struct ran_simd *k, struct dice *dice, size_t lines,
+                                  size_t N, size_t d)
 {
         size_t ldx = d + N % 3, ldy = d + N % 5, ldp = N + lines % 2;
         struct vector x = vector_random(dice, (lines + N - 2) * ldx + d, 1);
@@ -367,27 +368,28 @@ static void check_pull_of(const struct ran_simd *k, struct dice *dice, size_t li
         free(want);
 }
 
-static void check_alike(const struct ran_simd *k)
+static void check_similarity(const struct ran_simd *k)
 {
         struct dice dice = {.key = 8};
 
         for (int how = 0; how < 3; how++) {
                 for (size_t N = 1; N < 40; N++)
-                        check_alike_of(k, &dice, how, N, 1 + N % 7);
+                        check_similarity_of(k, &dice, how, N, 1 + N % 7);
                 for (size_t d = 1; d < KERNEL_SIZES; d++)
-                        check_alike_of(k, &dice, how, 5 + d % 30, d);
+                        check_similarity_of(k, &dice, how, 5 + d % 30, d);
         }
         for (size_t d = 1; d < 3 * KERNEL_SIZES; d++)
-                check_pull_of(k, &dice, 1 + d % 8, 1 + d % 9, d);
+                check_weighted_sum_of(k, &dice, 1 + d % 8, 1 + d % 9, d);
 }
 
-TEST(rows_alike_and_pull_equal_their_twins)
+TEST(similarity_and_weighted_sum_equal_their_twins)
 {
-        kernels_each(check_alike);
+        kernels_each(check_similarity);
 }
 
 /* Three lines, one after another, make a softmax of three numbers of each element. */
-static void check_soften_of(const struct ran_simd *k, struct dice *dice, size_t n, double size)
+static void check_online_softmax_of(const struct ran_simd *k, struct dice *dice, size_t n,
+                                    double size)
 {
         const float scale = 0.3f;
         struct vector x[3], top = vector_new(n), sum = vector_new(n), dp, log_sum, delta;
@@ -403,7 +405,7 @@ static void check_soften_of(const struct ran_simd *k, struct dice *dice, size_t 
         }
         for (size_t i = 0; i < n; i++)
                 want[i] = fmax(fmax((double)x[0].x[i], (double)x[1].x[i]), (double)x[2].x[i]);
-        vector_near(k, "raise", &top, want, 0, 0);
+        vector_near(k, "online_max", &top, want, 0, 0);
         for (size_t l = 0; l < 3; l++) {
                 for (size_t i = 0; i < n; i++) {
                         want[i] = exp(fmax(((double)x[l].x[i] - (double)top.x[i]) * (double)scale,
@@ -411,9 +413,9 @@ static void check_soften_of(const struct ran_simd *k, struct dice *dice, size_t 
                         sums[i] += want[i];
                 }
                 k->online_exp(x[l].x, sum.x, top.x, scale, n);
-                vector_near(k, "soften", &x[l], want, 0, 2e-6 * (1 + size));
+                vector_near(k, "online_exp", &x[l], want, 0, 2e-6 * (1 + size));
         }
-        vector_near(k, "soften, its sum", &sum, sums, 0, 2e-6 * (1 + size));
+        vector_near(k, "online_exp, its sum", &sum, sums, 0, 2e-6 * (1 + size));
         dp = vector_random(dice, n, 1);
         log_sum = vector_random(dice, n, 1);
         delta = vector_random(dice, n, 1);
@@ -436,19 +438,19 @@ static void check_soften_of(const struct ran_simd *k, struct dice *dice, size_t 
         free(grad);
 }
 
-static void check_soften(const struct ran_simd *k)
+static void check_online_softmax(const struct ran_simd *k)
 {
         struct dice dice = {.key = 9};
 
         for (size_t i = 0; i < KERNEL_SIZES; i++) {
-                check_soften_of(k, &dice, kernel_size(i), 1);
-                check_soften_of(k, &dice, kernel_size(i), 100);
+                check_online_softmax_of(k, &dice, kernel_size(i), 1);
+                check_online_softmax_of(k, &dice, kernel_size(i), 100);
         }
 }
 
-TEST(rows_soften_and_its_adjoint_equal_their_twins)
+TEST(online_softmax_and_its_adjoint_equal_their_twins)
 {
-        kernels_each(check_soften);
+        kernels_each(check_online_softmax);
 }
 
 /* ---- rotary ------------------------------------------------------------------------------------
