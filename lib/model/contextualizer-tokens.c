@@ -28,7 +28,7 @@ static double some(double weight)
 }
 
 /* Row k of `down` is for the token k of a chunk; the last row of `up` for its last. */
-static void tabulate(struct ran_work *w, const float *position)
+static void tabulate(struct ran_workspace *w, const float *position)
 {
         struct ran_steps *k = w->steps;
         size_t D = w->D, T = k->T;
@@ -69,7 +69,7 @@ static double mean_place(double s, double n)
         return s > 0 ? n - 1 - t : t;
 }
 
-static void scale_positions(struct ran_work *w, const float *position, size_t b)
+static void scale_positions(struct ran_workspace *w, const float *position, size_t b)
 {
         double n = (double)ran_length(w->rows, b), whole = w->c->position_scale ? n : 1;
         double *scale = (double *)w->steps->scale + b * w->D;
@@ -80,7 +80,7 @@ static void scale_positions(struct ran_work *w, const float *position, size_t b)
                 ((double *)w->steps->mean)[b * w->D + j] = mean_place((double)position[j], n);
 }
 
-void ran_context_weigh(const struct ran_work *w, const float *position, size_t b, size_t from,
+void ran_context_weigh(const struct ran_workspace *w, const float *position, size_t b, size_t from,
                        size_t n, float *y, const float *x, float *anchor)
 {
         const struct ran_steps *k = w->steps;
@@ -101,7 +101,7 @@ void ran_context_weigh(const struct ran_work *w, const float *position, size_t b
 /* ---- tokens to rows ------------------------------------------------------------------------- */
 
 /* Where share i adds to S and X: the first one of a document in place, the others apart. */
-static float *share_square(const struct ran_work *w, size_t i)
+static float *share_square(const struct ran_workspace *w, size_t i)
 {
         const struct ran_steps *k = w->steps;
         const struct ran_share *s = &k->share[i];
@@ -110,7 +110,7 @@ static float *share_square(const struct ran_work *w, size_t i)
                             : k->part + (i - s->b - 1) * w->D * w->D;
 }
 
-static float *share_sum(const struct ran_work *w, size_t i)
+static float *share_sum(const struct ran_workspace *w, size_t i)
 {
         const struct ran_steps *k = w->steps;
         const struct ran_share *s = &k->share[i];
@@ -121,7 +121,7 @@ static float *share_sum(const struct ran_work *w, size_t i)
 static void gather(void *arg, size_t i, float *scratch)
 {
         const struct ran_stage *g = arg;
-        struct ran_work *w = g->w;
+        struct ran_workspace *w = g->w;
         const struct ran_share *s = &w->steps->share[i];
         size_t D = w->D, chunk = ran_chunk_of(w);
         const float *e = w->x[0] + w->rows->doc[s->b] * D;
@@ -145,13 +145,13 @@ static void gather(void *arg, size_t i, float *scratch)
 
 void ran_context_gather(struct ran_stage *g)
 {
-        struct ran_work *w = g->w;
+        struct ran_workspace *w = g->w;
         size_t D = w->D;
 
         tabulate(w, g->p->encoder.position);
         for (size_t b = 0; b < w->rows->B; b++)
                 scale_positions(w, g->p->encoder.position, b);
-        ran_each(w, 0, w->steps->G, gather, g);
+        ran_workspace_each(w, 0, w->steps->G, gather, g);
         for (size_t i = 0; i < w->steps->G; i++) {
                 const struct ran_share *s = &w->steps->share[i];
 
@@ -196,8 +196,8 @@ static void moments(float *total, float *moment, const float *dx, const float *x
 /* What n tokens from number `from` on give to the gradient of s: dx ⊙ x times the distance from the
  * mean. It is counted from the end of the chunk where p is largest: seen from the other one, what
  * matters is a small difference of large floats. room: 4 D floats. */
-static void spread(const struct ran_work *w, const float *position, size_t b, size_t from, size_t n,
-                   double *ds, const float *dx, const float *x, float *room)
+static void spread(const struct ran_workspace *w, const float *position, size_t b, size_t from,
+                   size_t n, double *ds, const float *dx, const float *x, float *room)
 {
         size_t D = w->D;
         const double *mean = (const double *)w->steps->mean + b * D;
@@ -215,7 +215,7 @@ static void spread(const struct ran_work *w, const float *position, size_t b, si
 static void scatter(void *arg, size_t i, float *scratch)
 {
         const struct ran_stage *g = arg;
-        struct ran_work *w = g->w;
+        struct ran_workspace *w = g->w;
         const struct ran_steps *k = w->steps;
         const struct ran_share *s = &k->share[i];
         const float *position = g->p->encoder.position;
@@ -243,11 +243,11 @@ static void scatter(void *arg, size_t i, float *scratch)
 
 void ran_context_scatter(struct ran_stage *g)
 {
-        struct ran_work *w = g->w;
+        struct ran_workspace *w = g->w;
         const double *ds = (const double *)w->steps->dposition;
 
-        ran_each(w, 0, w->rows->B, fold, g);
-        ran_each(w, 0, w->steps->G, scatter, g);
+        ran_workspace_each(w, 0, w->rows->B, fold, g);
+        ran_workspace_each(w, 0, w->steps->G, scatter, g);
         for (size_t j = 0; j < w->D && g->dp->encoder.position != NULL; j++) {
                 double sum = 0;
 

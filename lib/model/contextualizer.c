@@ -15,7 +15,7 @@ enum { SHARE_CHUNKS = 4, MOST_SHARES = 32 };
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-static int cut_shares(struct ran_work *w, size_t b, struct ran_error *err)
+static int cut_shares(struct ran_workspace *w, size_t b, struct ran_error *err)
 {
         struct ran_steps *k = w->steps;
         size_t n = ran_length(w->rows, b), chunk = ran_chunk_of(w), chunks = (n - 1) / chunk + 1,
@@ -36,7 +36,7 @@ static int cut_shares(struct ran_work *w, size_t b, struct ran_error *err)
         return RAN_OK;
 }
 
-static int prepare(struct ran_work *w, struct ran_error *err)
+static int prepare(struct ran_workspace *w, struct ran_error *err)
 {
         const struct ran_rows *rows = w->rows;
         struct ran_steps *k = w->steps;
@@ -71,7 +71,7 @@ static int prepare(struct ran_work *w, struct ran_error *err)
         return RAN_OK;
 }
 
-static void release(struct ran_work *w)
+static void release(struct ran_workspace *w)
 {
         if (w->steps == NULL)
                 return;
@@ -81,7 +81,7 @@ static void release(struct ran_work *w)
         w->steps = NULL;
 }
 
-static void lay_out(struct ran_work *w, struct ran_cutter *k)
+static void lay_out(struct ran_workspace *w, struct ran_arena *k)
 {
         struct ran_steps *out = w->steps;
         const size_t N = w->c->layers, TD = out->T * w->D;
@@ -95,24 +95,24 @@ static void lay_out(struct ran_work *w, struct ran_cutter *k)
                      G = (double)out->G, B = (double)w->rows->B, D = (double)w->D,
                      K = w->training ? (double)N : 1, u = (double)w->c->rank;
 
-        RAN_STEPS(RAN_CUT_FIELD)
+        RAN_STEPS(RAN_ARENA_FIELD)
         if (w->training) {
-                RAN_STEP_ADJOINTS(RAN_CUT_FIELD)
+                RAN_STEP_ADJOINTS(RAN_ARENA_FIELD)
         }
         for (size_t l = 1; l <= N; l++)
-                w->x[l] = ran_cut(k, B * D);
+                w->x[l] = ran_arena_take(k, B * D);
         /* A chunk of tokens and a few rows; its adjoint. */
         w->lane_floats = w->training ? 2 * TD + 5 * w->D : TD + 2 * w->D;
-        w->scratch = ran_cut(k, (double)w->lanes * (double)w->lane_floats);
+        w->scratch = ran_arena_take(k, (double)w->lanes * (double)w->lane_floats);
 }
 
 /* What a step keeps, if it was computed for each. */
-static size_t kept(const struct ran_work *w, size_t l, size_t floats)
+static size_t kept(const struct ran_workspace *w, size_t l, size_t floats)
 {
         return w->training ? l * floats : 0;
 }
 
-static const float *context(const struct ran_work *w, size_t l)
+static const float *context(const struct ran_workspace *w, size_t l)
 {
         return l > 0 ? w->x[l] : w->steps->first;
 }
@@ -129,7 +129,7 @@ static uint64_t key_of_ids(const struct ran_rows *rows, size_t b, uint64_t seed)
         return ran_key(seed, RAN_FOR_CONTEXT, UINT64_MAX, hash);
 }
 
-static void first_contexts(struct ran_work *w, const struct ran_params *p)
+static void first_contexts(struct ran_workspace *w, const struct ran_params *p)
 {
         size_t D = w->D;
 
@@ -162,7 +162,7 @@ static void first_contexts(struct ran_work *w, const struct ran_params *p)
 static void mix(void *arg, size_t b, float *scratch)
 {
         const struct ran_stage *g = arg;
-        struct ran_work *w = g->w;
+        struct ran_workspace *w = g->w;
         struct ran_steps *k = w->steps;
         size_t u = w->c->rank, at = k->row[b], n = ran_rows_of(w, b);
         const float *vc = k->vc + kept(w, g->l, w->rows->B * u) + b * u;
@@ -177,7 +177,7 @@ static void mix(void *arg, size_t b, float *scratch)
 static void attend(void *arg, size_t b, float *scratch)
 {
         const struct ran_stage *g = arg;
-        struct ran_work *w = g->w;
+        struct ran_workspace *w = g->w;
         struct ran_steps *k = w->steps;
         size_t D = w->D, u = w->c->rank, at = k->row[b];
         const struct ran_step_params *p = &g->p->step[g->l];
@@ -194,15 +194,16 @@ static void attend(void *arg, size_t b, float *scratch)
                         ran_simd->mul_add(out, alpha + i * D, k->rows + i * D, D);
 }
 
-static void drop_update(struct ran_work *w, size_t l, float *z)
+static void drop_update(struct ran_workspace *w, size_t l, float *z)
 {
         for (size_t b = 0; b < w->rows->B; b++)
-                ran_drop(w, b, l, RAN_DROP_ATTENTION, w->noise.dropout, z + b * w->D, w->D, 0);
+                ran_workspace_dropout(w, b, l, RAN_DROP_ATTENTION, w->noise.dropout, z + b * w->D,
+                                      w->D, 0);
 }
 
 static void step(struct ran_stage *g)
 {
-        struct ran_work *w = g->w;
+        struct ran_workspace *w = g->w;
         struct ran_steps *k = w->steps;
         const struct ran_step_params *p = &g->p->step[g->l];
         size_t D = w->D, u = w->c->rank, B = w->rows->B;
@@ -212,10 +213,10 @@ static void step(struct ran_stage *g)
         ran_linear(w->pool, k->vc + kept(w, g->l, B * u), u, c, D, p->v_w, NULL, B, D, u);
         ran_linear(w->pool, k->h + kept(w, g->l, k->Q * u), u, k->rows, D, p->u_w, NULL, k->Q, D,
                    u);
-        ran_each(w, 0, B, mix, g);
+        ran_workspace_each(w, 0, B, mix, g);
         ran_linear(w->pool, k->alpha + kept(w, g->l, k->s * D), D, k->hv, u, p->w_w, NULL, k->s, u,
                    D);
-        ran_each(w, 0, B, attend, g);
+        ran_workspace_each(w, 0, B, attend, g);
         ran_simd->norm(z, D, k->stat + kept(w, g->l, B * 2), k->before + kept(w, g->l, B * D), D,
                        p->norm_w, p->norm_b, LN_EPS, B, D);
         drop_update(w, g->l, z);
@@ -243,7 +244,7 @@ static double size_of(const float *x, size_t n)
 /* size (L): of α_i ⊙ x_i in the step, for the one document there is; returns their sum. */
 static double token_sizes(struct ran_stage *g, float *size)
 {
-        struct ran_work *w = g->w;
+        struct ran_workspace *w = g->w;
         struct ran_steps *k = w->steps;
         const struct ran_step_params *p = &g->p->step[g->l];
         size_t D = w->D, u = w->c->rank, L = w->size.L, chunk = ran_chunk_of(w);
@@ -272,7 +273,7 @@ static double token_sizes(struct ran_stage *g, float *size)
 /* After a step. */
 static void show(struct ran_stage *g)
 {
-        struct ran_work *w = g->w;
+        struct ran_workspace *w = g->w;
         const float *before = context(w, g->l), *after = context(w, g->l + 1);
         float *size = w->steps->look, *z = size + w->size.L;
         double sum = token_sizes(g, size);
@@ -292,7 +293,7 @@ static void show(struct ran_stage *g)
 
 /* ---- all steps ------------------------------------------------------------------------------ */
 
-static void forward(struct ran_work *w, const struct ran_params *p)
+static void forward(struct ran_workspace *w, const struct ran_params *p)
 {
         struct ran_stage g = {.w = w, .p = p};
 
@@ -313,7 +314,7 @@ static void forward(struct ran_work *w, const struct ran_params *p)
 static void attend_bwd(void *arg, size_t b, float *scratch)
 {
         const struct ran_stage *g = arg;
-        struct ran_work *w = g->w;
+        struct ran_workspace *w = g->w;
         struct ran_steps *k = w->steps;
         size_t D = w->D, u = w->c->rank, at = k->row[b];
         const float *alpha = k->alpha + kept(w, g->l, k->s * D), *dy = k->dbefore + b * D;
@@ -337,7 +338,7 @@ static void attend_bwd(void *arg, size_t b, float *scratch)
 static void mix_bwd(void *arg, size_t b, float *scratch)
 {
         const struct ran_stage *g = arg;
-        struct ran_work *w = g->w;
+        struct ran_workspace *w = g->w;
         struct ran_steps *k = w->steps;
         size_t u = w->c->rank, at = k->row[b], n = ran_rows_of(w, b);
         const float *vc = k->vc + kept(w, g->l, w->rows->B * u) + b * u;
@@ -367,7 +368,7 @@ static void add_weights(struct ran_stage *g, size_t b)
 /* w->dlast: from the adjoint of the context after the step to that of the one before. */
 static void step_bwd(struct ran_stage *g)
 {
-        struct ran_work *w = g->w;
+        struct ran_workspace *w = g->w;
         struct ran_steps *k = w->steps;
         const struct ran_step_params *p = &g->p->step[g->l];
         struct ran_step_params *dp = &g->dp->step[g->l];
@@ -378,19 +379,19 @@ static void step_bwd(struct ran_stage *g)
         ran_simd->norm_bwd(k->dbefore, D, dp->norm_w, dp->norm_b, k->dbefore, D,
                            k->before + kept(w, g->l, B * D), D, k->stat + kept(w, g->l, B * 2),
                            p->norm_w, B, D);
-        ran_each(w, 0, B, attend_bwd, g);
+        ran_workspace_each(w, 0, B, attend_bwd, g);
         ran_linear_bwd(w->pool, k->dhv, u, false, dp->w_w, NULL, k->dalpha, D, k->hv, u, p->w_w,
                        k->s, u, D);
         for (size_t b = 0; b < B && dp->w_w != NULL; b++)
                 add_weights(g, b);
-        ran_each(w, 0, B, mix_bwd, g);
+        ran_workspace_each(w, 0, B, mix_bwd, g);
         ran_linear_bwd(w->pool, k->drows, D, true, dp->u_w, NULL, k->dhv, u, k->rows, D, p->u_w,
                        k->Q, D, u);
         ran_linear_bwd(w->pool, w->dlast, D, true, dp->v_w, NULL, k->dvc, u, context(w, g->l), D,
                        p->v_w, B, D, u);
 }
 
-static void backward(struct ran_work *w, const struct ran_params *p, struct ran_params *dp)
+static void backward(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp)
 {
         struct ran_steps *k = w->steps;
         struct ran_stage g = {.w = w, .p = p, .dp = dp};

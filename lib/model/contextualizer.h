@@ -22,7 +22,7 @@
 #ifndef RAN_MODEL_CONTEXTUALIZER_H
 #define RAN_MODEL_CONTEXTUALIZER_H
 
-#include "model/work.h"
+#include "model/workspace.h"
 
 /* Tokens [from, to) of document b, counted in it. */
 struct ran_share {
@@ -75,25 +75,25 @@ static inline size_t ran_length(const struct ran_rows *rows, size_t b)
 }
 
 /* Whether document b has rows of S, rather than its tokens. */
-static inline bool ran_is_long(const struct ran_work *w, size_t b)
+static inline bool ran_is_long(const struct ran_workspace *w, size_t b)
 {
         return ran_length(w->rows, b) > w->D;
 }
 
-static inline size_t ran_rows_of(const struct ran_work *w, size_t b)
+static inline size_t ran_rows_of(const struct ran_workspace *w, size_t b)
 {
         return ran_is_long(w, b) ? w->D : ran_length(w->rows, b);
 }
 
 /* Tokens of a chunk, which begin at a multiple of it in their document. */
-static inline size_t ran_chunk_of(const struct ran_work *w)
+static inline size_t ran_chunk_of(const struct ran_workspace *w)
 {
         return w->chunk_rows < 256 ? w->chunk_rows : 256;
 }
 
-/* A stage at work, for ran_each. */
+/* A stage at work, for ran_workspace_each. */
 struct ran_stage {
-        struct ran_work *w;
+        struct ran_workspace *w;
         const struct ran_params *p;
         struct ran_params *dp;
         size_t l;
@@ -101,7 +101,7 @@ struct ran_stage {
 
 /* y = x_i of the tokens [from, from + n) of document b, of which e are the embedded ones; after
  * ran_context_gather. anchor: room for D floats. */
-void ran_context_weigh(const struct ran_work *w, const float *position, size_t b, size_t from,
+void ran_context_weigh(const struct ran_workspace *w, const float *position, size_t b, size_t from,
                        size_t n, float *y, const float *e, float *anchor);
 
 /* Fills rows and sum (contextualizer-tokens.c). */

@@ -6,7 +6,7 @@
 
 /* Tokens of a document, in blocks, which threads share. */
 struct tokens {
-        const struct ran_work *w;
+        const struct ran_workspace *w;
         const struct ran_params *p;
         size_t b;
         float *x; /* rows of the first token */
@@ -24,7 +24,7 @@ static void run_block(void *arg, size_t i)
 }
 
 /* fn for the rows of all tokens, which begin at x. */
-static void each_block(const struct ran_work *w, const struct ran_params *p, float *x,
+static void each_block(const struct ran_workspace *w, const struct ran_params *p, float *x,
                        void (*fn)(const struct tokens *k, size_t from, size_t n))
 {
         const size_t *doc = w->rows->doc;
@@ -38,10 +38,10 @@ static void each_block(const struct ran_work *w, const struct ran_params *p, flo
 
 static void drop(const struct tokens *k, size_t from, size_t n)
 {
-        const struct ran_work *w = k->w;
+        const struct ran_workspace *w = k->w;
 
-        ran_drop(w, k->b, 0, RAN_DROP_EMBED, w->noise.embed_dropout, k->x + from * w->D, n * w->D,
-                 from * w->D);
+        ran_workspace_dropout(w, k->b, 0, RAN_DROP_EMBED, w->noise.embed_dropout,
+                              k->x + from * w->D, n * w->D, from * w->D);
 }
 
 /* A token is its piece and, where the model looks at it, the spelling of its word. */
@@ -71,26 +71,26 @@ const struct ran_encoder *ran_encoder_of(const struct ran_config *c)
         return encoders[c->encoder];
 }
 
-void ran_embed(struct ran_work *w, const struct ran_params *p)
+void ran_embed(struct ran_workspace *w, const struct ran_params *p)
 {
         ran_phase = RAN_PHASE_EMBEDDING;
         each_block(w, p, w->x[0], embed);
 }
 
-static void drop_embedding(struct ran_work *w, float *x)
+static void drop_embedding(struct ran_workspace *w, float *x)
 {
         if (w->training && w->noise.embed_dropout > 0)
                 each_block(w, NULL, x, drop);
 }
 
-void ran_encode(struct ran_work *w, const struct ran_params *p)
+void ran_encode(struct ran_workspace *w, const struct ran_params *p)
 {
         ran_embed(w, p);
         drop_embedding(w, w->x[0]);
         ran_encoder_of(w->c)->forward(w, p);
 }
 
-void ran_encode_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp)
+void ran_encode_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp)
 {
         ran_encoder_of(w->c)->backward(w, p, dp);
         ran_phase = RAN_PHASE_EMBEDDING;

@@ -18,7 +18,7 @@
 
 struct ran_explainer {
         const struct ran_model *m;
-        struct ran_work work;
+        struct ran_workspace work;
         struct ran_rows rows;
         struct ran_params none; /* no gradient of a weight is wanted */
         bool away;              /* the work does not hold the document as it is, but elsewhere */
@@ -42,7 +42,7 @@ struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_po
         e->bucket = ran_alloc(ran_word_features(&m->config), sizeof *e->bucket, err);
         if (e->logits == NULL || e->bucket == NULL ||
             ran_params_none(&e->none, &m->config, err) != RAN_OK ||
-            ran_work_init(&e->work, &m->config, true, pool, err) != RAN_OK) {
+            ran_workspace_init(&e->work, &m->config, true, pool, err) != RAN_OK) {
                 ran_explainer_free(e);
                 return NULL;
         }
@@ -54,7 +54,7 @@ void ran_explainer_free(struct ran_explainer *e)
 {
         if (e == NULL)
                 return;
-        ran_work_release(&e->work);
+        ran_workspace_release(&e->work);
         ran_rows_release(&e->rows);
         ran_params_release(&e->none);
         free(e->logits);
@@ -69,7 +69,7 @@ void ran_explainer_free(struct ran_explainer *e)
 /* From the rows of the tokens on, which begin at w->x[0]. */
 static void forward(struct ran_explainer *e)
 {
-        struct ran_work *w = &e->work;
+        struct ran_workspace *w = &e->work;
 
         ran_encoder_of(w->c)->forward(w, &e->m->params);
         if (!ran_is_tied(w->c) && w->size.O > 0)
@@ -124,7 +124,7 @@ int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, size
             (c->spelling > 0 && ran_rows_spell(&e->rows, d->spelling, err) != RAN_OK) ||
             (words && ran_rows_places(&e->rows, d->places, d->words, err) != RAN_OK) ||
             (words && keep_words(e, d, err) != RAN_OK) ||
-            ran_work_fit(&e->work, &e->rows, e->m->C, err) != RAN_OK) {
+            ran_workspace_fit(&e->work, &e->rows, e->m->C, err) != RAN_OK) {
                 ran_rows_clear(&e->rows);
                 return RAN_ENOMEM;
         }
@@ -153,7 +153,7 @@ static void odds_bwd(const struct ran_config *config, float *dlogits, const floa
 /* Leaves in w->dx the adjoints of the tokens' rows, of the log odds of c in the output `row`. */
 static void differentiate(struct ran_explainer *e, size_t row, size_t c)
 {
-        struct ran_work *w = &e->work;
+        struct ran_workspace *w = &e->work;
         size_t C = e->m->C;
 
         memcpy(e->logits, w->head.logits + row * C, C * sizeof *e->logits);
@@ -180,7 +180,7 @@ struct place {
         double at, speed;
 };
 
-static struct place place_of(const struct ran_work *w, const float *x, double u)
+static struct place place_of(const struct ran_workspace *w, const float *x, double u)
 {
         const double eps = RAN_LN_EPS;
         double mean = 0, v = 0, q;
@@ -202,7 +202,7 @@ static struct place place_of(const struct ran_work *w, const float *x, double u)
 /* The document u of the way. */
 static void go(struct ran_explainer *e, double u)
 {
-        struct ran_work *w = &e->work;
+        struct ran_workspace *w = &e->work;
 
         ran_embed(w, &e->m->params);
         for (size_t t = 0; t < e->rows.L; t++) {
@@ -221,7 +221,7 @@ static void go(struct ran_explainer *e, double u)
  * say what that is worth. */
 static void gain_wide(const struct ran_explainer *e, size_t row, double share, double *value)
 {
-        const struct ran_work *w = &e->work;
+        const struct ran_workspace *w = &e->work;
         const float *weight = w->head.dlogits + row * e->m->C;
 
         if (ran_is_wide_by_documents(w->c))
@@ -234,7 +234,7 @@ static void gain_wide(const struct ran_explainer *e, size_t row, double share, d
 /* Adds to value what the tokens gain there, for a part `share` of the way. */
 static void gain(struct ran_explainer *e, size_t row, double u, double share, double *value)
 {
-        struct ran_work *w = &e->work;
+        struct ran_workspace *w = &e->work;
 
         ran_embed(w, &e->m->params); /* no backward pass reads it any more */
         for (size_t t = 0; t < e->rows.L; t++) {
@@ -248,7 +248,7 @@ static void gain(struct ran_explainer *e, size_t row, double u, double share, do
 int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t steps, double *value,
                       struct ran_error *err)
 {
-        struct ran_work *w = &e->work;
+        struct ran_workspace *w = &e->work;
         size_t rows = e->rows.L > 0 ? w->size.O : 0;
 
         if (ran_is_tied(w->c))
@@ -280,7 +280,7 @@ int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t step
 /* Random signs in the rows [from, to) of the output's adjoint, nothing elsewhere. */
 static void probe(struct ran_explainer *e, size_t from, size_t to, size_t number)
 {
-        struct ran_work *w = &e->work;
+        struct ran_workspace *w = &e->work;
         uint64_t key = ran_key(0, RAN_FOR_PROBES, 0, number);
 
         memset(w->dlast, 0, w->D * sizeof *w->dlast);
@@ -293,7 +293,7 @@ static void probe(struct ran_explainer *e, size_t from, size_t to, size_t number
 int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t probes,
                        double *value, struct ran_error *err)
 {
-        struct ran_work *w = &e->work;
+        struct ran_workspace *w = &e->work;
         size_t L = e->rows.L, D = w->D;
 
         if (w->c->encoder == RAN_ENCODER_CONTEXTUALIZER)

@@ -19,7 +19,7 @@
 
 #include <string.h>
 
-static void pool_max(struct ran_work *w, size_t b)
+static void pool_max(struct ran_workspace *w, size_t b)
 {
         const struct ran_rows *rows = w->rows;
         size_t D = w->D;
@@ -39,7 +39,7 @@ static void pool_max(struct ran_work *w, size_t b)
                 }
 }
 
-static void pool_mean(struct ran_work *w, size_t b)
+static void pool_mean(struct ran_workspace *w, size_t b)
 {
         const struct ran_rows *rows = w->rows;
         size_t D = w->D, n = rows->doc[b + 1] - rows->doc[b];
@@ -51,20 +51,21 @@ static void pool_mean(struct ran_work *w, size_t b)
                 v[d] /= (float)n;
 }
 
-static void drop_head(struct ran_work *w, float *h)
+static void drop_head(struct ran_workspace *w, float *h)
 {
         for (size_t b = 0; b < w->rows->B; b++)
-                ran_drop(w, b, 0, RAN_DROP_HEAD, w->noise.dropout, h + b * w->D, w->D, 0);
+                ran_workspace_dropout(w, b, 0, RAN_DROP_HEAD, w->noise.dropout, h + b * w->D, w->D,
+                                      0);
 }
 
-static void pool(struct ran_work *w)
+static void pool(struct ran_workspace *w)
 {
         for (size_t b = 0; b < w->rows->B; b++)
                 (w->c->pooling == RAN_POOL_MAX ? pool_max : pool_mean)(w, b);
 }
 
 /* h of the pooled tokens and the last cells of a RAN. */
-static void join_cells(struct ran_work *w, const struct ran_params *p)
+static void join_cells(struct ran_workspace *w, const struct ran_params *p)
 {
         const struct ran_head_params *q = &p->head;
         const struct ran_rows *rows = w->rows;
@@ -88,7 +89,7 @@ static void join_cells(struct ran_work *w, const struct ran_params *p)
         }
 }
 
-static void classify(struct ran_work *w, const struct ran_params *p, size_t C)
+static void classify(struct ran_workspace *w, const struct ran_params *p, size_t C)
 {
         struct ran_head *h = &w->head;
         size_t D = w->D, B = w->rows->B;
@@ -112,7 +113,7 @@ static void classify(struct ran_work *w, const struct ran_params *p, size_t C)
 }
 
 /* From dpooled to the rows of a document. */
-static void pool_bwd(struct ran_work *w, size_t b)
+static void pool_bwd(struct ran_workspace *w, size_t b)
 {
         const struct ran_rows *rows = w->rows;
         size_t D = w->D, n = rows->doc[b + 1] - rows->doc[b];
@@ -128,7 +129,8 @@ static void pool_bwd(struct ran_work *w, size_t b)
                         ran_simd->axpy(dx + t * D, 1.0f / (float)n, dv, D);
 }
 
-static void join_cells_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp)
+static void join_cells_bwd(struct ran_workspace *w, const struct ran_params *p,
+                           struct ran_params *dp)
 {
         const struct ran_head_params *q = &p->head;
         struct ran_head_params *dq = &dp->head;
@@ -153,7 +155,7 @@ static void join_cells_bwd(struct ran_work *w, const struct ran_params *p, struc
                        h->pooled, D, q->pool_w, B, D, D);
 }
 
-static void classify_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp,
+static void classify_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
                          size_t C)
 {
         struct ran_head *h = &w->head;
@@ -179,16 +181,17 @@ static void classify_bwd(struct ran_work *w, const struct ran_params *p, struct 
 /* ---- outputs at places
  * ------------------------------------------------------------------------------------ */
 
-static void drop_places(struct ran_work *w, float *h)
+static void drop_places(struct ran_workspace *w, float *h)
 {
         const struct ran_rows *rows = w->rows;
 
         for (size_t b = 0; b < rows->B; b++)
-                ran_drop(w, b, 0, RAN_DROP_HEAD, w->noise.dropout, h + rows->docplace[b] * w->D,
-                         (rows->docplace[b + 1] - rows->docplace[b]) * w->D, 0);
+                ran_workspace_dropout(w, b, 0, RAN_DROP_HEAD, w->noise.dropout,
+                                      h + rows->docplace[b] * w->D,
+                                      (rows->docplace[b + 1] - rows->docplace[b]) * w->D, 0);
 }
 
-void ran_head_places(struct ran_work *w)
+void ran_head_places(struct ran_workspace *w)
 {
         const struct ran_rows *rows = w->rows;
         size_t D = w->D;
@@ -199,7 +202,7 @@ void ran_head_places(struct ran_work *w)
         drop_places(w, w->head.head);
 }
 
-void ran_head_places_bwd(struct ran_work *w)
+void ran_head_places_bwd(struct ran_workspace *w)
 {
         const struct ran_rows *rows = w->rows;
         size_t D = w->D;
@@ -211,7 +214,7 @@ void ran_head_places_bwd(struct ran_work *w)
                 memcpy(w->dx + rows->place[i] * D, w->head.dhead + i * D, D * sizeof(float));
 }
 
-static void tag(struct ran_work *w, const struct ran_params *p, size_t C)
+static void tag(struct ran_workspace *w, const struct ran_params *p, size_t C)
 {
         const struct ran_rows *rows = w->rows;
         struct ran_head *h = &w->head;
@@ -222,7 +225,8 @@ static void tag(struct ran_work *w, const struct ran_params *p, size_t C)
                    C);
 }
 
-static void tag_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp, size_t C)
+static void tag_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
+                    size_t C)
 {
         const struct ran_rows *rows = w->rows;
         struct ran_head *h = &w->head;
@@ -235,13 +239,14 @@ static void tag_bwd(struct ran_work *w, const struct ran_params *p, struct ran_p
 
 /* ---- by task -------------------------------------------------------------------------------- */
 
-void ran_head(struct ran_work *w, const struct ran_params *p, size_t C)
+void ran_head(struct ran_workspace *w, const struct ran_params *p, size_t C)
 {
         ran_phase = RAN_PHASE_HEAD;
         (w->c->task == RAN_TASK_TAG ? tag : classify)(w, p, C);
 }
 
-void ran_head_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp, size_t C)
+void ran_head_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
+                  size_t C)
 {
         ran_phase = RAN_PHASE_HEAD;
         (w->c->task == RAN_TASK_TAG ? tag_bwd : classify_bwd)(w, p, dp, C);

@@ -35,13 +35,13 @@
 #ifndef RAN_MODEL_LAYER_H
 #define RAN_MODEL_LAYER_H
 
-#include "model/work.h"
+#include "model/workspace.h"
 
 #define RAN_SN_EPS 1e-7
 
 /* A layer at work. */
 struct ran_pass {
-        struct ran_work *w;
+        struct ran_workspace *w;
         const struct ran_layer_params *p;
         struct ran_layer_params *dp; /* gradients, or NULL */
         size_t l;                    /* which layer */
@@ -54,7 +54,7 @@ struct ran_pass {
         bool known; /* the cells are all known already: see above */
 };
 
-struct ran_pass ran_pass_of(struct ran_work *w, const struct ran_layer_params *p,
+struct ran_pass ran_pass_of(struct ran_workspace *w, const struct ran_layer_params *p,
                             struct ran_layer_params *dp, size_t l, size_t chunk);
 
 /* A window as the stages see it. */
@@ -77,7 +77,7 @@ void ran_drop_rows(const struct ran_pass *s, const struct ran_view *v, int site,
 void ran_sum_parts(struct ran_pass *s, int part, float *dw, float *db);
 
 /* Whether window i is left open for more tokens, when a carried document is scored. */
-bool ran_stays_open(const struct ran_work *w, size_t i);
+bool ran_stays_open(const struct ran_workspace *w, size_t i);
 
 void ran_window_project(struct ran_pass *s);
 void ran_window_finish(struct ran_pass *s);
@@ -124,7 +124,8 @@ void ran_attention_bwd(float *dqkv, const float *da, const struct ran_heads *x, 
                        size_t end, bool add, float *score);
 
 /* φ: SiLU in a gated cell, the identity in a plain one. */
-void ran_phi(const struct ran_work *w, float *y, const float *x, size_t n);
-void ran_phi_bwd(const struct ran_work *w, float *dx, const float *x, const float *dy, size_t n);
+void ran_phi(const struct ran_workspace *w, float *y, const float *x, size_t n);
+void ran_phi_bwd(const struct ran_workspace *w, float *dx, const float *x, const float *dy,
+                 size_t n);
 
 #endif

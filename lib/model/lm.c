@@ -72,7 +72,7 @@ static const size_t NONE = SIZE_MAX;
 
 /* Places [at, at + n), and what is wanted of them. */
 struct block {
-        struct ran_work *w;
+        struct ran_workspace *w;
         const struct ran_params *p;
         struct ran_params *dp; /* NULL: no gradient */
         size_t V, first, tails;
@@ -132,7 +132,7 @@ static float *head_of(const struct block *k)
 /* The first softmax, over `first` ids and the tails. */
 static void first_scores(struct block *k)
 {
-        struct ran_work *w = k->w;
+        struct ran_workspace *w = k->w;
         const struct ran_head_params *q = &k->p->head;
         size_t D = w->D;
 
@@ -148,7 +148,7 @@ static void first_scores(struct block *k)
 
 static void first_bwd(struct block *k)
 {
-        struct ran_work *w = k->w;
+        struct ran_workspace *w = k->w;
         struct ran_head_params *dq = &k->dp->head;
         size_t D = w->D;
         float *dhead = w->head.dhead + k->at * D;
@@ -178,7 +178,7 @@ static void first(struct block *k)
 /* Scores of a tail's ids for k->rows rows of x. */
 static void tail_scores(struct block *k, struct group g, const float *x)
 {
-        struct ran_work *w = k->w;
+        struct ran_workspace *w = k->w;
 
         k->score = w->head.tail;
         k->width = g.end - g.from;
@@ -188,7 +188,7 @@ static void tail_scores(struct block *k, struct group g, const float *x)
 
 static void tail_bwd(struct block *k, struct group g)
 {
-        struct ran_work *w = k->w;
+        struct ran_workspace *w = k->w;
         size_t D = w->D;
 
         ran_linear_bwd(w->pool, w->head.dtail_head, D, false, k->dp->dembed + g.from * D,
@@ -202,7 +202,7 @@ static void tail_bwd(struct block *k, struct group g)
 /* A tail's softmax, for the places that look into it. */
 static void tail(struct block *k, struct group g)
 {
-        struct ran_work *w = k->w;
+        struct ran_workspace *w = k->w;
         size_t D = w->D;
 
         k->rows = 0;
@@ -287,7 +287,7 @@ static void run_block(struct block *k)
                 tail(k, tail_of(k->w->c, k->V, t));
 }
 
-static struct block block_of(struct ran_work *w, const struct ran_params *p, size_t V)
+static struct block block_of(struct ran_workspace *w, const struct ran_params *p, size_t V)
 {
         return (struct block){.w = w,
                               .p = p,
@@ -296,8 +296,8 @@ static struct block block_of(struct ran_work *w, const struct ran_params *p, siz
                               .tails = ran_tails(w->c, V)};
 }
 
-void ran_lm_score(struct ran_work *w, const struct ran_params *p, size_t V, const uint32_t *gold,
-                  float *nll, float *logits)
+void ran_lm_score(struct ran_workspace *w, const struct ran_params *p, size_t V,
+                  const uint32_t *gold, float *nll, float *logits)
 {
         struct block k = block_of(w, p, V);
 
@@ -313,7 +313,7 @@ void ran_lm_score(struct ran_work *w, const struct ran_params *p, size_t V, cons
         }
 }
 
-int ran_lm_each(struct ran_work *w, const struct ran_params *p, size_t V, float *logits,
+int ran_lm_each(struct ran_workspace *w, const struct ran_params *p, size_t V, float *logits,
                 ran_lm_take *take, void *arg, struct ran_error *err)
 {
         struct block k = block_of(w, p, V);
@@ -335,8 +335,8 @@ int ran_lm_each(struct ran_work *w, const struct ran_params *p, size_t V, float 
         return RAN_OK;
 }
 
-double ran_lm_loss(struct ran_work *w, const struct ran_params *p, struct ran_params *dp, size_t V,
-                   const uint32_t *gold, const float *scale)
+double ran_lm_loss(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
+                   size_t V, const uint32_t *gold, const float *scale)
 {
         struct block k = block_of(w, p, V);
         double loss = 0;

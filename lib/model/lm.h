@@ -13,7 +13,7 @@
 #ifndef RAN_MODEL_LM_H
 #define RAN_MODEL_LM_H
 
-#include "model/work.h"
+#include "model/workspace.h"
 
 enum { RAN_LM_ROWS = 512 }; /* places in a block */
 
@@ -29,16 +29,16 @@ void ran_lm_start(const struct ran_config *c, const struct ran_params *p, size_t
 
 /* After ran_encode of w->rows with places (in their order): nll (places) of gold, 0 where gold is
  * RAN_NO_ID; and logits (places, V), log-probabilities if adaptive. Each may be NULL. */
-void ran_lm_score(struct ran_work *w, const struct ran_params *p, size_t V, const uint32_t *gold,
-                  float *nll, float *logits);
+void ran_lm_score(struct ran_workspace *w, const struct ran_params *p, size_t V,
+                  const uint32_t *gold, float *nll, float *logits);
 /* Logits as above, of one place after another; logits (RAN_LM_ROWS, V), or (places, V) if these are
  * fewer, is room for a block of them. Ends with the first code of take that is not RAN_OK. */
-int ran_lm_each(struct ran_work *w, const struct ran_params *p, size_t V, float *logits,
+int ran_lm_each(struct ran_workspace *w, const struct ran_params *p, size_t V, float *logits,
                 ran_lm_take *take, void *arg, struct ran_error *err);
 /* ran_lm_score for training: returns the sum over places of scale (places) times nll; adds the
  * gradients of the output layer to dp (dp->dembed among them) and leaves the adjoints of the
  * encoder's output in w->dx and w->dlast, as ran_head_bwd does. */
-double ran_lm_loss(struct ran_work *w, const struct ran_params *p, struct ran_params *dp, size_t V,
-                   const uint32_t *gold, const float *scale);
+double ran_lm_loss(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
+                   size_t V, const uint32_t *gold, const float *scale);
 
 #endif

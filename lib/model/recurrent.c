@@ -8,10 +8,10 @@
 /* ---- memory --------------------------------------------------------------------------------- */
 
 /* Cuts the windows into chunks of whole windows; fills w->chunk and the largest chunk's T and R. */
-static int cut_chunks(struct ran_work *w, struct ran_error *err)
+static int cut_chunks(struct ran_workspace *w, struct ran_error *err)
 {
         const struct ran_rows *rows = w->rows;
-        struct ran_extent *x = &w->size;
+        struct ran_dims *x = &w->size;
 
         w->chunks = 0;
         x->T = x->R = 0;
@@ -36,25 +36,25 @@ static int cut_chunks(struct ran_work *w, struct ran_error *err)
         return RAN_OK;
 }
 
-static void cut_chunk(struct ran_work *w, struct ran_cutter *k, struct ran_chunk *out)
+static void cut_chunk(struct ran_workspace *w, struct ran_arena *k, struct ran_chunk *out)
 {
-        RAN_LETTERS;
-        RAN_CHUNK(RAN_CUT_FIELD)
+        RAN_DIMS;
+        RAN_CHUNK(RAN_ARENA_FIELD)
 }
 
-static void cut_cells(struct ran_work *w, struct ran_cutter *k, struct ran_cells *out)
+static void cut_cells(struct ran_workspace *w, struct ran_arena *k, struct ran_cells *out)
 {
-        RAN_LETTERS;
-        RAN_CELLS(RAN_CUT_FIELD)
+        RAN_DIMS;
+        RAN_CELLS(RAN_ARENA_FIELD)
 }
 
-static void cut_adjoints(struct ran_work *w, struct ran_cutter *k, struct ran_adjoints *out)
+static void cut_adjoints(struct ran_workspace *w, struct ran_arena *k, struct ran_adjoints *out)
 {
-        RAN_LETTERS;
-        RAN_ADJOINTS(RAN_CUT_FIELD)
+        RAN_DIMS;
+        RAN_ADJOINTS(RAN_ARENA_FIELD)
 }
 
-static size_t acts_of(const struct ran_work *w)
+static size_t acts_of(const struct ran_workspace *w)
 {
         if (w->keeps)
                 return w->c->layers * w->chunks;
@@ -62,9 +62,9 @@ static size_t acts_of(const struct ran_work *w)
 }
 
 /* Whether activations stay until the backward pass, and room for so many. */
-static int plan_acts(struct ran_work *w, struct ran_error *err)
+static int plan_acts(struct ran_workspace *w, struct ran_error *err)
 {
-        struct ran_cutter one = {0};
+        struct ran_arena one = {0};
         struct ran_chunk unused;
 
         cut_chunk(w, &one, &unused);
@@ -79,7 +79,7 @@ static int plan_acts(struct ran_work *w, struct ran_error *err)
 }
 
 /* Room for what ran_encode will leave in the documents' carries. */
-static int reserve_carries(const struct ran_work *w, struct ran_error *err)
+static int reserve_carries(const struct ran_workspace *w, struct ran_error *err)
 {
         const struct ran_rows *rows = w->rows;
 
@@ -91,10 +91,10 @@ static int reserve_carries(const struct ran_work *w, struct ran_error *err)
         return RAN_OK;
 }
 
-static int prepare(struct ran_work *w, struct ran_error *err)
+static int prepare(struct ran_workspace *w, struct ran_error *err)
 {
         const struct ran_rows *rows = w->rows;
-        struct ran_extent *x = &w->size;
+        struct ran_dims *x = &w->size;
 
         x->S = rows->m + rows->B;
         x->K = rows->B > 0 ? rows->key[rows->B] : 0;
@@ -109,12 +109,12 @@ static int prepare(struct ran_work *w, struct ran_error *err)
                 x->longest = tokens > x->longest ? tokens : x->longest;
         }
         if (cut_chunks(w, err) != RAN_OK || plan_acts(w, err) != RAN_OK ||
-            ran_work_rotary(w, x->longest, err) != RAN_OK || reserve_carries(w, err) != RAN_OK)
+            ran_workspace_rotary(w, x->longest, err) != RAN_OK || reserve_carries(w, err) != RAN_OK)
                 return RAN_ENOMEM;
         return RAN_OK;
 }
 
-static void lay_out(struct ran_work *w, struct ran_cutter *k)
+static void lay_out(struct ran_workspace *w, struct ran_arena *k)
 {
         const double rows = (double)w->size.L * (double)w->D;
         const double score = (double)w->size.T * (double)w->size.Y;
@@ -124,31 +124,31 @@ static void lay_out(struct ran_work *w, struct ran_cutter *k)
         for (size_t l = 0; l < layers; l++) {
                 cut_cells(w, k, &w->cells[l]);
                 if (w->training) {
-                        w->y[l] = ran_cut(k, rows);
-                        w->x[l + 1] = ran_cut(k, rows);
+                        w->y[l] = ran_arena_take(k, rows);
+                        w->x[l + 1] = ran_arena_take(k, rows);
                 } else {
                         w->y[l] = w->x[l + 1] = w->x[0]; /* rows are read once: in place */
                 }
         }
         for (size_t i = 0; i < acts_of(w); i++)
                 cut_chunk(w, k, &w->acts[i]);
-        w->score = ran_cut(k, score);
+        w->score = ran_arena_take(k, score);
         if (w->training) {
                 cut_adjoints(w, k, &w->adj);
-                w->dscore = ran_cut(k, score);
-                w->dy = ran_cut(k, rows);
+                w->dscore = ran_arena_take(k, score);
+                w->dy = ran_arena_take(k, rows);
         }
         /* Two score matrices of a window with its cell (attention.c), or a cell's rows (scan.c). */
         w->lane_floats = 2 * n * n + w->F + 2 * w->E + 6 * w->D;
-        w->scratch = ran_cut(k, (double)w->lanes * (double)w->lane_floats);
-        w->aside =
-                w->chunks > 1 ? ran_cut(k, (double)w->lanes * (double)w->lane_floats) : w->scratch;
+        w->scratch = ran_arena_take(k, (double)w->lanes * (double)w->lane_floats);
+        w->aside = w->chunks > 1 ? ran_arena_take(k, (double)w->lanes * (double)w->lane_floats)
+                                 : w->scratch;
 }
 
 /* ---- what a document leaves for its next piece ----------------------------------------------- */
 
 /* Windows of a document that are complete, and will not change. */
-static size_t closed_windows(const struct ran_work *w, size_t b)
+static size_t closed_windows(const struct ran_workspace *w, size_t b)
 {
         const struct ran_rows *rows = w->rows;
         size_t m = rows->docwin[b + 1] - rows->docwin[b];
@@ -157,10 +157,10 @@ static size_t closed_windows(const struct ran_work *w, size_t b)
 }
 
 /* A layer's cell, keys and values, once all its chunks are done; s is the last of them. Room was
- * made by ran_work_fit. */
+ * made by ran_workspace_fit. */
 static void keep(const struct ran_pass *s, size_t b)
 {
-        const struct ran_work *w = s->w;
+        const struct ran_workspace *w = s->w;
         const struct ran_rows *rows = w->rows;
         struct ran_carry *carry = rows->carry[b];
         size_t D = w->D, closed = closed_windows(w, b), earlier = ran_earlier(rows, b);
@@ -184,7 +184,7 @@ static void keep(const struct ran_pass *s, size_t b)
         memcpy(carry->pre + s->l * w->F, s->act->pre + r * w->F, w->F * sizeof(float));
 }
 
-static void advance(const struct ran_work *w, size_t b)
+static void advance(const struct ran_workspace *w, size_t b)
 {
         const struct ran_rows *rows = w->rows;
         struct ran_carry *carry = rows->carry[b];
@@ -263,7 +263,7 @@ static void scan_beside(struct beside k)
 
 /* ---- forward -------------------------------------------------------------------------------- */
 
-static void encode_layer(struct ran_work *w, const struct ran_layer_params *p, size_t l)
+static void encode_layer(struct ran_workspace *w, const struct ran_layer_params *p, size_t l)
 {
         struct ran_pass s = ran_pass_of(w, p, NULL, l, 0);
 
@@ -278,7 +278,7 @@ static void encode_layer(struct ran_work *w, const struct ran_layer_params *p, s
                 scan_beside((struct beside){&s, last ? NULL : &next, ran_scan, ran_window_project});
                 ran_window_finish(&s);
                 if (w->watch != NULL)
-                        ran_each(w, 0, w->watch->n, look_at_windows, &s);
+                        ran_workspace_each(w, 0, w->watch->n, look_at_windows, &s);
                 s = next;
         }
         ran_review_states(&s);
@@ -291,7 +291,7 @@ static void encode_layer(struct ran_work *w, const struct ran_layer_params *p, s
                         keep(&s, b);
 }
 
-static void encode(struct ran_work *w, const struct ran_params *p)
+static void encode(struct ran_workspace *w, const struct ran_params *p)
 {
         for (size_t l = 0; l < w->c->layers; l++)
                 encode_layer(w, &p->layer[l], l);
@@ -302,7 +302,7 @@ static void encode(struct ran_work *w, const struct ran_params *p)
 
 /* ---- backward ------------------------------------------------------------------------------- */
 
-static void clear_adjoints(struct ran_work *w)
+static void clear_adjoints(struct ran_workspace *w)
 {
         const struct ran_rows *rows = w->rows;
         size_t D = w->D, keys = rows->key[rows->B] * D * sizeof(float);
@@ -325,7 +325,7 @@ static void restore(struct ran_pass *s)
         ran_window_finish(s);
 }
 
-static void encode_layer_bwd(struct ran_work *w, const struct ran_layer_params *p,
+static void encode_layer_bwd(struct ran_workspace *w, const struct ran_layer_params *p,
                              struct ran_layer_params *dp, size_t l)
 {
         struct ran_pass s;
@@ -355,7 +355,7 @@ static void encode_layer_bwd(struct ran_work *w, const struct ran_layer_params *
                 memset(w->dlast, 0, w->rows->B * w->D * sizeof(float)); /* there was no such cell */
 }
 
-static void encode_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp)
+static void encode_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp)
 {
         for (size_t l = w->c->layers; l-- > 0;)
                 encode_layer_bwd(w, &p->layer[l], &dp->layer[l], l);

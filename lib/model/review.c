@@ -56,7 +56,7 @@ static size_t sees(const struct ran_pass *s, const struct look *k, size_t i)
 /* Keys and values of a document's states, behind those that were carried. */
 static void document_states(struct ran_pass *s, size_t b)
 {
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         const struct ran_rows *rows = w->rows;
         struct ran_cells *c = s->cells;
         size_t D = w->D, earlier = ran_earlier(rows, b), key = rows->key[b];
@@ -75,7 +75,7 @@ static void document_states(struct ran_pass *s, size_t b)
 
 void ran_review_states(struct ran_pass *s)
 {
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         struct ran_cells *c = s->cells;
         size_t D = w->D, S = w->rows->m + w->rows->B;
 
@@ -90,7 +90,7 @@ void ran_review_states(struct ran_pass *s)
 
 void ran_review_states_bwd(struct ran_pass *s)
 {
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         struct ran_cells *c = s->cells;
         size_t D = w->D, S = w->rows->m + w->rows->B;
 
@@ -127,7 +127,7 @@ static void each_window(struct task *task, void (*fn)(void *arg, size_t i, float
         size_t from = task->k.first > task->s->from ? task->k.first : task->s->from;
         size_t end = task->s->w->rows->docwin[task->k.b + 1];
 
-        ran_each(task->s->w, from, end < task->s->to ? end : task->s->to, fn, task);
+        ran_workspace_each(task->s->w, from, end < task->s->to ? end : task->s->to, fn, task);
 }
 
 /* The tokens of window i among those of the document in the chunk. */
@@ -139,7 +139,7 @@ static size_t tokens_of(const struct task *task, size_t i, size_t *n)
         return win[i] - task->s->t0 - task->k.from;
 }
 
-static float scale_of(const struct ran_work *w)
+static float scale_of(const struct ran_workspace *w)
 {
         return (float)(1.0 / sqrt((double)w->D));
 }
@@ -147,7 +147,7 @@ static float scale_of(const struct ran_work *w)
 static void online_exp(void *arg, size_t i, float *scratch)
 {
         struct task *task = arg;
-        struct ran_work *w = task->s->w;
+        struct ran_workspace *w = task->s->w;
         size_t n, t = tokens_of(task, i, &n), seen = sees(task->s, &task->k, i);
         float *score = w->score + t * task->k.states;
 
@@ -161,7 +161,7 @@ static void online_exp(void *arg, size_t i, float *scratch)
 static void online_softmax_bwd(void *arg, size_t i, float *scratch)
 {
         struct task *task = arg;
-        struct ran_work *w = task->s->w;
+        struct ran_workspace *w = task->s->w;
         size_t n, t = tokens_of(task, i, &n), states = task->k.states;
 
         (void)scratch;
@@ -174,7 +174,7 @@ static void online_softmax_bwd(void *arg, size_t i, float *scratch)
 static void weigh(struct task *task)
 {
         struct ran_pass *s = task->s;
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         const struct look *k = &task->k;
 
         ran_linear(w->pool, w->score, k->states, s->act->review_q + k->from * w->D, w->D,
@@ -186,7 +186,7 @@ static void weigh(struct task *task)
 static void show(void *arg, size_t at, float *scratch)
 {
         const struct task *task = arg;
-        const struct ran_work *w = task->s->w;
+        const struct ran_workspace *w = task->s->w;
         struct ran_look *k = &w->watch->look[at];
         size_t t0 = task->s->t0 + task->k.from - w->rows->doc[task->k.b], from, to;
         size_t states = task->k.states, first = task->k.key - w->rows->key[task->k.b];
@@ -203,7 +203,7 @@ static void show(void *arg, size_t at, float *scratch)
 
 static void look_back(struct ran_pass *s, size_t b)
 {
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         struct task task = {s, look_of(s, b)};
         const struct look k = task.k;
         size_t D = w->D;
@@ -219,13 +219,13 @@ static void look_back(struct ran_pass *s, size_t b)
                                k.n, D, k.states);
         }
         if (w->watch != NULL)
-                ran_each(w, 0, w->watch->n, show, &task);
+                ran_workspace_each(w, 0, w->watch->n, show, &task);
 }
 
 /* Adds to the document's dkey and dvalue; dreview_q overwritten. */
 static void look_back_bwd(struct ran_pass *s, size_t b)
 {
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         struct task task = {s, look_of(s, b)};
         const struct look k = task.k;
         size_t D = w->D;
@@ -251,18 +251,18 @@ static void look_back_bwd(struct ran_pass *s, size_t b)
 
 static void drop_tokens(const struct ran_pass *s, size_t i, float *x)
 {
-        const struct ran_work *w = s->w;
+        const struct ran_workspace *w = s->w;
         const struct ran_rows *rows = w->rows;
         size_t b = rows->windoc[i], n = rows->win[i + 1] - rows->win[i];
 
-        ran_drop(w, b, s->l, RAN_DROP_REVIEW, w->noise.dropout, x, n * w->D,
-                 (rows->win[i] - rows->doc[b]) * w->D);
+        ran_workspace_dropout(w, b, s->l, RAN_DROP_REVIEW, w->noise.dropout, x, n * w->D,
+                              (rows->win[i] - rows->doc[b]) * w->D);
 }
 
 static void activate(void *arg, size_t i, float *scratch)
 {
         struct ran_pass *s = arg;
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         size_t t = w->rows->win[i] - s->t0, n = w->rows->win[i + 1] - w->rows->win[i];
 
         (void)scratch;
@@ -273,7 +273,7 @@ static void activate(void *arg, size_t i, float *scratch)
 static void finish(void *arg, size_t i, float *scratch)
 {
         struct ran_pass *s = arg;
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         size_t D = w->D, t = w->rows->win[i] - s->t0, n = w->rows->win[i + 1] - w->rows->win[i];
         float *x = s->act->review_sum + t * D;
 
@@ -296,7 +296,7 @@ static void finish(void *arg, size_t i, float *scratch)
 static void finish_bwd(void *arg, size_t i, float *scratch)
 {
         struct ran_pass *s = arg;
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         size_t D = w->D, t = w->rows->win[i] - s->t0, n = w->rows->win[i + 1] - w->rows->win[i];
         float *part = w->adj.part + i * 6 * D, *d = w->adj.dreview_sum + t * D;
 
@@ -321,7 +321,7 @@ static void finish_bwd(void *arg, size_t i, float *scratch)
 static void deactivate(void *arg, size_t i, float *scratch)
 {
         struct ran_pass *s = arg;
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         size_t t = w->rows->win[i] - s->t0, n = w->rows->win[i + 1] - w->rows->win[i];
         float *dq = w->adj.dreview_q + t * w->D;
 
@@ -341,7 +341,7 @@ static void each_document(struct ran_pass *s, void (*fn)(struct ran_pass *s, siz
 
 void ran_review(struct ran_pass *s)
 {
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         const struct ran_layer_params *p = s->p;
         struct ran_chunk *a = s->act;
         const float *y = w->y[s->l] + s->t0 * w->D;
@@ -351,7 +351,7 @@ void ran_review(struct ran_pass *s)
         if (w->c->review) {
                 ran_linear(w->pool, a->review_pre, D, y, D, p->review_q_w, p->review_q_b, s->T, D,
                            D);
-                ran_each(w, s->from, s->to, activate, s);
+                ran_workspace_each(w, s->from, s->to, activate, s);
                 each_document(s, look_back);
         }
         if (w->c->review && w->U == 0) { /* plain: the output is R */
@@ -364,12 +364,12 @@ void ran_review(struct ran_pass *s)
                 ran_linear(w->pool, a->review_glu, 2 * D, a->review_q, D, p->review_value_w,
                            p->review_value_b, s->T, D, 2 * D);
         }
-        ran_each(w, s->from, s->to, finish, s);
+        ran_workspace_each(w, s->from, s->to, finish, s);
 }
 
 void ran_review_bwd(struct ran_pass *s)
 {
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         const struct ran_layer_params *p = s->p;
         struct ran_layer_params *dp = s->dp;
         struct ran_chunk *a = s->act;
@@ -378,7 +378,7 @@ void ran_review_bwd(struct ran_pass *s)
 
         ran_phase = RAN_PHASE_REVIEW;
         if (w->U > 0 || !w->c->review) {
-                ran_each(w, s->from, s->to, finish_bwd, s);
+                ran_workspace_each(w, s->from, s->to, finish_bwd, s);
                 ran_sum_parts(s, 0, dp->review_norm_w, dp->review_norm_b);
         }
         if (!w->c->review)
@@ -393,7 +393,7 @@ void ran_review_bwd(struct ran_pass *s)
                 ran_linear_bwd(w->pool, j->dreview_q, D, true, dp->review_value_w,
                                dp->review_value_b, j->dreview_glu, 2 * D, a->review_q, D,
                                p->review_value_w, T, D, 2 * D);
-        ran_each(w, s->from, s->to, deactivate, s);
+        ran_workspace_each(w, s->from, s->to, deactivate, s);
         ran_linear_bwd(w->pool, w->dy + s->t0 * D, D, false, dp->review_q_w, dp->review_q_b,
                        j->dreview_q, D, w->y[s->l] + s->t0 * D, D, p->review_q_w, T, D, D);
 }

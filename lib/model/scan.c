@@ -19,7 +19,7 @@ static void each_document(struct ran_pass *s, void (*fn)(void *arg, size_t b, fl
 {
         const struct ran_rows *rows = s->w->rows;
 
-        ran_each_aside(s->w, rows->windoc[s->from], rows->windoc[s->to - 1] + 1, fn, s);
+        ran_workspace_each_aside(s->w, rows->windoc[s->from], rows->windoc[s->to - 1] + 1, fn, s);
 }
 
 static size_t first_window(const struct ran_pass *s, size_t b)
@@ -40,7 +40,7 @@ static size_t end_window(const struct ran_pass *s, size_t b)
 
 void ran_first_cells(struct ran_pass *s, const struct ran_cells *below)
 {
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         const struct ran_rows *rows = w->rows;
         struct ran_cells *c = s->cells;
         size_t D = w->D;
@@ -67,7 +67,7 @@ void ran_first_cells(struct ran_pass *s, const struct ran_cells *below)
 /* q, k, v and gates of a cell that the large product could not know. */
 static void project(struct ran_pass *s, const struct ran_view *v)
 {
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         float *z = s->act->z + v->r * w->D, *pre = s->act->pre + v->r * w->F;
 
         ran_simd->norm(z, w->D, s->act->z_stat + v->r * 2, s->cells->G + v->state * w->D, w->D,
@@ -80,7 +80,7 @@ static void project(struct ran_pass *s, const struct ran_view *v)
 /* Equations (2) to (6) for the cell. g: D floats of scratch. */
 static void update(struct ran_pass *s, const struct ran_view *v, float *g)
 {
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         struct ran_cells *c = s->cells;
         size_t D = w->D;
         float *p = s->act->p + v->r * D, *pn = p, *o = s->act->o + v->r * D;
@@ -144,7 +144,7 @@ enum { PART_UPDATE = 0, PART_OUTPUT = 2, PART_INPUT = 4 };
  * the share of G_{i-1} that goes past the window. d: D floats of scratch. */
 static void update_bwd(struct ran_pass *s, const struct ran_view *v, float *d)
 {
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         struct ran_cells *c = s->cells;
         size_t D = w->D;
         float *part = w->adj.part + v->i * 6 * D, *dG = w->adj.dG + v->state * D;
@@ -178,7 +178,7 @@ static void update_bwd(struct ran_pass *s, const struct ran_view *v, float *d)
 /* From the cell's q, k, v and gates to G_{i-1}, through LN_in. d: D floats of scratch. */
 static void project_bwd(struct ran_pass *s, const struct ran_view *v, float *d)
 {
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         size_t D = w->D;
         float *part = w->adj.part + v->i * 6 * D, *dpre = w->adj.dpre + v->r * w->F;
 
@@ -195,7 +195,7 @@ static void project_bwd(struct ran_pass *s, const struct ran_view *v, float *d)
 static void scan_bwd(void *arg, size_t b, float *scratch)
 {
         struct ran_pass *s = arg;
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
 
         for (size_t i = end_window(s, b); i-- > first_window(s, b);) {
                 struct ran_view v = ran_view_of(s, i);
@@ -222,7 +222,7 @@ void ran_scan_bwd(struct ran_pass *s)
 
 void ran_scan_weights_bwd(struct ran_pass *s)
 {
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         size_t D = w->D, S = w->rows->m + w->rows->B;
 
         ran_phase = RAN_PHASE_SCAN;
@@ -234,7 +234,7 @@ void ran_scan_weights_bwd(struct ran_pass *s)
 
 void ran_first_cells_bwd(struct ran_pass *s)
 {
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         const struct ran_rows *rows = w->rows;
         struct ran_cells *c = s->cells;
         size_t D = w->D;

@@ -15,7 +15,7 @@
 #include <string.h>
 
 struct ran_state {
-        struct ran_work work;
+        struct ran_workspace work;
         struct ran_rows rows;
         const struct ran_params *p;
         size_t C;
@@ -38,7 +38,7 @@ struct ran_state *ran_scorer_new(const struct ran_config *c, const struct ran_pa
         if (ran_is_wide_by_words(c))
                 s->bucket = ran_alloc(ran_word_features(c), sizeof *s->bucket, err);
         if ((ran_is_wide_by_words(c) && s->bucket == NULL) ||
-            ran_work_init(&s->work, c, false, pool, err) != RAN_OK) {
+            ran_workspace_init(&s->work, c, false, pool, err) != RAN_OK) {
                 free(s->bucket);
                 free(s);
                 return NULL;
@@ -56,7 +56,7 @@ void ran_state_free(struct ran_state *s)
 {
         if (s == NULL)
                 return;
-        ran_work_release(&s->work);
+        ran_workspace_release(&s->work);
         ran_rows_release(&s->rows);
         free(s->chain);
         free(s->marginals);
@@ -77,7 +77,7 @@ static int load(struct ran_state *s, const struct ran_document *d, size_t source
             (d->words > 0 && ran_rows_places(&s->rows, d->places, d->words, err) != RAN_OK))
                 return RAN_ENOMEM;
         s->rows.sources[0] = sources;
-        return ran_work_fit(&s->work, &s->rows, s->C, err);
+        return ran_workspace_fit(&s->work, &s->rows, s->C, err);
 }
 
 int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, float *embedding,
@@ -212,7 +212,7 @@ int ran_score_lm(struct ran_state *s, struct ran_carry *carry, const uint32_t *i
                 return rc;
         s->rows.sources[0] = sources;
         if (place_run(&s->rows, all ? out->skip : n - 1, n, err) != RAN_OK ||
-            ran_work_fit(&s->work, &s->rows, s->C, err) != RAN_OK)
+            ran_workspace_fit(&s->work, &s->rows, s->C, err) != RAN_OK)
                 return RAN_ENOMEM;
         ran_encode(&s->work, s->p);
         if (all)
@@ -237,7 +237,7 @@ static int read_masked(struct ran_state *s, const uint32_t *ids, size_t L, const
         ran_rows_clear(&s->rows);
         if (ran_rows_add(&s->rows, s->work.c, ids, L, 0, err) != RAN_OK ||
             ran_rows_places(&s->rows, places, n, err) != RAN_OK ||
-            ran_work_fit(&s->work, &s->rows, s->C, err) != RAN_OK)
+            ran_workspace_fit(&s->work, &s->rows, s->C, err) != RAN_OK)
                 return RAN_ENOMEM;
         ran_encode(&s->work, s->p);
         return RAN_OK;

@@ -22,7 +22,7 @@ enum { BLOCK = 256 }; /* rows in a task of one thread */
 
 /* A layer at work on the tokens [t0, t0 + T). */
 struct pass {
-        struct ran_work *w;
+        struct ran_workspace *w;
         struct ran_block_acts *act;
         const struct ran_block_params *p;
         struct ran_block_params *dp;
@@ -105,7 +105,7 @@ static void each_run(struct pass *s, void (*fn)(struct pass *s, size_t t, size_t
 /* Dropout, or its adjoint, on rows x of the pass's tokens. */
 static void drop(const struct pass *s, int site, float *x)
 {
-        const struct ran_work *w = s->w;
+        const struct ran_workspace *w = s->w;
         const struct ran_rows *rows = w->rows;
         struct piece k;
 
@@ -113,8 +113,8 @@ static void drop(const struct pass *s, int site, float *x)
                 return;
         for (size_t t = s->t0; t < s->t0 + s->T; t += k.n) {
                 k = piece_of(rows, t, s->t0 + s->T);
-                ran_drop(w, k.b, s->l, site, w->noise.dropout, x + (t - s->t0) * w->D, k.n * w->D,
-                         (t - rows->doc[k.b]) * w->D);
+                ran_workspace_dropout(w, k.b, s->l, site, w->noise.dropout, x + (t - s->t0) * w->D,
+                                      k.n * w->D, (t - rows->doc[k.b]) * w->D);
         }
 }
 
@@ -169,12 +169,12 @@ static float *clear_part(struct pass *s, size_t block)
 
 /* Whether all is kept for the backward pass. Otherwise it computes each layer anew, but for what
  * attention gave, which of a long text costs most. */
-static bool keeps(const struct ran_work *w)
+static bool keeps(const struct ran_workspace *w)
 {
         return w->training && w->size.L <= 2 * w->chunk_rows;
 }
 
-static int make_masks(struct ran_work *w, struct ran_error *err)
+static int make_masks(struct ran_workspace *w, struct ran_error *err)
 {
         const struct ran_config *c = w->c;
         const struct ran_rows *rows = w->rows;
@@ -196,7 +196,7 @@ static int make_masks(struct ran_work *w, struct ran_error *err)
 }
 
 /* Tasks of attention: a block of queries or keys of one head of one document. */
-static int count_tasks(struct ran_work *w, struct ran_error *err)
+static int count_tasks(struct ran_workspace *w, struct ran_error *err)
 {
         const struct ran_rows *rows = w->rows;
         size_t *task = ran_grow(w->task, &w->task_cap, rows->B + 1, sizeof *task, err);
@@ -214,10 +214,10 @@ static int count_tasks(struct ran_work *w, struct ran_error *err)
         return RAN_OK;
 }
 
-static int prepare(struct ran_work *w, struct ran_error *err)
+static int prepare(struct ran_workspace *w, struct ran_error *err)
 {
         const struct ran_rows *rows = w->rows;
-        struct ran_extent *x = &w->size;
+        struct ran_dims *x = &w->size;
         size_t longest = 0;
 
         for (size_t b = 0; b < rows->B; b++) {
@@ -233,48 +233,49 @@ static int prepare(struct ran_work *w, struct ran_error *err)
         int rc = make_masks(w, err);
         if (rc == RAN_OK)
                 rc = count_tasks(w, err);
-        return rc == RAN_OK ? ran_work_rotary(w, longest, err) : rc;
+        return rc == RAN_OK ? ran_workspace_rotary(w, longest, err) : rc;
 }
 
-static void cut_acts(struct ran_work *w, struct ran_cutter *k, struct ran_block_acts *out)
+static void cut_acts(struct ran_workspace *w, struct ran_arena *k, struct ran_block_acts *out)
 {
         const double h = (double)w->h, f = (double)w->c->ffn_dim;
         const double kept = keeps(w) ? (double)w->size.L : (double)w->size.T;
 
-        RAN_LETTERS;
-        RAN_BLOCK_ACTS(RAN_CUT_FIELD)
+        RAN_DIMS;
+        RAN_BLOCK_ACTS(RAN_ARENA_FIELD)
 }
 
-static void cut_rows(struct ran_work *w, struct ran_cutter *k, struct ran_block_rows *out)
+static void cut_rows(struct ran_workspace *w, struct ran_arena *k, struct ran_block_rows *out)
 {
         const double f = (double)w->c->ffn_dim;
 
-        RAN_LETTERS;
-        RAN_BLOCK_ROWS(RAN_CUT_FIELD)
+        RAN_DIMS;
+        RAN_BLOCK_ROWS(RAN_ARENA_FIELD)
 }
 
-static void cut_adjoints(struct ran_work *w, struct ran_cutter *k, struct ran_block_adjoints *out)
+static void cut_adjoints(struct ran_workspace *w, struct ran_arena *k,
+                         struct ran_block_adjoints *out)
 {
         const double h = (double)w->h, f = (double)w->c->ffn_dim;
         const double parts = (double)blocks(w->size.T);
 
-        RAN_LETTERS;
-        RAN_BLOCK_ADJOINTS(RAN_CUT_FIELD)
+        RAN_DIMS;
+        RAN_BLOCK_ADJOINTS(RAN_ARENA_FIELD)
 }
 
-static void cut_attended(struct ran_work *w, struct ran_cutter *k, struct ran_block_acts *out)
+static void cut_attended(struct ran_workspace *w, struct ran_arena *k, struct ran_block_acts *out)
 {
-        out->a = ran_cut(k, (double)w->size.K * (double)w->E);
-        out->log_sum = ran_cut(k, (double)w->size.K * (double)w->h);
+        out->a = ran_arena_take(k, (double)w->size.K * (double)w->E);
+        out->log_sum = ran_arena_take(k, (double)w->size.K * (double)w->h);
 }
 
-static void lay_out(struct ran_work *w, struct ran_cutter *k)
+static void lay_out(struct ran_workspace *w, struct ran_arena *k)
 {
         const double rows = (double)w->size.L * (double)w->D;
         const size_t layers = w->c->layers;
 
         for (size_t l = 0; l < layers; l++) {
-                w->x[l + 1] = w->training ? ran_cut(k, rows) : w->x[0];
+                w->x[l + 1] = w->training ? ran_arena_take(k, rows) : w->x[0];
                 if (l == 0 || keeps(w)) {
                         cut_acts(w, k, &w->block_acts[l]);
                 } else {
@@ -286,13 +287,13 @@ static void lay_out(struct ran_work *w, struct ran_cutter *k)
                         w->block_acts[l].mid = w->x[0]; /* rows are read once: in place */
         }
         /* what the last norm reads */
-        w->unnormed = w->training ? ran_cut(k, rows) : w->x[0];
-        w->last_stat = ran_cut(k, (double)w->size.L * 2);
+        w->unnormed = w->training ? ran_arena_take(k, rows) : w->x[0];
+        w->last_stat = ran_arena_take(k, (double)w->size.L * 2);
         cut_rows(w, k, &w->block_rows);
         if (w->training)
                 cut_adjoints(w, k, &w->block_adj);
         w->lane_floats = ran_sparse_floats(w->d);
-        w->scratch = ran_cut(k, (double)w->lanes * (double)w->lane_floats);
+        w->scratch = ran_arena_take(k, (double)w->lanes * (double)w->lane_floats);
 }
 
 /* ---- attention ------------------------------------------------------------------------------ */
@@ -300,7 +301,7 @@ static void lay_out(struct ran_work *w, struct ran_cutter *k)
 /* Of all tokens of document b, carried ones too: q, k and v, part 0, 1 and 2 (h, length, d). */
 static float *part_of(const struct pass *s, size_t b, size_t part)
 {
-        const struct ran_work *w = s->w;
+        const struct ran_workspace *w = s->w;
 
         return s->act->qkv + (first_row(w->rows, b) * 3 + length_of(w->rows, b) * part) * w->E;
 }
@@ -308,7 +309,7 @@ static float *part_of(const struct pass *s, size_t b, size_t part)
 /* One document's attention in a layer. */
 static struct ran_sparse sparse_of(const struct pass *s, size_t b)
 {
-        const struct ran_work *w = s->w;
+        const struct ran_workspace *w = s->w;
         const struct ran_rows *rows = w->rows;
         size_t row = first_row(rows, b);
 
@@ -324,7 +325,8 @@ static struct ran_sparse sparse_of(const struct pass *s, size_t b)
 }
 
 /* Which document, head and rows a task is about. */
-static size_t locate(const struct ran_work *w, size_t task, size_t *head, size_t *from, size_t *to)
+static size_t locate(const struct ran_workspace *w, size_t task, size_t *head, size_t *from,
+                     size_t *to)
 {
         const struct ran_rows *rows = w->rows;
         size_t b = document_at(w->task, rows->B, task);
@@ -350,7 +352,7 @@ static void attend(void *arg, size_t task, float *scratch)
 static void attend_queries_bwd(void *arg, size_t task, float *scratch)
 {
         struct pass *s = arg;
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         size_t head, from, to, b = locate(w, task, &head, &from, &to);
         size_t row = first_row(w->rows, b);
         struct ran_sparse x = sparse_of(s, b);
@@ -362,7 +364,7 @@ static void attend_queries_bwd(void *arg, size_t task, float *scratch)
 static void attend_keys_bwd(void *arg, size_t task, float *scratch)
 {
         struct pass *s = arg;
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         size_t head, from, to, b = locate(w, task, &head, &from, &to);
         size_t row = first_row(w->rows, b);
         struct ran_sparse x = sparse_of(s, b);
@@ -372,7 +374,7 @@ static void attend_keys_bwd(void *arg, size_t task, float *scratch)
 }
 
 /* Rotates q and k of some tokens, or back. */
-static void rotate(const struct ran_work *w, const struct piece *k, float *qkv, float sign)
+static void rotate(const struct ran_workspace *w, const struct piece *k, float *qkv, float sign)
 {
         if (w->c->rotary)
                 ran_simd->rotary(qkv, 3 * w->E, w->rotary + k->at * 2 * w->d, sign, k->n, 2 * w->h,
@@ -381,7 +383,7 @@ static void rotate(const struct ran_work *w, const struct piece *k, float *qkv, 
 
 /* The first of n earlier tokens of document b that a new one sees: where all heads have windows, a
  * token costs what it sees, however long the document is. */
-static size_t first_seen(const struct ran_work *w, size_t b, size_t n)
+static size_t first_seen(const struct ran_workspace *w, size_t b, size_t n)
 {
         size_t first = n;
 
@@ -397,7 +399,7 @@ static size_t first_seen(const struct ran_work *w, size_t b, size_t n)
 /* Keys and values of a document's earlier tokens; and those of new ones to its carry. */
 static void recall(struct pass *s, size_t b)
 {
-        const struct ran_work *w = s->w;
+        const struct ran_workspace *w = s->w;
         const struct ran_carry *carry = w->rows->carry[b];
         size_t n = ran_earlier(w->rows, b), L = length_of(w->rows, b);
 
@@ -412,7 +414,7 @@ static void recall(struct pass *s, size_t b)
 
 static void keep(struct pass *s, size_t b)
 {
-        const struct ran_work *w = s->w;
+        const struct ran_workspace *w = s->w;
         struct ran_carry *carry = w->rows->carry[b];
         size_t from = ran_earlier(w->rows, b), L = length_of(w->rows, b), n = L - from;
 
@@ -467,7 +469,7 @@ static void show(void *arg, size_t at, float *scratch)
 
 static void norm_input(struct pass *s, size_t block, size_t from, size_t n)
 {
-        const struct ran_work *w = s->w;
+        const struct ran_workspace *w = s->w;
 
         (void)block;
         ran_simd->norm(w->block_rows.z + from * w->D, w->D, s->act->z_stat + (s->t0 + from) * 2,
@@ -478,7 +480,7 @@ static void norm_input(struct pass *s, size_t block, size_t from, size_t n)
 /* q and k rotated, and all by heads. */
 static void sort_qkv(struct pass *s, size_t block, size_t from, size_t n)
 {
-        const struct ran_work *w = s->w;
+        const struct ran_workspace *w = s->w;
         const struct ran_rows *rows = w->rows;
         struct piece k;
 
@@ -495,7 +497,7 @@ static void sort_qkv(struct pass *s, size_t block, size_t from, size_t n)
 
 static void project(struct pass *s)
 {
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
 
         each_block(s, norm_input);
         ran_linear(w->pool, w->block_rows.qkv, 3 * w->E, w->block_rows.z, w->D, s->p->q_w,
@@ -505,7 +507,7 @@ static void project(struct pass *s)
 
 static void output_run(struct pass *s, size_t t, size_t row, size_t n)
 {
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
 
         ran_linear(w->pool, w->block_rows.o + (t - s->t0) * w->D, w->D, s->act->a + row * w->E,
                    w->E, s->p->out_w, s->p->out_b, n, w->E, w->D);
@@ -514,7 +516,7 @@ static void output_run(struct pass *s, size_t t, size_t row, size_t n)
 /* mid = x + o, and its norm */
 static void add_attention(struct pass *s, size_t block, size_t from, size_t n)
 {
-        const struct ran_work *w = s->w;
+        const struct ran_workspace *w = s->w;
         size_t D = w->D, at = (s->t0 + from) * D;
         float *mid = s->act->mid + at;
 
@@ -526,7 +528,7 @@ static void add_attention(struct pass *s, size_t block, size_t from, size_t n)
 
 static void norm_mid(struct pass *s, size_t block, size_t from, size_t n)
 {
-        const struct ran_work *w = s->w;
+        const struct ran_workspace *w = s->w;
 
         (void)block;
         ran_simd->norm(w->block_rows.z + from * w->D, w->D, s->act->mid_stat + (s->t0 + from) * 2,
@@ -545,7 +547,7 @@ static void bend(struct pass *s, size_t block, size_t from, size_t n)
 /* LN(mid), Linear_up and GELU of the chunk. */
 static void feed_up(struct pass *s)
 {
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         size_t f = w->c->ffn_dim;
 
         each_block(s, norm_mid);
@@ -555,7 +557,7 @@ static void feed_up(struct pass *s)
 
 static void add_feed(struct pass *s, size_t block, size_t from, size_t n)
 {
-        const struct ran_work *w = s->w;
+        const struct ran_workspace *w = s->w;
         size_t D = w->D, at = (s->t0 + from) * D;
         float *out = s->out + at;
 
@@ -565,8 +567,8 @@ static void add_feed(struct pass *s, size_t block, size_t from, size_t n)
         ran_simd->add(out, w->block_rows.o + from * D, n * D);
 }
 
-static struct pass pass_of(struct ran_work *w, const struct ran_params *p, struct ran_params *dp,
-                           size_t l, size_t t0)
+static struct pass pass_of(struct ran_workspace *w, const struct ran_params *p,
+                           struct ran_params *dp, size_t l, size_t t0)
 {
         size_t left = w->rows->L - t0;
         struct ran_block_acts *act = &w->block_acts[l];
@@ -586,7 +588,7 @@ static struct pass pass_of(struct ran_work *w, const struct ran_params *p, struc
 }
 
 /* Attention of a layer and its residual: from x to mid. again: what the heads gave is known. */
-static void attention(struct ran_work *w, const struct ran_params *p, size_t l, bool again)
+static void attention(struct ran_workspace *w, const struct ran_params *p, size_t l, bool again)
 {
         struct pass s = pass_of(w, p, NULL, l, 0);
 
@@ -599,9 +601,9 @@ static void attention(struct ran_work *w, const struct ran_params *p, size_t l, 
         }
         ran_phase = RAN_PHASE_ATTENTION;
         if (!again)
-                ran_each(w, 0, w->task[w->rows->B], attend, &s);
+                ran_workspace_each(w, 0, w->task[w->rows->B], attend, &s);
         if (w->watch != NULL)
-                ran_each(w, 0, w->watch->n, show, &s);
+                ran_workspace_each(w, 0, w->watch->n, show, &s);
         ran_phase = RAN_PHASE_PROJECTIONS;
         for (size_t t0 = 0; t0 < w->rows->L; t0 += w->chunk_rows) {
                 s = pass_of(w, p, NULL, l, t0);
@@ -611,7 +613,7 @@ static void attention(struct ran_work *w, const struct ran_params *p, size_t l, 
         }
 }
 
-static void feed(struct ran_work *w, const struct ran_params *p, size_t l)
+static void feed(struct ran_workspace *w, const struct ran_params *p, size_t l)
 {
         ran_phase = RAN_PHASE_FEED;
         for (size_t t0 = 0; t0 < w->rows->L; t0 += w->chunk_rows) {
@@ -627,7 +629,7 @@ static void feed(struct ran_work *w, const struct ran_params *p, size_t l)
 
 static void norm_last(struct pass *s, size_t block, size_t from, size_t n)
 {
-        const struct ran_work *w = s->w;
+        const struct ran_workspace *w = s->w;
         size_t t = s->t0 + from;
 
         (void)block;
@@ -636,7 +638,7 @@ static void norm_last(struct pass *s, size_t block, size_t from, size_t n)
                        RAN_LN_EPS, n, w->D);
 }
 
-static void forward(struct ran_work *w, const struct ran_params *p)
+static void forward(struct ran_workspace *w, const struct ran_params *p)
 {
         const struct ran_rows *rows = w->rows;
 
@@ -666,7 +668,7 @@ static void forward(struct ran_work *w, const struct ran_params *p)
 
 static void norm_last_bwd(struct pass *s, size_t block, size_t from, size_t n)
 {
-        const struct ran_work *w = s->w;
+        const struct ran_workspace *w = s->w;
         float *part = clear_part(s, block);
         size_t t = s->t0 + from, D = w->D;
 
@@ -687,7 +689,7 @@ static void bend_bwd(struct pass *s, size_t block, size_t from, size_t n)
 static void add_norm_bwd(struct pass *s, size_t block, size_t from, size_t n, const float *x,
                          const float *stat, const float *weight)
 {
-        const struct ran_work *w = s->w;
+        const struct ran_workspace *w = s->w;
         float *dz = w->block_adj.dz + from * w->D, *part = clear_part(s, block);
         size_t D = w->D, t = s->t0 + from;
 
@@ -708,14 +710,14 @@ static void norm_input_bwd(struct pass *s, size_t block, size_t from, size_t n)
 /* The adjoint of the chunk's rows, after dropout: what the residual adds to. */
 static float *dropped(struct pass *s, int site)
 {
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
 
         memcpy(w->block_adj.d_o, w->dx + s->t0 * w->D, s->T * w->D * sizeof(float));
         drop(s, site, w->block_adj.d_o);
         return w->block_adj.d_o;
 }
 
-static void feed_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp,
+static void feed_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
                      size_t l)
 {
         size_t D = w->D, f = w->c->ffn_dim;
@@ -743,7 +745,7 @@ static void feed_bwd(struct ran_work *w, const struct ran_params *p, struct ran_
 
 static void output_run_bwd(struct pass *s, size_t t, size_t row, size_t n)
 {
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
 
         ran_linear_bwd(w->pool, w->block_rows.qkv + (t - s->t0) * w->E, w->E, false, s->dp->out_w,
                        s->dp->out_b, w->block_adj.d_o + (t - s->t0) * w->D, w->D,
@@ -753,7 +755,7 @@ static void output_run_bwd(struct pass *s, size_t t, size_t row, size_t n)
 /* da, which output_run_bwd left in rows, by heads. */
 static void sort_da(struct pass *s, size_t block, size_t from, size_t n)
 {
-        const struct ran_work *w = s->w;
+        const struct ran_workspace *w = s->w;
         const struct ran_rows *rows = w->rows;
         struct piece k;
 
@@ -768,7 +770,7 @@ static void sort_da(struct pass *s, size_t block, size_t from, size_t n)
 
 static void rotate_back(struct pass *s, size_t block, size_t from, size_t n)
 {
-        const struct ran_work *w = s->w;
+        const struct ran_workspace *w = s->w;
         struct piece k;
 
         (void)block;
@@ -781,15 +783,15 @@ static void rotate_back(struct pass *s, size_t block, size_t from, size_t n)
 
 static void project_run_bwd(struct pass *s, size_t t, size_t row, size_t n)
 {
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
 
         ran_linear_bwd(w->pool, w->block_adj.dz + (t - s->t0) * w->D, w->D, false, s->dp->q_w,
                        s->dp->q_b, w->block_adj.dqkv + row * 3 * w->E, 3 * w->E,
                        w->block_rows.z + (t - s->t0) * w->D, w->D, s->p->q_w, n, w->D, 3 * w->E);
 }
 
-static void attention_bwd(struct ran_work *w, const struct ran_params *p, struct ran_params *dp,
-                          size_t l)
+static void attention_bwd(struct ran_workspace *w, const struct ran_params *p,
+                          struct ran_params *dp, size_t l)
 {
         struct pass s = pass_of(w, p, dp, l, 0);
 
@@ -801,8 +803,8 @@ static void attention_bwd(struct ran_work *w, const struct ran_params *p, struct
                 each_block(&s, sort_da);
         }
         ran_phase = RAN_PHASE_ATTENTION;
-        ran_each(w, 0, w->task[w->rows->B], attend_queries_bwd, &s);
-        ran_each(w, 0, w->task[w->rows->B], attend_keys_bwd, &s);
+        ran_workspace_each(w, 0, w->task[w->rows->B], attend_queries_bwd, &s);
+        ran_workspace_each(w, 0, w->task[w->rows->B], attend_keys_bwd, &s);
         ran_phase = RAN_PHASE_PROJECTIONS;
         for (size_t t0 = 0; t0 < w->rows->L; t0 += w->chunk_rows) {
                 s = pass_of(w, p, dp, l, t0);
@@ -814,7 +816,7 @@ static void attention_bwd(struct ran_work *w, const struct ran_params *p, struct
         }
 }
 
-static void backward(struct ran_work *w, const struct ran_params *p, struct ran_params *dp)
+static void backward(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp)
 {
         ran_phase = RAN_PHASE_FEED;
         for (size_t t0 = 0; t0 < w->rows->L; t0 += w->chunk_rows) {

@@ -227,7 +227,7 @@ size_t ran_wide_read(struct ran_gram *gram, struct ran_posting *place, struct ra
         return weigh(gram, place, n, idf, ran_wide_runs(c));
 }
 
-static void read_document(struct ran_work *w, const struct ran_params *p, size_t b)
+static void read_document(struct ran_workspace *w, const struct ran_params *p, size_t b)
 {
         const struct ran_rows *rows = w->rows;
         struct ran_head *h = &w->head;
@@ -237,7 +237,7 @@ static void read_document(struct ran_work *w, const struct ran_params *p, size_t
                                     p->idf, rows->ids + from, rows->doc[b + 1] - from);
 }
 
-void ran_wide(struct ran_work *w, const struct ran_params *p, size_t C)
+void ran_wide(struct ran_workspace *w, const struct ran_params *p, size_t C)
 {
         struct ran_head *h = &w->head;
 
@@ -290,7 +290,7 @@ static double worth_of(const struct worth *k, uint32_t bucket)
                (double)gram->times;
 }
 
-void ran_wide_explain(const struct ran_work *w, const struct ran_params *p, size_t C,
+void ran_wide_explain(const struct ran_workspace *w, const struct ran_params *p, size_t C,
                       const float *weight, double share, double *value)
 {
         const struct worth k = {&w->head, p, weight, C};

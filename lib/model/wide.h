@@ -22,7 +22,7 @@
 #define RAN_MODEL_WIDE_H
 
 #include "base/posting.h"
-#include "model/work.h"
+#include "model/workspace.h"
 
 /* Part of the format of model files: SplitMix64's finaliser (Steele, Lea and Flood 2014), id by id,
  * so that the runs which begin at a token come one out of another. */
@@ -80,11 +80,11 @@ float ran_wide_idf(double having, double documents);
 
 /* Reads the documents at hand, leaves in w->head.wide (B, C) what the path says of them, and in
  * w->head.gram what its gradient needs; adds to the logits (B, C). */
-void ran_wide(struct ran_work *w, const struct ran_params *p, size_t C);
+void ran_wide(struct ran_workspace *w, const struct ran_params *p, size_t C);
 
 /* Adds to value (L) what each token of the one document at hand has to do with Σ_c weight_c logit_c
  * of the wide path, but for its bias: each run divides its share evenly among its tokens. */
-void ran_wide_explain(const struct ran_work *w, const struct ran_params *p, size_t C,
+void ran_wide_explain(const struct ran_workspace *w, const struct ran_params *p, size_t C,
                       const float *weight, double share, double *value);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-struct ran_pass ran_pass_of(struct ran_work *w, const struct ran_layer_params *p,
+struct ran_pass ran_pass_of(struct ran_workspace *w, const struct ran_layer_params *p,
                             struct ran_layer_params *dp, size_t l, size_t chunk)
 {
         const struct ran_rows *rows = w->rows;
@@ -34,7 +34,7 @@ struct ran_pass ran_pass_of(struct ran_work *w, const struct ran_layer_params *p
         };
 }
 
-void ran_phi(const struct ran_work *w, float *y, const float *x, size_t n)
+void ran_phi(const struct ran_workspace *w, float *y, const float *x, size_t n)
 {
         if (w->U > 0)
                 ran_simd->silu(y, x, n);
@@ -42,7 +42,8 @@ void ran_phi(const struct ran_work *w, float *y, const float *x, size_t n)
                 memcpy(y, x, n * sizeof *y);
 }
 
-void ran_phi_bwd(const struct ran_work *w, float *dx, const float *x, const float *dy, size_t n)
+void ran_phi_bwd(const struct ran_workspace *w, float *dx, const float *x, const float *dy,
+                 size_t n)
 {
         if (w->U > 0)
                 ran_simd->silu_bwd(dx, x, dy, n);
@@ -69,7 +70,7 @@ struct ran_view ran_view_of(const struct ran_pass *s, size_t i)
 
 struct ran_heads ran_heads_of(const struct ran_pass *s, const struct ran_view *v)
 {
-        const struct ran_work *w = s->w;
+        const struct ran_workspace *w = s->w;
         size_t end = w->rows->doc[v->b] + w->rows->sources[v->b], tokens = v->n - 1;
 
         return (struct ran_heads){
@@ -86,7 +87,7 @@ struct ran_heads ran_heads_of(const struct ran_pass *s, const struct ran_view *v
         };
 }
 
-bool ran_stays_open(const struct ran_work *w, size_t i)
+bool ran_stays_open(const struct ran_workspace *w, size_t i)
 {
         const struct ran_rows *rows = w->rows;
         size_t b = rows->windoc[i];
@@ -98,10 +99,10 @@ bool ran_stays_open(const struct ran_work *w, size_t i)
 void ran_drop_rows(const struct ran_pass *s, const struct ran_view *v, int site, size_t from,
                    size_t end, float *x)
 {
-        const struct ran_work *w = s->w;
+        const struct ran_workspace *w = s->w;
 
-        ran_drop(w, v->b, s->l, site, w->noise.dropout, x + from * w->D, (end - from) * w->D,
-                 (v->at + from) * w->D);
+        ran_workspace_dropout(w, v->b, s->l, site, w->noise.dropout, x + from * w->D,
+                              (end - from) * w->D, (v->at + from) * w->D);
 }
 
 void ran_sum_parts(struct ran_pass *s, int part, float *dw, float *db)
@@ -124,7 +125,7 @@ void ran_sum_parts(struct ran_pass *s, int part, float *dw, float *db)
 static void normalise(void *arg, size_t i, float *scratch)
 {
         struct ran_pass *s = arg;
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         struct ran_view v = ran_view_of(s, i);
         size_t D = w->D, b = v.b;
         float *z = s->act->z + v.r * D, *stat = s->act->z_stat + v.r * 2;
@@ -146,7 +147,7 @@ static void normalise(void *arg, size_t i, float *scratch)
 static void activate(void *arg, size_t i, float *scratch)
 {
         struct ran_pass *s = arg;
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         struct ran_view v = ran_view_of(s, i);
         size_t E = w->E, known = v.first > 1 ? v.first : 0;
         float *qkv = s->act->qkv + v.r * 3 * E;
@@ -162,7 +163,7 @@ static void activate(void *arg, size_t i, float *scratch)
 /* The known rows of an open window. */
 static void recall(struct ran_pass *s)
 {
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         const struct ran_carry *carry = w->rows->carry[0];
 
         memcpy(s->act->qkv, carry->qkv[s->l], s->skip * 3 * w->E * sizeof(float));
@@ -171,21 +172,21 @@ static void recall(struct ran_pass *s)
 
 void ran_window_project(struct ran_pass *s)
 {
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
 
         ran_phase = RAN_PHASE_PROJECTIONS;
         if (s->skip > 0)
                 recall(s);
-        ran_each(w, s->from, s->to, normalise, s);
+        ran_workspace_each(w, s->from, s->to, normalise, s);
         ran_linear(w->pool, s->act->pre + s->skip * w->F, w->F, s->act->z + s->skip * w->D, w->D,
                    s->p->q_w, s->p->q_b, s->R - s->skip, w->D, w->F);
-        ran_each(w, s->from, s->to, activate, s);
+        ran_workspace_each(w, s->from, s->to, activate, s);
 }
 
 static void deactivate(void *arg, size_t i, float *scratch)
 {
         struct ran_pass *s = arg;
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         struct ran_view v = ran_view_of(s, i);
         size_t E = w->E;
         float *dqkv = w->adj.dqkv + v.r * 3 * E;
@@ -202,7 +203,7 @@ static void deactivate(void *arg, size_t i, float *scratch)
 static void normalise_bwd(void *arg, size_t i, float *scratch)
 {
         struct ran_pass *s = arg;
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         struct ran_view v = ran_view_of(s, i);
         size_t D = w->D;
         float *dz = w->adj.dz + v.r * D, *part = w->adj.part + i * 6 * D;
@@ -215,15 +216,15 @@ static void normalise_bwd(void *arg, size_t i, float *scratch)
 
 void ran_window_project_bwd(struct ran_pass *s)
 {
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
 
         ran_phase = RAN_PHASE_PROJECTIONS;
-        ran_each(w, s->from, s->to, deactivate, s);
+        ran_workspace_each(w, s->from, s->to, deactivate, s);
         ran_linear_bwd(w->pool, w->adj.dz, w->D, false, s->dp->q_w, s->dp->q_b, w->adj.dpre, w->F,
                        s->act->z, w->D, s->p->q_w, s->R, w->D, w->F);
         ran_linear_bwd(w->pool, NULL, 0, false, s->dp->out_w, s->dp->out_b, w->adj.d_o, w->D,
                        s->act->a, w->E, s->p->out_w, s->R, w->E, w->D);
-        ran_each(w, s->from, s->to, normalise_bwd, s);
+        ran_workspace_each(w, s->from, s->to, normalise_bwd, s);
         ran_sum_parts(s, 0, s->dp->input_norm_w, s->dp->input_norm_b);
 }
 
@@ -241,7 +242,7 @@ static void attend(void *arg, size_t i, float *score)
 static void finish(void *arg, size_t i, float *scratch)
 {
         struct ran_pass *s = arg;
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         struct ran_view v = ran_view_of(s, i);
         size_t D = w->D, F = w->F, first = s->known ? 0 : v.first;
         float *p = s->act->p + v.r * D, *pn = p, *stat = s->act->y_stat + v.r * 2;
@@ -267,21 +268,21 @@ static void finish(void *arg, size_t i, float *scratch)
 
 void ran_window_finish(struct ran_pass *s)
 {
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
 
         ran_phase = RAN_PHASE_ATTENTION;
-        ran_each(w, s->from, s->to, attend, s);
+        ran_workspace_each(w, s->from, s->to, attend, s);
         ran_phase = RAN_PHASE_PROJECTIONS;
         ran_linear(w->pool, s->act->o + s->skip * w->D, w->D, s->act->a + s->skip * w->E, w->E,
                    s->p->out_w, s->p->out_b, s->R - s->skip, w->E, w->D);
-        ran_each(w, s->from, s->to, finish, s);
+        ran_workspace_each(w, s->from, s->to, finish, s);
 }
 
 /* Token rows; the cell's rows of d_o are cleared for the product, the scan writes them later. */
 static void finish_bwd(void *arg, size_t i, float *scratch)
 {
         struct ran_pass *s = arg;
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         struct ran_view v = ran_view_of(s, i);
         size_t D = w->D, F = w->F, r1 = v.r + 1, n = v.n - 1;
         float *dp = w->adj.dp + r1 * D, *d_o = w->adj.d_o + r1 * D, *part = w->adj.part + i * 6 * D;
@@ -308,7 +309,7 @@ static void finish_bwd(void *arg, size_t i, float *scratch)
 static void attend_bwd(void *arg, size_t i, float *score)
 {
         struct ran_pass *s = arg;
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
         struct ran_view v = ran_view_of(s, i);
         struct ran_heads x = ran_heads_of(s, &v);
         float *dqkv = w->adj.dqkv + v.r * 3 * w->E;
@@ -319,14 +320,14 @@ static void attend_bwd(void *arg, size_t i, float *score)
 
 void ran_window_finish_bwd(struct ran_pass *s)
 {
-        struct ran_work *w = s->w;
+        struct ran_workspace *w = s->w;
 
         ran_phase = RAN_PHASE_PROJECTIONS;
-        ran_each(w, s->from, s->to, finish_bwd, s);
+        ran_workspace_each(w, s->from, s->to, finish_bwd, s);
         if (w->U > 0)
                 ran_sum_parts(s, 0, s->dp->output_norm_w, s->dp->output_norm_b);
         ran_linear_bwd(w->pool, w->adj.da, w->E, false, NULL, NULL, w->adj.d_o, w->D, NULL, 0,
                        s->p->out_w, s->R, w->E, w->D);
         ran_phase = RAN_PHASE_ATTENTION;
-        ran_each(w, s->from, s->to, attend_bwd, s);
+        ran_workspace_each(w, s->from, s->to, attend_bwd, s);
 }

@@ -42,7 +42,7 @@ void ran_batcher_release(struct ran_batcher *k)
                 struct ran_trainee *t = k->idle;
 
                 k->idle = t->next;
-                ran_work_release(&t->work);
+                ran_workspace_release(&t->work);
                 ran_rows_release(&t->rows);
                 free(t->chain);
                 free(t->gold);
@@ -253,7 +253,7 @@ static struct ran_trainee *take_trainee(struct ran_batcher *k, struct ran_error 
         if (t != NULL)
                 return t;
         t = ran_alloc(1, sizeof *t, err);
-        if (t != NULL && ran_work_init(&t->work, k->c, true, k->pool, err) != RAN_OK) {
+        if (t != NULL && ran_workspace_init(&t->work, k->c, true, k->pool, err) != RAN_OK) {
                 free(t);
                 return NULL;
         }
@@ -371,7 +371,7 @@ static int load(struct ran_batcher *k, struct ran_trainee *t, size_t shard, stru
         for (size_t i = k->shard[shard]; i < k->shard[shard + 1]; i++)
                 if (load_piece(k, t, &k->piece[i], err) != RAN_OK)
                         return err->code;
-        return ran_work_fit(&t->work, &t->rows, k->C, err);
+        return ran_workspace_fit(&t->work, &t->rows, k->C, err);
 }
 
 /* Loss of the n words of a document from the label `at` on, each sentence a chain of its own, and

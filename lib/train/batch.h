@@ -9,14 +9,14 @@
 #ifndef RAN_TRAIN_BATCH_H
 #define RAN_TRAIN_BATCH_H
 
-#include "model/work.h"
+#include "model/workspace.h"
 #include "train/grad.h"
 #include "train/gaps.h"
 #include "train/plan.h"
 #include "train/ranks.h"
 
 struct ran_trainee {
-        struct ran_work work;
+        struct ran_workspace work;
         struct ran_rows rows;
         double *chain;   /* scratch of a chain of tags */
         uint32_t *gold;  /* (places) language models: the token that each predicts */

@@ -53,8 +53,8 @@ static int scratch(const struct ran_train_job *job, const struct ran_piece *long
         struct ran_carry carry = {.states = ran_carry_states(job->config, longest->from)};
         size_t L = longest->to - longest->from;
         struct ran_rows rows = {0};
-        struct ran_work w;
-        int rc = ran_work_init(&w, job->config, true, job->pool, err);
+        struct ran_workspace w;
+        int rc = ran_workspace_init(&w, job->config, true, job->pool, err);
 
         if (rc != RAN_OK)
                 return rc;
@@ -64,9 +64,9 @@ static int scratch(const struct ran_train_job *job, const struct ran_piece *long
                         rc = ran_rows_places(&rows, &t, 1, err);
         } while (rc == RAN_OK && rows.L + L <= 2048);
         if (rc == RAN_OK)
-                rc = ran_work_bytes(&w, &rows, C, bytes, err);
+                rc = ran_workspace_bytes(&w, &rows, C, bytes, err);
         ran_rows_release(&rows);
-        ran_work_release(&w);
+        ran_workspace_release(&w);
         return rc;
 }
 

@@ -12,7 +12,7 @@
 #ifndef RAN_TRAIN_GRAD_H
 #define RAN_TRAIN_GRAD_H
 
-#include "model/work.h"
+#include "model/workspace.h"
 
 #include <pthread.h>
 

@@ -132,7 +132,7 @@ struct model {
         struct ran_config c;
         struct ran_params p, dp;
         struct ran_rows rows;
-        struct ran_work work;
+        struct ran_workspace work;
         bool trains;
 };
 
@@ -154,10 +154,10 @@ static double measure_layer(struct model *m, bool trains)
         double seconds;
 
         m->trains = trains;
-        check(ran_work_init(&m->work, &m->c, trains, NULL, &err) == RAN_OK, &err);
-        check(ran_work_fit(&m->work, &m->rows, 2, &err) == RAN_OK, &err);
+        check(ran_workspace_init(&m->work, &m->c, trains, NULL, &err) == RAN_OK, &err);
+        check(ran_workspace_fit(&m->work, &m->rows, 2, &err) == RAN_OK, &err);
         seconds = time_of(encode, m);
-        ran_work_release(&m->work);
+        ran_workspace_release(&m->work);
         return seconds;
 }
 

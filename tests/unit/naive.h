@@ -9,7 +9,7 @@
 #define RAN_TESTS_UNIT_NAIVE_H
 
 #include "model/params.h"
-#include "model/work.h"
+#include "model/workspace.h"
 
 struct naive {
         const struct ran_config *c;

@@ -95,7 +95,7 @@ TEST(reading_in_pieces_equals_reading_at_once)
 /* ---- training in pieces --------------------------------------------------------------------- */
 
 /* Output rows (n, D) of a piece, and the carry moved on. */
-static void encode_piece(struct ran_work *w, const struct toy *t, struct ran_rows *rows,
+static void encode_piece(struct ran_workspace *w, const struct toy *t, struct ran_rows *rows,
                          const uint32_t *ids, size_t n, struct ran_carry *carry)
 {
         struct ran_error err = {0};
@@ -104,7 +104,7 @@ static void encode_piece(struct ran_work *w, const struct toy *t, struct ran_row
         CHECK_OK(ran_rows_add_after(rows, &t->c, ids, n, 1, carry, &err), err);
         for (uint32_t i = 0; i < n; i++)
                 CHECK_OK(ran_rows_places(rows, &i, 1, &err), err);
-        CHECK_OK(ran_work_fit(w, rows, t->C, &err), err);
+        CHECK_OK(ran_workspace_fit(w, rows, t->C, &err), err);
         ran_encode(w, &t->p);
 }
 
@@ -117,15 +117,15 @@ TEST(training_in_pieces_sees_what_training_at_once_sees)
                 struct ran_rows rows = {0}, all = {0};
                 struct ran_error err = {0};
                 struct ran_carry carry;
-                struct ran_work whole, w;
+                struct ran_workspace whole, w;
                 uint32_t ids[LONGEST];
                 struct toy t;
 
                 c.mask = RAN_MASK_CAUSAL;
                 toy_init(&t, &c, i, 0.3);
                 random_ids(&dice, ids, LONGEST);
-                CHECK_OK(ran_work_init(&whole, &t.c, true, NULL, &err), err);
-                CHECK_OK(ran_work_init(&w, &t.c, true, NULL, &err), err);
+                CHECK_OK(ran_workspace_init(&whole, &t.c, true, NULL, &err), err);
+                CHECK_OK(ran_workspace_init(&w, &t.c, true, NULL, &err), err);
                 CHECK_OK(ran_carry_init(&carry, &t.c, &err), err);
                 encode_piece(&whole, &t, &all, ids, LONGEST, NULL);
                 for (size_t at = 0, n; at < LONGEST; at += n) {
@@ -140,8 +140,8 @@ TEST(training_in_pieces_sees_what_training_at_once_sees)
                         CHECK_NEAR((double)far, 0, 1e-3);
                 }
                 ran_carry_release(&carry);
-                ran_work_release(&whole);
-                ran_work_release(&w);
+                ran_workspace_release(&whole);
+                ran_workspace_release(&w);
                 ran_rows_release(&rows);
                 ran_rows_release(&all);
                 toy_release(&t);
@@ -150,7 +150,7 @@ TEST(training_in_pieces_sees_what_training_at_once_sees)
 
 /* The loss of a second piece, of which all but the weights is fixed. It goes on from a copy, which
  * must outlive the backward pass. */
-static double piece_loss(struct ran_work *w, const struct toy *t, struct ran_rows *rows,
+static double piece_loss(struct ran_workspace *w, const struct toy *t, struct ran_rows *rows,
                          const uint32_t *ids, const struct ran_carry *carry, struct ran_carry *copy,
                          struct ran_params *dp)
 {
@@ -180,7 +180,7 @@ TEST(gradient_of_a_second_piece_takes_what_was_carried_as_given)
                 struct ran_error err = {0};
                 struct ran_params dp, none;
                 struct ran_carry carry, copy;
-                struct ran_work w;
+                struct ran_workspace w;
                 uint32_t ids[LONGEST];
                 struct toy t;
                 double error = 0, norm = 0;
@@ -190,7 +190,7 @@ TEST(gradient_of_a_second_piece_takes_what_was_carried_as_given)
                 c.head_dim += c.head_dim == 1; /* the cosine of two numbers has no slope */
                 toy_init(&t, &c, i, 0.3);
                 random_ids(&dice, ids, LONGEST);
-                CHECK_OK(ran_work_init(&w, &t.c, true, NULL, &err), err);
+                CHECK_OK(ran_workspace_init(&w, &t.c, true, NULL, &err), err);
                 w.chunk_rows = dice_size(&dice, 1, 80); /* all is kept, or computed anew */
                 w.keep_floats *= dice_size(&dice, 0, 1);
                 CHECK_OK(ran_carry_init(&carry, &t.c, &err), err);
@@ -224,7 +224,7 @@ TEST(gradient_of_a_second_piece_takes_what_was_carried_as_given)
                 ran_params_release(&none);
                 ran_carry_release(&carry);
                 ran_carry_release(&copy);
-                ran_work_release(&w);
+                ran_workspace_release(&w);
                 ran_rows_release(&rows);
                 toy_release(&t);
         }

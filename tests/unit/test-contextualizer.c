@@ -25,20 +25,20 @@ static float *encode(const struct toy *t, const struct ran_rows *rows, struct wa
         struct ran_error err = {0};
         struct ran_pool *pool = way.threads > 0 ? ran_pool_new(way.threads, &err) : NULL;
         float *out = ran_alloc_floats(rows->B * (D + C), &err);
-        struct ran_work w;
+        struct ran_workspace w;
 
-        CHECK_OK(ran_work_init(&w, &t->c, way.training, pool, &err), err);
+        CHECK_OK(ran_workspace_init(&w, &t->c, way.training, pool, &err), err);
         if (way.chunk_rows > 0)
                 w.chunk_rows = way.chunk_rows;
         w.noise = way.noise;
         for (int turn = 0; turn <= 1; turn++) { /* the second time in scratch that was used */
-                CHECK_OK(ran_work_fit(&w, rows, C, &err), err);
+                CHECK_OK(ran_workspace_fit(&w, rows, C, &err), err);
                 ran_encode(&w, &t->p);
                 ran_head(&w, &t->p, C);
         }
         memcpy(out, w.head.head, rows->B * D * sizeof(*out));
         memcpy(out + rows->B * D, w.head.logits, rows->B * C * sizeof(*out));
-        ran_work_release(&w);
+        ran_workspace_release(&w);
         ran_pool_free(pool);
         return out;
 }
@@ -297,14 +297,14 @@ TEST(contextualizer_memory_grows_with_the_length_and_no_faster)
         toy_init(&t, &c, 9, 0.3);
         for (int training = 0; training <= 1; training++) {
                 struct ran_rows rows = {0};
-                struct ran_work w;
+                struct ran_workspace w;
                 double bytes = INFINITY;
 
                 toy_add(&t, &rows, &dice, 1000000, 0);
-                CHECK_OK(ran_work_init(&w, &t.c, training, NULL, &err), err);
-                CHECK_OK(ran_work_bytes(&w, &rows, t.C, &bytes, &err), err);
+                CHECK_OK(ran_workspace_init(&w, &t.c, training, NULL, &err), err);
+                CHECK_OK(ran_workspace_bytes(&w, &rows, t.C, &bytes, &err), err);
                 CHECK(bytes < 1e6 * 40 * sizeof(float) * (training ? 2 : 1) + 2e6);
-                ran_work_release(&w);
+                ran_workspace_release(&w);
                 ran_rows_release(&rows);
         }
         toy_release(&t);

@@ -34,7 +34,7 @@ static float *copy(const float *x, size_t n)
         return y;
 }
 
-static struct result result_of(const struct ran_work *w, size_t C)
+static struct result result_of(const struct ran_workspace *w, size_t C)
 {
         const struct ran_rows *rows = w->rows;
         const float *G = w->cells[w->c->layers - 1].G;
@@ -61,18 +61,18 @@ static struct result encode(const struct toy *t, const struct ran_rows *rows, st
 {
         struct ran_error err = {0};
         struct ran_pool *pool = way.threads > 0 ? ran_pool_new(way.threads, &err) : NULL;
-        struct ran_work w;
+        struct ran_workspace w;
         struct result r;
 
-        CHECK_OK(ran_work_init(&w, &t->c, way.training, pool, &err), err);
+        CHECK_OK(ran_workspace_init(&w, &t->c, way.training, pool, &err), err);
         if (way.chunk_rows > 0)
                 w.chunk_rows = way.chunk_rows;
         w.noise = way.noise;
-        CHECK_OK(ran_work_fit(&w, rows, t->C, &err), err);
+        CHECK_OK(ran_workspace_fit(&w, rows, t->C, &err), err);
         ran_encode(&w, &t->p);
         ran_head(&w, &t->p, t->C);
         r = result_of(&w, t->C);
-        ran_work_release(&w);
+        ran_workspace_release(&w);
         ran_pool_free(pool);
         return r;
 }
@@ -394,13 +394,13 @@ static double bytes_for(const struct toy *t, size_t L, bool training)
         struct dice dice = {.key = 8};
         struct ran_error err = {0};
         struct ran_rows rows = {0};
-        struct ran_work w;
+        struct ran_workspace w;
         double bytes = 0;
 
         toy_add(t, &rows, &dice, L, 0);
-        CHECK_OK(ran_work_init(&w, &t->c, training, NULL, &err), err);
-        CHECK_OK(ran_work_bytes(&w, &rows, t->C, &bytes, &err), err);
-        ran_work_release(&w);
+        CHECK_OK(ran_workspace_init(&w, &t->c, training, NULL, &err), err);
+        CHECK_OK(ran_workspace_bytes(&w, &rows, t->C, &bytes, &err), err);
+        ran_workspace_release(&w);
         ran_rows_release(&rows);
         return bytes;
 }

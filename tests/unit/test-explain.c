@@ -325,16 +325,16 @@ TEST(explain_features_of_words_belong_to_their_tokens)
 static float *outputs(struct toy *t, const struct ran_rows *rows, size_t at, float step)
 {
         struct ran_error err = {0};
-        struct ran_work w;
+        struct ran_workspace w;
         float *y = ran_alloc_floats(L * t->c.dim, &err);
 
-        CHECK_OK(ran_work_init(&w, &t->c, false, NULL, &err), err);
-        CHECK_OK(ran_work_fit(&w, rows, t->C, &err), err);
+        CHECK_OK(ran_workspace_init(&w, &t->c, false, NULL, &err), err);
+        CHECK_OK(ran_workspace_fit(&w, rows, t->C, &err), err);
         t->embed[at] += step;
         ran_encode(&w, &t->p);
         t->embed[at] -= step;
         memcpy(y, w.x[t->c.layers], L * t->c.dim * sizeof(*y));
-        ran_work_release(&w);
+        ran_workspace_release(&w);
         return y;
 }
 

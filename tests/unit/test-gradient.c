@@ -107,7 +107,7 @@ static void place_rows(float *to, const struct ran_grad_rows *from, size_t width
 }
 
 /* As many floats as above, and the loss behind them. work may have been used before. */
-static float *gradient_with(struct ran_work *w, const struct toy *t, const struct batch *b)
+static float *gradient_with(struct ran_workspace *w, const struct toy *t, const struct batch *b)
 {
         size_t n = t->layout.size, D = t->c.dim;
         struct ran_error err = {0};
@@ -117,7 +117,7 @@ static float *gradient_with(struct ran_work *w, const struct toy *t, const struc
 
         w->noise = b->noise;
         CHECK_OK(ran_params_init(&g.p, &t->c, t->C, &err), err);
-        CHECK_OK(ran_work_fit(w, &b->rows, t->C, &err), err);
+        CHECK_OK(ran_workspace_fit(w, &b->rows, t->C, &err), err);
         ran_encode(w, &t->p);
         ran_head(w, &t->p, t->C);
         for (size_t i = 0; i < b->rows.B; i++) {
@@ -143,16 +143,16 @@ static float *gradient(const struct toy *t, const struct batch *b, struct way wa
 {
         struct ran_error err = {0};
         struct ran_pool *pool = way.threads > 0 ? ran_pool_new(way.threads, &err) : NULL;
-        struct ran_work w;
+        struct ran_workspace w;
         float *all;
 
-        CHECK_OK(ran_work_init(&w, &t->c, true, pool, &err), err);
+        CHECK_OK(ran_workspace_init(&w, &t->c, true, pool, &err), err);
         if (way.chunk_rows > 0)
                 w.chunk_rows = way.chunk_rows;
         if (way.anew)
                 w.keep_floats = 0;
         all = gradient_with(&w, t, b);
-        ran_work_release(&w);
+        ran_workspace_release(&w);
         ran_pool_free(pool);
         return all;
 }
@@ -476,7 +476,7 @@ static void check_same(struct ran_config c)
         struct batch b = {.noise = {7, 8, 0.1, 0.1}}, other = {0};
         struct dice dice = {.key = 3};
         struct ran_error err = {0};
-        struct ran_work used;
+        struct ran_workspace used;
         struct toy t;
         float *alone, *g;
 
@@ -490,13 +490,13 @@ static void check_same(struct ran_config c)
                 CHECK(same_bits(&t, g, alone));
                 free(g);
         }
-        CHECK_OK(ran_work_init(&used, &t.c, true, NULL, &err), err);
+        CHECK_OK(ran_workspace_init(&used, &t.c, true, NULL, &err), err);
         free(gradient_with(&used, &t, &other));
         g = gradient_with(&used, &t, &b);
         CHECK(same_bits(&t, g, alone));
         free(g);
         free(alone);
-        ran_work_release(&used);
+        ran_workspace_release(&used);
         ran_rows_release(&b.rows);
         ran_rows_release(&other.rows);
         toy_release(&t);

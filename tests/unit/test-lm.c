@@ -138,12 +138,12 @@ static void check_scores(const struct toy *t, const struct batch *b)
         struct ran_error err = {0};
         float *got = ran_alloc_floats(n * V, &err), *got_nll = ran_alloc_floats(n, &err);
         struct naive naive;
-        struct ran_work w;
+        struct ran_workspace w;
 
         naive_init(&naive, &t->c, &t->layout, &t->p, t->V, t->C);
         naive_lm(&naive, t, b, nll, log_p);
-        CHECK_OK(ran_work_init(&w, &t->c, false, NULL, &err), err);
-        CHECK_OK(ran_work_fit(&w, &b->rows, t->C, &err), err);
+        CHECK_OK(ran_workspace_init(&w, &t->c, false, NULL, &err), err);
+        CHECK_OK(ran_workspace_fit(&w, &b->rows, t->C, &err), err);
         ran_encode(&w, &t->p);
         ran_lm_score(&w, &t->p, V, b->gold, got_nll, got);
         for (size_t i = 0; i < n; i++) {
@@ -157,7 +157,7 @@ static void check_scores(const struct toy *t, const struct batch *b)
                 if (t->c.shortlist > 0 && t->c.shortlist < V)
                         CHECK_NEAR(all, 1, 1e-5);
         }
-        ran_work_release(&w);
+        ran_workspace_release(&w);
         naive_release(&naive);
         free(nll);
         free(log_p);
@@ -192,13 +192,13 @@ TEST(places_without_gold_count_for_nothing)
         struct ran_error err = {0};
         struct batch b = {0};
         float nll[MOST], again[MOST];
-        struct ran_work w;
+        struct ran_workspace w;
         struct toy t;
 
         toy_init(&t, &c, 1, 0.4);
         batch_add(&b, &t, &dice, 20);
-        CHECK_OK(ran_work_init(&w, &t.c, false, NULL, &err), err);
-        CHECK_OK(ran_work_fit(&w, &b.rows, t.C, &err), err);
+        CHECK_OK(ran_workspace_init(&w, &t.c, false, NULL, &err), err);
+        CHECK_OK(ran_workspace_fit(&w, &b.rows, t.C, &err), err);
         ran_encode(&w, &t.p);
         ran_lm_score(&w, &t.p, t.V, b.gold, nll, NULL);
         b.gold[1] = RAN_NO_ID;
@@ -207,7 +207,7 @@ TEST(places_without_gold_count_for_nothing)
         /* rounded differently, where a tail has one row less */
         CHECK_NEAR((double)again[0], (double)nll[0], 1e-6);
         CHECK_NEAR((double)again[2], (double)nll[2], 1e-6);
-        ran_work_release(&w);
+        ran_workspace_release(&w);
         ran_rows_release(&b.rows);
         toy_release(&t);
 }
@@ -228,7 +228,7 @@ TEST(output_begins_with_the_frequencies)
                 struct ran_error err = {0};
                 float logits[MOST * TOY_V];
                 struct batch b = {0};
-                struct ran_work w;
+                struct ran_workspace w;
                 struct toy t;
 
                 toy_init(&t, &c, 1, 0.4);
@@ -237,13 +237,13 @@ TEST(output_begins_with_the_frequencies)
                         memset(t.p.head.lm_tail_w, 0, ran_tails(&c, t.V) * c.dim * sizeof(float));
                 ran_lm_start(&c, &t.p, t.V, count);
                 batch_add(&b, &t, &dice, 20);
-                CHECK_OK(ran_work_init(&w, &t.c, false, NULL, &err), err);
-                CHECK_OK(ran_work_fit(&w, &b.rows, t.C, &err), err);
+                CHECK_OK(ran_workspace_init(&w, &t.c, false, NULL, &err), err);
+                CHECK_OK(ran_workspace_fit(&w, &b.rows, t.C, &err), err);
                 ran_encode(&w, &t.p);
                 ran_lm_score(&w, &t.p, t.V, b.gold, NULL, logits);
                 for (size_t i = 0; i < b.rows.places * t.V; i++)
                         CHECK_NEAR((double)logits[i], log((count[i % t.V] + 0.5) / all), 1e-5);
-                ran_work_release(&w);
+                ran_workspace_release(&w);
                 ran_rows_release(&b.rows);
                 toy_release(&t);
         }
@@ -279,12 +279,12 @@ static void check_gradient(const struct toy *t, const struct batch *b)
         struct ran_error err = {0};
         struct ran_params dp;
         struct naive naive;
-        struct ran_work w;
+        struct ran_workspace w;
 
         CHECK_OK(ran_params_init(&dp, &t->c, t->C, &err), err);
         dp.dembed = ran_alloc_floats(VD, &err);
-        CHECK_OK(ran_work_init(&w, &t->c, true, NULL, &err), err);
-        CHECK_OK(ran_work_fit(&w, &b->rows, t->C, &err), err);
+        CHECK_OK(ran_workspace_init(&w, &t->c, true, NULL, &err), err);
+        CHECK_OK(ran_workspace_fit(&w, &b->rows, t->C, &err), err);
         ran_encode(&w, &t->p);
         loss = ran_lm_loss(&w, &t->p, &dp, t->V, b->gold, b->scale);
         ran_encode_bwd(&w, &t->p, &dp);
@@ -303,7 +303,7 @@ static void check_gradient(const struct toy *t, const struct batch *b)
                 printf("  %s, shortlist %zu: off by %g of %g\n", toy_name(&t->c), t->c.shortlist,
                        sqrt(error), sqrt(norm));
         naive_release(&naive);
-        ran_work_release(&w);
+        ran_workspace_release(&w);
         free(dp.dembed);
         ran_params_release(&dp);
         free(want);

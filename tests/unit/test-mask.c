@@ -8,20 +8,21 @@
 #include "test.h"
 #include "toy.h"
 
-static void encode(struct ran_work *w, const struct toy *t, const struct ran_rows *rows,
+static void encode(struct ran_workspace *w, const struct toy *t, const struct ran_rows *rows,
                    size_t chunk_rows)
 {
         struct ran_error err = {0};
 
-        CHECK_OK(ran_work_init(w, &t->c, true, NULL, &err), err); /* keeps every layer's output */
+        CHECK_OK(ran_workspace_init(w, &t->c, true, NULL, &err),
+                 err); /* keeps every layer's output */
         if (chunk_rows > 0)
                 w->chunk_rows = chunk_rows;
-        CHECK_OK(ran_work_fit(w, rows, t->C, &err), err);
+        CHECK_OK(ran_workspace_fit(w, rows, t->C, &err), err);
         ran_encode(w, &t->p);
 }
 
 /* Tokens of document b, of all layers, that differ between the two: the first of them, or L. */
-static size_t first_changed(const struct ran_work *a, const struct ran_work *b)
+static size_t first_changed(const struct ran_workspace *a, const struct ran_workspace *b)
 {
         size_t D = a->D;
 
@@ -34,11 +35,12 @@ static size_t first_changed(const struct ran_work *a, const struct ran_work *b)
 
 /* Changes token `at` to another id; no output before `from` may change. That of the token itself
  * must, unless a plain cell's review leaves nothing of it. */
-static bool check_change(const struct toy *t, struct ran_rows *rows, const struct ran_work *before,
-                         size_t at, size_t from, size_t chunk_rows)
+static bool check_change(const struct toy *t, struct ran_rows *rows,
+                         const struct ran_workspace *before, size_t at, size_t from,
+                         size_t chunk_rows)
 {
         uint32_t was = rows->ids[at];
-        struct ran_work after;
+        struct ran_workspace after;
         bool shows = t->c.encoder == RAN_ENCODER_TRANSFORMER || t->c.cell == RAN_CELL_GATED ||
                      !t->c.review,
              ok;
@@ -51,7 +53,7 @@ static bool check_change(const struct toy *t, struct ran_rows *rows, const struc
         if (!ok)
                 printf("  %s: token %zu of %zu (source %zu) changed that at %zu\n", toy_name(&t->c),
                        at, rows->L, rows->sources[0], first);
-        ran_work_release(&after);
+        ran_workspace_release(&after);
         rows->ids[at] = was;
         return ok;
 }
@@ -59,7 +61,7 @@ static bool check_change(const struct toy *t, struct ran_rows *rows, const struc
 static bool check_leaks(const struct toy *t, struct dice *dice, size_t L, size_t chunk_rows)
 {
         struct ran_rows rows = {0};
-        struct ran_work before;
+        struct ran_workspace before;
         bool ok = true;
 
         toy_add(t, &rows, dice, L, 0);
@@ -70,7 +72,7 @@ static bool check_leaks(const struct toy *t, struct dice *dice, size_t L, size_t
                 /* the source sees itself whole */
                 ok = check_change(t, &rows, &before, at, source ? 0 : at, chunk_rows);
         }
-        ran_work_release(&before);
+        ran_workspace_release(&before);
         ran_rows_release(&rows);
         return ok;
 }
@@ -111,7 +113,7 @@ TEST(mask_none_hides_nothing)
         struct ran_config c = toy_config();
         struct dice dice = {.key = 3};
         struct ran_rows rows = {0};
-        struct ran_work before, after;
+        struct ran_workspace before, after;
         struct toy t;
 
         toy_init(&t, &c, 4, 0.3);
@@ -120,8 +122,8 @@ TEST(mask_none_hides_nothing)
         rows.ids[22] = (rows.ids[22] + 1) % (uint32_t)t.V;
         encode(&after, &t, &rows, 0);
         CHECK_SIZE(first_changed(&before, &after), 0);
-        ran_work_release(&before);
-        ran_work_release(&after);
+        ran_workspace_release(&before);
+        ran_workspace_release(&after);
         ran_rows_release(&rows);
         toy_release(&t);
 }

@@ -1,5 +1,5 @@
-/* work.c - memory of a computation, laid out in one arena. See work.h. */
-#include "model/work.h"
+/* workspace.c - memory of a computation, laid out in one arena. See work.h. */
+#include "model/workspace.h"
 #include "model/encoder.h"
 #include "model/lm.h"
 #include "model/wide.h"
@@ -16,12 +16,12 @@
 enum { CHUNK_ROWS = 2112, KEEP_FLOATS = 1 << 27 };
 
 /* Sizes that every encoder has. */
-static void measure(struct ran_work *w, const struct ran_rows *rows, size_t C)
+static void measure(struct ran_workspace *w, const struct ran_rows *rows, size_t C)
 {
         const struct ran_config *c = w->c;
-        struct ran_extent *x = &w->size;
+        struct ran_dims *x = &w->size;
 
-        *x = (struct ran_extent){.L = rows->L, .m = rows->m, .B = rows->B, .C = C};
+        *x = (struct ran_dims){.L = rows->L, .m = rows->m, .B = rows->B, .C = C};
         x->O = c->task == RAN_TASK_CLASSIFY ? rows->B : rows->places;
         x->P = c->task == RAN_TASK_CLASSIFY && c->encoder != RAN_ENCODER_CONTEXTUALIZER ? rows->B
                                                                                         : 0;
@@ -36,7 +36,7 @@ static void measure(struct ran_work *w, const struct ran_rows *rows, size_t C)
 
 /* ---- the arena ------------------------------------------------------------------------------ */
 
-float *ran_cut(struct ran_cutter *k, double floats)
+float *ran_arena_take(struct ran_arena *k, double floats)
 {
         float *at = k->base != NULL ? k->base + (size_t)k->count : NULL;
 
@@ -46,42 +46,43 @@ float *ran_cut(struct ran_cutter *k, double floats)
 
 #define FLOATS_OF(type) ((double)(sizeof(type) / sizeof(float)))
 
-static void cut_head(struct ran_work *w, struct ran_cutter *k, struct ran_head *out)
+static void cut_head(struct ran_workspace *w, struct ran_arena *k, struct ran_head *out)
 {
-        RAN_LETTERS;
-        RAN_HEAD(RAN_CUT_FIELD)
+        RAN_DIMS;
+        RAN_HEAD(RAN_ARENA_FIELD)
         if (w->training) {
-                RAN_HEAD_ADJOINTS(RAN_CUT_FIELD)
+                RAN_HEAD_ADJOINTS(RAN_ARENA_FIELD)
         }
-        out->argmax = (uint32_t *)ran_cut(k, P * D);
+        out->argmax = (uint32_t *)ran_arena_take(k, P * D);
         if (ran_is_wide_by_documents(w->c)) {
                 double runs = L * (double)ran_wide_features(w->c);
 
-                out->grams = (size_t *)ran_cut(k, FLOATS_OF(size_t) * B);
-                out->gram = (struct ran_gram *)ran_cut(k, FLOATS_OF(struct ran_gram) * runs);
-                out->gram_posting =
-                        (struct ran_posting *)ran_cut(k, FLOATS_OF(struct ran_posting) * runs);
-                out->gram_spare =
-                        (struct ran_posting *)ran_cut(k, FLOATS_OF(struct ran_posting) * runs);
+                out->grams = (size_t *)ran_arena_take(k, FLOATS_OF(size_t) * B);
+                out->gram = (struct ran_gram *)ran_arena_take(k, FLOATS_OF(struct ran_gram) * runs);
+                out->gram_posting = (struct ran_posting *)ran_arena_take(
+                        k, FLOATS_OF(struct ran_posting) * runs);
+                out->gram_spare = (struct ran_posting *)ran_arena_take(
+                        k, FLOATS_OF(struct ran_posting) * runs);
         }
 }
 
 /* Everything in order; with k->base NULL the pointers it leaves are NULL and only the count is
  * of use. */
-static void lay_out(struct ran_work *w, struct ran_cutter *k)
+static void lay_out(struct ran_workspace *w, struct ran_arena *k)
 {
         const double rows = (double)w->size.L * (double)w->D;
 
-        w->x[0] = ran_cut(k, rows);
+        w->x[0] = ran_arena_take(k, rows);
         if (w->training) {
-                w->dx = ran_cut(k, rows);
-                w->dlast = ran_cut(k, (double)w->size.B * (double)w->D);
+                w->dx = ran_arena_take(k, rows);
+                w->dlast = ran_arena_take(k, (double)w->size.B * (double)w->D);
         }
         ran_encoder_of(w->c)->lay_out(w, k);
         cut_head(w, k, &w->head);
 }
 
-static int prepare(struct ran_work *w, const struct ran_rows *rows, size_t C, struct ran_error *err)
+static int prepare(struct ran_workspace *w, const struct ran_rows *rows, size_t C,
+                   struct ran_error *err)
 {
         w->rows = rows;
         measure(w, rows, C);
@@ -96,7 +97,7 @@ static size_t ahead(size_t had, size_t wanted)
 }
 
 /* Angles in double: in float32 a cosine is off by 1e-2 at position 10^6. */
-int ran_work_rotary(struct ran_work *w, size_t longest, struct ran_error *err)
+int ran_workspace_rotary(struct ran_workspace *w, size_t longest, struct ran_error *err)
 {
         size_t d = w->d, had = w->rotary != NULL ? w->longest + 1 : 0;
 
@@ -126,9 +127,10 @@ int ran_work_rotary(struct ran_work *w, size_t longest, struct ran_error *err)
         return RAN_OK;
 }
 
-int ran_work_fit(struct ran_work *w, const struct ran_rows *rows, size_t C, struct ran_error *err)
+int ran_workspace_fit(struct ran_workspace *w, const struct ran_rows *rows, size_t C,
+                      struct ran_error *err)
 {
-        struct ran_cutter k = {0};
+        struct ran_arena k = {0};
 
         ran_phase = RAN_PHASE_REST;
         int rc = prepare(w, rows, C, err);
@@ -150,28 +152,28 @@ int ran_work_fit(struct ran_work *w, const struct ran_rows *rows, size_t C, stru
                         return RAN_ENOMEM;
                 w->arena_floats = floats;
         }
-        k = (struct ran_cutter){.base = w->arena};
+        k = (struct ran_arena){.base = w->arena};
         lay_out(w, &k);
         return RAN_OK;
 }
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
-int ran_work_init(struct ran_work *w, const struct ran_config *c, bool training,
-                  struct ran_pool *pool, struct ran_error *err)
+int ran_workspace_init(struct ran_workspace *w, const struct ran_config *c, bool training,
+                       struct ran_pool *pool, struct ran_error *err)
 {
         size_t N = c->layers;
 
-        *w = (struct ran_work){.c = c,
-                               .pool = pool,
-                               .training = training,
-                               .chunk_rows = CHUNK_ROWS,
-                               .keep_floats = KEEP_FLOATS,
-                               .wide_share = 1,
-                               .D = c->dim,
-                               .E = c->heads * c->head_dim,
-                               .h = c->heads,
-                               .d = c->head_dim};
+        *w = (struct ran_workspace){.c = c,
+                                    .pool = pool,
+                                    .training = training,
+                                    .chunk_rows = CHUNK_ROWS,
+                                    .keep_floats = KEEP_FLOATS,
+                                    .wide_share = 1,
+                                    .D = c->dim,
+                                    .E = c->heads * c->head_dim,
+                                    .h = c->heads,
+                                    .d = c->head_dim};
         w->U = c->cell == RAN_CELL_GATED ? 2 * w->D : 0;
         w->F = 3 * w->E + w->U;
         w->lanes = pool != NULL ? ran_pool_threads(pool) : 1;
@@ -180,13 +182,13 @@ int ran_work_init(struct ran_work *w, const struct ran_config *c, bool training,
         w->cells = ran_alloc(N, sizeof *w->cells, err);
         w->block_acts = ran_alloc(N, sizeof *w->block_acts, err);
         if (w->x == NULL || w->y == NULL || w->cells == NULL || w->block_acts == NULL) {
-                ran_work_release(w);
+                ran_workspace_release(w);
                 return RAN_ENOMEM;
         }
         return RAN_OK;
 }
 
-void ran_work_release(struct ran_work *w)
+void ran_workspace_release(struct ran_workspace *w)
 {
         if (w->c != NULL && ran_encoder_of(w->c)->release != NULL)
                 ran_encoder_of(w->c)->release(w);
@@ -200,13 +202,13 @@ void ran_work_release(struct ran_work *w)
         free(w->rotary);
         free(w->chunk);
         free(w->arena);
-        *w = (struct ran_work){0};
+        *w = (struct ran_workspace){0};
 }
 
-int ran_work_bytes(struct ran_work *w, const struct ran_rows *rows, size_t C, double *bytes,
-                   struct ran_error *err)
+int ran_workspace_bytes(struct ran_workspace *w, const struct ran_rows *rows, size_t C,
+                        double *bytes, struct ran_error *err)
 {
-        struct ran_cutter k = {0};
+        struct ran_arena k = {0};
         int rc = prepare(w, rows, C, err);
 
         if (rc != RAN_OK)
@@ -235,7 +237,7 @@ static void run_lane(void *arg, size_t lane)
                 l->fn(l->arg, i, l->scratch + lane * l->lane_floats);
 }
 
-static void each(struct ran_work *w, float *scratch, size_t from, size_t to,
+static void each(struct ran_workspace *w, float *scratch, size_t from, size_t to,
                  void (*fn)(void *arg, size_t i, float *scratch), void *arg)
 {
         struct lanes l = {
@@ -245,20 +247,20 @@ static void each(struct ran_work *w, float *scratch, size_t from, size_t to,
         ran_parallel(w->pool, to - from < w->lanes ? to - from : w->lanes, run_lane, &l);
 }
 
-void ran_each(struct ran_work *w, size_t from, size_t to,
-              void (*fn)(void *arg, size_t i, float *scratch), void *arg)
+void ran_workspace_each(struct ran_workspace *w, size_t from, size_t to,
+                        void (*fn)(void *arg, size_t i, float *scratch), void *arg)
 {
         each(w, w->scratch, from, to, fn, arg);
 }
 
-void ran_each_aside(struct ran_work *w, size_t from, size_t to,
-                    void (*fn)(void *arg, size_t i, float *scratch), void *arg)
+void ran_workspace_each_aside(struct ran_workspace *w, size_t from, size_t to,
+                              void (*fn)(void *arg, size_t i, float *scratch), void *arg)
 {
         each(w, w->aside, from, to, fn, arg);
 }
 
-void ran_drop(const struct ran_work *w, size_t b, size_t layer, int site, double p, float *x,
-              size_t n, size_t at)
+void ran_workspace_dropout(const struct ran_workspace *w, size_t b, size_t layer, int site,
+                           double p, float *x, size_t n, size_t at)
 {
         uint64_t purpose = RAN_FOR_DROPOUT + 16 * (layer * RAN_DROP_SITES + (uint64_t)site);
 

@@ -1,5 +1,5 @@
-/* work.h - the scratch of one thread that computes with a model: laid out once for a shape, used
- * again and again, never allocated in a loop.
+/* workspace.h - the scratch of one thread that computes with a model: laid out once for a shape,
+ * used again and again, never allocated in a loop.
  *
  * Memory. A layer keeps what crosses windows: its input, its output before the review, the cells.
  * All else lives in a chunk: some 2,048 rows of whole windows. When scoring, two chunks are used in
@@ -8,8 +8,8 @@
  * there is but one, or all of them are small; otherwise the backward pass computes each anew from
  * the layer's input and cells.
  */
-#ifndef RAN_MODEL_WORK_H
-#define RAN_MODEL_WORK_H
+#ifndef RAN_MODEL_WORKSPACE_H
+#define RAN_MODEL_WORKSPACE_H
 
 #include "base/phase.h"
 #include "base/posting.h"
@@ -125,16 +125,16 @@
         X(dtail_head, Z > 0 ? Q * D : 0)
 
 /* Sizes of a layout, by the letters above. */
-struct ran_extent {
+struct ran_dims {
         size_t T, R, L, m, B, S, K, C, Y, O, P, Q, A, Z, longest;
 };
 
 /* Hands out floats in order, each run at a multiple of 64 bytes. base NULL: only counts. */
-struct ran_cutter {
+struct ran_arena {
         float *base;
         double count;
 };
-float *ran_cut(struct ran_cutter *k, double floats);
+float *ran_arena_take(struct ran_arena *k, double floats);
 
 struct ran_chunk {
 #define X(field, floats) float *field;
@@ -190,7 +190,7 @@ struct ran_noise {
         double dropout, embed_dropout;
 };
 
-struct ran_work {
+struct ran_workspace {
         const struct ran_config *c;
         struct ran_pool *pool; /* may help; NULL: none does */
         bool training;         /* adjoints are wanted */
@@ -206,9 +206,9 @@ struct ran_work {
         size_t lanes;            /* threads that may work on windows at once */
         const struct ran_watch *watch; /* attention to be seen when scoring; NULL: nobody looks */
 
-        /* Laid out by ran_work_fit for the rows at hand. */
+        /* Laid out by ran_workspace_fit for the rows at hand. */
         const struct ran_rows *rows;
-        struct ran_extent size;
+        struct ran_dims size;
         size_t *chunk; /* (chunks + 1) first window of each chunk */
         size_t chunks, chunk_cap, acts_cap;
         struct ran_steps *steps; /* a Contextualizer's own, see contextualizer.c */
@@ -237,27 +237,28 @@ struct ran_work {
         size_t arena_floats;
 };
 
-int ran_work_init(struct ran_work *w, const struct ran_config *c, bool training,
-                  struct ran_pool *pool, struct ran_error *err);
-void ran_work_release(struct ran_work *w);
+int ran_workspace_init(struct ran_workspace *w, const struct ran_config *c, bool training,
+                       struct ran_pool *pool, struct ran_error *err);
+void ran_workspace_release(struct ran_workspace *w);
 /* Lays the scratch out for these documents; grows it when they need more than any before. C
  * classes. */
-int ran_work_fit(struct ran_work *w, const struct ran_rows *rows, size_t C, struct ran_error *err);
-/* Bytes that ran_work_fit would lay out for these documents; as a double, because it may be more
- * than memory can address. */
-int ran_work_bytes(struct ran_work *w, const struct ran_rows *rows, size_t C, double *bytes,
-                   struct ran_error *err);
+int ran_workspace_fit(struct ran_workspace *w, const struct ran_rows *rows, size_t C,
+                      struct ran_error *err);
+/* Bytes that ran_workspace_fit would lay out for these documents; as a double, because it may be
+ * more than memory can address. */
+int ran_workspace_bytes(struct ran_workspace *w, const struct ran_rows *rows, size_t C,
+                        double *bytes, struct ran_error *err);
 
 /* Makes w->rotary serve positions up to `longest`, where there are any. */
-int ran_work_rotary(struct ran_work *w, size_t longest, struct ran_error *err);
+int ran_workspace_rotary(struct ran_workspace *w, size_t longest, struct ran_error *err);
 
 /* Runs fn for i in [from, to), windows or documents, shared out over the lanes; each call has a
  * lane's scratch to itself. Results must not depend on which. */
-void ran_each(struct ran_work *w, size_t from, size_t to,
-              void (*fn)(void *arg, size_t i, float *scratch), void *arg);
-/* The same with w->aside for scratch: while another thread is in ran_each. */
-void ran_each_aside(struct ran_work *w, size_t from, size_t to,
-                    void (*fn)(void *arg, size_t i, float *scratch), void *arg);
+void ran_workspace_each(struct ran_workspace *w, size_t from, size_t to,
+                        void (*fn)(void *arg, size_t i, float *scratch), void *arg);
+/* The same with w->aside for scratch: while another thread is in ran_workspace_each. */
+void ran_workspace_each_aside(struct ran_workspace *w, size_t from, size_t to,
+                              void (*fn)(void *arg, size_t i, float *scratch), void *arg);
 
 /* Dropout sites: one purpose each, so that no two share a random number. */
 enum {
@@ -270,8 +271,8 @@ enum {
         RAN_DROP_SITES
 };
 /* Fields of a list above, in a struct `out`: in scope w, k and the list's letters. */
-#define RAN_LETTERS                                                                               \
-        const struct ran_extent *x = &w->size;                                                    \
+#define RAN_DIMS                                                                                  \
+        const struct ran_dims *x = &w->size;                                                      \
         const double L = (double)x->L, T = (double)x->T, R = (double)x->R, S = (double)x->S,      \
                      K = (double)x->K, B = (double)x->B, C = (double)x->C, m = (double)x->m,      \
                      O = (double)x->O, P = (double)x->P, Q = (double)x->Q, A = (double)x->A,      \
@@ -279,11 +280,11 @@ enum {
                      U = (double)w->U;                                                            \
         (void)L, (void)T, (void)R, (void)S, (void)K, (void)B, (void)C, (void)m, (void)O, (void)P, \
                 (void)Q, (void)A, (void)Z, (void)D, (void)E, (void)F, (void)U
-#define RAN_CUT_FIELD(field, floats) out->field = ran_cut(k, floats);
+#define RAN_ARENA_FIELD(field, floats) out->field = ran_arena_take(k, floats);
 
 /* Applies dropout, or its adjoint, to n values of document b that stand at position `at` of a site;
  * does nothing when scoring. */
-void ran_drop(const struct ran_work *w, size_t b, size_t layer, int site, double p, float *x,
-              size_t n, size_t at);
+void ran_workspace_dropout(const struct ran_workspace *w, size_t b, size_t layer, int site,
+                           double p, float *x, size_t n, size_t at);
 
 #endif
