@@ -38,7 +38,7 @@ static int cut_shares(struct ran_workspace *w, size_t b, struct ran_error *err)
 
 static int prepare(struct ran_workspace *w, struct ran_error *err)
 {
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         struct ran_steps *k = w->steps;
 
         if (k == NULL)
@@ -55,7 +55,7 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
                         if (ran_is_long(w, b) != turn)
                                 continue;
                         row[b] = k->Q;
-                        k->Q += ran_rows_of(w, b);
+                        k->Q += ran_packed_of(w, b);
                 }
                 k->s = turn == 0 ? k->Q : k->s;
         }
@@ -120,7 +120,7 @@ static const float *context(const struct ran_workspace *w, size_t l)
 /* ---- the first context ---------------------------------------------------------------------- */
 
 /* Of a document that is scored: a function of its ids, as all of its result. */
-static uint64_t key_of_ids(const struct ran_rows *rows, size_t b, uint64_t seed)
+static uint64_t key_of_ids(const struct ran_packed *rows, size_t b, uint64_t seed)
 {
         uint64_t hash = ran_length(rows, b);
 
@@ -164,7 +164,7 @@ static void mix(void *arg, size_t b, float *scratch)
         const struct ran_stage *g = arg;
         struct ran_workspace *w = g->w;
         struct ran_steps *k = w->steps;
-        size_t u = w->c->rank, at = k->row[b], n = ran_rows_of(w, b);
+        size_t u = w->c->rank, at = k->row[b], n = ran_packed_of(w, b);
         const float *vc = k->vc + kept(w, g->l, w->rows->B * u) + b * u;
         const float *h = k->h + kept(w, g->l, k->Q * u);
 
@@ -340,7 +340,7 @@ static void mix_bwd(void *arg, size_t b, float *scratch)
         const struct ran_stage *g = arg;
         struct ran_workspace *w = g->w;
         struct ran_steps *k = w->steps;
-        size_t u = w->c->rank, at = k->row[b], n = ran_rows_of(w, b);
+        size_t u = w->c->rank, at = k->row[b], n = ran_packed_of(w, b);
         const float *vc = k->vc + kept(w, g->l, w->rows->B * u) + b * u;
         const float *h = k->h + kept(w, g->l, k->Q * u);
         float *dvc = k->dvc + b * u;

@@ -69,7 +69,7 @@ struct ran_steps {
 #undef X
 };
 
-static inline size_t ran_length(const struct ran_rows *rows, size_t b)
+static inline size_t ran_length(const struct ran_packed *rows, size_t b)
 {
         return rows->doc[b + 1] - rows->doc[b];
 }
@@ -80,7 +80,7 @@ static inline bool ran_is_long(const struct ran_workspace *w, size_t b)
         return ran_length(w->rows, b) > w->D;
 }
 
-static inline size_t ran_rows_of(const struct ran_workspace *w, size_t b)
+static inline size_t ran_packed_of(const struct ran_workspace *w, size_t b)
 {
         return ran_is_long(w, b) ? w->D : ran_length(w->rows, b);
 }

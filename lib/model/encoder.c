@@ -47,7 +47,7 @@ static void drop(const struct tokens *k, size_t from, size_t n)
 /* A token is its piece and, where the model looks at it, the spelling of its word. */
 static void embed(const struct tokens *k, size_t from, size_t n)
 {
-        const struct ran_rows *rows = k->w->rows;
+        const struct ran_packed *rows = k->w->rows;
         size_t D = k->w->D, features = k->p->spelling != NULL ? RAN_SPELLING : 0;
 
         for (size_t t = from; t < from + n; t++) {

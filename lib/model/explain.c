@@ -19,7 +19,7 @@
 struct ran_explainer {
         const struct ran_model *m;
         struct ran_workspace work;
-        struct ran_rows rows;
+        struct ran_packed rows;
         struct ran_params none; /* no gradient of a weight is wanted */
         bool away;              /* the work does not hold the document as it is, but elsewhere */
         float *logits;          /* (C) of the output in question */
@@ -55,7 +55,7 @@ void ran_explainer_free(struct ran_explainer *e)
         if (e == NULL)
                 return;
         ran_workspace_release(&e->work);
-        ran_rows_release(&e->rows);
+        ran_packed_release(&e->rows);
         ran_params_release(&e->none);
         free(e->logits);
         free(e->places);
@@ -113,19 +113,19 @@ int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, size
         const struct ran_config *c = &e->m->config;
         bool words = c->task == RAN_TASK_TAG && d->words > 0;
 
-        ran_rows_clear(&e->rows);
+        ran_packed_clear(&e->rows);
         if (d->L == 0 || sources > d->L)
                 return ran_fail(err, RAN_EINVAL, "a document of %zu tokens, %zu of them source",
                                 d->L, sources);
         if (ran_check_document(e->m, d, err) != RAN_OK ||
             (words && ran_check_places(d, err) != RAN_OK))
                 return RAN_EINVAL;
-        if (ran_rows_add(&e->rows, c, d->ids, d->L, 0, err) != RAN_OK ||
-            (c->spelling > 0 && ran_rows_spell(&e->rows, d->spelling, err) != RAN_OK) ||
-            (words && ran_rows_places(&e->rows, d->places, d->words, err) != RAN_OK) ||
+        if (ran_packed_add(&e->rows, c, d->ids, d->L, 0, err) != RAN_OK ||
+            (c->spelling > 0 && ran_packed_spell(&e->rows, d->spelling, err) != RAN_OK) ||
+            (words && ran_packed_places(&e->rows, d->places, d->words, err) != RAN_OK) ||
             (words && keep_words(e, d, err) != RAN_OK) ||
             ran_workspace_fit(&e->work, &e->rows, e->m->C, err) != RAN_OK) {
-                ran_rows_clear(&e->rows);
+                ran_packed_clear(&e->rows);
                 return RAN_ENOMEM;
         }
         e->rows.sources[0] = sources;

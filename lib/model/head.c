@@ -21,7 +21,7 @@
 
 static void pool_max(struct ran_workspace *w, size_t b)
 {
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         size_t D = w->D;
         float *restrict v = w->head.pooled + b * D;
         uint32_t *restrict at = w->head.argmax + b * D;
@@ -41,7 +41,7 @@ static void pool_max(struct ran_workspace *w, size_t b)
 
 static void pool_mean(struct ran_workspace *w, size_t b)
 {
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         size_t D = w->D, n = rows->doc[b + 1] - rows->doc[b];
         float *v = w->head.pooled + b * D;
 
@@ -68,7 +68,7 @@ static void pool(struct ran_workspace *w)
 static void join_cells(struct ran_workspace *w, const struct ran_params *p)
 {
         const struct ran_head_params *q = &p->head;
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         struct ran_head *h = &w->head;
         size_t D = w->D, B = rows->B;
 
@@ -115,7 +115,7 @@ static void classify(struct ran_workspace *w, const struct ran_params *p, size_t
 /* From dpooled to the rows of a document. */
 static void pool_bwd(struct ran_workspace *w, size_t b)
 {
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         size_t D = w->D, n = rows->doc[b + 1] - rows->doc[b];
         float *dx = w->dx + rows->doc[b] * D;
         const float *dv = w->head.dpooled + b * D;
@@ -183,7 +183,7 @@ static void classify_bwd(struct ran_workspace *w, const struct ran_params *p, st
 
 static void drop_places(struct ran_workspace *w, float *h)
 {
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
 
         for (size_t b = 0; b < rows->B; b++)
                 ran_workspace_dropout(w, b, 0, RAN_DROP_HEAD, w->noise.dropout,
@@ -193,7 +193,7 @@ static void drop_places(struct ran_workspace *w, float *h)
 
 void ran_head_places(struct ran_workspace *w)
 {
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         size_t D = w->D;
 
         for (size_t i = 0; i < rows->places; i++)
@@ -204,7 +204,7 @@ void ran_head_places(struct ran_workspace *w)
 
 void ran_head_places_bwd(struct ran_workspace *w)
 {
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         size_t D = w->D;
 
         drop_places(w, w->head.dhead);
@@ -216,7 +216,7 @@ void ran_head_places_bwd(struct ran_workspace *w)
 
 static void tag(struct ran_workspace *w, const struct ran_params *p, size_t C)
 {
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         struct ran_head *h = &w->head;
         size_t D = w->D;
 
@@ -228,7 +228,7 @@ static void tag(struct ran_workspace *w, const struct ran_params *p, size_t C)
 static void tag_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
                     size_t C)
 {
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         struct ran_head *h = &w->head;
         size_t D = w->D;
 

@@ -10,7 +10,7 @@
 /* Cuts the windows into chunks of whole windows; fills w->chunk and the largest chunk's T and R. */
 static int cut_chunks(struct ran_workspace *w, struct ran_error *err)
 {
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         struct ran_dims *x = &w->size;
 
         w->chunks = 0;
@@ -19,10 +19,11 @@ static int cut_chunks(struct ran_workspace *w, struct ran_error *err)
                 size_t T, R;
 
                 for (to = from + 1; to < rows->m; to++)
-                        if (ran_row(rows, to + 1) - ran_row(rows, from) > w->chunk_rows)
+                        if (ran_packed_row(rows, to + 1) - ran_packed_row(rows, from) >
+                            w->chunk_rows)
                                 break;
                 T = rows->win[to] - rows->win[from];
-                R = ran_row(rows, to) - ran_row(rows, from);
+                R = ran_packed_row(rows, to) - ran_packed_row(rows, from);
                 x->T = T > x->T ? T : x->T;
                 x->R = R > x->R ? R : x->R;
                 size_t *chunk =
@@ -81,7 +82,7 @@ static int plan_acts(struct ran_workspace *w, struct ran_error *err)
 /* Room for what ran_encode will leave in the documents' carries. */
 static int reserve_carries(const struct ran_workspace *w, struct ran_error *err)
 {
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
 
         for (size_t b = 0; b < rows->B; b++)
                 if (rows->carry[b] != NULL &&
@@ -93,7 +94,7 @@ static int reserve_carries(const struct ran_workspace *w, struct ran_error *err)
 
 static int prepare(struct ran_workspace *w, struct ran_error *err)
 {
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         struct ran_dims *x = &w->size;
 
         x->S = rows->m + rows->B;
@@ -104,7 +105,7 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
                 x->Y = states > x->Y ? states : x->Y;
         }
         for (size_t i = 0; i < rows->m; i++) {
-                size_t tokens = ran_row(rows, i + 1) - ran_row(rows, i) - 1;
+                size_t tokens = ran_packed_row(rows, i + 1) - ran_packed_row(rows, i) - 1;
 
                 x->longest = tokens > x->longest ? tokens : x->longest;
         }
@@ -150,7 +151,7 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
 /* Windows of a document that are complete, and will not change. */
 static size_t closed_windows(const struct ran_workspace *w, size_t b)
 {
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         size_t m = rows->docwin[b + 1] - rows->docwin[b];
 
         return ran_stays_open(w, rows->docwin[b + 1] - 1) ? m - 1 : m;
@@ -161,12 +162,12 @@ static size_t closed_windows(const struct ran_workspace *w, size_t b)
 static void keep(const struct ran_pass *s, size_t b)
 {
         const struct ran_workspace *w = s->w;
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         struct ran_carry *carry = rows->carry[b];
-        size_t D = w->D, closed = closed_windows(w, b), earlier = ran_earlier(rows, b);
+        size_t D = w->D, closed = closed_windows(w, b), earlier = ran_packed_earlier(rows, b);
         const float *key = s->cells->key + (rows->key[b] + earlier) * D;
         const float *value = s->cells->value + (rows->key[b] + earlier) * D;
-        size_t last = rows->docwin[b + 1] - 1, r = ran_row(rows, last) - s->r0;
+        size_t last = rows->docwin[b + 1] - 1, r = ran_packed_row(rows, last) - s->r0;
 
         memcpy(carry->G + s->l * D, s->cells->G + (rows->docwin[b] + b + closed) * D,
                D * sizeof(float));
@@ -180,27 +181,29 @@ static void keep(const struct ran_pass *s, size_t b)
         if (!ran_stays_open(w, last))
                 return;
         memcpy(carry->qkv[s->l], s->act->qkv + r * 3 * w->E,
-               (ran_row(rows, last + 1) - ran_row(rows, last)) * 3 * w->E * sizeof(float));
+               (ran_packed_row(rows, last + 1) - ran_packed_row(rows, last)) * 3 * w->E *
+                       sizeof(float));
         memcpy(carry->pre + s->l * w->F, s->act->pre + r * w->F, w->F * sizeof(float));
 }
 
 static void advance(const struct ran_workspace *w, size_t b)
 {
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         struct ran_carry *carry = rows->carry[b];
         size_t last = rows->docwin[b + 1] - 1;
 
         carry->tokens += rows->doc[b + 1] - rows->doc[b];
         carry->states += closed_windows(w, b);
-        carry->open =
-                ran_stays_open(w, last) ? ran_row(rows, last + 1) - ran_row(rows, last) - 1 : 0;
+        carry->open = ran_stays_open(w, last)
+                              ? ran_packed_row(rows, last + 1) - ran_packed_row(rows, last) - 1
+                              : 0;
 }
 
 /* ---- what is looked at ----------------------------------------------------------------------- */
 
 static void shape(const struct ran_config *c, struct ran_look_shape *s)
 {
-        size_t m = ran_windows(c, s->L, 0), rows = s->L + m;
+        size_t m = ran_packed_windows(c, s->L, 0), rows = s->L + m;
 
         s->windows = m;
         s->window = c->window;
@@ -304,7 +307,7 @@ static void encode(struct ran_workspace *w, const struct ran_params *p)
 
 static void clear_adjoints(struct ran_workspace *w)
 {
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         size_t D = w->D, keys = rows->key[rows->B] * D * sizeof(float);
         struct ran_adjoints *j = &w->adj;
 

@@ -21,7 +21,7 @@ struct look {
 
 static struct look look_of(const struct ran_pass *s, size_t b)
 {
-        const struct ran_rows *rows = s->w->rows;
+        const struct ran_packed *rows = s->w->rows;
         size_t from = rows->doc[b] > s->t0 ? rows->doc[b] : s->t0;
         size_t end = rows->doc[b + 1] < s->t0 + s->T ? rows->doc[b + 1] : s->t0 + s->T;
 
@@ -31,7 +31,7 @@ static struct look look_of(const struct ran_pass *s, size_t b)
                          .n = end - from,
                          .key = rows->key[b] + (masked ? 0 : 1),
                          .states = rows->key[b + 1] - rows->key[b] - (masked ? 0 : 1),
-                         .earlier = ran_earlier(rows, b),
+                         .earlier = ran_packed_earlier(rows, b),
                          .first = rows->docwin[b]};
 
         while (k.first + k.pure < rows->docwin[b + 1] &&
@@ -57,9 +57,9 @@ static size_t sees(const struct ran_pass *s, const struct look *k, size_t i)
 static void document_states(struct ran_pass *s, size_t b)
 {
         struct ran_workspace *w = s->w;
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         struct ran_cells *c = s->cells;
-        size_t D = w->D, earlier = ran_earlier(rows, b), key = rows->key[b];
+        size_t D = w->D, earlier = ran_packed_earlier(rows, b), key = rows->key[b];
 
         if (earlier > 0) {
                 memcpy(c->key + key * D, rows->carry[b]->key[s->l], earlier * D * sizeof(float));
@@ -98,7 +98,7 @@ void ran_review_states_bwd(struct ran_pass *s)
         if (!w->c->review)
                 return;
         for (size_t b = 0, r = 0; b < w->rows->B; b++) {
-                size_t key = w->rows->key[b] + ran_earlier(w->rows, b);
+                size_t key = w->rows->key[b] + ran_packed_earlier(w->rows, b);
 
                 for (; r <= w->rows->docwin[b + 1] + b; r++, key++) {
                         float *d = w->adj.dkv_pre + r * 2 * D;
@@ -252,7 +252,7 @@ static void look_back_bwd(struct ran_pass *s, size_t b)
 static void drop_tokens(const struct ran_pass *s, size_t i, float *x)
 {
         const struct ran_workspace *w = s->w;
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         size_t b = rows->windoc[i], n = rows->win[i + 1] - rows->win[i];
 
         ran_workspace_dropout(w, b, s->l, RAN_DROP_REVIEW, w->noise.dropout, x, n * w->D,
@@ -333,7 +333,7 @@ static void deactivate(void *arg, size_t i, float *scratch)
 
 static void each_document(struct ran_pass *s, void (*fn)(struct ran_pass *s, size_t b))
 {
-        const struct ran_rows *rows = s->w->rows;
+        const struct ran_packed *rows = s->w->rows;
 
         for (size_t b = rows->windoc[s->from]; b <= rows->windoc[s->to - 1]; b++)
                 fn(s, b);

@@ -17,7 +17,7 @@ static void drop_cell(const struct ran_pass *s, const struct ran_view *v, int si
 /* Runs fn for each document that has windows in the chunk. */
 static void each_document(struct ran_pass *s, void (*fn)(void *arg, size_t b, float *scratch))
 {
-        const struct ran_rows *rows = s->w->rows;
+        const struct ran_packed *rows = s->w->rows;
 
         ran_workspace_each_aside(s->w, rows->windoc[s->from], rows->windoc[s->to - 1] + 1, fn, s);
 }
@@ -41,7 +41,7 @@ static size_t end_window(const struct ran_pass *s, size_t b)
 void ran_first_cells(struct ran_pass *s, const struct ran_cells *below)
 {
         struct ran_workspace *w = s->w;
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         struct ran_cells *c = s->cells;
         size_t D = w->D;
 
@@ -59,7 +59,7 @@ void ran_first_cells(struct ran_pass *s, const struct ran_cells *below)
 
                 ran_simd->norm(G, D, c->first_stat + b * 2, c->first + b * D, D, s->p->gpc_norm_w,
                                s->p->gpc_norm_b, RAN_LN_EPS, 1, D);
-                if (ran_goes_on(rows, b))
+                if (ran_packed_continues(rows, b))
                         memcpy(G, rows->carry[b]->G + s->l * D, D * sizeof *G);
         }
 }
@@ -235,12 +235,12 @@ void ran_scan_weights_bwd(struct ran_pass *s)
 void ran_first_cells_bwd(struct ran_pass *s)
 {
         struct ran_workspace *w = s->w;
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         struct ran_cells *c = s->cells;
         size_t D = w->D;
 
         for (size_t b = 0; b < rows->B; b++)
-                if (ran_goes_on(rows, b)) /* what was carried is a constant */
+                if (ran_packed_continues(rows, b)) /* what was carried is a constant */
                         memset(w->adj.dG + (rows->docwin[b] + b) * D, 0, D * sizeof(float));
         for (size_t b = 0; b < rows->B; b++)
                 ran_simd->norm_bwd(w->adj.dfirst + b * D, D, s->dp->gpc_norm_w, s->dp->gpc_norm_b,

@@ -16,7 +16,7 @@
 
 struct ran_state {
         struct ran_workspace work;
-        struct ran_rows rows;
+        struct ran_packed rows;
         const struct ran_params *p;
         size_t C;
         double *chain; /* tagging: scratch of the chain of tags */
@@ -57,7 +57,7 @@ void ran_state_free(struct ran_state *s)
         if (s == NULL)
                 return;
         ran_workspace_release(&s->work);
-        ran_rows_release(&s->rows);
+        ran_packed_release(&s->rows);
         free(s->chain);
         free(s->marginals);
         free(s->bucket);
@@ -71,10 +71,10 @@ static int load(struct ran_state *s, const struct ran_document *d, size_t source
 {
         const struct ran_config *c = s->work.c;
 
-        ran_rows_clear(&s->rows);
-        if (ran_rows_add(&s->rows, c, d->ids, d->L, 0, err) != RAN_OK ||
-            (c->spelling > 0 && ran_rows_spell(&s->rows, d->spelling, err) != RAN_OK) ||
-            (d->words > 0 && ran_rows_places(&s->rows, d->places, d->words, err) != RAN_OK))
+        ran_packed_clear(&s->rows);
+        if (ran_packed_add(&s->rows, c, d->ids, d->L, 0, err) != RAN_OK ||
+            (c->spelling > 0 && ran_packed_spell(&s->rows, d->spelling, err) != RAN_OK) ||
+            (d->words > 0 && ran_packed_places(&s->rows, d->places, d->words, err) != RAN_OK))
                 return RAN_ENOMEM;
         s->rows.sources[0] = sources;
         return ran_workspace_fit(&s->work, &s->rows, s->C, err);
@@ -183,13 +183,13 @@ int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ra
 /* ---- language models ------------------------------------------------------------------------ */
 
 /* Tokens [from, end) of the one document at hand become its places. */
-static int place_run(struct ran_rows *rows, size_t from, size_t end, struct ran_error *err)
+static int place_run(struct ran_packed *rows, size_t from, size_t end, struct ran_error *err)
 {
         rows->places = rows->docplace[0] = 0;
         for (size_t t = from; t < end; t++) {
                 uint32_t at = (uint32_t)t;
 
-                if (ran_rows_places(rows, &at, 1, err) != RAN_OK)
+                if (ran_packed_places(rows, &at, 1, err) != RAN_OK)
                         return RAN_ENOMEM;
         }
         return RAN_OK;
@@ -206,8 +206,8 @@ int ran_score_lm(struct ran_state *s, struct ran_carry *carry, const uint32_t *i
         if (cache != NULL &&
             ran_cache_reserve(cache, n - out->skip, out->logits != NULL ? s->C : 0, err) != RAN_OK)
                 return RAN_ENOMEM;
-        ran_rows_clear(&s->rows);
-        int rc = ran_rows_add_after(&s->rows, s->work.c, ids, n, 0, carry, err);
+        ran_packed_clear(&s->rows);
+        int rc = ran_packed_add_after(&s->rows, s->work.c, ids, n, 0, carry, err);
         if (rc != RAN_OK)
                 return rc;
         s->rows.sources[0] = sources;
@@ -234,9 +234,9 @@ static int read_masked(struct ran_state *s, const uint32_t *ids, size_t L, const
 {
         if (L == 0 || n == 0)
                 return ran_fail(err, RAN_EINVAL, "a document without a masked token");
-        ran_rows_clear(&s->rows);
-        if (ran_rows_add(&s->rows, s->work.c, ids, L, 0, err) != RAN_OK ||
-            ran_rows_places(&s->rows, places, n, err) != RAN_OK ||
+        ran_packed_clear(&s->rows);
+        if (ran_packed_add(&s->rows, s->work.c, ids, L, 0, err) != RAN_OK ||
+            ran_packed_places(&s->rows, places, n, err) != RAN_OK ||
             ran_workspace_fit(&s->work, &s->rows, s->C, err) != RAN_OK)
                 return RAN_ENOMEM;
         ran_encode(&s->work, s->p);

@@ -35,21 +35,21 @@ struct pass {
 /* ---- rows ----------------------------------------------------------------------------------- */
 
 /* First row of q, k and v of document b, of its carried tokens first; and of its new ones. */
-static size_t first_row(const struct ran_rows *rows, size_t b)
+static size_t first_row(const struct ran_packed *rows, size_t b)
 {
         /* a document has one key a window more than carried ones */
         return rows->doc[b] + rows->key[b] - (rows->docwin[b] + b);
 }
 
 /* Tokens of a document, carried ones too. */
-static size_t length_of(const struct ran_rows *rows, size_t b)
+static size_t length_of(const struct ran_packed *rows, size_t b)
 {
-        return rows->doc[b + 1] - rows->doc[b] + ran_earlier(rows, b);
+        return rows->doc[b + 1] - rows->doc[b] + ran_packed_earlier(rows, b);
 }
 
-static size_t new_row(const struct ran_rows *rows, size_t b)
+static size_t new_row(const struct ran_packed *rows, size_t b)
 {
-        return first_row(rows, b) + ran_earlier(rows, b);
+        return first_row(rows, b) + ran_packed_earlier(rows, b);
 }
 
 /* Which of B documents i belongs to, first (B+1) being where each begins. */
@@ -69,7 +69,7 @@ static size_t document_at(const size_t *first, size_t B, size_t i)
 }
 
 /* The document that token t belongs to. */
-static size_t document_of(const struct ran_rows *rows, size_t t)
+static size_t document_of(const struct ran_packed *rows, size_t t)
 {
         return document_at(rows->doc, rows->B, t);
 }
@@ -79,23 +79,24 @@ struct piece {
         size_t b, t, n, at;
 };
 
-static struct piece piece_of(const struct ran_rows *rows, size_t t, size_t end)
+static struct piece piece_of(const struct ran_packed *rows, size_t t, size_t end)
 {
         size_t b = document_of(rows, t), to = rows->doc[b + 1] < end ? rows->doc[b + 1] : end;
 
-        return (struct piece){b, t, to - t, ran_earlier(rows, b) + t - rows->doc[b]};
+        return (struct piece){b, t, to - t, ran_packed_earlier(rows, b) + t - rows->doc[b]};
 }
 
 /* Calls fn for each run of the pass's tokens whose rows stand together: (first token, row, n). */
 static void each_run(struct pass *s, void (*fn)(struct pass *s, size_t t, size_t row, size_t n))
 {
-        const struct ran_rows *rows = s->w->rows;
+        const struct ran_packed *rows = s->w->rows;
         size_t end = s->t0 + s->T;
 
         for (size_t t = s->t0, to; t < end; t = to) {
                 size_t b = document_of(rows, t), row = new_row(rows, b) + t - rows->doc[b];
 
-                while (b + 1 < rows->B && rows->doc[b + 1] < end && ran_earlier(rows, b + 1) == 0)
+                while (b + 1 < rows->B && rows->doc[b + 1] < end &&
+                       ran_packed_earlier(rows, b + 1) == 0)
                         b++;
                 to = rows->doc[b + 1] < end ? rows->doc[b + 1] : end;
                 fn(s, t, row, to - t);
@@ -106,7 +107,7 @@ static void each_run(struct pass *s, void (*fn)(struct pass *s, size_t t, size_t
 static void drop(const struct pass *s, int site, float *x)
 {
         const struct ran_workspace *w = s->w;
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         struct piece k;
 
         if (!w->training || !(w->noise.dropout > 0))
@@ -177,7 +178,7 @@ static bool keeps(const struct ran_workspace *w)
 static int make_masks(struct ran_workspace *w, struct ran_error *err)
 {
         const struct ran_config *c = w->c;
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         struct ran_mask *mask = ran_grow(w->mask, &w->mask_cap, rows->B * w->h, sizeof *mask, err);
 
         if (mask == NULL)
@@ -198,7 +199,7 @@ static int make_masks(struct ran_workspace *w, struct ran_error *err)
 /* Tasks of attention: a block of queries or keys of one head of one document. */
 static int count_tasks(struct ran_workspace *w, struct ran_error *err)
 {
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         size_t *task = ran_grow(w->task, &w->task_cap, rows->B + 1, sizeof *task, err);
 
         if (task == NULL)
@@ -206,7 +207,7 @@ static int count_tasks(struct ran_workspace *w, struct ran_error *err)
         w->task = task;
         task[0] = 0;
         for (size_t b = 0; b < rows->B; b++) {
-                size_t first = ran_earlier(rows, b), last = length_of(rows, b) - 1;
+                size_t first = ran_packed_earlier(rows, b), last = length_of(rows, b) - 1;
 
                 task[b + 1] =
                         task[b] + w->h * (last / RAN_SPARSE_BLOCK - first / RAN_SPARSE_BLOCK + 1);
@@ -216,7 +217,7 @@ static int count_tasks(struct ran_workspace *w, struct ran_error *err)
 
 static int prepare(struct ran_workspace *w, struct ran_error *err)
 {
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         struct ran_dims *x = &w->size;
         size_t longest = 0;
 
@@ -310,7 +311,7 @@ static float *part_of(const struct pass *s, size_t b, size_t part)
 static struct ran_sparse sparse_of(const struct pass *s, size_t b)
 {
         const struct ran_workspace *w = s->w;
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         size_t row = first_row(rows, b);
 
         return (struct ran_sparse){.mask = w->mask + b * w->h,
@@ -328,9 +329,9 @@ static struct ran_sparse sparse_of(const struct pass *s, size_t b)
 static size_t locate(const struct ran_workspace *w, size_t task, size_t *head, size_t *from,
                      size_t *to)
 {
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         size_t b = document_at(w->task, rows->B, task);
-        size_t earlier = ran_earlier(rows, b), n = length_of(rows, b);
+        size_t earlier = ran_packed_earlier(rows, b), n = length_of(rows, b);
 
         task -= w->task[b];
         *head = task % w->h;
@@ -401,7 +402,7 @@ static void recall(struct pass *s, size_t b)
 {
         const struct ran_workspace *w = s->w;
         const struct ran_carry *carry = w->rows->carry[b];
-        size_t n = ran_earlier(w->rows, b), L = length_of(w->rows, b);
+        size_t n = ran_packed_earlier(w->rows, b), L = length_of(w->rows, b);
 
         if (n == 0)
                 return;
@@ -416,7 +417,7 @@ static void keep(struct pass *s, size_t b)
 {
         const struct ran_workspace *w = s->w;
         struct ran_carry *carry = w->rows->carry[b];
-        size_t from = ran_earlier(w->rows, b), L = length_of(w->rows, b), n = L - from;
+        size_t from = ran_packed_earlier(w->rows, b), L = length_of(w->rows, b), n = L - from;
 
         ran_sparse_unpack(carry->key[s->l] + from * w->E, part_of(s, b, 1) + from * w->d, L, n,
                           w->h, w->d);
@@ -481,7 +482,7 @@ static void norm_input(struct pass *s, size_t block, size_t from, size_t n)
 static void sort_qkv(struct pass *s, size_t block, size_t from, size_t n)
 {
         const struct ran_workspace *w = s->w;
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         struct piece k;
 
         (void)block;
@@ -640,7 +641,7 @@ static void norm_last(struct pass *s, size_t block, size_t from, size_t n)
 
 static void forward(struct ran_workspace *w, const struct ran_params *p)
 {
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
 
         w->last_norm = &p->encoder;
         for (size_t l = 0; l < w->c->layers; l++) {
@@ -756,7 +757,7 @@ static void output_run_bwd(struct pass *s, size_t t, size_t row, size_t n)
 static void sort_da(struct pass *s, size_t block, size_t from, size_t n)
 {
         const struct ran_workspace *w = s->w;
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         struct piece k;
 
         (void)block;

@@ -229,7 +229,7 @@ size_t ran_wide_read(struct ran_gram *gram, struct ran_posting *place, struct ra
 
 static void read_document(struct ran_workspace *w, const struct ran_params *p, size_t b)
 {
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         struct ran_head *h = &w->head;
         size_t from = rows->doc[b], at = from * ran_wide_features(w->c);
 

@@ -13,7 +13,7 @@
 struct ran_pass ran_pass_of(struct ran_workspace *w, const struct ran_layer_params *p,
                             struct ran_layer_params *dp, size_t l, size_t chunk)
 {
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         size_t from = w->chunk[chunk], to = w->chunk[chunk + 1];
 
         return (struct ran_pass){
@@ -25,9 +25,9 @@ struct ran_pass ran_pass_of(struct ran_workspace *w, const struct ran_layer_para
                 .from = from,
                 .to = to,
                 .t0 = rows->win[from],
-                .r0 = ran_row(rows, from),
+                .r0 = ran_packed_row(rows, from),
                 .T = rows->win[to] - rows->win[from],
-                .R = ran_row(rows, to) - ran_row(rows, from),
+                .R = ran_packed_row(rows, to) - ran_packed_row(rows, from),
                 .skip = from == 0 && rows->open > 0 ? 1 + rows->open : 0,
                 .act = &w->acts[w->keeps ? l * w->chunks + chunk : chunk % 2],
                 .cells = &w->cells[l],
@@ -53,18 +53,18 @@ void ran_phi_bwd(const struct ran_workspace *w, float *dx, const float *x, const
 
 struct ran_view ran_view_of(const struct ran_pass *s, size_t i)
 {
-        const struct ran_rows *rows = s->w->rows;
+        const struct ran_packed *rows = s->w->rows;
         size_t b = rows->windoc[i];
 
         return (struct ran_view){
                 .i = i,
                 .b = b,
                 .t = rows->win[i],
-                .n = ran_row(rows, i + 1) - ran_row(rows, i),
+                .n = ran_packed_row(rows, i + 1) - ran_packed_row(rows, i),
                 .first = 1 + (i == 0 ? rows->open : 0),
-                .r = ran_row(rows, i) - s->r0,
-                .state = ran_state_before(rows, i),
-                .at = ran_row(rows, i) - ran_row(rows, rows->docwin[b]),
+                .r = ran_packed_row(rows, i) - s->r0,
+                .state = ran_packed_state_before(rows, i),
+                .at = ran_packed_row(rows, i) - ran_packed_row(rows, rows->docwin[b]),
         };
 }
 
@@ -89,11 +89,11 @@ struct ran_heads ran_heads_of(const struct ran_pass *s, const struct ran_view *v
 
 bool ran_stays_open(const struct ran_workspace *w, size_t i)
 {
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         size_t b = rows->windoc[i];
 
         return !w->training && rows->carry[b] != NULL && i + 1 == rows->docwin[b + 1] &&
-               ran_row(rows, i + 1) - ran_row(rows, i) <= w->c->window;
+               ran_packed_row(rows, i + 1) - ran_packed_row(rows, i) <= w->c->window;
 }
 
 void ran_drop_rows(const struct ran_pass *s, const struct ran_view *v, int site, size_t from,
@@ -137,7 +137,7 @@ static void normalise(void *arg, size_t i, float *scratch)
         if (v.first > 1)
                 return; /* an open window: its cell and first tokens are known, and no dropout */
         if (cell)
-                ran_simd->norm(z, D, stat, s->cells->G + ran_state_before(w->rows, i) * D, D,
+                ran_simd->norm(z, D, stat, s->cells->G + ran_packed_state_before(w->rows, i) * D, D,
                                s->p->input_norm_w, s->p->input_norm_b, RAN_LN_EPS, 1, D);
         else
                 memset(z, 0, D * sizeof *z); /* the scan will see to it */

@@ -16,7 +16,7 @@
 enum { CHUNK_ROWS = 2112, KEEP_FLOATS = 1 << 27 };
 
 /* Sizes that every encoder has. */
-static void measure(struct ran_workspace *w, const struct ran_rows *rows, size_t C)
+static void measure(struct ran_workspace *w, const struct ran_packed *rows, size_t C)
 {
         const struct ran_config *c = w->c;
         struct ran_dims *x = &w->size;
@@ -81,7 +81,7 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
         cut_head(w, k, &w->head);
 }
 
-static int prepare(struct ran_workspace *w, const struct ran_rows *rows, size_t C,
+static int prepare(struct ran_workspace *w, const struct ran_packed *rows, size_t C,
                    struct ran_error *err)
 {
         w->rows = rows;
@@ -127,7 +127,7 @@ int ran_workspace_rotary(struct ran_workspace *w, size_t longest, struct ran_err
         return RAN_OK;
 }
 
-int ran_workspace_fit(struct ran_workspace *w, const struct ran_rows *rows, size_t C,
+int ran_workspace_fit(struct ran_workspace *w, const struct ran_packed *rows, size_t C,
                       struct ran_error *err)
 {
         struct ran_arena k = {0};
@@ -205,7 +205,7 @@ void ran_workspace_release(struct ran_workspace *w)
         *w = (struct ran_workspace){0};
 }
 
-int ran_workspace_bytes(struct ran_workspace *w, const struct ran_rows *rows, size_t C,
+int ran_workspace_bytes(struct ran_workspace *w, const struct ran_packed *rows, size_t C,
                         double *bytes, struct ran_error *err)
 {
         struct ran_arena k = {0};

@@ -16,11 +16,11 @@
 #include "mask/mask.h"
 #include "model/look.h"
 #include "model/params.h"
-#include "model/rows.h"
+#include "model/packed.h"
 
 #define RAN_LN_EPS 1e-5
 
-/* Letters in sizes: T tokens and R rows of the largest chunk; L, m, B as in struct ran_rows;
+/* Letters in sizes: T tokens and R rows of the largest chunk; L, m, B as in struct ran_packed;
  * S = m + B states, K keys of the review; D, E; F = 3E + 2D (gated) or 3E: what one product makes
  * of a normalised row: q, k, v and value and gate of the output GLU. U = 2D if gated, else 0. */
 
@@ -207,7 +207,7 @@ struct ran_workspace {
         const struct ran_watch *watch; /* attention to be seen when scoring; NULL: nobody looks */
 
         /* Laid out by ran_workspace_fit for the rows at hand. */
-        const struct ran_rows *rows;
+        const struct ran_packed *rows;
         struct ran_dims size;
         size_t *chunk; /* (chunks + 1) first window of each chunk */
         size_t chunks, chunk_cap, acts_cap;
@@ -242,11 +242,11 @@ int ran_workspace_init(struct ran_workspace *w, const struct ran_config *c, bool
 void ran_workspace_release(struct ran_workspace *w);
 /* Lays the scratch out for these documents; grows it when they need more than any before. C
  * classes. */
-int ran_workspace_fit(struct ran_workspace *w, const struct ran_rows *rows, size_t C,
+int ran_workspace_fit(struct ran_workspace *w, const struct ran_packed *rows, size_t C,
                       struct ran_error *err);
 /* Bytes that ran_workspace_fit would lay out for these documents; as a double, because it may be
  * more than memory can address. */
-int ran_workspace_bytes(struct ran_workspace *w, const struct ran_rows *rows, size_t C,
+int ran_workspace_bytes(struct ran_workspace *w, const struct ran_packed *rows, size_t C,
                         double *bytes, struct ran_error *err);
 
 /* Makes w->rotary serve positions up to `longest`, where there are any. */

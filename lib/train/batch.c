@@ -43,7 +43,7 @@ void ran_batcher_release(struct ran_batcher *k)
 
                 k->idle = t->next;
                 ran_workspace_release(&t->work);
-                ran_rows_release(&t->rows);
+                ran_packed_release(&t->rows);
                 free(t->chain);
                 free(t->gold);
                 free(t->scale);
@@ -297,7 +297,7 @@ static int load_predicted(struct ran_batcher *k, struct ran_trainee *t, const st
         }
         if (p->from == 0)
                 t->rows.sources[t->rows.B - 1] = d->sources[b];
-        return ran_rows_places(&t->rows, t->place, to - from, err);
+        return ran_packed_places(&t->rows, t->place, to - from, err);
 }
 
 /* A place for each token that is to be found. */
@@ -311,7 +311,7 @@ static int load_gaps(struct ran_batcher *k, struct ran_trainee *t, size_t b, str
         memcpy(t->gold + at, g->gold, g->n * sizeof *g->gold);
         for (size_t i = 0; i < g->n; i++)
                 t->scale[at + i] = (float)((double)k->data->weight[b] / k->terms);
-        return ran_rows_places(&t->rows, g->place, g->n, err);
+        return ran_packed_places(&t->rows, g->place, g->n, err);
 }
 
 static int load_words(struct ran_batcher *k, struct ran_trainee *t, size_t b, struct ran_error *err)
@@ -321,11 +321,11 @@ static int load_words(struct ran_batcher *k, struct ran_trainee *t, size_t b, st
 
         if (k->c->crf)
                 ROOM(chain, ran_crf_scratch(true, n, k->C));
-        return ran_rows_places(&t->rows, d->places + from, n, err);
+        return ran_packed_places(&t->rows, d->places + from, n, err);
 }
 
 /* Makes some ids of the piece that was added last unknown. */
-static void drop_words(struct ran_batcher *k, struct ran_rows *rows, uint64_t record)
+static void drop_words(struct ran_batcher *k, struct ran_packed *rows, uint64_t record)
 {
         uint64_t key = ran_key(k->noise.seed, RAN_FOR_WORDS, k->noise.epoch, record);
         size_t at = rows->doc[rows->B - 1];
@@ -351,11 +351,11 @@ static int load_piece(struct ran_batcher *k, struct ran_trainee *t, const struct
                         return RAN_ENOMEM;
                 ids = t->gaps.ids;
         }
-        if (ran_rows_add_after(&t->rows, k->c, ids, p->to - p->from, record, p->carry, err) !=
+        if (ran_packed_add_after(&t->rows, k->c, ids, p->to - p->from, record, p->carry, err) !=
                     RAN_OK ||
             (k->c->spelling > 0 &&
-             ran_rows_spell(&t->rows, d->spelling + (d->first[b] + p->from) * RAN_SPELLING, err) !=
-                     RAN_OK))
+             ran_packed_spell(&t->rows, d->spelling + (d->first[b] + p->from) * RAN_SPELLING,
+                              err) != RAN_OK))
                 return err->code;
         drop_words(k, &t->rows, record);
         if (k->c->task == RAN_TASK_LM)
@@ -367,7 +367,7 @@ static int load_piece(struct ran_batcher *k, struct ran_trainee *t, const struct
 
 static int load(struct ran_batcher *k, struct ran_trainee *t, size_t shard, struct ran_error *err)
 {
-        ran_rows_clear(&t->rows);
+        ran_packed_clear(&t->rows);
         for (size_t i = k->shard[shard]; i < k->shard[shard + 1]; i++)
                 if (load_piece(k, t, &k->piece[i], err) != RAN_OK)
                         return err->code;

@@ -17,7 +17,7 @@
 
 struct ran_trainee {
         struct ran_workspace work;
-        struct ran_rows rows;
+        struct ran_packed rows;
         double *chain;   /* scratch of a chain of tags */
         uint32_t *gold;  /* (places) language models: the token that each predicts */
         float *scale;    /* (places) and what it weighs in the loss */

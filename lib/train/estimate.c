@@ -52,20 +52,20 @@ static int scratch(const struct ran_train_job *job, const struct ran_piece *long
         const uint32_t *ids = d->ids + d->first[longest->document] + longest->from;
         struct ran_carry carry = {.states = ran_carry_states(job->config, longest->from)};
         size_t L = longest->to - longest->from;
-        struct ran_rows rows = {0};
+        struct ran_packed rows = {0};
         struct ran_workspace w;
         int rc = ran_workspace_init(&w, job->config, true, job->pool, err);
 
         if (rc != RAN_OK)
                 return rc;
         do {
-                rc = ran_rows_add_after(&rows, job->config, ids, L, 0, &carry, err);
+                rc = ran_packed_add_after(&rows, job->config, ids, L, 0, &carry, err);
                 for (uint32_t t = 0; t < L && rc == RAN_OK; t++)
-                        rc = ran_rows_places(&rows, &t, 1, err);
+                        rc = ran_packed_places(&rows, &t, 1, err);
         } while (rc == RAN_OK && rows.L + L <= 2048);
         if (rc == RAN_OK)
                 rc = ran_workspace_bytes(&w, &rows, C, bytes, err);
-        ran_rows_release(&rows);
+        ran_packed_release(&rows);
         ran_workspace_release(&w);
         return rc;
 }

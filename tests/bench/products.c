@@ -89,7 +89,7 @@ static double length(const struct product_job *job, size_t L)
 /* Rows of a token's window, its cell among them. */
 static double window_rows(const struct product_job *job, size_t L)
 {
-        double W = (double)job->c->window, m = (double)ran_windows(job->c, L, 0);
+        double W = (double)job->c->window, m = (double)ran_packed_windows(job->c, L, 0);
         double last = (double)L - (m - 1) * W;
 
         return ((m - 1) * W * (W + 1) + last * (last + 1)) / (double)L;
@@ -98,7 +98,7 @@ static double window_rows(const struct product_job *job, size_t L)
 /* States that a token looks back on; one needs no arithmetic. */
 static double states(const struct product_job *job, size_t L)
 {
-        size_t m = ran_windows(job->c, L, 0);
+        size_t m = ran_packed_windows(job->c, L, 0);
 
         return m > 1 ? (double)m : 0;
 }

@@ -131,7 +131,7 @@ enum { V = 1000 };
 struct model {
         struct ran_config c;
         struct ran_params p, dp;
-        struct ran_rows rows;
+        struct ran_packed rows;
         struct ran_workspace work;
         bool trains;
 };
@@ -185,7 +185,7 @@ static void measure_layers(void *arg)
         for (size_t i = 0; i < layout.n; i++)
                 ran_tensor_start(m.p.block + layout.spec[i].offset, &layout.spec[i], 1);
         m.p.embed = random_floats(V * m.c.dim, 0.1);
-        check(ran_rows_add(&m.rows, &m.c, ids, cost->tokens, 0, &err) == RAN_OK, &err);
+        check(ran_packed_add(&m.rows, &m.c, ids, cost->tokens, 0, &err) == RAN_OK, &err);
         cost->layer = measure_layer(&m, false);
         cost->training = measure_layer(&m, true);
 }

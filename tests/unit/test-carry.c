@@ -95,15 +95,15 @@ TEST(reading_in_pieces_equals_reading_at_once)
 /* ---- training in pieces --------------------------------------------------------------------- */
 
 /* Output rows (n, D) of a piece, and the carry moved on. */
-static void encode_piece(struct ran_workspace *w, const struct toy *t, struct ran_rows *rows,
+static void encode_piece(struct ran_workspace *w, const struct toy *t, struct ran_packed *rows,
                          const uint32_t *ids, size_t n, struct ran_carry *carry)
 {
         struct ran_error err = {0};
 
-        ran_rows_clear(rows);
-        CHECK_OK(ran_rows_add_after(rows, &t->c, ids, n, 1, carry, &err), err);
+        ran_packed_clear(rows);
+        CHECK_OK(ran_packed_add_after(rows, &t->c, ids, n, 1, carry, &err), err);
         for (uint32_t i = 0; i < n; i++)
-                CHECK_OK(ran_rows_places(rows, &i, 1, &err), err);
+                CHECK_OK(ran_packed_places(rows, &i, 1, &err), err);
         CHECK_OK(ran_workspace_fit(w, rows, t->C, &err), err);
         ran_encode(w, &t->p);
 }
@@ -114,7 +114,7 @@ TEST(training_in_pieces_sees_what_training_at_once_sees)
 
         for (size_t i = 0; i < 60; i++) {
                 struct ran_config c = lm_config(&dice, i % 2 > 0);
-                struct ran_rows rows = {0}, all = {0};
+                struct ran_packed rows = {0}, all = {0};
                 struct ran_error err = {0};
                 struct ran_carry carry;
                 struct ran_workspace whole, w;
@@ -142,15 +142,15 @@ TEST(training_in_pieces_sees_what_training_at_once_sees)
                 ran_carry_release(&carry);
                 ran_workspace_release(&whole);
                 ran_workspace_release(&w);
-                ran_rows_release(&rows);
-                ran_rows_release(&all);
+                ran_packed_release(&rows);
+                ran_packed_release(&all);
                 toy_release(&t);
         }
 }
 
 /* The loss of a second piece, of which all but the weights is fixed. It goes on from a copy, which
  * must outlive the backward pass. */
-static double piece_loss(struct ran_workspace *w, const struct toy *t, struct ran_rows *rows,
+static double piece_loss(struct ran_workspace *w, const struct toy *t, struct ran_packed *rows,
                          const uint32_t *ids, const struct ran_carry *carry, struct ran_carry *copy,
                          struct ran_params *dp)
 {
@@ -176,7 +176,7 @@ TEST(gradient_of_a_second_piece_takes_what_was_carried_as_given)
 
         for (size_t i = 0; i < 20; i++) {
                 struct ran_config c = lm_config(&dice, i % 2 > 0);
-                struct ran_rows rows = {0};
+                struct ran_packed rows = {0};
                 struct ran_error err = {0};
                 struct ran_params dp, none;
                 struct ran_carry carry, copy;
@@ -225,7 +225,7 @@ TEST(gradient_of_a_second_piece_takes_what_was_carried_as_given)
                 ran_carry_release(&carry);
                 ran_carry_release(&copy);
                 ran_workspace_release(&w);
-                ran_rows_release(&rows);
+                ran_packed_release(&rows);
                 toy_release(&t);
         }
 }

@@ -19,7 +19,7 @@ struct way {
 };
 
 /* What the head reads (B, D), then logits (B, C). */
-static float *encode(const struct toy *t, const struct ran_rows *rows, struct way way)
+static float *encode(const struct toy *t, const struct ran_packed *rows, struct way way)
 {
         size_t D = t->c.dim, C = t->C;
         struct ran_error err = {0};
@@ -43,7 +43,7 @@ static float *encode(const struct toy *t, const struct ran_rows *rows, struct wa
         return out;
 }
 
-static bool same(const struct toy *t, const struct ran_rows *rows, struct way a, struct way b)
+static bool same(const struct toy *t, const struct ran_packed *rows, struct way a, struct way b)
 {
         float *x = encode(t, rows, a), *y = encode(t, rows, b);
         bool is = memcmp(x, y, rows->B * (t->c.dim + t->C) * sizeof(*x)) == 0;
@@ -68,7 +68,7 @@ static double deviation(const float *got, const double *want, size_t n)
 }
 
 /* Every document of rows equals the naive loop. */
-static bool check_equal(const struct toy *t, const struct ran_rows *rows, struct way way)
+static bool check_equal(const struct toy *t, const struct ran_packed *rows, struct way way)
 {
         size_t D = t->c.dim, C = t->C;
         float *got = encode(t, rows, way);
@@ -98,7 +98,7 @@ static bool check_equal(const struct toy *t, const struct ran_rows *rows, struct
 }
 
 /* Documents around the length from which on they are read once. */
-static void add_some(const struct toy *t, struct ran_rows *rows, struct dice *dice)
+static void add_some(const struct toy *t, struct ran_packed *rows, struct dice *dice)
 {
         size_t D = t->c.dim;
         const size_t lengths[] = {D + 1, 1, 5 * D, D, 3, 12 * D + 1, D - 1, 2};
@@ -115,7 +115,7 @@ TEST(contextualizer_equals_a_plain_loop)
         for (uint64_t i = 0; i < 48; i++) {
                 struct way way = {.training = true, .chunk_rows = chunks[i % 4]};
                 struct ran_config c = toy_contextualizer(&dice);
-                struct ran_rows rows = {0};
+                struct ran_packed rows = {0};
                 struct toy t;
                 bool ok;
 
@@ -126,7 +126,7 @@ TEST(contextualizer_equals_a_plain_loop)
                 ok &= check_equal(&t, &rows, way);
                 way = (struct way){.chunk_rows = chunks[i % 4]};
                 ok &= c.context == RAN_CONTEXT_RANDOM || check_equal(&t, &rows, way);
-                ran_rows_release(&rows);
+                ran_packed_release(&rows);
                 toy_release(&t);
                 if (!ok)
                         return;
@@ -139,7 +139,7 @@ TEST(contextualizer_scoring_equals_training_without_noise)
 
         for (uint64_t i = 0; i < 12; i++) {
                 struct ran_config c = toy_contextualizer(&dice);
-                struct ran_rows rows = {0};
+                struct ran_packed rows = {0};
                 struct toy t;
 
                 c.context = RAN_CONTEXT_LEARNED;
@@ -147,7 +147,7 @@ TEST(contextualizer_scoring_equals_training_without_noise)
                 add_some(&t, &rows, &dice);
                 CHECK(same(&t, &rows, (struct way){.training = true},
                            (struct way){.noise = {1, 2, 0.5, 0.5}}));
-                ran_rows_release(&rows);
+                ran_packed_release(&rows);
                 toy_release(&t);
         }
 }
@@ -158,7 +158,7 @@ TEST(contextualizer_threads_change_no_bit)
 
         for (uint64_t i = 0; i < 4; i++) {
                 struct ran_config c = toy_contextualizer(&dice);
-                struct ran_rows rows = {0};
+                struct ran_packed rows = {0};
                 struct toy t;
 
                 toy_init(&t, &c, i, 0.1);
@@ -172,7 +172,7 @@ TEST(contextualizer_threads_change_no_bit)
                                 more.threads = threads;
                                 CHECK(same(&t, &rows, way, more));
                         }
-                ran_rows_release(&rows);
+                ran_packed_release(&rows);
                 toy_release(&t);
         }
 }
@@ -197,11 +197,11 @@ TEST(contextualizer_positions_are_safe_at_any_length)
                                 t.p.encoder.position[d] =
                                         weights[i] * (float)(d % 3 - 1.0) * (float)(d + 1) / 12;
                         for (size_t L = 1; L <= 100000; L *= 316) {
-                                struct ran_rows rows = {0};
+                                struct ran_packed rows = {0};
 
                                 toy_add(&t, &rows, &dice, L, 0);
                                 check_equal(&t, &rows, (struct way){0});
-                                ran_rows_release(&rows);
+                                ran_packed_release(&rows);
                         }
                 }
                 toy_release(&t);
@@ -212,8 +212,8 @@ TEST(contextualizer_positions_are_safe_at_any_length)
  */
 
 /* How far the contexts of two documents are apart, at most. */
-static double apart(const struct toy *t, const struct ran_rows *a, struct way x,
-                    const struct ran_rows *b, struct way y)
+static double apart(const struct toy *t, const struct ran_packed *a, struct way x,
+                    const struct ran_packed *b, struct way y)
 {
         float *one = encode(t, a, x), *other = encode(t, b, y);
         double most = 0;
@@ -228,7 +228,7 @@ static double apart(const struct toy *t, const struct ran_rows *a, struct way x,
 TEST(contextualizer_random_context_is_of_the_ids_or_of_epoch_and_record)
 {
         struct ran_config c = toy_config();
-        struct ran_rows a = {0}, b = {0}, longer = {0};
+        struct ran_packed a = {0}, b = {0}, longer = {0};
         const uint32_t ids[] = {1, 2, 3, 4, 4}, turned[] = {2, 1, 3, 4, 4};
         struct ran_error err = {0};
         struct way scoring = {0}, training = {.training = true}, later = training;
@@ -239,9 +239,9 @@ TEST(contextualizer_random_context_is_of_the_ids_or_of_epoch_and_record)
         c.context = RAN_CONTEXT_RANDOM;
         toy_init(&t, &c, 6, 0.3);
         memset(t.p.encoder.position, 0, c.dim * sizeof(float)); /* the order is of no concern */
-        CHECK_OK(ran_rows_add(&a, &c, ids, 4, 7, &err), err);
-        CHECK_OK(ran_rows_add(&b, &c, turned, 4, 8, &err), err);
-        CHECK_OK(ran_rows_add(&longer, &c, ids, 5, 7, &err), err);
+        CHECK_OK(ran_packed_add(&a, &c, ids, 4, 7, &err), err);
+        CHECK_OK(ran_packed_add(&b, &c, turned, 4, 8, &err), err);
+        CHECK_OK(ran_packed_add(&longer, &c, ids, 5, 7, &err), err);
         later.noise.epoch = 1;
         CHECK(apart(&t, &a, scoring, &a, scoring) == 0);
         CHECK(apart(&t, &a, scoring, &b, scoring) > 0.01);
@@ -255,9 +255,9 @@ TEST(contextualizer_random_context_is_of_the_ids_or_of_epoch_and_record)
         CHECK(apart(&t, &a, scoring, &b, scoring) == before);
         t.p.seed++;
         CHECK(fabs(apart(&t, &a, scoring, &b, scoring) - before) > 1e-6);
-        ran_rows_release(&a);
-        ran_rows_release(&b);
-        ran_rows_release(&longer);
+        ran_packed_release(&a);
+        ran_packed_release(&b);
+        ran_packed_release(&longer);
         toy_release(&t);
 }
 
@@ -272,14 +272,14 @@ TEST(contextualizer_of_one_of_everything_is_finite)
         c.encoder = RAN_ENCODER_CONTEXTUALIZER;
         c.dim = c.rank = c.layers = 1;
         for (size_t L = 1; L < 6; L++) {
-                struct ran_rows rows = {0};
+                struct ran_packed rows = {0};
                 struct toy t;
 
                 toy_init(&t, &c, 10, 0.3);
                 toy_add(&t, &rows, &dice, L, 0);
                 check_equal(&t, &rows, (struct way){.training = true});
                 check_equal(&t, &rows, (struct way){.training = false});
-                ran_rows_release(&rows);
+                ran_packed_release(&rows);
                 toy_release(&t);
         }
 }
@@ -296,7 +296,7 @@ TEST(contextualizer_memory_grows_with_the_length_and_no_faster)
         c.dim = 40, c.rank = 500, c.layers = 5;
         toy_init(&t, &c, 9, 0.3);
         for (int training = 0; training <= 1; training++) {
-                struct ran_rows rows = {0};
+                struct ran_packed rows = {0};
                 struct ran_workspace w;
                 double bytes = INFINITY;
 
@@ -305,7 +305,7 @@ TEST(contextualizer_memory_grows_with_the_length_and_no_faster)
                 CHECK_OK(ran_workspace_bytes(&w, &rows, t.C, &bytes, &err), err);
                 CHECK(bytes < 1e6 * 40 * sizeof(float) * (training ? 2 : 1) + 2e6);
                 ran_workspace_release(&w);
-                ran_rows_release(&rows);
+                ran_packed_release(&rows);
         }
         toy_release(&t);
 }

@@ -36,7 +36,7 @@ static float *copy(const float *x, size_t n)
 
 static struct result result_of(const struct ran_workspace *w, size_t C)
 {
-        const struct ran_rows *rows = w->rows;
+        const struct ran_packed *rows = w->rows;
         const float *G = w->cells[w->c->layers - 1].G;
         struct result r = {.L = rows->L, .B = rows->B, .D = w->D, .C = C};
 
@@ -57,7 +57,7 @@ static void result_free(struct result *r)
         free(r->logits);
 }
 
-static struct result encode(const struct toy *t, const struct ran_rows *rows, struct way way)
+static struct result encode(const struct toy *t, const struct ran_packed *rows, struct way way)
 {
         struct ran_error err = {0};
         struct ran_pool *pool = way.threads > 0 ? ran_pool_new(way.threads, &err) : NULL;
@@ -102,7 +102,7 @@ static double deviation(const float *got, const double *want, size_t n)
 static const double promised = 1e-4;
 
 static bool check_document(const struct naive *n, const struct result *r,
-                           const struct ran_rows *rows, size_t b)
+                           const struct ran_packed *rows, size_t b)
 {
         size_t from = rows->doc[b], L = rows->doc[b + 1] - from, D = r->D;
         double *x = doubles(L * D + D + r->C), *last = x + L * D, *logits = last + D;
@@ -118,7 +118,7 @@ static bool check_document(const struct naive *n, const struct result *r,
 }
 
 /* Every document of rows, gone through the encoder together in that way, equals the naive loop. */
-static bool check_equal(const struct toy *t, const struct ran_rows *rows, struct way way)
+static bool check_equal(const struct toy *t, const struct ran_packed *rows, struct way way)
 {
         struct result r = encode(t, rows, way);
         struct naive n;
@@ -172,14 +172,14 @@ TEST(encoder_scan_equals_a_plain_window_loop)
 
         for (uint64_t i = 0; i < 90; i++) {
                 struct ran_config c = toy_random_config(&dice);
-                struct ran_rows rows = {0};
+                struct ran_packed rows = {0};
                 struct toy t;
                 bool ok;
 
                 toy_init(&t, &c, i, 0.3);
                 toy_add(&t, &rows, &dice, edge(&c, (size_t)i), 0);
                 ok = check_equal(&t, &rows, (struct way){.training = i % 2 == 0});
-                ran_rows_release(&rows);
+                ran_packed_release(&rows);
                 toy_release(&t);
                 if (!ok)
                         return;
@@ -195,10 +195,10 @@ TEST(encoder_windows_join_only_when_too_short)
         for (c.window = 1; c.window <= 6; c.window++)
                 for (c.min_window = 1; c.min_window <= 8; c.min_window++)
                         for (size_t L = 1; L <= 40; L++) {
-                                struct ran_rows rows = {0};
+                                struct ran_packed rows = {0};
                                 size_t shortest = L, longest = 0, least = least_window(&c);
 
-                                CHECK_OK(ran_rows_add(&rows, &c, ids, L, 0, &err), err);
+                                CHECK_OK(ran_packed_add(&rows, &c, ids, L, 0, &err), err);
                                 for (size_t i = 0; i < rows.m; i++) {
                                         size_t n = rows.win[i + 1] - rows.win[i];
 
@@ -208,14 +208,14 @@ TEST(encoder_windows_join_only_when_too_short)
                                 CHECK(longest < c.window + least);
                                 CHECK(rows.m == 1 || shortest >= least);
                                 CHECK(rows.win[0] == 0 && rows.win[rows.m] == L);
-                                ran_rows_release(&rows);
+                                ran_packed_release(&rows);
                         }
 }
 
 /* ---- several documents, several chunks ---------------------------------------------------------
  */
 
-static void add_some(const struct toy *t, struct ran_rows *rows, struct dice *dice)
+static void add_some(const struct toy *t, struct ran_packed *rows, struct dice *dice)
 {
         for (size_t b = 0; b < 6; b++)
                 toy_add(t, rows, dice, edge(&t->c, dice_size(dice, 0, 8)), 100 + b);
@@ -227,7 +227,7 @@ TEST(encoder_documents_together_equal_each_alone)
 
         for (uint64_t i = 0; i < 24; i++) {
                 struct ran_config c = toy_random_config(&dice);
-                struct ran_rows rows = {0};
+                struct ran_packed rows = {0};
                 struct toy t;
                 bool ok;
 
@@ -237,7 +237,7 @@ TEST(encoder_documents_together_equal_each_alone)
                 ok &= check_equal(&t, &rows, (struct way){.training = true, .chunk_rows = 1});
                 ok &= check_equal(&t, &rows, (struct way){.training = true, .chunk_rows = 20});
                 ok &= check_equal(&t, &rows, (struct way){.chunk_rows = 20});
-                ran_rows_release(&rows);
+                ran_packed_release(&rows);
                 toy_release(&t);
                 if (!ok)
                         return;
@@ -253,7 +253,7 @@ TEST(encoder_scoring_equals_training_without_noise)
         for (uint64_t i = 0; i < 24; i++) {
                 struct ran_config c = toy_random_config(&dice);
                 struct way way = {.chunk_rows = chunks[i % 3]};
-                struct ran_rows rows = {0};
+                struct ran_packed rows = {0};
                 struct result a, b;
                 struct toy t;
 
@@ -269,7 +269,7 @@ TEST(encoder_scoring_equals_training_without_noise)
                 CHECK(same(&a, &b));
                 result_free(&a);
                 result_free(&b);
-                ran_rows_release(&rows);
+                ran_packed_release(&rows);
                 toy_release(&t);
         }
 }
@@ -277,7 +277,7 @@ TEST(encoder_scoring_equals_training_without_noise)
 /* ---- threads -----------------------------------------------------------------------------------
  */
 
-static void check_threads(const struct toy *t, const struct ran_rows *rows, struct way way)
+static void check_threads(const struct toy *t, const struct ran_packed *rows, struct way way)
 {
         struct result alone = encode(t, rows, way);
 
@@ -298,7 +298,7 @@ TEST(encoder_threads_change_no_bit)
 
         for (uint64_t i = 0; i < 4; i++) {
                 struct ran_config c = toy_random_config(&dice);
-                struct ran_rows rows = {0};
+                struct ran_packed rows = {0};
                 struct toy t;
 
                 c.cell = i % 2 == 0 ? RAN_CELL_GATED : RAN_CELL_PLAIN;
@@ -310,7 +310,7 @@ TEST(encoder_threads_change_no_bit)
                 toy_add(&t, &rows, &dice, 1, 3);
                 check_threads(&t, &rows, (struct way){.chunk_rows = 64 * i});
                 check_threads(&t, &rows, (struct way){.training = true, .noise = {5, 6, 0.2, 0.3}});
-                ran_rows_release(&rows);
+                ran_packed_release(&rows);
                 toy_release(&t);
         }
 }
@@ -325,7 +325,7 @@ TEST(encoder_dropout_is_where_it_should_be)
         for (uint64_t i = 0; i < 24; i++) {
                 struct ran_config c = toy_random_config(&dice);
                 struct way way = {.training = true, .noise = {i, i + 1, 0.2, 0.3}};
-                struct ran_rows rows = {0};
+                struct ran_packed rows = {0};
                 struct toy t;
                 bool ok;
 
@@ -334,7 +334,7 @@ TEST(encoder_dropout_is_where_it_should_be)
                 ok = check_equal(&t, &rows, way);
                 way.chunk_rows = 20;
                 ok &= check_equal(&t, &rows, way);
-                ran_rows_release(&rows);
+                ran_packed_release(&rows);
                 toy_release(&t);
                 if (!ok)
                         return;
@@ -347,7 +347,7 @@ TEST(encoder_dropout_is_where_it_should_be)
 TEST(encoder_reviews_hundreds_of_windows)
 {
         struct ran_config c = toy_config();
-        struct ran_rows rows = {0};
+        struct ran_packed rows = {0};
         struct dice dice = {.key = 6};
         struct toy t;
 
@@ -356,7 +356,7 @@ TEST(encoder_reviews_hundreds_of_windows)
         toy_add(&t, &rows, &dice, 601, 0);
         check_equal(&t, &rows, (struct way){.training = true});
         check_equal(&t, &rows, (struct way){.chunk_rows = 100});
-        ran_rows_release(&rows);
+        ran_packed_release(&rows);
         toy_release(&t);
 }
 
@@ -374,14 +374,14 @@ TEST(encoder_of_one_of_everything_is_finite)
         c.rotary = false;
         for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PLAIN; c.cell++)
                 for (size_t L = 1; L < 6; L++) {
-                        struct ran_rows rows = {0};
+                        struct ran_packed rows = {0};
                         struct toy t;
 
                         toy_init(&t, &c, 10, 0.3);
                         toy_add(&t, &rows, &dice, L, 0);
                         check_equal(&t, &rows, (struct way){.training = true});
                         check_equal(&t, &rows, (struct way){.training = false});
-                        ran_rows_release(&rows);
+                        ran_packed_release(&rows);
                         toy_release(&t);
                 }
 }
@@ -393,7 +393,7 @@ static double bytes_for(const struct toy *t, size_t L, bool training)
 {
         struct dice dice = {.key = 8};
         struct ran_error err = {0};
-        struct ran_rows rows = {0};
+        struct ran_packed rows = {0};
         struct ran_workspace w;
         double bytes = 0;
 
@@ -401,7 +401,7 @@ static double bytes_for(const struct toy *t, size_t L, bool training)
         CHECK_OK(ran_workspace_init(&w, &t->c, training, NULL, &err), err);
         CHECK_OK(ran_workspace_bytes(&w, &rows, t->C, &bytes, &err), err);
         ran_workspace_release(&w);
-        ran_rows_release(&rows);
+        ran_packed_release(&rows);
         return bytes;
 }
 

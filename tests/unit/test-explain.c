@@ -322,7 +322,7 @@ TEST(explain_features_of_words_belong_to_their_tokens)
 /* ---- token to token ------------------------------------------------------------------------- */
 
 /* What the encoder leaves, once element `at` of the embedding has been moved. */
-static float *outputs(struct toy *t, const struct ran_rows *rows, size_t at, float step)
+static float *outputs(struct toy *t, const struct ran_packed *rows, size_t at, float step)
 {
         struct ran_error err = {0};
         struct ran_workspace w;
@@ -340,7 +340,7 @@ static float *outputs(struct toy *t, const struct ran_rows *rows, size_t at, flo
 
 /* The square of the Jacobian of the outputs [from, to) by the row of a token, element by element.
  */
-static double jacobian(struct toy *t, const struct ran_rows *rows, size_t token, size_t from,
+static double jacobian(struct toy *t, const struct ran_packed *rows, size_t token, size_t from,
                        size_t to)
 {
         const float step = 4e-3f;
@@ -366,14 +366,14 @@ static void check_tokens(const struct ran_config *c, size_t from, size_t to)
 {
         const struct ran_document d = document();
         struct ran_error err = {0};
-        struct ran_rows rows = {0};
+        struct ran_packed rows = {0};
         struct ran_explainer *e;
         struct ran_model *m;
         double value[L], seen = 0;
         struct toy t;
 
         toy_init(&t, c, 23, 0.3);
-        CHECK_OK(ran_rows_add(&rows, c, d.ids, L, 0, &err), err);
+        CHECK_OK(ran_packed_add(&rows, c, d.ids, L, 0, &err), err);
         m = model_of(&t);
         e = ran_explainer_new(m, NULL, &err);
         CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
@@ -392,7 +392,7 @@ static void check_tokens(const struct ran_config *c, size_t from, size_t to)
         CHECK(seen > 0.1);
         ran_explainer_free(e);
         ran_model_free(m);
-        ran_rows_release(&rows);
+        ran_packed_release(&rows);
         toy_release(&t);
 }
 

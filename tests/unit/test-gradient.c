@@ -18,7 +18,7 @@
 
 /* Documents with their classes; the loss is the mean over them. */
 struct batch {
-        struct ran_rows rows;
+        struct ran_packed rows;
         uint32_t gold[16][TOY_C];
         size_t n_gold[16];
         double smoothing;
@@ -246,7 +246,7 @@ static void check_config(struct ran_config c, struct ran_noise noise, double smo
         for (size_t i = 0; i < 3; i++)
                 batch_add(&b, &t, &dice, lengths[i]);
         check_ways(&t, &b);
-        ran_rows_release(&b.rows);
+        ran_packed_release(&b.rows);
         toy_release(&t);
 }
 
@@ -433,7 +433,7 @@ static void check_all_directions(const struct ran_config *c, size_t L, double de
         }
         check_directions(&n, &b, &dice, "embed.weight", n.embed, g + t.layout.size, t.V * c->dim);
         naive_release(&n);
-        ran_rows_release(&b.rows);
+        ran_packed_release(&b.rows);
         toy_release(&t);
         free(g);
 }
@@ -497,8 +497,8 @@ static void check_same(struct ran_config c)
         free(g);
         free(alone);
         ran_workspace_release(&used);
-        ran_rows_release(&b.rows);
-        ran_rows_release(&other.rows);
+        ran_packed_release(&b.rows);
+        ran_packed_release(&other.rows);
         toy_release(&t);
 }
 

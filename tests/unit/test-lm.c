@@ -17,7 +17,7 @@ enum { MOST = 64 };
 
 /* Documents with places, what should stand there, and how much each counts. */
 struct batch {
-        struct ran_rows rows;
+        struct ran_packed rows;
         uint32_t gold[MOST];
         float scale[MOST];
 };
@@ -32,7 +32,7 @@ static void batch_add(struct batch *b, const struct toy *t, struct dice *dice, s
                         continue;
                 b->gold[b->rows.places] = (uint32_t)dice_size(dice, 0, t->V - 1);
                 b->scale[b->rows.places] = 0.1f * (float)dice_size(dice, 0, 5);
-                CHECK_OK(ran_rows_places(&b->rows, &i, 1, &err), err);
+                CHECK_OK(ran_packed_places(&b->rows, &i, 1, &err), err);
         }
 }
 
@@ -180,7 +180,7 @@ TEST(scores_equal_those_of_a_plain_softmax_in_double)
                         batch_add(&b, &t, &dice, dice_size(&dice, 1, 20));
                 if (b.rows.places > 0)
                         check_scores(&t, &b);
-                ran_rows_release(&b.rows);
+                ran_packed_release(&b.rows);
                 toy_release(&t);
         }
 }
@@ -208,7 +208,7 @@ TEST(places_without_gold_count_for_nothing)
         CHECK_NEAR((double)again[0], (double)nll[0], 1e-6);
         CHECK_NEAR((double)again[2], (double)nll[2], 1e-6);
         ran_workspace_release(&w);
-        ran_rows_release(&b.rows);
+        ran_packed_release(&b.rows);
         toy_release(&t);
 }
 
@@ -244,7 +244,7 @@ TEST(output_begins_with_the_frequencies)
                 for (size_t i = 0; i < b.rows.places * t.V; i++)
                         CHECK_NEAR((double)logits[i], log((count[i % t.V] + 0.5) / all), 1e-5);
                 ran_workspace_release(&w);
-                ran_rows_release(&b.rows);
+                ran_packed_release(&b.rows);
                 toy_release(&t);
         }
 }
@@ -326,7 +326,7 @@ TEST(gradients_equal_central_differences)
                         batch_add(&b, &t, &dice, dice_size(&dice, 2, 14));
                 if (b.rows.places > 0)
                         check_gradient(&t, &b);
-                ran_rows_release(&b.rows);
+                ran_packed_release(&b.rows);
                 toy_release(&t);
         }
 }

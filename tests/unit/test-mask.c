@@ -8,7 +8,7 @@
 #include "test.h"
 #include "toy.h"
 
-static void encode(struct ran_workspace *w, const struct toy *t, const struct ran_rows *rows,
+static void encode(struct ran_workspace *w, const struct toy *t, const struct ran_packed *rows,
                    size_t chunk_rows)
 {
         struct ran_error err = {0};
@@ -35,7 +35,7 @@ static size_t first_changed(const struct ran_workspace *a, const struct ran_work
 
 /* Changes token `at` to another id; no output before `from` may change. That of the token itself
  * must, unless a plain cell's review leaves nothing of it. */
-static bool check_change(const struct toy *t, struct ran_rows *rows,
+static bool check_change(const struct toy *t, struct ran_packed *rows,
                          const struct ran_workspace *before, size_t at, size_t from,
                          size_t chunk_rows)
 {
@@ -60,7 +60,7 @@ static bool check_change(const struct toy *t, struct ran_rows *rows,
 
 static bool check_leaks(const struct toy *t, struct dice *dice, size_t L, size_t chunk_rows)
 {
-        struct ran_rows rows = {0};
+        struct ran_packed rows = {0};
         struct ran_workspace before;
         bool ok = true;
 
@@ -73,7 +73,7 @@ static bool check_leaks(const struct toy *t, struct dice *dice, size_t L, size_t
                 ok = check_change(t, &rows, &before, at, source ? 0 : at, chunk_rows);
         }
         ran_workspace_release(&before);
-        ran_rows_release(&rows);
+        ran_packed_release(&rows);
         return ok;
 }
 
@@ -112,7 +112,7 @@ TEST(mask_none_hides_nothing)
 {
         struct ran_config c = toy_config();
         struct dice dice = {.key = 3};
-        struct ran_rows rows = {0};
+        struct ran_packed rows = {0};
         struct ran_workspace before, after;
         struct toy t;
 
@@ -124,6 +124,6 @@ TEST(mask_none_hides_nothing)
         CHECK_SIZE(first_changed(&before, &after), 0);
         ran_workspace_release(&before);
         ran_workspace_release(&after);
-        ran_rows_release(&rows);
+        ran_packed_release(&rows);
         toy_release(&t);
 }

@@ -40,7 +40,7 @@ static void check_logits(struct ran_config c, const char *want)
         unsigned char bytes[sizeof logits]; /* least significant first */
         struct ran_error err = {0};
         struct dice dice = {.key = 40};
-        struct ran_rows rows = {0};
+        struct ran_packed rows = {0};
         struct ran_state *state;
         struct toy t;
 
@@ -60,7 +60,7 @@ static void check_logits(struct ran_config c, const char *want)
         }
         check_digest(bytes, sizeof bytes, want);
         ran_state_free(state);
-        ran_rows_release(&rows);
+        ran_packed_release(&rows);
         toy_release(&t);
 }
 

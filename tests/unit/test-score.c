@@ -17,7 +17,7 @@ static void check_alone(size_t threads, struct ran_config c)
         struct ran_error err = {0};
         struct dice dice = {.key = 6};
         struct ran_pool *pool = threads > 0 ? ran_pool_new(threads, &err) : NULL;
-        struct ran_rows rows = {0};
+        struct ran_packed rows = {0};
         struct ran_state *used;
         struct toy t;
 
@@ -36,7 +36,7 @@ static void check_alone(size_t threads, struct ran_config c)
                 ran_state_free(fresh);
         }
         ran_state_free(used);
-        ran_rows_release(&rows);
+        ran_packed_release(&rows);
         ran_pool_free(pool);
         toy_release(&t);
 }

@@ -159,18 +159,18 @@ const char *toy_name(const struct ran_config *c)
         return text;
 }
 
-static void toy_spell(const struct toy *t, struct ran_rows *rows, struct dice *d, size_t L)
+static void toy_spell(const struct toy *t, struct ran_packed *rows, struct dice *d, size_t L)
 {
         struct ran_error err = {0};
         uint32_t *spelling = ran_alloc(L * RAN_SPELLING, sizeof(*spelling), &err);
 
         for (size_t i = 0; i < L * RAN_SPELLING; i++)
                 spelling[i] = (uint32_t)dice_size(d, 0, t->c.spelling - 1);
-        CHECK_OK(ran_rows_spell(rows, spelling, &err), err);
+        CHECK_OK(ran_packed_spell(rows, spelling, &err), err);
         free(spelling);
 }
 
-struct ran_document toy_document(const struct ran_rows *rows, size_t b)
+struct ran_document toy_document(const struct ran_packed *rows, size_t b)
 {
         size_t at = rows->doc[b];
 
@@ -180,14 +180,15 @@ struct ran_document toy_document(const struct ran_rows *rows, size_t b)
                 .spelling = rows->spelling != NULL ? rows->spelling + at * RAN_SPELLING : NULL};
 }
 
-void toy_add(const struct toy *t, struct ran_rows *rows, struct dice *d, size_t L, uint64_t record)
+void toy_add(const struct toy *t, struct ran_packed *rows, struct dice *d, size_t L,
+             uint64_t record)
 {
         struct ran_error err = {0};
         uint32_t *ids = ran_alloc(L, sizeof(*ids), &err);
 
         for (size_t i = 0; i < L; i++)
                 ids[i] = (uint32_t)dice_size(d, 0, t->V - 1);
-        CHECK_OK(ran_rows_add(rows, &t->c, ids, L, record, &err), err);
+        CHECK_OK(ran_packed_add(rows, &t->c, ids, L, record, &err), err);
         if (t->c.mask == RAN_MASK_PREFIX)
                 rows->sources[rows->B - 1] = dice_size(d, 0, L);
         if (t->c.spelling > 0)

@@ -4,7 +4,7 @@
 
 #include "dice.h"
 #include "model/params.h"
-#include "model/rows.h"
+#include "model/packed.h"
 #include "model/wide.h"
 
 /* Gated, two layers, D = 12, two heads of 8, windows of 5. */
@@ -38,9 +38,10 @@ const char *toy_name(const struct ran_config *c);
 
 /* Appends a document of L random ids, known as `record`; under a prefix mask its source is as long
  * as the dice say. */
-void toy_add(const struct toy *t, struct ran_rows *rows, struct dice *d, size_t L, uint64_t record);
+void toy_add(const struct toy *t, struct ran_packed *rows, struct dice *d, size_t L,
+             uint64_t record);
 
 /* One of them. */
-struct ran_document toy_document(const struct ran_rows *rows, size_t b);
+struct ran_document toy_document(const struct ran_packed *rows, size_t b);
 
 #endif

@@ -1,15 +1,15 @@
-/* rows.c - windows over documents. See rows.h. */
-#include "model/rows.h"
+/* packed.c - windows over documents. See rows.h. */
+#include "model/packed.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-void ran_rows_clear(struct ran_rows *rows)
+void ran_packed_clear(struct ran_packed *rows)
 {
         rows->B = rows->L = rows->m = rows->places = rows->open = 0;
 }
 
-void ran_rows_release(struct ran_rows *rows)
+void ran_packed_release(struct ran_packed *rows)
 {
         free(rows->ids);
         free(rows->doc);
@@ -23,7 +23,7 @@ void ran_rows_release(struct ran_rows *rows)
         free(rows->win);
         free(rows->windoc);
         free(rows->spelling);
-        *rows = (struct ran_rows){0};
+        *rows = (struct ran_packed){0};
 }
 
 static size_t shortest_window(const struct ran_config *c)
@@ -31,7 +31,7 @@ static size_t shortest_window(const struct ran_config *c)
         return c->min_window < c->window ? c->min_window : c->window;
 }
 
-size_t ran_windows(const struct ran_config *c, size_t n, size_t open)
+size_t ran_packed_windows(const struct ran_config *c, size_t n, size_t open)
 {
         size_t all = n + open, windows = (all - 1) / c->window + 1;
 
@@ -49,16 +49,16 @@ size_t ran_windows(const struct ran_config *c, size_t n, size_t open)
                 rows->array = moved;                                                               \
         } while (0)
 
-int ran_rows_add(struct ran_rows *rows, const struct ran_config *c, const uint32_t *ids, size_t n,
-                 uint64_t record, struct ran_error *err)
+int ran_packed_add(struct ran_packed *rows, const struct ran_config *c, const uint32_t *ids,
+                   size_t n, uint64_t record, struct ran_error *err)
 {
-        return ran_rows_add_after(rows, c, ids, n, record, NULL, err);
+        return ran_packed_add_after(rows, c, ids, n, record, NULL, err);
 }
 
-int ran_rows_add_after(struct ran_rows *rows, const struct ran_config *c, const uint32_t *ids,
-                       size_t n, uint64_t record, struct ran_carry *carry, struct ran_error *err)
+int ran_packed_add_after(struct ran_packed *rows, const struct ran_config *c, const uint32_t *ids,
+                         size_t n, uint64_t record, struct ran_carry *carry, struct ran_error *err)
 {
-        size_t open = carry != NULL ? carry->open : 0, windows = ran_windows(c, n, open);
+        size_t open = carry != NULL ? carry->open : 0, windows = ran_packed_windows(c, n, open);
 
         if (rows->open > 0 || (open > 0 && rows->B > 0))
                 return ran_fail(err, RAN_EINVAL,
@@ -97,7 +97,7 @@ int ran_rows_add_after(struct ran_rows *rows, const struct ran_config *c, const 
         return RAN_OK;
 }
 
-int ran_rows_spell(struct ran_rows *rows, const uint32_t *spelling, struct ran_error *err)
+int ran_packed_spell(struct ran_packed *rows, const uint32_t *spelling, struct ran_error *err)
 {
         size_t at = rows->doc[rows->B - 1] * RAN_SPELLING, end;
 
@@ -108,7 +108,8 @@ int ran_rows_spell(struct ran_rows *rows, const uint32_t *spelling, struct ran_e
         return RAN_OK;
 }
 
-int ran_rows_places(struct ran_rows *rows, const uint32_t *places, size_t n, struct ran_error *err)
+int ran_packed_places(struct ran_packed *rows, const uint32_t *places, size_t n,
+                      struct ran_error *err)
 {
         ROOM(place, rows->places + n);
         for (size_t i = 0; i < n; i++)

@@ -1,4 +1,4 @@
-/* rows.h - documents laid one after another, cut into windows: what an encoder works on.
+/* packed.h - documents laid one after another, cut into windows: what an encoder works on.
  *
  *   tokens   | d0 d0 d0 d0 d0 | d1 d1 d1 | d2 ...      L rows, no padding
  *   windows  |  w0     |  w1  |   w2     | w3 ...      a window lies within one document
@@ -16,12 +16,12 @@
  * first 1 + open rows, the cell and the tokens that were read before, are known, too, and no token
  * here.
  */
-#ifndef RAN_MODEL_ROWS_H
-#define RAN_MODEL_ROWS_H
+#ifndef RAN_MODEL_PACKED_H
+#define RAN_MODEL_PACKED_H
 
 #include "model/carry.h"
 
-struct ran_rows {
+struct ran_packed {
         size_t B, L, m;
         uint32_t *ids;      /* (L) */
         uint32_t *spelling; /* (L, RAN_SPELLING), where the model wants it */
@@ -42,46 +42,47 @@ struct ran_rows {
 };
 
 /* Windows of n tokens, the first of them begun already with `open` more. */
-size_t ran_windows(const struct ran_config *c, size_t n, size_t open);
+size_t ran_packed_windows(const struct ran_config *c, size_t n, size_t open);
 
-void ran_rows_clear(struct ran_rows *rows);
-void ran_rows_release(struct ran_rows *rows);
+void ran_packed_clear(struct ran_packed *rows);
+void ran_packed_release(struct ran_packed *rows);
 /* Appends a document of n >= 1 tokens. `record` identifies it among those of an epoch. */
-int ran_rows_add(struct ran_rows *rows, const struct ran_config *c, const uint32_t *ids, size_t n,
-                 uint64_t record, struct ran_error *err);
+int ran_packed_add(struct ran_packed *rows, const struct ran_config *c, const uint32_t *ids,
+                   size_t n, uint64_t record, struct ran_error *err);
 /* The same for a document that goes on: from what `carry` (NULL: nothing) holds of its earlier
  * tokens, which ran_encode brings up to date. One document at a time may have an open window, and
  * must be the only one then. carry is not owned, and must
  * outlive the backward pass. */
-int ran_rows_add_after(struct ran_rows *rows, const struct ran_config *c, const uint32_t *ids,
-                       size_t n, uint64_t record, struct ran_carry *carry, struct ran_error *err);
+int ran_packed_add_after(struct ran_packed *rows, const struct ran_config *c, const uint32_t *ids,
+                         size_t n, uint64_t record, struct ran_carry *carry, struct ran_error *err);
 
 /* Gives the document that was added last its spelling (n, RAN_SPELLING). */
-int ran_rows_spell(struct ran_rows *rows, const uint32_t *spelling, struct ran_error *err);
+int ran_packed_spell(struct ran_packed *rows, const uint32_t *spelling, struct ran_error *err);
 /* Gives the document that was added last its places: indices of its tokens, ascending. */
-int ran_rows_places(struct ran_rows *rows, const uint32_t *places, size_t n, struct ran_error *err);
+int ran_packed_places(struct ran_packed *rows, const uint32_t *places, size_t n,
+                      struct ran_error *err);
 
 /* First row of window i, its cell. */
-static inline size_t ran_row(const struct ran_rows *rows, size_t i)
+static inline size_t ran_packed_row(const struct ran_packed *rows, size_t i)
 {
         return rows->win[i] + i + (i > 0 ? rows->open : 0);
 }
 
 /* Earlier states of document b: those before the state that it begins with. As they were when the
  * document was added: ran_encode adds to its carry. */
-static inline size_t ran_earlier(const struct ran_rows *rows, size_t b)
+static inline size_t ran_packed_earlier(const struct ran_packed *rows, size_t b)
 {
         return rows->key[b + 1] - rows->key[b] - (rows->docwin[b + 1] - rows->docwin[b] + 1);
 }
 
 /* Whether document b goes on from what was read before. */
-static inline bool ran_goes_on(const struct ran_rows *rows, size_t b)
+static inline bool ran_packed_continues(const struct ran_packed *rows, size_t b)
 {
-        return ran_earlier(rows, b) > 0 || rows->open > 0;
+        return ran_packed_earlier(rows, b) > 0 || rows->open > 0;
 }
 
 /* The state that window i begins with; the next one is the state it leaves. */
-static inline size_t ran_state_before(const struct ran_rows *rows, size_t i)
+static inline size_t ran_packed_state_before(const struct ran_packed *rows, size_t i)
 {
         return i + rows->windoc[i];
 }
