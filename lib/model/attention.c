@@ -10,20 +10,20 @@
 #include <string.h>
 
 /* How many rows, from the first on, the query of row r sees. */
-static size_t sees(const struct ran_heads *x, size_t r)
+static size_t sees(const struct ran_attention_heads *x, size_t r)
 {
         if (x->mask == RAN_MASK_NONE || r == 0)
                 return x->n;
         return r < x->sources + 1 ? x->sources + 1 : r + 1;
 }
 
-static float scale_of(const struct ran_heads *x)
+static float scale_of(const struct ran_attention_heads *x)
 {
         return (float)(1.0 / sqrt((double)x->d));
 }
 
-void ran_attention_weights(float *score, const struct ran_heads *x, size_t j, size_t first,
-                           size_t end)
+void ran_attention_weights(float *score, const struct ran_attention_heads *x, size_t j,
+                           size_t first, size_t end)
 {
         const float *q = x->qkv + j * x->d, *k = q + x->E;
         size_t ld = 3 * x->E;
@@ -37,7 +37,7 @@ void ran_attention_weights(float *score, const struct ran_heads *x, size_t j, si
         }
 }
 
-void ran_attention(const struct ran_heads *x, size_t first, size_t end, float *score)
+void ran_attention(const struct ran_attention_heads *x, size_t first, size_t end, float *score)
 {
         size_t ld = 3 * x->E;
 
@@ -52,8 +52,8 @@ void ran_attention(const struct ran_heads *x, size_t first, size_t end, float *s
 
 /* With P the probabilities: dV = P^T dA, dP = dA V^T, dS = scale P (dP - rowsum(dP P)),
  * dQ = dS K, dK = dS^T Q. */
-void ran_attention_bwd(float *dqkv, const float *da, const struct ran_heads *x, size_t first,
-                       size_t end, bool add, float *score)
+void ran_attention_bwd(float *dqkv, const float *da, const struct ran_attention_heads *x,
+                       size_t first, size_t end, bool add, float *score)
 {
         size_t ld = 3 * x->E, n = x->n, rows = end - first;
         float *dscore = score + n * n;

@@ -71,7 +71,7 @@ const struct ran_encoder *ran_encoder_of(const struct ran_config *c)
         return encoders[c->encoder];
 }
 
-void ran_embed(struct ran_workspace *w, const struct ran_params *p)
+void ran_encode_embed(struct ran_workspace *w, const struct ran_params *p)
 {
         ran_phase = RAN_PHASE_EMBEDDING;
         each_block(w, p, w->x[0], embed);
@@ -85,7 +85,7 @@ static void drop_embedding(struct ran_workspace *w, float *x)
 
 void ran_encode(struct ran_workspace *w, const struct ran_params *p)
 {
-        ran_embed(w, p);
+        ran_encode_embed(w, p);
         drop_embedding(w, w->x[0]);
         ran_encoder_of(w->c)->forward(w, p);
 }

@@ -27,7 +27,7 @@ extern const struct ran_encoder ran_recurrent, ran_contextualizer, ran_transform
 const struct ran_encoder *ran_encoder_of(const struct ran_config *c);
 
 /* Fills w->x[0] with the rows of the tokens: the first part of ran_encode. */
-void ran_embed(struct ran_workspace *w, const struct ran_params *p);
+void ran_encode_embed(struct ran_workspace *w, const struct ran_params *p);
 /* Encodes w->rows (after ran_workspace_fit): leaves the output (L, D) in w->x[N] and all cells in
  * w->cells. Ids must be below V. */
 void ran_encode(struct ran_workspace *w, const struct ran_params *p);

@@ -80,7 +80,7 @@ static void return_home(struct ran_explainer *e)
 {
         if (!e->away)
                 return;
-        ran_embed(&e->work, &e->m->params);
+        ran_encode_embed(&e->work, &e->m->params);
         e->work.wide_share = 1;
         forward(e);
         e->away = false;
@@ -204,7 +204,7 @@ static void go(struct ran_explainer *e, double u)
 {
         struct ran_workspace *w = &e->work;
 
-        ran_embed(w, &e->m->params);
+        ran_encode_embed(w, &e->m->params);
         for (size_t t = 0; t < e->rows.L; t++) {
                 float *x = w->x[0] + t * w->D;
                 const struct place place = place_of(w, x, u);
@@ -236,7 +236,7 @@ static void gain(struct ran_explainer *e, size_t row, double u, double share, do
 {
         struct ran_workspace *w = &e->work;
 
-        ran_embed(w, &e->m->params); /* no backward pass reads it any more */
+        ran_encode_embed(w, &e->m->params); /* no backward pass reads it any more */
         for (size_t t = 0; t < e->rows.L; t++) {
                 const float *x = w->x[0] + t * w->D;
 

@@ -77,7 +77,7 @@ static void join_cells(struct ran_workspace *w, const struct ran_params *p)
                        w->cells[w->c->layers - 1].G + (rows->docwin[b + 1] + b) * D,
                        D * sizeof(float));
         ran_linear(w->pool, h->head_pre, D, h->pooled, D, q->pool_w, q->pool_b, B, D, D);
-        ran_phi(w, h->head, h->head_pre, B * D);
+        ran_window_activation(w, h->head, h->head_pre, B * D);
         if (w->U > 0) {
                 ran_linear(w->pool, h->head_glu, 2 * D, h->last, D, q->gpc_value_w, q->gpc_value_b,
                            B, D, 2 * D);
@@ -150,7 +150,7 @@ static void join_cells_bwd(struct ran_workspace *w, const struct ran_params *p,
                 ran_linear_bwd(w->pool, w->dlast, D, false, dq->gpc, NULL, h->dhead, D, h->last, D,
                                q->gpc, B, D, D);
         }
-        ran_phi_bwd(w, h->dhead, h->head_pre, h->dhead, B * D);
+        ran_window_activation_bwd(w, h->dhead, h->head_pre, h->dhead, B * D);
         ran_linear_bwd(w->pool, h->dpooled, D, false, dq->pool_w, dq->pool_b, h->dhead, D,
                        h->pooled, D, q->pool_w, B, D, D);
 }

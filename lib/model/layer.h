@@ -40,7 +40,7 @@
 #define RAN_SN_EPS 1e-7
 
 /* A layer at work. */
-struct ran_pass {
+struct ran_layer_pass {
         struct ran_workspace *w;
         const struct ran_layer_params *p;
         struct ran_layer_params *dp; /* gradients, or NULL */
@@ -54,11 +54,11 @@ struct ran_pass {
         bool known; /* the cells are all known already: see above */
 };
 
-struct ran_pass ran_pass_of(struct ran_workspace *w, const struct ran_layer_params *p,
-                            struct ran_layer_params *dp, size_t l, size_t chunk);
+struct ran_layer_pass ran_layer_pass_of(struct ran_workspace *w, const struct ran_layer_params *p,
+                                        struct ran_layer_params *dp, size_t l, size_t chunk);
 
 /* A window as the stages see it. */
-struct ran_view {
+struct ran_window_view {
         size_t i;     /* its number */
         size_t b;     /* its document */
         size_t t, n;  /* its first token; its rows */
@@ -67,65 +67,66 @@ struct ran_view {
         size_t state; /* the state that it begins with */
         size_t at;    /* its first row among those of its document: what dropout counts */
 };
-struct ran_view ran_view_of(const struct ran_pass *s, size_t i);
+struct ran_window_view ran_window_view_of(const struct ran_layer_pass *s, size_t i);
 /* Dropout, or its adjoint, on the rows [from, end) of a window; x is row 0. */
-void ran_drop_rows(const struct ran_pass *s, const struct ran_view *v, int site, size_t from,
-                   size_t end, float *x);
+void ran_window_dropout(const struct ran_layer_pass *s, const struct ran_window_view *v, int site,
+                        size_t from, size_t end, float *x);
 
 /* Adds the shares that the chunk's windows have of a norm's gradients to dw and db, in order, and
  * clears them. They lie in rows part and part + 1 of the six that a window has in adj.part. */
-void ran_sum_parts(struct ran_pass *s, int part, float *dw, float *db);
+void ran_window_sum_parts(struct ran_layer_pass *s, int part, float *dw, float *db);
 
 /* Whether window i is left open for more tokens, when a carried document is scored. */
-bool ran_stays_open(const struct ran_workspace *w, size_t i);
+bool ran_window_stays_open(const struct ran_workspace *w, size_t i);
 
-void ran_window_project(struct ran_pass *s);
-void ran_window_finish(struct ran_pass *s);
-void ran_window_finish_bwd(struct ran_pass *s);
-void ran_window_project_bwd(struct ran_pass *s);
+void ran_window_project(struct ran_layer_pass *s);
+void ran_window_finish(struct ran_layer_pass *s);
+void ran_window_finish_bwd(struct ran_layer_pass *s);
+void ran_window_project_bwd(struct ran_layer_pass *s);
 
 /* First cells G_0 of all documents, equation (1), and the adjoint, which leaves in w->dlast that of
  * the last cells below. below: the cells of the layer below, or NULL for 0. */
-void ran_first_cells(struct ran_pass *s, const struct ran_cells *below);
-void ran_first_cells_bwd(struct ran_pass *s);
-void ran_scan(struct ran_pass *s);
-void ran_scan_bwd(struct ran_pass *s);
+void ran_scan_first_cells(struct ran_layer_pass *s, const struct ran_cells *below);
+void ran_scan_first_cells_bwd(struct ran_layer_pass *s);
+void ran_scan(struct ran_layer_pass *s);
+void ran_scan_bwd(struct ran_layer_pass *s);
 /* Gradients of the update gate, once the first chunk is through ran_scan_bwd. */
-void ran_scan_weights_bwd(struct ran_pass *s);
+void ran_scan_weights_bwd(struct ran_layer_pass *s);
 
 /* The states' keys and values, once the last chunk is through the scan; then the tokens of a chunk.
  */
-void ran_review_states(struct ran_pass *s);
-void ran_review(struct ran_pass *s);
+void ran_review_states(struct ran_layer_pass *s);
+void ran_review(struct ran_layer_pass *s);
 /* Adjoints: of a chunk's rows (w->dx to w->dy, adding to dkey and dvalue), then of the states
  * (adding to dG). */
-void ran_review_bwd(struct ran_pass *s);
-void ran_review_states_bwd(struct ran_pass *s);
+void ran_review_bwd(struct ran_layer_pass *s);
+void ran_review_states_bwd(struct ran_layer_pass *s);
 
 /* A window's rows, the cell first, for attention over all heads. The cell sees all rows and all
  * rows see the cell; among tokens the mask decides. As segments never go back to source, what a row
  * sees always is a run of rows from the first on. */
-struct ran_heads {
+struct ran_attention_heads {
         const float *qkv; /* (n, 3E) */
         float *a;         /* (n, E): heads side by side */
         size_t n, E, h, d;
         int mask;
         size_t sources; /* under the prefix mask: how many of the tokens are source */
 };
-struct ran_heads ran_heads_of(const struct ran_pass *s, const struct ran_view *v);
+struct ran_attention_heads ran_attention_heads_of(const struct ran_layer_pass *s,
+                                                  const struct ran_window_view *v);
 /* a = softmax(q k^T / sqrt(d)) v for the queries [first, end). score holds n x n floats. */
-void ran_attention(const struct ran_heads *x, size_t first, size_t end, float *score);
+void ran_attention(const struct ran_attention_heads *x, size_t first, size_t end, float *score);
 /* score (end - first, n) = softmax(q k^T / sqrt(d)), the weights of head j; what is masked is 0. */
-void ran_attention_weights(float *score, const struct ran_heads *x, size_t j, size_t first,
-                           size_t end);
+void ran_attention_weights(float *score, const struct ran_attention_heads *x, size_t j,
+                           size_t first, size_t end);
 /* Adjoint of the queries [first, end): of their q, and of all k and v; dqkv (n, 3E), or += with
  * add. score holds 2 n x n floats. */
-void ran_attention_bwd(float *dqkv, const float *da, const struct ran_heads *x, size_t first,
-                       size_t end, bool add, float *score);
+void ran_attention_bwd(float *dqkv, const float *da, const struct ran_attention_heads *x,
+                       size_t first, size_t end, bool add, float *score);
 
 /* φ: SiLU in a gated cell, the identity in a plain one. */
-void ran_phi(const struct ran_workspace *w, float *y, const float *x, size_t n);
-void ran_phi_bwd(const struct ran_workspace *w, float *dx, const float *x, const float *dy,
-                 size_t n);
+void ran_window_activation(const struct ran_workspace *w, float *y, const float *x, size_t n);
+void ran_window_activation_bwd(const struct ran_workspace *w, float *dx, const float *x,
+                               const float *dy, size_t n);
 
 #endif

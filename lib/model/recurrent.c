@@ -154,12 +154,12 @@ static size_t closed_windows(const struct ran_workspace *w, size_t b)
         const struct ran_packed *rows = w->rows;
         size_t m = rows->docwin[b + 1] - rows->docwin[b];
 
-        return ran_stays_open(w, rows->docwin[b + 1] - 1) ? m - 1 : m;
+        return ran_window_stays_open(w, rows->docwin[b + 1] - 1) ? m - 1 : m;
 }
 
 /* A layer's cell, keys and values, once all its chunks are done; s is the last of them. Room was
  * made by ran_workspace_fit. */
-static void keep(const struct ran_pass *s, size_t b)
+static void keep(const struct ran_layer_pass *s, size_t b)
 {
         const struct ran_workspace *w = s->w;
         const struct ran_packed *rows = w->rows;
@@ -178,7 +178,7 @@ static void keep(const struct ran_pass *s, size_t b)
                 memset(carry->key[s->l] + earlier * D, 0, closed * D * sizeof(float));
                 memset(carry->value[s->l] + earlier * D, 0, closed * D * sizeof(float));
         }
-        if (!ran_stays_open(w, last))
+        if (!ran_window_stays_open(w, last))
                 return;
         memcpy(carry->qkv[s->l], s->act->qkv + r * 3 * w->E,
                (ran_packed_row(rows, last + 1) - ran_packed_row(rows, last)) * 3 * w->E *
@@ -194,7 +194,7 @@ static void advance(const struct ran_workspace *w, size_t b)
 
         carry->tokens += rows->doc[b + 1] - rows->doc[b];
         carry->states += closed_windows(w, b);
-        carry->open = ran_stays_open(w, last)
+        carry->open = ran_window_stays_open(w, last)
                               ? ran_packed_row(rows, last + 1) - ran_packed_row(rows, last) - 1
                               : 0;
 }
@@ -217,7 +217,7 @@ static void shape(const struct ran_config *c, struct ran_look_shape *s)
 /* The windows of a chunk; rows count in the one document there is. */
 static void look_at_windows(void *arg, size_t at, float *score)
 {
-        const struct ran_pass *s = arg;
+        const struct ran_layer_pass *s = arg;
         struct ran_look *k = &s->w->watch->look[at];
         size_t head, heads, from, to;
         float share = ran_look_heads(k, s->w->h, &head, &heads);
@@ -225,8 +225,8 @@ static void look_at_windows(void *arg, size_t at, float *score)
         if (!ran_looks_at(k, RAN_LOOK_HEADS, s->l))
                 return;
         for (size_t i = s->from; i < s->to; i++) {
-                struct ran_view v = ran_view_of(s, i);
-                struct ran_heads x = ran_heads_of(s, &v);
+                struct ran_window_view v = ran_window_view_of(s, i);
+                struct ran_attention_heads x = ran_attention_heads_of(s, &v);
 
                 if (!ran_look_queries(k, v.at, v.n, &from, &to))
                         continue;
@@ -244,9 +244,9 @@ static void look_at_windows(void *arg, size_t at, float *score)
 /* A chunk's scan is the work of one thread a document. What another chunk needs does not wait for
  * it. */
 struct beside {
-        struct ran_pass *scanned, *other; /* other NULL: there is none */
-        void (*scan)(struct ran_pass *s);
-        void (*work)(struct ran_pass *s);
+        struct ran_layer_pass *scanned, *other; /* other NULL: there is none */
+        void (*scan)(struct ran_layer_pass *s);
+        void (*work)(struct ran_layer_pass *s);
 };
 
 static void run_beside(void *arg, size_t i)
@@ -268,15 +268,16 @@ static void scan_beside(struct beside k)
 
 static void encode_layer(struct ran_workspace *w, const struct ran_layer_params *p, size_t l)
 {
-        struct ran_pass s = ran_pass_of(w, p, NULL, l, 0);
+        struct ran_layer_pass s = ran_layer_pass_of(w, p, NULL, l, 0);
 
         /* Under a mask the last cell of the layer below has seen what this layer's first must not.
          */
-        ran_first_cells(&s, l > 0 && w->c->mask == RAN_MASK_NONE ? &w->cells[l - 1] : NULL);
+        ran_scan_first_cells(&s, l > 0 && w->c->mask == RAN_MASK_NONE ? &w->cells[l - 1] : NULL);
         ran_window_project(&s);
         for (size_t chunk = 0; chunk < w->chunks; chunk++) {
                 bool last = chunk + 1 == w->chunks;
-                struct ran_pass next = ran_pass_of(w, p, NULL, l, last ? chunk : chunk + 1);
+                struct ran_layer_pass next =
+                        ran_layer_pass_of(w, p, NULL, l, last ? chunk : chunk + 1);
 
                 scan_beside((struct beside){&s, last ? NULL : &next, ran_scan, ran_window_project});
                 ran_window_finish(&s);
@@ -286,7 +287,7 @@ static void encode_layer(struct ran_workspace *w, const struct ran_layer_params 
         }
         ran_review_states(&s);
         for (size_t chunk = 0; chunk < w->chunks; chunk++) {
-                s = ran_pass_of(w, p, NULL, l, chunk);
+                s = ran_layer_pass_of(w, p, NULL, l, chunk);
                 ran_review(&s);
         }
         for (size_t b = 0; b < w->rows->B; b++)
@@ -321,7 +322,7 @@ static void clear_adjoints(struct ran_workspace *w)
 }
 
 /* A chunk that was not kept, up to its review. */
-static void restore(struct ran_pass *s)
+static void restore(struct ran_layer_pass *s)
 {
         s->known = true;
         ran_window_project(s);
@@ -331,10 +332,10 @@ static void restore(struct ran_pass *s)
 static void encode_layer_bwd(struct ran_workspace *w, const struct ran_layer_params *p,
                              struct ran_layer_params *dp, size_t l)
 {
-        struct ran_pass s;
+        struct ran_layer_pass s;
         clear_adjoints(w);
         for (size_t chunk = 0; chunk < w->chunks; chunk++) {
-                s = ran_pass_of(w, p, dp, l, chunk);
+                s = ran_layer_pass_of(w, p, dp, l, chunk);
                 if (!w->keeps)
                         ran_review(&s);
                 ran_review_bwd(&s);
@@ -343,7 +344,8 @@ static void encode_layer_bwd(struct ran_workspace *w, const struct ran_layer_par
         if (!w->keeps)
                 restore(&s);
         for (size_t chunk = w->chunks; chunk-- > 0;) {
-                struct ran_pass next = ran_pass_of(w, p, dp, l, chunk > 0 ? chunk - 1 : 0);
+                struct ran_layer_pass next =
+                        ran_layer_pass_of(w, p, dp, l, chunk > 0 ? chunk - 1 : 0);
 
                 ran_window_finish_bwd(&s);
                 scan_beside((struct beside){&s, chunk > 0 && !w->keeps ? &next : NULL, ran_scan_bwd,
@@ -353,7 +355,7 @@ static void encode_layer_bwd(struct ran_workspace *w, const struct ran_layer_par
                         s = next;
         }
         ran_scan_weights_bwd(&s);
-        ran_first_cells_bwd(&s);
+        ran_scan_first_cells_bwd(&s);
         if (w->c->mask != RAN_MASK_NONE)
                 memset(w->dlast, 0, w->rows->B * w->D * sizeof(float)); /* there was no such cell */
 }

@@ -19,7 +19,7 @@ struct look {
         size_t first, pure; /* the document's first window; how many hold source tokens only */
 };
 
-static struct look look_of(const struct ran_pass *s, size_t b)
+static struct look look_of(const struct ran_layer_pass *s, size_t b)
 {
         const struct ran_packed *rows = s->w->rows;
         size_t from = rows->doc[b] > s->t0 ? rows->doc[b] : s->t0;
@@ -36,13 +36,13 @@ static struct look look_of(const struct ran_pass *s, size_t b)
 
         while (k.first + k.pure < rows->docwin[b + 1] &&
                rows->win[k.first + k.pure + 1] <= rows->doc[b] + rows->sources[b] &&
-               !ran_stays_open(s->w, k.first + k.pure))
+               !ran_window_stays_open(s->w, k.first + k.pure))
                 k.pure++;
         return k;
 }
 
 /* How many of the document's states the tokens of window i see. */
-static size_t sees(const struct ran_pass *s, const struct look *k, size_t i)
+static size_t sees(const struct ran_layer_pass *s, const struct look *k, size_t i)
 {
         size_t before = i - k->first;
 
@@ -54,7 +54,7 @@ static size_t sees(const struct ran_pass *s, const struct look *k, size_t i)
 /* ---- states --------------------------------------------------------------------------------- */
 
 /* Keys and values of a document's states, behind those that were carried. */
-static void document_states(struct ran_pass *s, size_t b)
+static void document_states(struct ran_layer_pass *s, size_t b)
 {
         struct ran_workspace *w = s->w;
         const struct ran_packed *rows = w->rows;
@@ -68,12 +68,12 @@ static void document_states(struct ran_pass *s, size_t b)
         }
         key += earlier;
         for (size_t r = rows->docwin[b] + b; r <= rows->docwin[b + 1] + b; r++, key++) {
-                ran_phi(w, c->key + key * D, c->kv_pre + r * 2 * D, D);
-                ran_phi(w, c->value + key * D, c->kv_pre + r * 2 * D + D, D);
+                ran_window_activation(w, c->key + key * D, c->kv_pre + r * 2 * D, D);
+                ran_window_activation(w, c->value + key * D, c->kv_pre + r * 2 * D + D, D);
         }
 }
 
-void ran_review_states(struct ran_pass *s)
+void ran_review_states(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
         struct ran_cells *c = s->cells;
@@ -88,7 +88,7 @@ void ran_review_states(struct ran_pass *s)
                 document_states(s, b);
 }
 
-void ran_review_states_bwd(struct ran_pass *s)
+void ran_review_states_bwd(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
         struct ran_cells *c = s->cells;
@@ -103,9 +103,10 @@ void ran_review_states_bwd(struct ran_pass *s)
                 for (; r <= w->rows->docwin[b + 1] + b; r++, key++) {
                         float *d = w->adj.dkv_pre + r * 2 * D;
 
-                        ran_phi_bwd(w, d, c->kv_pre + r * 2 * D, w->adj.dkey + key * D, D);
-                        ran_phi_bwd(w, d + D, c->kv_pre + r * 2 * D + D, w->adj.dvalue + key * D,
-                                    D);
+                        ran_window_activation_bwd(w, d, c->kv_pre + r * 2 * D,
+                                                  w->adj.dkey + key * D, D);
+                        ran_window_activation_bwd(w, d + D, c->kv_pre + r * 2 * D + D,
+                                                  w->adj.dvalue + key * D, D);
                 }
         }
         ran_linear_bwd(w->pool, w->adj.dG, D, true, s->dp->review_k_w, s->dp->review_k_b,
@@ -116,7 +117,7 @@ void ran_review_states_bwd(struct ran_pass *s)
 
 /* A document at work, for tasks of a window each. */
 struct task {
-        struct ran_pass *s;
+        struct ran_layer_pass *s;
         struct look k;
 };
 
@@ -173,7 +174,7 @@ static void online_softmax_bwd(void *arg, size_t i, float *scratch)
 /* w->score (n, states) = the weights that a document's tokens give to its states */
 static void weigh(struct task *task)
 {
-        struct ran_pass *s = task->s;
+        struct ran_layer_pass *s = task->s;
         struct ran_workspace *w = s->w;
         const struct look *k = &task->k;
 
@@ -201,7 +202,7 @@ static void show(void *arg, size_t at, float *scratch)
                              1.0f);
 }
 
-static void look_back(struct ran_pass *s, size_t b)
+static void look_back(struct ran_layer_pass *s, size_t b)
 {
         struct ran_workspace *w = s->w;
         struct task task = {s, look_of(s, b)};
@@ -223,7 +224,7 @@ static void look_back(struct ran_pass *s, size_t b)
 }
 
 /* Adds to the document's dkey and dvalue; dreview_q overwritten. */
-static void look_back_bwd(struct ran_pass *s, size_t b)
+static void look_back_bwd(struct ran_layer_pass *s, size_t b)
 {
         struct ran_workspace *w = s->w;
         struct task task = {s, look_of(s, b)};
@@ -249,7 +250,7 @@ static void look_back_bwd(struct ran_pass *s, size_t b)
 
 /* ---- token rows ----------------------------------------------------------------------------- */
 
-static void drop_tokens(const struct ran_pass *s, size_t i, float *x)
+static void drop_tokens(const struct ran_layer_pass *s, size_t i, float *x)
 {
         const struct ran_workspace *w = s->w;
         const struct ran_packed *rows = w->rows;
@@ -261,25 +262,26 @@ static void drop_tokens(const struct ran_pass *s, size_t i, float *x)
 
 static void activate(void *arg, size_t i, float *scratch)
 {
-        struct ran_pass *s = arg;
+        struct ran_layer_pass *s = arg;
         struct ran_workspace *w = s->w;
         size_t t = w->rows->win[i] - s->t0, n = w->rows->win[i + 1] - w->rows->win[i];
 
         (void)scratch;
-        ran_phi(w, s->act->review_q + t * w->D, s->act->review_pre + t * w->D, n * w->D);
+        ran_window_activation(w, s->act->review_q + t * w->D, s->act->review_pre + t * w->D,
+                              n * w->D);
 }
 
 /* Gated: LN_rev(phi(Linear_o(R)) + GLU_rev(q)). Without review: LN_rev(Y). */
 static void finish(void *arg, size_t i, float *scratch)
 {
-        struct ran_pass *s = arg;
+        struct ran_layer_pass *s = arg;
         struct ran_workspace *w = s->w;
         size_t D = w->D, t = w->rows->win[i] - s->t0, n = w->rows->win[i + 1] - w->rows->win[i];
         float *x = s->act->review_sum + t * D;
 
         (void)scratch;
         if (w->c->review) {
-                ran_phi(w, x, s->act->review_o + t * D, n * D);
+                ran_window_activation(w, x, s->act->review_o + t * D, n * D);
                 drop_tokens(s, i, x);
                 for (size_t r = 0; r < n; r++) {
                         const float *glu = s->act->review_glu + (t + r) * 2 * D;
@@ -295,7 +297,7 @@ static void finish(void *arg, size_t i, float *scratch)
 
 static void finish_bwd(void *arg, size_t i, float *scratch)
 {
-        struct ran_pass *s = arg;
+        struct ran_layer_pass *s = arg;
         struct ran_workspace *w = s->w;
         size_t D = w->D, t = w->rows->win[i] - s->t0, n = w->rows->win[i + 1] - w->rows->win[i];
         float *part = w->adj.part + i * 6 * D, *d = w->adj.dreview_sum + t * D;
@@ -315,23 +317,23 @@ static void finish_bwd(void *arg, size_t i, float *scratch)
                 ran_simd->glu_bwd(dglu, dglu + D, d + r * D, glu, glu + D, D);
         }
         drop_tokens(s, i, d);
-        ran_phi_bwd(w, w->adj.dreview_o + t * D, s->act->review_o + t * D, d, n * D);
+        ran_window_activation_bwd(w, w->adj.dreview_o + t * D, s->act->review_o + t * D, d, n * D);
 }
 
 static void deactivate(void *arg, size_t i, float *scratch)
 {
-        struct ran_pass *s = arg;
+        struct ran_layer_pass *s = arg;
         struct ran_workspace *w = s->w;
         size_t t = w->rows->win[i] - s->t0, n = w->rows->win[i + 1] - w->rows->win[i];
         float *dq = w->adj.dreview_q + t * w->D;
 
         (void)scratch;
-        ran_phi_bwd(w, dq, s->act->review_pre + t * w->D, dq, n * w->D);
+        ran_window_activation_bwd(w, dq, s->act->review_pre + t * w->D, dq, n * w->D);
 }
 
 /* ---- a chunk -------------------------------------------------------------------------------- */
 
-static void each_document(struct ran_pass *s, void (*fn)(struct ran_pass *s, size_t b))
+static void each_document(struct ran_layer_pass *s, void (*fn)(struct ran_layer_pass *s, size_t b))
 {
         const struct ran_packed *rows = s->w->rows;
 
@@ -339,7 +341,7 @@ static void each_document(struct ran_pass *s, void (*fn)(struct ran_pass *s, siz
                 fn(s, b);
 }
 
-void ran_review(struct ran_pass *s)
+void ran_review(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
         const struct ran_layer_params *p = s->p;
@@ -367,7 +369,7 @@ void ran_review(struct ran_pass *s)
         ran_workspace_each(w, s->from, s->to, finish, s);
 }
 
-void ran_review_bwd(struct ran_pass *s)
+void ran_review_bwd(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
         const struct ran_layer_params *p = s->p;
@@ -379,7 +381,7 @@ void ran_review_bwd(struct ran_pass *s)
         ran_phase = RAN_PHASE_REVIEW;
         if (w->U > 0 || !w->c->review) {
                 ran_workspace_each(w, s->from, s->to, finish_bwd, s);
-                ran_sum_parts(s, 0, dp->review_norm_w, dp->review_norm_b);
+                ran_window_sum_parts(s, 0, dp->review_norm_w, dp->review_norm_b);
         }
         if (!w->c->review)
                 return;

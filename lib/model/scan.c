@@ -9,27 +9,28 @@
 
 #include <string.h>
 
-static void drop_cell(const struct ran_pass *s, const struct ran_view *v, int site, float *x)
+static void drop_cell(const struct ran_layer_pass *s, const struct ran_window_view *v, int site,
+                      float *x)
 {
-        ran_drop_rows(s, v, site, 0, 1, x);
+        ran_window_dropout(s, v, site, 0, 1, x);
 }
 
 /* Runs fn for each document that has windows in the chunk. */
-static void each_document(struct ran_pass *s, void (*fn)(void *arg, size_t b, float *scratch))
+static void each_document(struct ran_layer_pass *s, void (*fn)(void *arg, size_t b, float *scratch))
 {
         const struct ran_packed *rows = s->w->rows;
 
         ran_workspace_each_aside(s->w, rows->windoc[s->from], rows->windoc[s->to - 1] + 1, fn, s);
 }
 
-static size_t first_window(const struct ran_pass *s, size_t b)
+static size_t first_window(const struct ran_layer_pass *s, size_t b)
 {
         size_t i = s->w->rows->docwin[b];
 
         return i > s->from ? i : s->from;
 }
 
-static size_t end_window(const struct ran_pass *s, size_t b)
+static size_t end_window(const struct ran_layer_pass *s, size_t b)
 {
         size_t i = s->w->rows->docwin[b + 1];
 
@@ -38,7 +39,7 @@ static size_t end_window(const struct ran_pass *s, size_t b)
 
 /* ---- forward -------------------------------------------------------------------------------- */
 
-void ran_first_cells(struct ran_pass *s, const struct ran_cells *below)
+void ran_scan_first_cells(struct ran_layer_pass *s, const struct ran_cells *below)
 {
         struct ran_workspace *w = s->w;
         const struct ran_packed *rows = w->rows;
@@ -53,7 +54,7 @@ void ran_first_cells(struct ran_pass *s, const struct ran_cells *below)
                 else
                         memset(c->below + b * D, 0, D * sizeof *c->below);
         ran_linear(w->pool, c->first_pre, D, c->below, D, s->p->gpc, NULL, rows->B, D, D);
-        ran_phi(w, c->first, c->first_pre, rows->B * D);
+        ran_window_activation(w, c->first, c->first_pre, rows->B * D);
         for (size_t b = 0; b < rows->B; b++) {
                 float *G = c->G + (rows->docwin[b] + b) * D;
 
@@ -65,7 +66,7 @@ void ran_first_cells(struct ran_pass *s, const struct ran_cells *below)
 }
 
 /* q, k, v and gates of a cell that the large product could not know. */
-static void project(struct ran_pass *s, const struct ran_view *v)
+static void project(struct ran_layer_pass *s, const struct ran_window_view *v)
 {
         struct ran_workspace *w = s->w;
         float *z = s->act->z + v->r * w->D, *pre = s->act->pre + v->r * w->F;
@@ -74,11 +75,12 @@ static void project(struct ran_pass *s, const struct ran_view *v)
                        s->p->input_norm_w, s->p->input_norm_b, RAN_LN_EPS, 1, w->D);
         drop_cell(s, v, RAN_DROP_INPUT, z);
         ran_linear(NULL, pre, w->F, z, w->D, s->p->q_w, s->p->q_b, 1, w->D, w->F);
-        ran_phi(w, s->act->qkv + v->r * 3 * w->E, pre, 3 * w->E); /* position 0: nothing rotates */
+        ran_window_activation(w, s->act->qkv + v->r * 3 * w->E, pre,
+                              3 * w->E); /* position 0: nothing rotates */
 }
 
 /* Equations (2) to (6) for the cell. g: D floats of scratch. */
-static void update(struct ran_pass *s, const struct ran_view *v, float *g)
+static void update(struct ran_layer_pass *s, const struct ran_window_view *v, float *g)
 {
         struct ran_workspace *w = s->w;
         struct ran_cells *c = s->cells;
@@ -87,7 +89,7 @@ static void update(struct ran_pass *s, const struct ran_view *v, float *g)
         const float *G = c->G + v->state * D, *glu = s->act->pre + v->r * w->F + 3 * w->E;
 
         ran_linear(NULL, o, D, s->act->a + v->r * w->E, w->E, s->p->out_w, s->p->out_b, 1, w->E, D);
-        ran_phi(w, p, o, D);
+        ran_window_activation(w, p, o, D);
         drop_cell(s, v, RAN_DROP_ATTENTION, p);
         if (w->U > 0) {
                 ran_simd->glu_add(p, glu, glu + D, D);
@@ -112,15 +114,15 @@ static void update(struct ran_pass *s, const struct ran_view *v, float *g)
 
 static void scan(void *arg, size_t b, float *scratch)
 {
-        struct ran_pass *s = arg;
+        struct ran_layer_pass *s = arg;
 
         for (size_t i = first_window(s, b); i < end_window(s, b); i++) {
-                struct ran_view v = ran_view_of(s, i);
-                struct ran_heads x = ran_heads_of(s, &v);
+                struct ran_window_view v = ran_window_view_of(s, i);
+                struct ran_attention_heads x = ran_attention_heads_of(s, &v);
 
                 if (i != s->w->rows->docwin[b])
                         project(s, &v);
-                if (ran_stays_open(s->w, i)) { /* the cell is for those who come after */
+                if (ran_window_stays_open(s->w, i)) { /* the cell is for those who come after */
                         memset(s->cells->G + (v.state + 1) * s->w->D, 0, s->w->D * sizeof(float));
                         continue;
                 }
@@ -129,7 +131,7 @@ static void scan(void *arg, size_t b, float *scratch)
         }
 }
 
-void ran_scan(struct ran_pass *s)
+void ran_scan(struct ran_layer_pass *s)
 {
         ran_phase = RAN_PHASE_SCAN;
         each_document(s, scan);
@@ -142,7 +144,7 @@ enum { PART_UPDATE = 0, PART_OUTPUT = 2, PART_INPUT = 4 };
 
 /* Equations (6) to (2): from dG of the state after to dp, d_o and the gates of the cell's row, and
  * the share of G_{i-1} that goes past the window. d: D floats of scratch. */
-static void update_bwd(struct ran_pass *s, const struct ran_view *v, float *d)
+static void update_bwd(struct ran_layer_pass *s, const struct ran_window_view *v, float *d)
 {
         struct ran_workspace *w = s->w;
         struct ran_cells *c = s->cells;
@@ -172,17 +174,18 @@ static void update_bwd(struct ran_pass *s, const struct ran_view *v, float *d)
                 ran_simd->glu_bwd(dglu, dglu + D, dp, glu, glu + D, D);
         }
         drop_cell(s, v, RAN_DROP_ATTENTION, dp);
-        ran_phi_bwd(w, w->adj.d_o + v->r * D, s->act->o + v->r * D, dp, D);
+        ran_window_activation_bwd(w, w->adj.d_o + v->r * D, s->act->o + v->r * D, dp, D);
 }
 
 /* From the cell's q, k, v and gates to G_{i-1}, through LN_in. d: D floats of scratch. */
-static void project_bwd(struct ran_pass *s, const struct ran_view *v, float *d)
+static void project_bwd(struct ran_layer_pass *s, const struct ran_window_view *v, float *d)
 {
         struct ran_workspace *w = s->w;
         size_t D = w->D;
         float *part = w->adj.part + v->i * 6 * D, *dpre = w->adj.dpre + v->r * w->F;
 
-        ran_phi_bwd(w, dpre, s->act->pre + v->r * w->F, w->adj.dqkv + v->r * 3 * w->E, 3 * w->E);
+        ran_window_activation_bwd(w, dpre, s->act->pre + v->r * w->F, w->adj.dqkv + v->r * 3 * w->E,
+                                  3 * w->E);
         ran_linear_bwd(NULL, d, D, false, NULL, NULL, dpre, w->F, NULL, 0, s->p->q_w, 1, D, w->F);
         drop_cell(s, v, RAN_DROP_INPUT, d);
         ran_simd->norm_bwd(d, D, part + PART_INPUT * D, part + (PART_INPUT + 1) * D, d, D,
@@ -194,12 +197,12 @@ static void project_bwd(struct ran_pass *s, const struct ran_view *v, float *d)
 /* Right to left: the gradient of a cell needs that of the next; token rows were done before. */
 static void scan_bwd(void *arg, size_t b, float *scratch)
 {
-        struct ran_pass *s = arg;
+        struct ran_layer_pass *s = arg;
         struct ran_workspace *w = s->w;
 
         for (size_t i = end_window(s, b); i-- > first_window(s, b);) {
-                struct ran_view v = ran_view_of(s, i);
-                struct ran_heads x = ran_heads_of(s, &v);
+                struct ran_window_view v = ran_window_view_of(s, i);
+                struct ran_attention_heads x = ran_attention_heads_of(s, &v);
                 float *da = w->adj.da + v.r * w->E;
 
                 update_bwd(s, &v, scratch);
@@ -210,17 +213,17 @@ static void scan_bwd(void *arg, size_t b, float *scratch)
         }
 }
 
-void ran_scan_bwd(struct ran_pass *s)
+void ran_scan_bwd(struct ran_layer_pass *s)
 {
         ran_phase = RAN_PHASE_SCAN;
         each_document(s, scan_bwd);
-        ran_sum_parts(s, PART_UPDATE, s->dp->update_norm_w, s->dp->update_norm_b);
+        ran_window_sum_parts(s, PART_UPDATE, s->dp->update_norm_w, s->dp->update_norm_b);
         if (s->w->U > 0)
-                ran_sum_parts(s, PART_OUTPUT, s->dp->output_norm_w, s->dp->output_norm_b);
-        ran_sum_parts(s, PART_INPUT, s->dp->input_norm_w, s->dp->input_norm_b);
+                ran_window_sum_parts(s, PART_OUTPUT, s->dp->output_norm_w, s->dp->output_norm_b);
+        ran_window_sum_parts(s, PART_INPUT, s->dp->input_norm_w, s->dp->input_norm_b);
 }
 
-void ran_scan_weights_bwd(struct ran_pass *s)
+void ran_scan_weights_bwd(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
         size_t D = w->D, S = w->rows->m + w->rows->B;
@@ -232,7 +235,7 @@ void ran_scan_weights_bwd(struct ran_pass *s)
                                s->p->update_value_w, S, D, 2 * D);
 }
 
-void ran_first_cells_bwd(struct ran_pass *s)
+void ran_scan_first_cells_bwd(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
         const struct ran_packed *rows = w->rows;
@@ -246,7 +249,7 @@ void ran_first_cells_bwd(struct ran_pass *s)
                 ran_simd->norm_bwd(w->adj.dfirst + b * D, D, s->dp->gpc_norm_w, s->dp->gpc_norm_b,
                                    w->adj.dG + (rows->docwin[b] + b) * D, D, c->first + b * D, D,
                                    c->first_stat + b * 2, s->p->gpc_norm_w, 1, D);
-        ran_phi_bwd(w, w->adj.dfirst, c->first_pre, w->adj.dfirst, rows->B * D);
+        ran_window_activation_bwd(w, w->adj.dfirst, c->first_pre, w->adj.dfirst, rows->B * D);
         ran_linear_bwd(w->pool, w->dlast, D, false, s->dp->gpc, NULL, w->adj.dfirst, D, c->below, D,
                        s->p->gpc, rows->B, D, D);
 }

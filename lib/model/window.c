@@ -10,13 +10,13 @@
 
 #include <string.h>
 
-struct ran_pass ran_pass_of(struct ran_workspace *w, const struct ran_layer_params *p,
-                            struct ran_layer_params *dp, size_t l, size_t chunk)
+struct ran_layer_pass ran_layer_pass_of(struct ran_workspace *w, const struct ran_layer_params *p,
+                                        struct ran_layer_params *dp, size_t l, size_t chunk)
 {
         const struct ran_packed *rows = w->rows;
         size_t from = w->chunk[chunk], to = w->chunk[chunk + 1];
 
-        return (struct ran_pass){
+        return (struct ran_layer_pass){
                 .w = w,
                 .p = p,
                 .dp = dp,
@@ -34,7 +34,7 @@ struct ran_pass ran_pass_of(struct ran_workspace *w, const struct ran_layer_para
         };
 }
 
-void ran_phi(const struct ran_workspace *w, float *y, const float *x, size_t n)
+void ran_window_activation(const struct ran_workspace *w, float *y, const float *x, size_t n)
 {
         if (w->U > 0)
                 ran_simd->silu(y, x, n);
@@ -42,8 +42,8 @@ void ran_phi(const struct ran_workspace *w, float *y, const float *x, size_t n)
                 memcpy(y, x, n * sizeof *y);
 }
 
-void ran_phi_bwd(const struct ran_workspace *w, float *dx, const float *x, const float *dy,
-                 size_t n)
+void ran_window_activation_bwd(const struct ran_workspace *w, float *dx, const float *x,
+                               const float *dy, size_t n)
 {
         if (w->U > 0)
                 ran_simd->silu_bwd(dx, x, dy, n);
@@ -51,12 +51,12 @@ void ran_phi_bwd(const struct ran_workspace *w, float *dx, const float *x, const
                 memcpy(dx, dy, n * sizeof *dx);
 }
 
-struct ran_view ran_view_of(const struct ran_pass *s, size_t i)
+struct ran_window_view ran_window_view_of(const struct ran_layer_pass *s, size_t i)
 {
         const struct ran_packed *rows = s->w->rows;
         size_t b = rows->windoc[i];
 
-        return (struct ran_view){
+        return (struct ran_window_view){
                 .i = i,
                 .b = b,
                 .t = rows->win[i],
@@ -68,12 +68,13 @@ struct ran_view ran_view_of(const struct ran_pass *s, size_t i)
         };
 }
 
-struct ran_heads ran_heads_of(const struct ran_pass *s, const struct ran_view *v)
+struct ran_attention_heads ran_attention_heads_of(const struct ran_layer_pass *s,
+                                                  const struct ran_window_view *v)
 {
         const struct ran_workspace *w = s->w;
         size_t end = w->rows->doc[v->b] + w->rows->sources[v->b], tokens = v->n - 1;
 
-        return (struct ran_heads){
+        return (struct ran_attention_heads){
                 .qkv = s->act->qkv + v->r * 3 * w->E,
                 .a = s->act->a + v->r * w->E,
                 .n = v->n,
@@ -87,7 +88,7 @@ struct ran_heads ran_heads_of(const struct ran_pass *s, const struct ran_view *v
         };
 }
 
-bool ran_stays_open(const struct ran_workspace *w, size_t i)
+bool ran_window_stays_open(const struct ran_workspace *w, size_t i)
 {
         const struct ran_packed *rows = w->rows;
         size_t b = rows->windoc[i];
@@ -96,8 +97,8 @@ bool ran_stays_open(const struct ran_workspace *w, size_t i)
                ran_packed_row(rows, i + 1) - ran_packed_row(rows, i) <= w->c->window;
 }
 
-void ran_drop_rows(const struct ran_pass *s, const struct ran_view *v, int site, size_t from,
-                   size_t end, float *x)
+void ran_window_dropout(const struct ran_layer_pass *s, const struct ran_window_view *v, int site,
+                        size_t from, size_t end, float *x)
 {
         const struct ran_workspace *w = s->w;
 
@@ -105,7 +106,7 @@ void ran_drop_rows(const struct ran_pass *s, const struct ran_view *v, int site,
                               (end - from) * w->D, (v->at + from) * w->D);
 }
 
-void ran_sum_parts(struct ran_pass *s, int part, float *dw, float *db)
+void ran_window_sum_parts(struct ran_layer_pass *s, int part, float *dw, float *db)
 {
         size_t D = s->w->D;
 
@@ -124,9 +125,9 @@ void ran_sum_parts(struct ran_pass *s, int part, float *dw, float *db)
 
 static void normalise(void *arg, size_t i, float *scratch)
 {
-        struct ran_pass *s = arg;
+        struct ran_layer_pass *s = arg;
         struct ran_workspace *w = s->w;
-        struct ran_view v = ran_view_of(s, i);
+        struct ran_window_view v = ran_window_view_of(s, i);
         size_t D = w->D, b = v.b;
         float *z = s->act->z + v.r * D, *stat = s->act->z_stat + v.r * 2;
         bool cell = s->known || i == w->rows->docwin[b];
@@ -141,27 +142,27 @@ static void normalise(void *arg, size_t i, float *scratch)
                                s->p->input_norm_w, s->p->input_norm_b, RAN_LN_EPS, 1, D);
         else
                 memset(z, 0, D * sizeof *z); /* the scan will see to it */
-        ran_drop_rows(s, &v, RAN_DROP_INPUT, cell ? 0 : 1, v.n, z);
+        ran_window_dropout(s, &v, RAN_DROP_INPUT, cell ? 0 : 1, v.n, z);
 }
 
 static void activate(void *arg, size_t i, float *scratch)
 {
-        struct ran_pass *s = arg;
+        struct ran_layer_pass *s = arg;
         struct ran_workspace *w = s->w;
-        struct ran_view v = ran_view_of(s, i);
+        struct ran_window_view v = ran_window_view_of(s, i);
         size_t E = w->E, known = v.first > 1 ? v.first : 0;
         float *qkv = s->act->qkv + v.r * 3 * E;
 
         (void)scratch;
         for (size_t r = known; r < v.n; r++)
-                ran_phi(w, qkv + r * 3 * E, s->act->pre + (v.r + r) * w->F, 3 * E);
+                ran_window_activation(w, qkv + r * 3 * E, s->act->pre + (v.r + r) * w->F, 3 * E);
         if (w->c->rotary)
                 ran_simd->rotary(qkv + known * 3 * E, 3 * E, w->rotary + known * 2 * w->d, 1.0f,
                                  v.n - known, 2 * w->h, w->d);
 }
 
 /* The known rows of an open window. */
-static void recall(struct ran_pass *s)
+static void recall(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
         const struct ran_carry *carry = w->rows->carry[0];
@@ -170,7 +171,7 @@ static void recall(struct ran_pass *s)
         memcpy(s->act->pre, carry->pre + s->l * w->F, w->F * sizeof(float));
 }
 
-void ran_window_project(struct ran_pass *s)
+void ran_window_project(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
 
@@ -185,9 +186,9 @@ void ran_window_project(struct ran_pass *s)
 
 static void deactivate(void *arg, size_t i, float *scratch)
 {
-        struct ran_pass *s = arg;
+        struct ran_layer_pass *s = arg;
         struct ran_workspace *w = s->w;
-        struct ran_view v = ran_view_of(s, i);
+        struct ran_window_view v = ran_window_view_of(s, i);
         size_t E = w->E;
         float *dqkv = w->adj.dqkv + v.r * 3 * E;
 
@@ -195,26 +196,26 @@ static void deactivate(void *arg, size_t i, float *scratch)
         if (w->c->rotary)
                 ran_simd->rotary(dqkv, 3 * E, w->rotary, -1.0f, v.n, 2 * w->h, w->d);
         for (size_t r = 0; r < v.n; r++)
-                ran_phi_bwd(w, w->adj.dpre + (v.r + r) * w->F, s->act->pre + (v.r + r) * w->F,
-                            dqkv + r * 3 * E, 3 * E);
+                ran_window_activation_bwd(w, w->adj.dpre + (v.r + r) * w->F,
+                                          s->act->pre + (v.r + r) * w->F, dqkv + r * 3 * E, 3 * E);
 }
 
 /* Token rows only: the scan has done the cells. */
 static void normalise_bwd(void *arg, size_t i, float *scratch)
 {
-        struct ran_pass *s = arg;
+        struct ran_layer_pass *s = arg;
         struct ran_workspace *w = s->w;
-        struct ran_view v = ran_view_of(s, i);
+        struct ran_window_view v = ran_window_view_of(s, i);
         size_t D = w->D;
         float *dz = w->adj.dz + v.r * D, *part = w->adj.part + i * 6 * D;
 
         (void)scratch;
-        ran_drop_rows(s, &v, RAN_DROP_INPUT, 1, v.n, dz);
+        ran_window_dropout(s, &v, RAN_DROP_INPUT, 1, v.n, dz);
         ran_simd->norm_bwd(w->dx + v.t * D, D, part, part + D, dz + D, D, w->x[s->l] + v.t * D, D,
                            s->act->z_stat + (v.r + 1) * 2, s->p->input_norm_w, v.n - 1, D);
 }
 
-void ran_window_project_bwd(struct ran_pass *s)
+void ran_window_project_bwd(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
 
@@ -225,30 +226,30 @@ void ran_window_project_bwd(struct ran_pass *s)
         ran_linear_bwd(w->pool, NULL, 0, false, s->dp->out_w, s->dp->out_b, w->adj.d_o, w->D,
                        s->act->a, w->E, s->p->out_w, s->R, w->E, w->D);
         ran_workspace_each(w, s->from, s->to, normalise_bwd, s);
-        ran_sum_parts(s, 0, s->dp->input_norm_w, s->dp->input_norm_b);
+        ran_window_sum_parts(s, 0, s->dp->input_norm_w, s->dp->input_norm_b);
 }
 
 /* ---- attention, output, Y ------------------------------------------------------------------- */
 
 static void attend(void *arg, size_t i, float *score)
 {
-        struct ran_pass *s = arg;
-        struct ran_view v = ran_view_of(s, i);
-        struct ran_heads x = ran_heads_of(s, &v);
+        struct ran_layer_pass *s = arg;
+        struct ran_window_view v = ran_window_view_of(s, i);
+        struct ran_attention_heads x = ran_attention_heads_of(s, &v);
 
         ran_attention(&x, s->known ? 0 : v.first, v.n, score);
 }
 
 static void finish(void *arg, size_t i, float *scratch)
 {
-        struct ran_pass *s = arg;
+        struct ran_layer_pass *s = arg;
         struct ran_workspace *w = s->w;
-        struct ran_view v = ran_view_of(s, i);
+        struct ran_window_view v = ran_window_view_of(s, i);
         size_t D = w->D, F = w->F, first = s->known ? 0 : v.first;
         float *p = s->act->p + v.r * D, *pn = p, *stat = s->act->y_stat + v.r * 2;
 
-        ran_phi(w, p + first * D, s->act->o + (v.r + first) * D, (v.n - first) * D);
-        ran_drop_rows(s, &v, RAN_DROP_ATTENTION, first, v.n, p);
+        ran_window_activation(w, p + first * D, s->act->o + (v.r + first) * D, (v.n - first) * D);
+        ran_window_dropout(s, &v, RAN_DROP_ATTENTION, first, v.n, p);
         if (w->U > 0) {
                 for (size_t r = first; r < v.n; r++) {
                         const float *glu = s->act->pre + (v.r + r) * F + 3 * w->E;
@@ -266,7 +267,7 @@ static void finish(void *arg, size_t i, float *scratch)
                        RAN_SN_EPS, v.n - v.first, D);
 }
 
-void ran_window_finish(struct ran_pass *s)
+void ran_window_finish(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
 
@@ -281,9 +282,9 @@ void ran_window_finish(struct ran_pass *s)
 /* Token rows; the cell's rows of d_o are cleared for the product, the scan writes them later. */
 static void finish_bwd(void *arg, size_t i, float *scratch)
 {
-        struct ran_pass *s = arg;
+        struct ran_layer_pass *s = arg;
         struct ran_workspace *w = s->w;
-        struct ran_view v = ran_view_of(s, i);
+        struct ran_window_view v = ran_window_view_of(s, i);
         size_t D = w->D, F = w->F, r1 = v.r + 1, n = v.n - 1;
         float *dp = w->adj.dp + r1 * D, *d_o = w->adj.d_o + r1 * D, *part = w->adj.part + i * 6 * D;
         const float *p = s->act->p + r1 * D, *pn = w->U > 0 ? s->act->pn + r1 * D : p;
@@ -301,31 +302,31 @@ static void finish_bwd(void *arg, size_t i, float *scratch)
                         ran_simd->glu_bwd(dglu, dglu + D, dp + r * D, glu, glu + D, D);
                 }
         }
-        ran_drop_rows(s, &v, RAN_DROP_ATTENTION, 1, v.n, dp - D);
-        ran_phi_bwd(w, d_o, s->act->o + r1 * D, dp, n * D);
+        ran_window_dropout(s, &v, RAN_DROP_ATTENTION, 1, v.n, dp - D);
+        ran_window_activation_bwd(w, d_o, s->act->o + r1 * D, dp, n * D);
         memset(d_o - D, 0, D * sizeof *d_o);
 }
 
 static void attend_bwd(void *arg, size_t i, float *score)
 {
-        struct ran_pass *s = arg;
+        struct ran_layer_pass *s = arg;
         struct ran_workspace *w = s->w;
-        struct ran_view v = ran_view_of(s, i);
-        struct ran_heads x = ran_heads_of(s, &v);
+        struct ran_window_view v = ran_window_view_of(s, i);
+        struct ran_attention_heads x = ran_attention_heads_of(s, &v);
         float *dqkv = w->adj.dqkv + v.r * 3 * w->E;
 
         memset(dqkv, 0, w->E * sizeof *dqkv); /* the cell's q: the scan will see to it */
         ran_attention_bwd(dqkv, w->adj.da + v.r * w->E, &x, 1, v.n, false, score);
 }
 
-void ran_window_finish_bwd(struct ran_pass *s)
+void ran_window_finish_bwd(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
 
         ran_phase = RAN_PHASE_PROJECTIONS;
         ran_workspace_each(w, s->from, s->to, finish_bwd, s);
         if (w->U > 0)
-                ran_sum_parts(s, 0, s->dp->output_norm_w, s->dp->output_norm_b);
+                ran_window_sum_parts(s, 0, s->dp->output_norm_w, s->dp->output_norm_b);
         ran_linear_bwd(w->pool, w->adj.da, w->E, false, NULL, NULL, w->adj.d_o, w->D, NULL, 0,
                        s->p->out_w, s->R, w->E, w->D);
         ran_phase = RAN_PHASE_ATTENTION;
