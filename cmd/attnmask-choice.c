@@ -34,15 +34,15 @@ static void choose_layers(struct attnmask_choice *c, const struct attnmask_optio
 static void choose_heads(struct attnmask_choice *c, const struct attnmask_options *o, bool picture)
 {
         const char *head = o->head != NULL ? o->head : picture ? "mean" : "all";
-        size_t h = c->shape.table[RAN_LOOK_HEADS].heads;
-        bool review = c->shape.table[RAN_LOOK_REVIEW].heads > 0;
+        size_t h = c->shape.table[RAN_PROBE_HEADS].heads;
+        bool review = c->shape.table[RAN_PROBE_REVIEW].heads > 0;
 
         c->head_from = 0;
         c->head_to = h;
         if (strcmp(head, "all") == 0) {
                 c->review = review && !picture;
         } else if (strcmp(head, "mean") == 0) {
-                c->head_from = RAN_LOOK_MEAN;
+                c->head_from = RAN_PROBE_MEAN;
                 c->head_to = 0;
         } else if (strcmp(head, "review") == 0) {
                 if (!review)
@@ -61,7 +61,7 @@ static void choose_heads(struct attnmask_choice *c, const struct attnmask_option
 /* --row I or cell:I, --rows A:B, --in-window N: one of them at most. */
 static void choose_queries(struct attnmask_choice *c, const struct attnmask_options *o)
 {
-        const enum ran_axis queries = c->shape.table[RAN_LOOK_HEADS].queries;
+        const enum ran_axis queries = c->shape.table[RAN_PROBE_HEADS].queries;
         const char *row = o->row, *asked = row != NULL       ? "--row"
                                            : o->rows != NULL ? "--rows"
                                                              : "--in-window";
@@ -97,7 +97,7 @@ void attnmask_choose(struct attnmask_choice *c, const struct attnmask_options *o
                      const struct ran_config *config, bool picture)
 {
         *c = (struct attnmask_choice){0};
-        ran_look_shape(&c->shape, config, 1);
+        ran_probe_shape(&c->shape, config, 1);
         choose_layers(c, o, picture);
         choose_heads(c, o, picture);
         choose_queries(c, o);
@@ -109,7 +109,7 @@ void attnmask_choose(struct attnmask_choice *c, const struct attnmask_options *o
 
 /* ---- in a document -------------------------------------------------------------------------- */
 
-static int check_document(const struct attnmask_choice *c, const struct ran_look_shape *shape,
+static int check_document(const struct attnmask_choice *c, const struct ran_probe_shape *shape,
                           struct ran_error *err)
 {
         if (c->by == ATTNMASK_TOKENS && c->to > shape->L)
@@ -124,7 +124,7 @@ static int check_document(const struct attnmask_choice *c, const struct ran_look
 }
 
 /* Of an axis, what belongs to the tokens [from, to): the cell of a window with its first token. */
-static void part(const struct ran_look_shape *shape, enum ran_axis axis, size_t from, size_t to,
+static void part(const struct ran_probe_shape *shape, enum ran_axis axis, size_t from, size_t to,
                  size_t *first, size_t *end)
 {
         size_t i;
@@ -133,24 +133,24 @@ static void part(const struct ran_look_shape *shape, enum ran_axis axis, size_t 
         *end = to;
         if (axis != RAN_AXIS_ROWS)
                 return;
-        i = ran_look_window(shape, from);
-        *first = from == i * shape->window ? ran_look_cell(shape, i) : ran_look_row(shape, from);
-        *end = ran_look_row(shape, to - 1) + 1;
+        i = ran_probe_window(shape, from);
+        *first = from == i * shape->window ? ran_probe_cell(shape, i) : ran_probe_row(shape, from);
+        *end = ran_probe_row(shape, to - 1) + 1;
 }
 
-static void place(const struct attnmask_choice *c, const struct ran_look_shape *shape,
-                  struct ran_look *k, bool zoom)
+static void place(const struct attnmask_choice *c, const struct ran_probe_shape *shape,
+                  struct ran_probe *k, bool zoom)
 {
-        const struct ran_look_table *t = &shape->table[k->table];
+        const struct ran_probe_table *t = &shape->table[k->table];
         bool window = c->by == ATTNMASK_WINDOW, by_token = t->keys != RAN_AXIS_STATES;
         size_t from = window ? c->from * shape->window : c->from,
-               to = window ? ran_look_window_end(shape, c->from) : c->to;
+               to = window ? ran_probe_window_end(shape, c->from) : c->to;
 
         k->query_to = t->n_queries;
         k->key_to = t->n_keys;
         k->down = k->across = 1;
         if (c->by == ATTNMASK_CELL) {
-                k->query_from = ran_look_cell(shape, c->from);
+                k->query_from = ran_probe_cell(shape, c->from);
                 k->query_to = k->query_from + 1;
         } else if (t->queries == RAN_AXIS_DOCUMENT && c->by != ATTNMASK_ALL) {
                 k->key_from = from;
@@ -158,16 +158,16 @@ static void place(const struct attnmask_choice *c, const struct ran_look_shape *
         } else if (c->by != ATTNMASK_ALL) {
                 part(shape, t->queries, from, to, &k->query_from, &k->query_to);
                 if (c->by == ATTNMASK_TOKENS && to - from == 1 && t->queries == RAN_AXIS_ROWS)
-                        k->query_from = ran_look_row(shape, from); /* --row I: without its cell */
+                        k->query_from = ran_probe_row(shape, from); /* --row I: without its cell */
                 if (by_token && (window || zoom))
                         part(shape, t->keys, from, to, &k->key_from, &k->key_to);
         }
 }
 
-int attnmask_looks(const struct attnmask_choice *c, const struct ran_look_shape *shape, bool zoom,
-                   struct ran_look **looks, size_t *cap, size_t *n, struct ran_error *err)
+int attnmask_looks(const struct attnmask_choice *c, const struct ran_probe_shape *shape, bool zoom,
+                   struct ran_probe **looks, size_t *cap, size_t *n, struct ran_error *err)
 {
-        bool mean = c->head_from == RAN_LOOK_MEAN;
+        bool mean = c->head_from == RAN_PROBE_MEAN;
         size_t heads = mean                        ? 1
                        : c->head_to > c->head_from ? c->head_to - c->head_from
                                                    : 0,
@@ -175,16 +175,16 @@ int attnmask_looks(const struct attnmask_choice *c, const struct ran_look_shape 
 
         if (check_document(c, shape, err) != RAN_OK)
                 return RAN_EINVAL;
-        struct ran_look *k = ran_grow(*looks, cap, all, sizeof *k, err);
+        struct ran_probe *k = ran_grow(*looks, cap, all, sizeof *k, err);
         if (k == NULL)
                 return RAN_ENOMEM;
         *looks = k;
         *n = all;
         for (size_t l = c->layer_from; l < c->layer_to; l++)
                 for (size_t j = 0; j < heads + c->review; j++, k++) {
-                        *k = (struct ran_look){.layer = l};
-                        k->table = j < heads ? RAN_LOOK_HEADS : RAN_LOOK_REVIEW;
-                        k->head = j == heads ? 0 : mean ? RAN_LOOK_MEAN : c->head_from + j;
+                        *k = (struct ran_probe){.layer = l};
+                        k->table = j < heads ? RAN_PROBE_HEADS : RAN_PROBE_REVIEW;
+                        k->head = j == heads ? 0 : mean ? RAN_PROBE_MEAN : c->head_from + j;
                         place(c, shape, k, zoom);
                 }
         return RAN_OK;

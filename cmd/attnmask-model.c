@@ -51,7 +51,7 @@ static int read_record(const struct attnmask_model *a, struct attnmask_scratch *
         int code = cmd_reading_read(&s->reading, &a->how, record, err);
 
         if (code == RAN_OK)
-                ran_look_shape(&s->shape, ran_model_config(a->model), s->reading.tokens.L);
+                ran_probe_shape(&s->shape, ran_model_config(a->model), s->reading.tokens.L);
         return code;
 }
 

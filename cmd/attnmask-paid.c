@@ -12,7 +12,7 @@ enum { MOST_WEIGHTS = 1 << 26 };
 static void add_key(struct ran_buf *out, const struct attnmask_model *a,
                     const struct attnmask_scratch *s, enum ran_axis axis, size_t i)
 {
-        const struct ran_look_shape *shape = &s->shape;
+        const struct ran_probe_shape *shape = &s->shape;
 
         if (axis == RAN_AXIS_TOKENS) {
                 cmd_reading_add_token(&s->reading, &a->how, i, out);
@@ -23,21 +23,21 @@ static void add_key(struct ran_buf *out, const struct attnmask_model *a,
                 }
                 ran_buf_printf(out, "\"window\":%zu,", i - 1);
                 cmd_reading_add_run(&s->reading, (i - 1) * shape->window,
-                                    ran_look_window_end(shape, i - 1), out);
-        } else if (ran_look_is_cell(shape, i, &i)) {
+                                    ran_probe_window_end(shape, i - 1), out);
+        } else if (ran_probe_is_cell(shape, i, &i)) {
                 ran_buf_printf(out, "\"cell\":%zu", i);
         } else {
                 cmd_reading_add_token(&s->reading, &a->how, i, out);
-                ran_buf_printf(out, ",\"window\":%zu", ran_look_window(shape, i));
+                ran_buf_printf(out, ",\"window\":%zu", ran_probe_window(shape, i));
         }
 }
 
-static void add_look(struct ran_buf *out, const struct ran_look *k)
+static void add_look(struct ran_buf *out, const struct ran_probe *k)
 {
         ran_buf_printf(out, "\"layer\":%zu,\"head\":", k->layer);
-        if (k->table == RAN_LOOK_REVIEW)
+        if (k->table == RAN_PROBE_REVIEW)
                 ran_buf_str(out, "\"review\"");
-        else if (k->head == RAN_LOOK_MEAN)
+        else if (k->head == RAN_PROBE_MEAN)
                 ran_buf_str(out, "\"mean\"");
         else
                 ran_buf_printf(out, "%zu", k->head);
@@ -57,9 +57,9 @@ static int compare(const void *a, const void *b)
 
 /* A weight is the share of all that the queries gave. */
 static int add_top(struct ran_buf *out, const struct attnmask_model *a, struct attnmask_scratch *s,
-                   const struct ran_look *k, struct ran_error *err)
+                   const struct ran_probe *k, struct ran_error *err)
 {
-        size_t n = k->key_to - k->key_from, height = ran_look_height(k), got = 0;
+        size_t n = k->key_to - k->key_from, height = ran_probe_height(k), got = 0;
         double queries = (double)(k->query_to - k->query_from);
         struct attnmask_got *list = ran_grow(s->got, &s->got_cap, n, sizeof *list, err);
 
@@ -90,10 +90,10 @@ static int add_top(struct ran_buf *out, const struct attnmask_model *a, struct a
 /* ---- the weights themselves ----------------------------------------------------------------- */
 
 static void add_row_name(struct ran_buf *out, const struct attnmask_scratch *s,
-                         const struct ran_look *k, size_t query)
+                         const struct ran_probe *k, size_t query)
 {
         enum ran_axis axis = s->shape.table[k->table].queries;
-        bool cell = axis == RAN_AXIS_ROWS && ran_look_is_cell(&s->shape, query, &query);
+        bool cell = axis == RAN_AXIS_ROWS && ran_probe_is_cell(&s->shape, query, &query);
 
         if (axis != RAN_AXIS_DOCUMENT)
                 ran_buf_printf(out, cell ? "\"row\":\"cell:%zu\"," : "\"row\":%zu,", query);
@@ -104,15 +104,15 @@ static bool is_other(const struct attnmask_scratch *s, enum ran_axis axis, size_
 {
         *at = key;
         if (axis == RAN_AXIS_ROWS)
-                return ran_look_is_cell(&s->shape, key, at);
+                return ran_probe_is_cell(&s->shape, key, at);
         if (axis == RAN_AXIS_STATES)
                 *at = key - 1; /* window */
         return axis == RAN_AXIS_STATES && key == 0;
 }
 
 /* What stands in both lists: keys that got something, but for the others. */
-static void add_row(struct ran_buf *out, const struct attnmask_scratch *s, const struct ran_look *k,
-                    size_t y)
+static void add_row(struct ran_buf *out, const struct attnmask_scratch *s,
+                    const struct ran_probe *k, size_t y)
 {
         const enum ran_axis axis = s->shape.table[k->table].keys;
         const size_t n = k->key_to - k->key_from;
@@ -151,10 +151,10 @@ static void add_row(struct ran_buf *out, const struct attnmask_scratch *s, const
 }
 
 static void add_weights(struct ran_buf *out, const struct attnmask_scratch *s,
-                        const struct ran_look *k)
+                        const struct ran_probe *k)
 {
         ran_buf_str(out, ",\"weights\":[");
-        for (size_t y = 0; y < ran_look_height(k) && !out->failed; y++) {
+        for (size_t y = 0; y < ran_probe_height(k) && !out->failed; y++) {
                 ran_buf_str(out, y > 0 ? "," : "");
                 add_row(out, s, k, y);
         }
@@ -170,12 +170,12 @@ static int make_room(const struct attnmask_model *a, struct attnmask_scratch *s,
         size_t all = 0;
 
         for (size_t i = 0; i < s->n; i++) {
-                struct ran_look *k = &s->look[i];
+                struct ran_probe *k = &s->look[i];
                 size_t cells;
 
                 if (!a->options->weights)
                         k->down = k->query_to - k->query_from;
-                if (__builtin_mul_overflow(ran_look_height(k), ran_look_width(k), &cells) ||
+                if (__builtin_mul_overflow(ran_probe_height(k), ran_probe_width(k), &cells) ||
                     __builtin_add_overflow(all, cells, &all) ||
                     (a->options->weights && all > MOST_WEIGHTS))
                         return ran_fail(err, RAN_EINVAL,
@@ -189,13 +189,13 @@ static int make_room(const struct attnmask_model *a, struct attnmask_scratch *s,
         s->sum = sum;
         for (size_t i = 0; i < s->n; i++) {
                 s->look[i].sum = sum;
-                sum += ran_look_height(&s->look[i]) * ran_look_width(&s->look[i]);
+                sum += ran_probe_height(&s->look[i]) * ran_probe_width(&s->look[i]);
         }
         return RAN_OK;
 }
 
 static int add_answer(struct ran_buf *out, const struct attnmask_model *a,
-                      struct attnmask_scratch *s, const struct ran_look *k, struct ran_error *err)
+                      struct attnmask_scratch *s, const struct ran_probe *k, struct ran_error *err)
 {
         int code = RAN_OK;
 
@@ -224,11 +224,11 @@ int attnmask_paid(const struct attnmask_model *a, struct attnmask_scratch *s, st
         if (code == RAN_OK)
                 code = make_room(a, s, err);
         if (code == RAN_OK)
-                code = ran_look(a->model, s->state, &r->tokens, r->sources, s->look, s->n, err);
+                code = ran_probe(a->model, s->state, &r->tokens, r->sources, s->look, s->n, err);
         if (code != RAN_OK)
                 return code;
         ran_buf_printf(out, "{\"tokens\":%zu", s->shape.L);
-        if (s->shape.table[RAN_LOOK_HEADS].queries == RAN_AXIS_ROWS)
+        if (s->shape.table[RAN_PROBE_HEADS].queries == RAN_AXIS_ROWS)
                 ran_buf_printf(out, ",\"windows\":%zu", s->shape.windows);
         if (r->document != NULL)
                 cmd_document_truncated(r->document, out);

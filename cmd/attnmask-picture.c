@@ -78,7 +78,7 @@ int attnmask_draw(const struct attnmask_options *o, const struct attnmask_panels
 /* ---- the attention of a document ------------------------------------------------------------- */
 
 /* Blocks, so that a panel is no larger than --size. */
-static void cut(const struct attnmask_options *o, struct ran_look *k)
+static void cut(const struct attnmask_options *o, struct ran_probe *k)
 {
         size_t size = attnmask_size(o), queries = k->query_to - k->query_from,
                keys = k->key_to - k->key_from;
@@ -90,10 +90,10 @@ static void cut(const struct attnmask_options *o, struct ran_look *k)
 }
 
 /* Sums of weights become means of the block. */
-static void average(struct ran_look *k)
+static void average(struct ran_probe *k)
 {
-        size_t h = ran_look_height(k), w = ran_look_width(k), queries = k->query_to - k->query_from,
-               keys = k->key_to - k->key_from;
+        size_t h = ran_probe_height(k), w = ran_probe_width(k),
+               queries = k->query_to - k->query_from, keys = k->key_to - k->key_from;
 
         for (size_t y = 0; y < h; y++)
                 for (size_t x = 0; x < w; x++) {
@@ -104,7 +104,7 @@ static void average(struct ran_look *k)
                 }
 }
 
-static char *name_of(const struct attnmask_model *a, const struct ran_look *k, bool steps)
+static char *name_of(const struct attnmask_model *a, const struct ran_probe *k, bool steps)
 {
         const struct attnmask_choice *c = &a->choice;
         struct ran_buf name = {0};
@@ -113,9 +113,9 @@ static char *name_of(const struct attnmask_model *a, const struct ran_look *k, b
                 ran_buf_printf(&name, "steps %zu to %zu", c->layer_from, c->layer_to - 1);
         else
                 ran_buf_printf(&name, "%s %zu", steps ? "step" : "layer", k->layer);
-        if (k->table == RAN_LOOK_REVIEW)
+        if (k->table == RAN_PROBE_REVIEW)
                 ran_buf_str(&name, ", review");
-        else if (!steps && k->head == RAN_LOOK_MEAN)
+        else if (!steps && k->head == RAN_PROBE_MEAN)
                 ran_buf_printf(&name, ", mean of %zu heads", c->shape.table[0].heads);
         else if (!steps)
                 ran_buf_printf(&name, ", head %zu", k->head);
@@ -129,8 +129,8 @@ static char *name_of(const struct attnmask_model *a, const struct ran_look *k, b
 static void explain(const struct attnmask_model *a, const struct attnmask_scratch *s,
                     const struct attnmask_panels *p)
 {
-        const struct ran_look *k = s->look;
-        const struct ran_look_table *t = &s->shape.table[k->table];
+        const struct ran_probe *k = s->look;
+        const struct ran_probe_table *t = &s->shape.table[k->table];
         const bool text = a->options->format == PICTURE_TEXT, blocks = k->down * k->across > 1;
         static const char *const axes[] = {
                 [RAN_AXIS_TOKENS] = "tokens",
@@ -166,8 +166,8 @@ static int fill(const struct attnmask_model *a, struct attnmask_scratch *s,
         for (size_t i = 0; i < s->n; i++)
                 cut(a->options, &s->look[i]);
         p->n = steps ? 1 : s->n;
-        p->width = ran_look_width(s->look);
-        p->height = steps ? s->n : ran_look_height(s->look);
+        p->width = ran_probe_width(s->look);
+        p->height = steps ? s->n : ran_probe_height(s->look);
         if (__builtin_mul_overflow(p->n * p->height, p->width, &cells))
                 return ran_fail(err, RAN_ENOMEM, "no picture can be that large");
         p->value = ran_grow(s->sum, &s->sum_cap, cells, sizeof *s->sum, err);
@@ -195,7 +195,7 @@ int attnmask_paid_picture(const struct attnmask_model *a, struct attnmask_scratc
         if (code == RAN_OK)
                 code = fill(a, s, &p, err);
         if (code == RAN_OK)
-                code = ran_look(a->model, s->state, &r->tokens, r->sources, s->look, s->n, err);
+                code = ran_probe(a->model, s->state, &r->tokens, r->sources, s->look, s->n, err);
         if (code == RAN_OK) {
                 for (size_t i = 0; i < s->n; i++)
                         average(&s->look[i]);

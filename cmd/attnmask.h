@@ -55,9 +55,9 @@ bool attnmask_draws(const struct attnmask_options *o);
 
 /* Which part of its attention is asked for (attnmask-choice.c). */
 struct attnmask_choice {
-        struct ran_look_shape shape; /* of a document of one token */
+        struct ran_probe_shape shape; /* of a document of one token */
         size_t layer_from, layer_to;
-        size_t head_from, head_to; /* head_from RAN_LOOK_MEAN: the mean of all */
+        size_t head_from, head_to; /* head_from RAN_PROBE_MEAN: the mean of all */
         bool review;               /* and that, or alone where no head is left */
         enum { ATTNMASK_ALL, ATTNMASK_TOKENS, ATTNMASK_WINDOW, ATTNMASK_CELL } by;
         size_t from, to; /* tokens that look, or the window or cell `from` */
@@ -69,8 +69,8 @@ void attnmask_choose(struct attnmask_choice *c, const struct attnmask_options *o
  * zoom: of the keys, too, only the tokens that look. RAN_EINVAL where the document has no such
  * part.
  */
-int attnmask_looks(const struct attnmask_choice *c, const struct ran_look_shape *shape, bool zoom,
-                   struct ran_look **looks, size_t *cap, size_t *n, struct ran_error *err);
+int attnmask_looks(const struct attnmask_choice *c, const struct ran_probe_shape *shape, bool zoom,
+                   struct ran_probe **looks, size_t *cap, size_t *n, struct ran_error *err);
 
 struct attnmask_model {
         const struct attnmask_options *options;
@@ -83,10 +83,10 @@ struct attnmask_model {
 /* What one thread needs. */
 struct attnmask_scratch {
         struct ran_state *state;
-        struct cmd_reading reading;  /* the document at hand */
-        struct ran_look_shape shape; /* of it */
-        struct ran_look *look;       /* (n) */
-        double *sum;                 /* of all of them */
+        struct cmd_reading reading;   /* the document at hand */
+        struct ran_probe_shape shape; /* of it */
+        struct ran_probe *look;       /* (n) */
+        double *sum;                  /* of all of them */
         struct attnmask_got {
                 double weight;
                 size_t key;

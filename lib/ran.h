@@ -129,7 +129,7 @@ enum ran_purpose {
         RAN_FOR_SAMPLING,
         RAN_FOR_CONTEXT,
         RAN_FOR_WORDS, /* dropout of whole words */
-        RAN_FOR_PROBES,
+        RAN_FOR_HUTCHINSON,
         RAN_FOR_SEARCH,
 };
 uint64_t ran_key(uint64_t seed, uint64_t purpose, uint64_t epoch, uint64_t record);
@@ -803,13 +803,14 @@ int ran_lm_fill_each(const struct ran_model *m, struct ran_state *s, const uint3
 void ran_probabilities(const struct ran_config *config, const float *logits, size_t C, float *p);
 size_t ran_most_probable(const float *p, size_t C); /* the first of equals */
 
-/* ---- the attention that was paid (model/look.c) ---------------------------------------------- */
+/* ---- the attention that was paid (model/probe.c) ----------------------------------------------
+ */
 
 /* Attention is a table of weights: a row is a query, which looks, a column a key, which is looked
  * at. What a query gives to all keys adds up to 1, and a key that it does not see gets 0. Each
  * layer has
  *
- *                    RAN_LOOK_HEADS, a table a head             RAN_LOOK_REVIEW, one table
+ *                    RAN_PROBE_HEADS, a table a head             RAN_PROBE_REVIEW, one table
  *      RAN           rows and rows: window by window            tokens and states
  *      Transformer   tokens and tokens, as far as they see
  *      Contextualizer  the document and its tokens; layers are steps
@@ -818,32 +819,33 @@ size_t ran_most_probable(const float *p, size_t C); /* the first of equals */
  * what the review of window i - 1 left; state 0, with which the document begins, is seen under a
  * mask only. A Contextualizer has a vector a token and step, alpha * x; the weight is its length's
  * share of all those lengths. */
-enum { RAN_LOOK_HEADS, RAN_LOOK_REVIEW, RAN_LOOK_TABLES };
+enum { RAN_PROBE_HEADS, RAN_PROBE_REVIEW, RAN_PROBE_TABLES };
 enum ran_axis { RAN_AXIS_TOKENS, RAN_AXIS_ROWS, RAN_AXIS_STATES, RAN_AXIS_DOCUMENT };
-struct ran_look_shape {
+struct ran_probe_shape {
         size_t L, layers;
         size_t windows, window; /* window i begins at token i * window; 1 and L: there are none */
-        struct ran_look_table {
+        struct ran_probe_table {
                 enum ran_axis queries, keys; /* what they are */
                 size_t n_queries, n_keys;
                 size_t heads; /* 0: no such table */
-        } table[RAN_LOOK_TABLES];
+        } table[RAN_PROBE_TABLES];
 };
 /* Of a document of L >= 1 tokens. */
-void ran_look_shape(struct ran_look_shape *shape, const struct ran_config *c, size_t L);
-size_t ran_look_window(const struct ran_look_shape *shape, size_t t);     /* of token t */
-size_t ran_look_window_end(const struct ran_look_shape *shape, size_t i); /* after its last token */
-size_t ran_look_row(const struct ran_look_shape *shape, size_t t);        /* of token t */
-size_t ran_look_cell(const struct ran_look_shape *shape,
-                     size_t i); /* row of the cell of window i */
+void ran_probe_shape(struct ran_probe_shape *shape, const struct ran_config *c, size_t L);
+size_t ran_probe_window(const struct ran_probe_shape *shape, size_t t); /* of token t */
+size_t ran_probe_window_end(const struct ran_probe_shape *shape,
+                            size_t i);                               /* after its last token */
+size_t ran_probe_row(const struct ran_probe_shape *shape, size_t t); /* of token t */
+size_t ran_probe_cell(const struct ran_probe_shape *shape,
+                      size_t i); /* row of the cell of window i */
 /* Whether a row is a cell; *at: its window, or else the token. */
-bool ran_look_is_cell(const struct ran_look_shape *shape, size_t row, size_t *at);
+bool ran_probe_is_cell(const struct ran_probe_shape *shape, size_t row, size_t *at);
 
 /* What to look at: the queries and keys of a table, in blocks; the last of them may be smaller. One
  * block of queries over blocks of one key says how much each key got in all; blocks of 1 and 1 are
  * the weights themselves. */
-#define RAN_LOOK_MEAN SIZE_MAX /* for head: the mean of all */
-struct ran_look {
+#define RAN_PROBE_MEAN SIZE_MAX /* for head: the mean of all */
+struct ran_probe {
         int table;
         size_t layer, head;
         size_t query_from, query_to, key_from, key_to;
@@ -853,15 +855,15 @@ struct ran_look {
          */
         double update, context;
 };
-size_t ran_look_height(const struct ran_look *k); /* blocks of queries, of keys */
-size_t ran_look_width(const struct ran_look *k);
+size_t ran_probe_height(const struct ran_probe *k); /* blocks of queries, of keys */
+size_t ran_probe_width(const struct ran_probe *k);
 /* RAN_EINVAL for what is not there, with a sentence; sum is not looked at. */
-int ran_look_check(const struct ran_look_shape *shape, const struct ran_look *k,
-                   struct ran_error *err);
+int ran_probe_check(const struct ran_probe_shape *shape, const struct ran_probe *k,
+                    struct ran_error *err);
 /* Reads a document once and fills all n looks, from the weights as they are computed on the way; no
  * table is ever held whole. `sources`: as for ran_lm_read; any task. */
-int ran_look(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
-             size_t sources, struct ran_look *look, size_t n, struct ran_error *err);
+int ran_probe(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
+              size_t sources, struct ran_probe *look, size_t n, struct ran_error *err);
 /* ---- explaining (model/explain.c) ------------------------------------------------------------ */
 
 /* How each token of a document bears on what a model makes of it, by backward passes through the

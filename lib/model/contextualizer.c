@@ -86,7 +86,7 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
         struct ran_steps *out = w->steps;
         const size_t N = w->c->layers, TD = out->T * w->D;
         const double looked =
-                w->watch != NULL
+                w->probes != NULL
                         ? (double)w->size.L +
                                   (double)out->T * 2 * ((double)w->D + (double)w->c->rank) +
                                   (double)w->D
@@ -225,11 +225,11 @@ static void step(struct ran_stage *g)
 
 /* ---- what is looked at ----------------------------------------------------------------------- */
 
-static void shape(const struct ran_config *c, struct ran_look_shape *s)
+static void shape(const struct ran_config *c, struct ran_probe_shape *s)
 {
         (void)c;
-        s->table[RAN_LOOK_HEADS] =
-                (struct ran_look_table){RAN_AXIS_DOCUMENT, RAN_AXIS_TOKENS, 1, s->L, 1};
+        s->table[RAN_PROBE_HEADS] =
+                (struct ran_probe_table){RAN_AXIS_DOCUMENT, RAN_AXIS_TOKENS, 1, s->L, 1};
 }
 
 static double size_of(const float *x, size_t n)
@@ -280,14 +280,14 @@ static void show(struct ran_stage *g)
 
         for (size_t d = 0; d < w->D; d++)
                 z[d] = after[d] - before[d];
-        for (size_t i = 0; i < w->watch->n; i++) {
-                struct ran_look *k = &w->watch->look[i];
+        for (size_t i = 0; i < w->probes->n; i++) {
+                struct ran_probe *k = &w->probes->probe[i];
 
-                if (!ran_looks_at(k, RAN_LOOK_HEADS, g->l))
+                if (!ran_probe_matches(k, RAN_PROBE_HEADS, g->l))
                         continue;
                 k->update = size_of(z, w->D);
                 k->context = size_of(after, w->D);
-                ran_look_add(k, 0, 0, size, w->size.L, sum > 0 ? (float)(1 / sum) : 0);
+                ran_probe_add(k, 0, 0, size, w->size.L, sum > 0 ? (float)(1 / sum) : 0);
         }
 }
 
@@ -303,7 +303,7 @@ static void forward(struct ran_workspace *w, const struct ran_params *p)
         first_contexts(w, p);
         for (; g.l < w->c->layers; g.l++) {
                 step(&g);
-                if (w->watch != NULL)
+                if (w->probes != NULL)
                         show(&g);
         }
 }

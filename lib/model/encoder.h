@@ -20,8 +20,8 @@ struct ran_encoder {
         /* Of memory that it has outside the arena; NULL: none. */
         void (*release)(struct ran_workspace *w);
         /* Tables of attention, and windows, of a document of shape->L tokens; forward fills what
-         * w->watch asks for of them, if it is there. */
-        void (*shape)(const struct ran_config *c, struct ran_look_shape *shape);
+         * w->probes asks for of them, if it is there. */
+        void (*shape)(const struct ran_config *c, struct ran_probe_shape *shape);
 };
 extern const struct ran_encoder ran_recurrent, ran_contextualizer, ran_transformer;
 const struct ran_encoder *ran_encoder_of(const struct ran_config *c);

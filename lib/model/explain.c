@@ -281,7 +281,7 @@ int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t step
 static void probe(struct ran_explainer *e, size_t from, size_t to, size_t number)
 {
         struct ran_workspace *w = &e->work;
-        uint64_t key = ran_key(0, RAN_FOR_PROBES, 0, number);
+        uint64_t key = ran_key(0, RAN_FOR_HUTCHINSON, 0, number);
 
         memset(w->dlast, 0, w->D * sizeof *w->dlast);
         memset(w->dx, 0, e->rows.L * w->D * sizeof *w->dx);

@@ -201,40 +201,40 @@ static void advance(const struct ran_workspace *w, size_t b)
 
 /* ---- what is looked at ----------------------------------------------------------------------- */
 
-static void shape(const struct ran_config *c, struct ran_look_shape *s)
+static void shape(const struct ran_config *c, struct ran_probe_shape *s)
 {
         size_t m = ran_packed_windows(c, s->L, 0), rows = s->L + m;
 
         s->windows = m;
         s->window = c->window;
-        s->table[RAN_LOOK_HEADS] =
-                (struct ran_look_table){RAN_AXIS_ROWS, RAN_AXIS_ROWS, rows, rows, c->heads};
+        s->table[RAN_PROBE_HEADS] =
+                (struct ran_probe_table){RAN_AXIS_ROWS, RAN_AXIS_ROWS, rows, rows, c->heads};
         if (c->review)
-                s->table[RAN_LOOK_REVIEW] =
-                        (struct ran_look_table){RAN_AXIS_TOKENS, RAN_AXIS_STATES, s->L, m + 1, 1};
+                s->table[RAN_PROBE_REVIEW] =
+                        (struct ran_probe_table){RAN_AXIS_TOKENS, RAN_AXIS_STATES, s->L, m + 1, 1};
 }
 
 /* The windows of a chunk; rows count in the one document there is. */
 static void look_at_windows(void *arg, size_t at, float *score)
 {
         const struct ran_layer_pass *s = arg;
-        struct ran_look *k = &s->w->watch->look[at];
+        struct ran_probe *k = &s->w->probes->probe[at];
         size_t head, heads, from, to;
-        float share = ran_look_heads(k, s->w->h, &head, &heads);
+        float share = ran_probe_heads(k, s->w->h, &head, &heads);
 
-        if (!ran_looks_at(k, RAN_LOOK_HEADS, s->l))
+        if (!ran_probe_matches(k, RAN_PROBE_HEADS, s->l))
                 return;
         for (size_t i = s->from; i < s->to; i++) {
                 struct ran_window_view v = ran_window_view_of(s, i);
                 struct ran_attention_heads x = ran_attention_heads_of(s, &v);
 
-                if (!ran_look_queries(k, v.at, v.n, &from, &to))
+                if (!ran_probe_queries(k, v.at, v.n, &from, &to))
                         continue;
                 for (size_t j = head; j < heads; j++) {
                         ran_attention_weights(score, &x, j, from, to);
                         for (size_t r = from; r < to; r++)
-                                ran_look_add(k, v.at + r, v.at, score + (r - from) * v.n, v.n,
-                                             share);
+                                ran_probe_add(k, v.at + r, v.at, score + (r - from) * v.n, v.n,
+                                              share);
                 }
         }
 }
@@ -281,8 +281,8 @@ static void encode_layer(struct ran_workspace *w, const struct ran_layer_params 
 
                 scan_beside((struct beside){&s, last ? NULL : &next, ran_scan, ran_window_project});
                 ran_window_finish(&s);
-                if (w->watch != NULL)
-                        ran_workspace_each(w, 0, w->watch->n, look_at_windows, &s);
+                if (w->probes != NULL)
+                        ran_workspace_each(w, 0, w->probes->n, look_at_windows, &s);
                 s = next;
         }
         ran_review_states(&s);

@@ -188,18 +188,18 @@ static void show(void *arg, size_t at, float *scratch)
 {
         const struct task *task = arg;
         const struct ran_workspace *w = task->s->w;
-        struct ran_look *k = &w->watch->look[at];
+        struct ran_probe *k = &w->probes->probe[at];
         size_t t0 = task->s->t0 + task->k.from - w->rows->doc[task->k.b], from, to;
         size_t states = task->k.states, first = task->k.key - w->rows->key[task->k.b];
         const float one = 1.0f;
 
         (void)scratch;
-        if (!ran_looks_at(k, RAN_LOOK_REVIEW, task->s->l) ||
-            !ran_look_queries(k, t0, task->k.n, &from, &to))
+        if (!ran_probe_matches(k, RAN_PROBE_REVIEW, task->s->l) ||
+            !ran_probe_queries(k, t0, task->k.n, &from, &to))
                 return;
         for (size_t t = from; t < to; t++)
-                ran_look_add(k, t0 + t, first, states == 1 ? &one : w->score + t * states, states,
-                             1.0f);
+                ran_probe_add(k, t0 + t, first, states == 1 ? &one : w->score + t * states, states,
+                              1.0f);
 }
 
 static void look_back(struct ran_layer_pass *s, size_t b)
@@ -219,8 +219,8 @@ static void look_back(struct ran_layer_pass *s, size_t b)
                 ran_linear_bwd(w->pool, r, D, false, NULL, NULL, w->score, k.states, NULL, 0, value,
                                k.n, D, k.states);
         }
-        if (w->watch != NULL)
-                ran_workspace_each(w, 0, w->watch->n, show, &task);
+        if (w->probes != NULL)
+                ran_workspace_each(w, 0, w->probes->n, show, &task);
 }
 
 /* Adds to the document's dkey and dvalue; dreview_q overwritten. */

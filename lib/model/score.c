@@ -113,8 +113,8 @@ int ran_score_paths(struct ran_state *s, const struct ran_document *d, float *de
         return RAN_OK;
 }
 
-int ran_score_watched(struct ran_state *s, const struct ran_document *d, size_t sources,
-                      const struct ran_watch *watch, struct ran_error *err)
+int ran_score_probed(struct ran_state *s, const struct ran_document *d, size_t sources,
+                     const struct ran_probes *probes, struct ran_error *err)
 {
         struct ran_document whole = *d;
 

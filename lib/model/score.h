@@ -21,9 +21,9 @@ int ran_score_word_paths(struct ran_state *s, const struct ran_document *d, floa
                          float *wide, struct ran_error *err);
 
 /* Encodes a document, and fills what is looked at; sources as for ran_lm_read. All was checked. */
-struct ran_watch;
-int ran_score_watched(struct ran_state *s, const struct ran_document *d, size_t sources,
-                      const struct ran_watch *watch, struct ran_error *err);
+struct ran_probes;
+int ran_score_probed(struct ran_state *s, const struct ran_document *d, size_t sources,
+                     const struct ran_probes *probes, struct ran_error *err);
 
 /* Logits (n, C) of the n words of a document, in the state's own memory, with room for decoding
  * them; good until the state is used again. */

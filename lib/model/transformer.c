@@ -427,27 +427,27 @@ static void keep(struct pass *s, size_t b)
 
 /* ---- what is looked at ----------------------------------------------------------------------- */
 
-static void shape(const struct ran_config *c, struct ran_look_shape *s)
+static void shape(const struct ran_config *c, struct ran_probe_shape *s)
 {
-        s->table[RAN_LOOK_HEADS] =
-                (struct ran_look_table){RAN_AXIS_TOKENS, RAN_AXIS_TOKENS, s->L, s->L, c->heads};
+        s->table[RAN_PROBE_HEADS] =
+                (struct ran_probe_table){RAN_AXIS_TOKENS, RAN_AXIS_TOKENS, s->L, s->L, c->heads};
 }
 
 /* A query of one head; scratch: room for its weights, too. */
-static void show_row(struct ran_look *k, const struct ran_sparse *x, size_t head, size_t i,
+static void show_row(struct ran_probe *k, const struct ran_sparse *x, size_t head, size_t i,
                      float share, float *scratch)
 {
         struct ran_mask_ranges sight = ran_mask_row(&x->mask[head], i);
         size_t pos = 0, first, end, from, to;
 
         while (ran_mask_ranges_next(&x->mask[head], &sight, &pos, &first, &end)) {
-                if (!ran_look_keys(k, first, end - first, &from, &to))
+                if (!ran_probe_keys(k, first, end - first, &from, &to))
                         continue;
                 for (size_t j = first + from, n; j < first + to; j += n) {
                         n = first + to - j;
                         n = n < RAN_SPARSE_BLOCK ? n : RAN_SPARSE_BLOCK;
                         ran_sparse_weights(scratch, x, head, i, j, n, scratch + RAN_SPARSE_BLOCK);
-                        ran_look_add(k, i, j, scratch, n, share);
+                        ran_probe_add(k, i, j, scratch, n, share);
                 }
         }
 }
@@ -456,12 +456,12 @@ static void show_row(struct ran_look *k, const struct ran_sparse *x, size_t head
 static void show(void *arg, size_t at, float *scratch)
 {
         const struct pass *s = arg;
-        struct ran_look *k = &s->w->watch->look[at];
+        struct ran_probe *k = &s->w->probes->probe[at];
         struct ran_sparse x = sparse_of(s, 0);
         size_t head, heads;
-        float share = ran_look_heads(k, s->w->h, &head, &heads);
+        float share = ran_probe_heads(k, s->w->h, &head, &heads);
 
-        for (; head < heads && ran_looks_at(k, RAN_LOOK_HEADS, s->l); head++)
+        for (; head < heads && ran_probe_matches(k, RAN_PROBE_HEADS, s->l); head++)
                 for (size_t i = k->query_from; i < k->query_to; i++)
                         show_row(k, &x, head, i, share, scratch);
 }
@@ -603,8 +603,8 @@ static void attention(struct ran_workspace *w, const struct ran_params *p, size_
         ran_phase = RAN_PHASE_ATTENTION;
         if (!again)
                 ran_workspace_each(w, 0, w->task[w->rows->B], attend, &s);
-        if (w->watch != NULL)
-                ran_workspace_each(w, 0, w->watch->n, show, &s);
+        if (w->probes != NULL)
+                ran_workspace_each(w, 0, w->probes->n, show, &s);
         ran_phase = RAN_PHASE_PROJECTIONS;
         for (size_t t0 = 0; t0 < w->rows->L; t0 += w->chunk_rows) {
                 s = pass_of(w, p, NULL, l, t0);

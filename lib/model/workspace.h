@@ -14,7 +14,7 @@
 #include "base/phase.h"
 #include "base/posting.h"
 #include "mask/mask.h"
-#include "model/look.h"
+#include "model/probe.h"
 #include "model/params.h"
 #include "model/packed.h"
 
@@ -204,7 +204,7 @@ struct ran_workspace {
         size_t chunk_rows;       /* a chunk has no more, unless it is one window; tests lower it */
         size_t keep_floats;      /* activations of several chunks that are kept; tests lower it */
         size_t lanes;            /* threads that may work on windows at once */
-        const struct ran_watch *watch; /* attention to be seen when scoring; NULL: nobody looks */
+        const struct ran_probes *probes; /* attention to be seen when scoring; NULL: nobody looks */
 
         /* Laid out by ran_workspace_fit for the rows at hand. */
         const struct ran_packed *rows;

@@ -90,21 +90,21 @@ static void score(const struct ran_model *m, struct ran_state *s)
 static void look(const struct ran_model *m, struct ran_state *s)
 {
         struct ran_error err = {0};
-        struct ran_look_shape shape;
+        struct ran_probe_shape shape;
 
-        ran_look_shape(&shape, ran_model_config(m), L);
-        for (int table = 0; table < RAN_LOOK_TABLES; table++) {
+        ran_probe_shape(&shape, ran_model_config(m), L);
+        for (int table = 0; table < RAN_PROBE_TABLES; table++) {
                 size_t queries = shape.table[table].n_queries, keys = shape.table[table].n_keys;
                 double all, *each = ran_alloc(queries * keys + 1, sizeof *each, &err);
-                struct ran_look k[2] = {
-                        {table, .head = RAN_LOOK_MEAN, .down = L, .across = L, .sum = &all},
+                struct ran_probe k[2] = {
+                        {table, .head = RAN_PROBE_MEAN, .down = L, .across = L, .sum = &all},
                         {table, .down = 1, .across = 1, .sum = each}};
 
                 k[0].query_to = k[1].query_to = k[0].down = queries;
                 k[0].key_to = k[1].key_to = k[0].across = keys;
-                if (each != NULL && ran_look_check(&shape, &k[0], &err) == RAN_OK &&
-                    ran_look_check(&shape, &k[1], &err) == RAN_OK)
-                        done(ran_look(m, s, &document, 0, k, 2, &err), &err);
+                if (each != NULL && ran_probe_check(&shape, &k[0], &err) == RAN_OK &&
+                    ran_probe_check(&shape, &k[1], &err) == RAN_OK)
+                        done(ran_probe(m, s, &document, 0, k, 2, &err), &err);
                 free(each);
         }
 }

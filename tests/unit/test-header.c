@@ -128,15 +128,15 @@ TEST(error_may_be_null_in_models)
 {
         const struct ran_cache_settings none = {0};
         struct ran_sampler sampler = {0};
-        struct ran_look_shape shape;
+        struct ran_probe_shape shape;
         struct ran_config c;
         struct ran_mask m;
         uint32_t id;
 
         CHECK(ran_fields_init(ran_config_fields, &c, NULL) == RAN_OK);
-        ran_look_shape(&shape, &c, 3);
+        ran_probe_shape(&shape, &c, 3);
         FAILS(ran_mask_init(&m, RAN_ATTENTION_FULL, 0, 0, RAN_MASK_NONE, 0, 0, NULL));
-        FAILS(ran_look_check(&shape, &(struct ran_look){.layer = 99}, NULL));
+        FAILS(ran_probe_check(&shape, &(struct ran_probe){.layer = 99}, NULL));
         FAILS(ran_sampler_draw(&sampler, NULL, 0, 0, &id, NULL));
         NOTHING(ran_cache_new(&c, &none, NULL));
         NOTHING(ran_model_open("", false, NULL));

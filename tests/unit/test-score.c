@@ -182,9 +182,9 @@ TEST(score_refuses_what_was_made_for_another_model)
 
                 CHECK_SIZE((size_t)ask(task, other, s, &err), RAN_EINVAL);
                 CHECK_STR(err.text, "the state was made for another model");
-                CHECK_SIZE((size_t)ran_look(other, s,
-                                            &(struct ran_document){.ids = &(uint32_t){1}, .L = 1},
-                                            0, NULL, 0, &err),
+                CHECK_SIZE((size_t)ran_probe(other, s,
+                                             &(struct ran_document){.ids = &(uint32_t){1}, .L = 1},
+                                             0, NULL, 0, &err),
                            RAN_EINVAL);
                 if (task == RAN_TASK_LM)
                         CHECK_SIZE((size_t)ran_lm_read(m, s, past, &(uint32_t){1}, 1, 0,

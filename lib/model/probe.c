@@ -1,5 +1,5 @@
-/* look.c - sums of the attention that was paid, over blocks of queries and keys. See look.h. */
-#include "model/look.h"
+/* probe.c - sums of the attention that was paid, over blocks of queries and keys. See look.h. */
+#include "model/probe.h"
 #include "model/encoder.h"
 #include "model/model.h"
 #include "model/score.h"
@@ -8,49 +8,49 @@
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 
-void ran_look_shape(struct ran_look_shape *shape, const struct ran_config *c, size_t L)
+void ran_probe_shape(struct ran_probe_shape *shape, const struct ran_config *c, size_t L)
 {
-        *shape = (struct ran_look_shape){.L = L, .layers = c->layers, .windows = 1, .window = L};
+        *shape = (struct ran_probe_shape){.L = L, .layers = c->layers, .windows = 1, .window = L};
         ran_encoder_of(c)->shape(c, shape);
 }
 
-size_t ran_look_window(const struct ran_look_shape *shape, size_t t)
+size_t ran_probe_window(const struct ran_probe_shape *shape, size_t t)
 {
         size_t i = t / shape->window;
 
         return i < shape->windows ? i : shape->windows - 1; /* the last may be longer */
 }
 
-size_t ran_look_window_end(const struct ran_look_shape *shape, size_t i)
+size_t ran_probe_window_end(const struct ran_probe_shape *shape, size_t i)
 {
         return i + 1 < shape->windows ? (i + 1) * shape->window : shape->L;
 }
 
-size_t ran_look_row(const struct ran_look_shape *shape, size_t t)
+size_t ran_probe_row(const struct ran_probe_shape *shape, size_t t)
 {
-        return t + ran_look_window(shape, t) + 1;
+        return t + ran_probe_window(shape, t) + 1;
 }
 
-size_t ran_look_cell(const struct ran_look_shape *shape, size_t i)
+size_t ran_probe_cell(const struct ran_probe_shape *shape, size_t i)
 {
         return i * shape->window + i;
 }
 
-bool ran_look_is_cell(const struct ran_look_shape *shape, size_t row, size_t *at)
+bool ran_probe_is_cell(const struct ran_probe_shape *shape, size_t row, size_t *at)
 {
         size_t i = row / (shape->window + 1);
 
         i = i < shape->windows ? i : shape->windows - 1;
-        bool cell = row == ran_look_cell(shape, i);
+        bool cell = row == ran_probe_cell(shape, i);
         *at = cell ? i : row - i - 1;
         return cell;
 }
 
 /* ---- sums ----------------------------------------------------------------------------------- */
 
-float ran_look_heads(const struct ran_look *k, size_t h, size_t *from, size_t *to)
+float ran_probe_heads(const struct ran_probe *k, size_t h, size_t *from, size_t *to)
 {
-        bool all = k->head == RAN_LOOK_MEAN;
+        bool all = k->head == RAN_PROBE_MEAN;
 
         *from = all ? 0 : k->head;
         *to = all ? h : k->head + 1;
@@ -67,12 +67,12 @@ static bool clip(size_t low, size_t high, size_t first, size_t n, size_t *from, 
         return *from < *to;
 }
 
-bool ran_look_queries(const struct ran_look *k, size_t first, size_t n, size_t *from, size_t *to)
+bool ran_probe_queries(const struct ran_probe *k, size_t first, size_t n, size_t *from, size_t *to)
 {
         return clip(k->query_from, k->query_to, first, n, from, to);
 }
 
-bool ran_look_keys(const struct ran_look *k, size_t first, size_t n, size_t *from, size_t *to)
+bool ran_probe_keys(const struct ran_probe *k, size_t first, size_t n, size_t *from, size_t *to)
 {
         return clip(k->key_from, k->key_to, first, n, from, to);
 }
@@ -83,23 +83,23 @@ static size_t blocks(size_t n, size_t by)
         return n / by + (n % by > 0);
 }
 
-size_t ran_look_height(const struct ran_look *k)
+size_t ran_probe_height(const struct ran_probe *k)
 {
         return blocks(k->query_to - k->query_from, k->down);
 }
 
-size_t ran_look_width(const struct ran_look *k)
+size_t ran_probe_width(const struct ran_probe *k)
 {
         return blocks(k->key_to - k->key_from, k->across);
 }
 
-void ran_look_add(struct ran_look *k, size_t query, size_t key, const float *weight, size_t n,
-                  float share)
+void ran_probe_add(struct ran_probe *k, size_t query, size_t key, const float *weight, size_t n,
+                   float share)
 {
-        double *sum = k->sum + (query - k->query_from) / k->down * ran_look_width(k);
+        double *sum = k->sum + (query - k->query_from) / k->down * ran_probe_width(k);
         size_t from, to, x;
 
-        if (!ran_look_keys(k, key, n, &from, &to))
+        if (!ran_probe_keys(k, key, n, &from, &to))
                 return;
         x = key + from - k->key_from;
         for (size_t end; from < to; from = end, x = (x / k->across + 1) * k->across) {
@@ -129,20 +129,20 @@ static int check_range(const char *what, size_t from, size_t to, size_t n, struc
         return RAN_OK;
 }
 
-int ran_look_check(const struct ran_look_shape *shape, const struct ran_look *k,
-                   struct ran_error *err)
+int ran_probe_check(const struct ran_probe_shape *shape, const struct ran_probe *k,
+                    struct ran_error *err)
 {
-        const struct ran_look_table *t = &shape->table[k->table == RAN_LOOK_REVIEW];
+        const struct ran_probe_table *t = &shape->table[k->table == RAN_PROBE_REVIEW];
 
-        if (k->table != RAN_LOOK_HEADS && k->table != RAN_LOOK_REVIEW)
+        if (k->table != RAN_PROBE_HEADS && k->table != RAN_PROBE_REVIEW)
                 return ran_fail(err, RAN_EINVAL, "there is no table %d of attention", k->table);
-        if (k->table == RAN_LOOK_REVIEW && t->heads == 0)
+        if (k->table == RAN_PROBE_REVIEW && t->heads == 0)
                 return ran_fail(err, RAN_EINVAL, "the model has no review of states to look at");
         if (k->layer >= shape->layers)
                 return ran_fail(err, RAN_EINVAL,
                                 "the model has no layer %zu: it has %zu, and the first is 0",
                                 k->layer, shape->layers);
-        if (k->head != RAN_LOOK_MEAN && k->head >= t->heads)
+        if (k->head != RAN_PROBE_MEAN && k->head >= t->heads)
                 return ran_fail(err, RAN_EINVAL,
                                 "the model has no head %zu: it has %zu, and the first is 0",
                                 k->head, t->heads);
@@ -153,24 +153,25 @@ int ran_look_check(const struct ran_look_shape *shape, const struct ran_look *k,
         return check_range("keys", k->key_from, k->key_to, t->n_keys, err);
 }
 
-int ran_look(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
-             size_t sources, struct ran_look *look, size_t n, struct ran_error *err)
+int ran_probe(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
+              size_t sources, struct ran_probe *look, size_t n, struct ran_error *err)
 {
-        struct ran_watch watch = {look, n};
-        struct ran_look_shape shape;
+        struct ran_probes watch = {look, n};
+        struct ran_probe_shape shape;
 
         if (ran_check_state(m, s, err) != RAN_OK || ran_check_document(m, d, err) != RAN_OK)
                 return RAN_EINVAL;
         if (d->L == 0 || sources > d->L)
                 return ran_fail(err, RAN_EINVAL, "a document of %zu tokens, of them %zu source",
                                 d->L, sources);
-        ran_look_shape(&shape, &m->config, d->L);
+        ran_probe_shape(&shape, &m->config, d->L);
         for (size_t i = 0; i < n; i++) {
-                if (ran_look_check(&shape, &look[i], err) != RAN_OK)
+                if (ran_probe_check(&shape, &look[i], err) != RAN_OK)
                         return RAN_EINVAL;
                 memset(look[i].sum, 0,
-                       ran_look_height(&look[i]) * ran_look_width(&look[i]) * sizeof *look[i].sum);
+                       ran_probe_height(&look[i]) * ran_probe_width(&look[i]) *
+                               sizeof *look[i].sum);
                 look[i].update = look[i].context = 0;
         }
-        return ran_score_watched(s, d, sources, &watch, err);
+        return ran_score_probed(s, d, sources, &watch, err);
 }

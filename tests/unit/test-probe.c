@@ -36,19 +36,19 @@ static void looker_release(struct looker *l)
 }
 
 /* All of a table: blocks of 1 and 1. The caller frees sum. */
-static struct ran_look whole(const struct ran_look_shape *shape, int table, size_t layer,
-                             size_t head)
+static struct ran_probe whole(const struct ran_probe_shape *shape, int table, size_t layer,
+                              size_t head)
 {
-        const struct ran_look_table *t = &shape->table[table];
+        const struct ran_probe_table *t = &shape->table[table];
 
-        return (struct ran_look){.table = table,
-                                 .layer = layer,
-                                 .head = head,
-                                 .query_to = t->n_queries,
-                                 .key_to = t->n_keys,
-                                 .down = 1,
-                                 .across = 1,
-                                 .sum = doubles(t->n_queries * t->n_keys)};
+        return (struct ran_probe){.table = table,
+                                  .layer = layer,
+                                  .head = head,
+                                  .query_to = t->n_queries,
+                                  .key_to = t->n_keys,
+                                  .down = 1,
+                                  .across = 1,
+                                  .sum = doubles(t->n_queries * t->n_keys)};
 }
 
 static struct ran_document document(struct dice *dice, uint32_t *ids, size_t L)
@@ -94,22 +94,22 @@ static bool check_zeros(const double *got, const double *want, size_t n)
 }
 
 static bool look(struct looker *l, const struct ran_document *d, size_t sources,
-                 struct ran_look *look, size_t n)
+                 struct ran_probe *look, size_t n)
 {
         struct ran_error err = {0};
 
-        return CHECK_OK(ran_look(&l->model, l->state, d, sources, look, n, &err), err);
+        return CHECK_OK(ran_probe(&l->model, l->state, d, sources, look, n, &err), err);
 }
 
 /* ---- RAN ------------------------------------------------------------------------------------- */
 
 static bool check_table(struct looker *l, const struct ran_document *d, size_t sources,
-                        struct ran_look k, const double *want)
+                        struct ran_probe k, const double *want)
 {
-        const size_t n = ran_look_height(&k) * ran_look_width(&k);
+        const size_t n = ran_probe_height(&k) * ran_probe_width(&k);
         bool ok = look(l, d, sources, &k, 1);
 
-        ok = ok && check_rows(k.sum, ran_look_height(&k), ran_look_width(&k));
+        ok = ok && check_rows(k.sum, ran_probe_height(&k), ran_probe_width(&k));
         ok = ok && check_zeros(k.sum, want, n);
         ok = ok && CHECK_NEAR(distance(k.sum, want, n), 0, 1e-3); /* scores may be large */
         free(k.sum);
@@ -122,11 +122,11 @@ static bool check_recurrent(const struct toy *t, struct looker *l, struct dice *
         struct ran_document d = document(dice, ids, L);
         size_t sources = t->c.mask == RAN_MASK_PREFIX ? dice_size(dice, 0, L) : 0;
         double *x = doubles(L * t->c.dim), *last = doubles(t->c.dim);
-        struct ran_look_shape shape;
+        struct ran_probe_shape shape;
         struct naive n;
         bool ok = true;
 
-        ran_look_shape(&shape, &t->c, L);
+        ran_probe_shape(&shape, &t->c, L);
         naive_init(&n, &t->c, &t->layout, &t->p, t->V, t->C);
         n.sources = sources;
         n.rows = shape.table[0].n_queries;
@@ -136,10 +136,10 @@ static bool check_recurrent(const struct toy *t, struct looker *l, struct dice *
         naive_encode(&n, x, last, ids, L);
         for (size_t i = 0; i < t->c.layers; i++) {
                 for (size_t j = 0; j < t->c.heads && ok; j++)
-                        ok = check_table(l, &d, sources, whole(&shape, RAN_LOOK_HEADS, i, j),
+                        ok = check_table(l, &d, sources, whole(&shape, RAN_PROBE_HEADS, i, j),
                                          n.seen.heads + (i * t->c.heads + j) * n.rows * n.rows);
                 if (t->c.review && ok)
-                        ok = check_table(l, &d, sources, whole(&shape, RAN_LOOK_REVIEW, i, 0),
+                        ok = check_table(l, &d, sources, whole(&shape, RAN_PROBE_REVIEW, i, 0),
                                          n.seen.review + i * L * n.states);
         }
         if (!ok)
@@ -179,17 +179,17 @@ static bool check_steps(const struct toy *t, struct looker *l, struct dice *dice
         struct ran_document d = document(dice, ids, L);
         const size_t layers = t->c.layers;
         double *logits = doubles(t->C);
-        struct ran_look_shape shape;
+        struct ran_probe_shape shape;
         struct naive n;
         bool ok = true;
 
-        ran_look_shape(&shape, &t->c, L);
+        ran_probe_shape(&shape, &t->c, L);
         naive_init(&n, &t->c, &t->layout, &t->p, t->V, t->C);
         n.seen.steps = doubles(layers * L);
         n.seen.update = doubles(layers);
         naive_classify(&n, logits, NULL, ids, L);
         for (size_t i = 0; i < layers && ok; i++) {
-                struct ran_look k = whole(&shape, RAN_LOOK_HEADS, i, 0);
+                struct ran_probe k = whole(&shape, RAN_PROBE_HEADS, i, 0);
                 double sum = 0;
 
                 for (size_t j = 0; j < L; j++)
@@ -358,7 +358,7 @@ TEST(look_at_a_transformer_equals_softmax_of_similarities)
 
         for (size_t i = 0; i < 60 && ok; i++) {
                 struct ran_config c = transformer(&dice);
-                struct ran_look_shape shape;
+                struct ran_probe_shape shape;
                 struct looker l;
                 struct toy t;
                 uint32_t ids[80];
@@ -369,7 +369,7 @@ TEST(look_at_a_transformer_equals_softmax_of_similarities)
                 toy_init(&t, &c, i, 0.3);
                 silence(&t);
                 REQUIRE(looker_init(&l, &t, 0));
-                ran_look_shape(&shape, &c, d.L);
+                ran_probe_shape(&shape, &c, d.L);
                 for (size_t j = 0; j < c.layers * c.heads && ok; j++) {
                         size_t layer = j / c.heads, head = j % c.heads;
                         struct ran_mask m;
@@ -380,7 +380,7 @@ TEST(look_at_a_transformer_equals_softmax_of_similarities)
                                 err);
                         attend(&t, layer, head, &m, want, &d);
                         ok = ok && check_table(&l, &d, sources,
-                                               whole(&shape, RAN_LOOK_HEADS, layer, head), want);
+                                               whole(&shape, RAN_PROBE_HEADS, layer, head), want);
                 }
                 free(want);
                 looker_release(&l);
@@ -391,11 +391,11 @@ TEST(look_at_a_transformer_equals_softmax_of_similarities)
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
 /* Sums over blocks of a table (h, w). */
-static void sum_blocks(double *to, const struct ran_look *k, const double *table, size_t w)
+static void sum_blocks(double *to, const struct ran_probe *k, const double *table, size_t w)
 {
         for (size_t q = k->query_from; q < k->query_to; q++)
                 for (size_t j = k->key_from; j < k->key_to; j++)
-                        to[(q - k->query_from) / k->down * ran_look_width(k) +
+                        to[(q - k->query_from) / k->down * ran_probe_width(k) +
                            (j - k->key_from) / k->across] += table[q * w + j];
 }
 
@@ -410,8 +410,8 @@ static void choose(struct dice *dice, size_t n, size_t *from, size_t *to, size_t
 static void check_blocks(const struct ran_config *c, struct dice *dice, size_t L)
 {
         enum { LOOKS = 6 };
-        struct ran_look_shape shape;
-        struct ran_look k[LOOKS], all;
+        struct ran_probe_shape shape;
+        struct ran_probe k[LOOKS], all;
         struct looker l;
         struct toy t;
         uint32_t *ids = calloc(L, sizeof *ids);
@@ -420,27 +420,27 @@ static void check_blocks(const struct ran_config *c, struct dice *dice, size_t L
 
         toy_init(&t, c, L, 0.5);
         REQUIRE(looker_init(&l, &t, 3));
-        ran_look_shape(&shape, c, L);
-        tables = shape.table[RAN_LOOK_REVIEW].heads > 0 ? RAN_LOOK_TABLES : 1;
+        ran_probe_shape(&shape, c, L);
+        tables = shape.table[RAN_PROBE_REVIEW].heads > 0 ? RAN_PROBE_TABLES : 1;
         for (size_t i = 0; i < LOOKS; i++) {
                 size_t table = dice_size(dice, 0, tables - 1);
-                const struct ran_look_table *of = &shape.table[table];
+                const struct ran_probe_table *of = &shape.table[table];
 
-                k[i] = (struct ran_look){.table = (int)table,
-                                         .layer = dice_size(dice, 0, c->layers - 1),
-                                         .head = dice_size(dice, 0, of->heads - 1)};
+                k[i] = (struct ran_probe){.table = (int)table,
+                                          .layer = dice_size(dice, 0, c->layers - 1),
+                                          .head = dice_size(dice, 0, of->heads - 1)};
                 if (dice_coin(dice))
-                        k[i].head = RAN_LOOK_MEAN;
+                        k[i].head = RAN_PROBE_MEAN;
                 choose(dice, of->n_queries, &k[i].query_from, &k[i].query_to, &k[i].down);
                 choose(dice, of->n_keys, &k[i].key_from, &k[i].key_to, &k[i].across);
-                k[i].sum = doubles(ran_look_height(&k[i]) * ran_look_width(&k[i]));
+                k[i].sum = doubles(ran_probe_height(&k[i]) * ran_probe_width(&k[i]));
         }
         REQUIRE(look(&l, &d, 0, k, LOOKS));
         for (size_t i = 0; i < LOOKS; i++) {
-                size_t n = ran_look_height(&k[i]) * ran_look_width(&k[i]);
-                const struct ran_look_table *of = &shape.table[k[i].table];
+                size_t n = ran_probe_height(&k[i]) * ran_probe_width(&k[i]);
+                const struct ran_probe_table *of = &shape.table[k[i].table];
                 double *want = doubles(n);
-                bool mean = k[i].head == RAN_LOOK_MEAN;
+                bool mean = k[i].head == RAN_PROBE_MEAN;
 
                 for (size_t j = mean ? 0 : k[i].head; j < (mean ? of->heads : k[i].head + 1); j++) {
                         all = whole(&shape, k[i].table, k[i].layer, j);
@@ -487,15 +487,15 @@ TEST(look_at_a_long_document_with_any_number_of_threads)
 
         for (int encoder = 0; encoder < 3; encoder++) {
                 struct ran_config c = toy_config();
-                struct ran_look_shape shape;
+                struct ran_probe_shape shape;
                 double *first = NULL;
 
                 c.encoder = encoder;
                 c.attention.item[0] = RAN_ATTENTION_DISPERSED;
-                ran_look_shape(&shape, &c, L);
+                ran_probe_shape(&shape, &c, L);
                 for (size_t threads = 1; threads <= 4; threads += 3)
-                        for (int table = 0; table < RAN_LOOK_TABLES; table++) {
-                                struct ran_look k = {.table = table, .layer = 1, .across = 1};
+                        for (int table = 0; table < RAN_PROBE_TABLES; table++) {
+                                struct ran_probe k = {.table = table, .layer = 1, .across = 1};
                                 size_t queries = shape.table[table].n_queries;
                                 struct looker l;
                                 struct toy t;
@@ -537,22 +537,22 @@ TEST(look_rows_are_tokens_and_cells)
         for (size_t i = 0; i < 200; i++) {
                 struct ran_config c = toy_random_config(&dice);
                 size_t L = dice_size(&dice, 1, 60), at, cells = 0;
-                struct ran_look_shape s;
+                struct ran_probe_shape s;
 
-                ran_look_shape(&s, &c, L);
-                CHECK_SIZE(s.table[RAN_LOOK_HEADS].n_keys, L + s.windows);
+                ran_probe_shape(&s, &c, L);
+                CHECK_SIZE(s.table[RAN_PROBE_HEADS].n_keys, L + s.windows);
                 for (size_t t = 0; t < L; t++) {
-                        CHECK(!ran_look_is_cell(&s, ran_look_row(&s, t), &at));
+                        CHECK(!ran_probe_is_cell(&s, ran_probe_row(&s, t), &at));
                         CHECK_SIZE(at, t);
-                        CHECK(ran_look_window(&s, t) < s.windows);
-                        CHECK(ran_look_window_end(&s, ran_look_window(&s, t)) > t);
+                        CHECK(ran_probe_window(&s, t) < s.windows);
+                        CHECK(ran_probe_window_end(&s, ran_probe_window(&s, t)) > t);
                 }
                 for (size_t w = 0; w < s.windows; w++) {
-                        CHECK(ran_look_is_cell(&s, ran_look_cell(&s, w), &at));
+                        CHECK(ran_probe_is_cell(&s, ran_probe_cell(&s, w), &at));
                         CHECK_SIZE(at, w);
                 }
                 for (size_t r = 0; r < L + s.windows; r++)
-                        cells += ran_look_is_cell(&s, r, &at);
+                        cells += ran_probe_is_cell(&s, r, &at);
                 CHECK_SIZE(cells, s.windows);
         }
 }
@@ -560,37 +560,37 @@ TEST(look_rows_are_tokens_and_cells)
 TEST(look_refuses_what_is_not_there)
 {
         struct ran_config c = toy_config(), t = toy_config();
-        struct ran_look_shape shape;
+        struct ran_probe_shape shape;
         struct ran_error err = {0};
 
         c.review = false;
         t.encoder = RAN_ENCODER_TRANSFORMER;
-        ran_look_shape(&shape, &c, 12);
-        struct ran_look good = {.query_to = 12, .key_to = 12, .down = 1, .across = 1}, k = good;
-        CHECK_OK(ran_look_check(&shape, &k, &err), err);
+        ran_probe_shape(&shape, &c, 12);
+        struct ran_probe good = {.query_to = 12, .key_to = 12, .down = 1, .across = 1}, k = good;
+        CHECK_OK(ran_probe_check(&shape, &k, &err), err);
         k.layer = 2;
-        CHECK(ran_look_check(&shape, &k, &err) == RAN_EINVAL);
+        CHECK(ran_probe_check(&shape, &k, &err) == RAN_EINVAL);
         CHECK_STR(err.text, "the model has no layer 2: it has 2, and the first is 0");
         k = good;
         k.head = 2;
-        CHECK(ran_look_check(&shape, &k, &err) == RAN_EINVAL);
+        CHECK(ran_probe_check(&shape, &k, &err) == RAN_EINVAL);
         CHECK_STR(err.text, "the model has no head 2: it has 2, and the first is 0");
-        k.head = RAN_LOOK_MEAN;
-        CHECK_OK(ran_look_check(&shape, &k, &err), err);
-        for (int table = RAN_LOOK_HEADS - 1; table <= RAN_LOOK_TABLES; table++) {
+        k.head = RAN_PROBE_MEAN;
+        CHECK_OK(ran_probe_check(&shape, &k, &err), err);
+        for (int table = RAN_PROBE_HEADS - 1; table <= RAN_PROBE_TABLES; table++) {
                 k.table = table;
-                CHECK((ran_look_check(&shape, &k, &err) == RAN_OK) == (table == RAN_LOOK_HEADS));
+                CHECK((ran_probe_check(&shape, &k, &err) == RAN_OK) == (table == RAN_PROBE_HEADS));
         }
         k = good;
         k.query_to = 16;
-        CHECK(ran_look_check(&shape, &k, &err) == RAN_EINVAL);
+        CHECK(ran_probe_check(&shape, &k, &err) == RAN_EINVAL);
         k = good;
         k.key_from = 12;
-        CHECK(ran_look_check(&shape, &k, &err) == RAN_EINVAL);
+        CHECK(ran_probe_check(&shape, &k, &err) == RAN_EINVAL);
         k = good;
         k.across = 0;
-        CHECK(ran_look_check(&shape, &k, &err) == RAN_EINVAL);
-        ran_look_shape(&shape, &t, 12);
+        CHECK(ran_probe_check(&shape, &k, &err) == RAN_EINVAL);
+        ran_probe_shape(&shape, &t, 12);
         CHECK_SIZE(shape.windows, 1);
-        CHECK_SIZE(shape.table[RAN_LOOK_REVIEW].heads, 0);
+        CHECK_SIZE(shape.table[RAN_PROBE_REVIEW].heads, 0);
 }
