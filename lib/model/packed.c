@@ -16,7 +16,7 @@ void ran_packed_release(struct ran_packed *rows)
         free(rows->docwin);
         free(rows->record);
         free(rows->sources);
-        free(rows->carry);
+        free(rows->recurrent);
         free(rows->key);
         free(rows->place);
         free(rows->docplace);
@@ -56,9 +56,11 @@ int ran_packed_add(struct ran_packed *rows, const struct ran_config *c, const ui
 }
 
 int ran_packed_add_after(struct ran_packed *rows, const struct ran_config *c, const uint32_t *ids,
-                         size_t n, uint64_t record, struct ran_carry *carry, struct ran_error *err)
+                         size_t n, uint64_t record, struct ran_recurrent_state *recurrent,
+                         struct ran_error *err)
 {
-        size_t open = carry != NULL ? carry->open : 0, windows = ran_packed_windows(c, n, open);
+        size_t open = recurrent != NULL ? recurrent->open : 0,
+               windows = ran_packed_windows(c, n, open);
 
         if (rows->open > 0 || (open > 0 && rows->B > 0))
                 return ran_fail(err, RAN_EINVAL,
@@ -68,7 +70,7 @@ int ran_packed_add_after(struct ran_packed *rows, const struct ran_config *c, co
         ROOM(docwin, rows->B + 2);
         ROOM(record, rows->B + 1);
         ROOM(sources, rows->B + 1);
-        ROOM(carry, rows->B + 1);
+        ROOM(recurrent, rows->B + 1);
         ROOM(key, rows->B + 2);
         ROOM(docplace, rows->B + 2);
         ROOM(win, rows->m + windows + 1);
@@ -81,14 +83,14 @@ int ran_packed_add_after(struct ran_packed *rows, const struct ran_config *c, co
         rows->docwin[rows->B] = rows->m;
         rows->record[rows->B] = record;
         rows->sources[rows->B] = 0;
-        rows->carry[rows->B] = carry;
+        rows->recurrent[rows->B] = recurrent;
         rows->docplace[rows->B] = rows->places;
         for (size_t i = 0; i < windows; i++) {
                 rows->win[rows->m] = rows->L + (i > 0 ? i * c->window - open : 0);
                 rows->windoc[rows->m++] = rows->B;
         }
         rows->key[rows->B + 1] =
-                rows->key[rows->B] + (carry != NULL ? carry->states : 0) + windows + 1;
+                rows->key[rows->B] + (recurrent != NULL ? recurrent->states : 0) + windows + 1;
         rows->L += n;
         rows->B++;
         rows->doc[rows->B] = rows->win[rows->m] = rows->L;

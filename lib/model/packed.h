@@ -19,7 +19,7 @@
 #ifndef RAN_MODEL_PACKED_H
 #define RAN_MODEL_PACKED_H
 
-#include "model/carry.h"
+#include "model/recurrent-state.h"
 
 struct ran_packed {
         size_t B, L, m;
@@ -29,7 +29,8 @@ struct ran_packed {
         size_t *docwin;     /* (B+1) first window of each document */
         uint64_t *record;   /* (B) what dropout is keyed by */
         size_t *sources;    /* (B) under the prefix mask: leading tokens that are source; else 0 */
-        struct ran_carry **carry; /* (B) what the document goes on from, or NULL; not owned */
+        struct ran_recurrent_state *
+                *recurrent; /* (B) what the document goes on from, or NULL; not owned */
         size_t *key;   /* (B+1) first key of each document: one a state, earlier ones before them */
         size_t open;   /* known tokens of the first window; then B is 1 */
         size_t *place; /* (places) tokens with an output, ascending */
@@ -37,8 +38,8 @@ struct ran_packed {
         size_t places;
         size_t *win;    /* (m+1) first token of each window */
         size_t *windoc; /* (m) document of each window */
-        size_t ids_cap, carry_cap, key_cap, doc_cap, docwin_cap, record_cap, sources_cap, place_cap,
-                docplace_cap, win_cap, windoc_cap, spelling_cap;
+        size_t ids_cap, recurrent_cap, key_cap, doc_cap, docwin_cap, record_cap, sources_cap,
+                place_cap, docplace_cap, win_cap, windoc_cap, spelling_cap;
 };
 
 /* Windows of n tokens, the first of them begun already with `open` more. */
@@ -54,7 +55,8 @@ int ran_packed_add(struct ran_packed *rows, const struct ran_config *c, const ui
  * must be the only one then. carry is not owned, and must
  * outlive the backward pass. */
 int ran_packed_add_after(struct ran_packed *rows, const struct ran_config *c, const uint32_t *ids,
-                         size_t n, uint64_t record, struct ran_carry *carry, struct ran_error *err);
+                         size_t n, uint64_t record, struct ran_recurrent_state *recurrent,
+                         struct ran_error *err);
 
 /* Gives the document that was added last its spelling (n, RAN_SPELLING). */
 int ran_packed_spell(struct ran_packed *rows, const uint32_t *spelling, struct ran_error *err);

@@ -19,7 +19,7 @@
 
 struct ran_past {
         const struct ran_model *m;
-        struct ran_carry carry;
+        struct ran_recurrent_state recurrent;
         uint32_t pending;
 };
 
@@ -31,7 +31,7 @@ struct ran_past *ran_past_new(const struct ran_model *m, struct ran_error *err)
                 return NULL;
         p->m = m;
         p->pending = RAN_NO_ID;
-        if (ran_carry_init(&p->carry, &m->config, err) == RAN_OK)
+        if (ran_recurrent_state_init(&p->recurrent, &m->config, err) == RAN_OK)
                 return p;
         free(p);
         return NULL;
@@ -40,19 +40,19 @@ struct ran_past *ran_past_new(const struct ran_model *m, struct ran_error *err)
 void ran_past_free(struct ran_past *p)
 {
         if (p != NULL)
-                ran_carry_release(&p->carry);
+                ran_recurrent_state_release(&p->recurrent);
         free(p);
 }
 
 void ran_past_clear(struct ran_past *p)
 {
-        ran_carry_clear(&p->carry);
+        ran_recurrent_state_clear(&p->recurrent);
         p->pending = RAN_NO_ID;
 }
 
 size_t ran_past_tokens(const struct ran_past *p)
 {
-        return p->carry.tokens;
+        return p->recurrent.tokens;
 }
 
 uint32_t ran_past_pending(const struct ran_past *p)
@@ -106,9 +106,9 @@ int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_past 
                 return ran_fail(err, RAN_EINVAL, "what was read before is another model's");
         if (sources > n || (sources > 0 && m->config.mask != RAN_MASK_PREFIX))
                 return ran_fail(err, RAN_EINVAL, "the model does not tell a source from a target");
-        if (sources > 0 && past != NULL && past->carry.tokens > 0)
+        if (sources > 0 && past != NULL && past->recurrent.tokens > 0)
                 return ran_fail(err, RAN_EINVAL, "a source must be read at once, before all else");
-        int rc = ran_score_lm(s, past != NULL ? &past->carry : NULL, ids, n, sources, out, err);
+        int rc = ran_score_lm(s, past != NULL ? &past->recurrent : NULL, ids, n, sources, out, err);
         if (rc == RAN_OK)
                 rc = check_given(m, out->nll, out->logits, n - out->skip, err);
         return rc == RAN_OK && out->last != NULL ? ran_check_scores(out->last, m->V, err) : rc;
@@ -175,7 +175,7 @@ struct part {
 
 /* Calls fn for each tensor that has rows, until one fails. halves: of the pending token; NULL:
  * none. */
-static int each_part(const struct ran_carry *c, float *halves,
+static int each_part(const struct ran_recurrent_state *c, float *halves,
                      int (*fn)(void *arg, const struct part *part, struct ran_error *err),
                      void *arg, struct ran_error *err)
 {
@@ -281,7 +281,7 @@ static int list(void *arg, const struct part *part, struct ran_error *err)
 int ran_past_save(const struct ran_past *p, const struct ran_cache *cache, const char *path,
                   struct ran_error *err)
 {
-        const struct ran_carry *c = &p->carry;
+        const struct ran_recurrent_state *c = &p->recurrent;
         const char *digest = ran_model_metadata(p->m, "digest");
         struct listing k = {.part = ran_alloc(5 + 3 * c->layers, sizeof *k.part, err),
                             .source = ran_alloc(5 + 3 * c->layers, sizeof *k.source, err)};
@@ -353,7 +353,7 @@ static int join(const struct ran_past *p, const float *halves, uint32_t *id, str
 static int parse(struct ran_past *p, const struct ran_tensors *t, struct ran_error *err)
 {
         const char *digest = ran_model_metadata(p->m, "digest"), *number = metadata(t, "tokens");
-        struct ran_carry *c = &p->carry;
+        struct ran_recurrent_state *c = &p->recurrent;
         size_t W = p->m->config.window;
         float halves[2], *pending = ran_tensors_find(t, "pending") != NULL ? halves : NULL;
 
@@ -374,7 +374,7 @@ static int parse(struct ran_past *p, const struct ran_tensors *t, struct ran_err
         c->open = c->tokens % W;
         if (c->states > t->size || c->open > t->size) /* before anything of that size is made */
                 return ran_fail(err, RAN_EFORMAT, "it is too small for %zu tokens", c->tokens);
-        if (ran_carry_reserve(c, c->states, c->open, err) != RAN_OK)
+        if (ran_recurrent_state_reserve(c, c->states, c->open, err) != RAN_OK)
                 return err->code;
         if (each_part(c, pending, fill, (void *)t, err) != RAN_OK)
                 return err->code;
@@ -399,7 +399,7 @@ static int parse_cache(const struct ran_past *p, const struct ran_tensors *t,
                        struct ran_cache *cache, struct ran_error *err)
 {
         const struct ran_tensor *key = ran_tensors_find(t, "cache.key");
-        size_t D = ran_cache_width(cache), tokens = p->carry.tokens,
+        size_t D = ran_cache_width(cache), tokens = p->recurrent.tokens,
                most = ran_cache_positions(cache);
         size_t rows = key != NULL && key->rank == 2 && key->shape[1] == D ? key->shape[0] : 0;
         struct kept k;

@@ -85,9 +85,9 @@ static int reserve_carries(const struct ran_workspace *w, struct ran_error *err)
         const struct ran_packed *rows = w->rows;
 
         for (size_t b = 0; b < rows->B; b++)
-                if (rows->carry[b] != NULL &&
-                    ran_carry_reserve(rows->carry[b], rows->key[b + 1] - rows->key[b],
-                                      w->training ? 0 : w->c->window, err) != RAN_OK)
+                if (rows->recurrent[b] != NULL &&
+                    ran_recurrent_state_reserve(rows->recurrent[b], rows->key[b + 1] - rows->key[b],
+                                                w->training ? 0 : w->c->window, err) != RAN_OK)
                         return RAN_ENOMEM;
         return RAN_OK;
 }
@@ -163,40 +163,40 @@ static void keep(const struct ran_layer_pass *s, size_t b)
 {
         const struct ran_workspace *w = s->w;
         const struct ran_packed *rows = w->rows;
-        struct ran_carry *carry = rows->carry[b];
+        struct ran_recurrent_state *recurrent = rows->recurrent[b];
         size_t D = w->D, closed = closed_windows(w, b), earlier = ran_packed_earlier(rows, b);
         const float *key = s->cells->key + (rows->key[b] + earlier) * D;
         const float *value = s->cells->value + (rows->key[b] + earlier) * D;
         size_t last = rows->docwin[b + 1] - 1, r = ran_packed_row(rows, last) - s->r0;
 
-        memcpy(carry->G + s->l * D, s->cells->G + (rows->docwin[b] + b + closed) * D,
+        memcpy(recurrent->G + s->l * D, s->cells->G + (rows->docwin[b] + b + closed) * D,
                D * sizeof(float));
         if (w->c->review) {
-                memcpy(carry->key[s->l] + earlier * D, key, closed * D * sizeof(float));
-                memcpy(carry->value[s->l] + earlier * D, value, closed * D * sizeof(float));
+                memcpy(recurrent->key[s->l] + earlier * D, key, closed * D * sizeof(float));
+                memcpy(recurrent->value[s->l] + earlier * D, value, closed * D * sizeof(float));
         } else { /* nobody asks for them, but they may be written to a file */
-                memset(carry->key[s->l] + earlier * D, 0, closed * D * sizeof(float));
-                memset(carry->value[s->l] + earlier * D, 0, closed * D * sizeof(float));
+                memset(recurrent->key[s->l] + earlier * D, 0, closed * D * sizeof(float));
+                memset(recurrent->value[s->l] + earlier * D, 0, closed * D * sizeof(float));
         }
         if (!ran_window_stays_open(w, last))
                 return;
-        memcpy(carry->qkv[s->l], s->act->qkv + r * 3 * w->E,
+        memcpy(recurrent->qkv[s->l], s->act->qkv + r * 3 * w->E,
                (ran_packed_row(rows, last + 1) - ran_packed_row(rows, last)) * 3 * w->E *
                        sizeof(float));
-        memcpy(carry->pre + s->l * w->F, s->act->pre + r * w->F, w->F * sizeof(float));
+        memcpy(recurrent->pre + s->l * w->F, s->act->pre + r * w->F, w->F * sizeof(float));
 }
 
 static void advance(const struct ran_workspace *w, size_t b)
 {
         const struct ran_packed *rows = w->rows;
-        struct ran_carry *carry = rows->carry[b];
+        struct ran_recurrent_state *recurrent = rows->recurrent[b];
         size_t last = rows->docwin[b + 1] - 1;
 
-        carry->tokens += rows->doc[b + 1] - rows->doc[b];
-        carry->states += closed_windows(w, b);
-        carry->open = ran_window_stays_open(w, last)
-                              ? ran_packed_row(rows, last + 1) - ran_packed_row(rows, last) - 1
-                              : 0;
+        recurrent->tokens += rows->doc[b + 1] - rows->doc[b];
+        recurrent->states += closed_windows(w, b);
+        recurrent->open = ran_window_stays_open(w, last)
+                                  ? ran_packed_row(rows, last + 1) - ran_packed_row(rows, last) - 1
+                                  : 0;
 }
 
 /* ---- what is looked at ----------------------------------------------------------------------- */
@@ -291,7 +291,7 @@ static void encode_layer(struct ran_workspace *w, const struct ran_layer_params 
                 ran_review(&s);
         }
         for (size_t b = 0; b < w->rows->B; b++)
-                if (w->rows->carry[b] != NULL)
+                if (w->rows->recurrent[b] != NULL)
                         keep(&s, b);
 }
 
@@ -300,7 +300,7 @@ static void encode(struct ran_workspace *w, const struct ran_params *p)
         for (size_t l = 0; l < w->c->layers; l++)
                 encode_layer(w, &p->layer[l], l);
         for (size_t b = 0; b < w->rows->B; b++)
-                if (w->rows->carry[b] != NULL)
+                if (w->rows->recurrent[b] != NULL)
                         advance(w, b);
 }
 

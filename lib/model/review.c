@@ -62,8 +62,9 @@ static void document_states(struct ran_layer_pass *s, size_t b)
         size_t D = w->D, earlier = ran_packed_earlier(rows, b), key = rows->key[b];
 
         if (earlier > 0) {
-                memcpy(c->key + key * D, rows->carry[b]->key[s->l], earlier * D * sizeof(float));
-                memcpy(c->value + key * D, rows->carry[b]->value[s->l],
+                memcpy(c->key + key * D, rows->recurrent[b]->key[s->l],
+                       earlier * D * sizeof(float));
+                memcpy(c->value + key * D, rows->recurrent[b]->value[s->l],
                        earlier * D * sizeof(float));
         }
         key += earlier;

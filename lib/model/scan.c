@@ -61,7 +61,7 @@ void ran_scan_first_cells(struct ran_layer_pass *s, const struct ran_cells *belo
                 ran_simd->norm(G, D, c->first_stat + b * 2, c->first + b * D, D, s->p->gpc_norm_w,
                                s->p->gpc_norm_b, RAN_LN_EPS, 1, D);
                 if (ran_packed_continues(rows, b))
-                        memcpy(G, rows->carry[b]->G + s->l * D, D * sizeof *G);
+                        memcpy(G, rows->recurrent[b]->G + s->l * D, D * sizeof *G);
         }
 }
 

@@ -195,8 +195,8 @@ static int place_run(struct ran_packed *rows, size_t from, size_t end, struct ra
         return RAN_OK;
 }
 
-int ran_score_lm(struct ran_state *s, struct ran_carry *carry, const uint32_t *ids, size_t n,
-                 size_t sources, const struct ran_lm_out *out, struct ran_error *err)
+int ran_score_lm(struct ran_state *s, struct ran_recurrent_state *recurrent, const uint32_t *ids,
+                 size_t n, size_t sources, const struct ran_lm_out *out, struct ran_error *err)
 {
         bool all = out->gold != NULL || out->logits != NULL;
         struct ran_cache *cache = out->gold != NULL ? out->cache : NULL;
@@ -207,7 +207,7 @@ int ran_score_lm(struct ran_state *s, struct ran_carry *carry, const uint32_t *i
             ran_cache_reserve(cache, n - out->skip, out->logits != NULL ? s->C : 0, err) != RAN_OK)
                 return RAN_ENOMEM;
         ran_packed_clear(&s->rows);
-        int rc = ran_packed_add_after(&s->rows, s->work.c, ids, n, 0, carry, err);
+        int rc = ran_packed_add_after(&s->rows, s->work.c, ids, n, 0, recurrent, err);
         if (rc != RAN_OK)
                 return rc;
         s->rows.sources[0] = sources;

@@ -2,7 +2,7 @@
 #ifndef RAN_MODEL_SCORE_H
 #define RAN_MODEL_SCORE_H
 
-#include "model/carry.h"
+#include "model/recurrent-state.h"
 #include "model/crf.h"
 #include "model/params.h"
 
@@ -47,8 +47,8 @@ int ran_check_scores(const float *x, size_t n, struct ran_error *err);
 int ran_check_logits(const struct ran_state *s, size_t n, struct ran_error *err);
 
 /* As ran_lm_read and ran_lm_fill. carry: what the document goes on from, or NULL. */
-int ran_score_lm(struct ran_state *s, struct ran_carry *carry, const uint32_t *ids, size_t n,
-                 size_t sources, const struct ran_lm_out *out, struct ran_error *err);
+int ran_score_lm(struct ran_state *s, struct ran_recurrent_state *recurrent, const uint32_t *ids,
+                 size_t n, size_t sources, const struct ran_lm_out *out, struct ran_error *err);
 int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *places,
                      size_t n, const uint32_t *gold, float *nll, float *logits,
                      struct ran_error *err);

@@ -7,8 +7,8 @@
  * (pre-norm; Mukund and Easwarakumar for the patterns, see sparse.h.) Rows of all documents go
  * through the products together, a chunk at a time; attention goes document by document.
  *
- * A document that goes on (carry.h) finds the keys and values of its earlier tokens in its carry,
- * as `states` of width E; its queries are those of the new tokens alone.
+ * A document that goes on (carry.h) finds the keys and values of its earlier tokens in its
+ * recurrent, as `states` of width E; its queries are those of the new tokens alone.
  */
 #include "math/gemm.h"
 #include "math/simd.h"
@@ -225,8 +225,8 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
                 size_t all = length_of(rows, b);
 
                 longest = all > longest ? all : longest;
-                if (rows->carry[b] != NULL &&
-                    ran_carry_reserve(rows->carry[b], all, 0, err) != RAN_OK)
+                if (rows->recurrent[b] != NULL &&
+                    ran_recurrent_state_reserve(rows->recurrent[b], all, 0, err) != RAN_OK)
                         return RAN_ENOMEM;
         }
         x->T = rows->L < w->chunk_rows ? rows->L : w->chunk_rows;
@@ -401,28 +401,28 @@ static size_t first_seen(const struct ran_workspace *w, size_t b, size_t n)
 static void recall(struct pass *s, size_t b)
 {
         const struct ran_workspace *w = s->w;
-        const struct ran_carry *carry = w->rows->carry[b];
+        const struct ran_recurrent_state *recurrent = w->rows->recurrent[b];
         size_t n = ran_packed_earlier(w->rows, b), L = length_of(w->rows, b);
 
         if (n == 0)
                 return;
         size_t from = first_seen(w, b, n);
-        ran_sparse_pack(part_of(s, b, 1) + from * w->d, L, carry->key[s->l] + from * w->E, n - from,
-                        w->h, w->d);
-        ran_sparse_pack(part_of(s, b, 2) + from * w->d, L, carry->value[s->l] + from * w->E,
+        ran_sparse_pack(part_of(s, b, 1) + from * w->d, L, recurrent->key[s->l] + from * w->E,
+                        n - from, w->h, w->d);
+        ran_sparse_pack(part_of(s, b, 2) + from * w->d, L, recurrent->value[s->l] + from * w->E,
                         n - from, w->h, w->d);
 }
 
 static void keep(struct pass *s, size_t b)
 {
         const struct ran_workspace *w = s->w;
-        struct ran_carry *carry = w->rows->carry[b];
+        struct ran_recurrent_state *recurrent = w->rows->recurrent[b];
         size_t from = ran_packed_earlier(w->rows, b), L = length_of(w->rows, b), n = L - from;
 
-        ran_sparse_unpack(carry->key[s->l] + from * w->E, part_of(s, b, 1) + from * w->d, L, n,
+        ran_sparse_unpack(recurrent->key[s->l] + from * w->E, part_of(s, b, 1) + from * w->d, L, n,
                           w->h, w->d);
-        ran_sparse_unpack(carry->value[s->l] + from * w->E, part_of(s, b, 2) + from * w->d, L, n,
-                          w->h, w->d);
+        ran_sparse_unpack(recurrent->value[s->l] + from * w->E, part_of(s, b, 2) + from * w->d, L,
+                          n, w->h, w->d);
 }
 
 /* ---- what is looked at ----------------------------------------------------------------------- */
@@ -649,7 +649,7 @@ static void forward(struct ran_workspace *w, const struct ran_params *p)
 
                 attention(w, p, l, false);
                 for (size_t b = 0; b < rows->B; b++)
-                        if (rows->carry[b] != NULL)
+                        if (rows->recurrent[b] != NULL)
                                 keep(&s, b);
                 feed(w, p, l);
         }
@@ -659,9 +659,9 @@ static void forward(struct ran_workspace *w, const struct ran_params *p)
                 each_block(&s, norm_last);
         }
         for (size_t b = 0; b < rows->B; b++)
-                if (rows->carry[b] != NULL) {
-                        rows->carry[b]->tokens += rows->doc[b + 1] - rows->doc[b];
-                        rows->carry[b]->states = rows->carry[b]->tokens;
+                if (rows->recurrent[b] != NULL) {
+                        rows->recurrent[b]->tokens += rows->doc[b + 1] - rows->doc[b];
+                        rows->recurrent[b]->states = rows->recurrent[b]->tokens;
                 }
 }
 

@@ -93,7 +93,7 @@ bool ran_window_stays_open(const struct ran_workspace *w, size_t i)
         const struct ran_packed *rows = w->rows;
         size_t b = rows->windoc[i];
 
-        return !w->training && rows->carry[b] != NULL && i + 1 == rows->docwin[b + 1] &&
+        return !w->training && rows->recurrent[b] != NULL && i + 1 == rows->docwin[b + 1] &&
                ran_packed_row(rows, i + 1) - ran_packed_row(rows, i) <= w->c->window;
 }
 
@@ -165,10 +165,10 @@ static void activate(void *arg, size_t i, float *scratch)
 static void recall(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
-        const struct ran_carry *carry = w->rows->carry[0];
+        const struct ran_recurrent_state *recurrent = w->rows->recurrent[0];
 
-        memcpy(s->act->qkv, carry->qkv[s->l], s->skip * 3 * w->E * sizeof(float));
-        memcpy(s->act->pre, carry->pre + s->l * w->F, w->F * sizeof(float));
+        memcpy(s->act->qkv, recurrent->qkv[s->l], s->skip * 3 * w->E * sizeof(float));
+        memcpy(s->act->pre, recurrent->pre + s->l * w->F, w->F * sizeof(float));
 }
 
 void ran_window_project(struct ran_layer_pass *s)

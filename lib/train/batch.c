@@ -343,15 +343,15 @@ static int load_piece(struct ran_batcher *k, struct ran_trainee *t, const struct
         const uint32_t *ids = d->ids + d->first[b] + p->from;
         uint64_t record = b + (uint64_t)p->number * d->B; /* no two pieces drop out alike */
 
-        if (p->carry != NULL && p->from == 0)
-                ran_carry_clear(p->carry);
+        if (p->recurrent != NULL && p->from == 0)
+                ran_recurrent_state_clear(p->recurrent);
         if (k->c->task == RAN_TASK_MLM) {
                 if (ran_gaps_make(&t->gaps, d, b, k->mask, k->C, k->noise.seed, k->noise.epoch,
                                   err) != RAN_OK)
                         return RAN_ENOMEM;
                 ids = t->gaps.ids;
         }
-        if (ran_packed_add_after(&t->rows, k->c, ids, p->to - p->from, record, p->carry, err) !=
+        if (ran_packed_add_after(&t->rows, k->c, ids, p->to - p->from, record, p->recurrent, err) !=
                     RAN_OK ||
             (k->c->spelling > 0 &&
              ran_packed_spell(&t->rows, d->spelling + (d->first[b] + p->from) * RAN_SPELLING,

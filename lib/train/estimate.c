@@ -50,7 +50,8 @@ static int scratch(const struct ran_train_job *job, const struct ran_piece *long
 {
         const struct ran_dataset *d = job->train;
         const uint32_t *ids = d->ids + d->first[longest->document] + longest->from;
-        struct ran_carry carry = {.states = ran_carry_states(job->config, longest->from)};
+        struct ran_recurrent_state recurrent = {
+                .states = ran_recurrent_state_states(job->config, longest->from)};
         size_t L = longest->to - longest->from;
         struct ran_packed rows = {0};
         struct ran_workspace w;
@@ -59,7 +60,7 @@ static int scratch(const struct ran_train_job *job, const struct ran_piece *long
         if (rc != RAN_OK)
                 return rc;
         do {
-                rc = ran_packed_add_after(&rows, job->config, ids, L, 0, &carry, err);
+                rc = ran_packed_add_after(&rows, job->config, ids, L, 0, &recurrent, err);
                 for (uint32_t t = 0; t < L && rc == RAN_OK; t++)
                         rc = ran_packed_places(&rows, &t, 1, err);
         } while (rc == RAN_OK && rows.L + L <= 2048);

@@ -6,11 +6,11 @@
 
 static int add_carries(struct ran_plan *p, struct ran_error *err)
 {
-        p->carry = ran_alloc(p->lanes, sizeof *p->carry, err);
-        for (size_t i = 0; i < p->lanes && p->carry != NULL; i++)
-                if (ran_carry_init(&p->carry[i], p->c, err) != RAN_OK)
+        p->recurrent = ran_alloc(p->lanes, sizeof *p->recurrent, err);
+        for (size_t i = 0; i < p->lanes && p->recurrent != NULL; i++)
+                if (ran_recurrent_state_init(&p->recurrent[i], p->c, err) != RAN_OK)
                         return RAN_ENOMEM;
-        return p->carry != NULL ? RAN_OK : RAN_ENOMEM;
+        return p->recurrent != NULL ? RAN_OK : RAN_ENOMEM;
 }
 
 int ran_plan_init(struct ran_plan *p, const struct ran_config *c, const struct ran_dataset *d,
@@ -33,9 +33,9 @@ int ran_plan_init(struct ran_plan *p, const struct ran_config *c, const struct r
 
 void ran_plan_release(struct ran_plan *p)
 {
-        for (size_t i = 0; i < p->lanes && p->carry != NULL; i++)
-                ran_carry_release(&p->carry[i]);
-        free(p->carry);
+        for (size_t i = 0; i < p->lanes && p->recurrent != NULL; i++)
+                ran_recurrent_state_release(&p->recurrent[i]);
+        free(p->recurrent);
         free(p->holder);
         free(p->lane);
         free(p->piece);
@@ -100,8 +100,8 @@ bool ran_plan_next(struct ran_plan *p)
         p->n = 0;
         for (size_t i = 0; i < p->lanes; i++) {
                 p->lane[i] = next_of(p, &p->lane[i]);
-                p->lane[i].carry = p->carry != NULL ? &p->carry[i] : NULL;
-                p->lane[i].holder = p->carry != NULL ? &p->holder[i] : NULL;
+                p->lane[i].recurrent = p->recurrent != NULL ? &p->recurrent[i] : NULL;
+                p->lane[i].holder = p->recurrent != NULL ? &p->holder[i] : NULL;
                 if (p->lane[i].to > 0)
                         p->piece[p->n++] = p->lane[i];
         }
@@ -123,14 +123,14 @@ size_t ran_plan_steps(struct ran_plan *p, const size_t *order, size_t documents)
 
 static size_t states_of(const struct ran_plan *p, size_t lane)
 {
-        return ran_carry_states(p->c, p->lane[lane].to);
+        return ran_recurrent_state_states(p->c, p->lane[lane].to);
 }
 
 static size_t floats_of(const struct ran_plan *p, size_t lane)
 {
-        if (p->carry == NULL || !goes_on(p, &p->lane[lane]))
+        if (p->recurrent == NULL || !goes_on(p, &p->lane[lane]))
                 return 0;
-        return p->c->layers * p->carry[lane].D * (1 + 2 * states_of(p, lane));
+        return p->c->layers * p->recurrent[lane].D * (1 + 2 * states_of(p, lane));
 }
 
 size_t ran_plan_floats(const struct ran_plan *p)
@@ -146,7 +146,7 @@ void ran_plan_pack(const struct ran_plan *p, float *out)
 {
         for (size_t i = 0; i < p->lanes; i++) {
                 if (floats_of(p, i) > 0)
-                        ran_carry_pack(&p->carry[i], out);
+                        ran_recurrent_state_pack(&p->recurrent[i], out);
                 out += floats_of(p, i);
         }
 }
@@ -156,8 +156,8 @@ int ran_plan_unpack(struct ran_plan *p, const float *in, struct ran_error *err)
         for (size_t i = 0; i < p->lanes; i++) {
                 size_t n = floats_of(p, i);
 
-                if (n > 0 && ran_carry_unpack(&p->carry[i], in, p->lane[i].to, states_of(p, i),
-                                              err) != RAN_OK)
+                if (n > 0 && ran_recurrent_state_unpack(&p->recurrent[i], in, p->lane[i].to,
+                                                        states_of(p, i), err) != RAN_OK)
                         return err->code;
                 p->holder[i] = RAN_EVERY_RANK;
                 in += n;
@@ -166,10 +166,10 @@ int ran_plan_unpack(struct ran_plan *p, const float *in, struct ran_error *err)
 }
 
 /* Of a document of which so many tokens are read. */
-static int move(struct ran_carry *carry, size_t states, size_t tokens, size_t from, size_t to,
-                struct ran_ranks *r, struct ran_error *err)
+static int move(struct ran_recurrent_state *recurrent, size_t states, size_t tokens, size_t from,
+                size_t to, struct ran_ranks *r, struct ran_error *err)
 {
-        size_t n = carry->layers * carry->D * (1 + 2 * states);
+        size_t n = recurrent->layers * recurrent->D * (1 + 2 * states);
 
         if (from == to || from == RAN_EVERY_RANK || (r->rank != from && r->rank != to))
                 return RAN_OK;
@@ -178,11 +178,12 @@ static int move(struct ran_carry *carry, size_t states, size_t tokens, size_t fr
                 return ran_ranks_break(r, RAN_ENOMEM);
         int rc;
         if (r->rank == from) {
-                ran_carry_pack(carry, data);
+                ran_recurrent_state_pack(recurrent, data);
                 rc = ran_ranks_send(r, to, data, n * sizeof *data, err);
         } else {
                 rc = ran_ranks_receive(r, from, data, n * sizeof *data, err);
-                if (rc == RAN_OK && ran_carry_unpack(carry, data, tokens, states, err) != RAN_OK)
+                if (rc == RAN_OK &&
+                    ran_recurrent_state_unpack(recurrent, data, tokens, states, err) != RAN_OK)
                         rc = ran_ranks_break(r, err->code);
         }
         free(data);
@@ -194,10 +195,10 @@ int ran_piece_move(const struct ran_piece *piece, const struct ran_config *c, si
 {
         int rc = RAN_OK;
 
-        if (ranks == NULL || piece->carry == NULL)
+        if (ranks == NULL || piece->recurrent == NULL)
                 return RAN_OK;
         if (piece->from > 0)
-                rc = move(piece->carry, ran_carry_states(c, piece->from), piece->from,
+                rc = move(piece->recurrent, ran_recurrent_state_states(c, piece->from), piece->from,
                           *piece->holder, to, ranks, err);
         *piece->holder = to;
         return rc;
@@ -206,7 +207,7 @@ int ran_piece_move(const struct ran_piece *piece, const struct ran_config *c, si
 int ran_plan_collect(struct ran_plan *p, struct ran_ranks *ranks, struct ran_error *err)
 {
         for (size_t i = 0; i < p->lanes && ranks != NULL; i++)
-                if (floats_of(p, i) > 0 && move(&p->carry[i], states_of(p, i), p->lane[i].to,
+                if (floats_of(p, i) > 0 && move(&p->recurrent[i], states_of(p, i), p->lane[i].to,
                                                 p->holder[i], 0, ranks, err) != RAN_OK)
                         return err->code;
         return RAN_OK;

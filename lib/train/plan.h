@@ -13,15 +13,16 @@
 #ifndef RAN_TRAIN_PLAN_H
 #define RAN_TRAIN_PLAN_H
 
-#include "model/carry.h"
+#include "model/recurrent-state.h"
 #include "train/ranks.h"
 
 /* Tokens [from, to) of a document. */
 struct ran_piece {
         size_t document, from, to;
-        size_t number;           /* of those of its document, from 0 */
-        struct ran_carry *carry; /* what it goes on from, or begins; NULL: documents are whole */
-        size_t *holder;          /* the rank that has it, or RAN_EVERY_RANK */
+        size_t number; /* of those of its document, from 0 */
+        struct ran_recurrent_state
+                *recurrent; /* what it goes on from, or begins; NULL: documents are whole */
+        size_t *holder;     /* the rank that has it, or RAN_EVERY_RANK */
 };
 #define RAN_EVERY_RANK SIZE_MAX
 
@@ -32,10 +33,10 @@ struct ran_plan {
         size_t span;         /* tokens of a piece */
         const size_t *order; /* (documents) of the epoch; the caller's */
         size_t documents, begun;
-        struct ran_piece *lane;  /* (lanes) what each had last */
-        struct ran_carry *carry; /* (lanes); NULL: documents are whole */
-        size_t *holder;          /* (lanes) */
-        struct ran_piece *piece; /* (n) of the step at hand */
+        struct ran_piece *lane;                /* (lanes) what each had last */
+        struct ran_recurrent_state *recurrent; /* (lanes); NULL: documents are whole */
+        size_t *holder;                        /* (lanes) */
+        struct ran_piece *piece;               /* (n) of the step at hand */
         size_t n;
 };
 

@@ -285,7 +285,7 @@ int ran_share_state(struct ran_trainer *t, struct ran_error *err)
                             err);
         if (rc == RAN_OK)
                 rc = ran_trainer_go_on(t, err);
-        if (rc == RAN_OK && t->plan.carry != NULL)
+        if (rc == RAN_OK && t->plan.recurrent != NULL)
                 rc = share_carried(t, err);
         return rc == RAN_OK ? RAN_OK : ran_ranks_break(r, rc);
 }

@@ -414,7 +414,7 @@ static int keep(struct ran_trainer *t, int rc, struct ran_error *err)
 {
         struct ran_error other;
 
-        if (leads(t) && t->plan.carry == NULL && write_checkpoint(t, &other) != RAN_OK)
+        if (leads(t) && t->plan.recurrent == NULL && write_checkpoint(t, &other) != RAN_OK)
                 ran_fail(err, rc, "%s; and no checkpoint: %s", err->text, other.text);
         return rc;
 }
@@ -427,7 +427,7 @@ static int go_step(struct ran_trainer *t, struct ran_error *err)
         int next = GO_ON, rc;
 
         if (ranks != NULL)
-                ranks->hasty = t->plan.carry == NULL;
+                ranks->hasty = t->plan.recurrent == NULL;
         if ((rc = step(t, err)) == RAN_OK) {
                 r = report_of(t, RAN_REPORT_STEP);
                 rc = tell_all(t, &r, &next, err);

@@ -325,7 +325,7 @@ static float *carried(const struct ran_trainer *t, struct ran_extra *x, struct r
         size_t n = ran_plan_floats(&t->plan);
         float *data = ran_alloc_floats(n, err);
 
-        *x = (struct ran_extra){"train.carry", RAN_DTYPE_F32, data, n};
+        *x = (struct ran_extra){"train.recurrent", RAN_DTYPE_F32, data, n};
         return data;
 }
 
@@ -361,20 +361,20 @@ int ran_checkpoint_write(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_parts parts = parts_of(t);
         struct ran_extra x[RAN_EXTRAS];
-        float *carry;
+        float *recurrent;
         int rc;
 
         ran_trainer_note(t);
         parts.extra = x;
         parts.extras = extras(t, x);
-        carry = carried(t, &x[parts.extras], err);
-        if (carry == NULL)
+        recurrent = carried(t, &x[parts.extras], err);
+        if (recurrent == NULL)
                 return RAN_ENOMEM;
-        ran_plan_pack(&t->plan, carry);
+        ran_plan_pack(&t->plan, recurrent);
         if (x[parts.extras].n > 0)
                 parts.extras++;
         rc = write_parts(t, t->job->checkpoint, &parts, "", err);
-        free(carry);
+        free(recurrent);
         return rc;
 }
 
@@ -515,14 +515,14 @@ static bool sane(const struct ran_trainer *t)
 static int read_carried(struct ran_trainer *t, const struct ran_model *m, struct ran_error *err)
 {
         struct ran_extra x;
-        float *carry = carried(t, &x, err);
-        int rc = carry != NULL ? RAN_OK : RAN_ENOMEM;
+        float *recurrent = carried(t, &x, err);
+        int rc = recurrent != NULL ? RAN_OK : RAN_ENOMEM;
 
         if (rc == RAN_OK && x.n > 0)
                 rc = ran_model_read_extra(m, &x, err);
         if (rc == RAN_OK)
-                rc = ran_plan_unpack(&t->plan, carry, err);
-        free(carry);
+                rc = ran_plan_unpack(&t->plan, recurrent, err);
+        free(recurrent);
         return rc;
 }
 

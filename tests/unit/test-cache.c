@@ -64,8 +64,9 @@ struct scores {
         float nll[LONGEST], logits[LONGEST * TOY_V];
 };
 
-static void read_tokens(struct ran_state *s, struct ran_carry *carry, const struct text *x,
-                        size_t from, size_t to, struct ran_cache *cache, struct scores *out)
+static void read_tokens(struct ran_state *s, struct ran_recurrent_state *recurrent,
+                        const struct text *x, size_t from, size_t to, struct ran_cache *cache,
+                        struct scores *out)
 {
         struct ran_error err = {0};
         const struct ran_lm_out wanted = {.gold = x->gold + from,
@@ -73,7 +74,7 @@ static void read_tokens(struct ran_state *s, struct ran_carry *carry, const stru
                                           .logits = out->logits + from * TOY_V,
                                           .cache = cache};
 
-        CHECK_OK(ran_score_lm(s, carry, x->ids + from, to - from, from == 0 ? x->sources : 0,
+        CHECK_OK(ran_score_lm(s, recurrent, x->ids + from, to - from, from == 0 ? x->sources : 0,
                               &wanted, &err),
                  err);
 }
@@ -217,7 +218,7 @@ TEST(a_document_in_pieces_and_through_a_file_says_what_the_whole_says)
                 struct ran_cache *one = make_cache(&c, &set), *cache = make_cache(&c, &set);
                 struct ran_cache *kept = make_cache(&c, &set);
                 struct ran_state *s;
-                struct ran_carry carry, other;
+                struct ran_recurrent_state recurrent, other;
                 struct text x;
                 struct toy t;
                 size_t seen = 0;
@@ -226,12 +227,12 @@ TEST(a_document_in_pieces_and_through_a_file_says_what_the_whole_says)
                 make_text(&x, &dice, &c);
                 s = ran_scorer_new(&t.c, &t.p, t.C, NULL, &err);
                 read_tokens(s, NULL, &x, 0, x.L, one, whole);
-                CHECK_OK(ran_carry_init(&carry, &t.c, &err), err);
-                CHECK_OK(ran_carry_init(&other, &t.c, &err), err);
+                CHECK_OK(ran_recurrent_state_init(&recurrent, &t.c, &err), err);
+                CHECK_OK(ran_recurrent_state_init(&other, &t.c, &err), err);
                 for (size_t at = 0, to; at < x.L; at = to) {
                         to = at + dice_size(&dice, at == 0 ? x.sources + 1 : 1, x.sources + 100);
                         to = to < x.L ? to : x.L;
-                        read_tokens(s, &carry, &x, at, to, cache, parts);
+                        read_tokens(s, &recurrent, &x, at, to, cache, parts);
                         read_tokens(s, &other, &x, at, to, kept, straight);
                         for (size_t j = at; j < to; j++)
                                 seen += x.gold[j] != RAN_NO_ID;
@@ -244,8 +245,8 @@ TEST(a_document_in_pieces_and_through_a_file_says_what_the_whole_says)
                         CHECK_NEAR((double)parts->logits[j], (double)whole->logits[j], 2e-3);
                 /* A file makes no difference, to the last bit. */
                 CHECK(memcmp(parts, straight, sizeof *parts) == 0);
-                ran_carry_release(&carry);
-                ran_carry_release(&other);
+                ran_recurrent_state_release(&recurrent);
+                ran_recurrent_state_release(&other);
                 ran_state_free(s);
                 ran_cache_free(one);
                 ran_cache_free(cache);

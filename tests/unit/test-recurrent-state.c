@@ -38,23 +38,24 @@ static void read_in_pieces(const struct toy *t, struct dice *dice, const uint32_
 {
         struct ran_error err = {0};
         struct ran_state *s = ran_scorer_new(&t->c, &t->p, t->C, NULL, &err);
-        struct ran_carry carry;
+        struct ran_recurrent_state recurrent;
 
-        CHECK_OK(ran_carry_init(&carry, &t->c, &err), err);
+        CHECK_OK(ran_recurrent_state_init(&recurrent, &t->c, &err), err);
         for (size_t at = 0, n; at < L; at += n) {
                 struct ran_lm_out out = {.logits = logits + at * t->V, .last = last};
 
                 n = dice_size(dice, 1, most);
                 n = at == 0 && n < sources ? sources : n;
                 n = n < L - at ? n : L - at;
-                CHECK_OK(ran_score_lm(s, &carry, ids + at, n, at == 0 ? sources : 0, &out, &err),
-                         err);
+                CHECK_OK(
+                        ran_score_lm(s, &recurrent, ids + at, n, at == 0 ? sources : 0, &out, &err),
+                        err);
                 size_t W = t->c.encoder == RAN_ENCODER_TRANSFORMER ? 1 : t->c.window;
                 CHECK_SIZE(carry.tokens, at + n);
                 CHECK_SIZE(carry.states, (at + n) / W);
                 CHECK_SIZE(carry.open, (at + n) % W);
         }
-        ran_carry_release(&carry);
+        ran_recurrent_state_release(&recurrent);
         ran_state_free(s);
 }
 
@@ -96,12 +97,12 @@ TEST(reading_in_pieces_equals_reading_at_once)
 
 /* Output rows (n, D) of a piece, and the carry moved on. */
 static void encode_piece(struct ran_workspace *w, const struct toy *t, struct ran_packed *rows,
-                         const uint32_t *ids, size_t n, struct ran_carry *carry)
+                         const uint32_t *ids, size_t n, struct ran_recurrent_state *recurrent)
 {
         struct ran_error err = {0};
 
         ran_packed_clear(rows);
-        CHECK_OK(ran_packed_add_after(rows, &t->c, ids, n, 1, carry, &err), err);
+        CHECK_OK(ran_packed_add_after(rows, &t->c, ids, n, 1, recurrent, &err), err);
         for (uint32_t i = 0; i < n; i++)
                 CHECK_OK(ran_packed_places(rows, &i, 1, &err), err);
         CHECK_OK(ran_workspace_fit(w, rows, t->C, &err), err);
@@ -116,7 +117,7 @@ TEST(training_in_pieces_sees_what_training_at_once_sees)
                 struct ran_config c = lm_config(&dice, i % 2 > 0);
                 struct ran_packed rows = {0}, all = {0};
                 struct ran_error err = {0};
-                struct ran_carry carry;
+                struct ran_recurrent_state recurrent;
                 struct ran_workspace whole, w;
                 uint32_t ids[LONGEST];
                 struct toy t;
@@ -126,20 +127,20 @@ TEST(training_in_pieces_sees_what_training_at_once_sees)
                 random_ids(&dice, ids, LONGEST);
                 CHECK_OK(ran_workspace_init(&whole, &t.c, true, NULL, &err), err);
                 CHECK_OK(ran_workspace_init(&w, &t.c, true, NULL, &err), err);
-                CHECK_OK(ran_carry_init(&carry, &t.c, &err), err);
+                CHECK_OK(ran_recurrent_state_init(&recurrent, &t.c, &err), err);
                 encode_piece(&whole, &t, &all, ids, LONGEST, NULL);
                 for (size_t at = 0, n; at < LONGEST; at += n) {
                         float far = 0;
 
                         n = c.window * dice_size(&dice, 1, 3);
                         n = n < LONGEST - at ? n : LONGEST - at;
-                        encode_piece(&w, &t, &rows, ids + at, n, &carry);
+                        encode_piece(&w, &t, &rows, ids + at, n, &recurrent);
                         for (size_t j = 0; j < n * c.dim; j++)
                                 far = fmaxf(far, fabsf(w.x[c.layers][j] -
                                                        whole.x[c.layers][at * c.dim + j]));
                         CHECK_NEAR((double)far, 0, 1e-3);
                 }
-                ran_carry_release(&carry);
+                ran_recurrent_state_release(&recurrent);
                 ran_workspace_release(&whole);
                 ran_workspace_release(&w);
                 ran_packed_release(&rows);
@@ -151,20 +152,23 @@ TEST(training_in_pieces_sees_what_training_at_once_sees)
 /* The loss of a second piece, of which all but the weights is fixed. It goes on from a copy, which
  * must outlive the backward pass. */
 static double piece_loss(struct ran_workspace *w, const struct toy *t, struct ran_packed *rows,
-                         const uint32_t *ids, const struct ran_carry *carry, struct ran_carry *copy,
-                         struct ran_params *dp)
+                         const uint32_t *ids, const struct ran_recurrent_state *recurrent,
+                         struct ran_recurrent_state *copy, struct ran_params *dp)
 {
         struct ran_error err = {0};
-        float scale[LONGEST], *packed = ran_alloc_floats(ran_carry_floats(carry), &err);
-        size_t n = LONGEST - carry->tokens - 1;
+        float scale[LONGEST],
+                *packed = ran_alloc_floats(ran_recurrent_state_floats(recurrent), &err);
+        size_t n = LONGEST - recurrent->tokens - 1;
         double loss;
 
-        ran_carry_pack(carry, packed);
-        CHECK_OK(ran_carry_unpack(copy, packed, carry->tokens, carry->states, &err), err);
-        encode_piece(w, t, rows, ids + carry->tokens, n, copy);
+        ran_recurrent_state_pack(recurrent, packed);
+        CHECK_OK(ran_recurrent_state_unpack(copy, packed, recurrent->tokens, recurrent->states,
+                                            &err),
+                 err);
+        encode_piece(w, t, rows, ids + recurrent->tokens, n, copy);
         for (size_t i = 0; i < n; i++)
                 scale[i] = 1.0f / (float)n;
-        loss = ran_lm_loss(w, &t->p, dp, t->V, ids + carry->tokens + 1, scale);
+        loss = ran_lm_loss(w, &t->p, dp, t->V, ids + recurrent->tokens + 1, scale);
         free(packed);
         return loss;
 }
@@ -179,7 +183,7 @@ TEST(gradient_of_a_second_piece_takes_what_was_carried_as_given)
                 struct ran_packed rows = {0};
                 struct ran_error err = {0};
                 struct ran_params dp, none;
-                struct ran_carry carry, copy;
+                struct ran_recurrent_state recurrent, copy;
                 struct ran_workspace w;
                 uint32_t ids[LONGEST];
                 struct toy t;
@@ -193,14 +197,14 @@ TEST(gradient_of_a_second_piece_takes_what_was_carried_as_given)
                 CHECK_OK(ran_workspace_init(&w, &t.c, true, NULL, &err), err);
                 w.chunk_rows = dice_size(&dice, 1, 80); /* all is kept, or computed anew */
                 w.keep_floats *= dice_size(&dice, 0, 1);
-                CHECK_OK(ran_carry_init(&carry, &t.c, &err), err);
-                CHECK_OK(ran_carry_init(&copy, &t.c, &err), err);
+                CHECK_OK(ran_recurrent_state_init(&recurrent, &t.c, &err), err);
+                CHECK_OK(ran_recurrent_state_init(&copy, &t.c, &err), err);
                 CHECK_OK(ran_params_init(&dp, &t.c, t.C, &err), err);
                 CHECK_OK(ran_params_init(&none, &t.c, t.C, &err), err);
                 dp.dembed = ran_alloc_floats(t.V * c.dim, &err);
                 none.dembed = ran_alloc_floats(t.V * c.dim, &err);
-                encode_piece(&w, &t, &rows, ids, c.window * 2, &carry);
-                piece_loss(&w, &t, &rows, ids, &carry, &copy, &dp);
+                encode_piece(&w, &t, &rows, ids, c.window * 2, &recurrent);
+                piece_loss(&w, &t, &rows, ids, &recurrent, &copy, &dp);
                 ran_encode_bwd(&w, &t.p, &dp);
                 for (size_t j = 0; j < t.layout.size; j += 1 + dice_size(&dice, 0, 20)) {
                         const float step = 2e-3f;
@@ -208,9 +212,9 @@ TEST(gradient_of_a_second_piece_takes_what_was_carried_as_given)
                         double above, want;
 
                         t.p.block[j] = was + step;
-                        above = piece_loss(&w, &t, &rows, ids, &carry, &copy, &none);
+                        above = piece_loss(&w, &t, &rows, ids, &recurrent, &copy, &none);
                         t.p.block[j] = was - step;
-                        want = (above - piece_loss(&w, &t, &rows, ids, &carry, &copy, &none)) /
+                        want = (above - piece_loss(&w, &t, &rows, ids, &recurrent, &copy, &none)) /
                                (2 * (double)step);
                         t.p.block[j] = was;
                         error += (want - (double)dp.block[j]) * (want - (double)dp.block[j]);
@@ -222,8 +226,8 @@ TEST(gradient_of_a_second_piece_takes_what_was_carried_as_given)
                 free(none.dembed);
                 ran_params_release(&dp);
                 ran_params_release(&none);
-                ran_carry_release(&carry);
-                ran_carry_release(&copy);
+                ran_recurrent_state_release(&recurrent);
+                ran_recurrent_state_release(&copy);
                 ran_workspace_release(&w);
                 ran_packed_release(&rows);
                 toy_release(&t);

@@ -1,15 +1,16 @@
-/* carry.c - see carry.h. */
-#include "model/carry.h"
+/* recurrent-state.c - see carry.h. */
+#include "model/recurrent-state.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-int ran_carry_init(struct ran_carry *c, const struct ran_config *config, struct ran_error *err)
+int ran_recurrent_state_init(struct ran_recurrent_state *c, const struct ran_config *config,
+                             struct ran_error *err)
 {
         size_t N = config->layers, E = config->heads * config->head_dim;
         size_t D = config->encoder == RAN_ENCODER_TRANSFORMER ? E : config->dim;
 
-        *c = (struct ran_carry){
+        *c = (struct ran_recurrent_state){
                 .layers = N,
                 .D = D,
                 .E = E,
@@ -22,21 +23,21 @@ int ran_carry_init(struct ran_carry *c, const struct ran_config *config, struct 
         c->qkv = ran_alloc(N, sizeof *c->qkv, err);
         if (c->G != NULL && c->pre != NULL && c->key != NULL && c->value != NULL && c->qkv != NULL)
                 return RAN_OK;
-        ran_carry_release(c);
+        ran_recurrent_state_release(c);
         return RAN_ENOMEM;
 }
 
-size_t ran_carry_states(const struct ran_config *config, size_t tokens)
+size_t ran_recurrent_state_states(const struct ran_config *config, size_t tokens)
 {
         return config->encoder == RAN_ENCODER_TRANSFORMER ? tokens : tokens / config->window;
 }
 
-void ran_carry_clear(struct ran_carry *c)
+void ran_recurrent_state_clear(struct ran_recurrent_state *c)
 {
         c->tokens = c->states = c->open = 0;
 }
 
-void ran_carry_release(struct ran_carry *c)
+void ran_recurrent_state_release(struct ran_recurrent_state *c)
 {
         for (size_t l = 0; l < c->layers; l++) {
                 if (c->key != NULL)
@@ -51,7 +52,7 @@ void ran_carry_release(struct ran_carry *c)
         free(c->qkv);
         free(c->G);
         free(c->pre);
-        *c = (struct ran_carry){0};
+        *c = (struct ran_recurrent_state){0};
 }
 
 /* Makes room for n floats where there is room for *cap; the others of its kind may have it already,
@@ -75,7 +76,8 @@ static int room(float **array, size_t layers, size_t *cap, size_t n, struct ran_
         return RAN_OK;
 }
 
-int ran_carry_reserve(struct ran_carry *c, size_t states, size_t open, struct ran_error *err)
+int ran_recurrent_state_reserve(struct ran_recurrent_state *c, size_t states, size_t open,
+                                struct ran_error *err)
 {
         size_t floats, rows;
 
@@ -93,12 +95,12 @@ int ran_carry_reserve(struct ran_carry *c, size_t states, size_t open, struct ra
 
 /* ---- as one run of floats ------------------------------------------------------------------- */
 
-size_t ran_carry_floats(const struct ran_carry *c)
+size_t ran_recurrent_state_floats(const struct ran_recurrent_state *c)
 {
         return c->layers * c->D * (1 + 2 * c->states);
 }
 
-void ran_carry_pack(const struct ran_carry *c, float *out)
+void ran_recurrent_state_pack(const struct ran_recurrent_state *c, float *out)
 {
         size_t n = c->states * c->D;
 
@@ -110,12 +112,12 @@ void ran_carry_pack(const struct ran_carry *c, float *out)
         }
 }
 
-int ran_carry_unpack(struct ran_carry *c, const float *in, size_t tokens, size_t states,
-                     struct ran_error *err)
+int ran_recurrent_state_unpack(struct ran_recurrent_state *c, const float *in, size_t tokens,
+                               size_t states, struct ran_error *err)
 {
         size_t n = states * c->D;
 
-        if (ran_carry_reserve(c, states, 0, err) != RAN_OK)
+        if (ran_recurrent_state_reserve(c, states, 0, err) != RAN_OK)
                 return RAN_ENOMEM;
         c->tokens = tokens;
         c->states = states;

@@ -1,18 +1,18 @@
-/* carry.h - what a document leaves behind for its next piece to go on from. See MODELS.md, state to
- * carry on; only under the masks causal and prefix.
+/* recurrent-state.h - what a document leaves behind for its next piece to go on from. See
+ * MODELS.md, state to carry on; only under the masks causal and prefix.
  *
  * While a model is trained with truncated back-propagation, pieces are whole windows, and what is
  * carried is a constant: no gradient goes through it. A reader of streams (past.c) may stop within
  * a window; then the window stays open.
  */
-#ifndef RAN_MODEL_CARRY_H
-#define RAN_MODEL_CARRY_H
+#ifndef RAN_MODEL_RECURRENT_STATE_H
+#define RAN_MODEL_RECURRENT_STATE_H
 
 #include "ran.h"
 
 /* One a document. Per layer the cell G and the review's keys and values of all states before it. A
  * Transformer has no cell: its states are its tokens, with the keys and values of all heads. */
-struct ran_carry {
+struct ran_recurrent_state {
         size_t layers, E, F;
         size_t D;             /* width of G, key and value; of a Transformer E */
         size_t tokens;        /* read so far; 0: nothing, and all below is unused */
@@ -24,20 +24,23 @@ struct ran_carry {
         float **qkv;          /* (N): (1 + open, 3E) rows of the open window, its cell first */
         float *pre;           /* (N, F) the open window's cell row before phi: its gates */
 };
-int ran_carry_init(struct ran_carry *c, const struct ran_config *config, struct ran_error *err);
+int ran_recurrent_state_init(struct ran_recurrent_state *c, const struct ran_config *config,
+                             struct ran_error *err);
 /* Earlier states of a document of which so many tokens were read: whole windows, of which each has
  * left one, or tokens. */
-size_t ran_carry_states(const struct ran_config *config, size_t tokens);
-void ran_carry_clear(struct ran_carry *c); /* nothing read */
-void ran_carry_release(struct ran_carry *c);
+size_t ran_recurrent_state_states(const struct ran_config *config, size_t tokens);
+void ran_recurrent_state_clear(struct ran_recurrent_state *c); /* nothing read */
+void ran_recurrent_state_release(struct ran_recurrent_state *c);
 /* Room for more states and for a window of `open` tokens. */
-int ran_carry_reserve(struct ran_carry *c, size_t states, size_t open, struct ran_error *err);
-/* Floats that ran_carry_pack writes and ran_carry_unpack reads: all of G, then key and value layer
- * by layer. Nothing may be open. `states` for unpack: from the caller, who must know tokens, too.
+int ran_recurrent_state_reserve(struct ran_recurrent_state *c, size_t states, size_t open,
+                                struct ran_error *err);
+/* Floats that ran_recurrent_state_pack writes and ran_recurrent_state_unpack reads: all of G, then
+ * key and value layer by layer. Nothing may be open. `states` for unpack: from the caller, who must
+ * know tokens, too.
  */
-size_t ran_carry_floats(const struct ran_carry *c);
-void ran_carry_pack(const struct ran_carry *c, float *out);
-int ran_carry_unpack(struct ran_carry *c, const float *in, size_t tokens, size_t states,
-                     struct ran_error *err);
+size_t ran_recurrent_state_floats(const struct ran_recurrent_state *c);
+void ran_recurrent_state_pack(const struct ran_recurrent_state *c, float *out);
+int ran_recurrent_state_unpack(struct ran_recurrent_state *c, const float *in, size_t tokens,
+                               size_t states, struct ran_error *err);
 
 #endif
