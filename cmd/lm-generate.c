@@ -85,7 +85,7 @@ struct generator {
 /* What one thread needs. */
 struct scratch {
         struct ran_state *state;
-        struct ran_past
+        struct ran_lm_context
                 *past; /* the document at work: this one's, or the one that all go on with */
         bool own;      /* it is this one's */
         struct ran_sampler sampler;
@@ -105,7 +105,7 @@ static void free_scratch(void *arg)
 
         ran_state_free(s->state);
         if (s->own)
-                ran_past_free(s->past);
+                ran_lm_context_free(s->past);
         ran_sampler_release(&s->sampler);
         cmd_sequence_release(&s->sequence);
         free(s->logits);
@@ -129,7 +129,7 @@ static void *make_scratch(void *arg, struct ran_error *err)
         s->state = ran_state_new(g->lm.model, g->lm.pool, err);
         s->logits = ran_alloc_floats(g->lm.V, err);
         s->own = g->lm.past == NULL;
-        s->past = s->own ? ran_past_new(g->lm.model, err) : g->lm.past;
+        s->past = s->own ? ran_lm_context_new(g->lm.model, err) : g->lm.past;
         if (s->state != NULL && s->logits != NULL && s->past != NULL)
                 return s;
         free_scratch(s);
@@ -156,7 +156,7 @@ static uint64_t key_of(const struct scratch *s, const struct ran_record *record)
                 key = ran_draw(key, (unsigned char)record->line[id->value.begin + i]);
         for (size_t t = 0; t < s->sequence.L; t++)
                 key = ran_draw(key, s->sequence.ids[t]);
-        return ran_key(options.seed, RAN_FOR_SAMPLING, ran_past_tokens(s->past), key);
+        return ran_key(options.seed, RAN_FOR_SAMPLING, ran_lm_context_tokens(s->past), key);
 }
 
 static int keep_token(const struct generator *g, struct scratch *s, uint32_t id,
@@ -239,7 +239,7 @@ static int make_text(const struct generator *g, struct scratch *s, uint64_t key,
         }
         lm_text_end(&s->text);
         if (code == RAN_OK && !s->own)
-                ran_past_set_pending(s->past, s->ids[s->made - 1]);
+                ran_lm_context_set_pending(s->past, s->ids[s->made - 1]);
         return code;
 }
 
@@ -284,7 +284,7 @@ static int answer_record(void *arg, void *scratch, const struct cmd_line *line, 
         if (code != RAN_OK)
                 return code;
         if (s->own)
-                ran_past_clear(s->past);
+                ran_lm_context_clear(s->past);
         code = make_text(g, s, key_of(s, &line->record), NULL, NULL, err);
         if (code == RAN_OK)
                 add_result(out, g, s);

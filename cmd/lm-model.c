@@ -45,8 +45,8 @@ static void open_past(struct lm *lm, const struct lm_options *options, char **fi
                         cmd_die(CMD_FAILED, "%s", err.text);
         }
         lm->past = options->state_in != NULL
-                           ? ran_past_load(lm->model, lm->cache, options->state_in, &err)
-                           : ran_past_new(lm->model, &err);
+                           ? ran_lm_context_load(lm->model, lm->cache, options->state_in, &err)
+                           : ran_lm_context_new(lm->model, &err);
         if (lm->past == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
 }
@@ -72,13 +72,13 @@ void lm_keep(const struct lm *lm, const struct lm_options *options)
         struct ran_error err;
 
         if (options->state_out != NULL &&
-            ran_past_save(lm->past, lm->cache, options->state_out, &err) != RAN_OK)
+            ran_lm_context_save(lm->past, lm->cache, options->state_out, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
 }
 
 void lm_close(struct lm *lm)
 {
-        ran_past_free(lm->past);
+        ran_lm_context_free(lm->past);
         ran_cache_free(lm->cache);
         ran_pool_free(lm->pool);
         ran_model_free(lm->model);
@@ -91,7 +91,7 @@ struct cmd_sequence_how lm_how(const struct lm *lm)
                 .V = lm->V,
                 .mask = lm->mask,
                 .reserved = lm->reserved,
-                .before = lm->past != NULL ? ran_past_pending(lm->past) : RAN_NO_ID,
+                .before = lm->past != NULL ? ran_lm_context_pending(lm->past) : RAN_NO_ID,
         };
 }
 

@@ -208,7 +208,7 @@ static int score(struct lm *lm, struct scratch *s, const struct ran_record *reco
                 s->gold[t] = t + 1 >= q->first && t + 1 < q->L ? q->ids[t + 1] : RAN_NO_ID;
         code = read_pieces(lm, s, n, err);
         if (code == RAN_OK && lm->past != NULL)
-                ran_past_set_pending(lm->past, q->ids[q->L - 1]);
+                ran_lm_context_set_pending(lm->past, q->ids[q->L - 1]);
         return code;
 }
 

@@ -31,7 +31,7 @@ struct lm {
         struct ran_pool *pool;
         /* With --state-in or --state-out: all records are one document, and this is what was read
          * of it. Else NULL: each record is a document of its own. */
-        struct ran_past *past;
+        struct ran_lm_context *past;
         struct ran_cache *cache; /* what is remembered of it; NULL: nothing, or no such document */
 };
 /* Opens the model and the state; dies when the model is of another task than this or cannot keep a

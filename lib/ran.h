@@ -720,15 +720,16 @@ int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_doc
 /* What a language model has read so far, to read on from there (MODELS.md calls it the state to
  * carry on): per layer the cell, what the review keeps of all earlier ones, and the window that is
  * open. Reading on costs the new tokens alone. m must outlive it. */
-struct ran_past;
-struct ran_past *ran_past_new(const struct ran_model *m, struct ran_error *err); /* nothing read */
-void ran_past_free(struct ran_past *p);
-void ran_past_clear(struct ran_past *p);
-size_t ran_past_tokens(const struct ran_past *p); /* read so far */
+struct ran_lm_context;
+struct ran_lm_context *ran_lm_context_new(const struct ran_model *m,
+                                          struct ran_error *err); /* nothing read */
+void ran_lm_context_free(struct ran_lm_context *p);
+void ran_lm_context_clear(struct ran_lm_context *p);
+size_t ran_lm_context_tokens(const struct ran_lm_context *p); /* read so far */
 /* The token that the document stopped before: it is read first when the document goes on, because
  * reading it tells what follows it. RAN_NO_ID: none. The caller's to set and to read. */
-uint32_t ran_past_pending(const struct ran_past *p);
-void ran_past_set_pending(struct ran_past *p, uint32_t id);
+uint32_t ran_lm_context_pending(const struct ran_lm_context *p);
+void ran_lm_context_set_pending(struct ran_lm_context *p, uint32_t id);
 
 /* A cache over the recent past (model/cache.c): words that were there a while ago come again
  * (Grave, Joulin and Usunier, Improving neural language models with a continuous cache, ICLR 2017).
@@ -760,10 +761,10 @@ void ran_cache_clear(struct ran_cache *c); /* nothing remembered */
  * another model, and what is damaged, is refused. cache: what it remembers of the document is kept
  * and loaded with it, or NULL. A file that remembers less than a cache of so many positions would
  * is refused. */
-int ran_past_save(const struct ran_past *p, const struct ran_cache *cache, const char *path,
-                  struct ran_error *err);
-struct ran_past *ran_past_load(const struct ran_model *m, struct ran_cache *cache, const char *path,
-                               struct ran_error *err);
+int ran_lm_context_save(const struct ran_lm_context *p, const struct ran_cache *cache,
+                        const char *path, struct ran_error *err);
+struct ran_lm_context *ran_lm_context_load(const struct ran_model *m, struct ran_cache *cache,
+                                           const char *path, struct ran_error *err);
 
 /* What is wanted of the tokens that are read; NULL: not that. All zero: nothing. */
 struct ran_lm_out {
@@ -781,7 +782,7 @@ struct ran_lm_out {
  * own), which then holds them, too. The first `sources` of them are source tokens (mask prefix):
  * those of a document must be read all at once, at its beginning. task lm. After RAN_EFORMAT past
  * and cache hold what is no number: clear them. After any other failure they are as they were. */
-int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_past *past,
+int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_lm_context *past,
                 const uint32_t *ids, size_t n, size_t sources, const struct ran_lm_out *out,
                 struct ran_error *err);
 /* Of a document of L ids the tokens at places (n, ascending): nll of gold (n) unless NULL, and

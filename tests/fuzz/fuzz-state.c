@@ -25,7 +25,7 @@ static struct ran_cache *new_cache(const struct ran_model *m)
         return cache;
 }
 
-static int read_on(const struct ran_model *m, struct ran_state *s, struct ran_past *past,
+static int read_on(const struct ran_model *m, struct ran_state *s, struct ran_lm_context *past,
                    struct ran_cache *cache, size_t n, struct ran_error *err)
 {
         static const uint32_t ids[] = {1, 5, 2, 5, 3, 1, 4}, gold[] = {5, 2, 5, 3, 1, 4, 4};
@@ -42,7 +42,7 @@ static int read_on(const struct ran_model *m, struct ran_state *s, struct ran_pa
 static struct ran_bytes state_of(const struct ran_model *m, struct ran_state *s, size_t n,
                                  struct ran_cache *cache, bool pending)
 {
-        struct ran_past *past = ran_past_new(m, NULL);
+        struct ran_lm_context *past = ran_lm_context_new(m, NULL);
         struct ran_bytes b;
         struct tiny_file f;
 
@@ -50,10 +50,10 @@ static struct ran_bytes state_of(const struct ran_model *m, struct ran_state *s,
         if (past == NULL || (n > 0 && read_on(m, s, past, cache, n, NULL) != RAN_OK))
                 abort();
         if (pending)
-                ran_past_set_pending(past, 7);
-        if (ran_past_save(past, cache, f.path, NULL) != RAN_OK)
+                ran_lm_context_set_pending(past, 7);
+        if (ran_lm_context_save(past, cache, f.path, NULL) != RAN_OK)
                 abort();
-        ran_past_free(past);
+        ran_lm_context_free(past);
         b = tiny_read(&f);
         tiny_close(&f);
         return b;
@@ -89,7 +89,7 @@ static void go_on(const struct ran_model *m, struct ran_state *s, const char *pa
                   struct ran_cache *cache)
 {
         struct ran_error err = {0};
-        struct ran_past *past = ran_past_load(m, cache, path, &err);
+        struct ran_lm_context *past = ran_lm_context_load(m, cache, path, &err);
         struct tiny_file again;
         int rc = past != NULL ? RAN_OK : err.code;
 
@@ -99,11 +99,11 @@ static void go_on(const struct ran_model *m, struct ran_state *s, const char *pa
         if (rc == RAN_OK)
                 rc = read_on(m, s, past, cache, 5, &err);
         if (rc == RAN_OK)
-                rc = ran_past_save(past, cache, again.path, &err);
+                rc = ran_lm_context_save(past, cache, again.path, &err);
         if (rc != RAN_OK && err.text[0] == '\0')
                 abort();
         tiny_close(&again);
-        ran_past_free(past);
+        ran_lm_context_free(past);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -551,7 +551,7 @@ static bool reads_state(void *arg, const char *path, struct ran_error *err)
         static const uint32_t ids[] = {5, 3, 8, 1};
         const struct owner *o = arg;
         struct ran_cache *cache = new_cache(o, err);
-        struct ran_past *past = ran_past_load(o->m, cache, path, err);
+        struct ran_lm_context *past = ran_lm_context_load(o->m, cache, path, err);
         struct ran_state *s = past != NULL ? ran_state_new(o->m, NULL, err) : NULL;
         float nll[4];
         struct ran_lm_out out = {.gold = ids, .nll = nll, .cache = cache};
@@ -559,7 +559,7 @@ static bool reads_state(void *arg, const char *path, struct ran_error *err)
 
         CHECK(!ok || all_numbers(nll, 4));
         ran_state_free(s);
-        ran_past_free(past);
+        ran_lm_context_free(past);
         ran_cache_free(cache);
         return ok;
 }
@@ -569,17 +569,17 @@ static void write_state(const struct owner *o, const char *path)
         static const uint32_t ids[L] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9};
         struct ran_error err = {0};
         struct ran_cache *cache = new_cache(o, &err);
-        struct ran_past *past = ran_past_new(o->m, &err);
+        struct ran_lm_context *past = ran_lm_context_new(o->m, &err);
         struct ran_state *s = ran_state_new(o->m, NULL, &err);
         float nll[L];
         struct ran_lm_out out = {.gold = ids, .nll = nll, .cache = cache};
 
         REQUIRE(past != NULL && s != NULL);
         CHECK_OK(ran_lm_read(o->m, s, past, ids, L, 0, &out, &err), err);
-        ran_past_set_pending(past, 7);
-        CHECK_OK(ran_past_save(past, cache, path, &err), err);
+        ran_lm_context_set_pending(past, 7);
+        CHECK_OK(ran_lm_context_save(past, cache, path, &err), err);
         ran_state_free(s);
-        ran_past_free(past);
+        ran_lm_context_free(past);
         ran_cache_free(cache);
 }
 

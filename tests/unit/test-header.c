@@ -239,7 +239,7 @@ TEST(nothing_can_be_freed)
         ran_counter_free(NULL);
         ran_model_free(NULL);
         ran_state_free(NULL);
-        ran_past_free(NULL);
+        ran_lm_context_free(NULL);
         ran_cache_free(NULL);
         ran_explainer_free(NULL);
         ran_eval_free(NULL);

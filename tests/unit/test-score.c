@@ -177,7 +177,7 @@ TEST(score_refuses_what_was_made_for_another_model)
                 struct ran_model *m = model_for(task), *other = model_for(task);
                 REQUIRE(m != NULL && other != NULL);
                 struct ran_state *s = ran_state_new(m, NULL, &err);
-                struct ran_past *past = ran_past_new(other, &err);
+                struct ran_lm_context *past = ran_lm_context_new(other, &err);
                 REQUIRE(s != NULL && past != NULL);
 
                 CHECK_SIZE((size_t)ask(task, other, s, &err), RAN_EINVAL);
@@ -191,7 +191,7 @@ TEST(score_refuses_what_was_made_for_another_model)
                                                        &(struct ran_lm_out){0}, &err),
                                    RAN_EINVAL);
                 CHECK_OK(ask(task, m, s, &err), err);
-                ran_past_free(past);
+                ran_lm_context_free(past);
                 ran_state_free(s);
                 ran_model_free(other);
                 ran_model_free(m);

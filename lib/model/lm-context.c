@@ -1,4 +1,4 @@
-/* past.c - what a language model has read, in memory and in a file.
+/* lm-context.c - what a language model has read, in memory and in a file.
  *
  * The file is a safetensors file: `cell` (N, D), `gates` (N, F), and for each layer l
  * `key.{l}`, `value.{l}` (states, D) and `open.{l}` (1 + open, 3E), those without rows left out;
@@ -17,15 +17,15 @@
 
 #define FORMAT "ran-state"
 
-struct ran_past {
+struct ran_lm_context {
         const struct ran_model *m;
         struct ran_recurrent_state recurrent;
         uint32_t pending;
 };
 
-struct ran_past *ran_past_new(const struct ran_model *m, struct ran_error *err)
+struct ran_lm_context *ran_lm_context_new(const struct ran_model *m, struct ran_error *err)
 {
-        struct ran_past *p = ran_alloc(1, sizeof *p, err);
+        struct ran_lm_context *p = ran_alloc(1, sizeof *p, err);
 
         if (p == NULL)
                 return NULL;
@@ -37,30 +37,30 @@ struct ran_past *ran_past_new(const struct ran_model *m, struct ran_error *err)
         return NULL;
 }
 
-void ran_past_free(struct ran_past *p)
+void ran_lm_context_free(struct ran_lm_context *p)
 {
         if (p != NULL)
                 ran_recurrent_state_release(&p->recurrent);
         free(p);
 }
 
-void ran_past_clear(struct ran_past *p)
+void ran_lm_context_clear(struct ran_lm_context *p)
 {
         ran_recurrent_state_clear(&p->recurrent);
         p->pending = RAN_NO_ID;
 }
 
-size_t ran_past_tokens(const struct ran_past *p)
+size_t ran_lm_context_tokens(const struct ran_lm_context *p)
 {
         return p->recurrent.tokens;
 }
 
-uint32_t ran_past_pending(const struct ran_past *p)
+uint32_t ran_lm_context_pending(const struct ran_lm_context *p)
 {
         return p->pending;
 }
 
-void ran_past_set_pending(struct ran_past *p, uint32_t id)
+void ran_lm_context_set_pending(struct ran_lm_context *p, uint32_t id)
 {
         p->pending = id;
 }
@@ -95,7 +95,7 @@ static int check_given(const struct ran_model *m, const float *nll, const float 
         return rc == RAN_OK && logits != NULL ? ran_check_scores(logits, n * m->V, err) : rc;
 }
 
-int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_past *past,
+int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_lm_context *past,
                 const uint32_t *ids, size_t n, size_t sources, const struct ran_lm_out *out,
                 struct ran_error *err)
 {
@@ -278,8 +278,8 @@ static int list(void *arg, const struct part *part, struct ran_error *err)
         return RAN_OK;
 }
 
-int ran_past_save(const struct ran_past *p, const struct ran_cache *cache, const char *path,
-                  struct ran_error *err)
+int ran_lm_context_save(const struct ran_lm_context *p, const struct ran_cache *cache,
+                        const char *path, struct ran_error *err)
 {
         const struct ran_recurrent_state *c = &p->recurrent;
         const char *digest = ran_model_metadata(p->m, "digest");
@@ -339,7 +339,8 @@ static const char *metadata(const struct ran_tensors *t, const char *key)
 }
 
 /* An id of its halves. */
-static int join(const struct ran_past *p, const float *halves, uint32_t *id, struct ran_error *err)
+static int join(const struct ran_lm_context *p, const float *halves, uint32_t *id,
+                struct ran_error *err)
 {
         *id = 0;
         for (int i = 0; i < 2; i++) {
@@ -350,7 +351,7 @@ static int join(const struct ran_past *p, const float *halves, uint32_t *id, str
         return ran_check_ids(p->m, id, 1, err);
 }
 
-static int parse(struct ran_past *p, const struct ran_tensors *t, struct ran_error *err)
+static int parse(struct ran_lm_context *p, const struct ran_tensors *t, struct ran_error *err)
 {
         const char *digest = ran_model_metadata(p->m, "digest"), *number = metadata(t, "tokens");
         struct ran_recurrent_state *c = &p->recurrent;
@@ -381,7 +382,7 @@ static int parse(struct ran_past *p, const struct ran_tensors *t, struct ran_err
         return pending == NULL ? RAN_OK : join(p, halves, &p->pending, err);
 }
 
-static int take(const struct ran_past *p, const struct ran_tensors *t, struct kept *k,
+static int take(const struct ran_lm_context *p, const struct ran_tensors *t, struct kept *k,
                 struct ran_error *err)
 {
         int rc = each_kept(k, fill, (void *)t, err);
@@ -395,7 +396,7 @@ static int take(const struct ran_past *p, const struct ran_tensors *t, struct ke
 }
 
 /* A cache that goes on must remember what it would if all had been read at once. */
-static int parse_cache(const struct ran_past *p, const struct ran_tensors *t,
+static int parse_cache(const struct ran_lm_context *p, const struct ran_tensors *t,
                        struct ran_cache *cache, struct ran_error *err)
 {
         const struct ran_tensor *key = ran_tensors_find(t, "cache.key");
@@ -418,24 +419,24 @@ static int parse_cache(const struct ran_past *p, const struct ran_tensors *t,
         return rc;
 }
 
-struct ran_past *ran_past_load(const struct ran_model *m, struct ran_cache *cache, const char *path,
-                               struct ran_error *err)
+struct ran_lm_context *ran_lm_context_load(const struct ran_model *m, struct ran_cache *cache,
+                                           const char *path, struct ran_error *err)
 {
         struct ran_error why = {0};
         struct ran_tensors t = {0};
         struct ran_bytes file;
-        struct ran_past *p = ran_past_new(m, err);
+        struct ran_lm_context *p = ran_lm_context_new(m, err);
 
         if (p == NULL)
                 return NULL;
         if (ran_bytes_open(&file, path, err) != RAN_OK) {
-                ran_past_free(p);
+                ran_lm_context_free(p);
                 return NULL;
         }
         if (ran_tensors_read(&t, &file, &why) != RAN_OK || parse(p, &t, &why) != RAN_OK ||
             (cache != NULL && parse_cache(p, &t, cache, &why) != RAN_OK)) {
                 ran_fail(err, why.code, "%s: %s", path, why.text);
-                ran_past_free(p);
+                ran_lm_context_free(p);
                 p = NULL;
         }
         ran_tensors_release(&t);

@@ -13,7 +13,7 @@ struct subject {
         struct training t;
         struct ran_model *m;
         struct ran_state *s;
-        struct ran_past *past;
+        struct ran_lm_context *past;
 };
 
 static bool prepare(struct subject *x, const char *name, int kind)
@@ -29,13 +29,13 @@ static bool prepare(struct subject *x, const char *name, int kind)
         CHECK_OK(training_run(&x->t, 1, &err), err);
         x->m = ran_model_open(x->t.output, true, &err);
         x->s = x->m != NULL ? ran_state_new(x->m, NULL, &err) : NULL;
-        x->past = x->m != NULL ? ran_past_new(x->m, &err) : NULL;
+        x->past = x->m != NULL ? ran_lm_context_new(x->m, &err) : NULL;
         return test_check(x->s != NULL && x->past != NULL, err.text, __FILE__, __LINE__);
 }
 
 static void release(struct subject *x)
 {
-        ran_past_free(x->past);
+        ran_lm_context_free(x->past);
         ran_state_free(x->s);
         ran_model_free(x->m);
         training_release(&x->t);
@@ -85,11 +85,11 @@ TEST(past_refuses_what_a_causal_model_cannot_read)
                 RAN_EINVAL);
         CHECK_STR(err.text,
                   "the model is a language model (lm), not a masked language model (mlm)");
-        CHECK_SIZE(ran_past_tokens(x.past), 0); /* none of that was read */
+        CHECK_SIZE(ran_lm_context_tokens(x.past), 0); /* none of that was read */
         CHECK_OK(ran_lm_read(x.m, x.s, x.past, ids, N, 0,
                              &(struct ran_lm_out){.gold = ids, .nll = nll}, &err),
                  err);
-        CHECK_SIZE(ran_past_tokens(x.past), N);
+        CHECK_SIZE(ran_lm_context_tokens(x.past), N);
         ran_cache_free(cache);
         release(&x);
 }
@@ -105,7 +105,7 @@ TEST(past_reads_a_source_at_once_and_first)
         CHECK_OK(ran_lm_read(x.m, x.s, x.past, ids, N, 2, &(struct ran_lm_out){0}, &err), err);
         check_read(&x, N, 2, &(struct ran_lm_out){0},
                    "a source must be read at once, before all else");
-        CHECK_SIZE(ran_past_tokens(x.past), N);
+        CHECK_SIZE(ran_lm_context_tokens(x.past), N);
         release(&x);
 }
 
@@ -224,7 +224,7 @@ static void check_load(const struct subject *x, struct ran_cache *cache, const c
 {
         struct ran_error err = {0};
 
-        CHECK(ran_past_load(x->m, cache, path, &err) == NULL);
+        CHECK(ran_lm_context_load(x->m, cache, path, &err) == NULL);
         if (!CHECK(strstr(err.text, path) != NULL && strstr(err.text, sentence) != NULL))
                 printf("  %s\n", err.text);
 }
@@ -261,24 +261,24 @@ TEST(past_files_that_are_no_states_of_this_model)
         struct subject x, other;
 
         REQUIRE(prepare(&x, "one", CORPUS_TEXTS) && prepare(&other, "other", CORPUS_PAIRS));
-        CHECK_SIZE((size_t)ran_past_save(x.past, NULL, path, &err), RAN_EINVAL);
+        CHECK_SIZE((size_t)ran_lm_context_save(x.past, NULL, path, &err), RAN_EINVAL);
         CHECK_STR(err.text, "nothing was read: there is no state to keep");
         check_load(&x, NULL, path, "No such file");
         check_load(&x, NULL, x.t.output, "a safetensors file, but not a state of ran-lm");
         CHECK_OK(ran_lm_read(x.m, x.s, x.past, ids, N, 0, &(struct ran_lm_out){0}, &err), err);
-        CHECK_OK(ran_past_save(x.past, NULL, path, &err), err);
+        CHECK_OK(ran_lm_context_save(x.past, NULL, path, &err), err);
         check_load(&other, NULL, path, "the state of another model");
         struct ran_cache *cache = ran_cache_new(ran_model_config(x.m), &set, &err);
         REQUIRE(cache != NULL);
         check_load(&x, cache, path, "of 4 tokens it keeps 0 for a cache, which are too few");
         ran_cache_free(cache);
-        struct ran_past *again = ran_past_load(x.m, NULL, path, &err);
+        struct ran_lm_context *again = ran_lm_context_load(x.m, NULL, path, &err);
         REQUIRE(again != NULL);
-        CHECK_SIZE(ran_past_tokens(again), N);
-        ran_past_clear(again);
-        CHECK_SIZE(ran_past_tokens(again), 0);
-        CHECK(ran_past_pending(again) == RAN_NO_ID);
-        ran_past_free(again);
+        CHECK_SIZE(ran_lm_context_tokens(again), N);
+        ran_lm_context_clear(again);
+        CHECK_SIZE(ran_lm_context_tokens(again), 0);
+        CHECK(ran_lm_context_pending(again) == RAN_NO_ID);
+        ran_lm_context_free(again);
         say_more_tokens(path);
         check_load(&x, NULL, path, "it is too small for 400000000 tokens");
         unlink(path);
