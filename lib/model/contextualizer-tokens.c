@@ -30,7 +30,7 @@ static double some(double weight)
 /* Row k of `down` is for the token k of a chunk; the last row of `up` for its last. */
 static void tabulate(struct ran_workspace *w, const float *position)
 {
-        struct ran_steps *k = w->steps;
+        struct ran_contextualizer_steps *k = w->steps;
         size_t D = w->D, T = k->T;
 
         for (size_t j = 0; j < D; j++) {
@@ -71,7 +71,8 @@ static double mean_place(double s, double n)
 
 static void scale_positions(struct ran_workspace *w, const float *position, size_t b)
 {
-        double n = (double)ran_length(w->rows, b), whole = w->c->position_scale ? n : 1;
+        double n = (double)ran_contextualizer_length(w->rows, b),
+               whole = w->c->position_scale ? n : 1;
         double *scale = (double *)w->steps->scale + b * w->D;
 
         for (size_t j = 0; j < w->D; j++)
@@ -80,12 +81,12 @@ static void scale_positions(struct ran_workspace *w, const float *position, size
                 ((double *)w->steps->mean)[b * w->D + j] = mean_place((double)position[j], n);
 }
 
-void ran_context_weigh(const struct ran_workspace *w, const float *position, size_t b, size_t from,
-                       size_t n, float *y, const float *x, float *anchor)
+void ran_contextualizer_weigh(const struct ran_workspace *w, const float *position, size_t b,
+                              size_t from, size_t n, float *y, const float *x, float *anchor)
 {
-        const struct ran_steps *k = w->steps;
+        const struct ran_contextualizer_steps *k = w->steps;
         const double *scale = (const double *)k->scale + b * w->D;
-        size_t D = w->D, behind = ran_length(w->rows, b) - from - n;
+        size_t D = w->D, behind = ran_contextualizer_length(w->rows, b) - from - n;
 
         for (size_t j = 0; j < D; j++) {
                 double s = (double)position[j], t = s > 0 ? (double)behind : (double)from;
@@ -103,8 +104,8 @@ void ran_context_weigh(const struct ran_workspace *w, const float *position, siz
 /* Where share i adds to S and X: the first one of a document in place, the others apart. */
 static float *share_square(const struct ran_workspace *w, size_t i)
 {
-        const struct ran_steps *k = w->steps;
-        const struct ran_share *s = &k->share[i];
+        const struct ran_contextualizer_steps *k = w->steps;
+        const struct ran_contextualizer_partial *s = &k->share[i];
 
         return s->from == 0 ? k->rows + k->row[s->b] * w->D
                             : k->part + (i - s->b - 1) * w->D * w->D;
@@ -112,18 +113,18 @@ static float *share_square(const struct ran_workspace *w, size_t i)
 
 static float *share_sum(const struct ran_workspace *w, size_t i)
 {
-        const struct ran_steps *k = w->steps;
-        const struct ran_share *s = &k->share[i];
+        const struct ran_contextualizer_steps *k = w->steps;
+        const struct ran_contextualizer_partial *s = &k->share[i];
 
         return s->from == 0 ? k->sum + s->b * w->D : k->part_sum + (i - s->b - 1) * w->D;
 }
 
 static void gather(void *arg, size_t i, float *scratch)
 {
-        const struct ran_stage *g = arg;
+        const struct ran_contextualizer_stage *g = arg;
         struct ran_workspace *w = g->w;
-        const struct ran_share *s = &w->steps->share[i];
-        size_t D = w->D, chunk = ran_chunk_of(w);
+        const struct ran_contextualizer_partial *s = &w->steps->share[i];
+        size_t D = w->D, chunk = ran_contextualizer_chunk_of(w);
         const float *e = w->x[0] + w->rows->doc[s->b] * D;
         float *square = share_square(w, i), *sum = share_sum(w, i), *total = scratch + D,
               *x = total + D;
@@ -131,19 +132,19 @@ static void gather(void *arg, size_t i, float *scratch)
         memset(sum, 0, D * sizeof *sum);
         for (size_t from = s->from, n; from < s->to; from += n) {
                 n = s->to - from < chunk ? s->to - from : chunk;
-                if (!ran_is_long(w, s->b))
+                if (!ran_contextualizer_is_long(w, s->b))
                         x = square + from * D;
-                ran_context_weigh(w, g->p->encoder.position, s->b, from, n, x, e + from * D,
-                                  scratch);
+                ran_contextualizer_weigh(w, g->p->encoder.position, s->b, from, n, x, e + from * D,
+                                         scratch);
                 memset(total, 0, D * sizeof *total); /* of the chunk first, for accuracy */
                 ran_simd->bias_bwd(total, x, D, n, D);
                 ran_simd->add(sum, total, D);
-                if (ran_is_long(w, s->b))
+                if (ran_contextualizer_is_long(w, s->b))
                         ran_gemm(square, D, x, 1, D, x, D, 1, D, D, n, from > s->from);
         }
 }
 
-void ran_context_gather(struct ran_stage *g)
+void ran_contextualizer_gather(struct ran_contextualizer_stage *g)
 {
         struct ran_workspace *w = g->w;
         size_t D = w->D;
@@ -153,7 +154,7 @@ void ran_context_gather(struct ran_stage *g)
                 scale_positions(w, g->p->encoder.position, b);
         ran_workspace_each(w, 0, w->steps->G, gather, g);
         for (size_t i = 0; i < w->steps->G; i++) {
-                const struct ran_share *s = &w->steps->share[i];
+                const struct ran_contextualizer_partial *s = &w->steps->share[i];
 
                 if (s->from == 0) /* all there is of a short document */
                         continue;
@@ -167,12 +168,12 @@ void ran_context_gather(struct ran_stage *g)
 /* dS + dS^T */
 static void fold(void *arg, size_t b, float *scratch)
 {
-        const struct ran_stage *g = arg;
+        const struct ran_contextualizer_stage *g = arg;
         size_t D = g->w->D;
         float *ds = g->w->steps->drows + g->w->steps->row[b] * D;
 
         (void)scratch;
-        for (size_t d = 0; d < D && ran_is_long(g->w, b); d++)
+        for (size_t d = 0; d < D && ran_contextualizer_is_long(g->w, b); d++)
                 for (size_t j = 0; j <= d; j++)
                         ds[d * D + j] = ds[j * D + d] = ds[d * D + j] + ds[j * D + d];
 }
@@ -214,12 +215,12 @@ static void spread(const struct ran_workspace *w, const float *position, size_t 
 
 static void scatter(void *arg, size_t i, float *scratch)
 {
-        const struct ran_stage *g = arg;
+        const struct ran_contextualizer_stage *g = arg;
         struct ran_workspace *w = g->w;
-        const struct ran_steps *k = w->steps;
-        const struct ran_share *s = &k->share[i];
+        const struct ran_contextualizer_steps *k = w->steps;
+        const struct ran_contextualizer_partial *s = &k->share[i];
         const float *position = g->p->encoder.position;
-        size_t D = w->D, chunk = ran_chunk_of(w), at = k->row[s->b] * D;
+        size_t D = w->D, chunk = ran_contextualizer_chunk_of(w), at = k->row[s->b] * D;
         const float *e = w->x[0] + w->rows->doc[s->b] * D;
         float *de = w->dx + w->rows->doc[s->b] * D;
         float *room = scratch + D, *x = room + 4 * D, *dx = x + k->T * D;
@@ -228,8 +229,9 @@ static void scatter(void *arg, size_t i, float *scratch)
         memset(ds, 0, D * sizeof *ds);
         for (size_t from = s->from, n; from < s->to; from += n) {
                 n = s->to - from < chunk ? s->to - from : chunk;
-                if (ran_is_long(w, s->b)) {
-                        ran_context_weigh(w, position, s->b, from, n, x, e + from * D, scratch);
+                if (ran_contextualizer_is_long(w, s->b)) {
+                        ran_contextualizer_weigh(w, position, s->b, from, n, x, e + from * D,
+                                                 scratch);
                         ran_gemm(dx, D, x, D, 1, k->drows + at, D, 1, n, D, D, false);
                 } else {
                         x = k->rows + at + from * D;
@@ -237,11 +239,11 @@ static void scatter(void *arg, size_t i, float *scratch)
                 }
                 ran_simd->bias(dx, D, k->dsum + s->b * D, n, D);
                 spread(w, position, s->b, from, n, ds, dx, x, room);
-                ran_context_weigh(w, position, s->b, from, n, de + from * D, dx, scratch);
+                ran_contextualizer_weigh(w, position, s->b, from, n, de + from * D, dx, scratch);
         }
 }
 
-void ran_context_scatter(struct ran_stage *g)
+void ran_contextualizer_scatter(struct ran_contextualizer_stage *g)
 {
         struct ran_workspace *w = g->w;
         const double *ds = (const double *)w->steps->dposition;

@@ -25,14 +25,14 @@
 #include "model/workspace.h"
 
 /* Tokens [from, to) of document b, counted in it. */
-struct ran_share {
+struct ran_contextualizer_partial {
         size_t b, from, to;
 };
 
 /* X(field, floats). Q rows, s of them tokens of short documents, which come first; T tokens of the
  * largest chunk; P shares that are not the first of their document; G shares; K steps that are
  * kept: N, or 1 when scoring; u the rank. */
-#define RAN_STEPS(X)                                                    \
+#define RAN_CONTEXTUALIZER_STEPS(X)                                     \
         X(down, T *D) /* see tabulate() */                              \
         X(up, T *D)                                                     \
         X(scale, 2 * B * D) /* doubles: largest p(i)_j of a document */ \
@@ -48,7 +48,7 @@ struct ran_share {
         X(before, K *B *D) /* what LN reads */                          \
         X(look, looked)    /* of who looks at a document: see show() */ \
         X(stat, K *B * 2)
-#define RAN_STEP_ADJOINTS(X)                                                       \
+#define RAN_CONTEXTUALIZER_ADJOINTS(X)                                             \
         X(drows, Q *D)                                                             \
         X(dsum, B *D)                                                              \
         X(dhv, Q *u)                                                               \
@@ -58,41 +58,41 @@ struct ran_share {
         X(mean, 2 * B * D)      /* doubles: of i under p(.)_j, see mean_place() */ \
         X(dposition, 2 * G * D) /* doubles */
 
-struct ran_steps {
+struct ran_contextualizer_steps {
         size_t T, Q, s, P, G;
         size_t *row; /* (B) first row of each document */
-        struct ran_share *share;
+        struct ran_contextualizer_partial *share;
         size_t row_cap, share_cap;
 #define X(field, floats) float *field;
-        RAN_STEPS(X)
-        RAN_STEP_ADJOINTS(X)
+        RAN_CONTEXTUALIZER_STEPS(X)
+        RAN_CONTEXTUALIZER_ADJOINTS(X)
 #undef X
 };
 
-static inline size_t ran_length(const struct ran_packed *rows, size_t b)
+static inline size_t ran_contextualizer_length(const struct ran_packed *rows, size_t b)
 {
         return rows->doc[b + 1] - rows->doc[b];
 }
 
 /* Whether document b has rows of S, rather than its tokens. */
-static inline bool ran_is_long(const struct ran_workspace *w, size_t b)
+static inline bool ran_contextualizer_is_long(const struct ran_workspace *w, size_t b)
 {
-        return ran_length(w->rows, b) > w->D;
+        return ran_contextualizer_length(w->rows, b) > w->D;
 }
 
-static inline size_t ran_packed_of(const struct ran_workspace *w, size_t b)
+static inline size_t ran_contextualizer_rows_of(const struct ran_workspace *w, size_t b)
 {
-        return ran_is_long(w, b) ? w->D : ran_length(w->rows, b);
+        return ran_contextualizer_is_long(w, b) ? w->D : ran_contextualizer_length(w->rows, b);
 }
 
 /* Tokens of a chunk, which begin at a multiple of it in their document. */
-static inline size_t ran_chunk_of(const struct ran_workspace *w)
+static inline size_t ran_contextualizer_chunk_of(const struct ran_workspace *w)
 {
         return w->chunk_rows < 256 ? w->chunk_rows : 256;
 }
 
 /* A stage at work, for ran_workspace_each. */
-struct ran_stage {
+struct ran_contextualizer_stage {
         struct ran_workspace *w;
         const struct ran_params *p;
         struct ran_params *dp;
@@ -100,15 +100,15 @@ struct ran_stage {
 };
 
 /* y = x_i of the tokens [from, from + n) of document b, of which e are the embedded ones; after
- * ran_context_gather. anchor: room for D floats. */
-void ran_context_weigh(const struct ran_workspace *w, const float *position, size_t b, size_t from,
-                       size_t n, float *y, const float *e, float *anchor);
+ * ran_contextualizer_gather. anchor: room for D floats. */
+void ran_contextualizer_weigh(const struct ran_workspace *w, const float *position, size_t b,
+                              size_t from, size_t n, float *y, const float *e, float *anchor);
 
 /* Fills rows and sum (contextualizer-tokens.c). */
-void ran_context_gather(struct ran_stage *g);
+void ran_contextualizer_gather(struct ran_contextualizer_stage *g);
 /* Adjoint: from drows, which it changes, and dsum to w->dx; adds to that of the weights of
  * positions.
  */
-void ran_context_scatter(struct ran_stage *g);
+void ran_contextualizer_scatter(struct ran_contextualizer_stage *g);
 
 #endif

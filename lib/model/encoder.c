@@ -63,9 +63,9 @@ static void embed(const struct tokens *k, size_t from, size_t n)
 const struct ran_encoder *ran_encoder_of(const struct ran_config *c)
 {
         static const struct ran_encoder *const encoders[] = {
-                [RAN_ENCODER_RAN] = &ran_recurrent,
-                [RAN_ENCODER_CONTEXTUALIZER] = &ran_contextualizer,
-                [RAN_ENCODER_TRANSFORMER] = &ran_transformer,
+                [RAN_ENCODER_RAN] = &ran_encoder_ran,
+                [RAN_ENCODER_CONTEXTUALIZER] = &ran_encoder_contextualizer,
+                [RAN_ENCODER_TRANSFORMER] = &ran_encoder_transformer,
         };
 
         return encoders[c->encoder];

@@ -23,7 +23,8 @@ struct ran_encoder {
          * w->probes asks for of them, if it is there. */
         void (*shape)(const struct ran_config *c, struct ran_probe_shape *shape);
 };
-extern const struct ran_encoder ran_recurrent, ran_contextualizer, ran_transformer;
+extern const struct ran_encoder ran_encoder_ran, ran_encoder_contextualizer,
+        ran_encoder_transformer;
 const struct ran_encoder *ran_encoder_of(const struct ran_config *c);
 
 /* Fills w->x[0] with the rows of the tokens: the first part of ran_encode. */

@@ -77,22 +77,22 @@ static void walk_layer(struct walk *w, struct ran_layer_params *p, const struct 
         RAN_LAYER_PARAMS(TAKE)
 }
 
-static void walk_step(struct walk *w, struct ran_step_params *p, const struct ran_config *c,
-                      size_t l)
+static void walk_step(struct walk *w, struct ran_contextualizer_params *p,
+                      const struct ran_config *c, size_t l)
 {
         const char *prefix = "contextualizer";
 
         IN_SCOPE;
-        RAN_STEP_PARAMS(TAKE)
+        RAN_CONTEXTUALIZER_PARAMS(TAKE)
 }
 
-static void walk_block(struct walk *w, struct ran_block_params *p, const struct ran_config *c,
+static void walk_block(struct walk *w, struct ran_transformer_params *p, const struct ran_config *c,
                        size_t l)
 {
         const char *prefix = "transformer";
 
         IN_SCOPE;
-        RAN_BLOCK_PARAMS(TAKE)
+        RAN_TRANSFORMER_PARAMS(TAKE)
 }
 
 static void walk_encoder(struct walk *w, struct ran_encoder_params *p, const struct ran_config *c)

@@ -72,7 +72,7 @@ struct ran_tensor_spec {
         X(review_norm_b, "review_norm.bias", 0, D, ZERO, gated || !c->review)
 
 /* The same after "contextualizer.{k}.", of a step; u = rank in scope. */
-#define RAN_STEP_PARAMS(X)                        \
+#define RAN_CONTEXTUALIZER_PARAMS(X)              \
         X(u_w, "u.weight", u, D, GLOROT, true)    \
         X(v_w, "v.weight", u, D, GLOROT, true)    \
         X(w_w, "w.weight", D, u, GLOROT, true)    \
@@ -81,7 +81,7 @@ struct ran_tensor_spec {
         X(norm_b, "norm.bias", 0, D, ZERO, true)
 
 /* The same after "transformer.{l}.", of a layer; f = ffn_dim in scope. */
-#define RAN_BLOCK_PARAMS(X)                                 \
+#define RAN_TRANSFORMER_PARAMS(X)                           \
         X(attn_norm_w, "attn_norm.weight", 0, D, ONE, true) \
         X(attn_norm_b, "attn_norm.bias", 0, D, ZERO, true)  \
         X(q_w, "attn.q.weight", E, D, GLOROT, true)         \
@@ -134,14 +134,14 @@ struct ran_layer_params {
         RAN_LAYER_PARAMS(X)
 #undef X
 };
-struct ran_step_params {
+struct ran_contextualizer_params {
 #define X(field, name, rows, cols, start, when) float *field;
-        RAN_STEP_PARAMS(X)
+        RAN_CONTEXTUALIZER_PARAMS(X)
 #undef X
 };
-struct ran_block_params {
+struct ran_transformer_params {
 #define X(field, name, rows, cols, start, when) float *field;
-        RAN_BLOCK_PARAMS(X)
+        RAN_TRANSFORMER_PARAMS(X)
 #undef X
 };
 struct ran_encoder_params {
@@ -161,8 +161,8 @@ struct ran_params {
         float *block;
         /* (N) of the encoder at hand; the others are NULL */
         struct ran_layer_params *layer;
-        struct ran_step_params *step;
-        struct ran_block_params *blocks;
+        struct ran_contextualizer_params *step;
+        struct ran_transformer_params *blocks;
         struct ran_encoder_params encoder;
         struct ran_head_params head;
         const float *embed;

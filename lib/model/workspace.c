@@ -180,8 +180,8 @@ int ran_workspace_init(struct ran_workspace *w, const struct ran_config *c, bool
         w->x = ran_alloc(N + 1, sizeof *w->x, err);
         w->y = ran_alloc(N, sizeof *w->y, err);
         w->cells = ran_alloc(N, sizeof *w->cells, err);
-        w->block_acts = ran_alloc(N, sizeof *w->block_acts, err);
-        if (w->x == NULL || w->y == NULL || w->cells == NULL || w->block_acts == NULL) {
+        w->transformer_acts = ran_alloc(N, sizeof *w->transformer_acts, err);
+        if (w->x == NULL || w->y == NULL || w->cells == NULL || w->transformer_acts == NULL) {
                 ran_workspace_release(w);
                 return RAN_ENOMEM;
         }
@@ -196,7 +196,7 @@ void ran_workspace_release(struct ran_workspace *w)
         free(w->y);
         free(w->cells);
         free(w->acts);
-        free(w->block_acts);
+        free(w->transformer_acts);
         free(w->mask);
         free(w->task);
         free(w->rotary);

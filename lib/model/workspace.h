@@ -81,7 +81,7 @@
 
 /* X(field, floats): activations of a Transformer layer; K rows of q, k and v: those of carried
  * tokens, too; h heads, f = ffn_dim; `kept` rows: L if all is kept, else those of a chunk. */
-#define RAN_BLOCK_ACTS(X)                                            \
+#define RAN_TRANSFORMER_ACTS(X)                                      \
         X(z_stat, L * 2)                                             \
         X(qkv, K * 3 * E) /* after rotary, by heads: see sparse.h */ \
         X(a, K *E)                                                   \
@@ -90,18 +90,18 @@
         X(mid_stat, L * 2)                                           \
         X(up, kept *f) /* before GELU */
 /* Rows of a chunk, of whatever layer is at work. */
-#define RAN_BLOCK_ROWS(X)                           \
+#define RAN_TRANSFORMER_ROWS(X)                     \
         X(z, T *D)        /* LN(x) */               \
         X(qkv, T * 3 * E) /* side by side; or da */ \
         X(bent, T *f)     /* GELU */                \
         X(o, T *D)
-#define RAN_BLOCK_ADJOINTS(X)      \
-        X(dqkv, K * 3 * E)         \
-        X(da, K *E) /* by heads */ \
-        X(delta, K *h)             \
-        X(dup, T *f)               \
-        X(dz, T *D)                \
-        X(d_o, T *D)               \
+#define RAN_TRANSFORMER_ADJOINTS(X) \
+        X(dqkv, K * 3 * E)          \
+        X(da, K *E) /* by heads */  \
+        X(delta, K *h)              \
+        X(dup, T *f)                \
+        X(dz, T *D)                 \
+        X(d_o, T *D)                \
         X(part, parts * 2 * D)
 
 /* X(field, floats): the head; O: its outputs, documents or places; P: documents if it pools, else
@@ -152,19 +152,19 @@ struct ran_adjoints {
 #undef X
 };
 
-struct ran_block_acts {
+struct ran_transformer_acts {
 #define X(field, floats) float *field;
-        RAN_BLOCK_ACTS(X)
+        RAN_TRANSFORMER_ACTS(X)
 #undef X
 };
-struct ran_block_rows {
+struct ran_transformer_rows {
 #define X(field, floats) float *field;
-        RAN_BLOCK_ROWS(X)
+        RAN_TRANSFORMER_ROWS(X)
 #undef X
 };
-struct ran_block_adjoints {
+struct ran_transformer_adjoints {
 #define X(field, floats) float *field;
-        RAN_BLOCK_ADJOINTS(X)
+        RAN_TRANSFORMER_ADJOINTS(X)
 #undef X
 };
 
@@ -211,7 +211,7 @@ struct ran_workspace {
         struct ran_dims size;
         size_t *chunk; /* (chunks + 1) first window of each chunk */
         size_t chunks, chunk_cap, acts_cap;
-        struct ran_steps *steps; /* a Contextualizer's own, see contextualizer.c */
+        struct ran_contextualizer_steps *steps; /* a Contextualizer's own, see contextualizer.c */
         float **x, **y; /* (N+1), (N): (L, D) input of each layer and the output; before review */
         struct ran_cells *cells; /* (N) */
         struct ran_chunk *acts;  /* (N, chunks) if all are kept; else two, in turns */
@@ -220,9 +220,9 @@ struct ran_workspace {
         float *dx, *dy; /* (L, D) adjoints between layers */
         float *dlast;   /* (B, D) adjoint of each document's last cell */
         /* Transformer */
-        struct ran_block_acts *block_acts; /* (N) */
-        struct ran_block_rows block_rows;
-        struct ran_block_adjoints block_adj;
+        struct ran_transformer_acts *transformer_acts; /* (N) */
+        struct ran_transformer_rows transformer_rows;
+        struct ran_transformer_adjoints transformer_adj;
         struct ran_mask *mask; /* (B, h) */
         size_t *task;          /* (B+1) first task of attention of each document */
         size_t mask_cap, task_cap;

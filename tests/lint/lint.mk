@@ -33,7 +33,7 @@ except := cmd/attnmask-map.c:clang-analyzer-core.UndefinedBinaryOperatorResult \
 except += cmd/attnmask-picture.c:clang-analyzer-core.NullDereference cmd/span-tags.c:clang-analyzer-core.NullDereference \
   lib/base/spool.c:clang-analyzer-core.NonNullParamChecker lib/text/alphabet.c:clang-analyzer-core.NonNullParamChecker \
   lib/train/batch.c:clang-analyzer-core.NullDereference lib/train/grad.c:clang-analyzer-core.NullDereference \
-  lib/model/contextualizer.c:clang-analyzer-core.DivideZero lib/model/tagger.c:clang-analyzer-core.DivideZero \
+  lib/model/encoder-contextualizer.c:clang-analyzer-core.DivideZero lib/model/tagger.c:clang-analyzer-core.DivideZero \
   lib/train/plan.c:clang-analyzer-core.DivideZero lib/train/search.c:clang-analyzer-core.DivideZero
 # - what goes together: a field that an exception names is in its table, a file without a name has one
 #   to be given, weights are frozen only where they come from somewhere;

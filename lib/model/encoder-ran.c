@@ -1,4 +1,4 @@
-/* recurrent.c - the layers of a Recurrent Attention Network, chunk by chunk. See layer.h for the
+/* encoder-ran.c - the layers of a Recurrent Attention Network, chunk by chunk. See layer.h for the
  * order of things. */
 #include "model/encoder.h"
 #include "model/layer.h"
@@ -366,4 +366,4 @@ static void encode_bwd(struct ran_workspace *w, const struct ran_params *p, stru
                 encode_layer_bwd(w, &p->layer[l], &dp->layer[l], l);
 }
 
-const struct ran_encoder ran_recurrent = {prepare, lay_out, encode, encode_bwd, NULL, shape};
+const struct ran_encoder ran_encoder_ran = {prepare, lay_out, encode, encode_bwd, NULL, shape};

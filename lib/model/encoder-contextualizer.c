@@ -1,4 +1,5 @@
-/* contextualizer.c - the steps of a Contextualizer. See contextualizer.h for the order of things.
+/* encoder-contextualizer.c - the steps of a Contextualizer. See contextualizer.h for the order of
+ * things.
  */
 #include "model/contextualizer.h"
 #include "math/gemm.h"
@@ -17,13 +18,13 @@ enum { SHARE_CHUNKS = 4, MOST_SHARES = 32 };
 
 static int cut_shares(struct ran_workspace *w, size_t b, struct ran_error *err)
 {
-        struct ran_steps *k = w->steps;
-        size_t n = ran_length(w->rows, b), chunk = ran_chunk_of(w), chunks = (n - 1) / chunk + 1,
-               shares;
+        struct ran_contextualizer_steps *k = w->steps;
+        size_t n = ran_contextualizer_length(w->rows, b), chunk = ran_contextualizer_chunk_of(w),
+               chunks = (n - 1) / chunk + 1, shares;
 
-        shares = ran_is_long(w, b) ? chunks / SHARE_CHUNKS : 1;
+        shares = ran_contextualizer_is_long(w, b) ? chunks / SHARE_CHUNKS : 1;
         shares = shares < 1 ? 1 : shares > MOST_SHARES ? MOST_SHARES : shares;
-        struct ran_share *share =
+        struct ran_contextualizer_partial *share =
                 ran_grow(k->share, &k->share_cap, k->G + shares, sizeof *share, err);
         if (share == NULL)
                 return RAN_ENOMEM;
@@ -31,7 +32,8 @@ static int cut_shares(struct ran_workspace *w, size_t b, struct ran_error *err)
         for (size_t i = 0; i < shares; i++) {
                 size_t to = (i + 1) * chunks / shares * chunk;
 
-                share[k->G++] = (struct ran_share){b, i * chunks / shares * chunk, to < n ? to : n};
+                share[k->G++] = (struct ran_contextualizer_partial){b, i * chunks / shares * chunk,
+                                                                    to < n ? to : n};
         }
         return RAN_OK;
 }
@@ -39,7 +41,7 @@ static int cut_shares(struct ran_workspace *w, size_t b, struct ran_error *err)
 static int prepare(struct ran_workspace *w, struct ran_error *err)
 {
         const struct ran_packed *rows = w->rows;
-        struct ran_steps *k = w->steps;
+        struct ran_contextualizer_steps *k = w->steps;
 
         if (k == NULL)
                 k = w->steps = ran_alloc(1, sizeof *k, err);
@@ -52,15 +54,16 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
         k->T = k->Q = k->G = 0;
         for (int turn = 0; turn <= 1; turn++) { /* the short ones first */
                 for (size_t b = 0; b < rows->B; b++) {
-                        if (ran_is_long(w, b) != turn)
+                        if (ran_contextualizer_is_long(w, b) != turn)
                                 continue;
                         row[b] = k->Q;
-                        k->Q += ran_packed_of(w, b);
+                        k->Q += ran_contextualizer_rows_of(w, b);
                 }
                 k->s = turn == 0 ? k->Q : k->s;
         }
         for (size_t b = 0; b < rows->B; b++) {
-                size_t n = ran_length(rows, b), chunk = ran_chunk_of(w);
+                size_t n = ran_contextualizer_length(rows, b),
+                       chunk = ran_contextualizer_chunk_of(w);
 
                 n = n < chunk ? n : chunk;
                 k->T = n > k->T ? n : k->T;
@@ -83,7 +86,7 @@ static void release(struct ran_workspace *w)
 
 static void lay_out(struct ran_workspace *w, struct ran_arena *k)
 {
-        struct ran_steps *out = w->steps;
+        struct ran_contextualizer_steps *out = w->steps;
         const size_t N = w->c->layers, TD = out->T * w->D;
         const double looked =
                 w->probes != NULL
@@ -95,9 +98,9 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
                      G = (double)out->G, B = (double)w->rows->B, D = (double)w->D,
                      K = w->training ? (double)N : 1, u = (double)w->c->rank;
 
-        RAN_STEPS(RAN_ARENA_FIELD)
+        RAN_CONTEXTUALIZER_STEPS(RAN_ARENA_FIELD)
         if (w->training) {
-                RAN_STEP_ADJOINTS(RAN_ARENA_FIELD)
+                RAN_CONTEXTUALIZER_ADJOINTS(RAN_ARENA_FIELD)
         }
         for (size_t l = 1; l <= N; l++)
                 w->x[l] = ran_arena_take(k, B * D);
@@ -122,7 +125,7 @@ static const float *context(const struct ran_workspace *w, size_t l)
 /* Of a document that is scored: a function of its ids, as all of its result. */
 static uint64_t key_of_ids(const struct ran_packed *rows, size_t b, uint64_t seed)
 {
-        uint64_t hash = ran_length(rows, b);
+        uint64_t hash = ran_contextualizer_length(rows, b);
 
         for (size_t t = rows->doc[b]; t < rows->doc[b + 1]; t++)
                 hash = ran_draw(hash, rows->ids[t]);
@@ -161,10 +164,10 @@ static void first_contexts(struct ran_workspace *w, const struct ran_params *p)
 /* H ⊙ V c in the rows of document b. */
 static void mix(void *arg, size_t b, float *scratch)
 {
-        const struct ran_stage *g = arg;
+        const struct ran_contextualizer_stage *g = arg;
         struct ran_workspace *w = g->w;
-        struct ran_steps *k = w->steps;
-        size_t u = w->c->rank, at = k->row[b], n = ran_packed_of(w, b);
+        struct ran_contextualizer_steps *k = w->steps;
+        size_t u = w->c->rank, at = k->row[b], n = ran_contextualizer_rows_of(w, b);
         const float *vc = k->vc + kept(w, g->l, w->rows->B * u) + b * u;
         const float *h = k->h + kept(w, g->l, k->Q * u);
 
@@ -176,21 +179,21 @@ static void mix(void *arg, size_t b, float *scratch)
 /* What LN reads. */
 static void attend(void *arg, size_t b, float *scratch)
 {
-        const struct ran_stage *g = arg;
+        const struct ran_contextualizer_stage *g = arg;
         struct ran_workspace *w = g->w;
-        struct ran_steps *k = w->steps;
+        struct ran_contextualizer_steps *k = w->steps;
         size_t D = w->D, u = w->c->rank, at = k->row[b];
-        const struct ran_step_params *p = &g->p->step[g->l];
+        const struct ran_contextualizer_params *p = &g->p->step[g->l];
         const float *alpha = k->alpha + kept(w, g->l, k->s * D);
         float *out = k->before + kept(w, g->l, w->rows->B * D) + b * D;
 
         (void)scratch;
         ran_simd->mul(out, p->w_b, k->sum + b * D, D);
-        if (ran_is_long(w, b))
+        if (ran_contextualizer_is_long(w, b))
                 for (size_t d = 0; d < D; d++)
                         out[d] += ran_simd->dot(p->w_w + d * u, k->hv + (at + d) * u, u);
         else
-                for (size_t i = at; i < at + ran_length(w->rows, b); i++)
+                for (size_t i = at; i < at + ran_contextualizer_length(w->rows, b); i++)
                         ran_simd->mul_add(out, alpha + i * D, k->rows + i * D, D);
 }
 
@@ -201,11 +204,11 @@ static void drop_update(struct ran_workspace *w, size_t l, float *z)
                                       w->D, 0);
 }
 
-static void step(struct ran_stage *g)
+static void step(struct ran_contextualizer_stage *g)
 {
         struct ran_workspace *w = g->w;
-        struct ran_steps *k = w->steps;
-        const struct ran_step_params *p = &g->p->step[g->l];
+        struct ran_contextualizer_steps *k = w->steps;
+        const struct ran_contextualizer_params *p = &g->p->step[g->l];
         size_t D = w->D, u = w->c->rank, B = w->rows->B;
         const float *c = context(w, g->l);
         float *z = w->x[g->l + 1];
@@ -242,19 +245,19 @@ static double size_of(const float *x, size_t n)
 }
 
 /* size (L): of α_i ⊙ x_i in the step, for the one document there is; returns their sum. */
-static double token_sizes(struct ran_stage *g, float *size)
+static double token_sizes(struct ran_contextualizer_stage *g, float *size)
 {
         struct ran_workspace *w = g->w;
-        struct ran_steps *k = w->steps;
-        const struct ran_step_params *p = &g->p->step[g->l];
-        size_t D = w->D, u = w->c->rank, L = w->size.L, chunk = ran_chunk_of(w);
+        struct ran_contextualizer_steps *k = w->steps;
+        const struct ran_contextualizer_params *p = &g->p->step[g->l];
+        size_t D = w->D, u = w->c->rank, L = w->size.L, chunk = ran_contextualizer_chunk_of(w);
         float *anchor = size + L, *x = anchor + D, *alpha = x + k->T * D, *h = alpha + k->T * D;
         double sum = 0;
 
         for (size_t from = 0, n; from < L; from += n) {
                 n = L - from < chunk ? L - from : chunk;
-                ran_context_weigh(w, g->p->encoder.position, 0, from, n, x, w->x[0] + from * D,
-                                  anchor);
+                ran_contextualizer_weigh(w, g->p->encoder.position, 0, from, n, x,
+                                         w->x[0] + from * D, anchor);
                 ran_linear(w->pool, h, u, x, D, p->u_w, NULL, n, D, u);
                 for (size_t i = 0; i < n; i++)
                         ran_simd->mul(h + i * u, h + i * u, k->vc, u);
@@ -271,7 +274,7 @@ static double token_sizes(struct ran_stage *g, float *size)
 }
 
 /* After a step. */
-static void show(struct ran_stage *g)
+static void show(struct ran_contextualizer_stage *g)
 {
         struct ran_workspace *w = g->w;
         const float *before = context(w, g->l), *after = context(w, g->l + 1);
@@ -295,10 +298,10 @@ static void show(struct ran_stage *g)
 
 static void forward(struct ran_workspace *w, const struct ran_params *p)
 {
-        struct ran_stage g = {.w = w, .p = p};
+        struct ran_contextualizer_stage g = {.w = w, .p = p};
 
         ran_phase = RAN_PHASE_ATTENTION;
-        ran_context_gather(&g);
+        ran_contextualizer_gather(&g);
         ran_phase = RAN_PHASE_PROJECTIONS;
         first_contexts(w, p);
         for (; g.l < w->c->layers; g.l++) {
@@ -313,22 +316,22 @@ static void forward(struct ran_workspace *w, const struct ran_params *p)
 /* From dbefore: to dalpha and the rows of short documents, to dhv of long ones. */
 static void attend_bwd(void *arg, size_t b, float *scratch)
 {
-        const struct ran_stage *g = arg;
+        const struct ran_contextualizer_stage *g = arg;
         struct ran_workspace *w = g->w;
-        struct ran_steps *k = w->steps;
+        struct ran_contextualizer_steps *k = w->steps;
         size_t D = w->D, u = w->c->rank, at = k->row[b];
         const float *alpha = k->alpha + kept(w, g->l, k->s * D), *dy = k->dbefore + b * D;
 
         mix(arg, b, scratch);
         ran_simd->mul_add(k->dsum + b * D, dy, g->p->step[g->l].w_b, D);
-        if (ran_is_long(w, b)) {
+        if (ran_contextualizer_is_long(w, b)) {
                 memset(k->dhv + at * u, 0, D * u * sizeof *k->dhv);
                 for (size_t d = 0; d < D; d++)
                         ran_simd->axpy(k->dhv + (at + d) * u, dy[d], g->p->step[g->l].w_w + d * u,
                                        u);
                 return;
         }
-        for (size_t i = at; i < at + ran_length(w->rows, b); i++) {
+        for (size_t i = at; i < at + ran_contextualizer_length(w->rows, b); i++) {
                 ran_simd->mul(k->dalpha + i * D, dy, k->rows + i * D, D);
                 ran_simd->mul_add(k->drows + i * D, dy, alpha + i * D, D);
         }
@@ -337,10 +340,10 @@ static void attend_bwd(void *arg, size_t b, float *scratch)
 /* From dhv: to dvc, and to dH in its place. */
 static void mix_bwd(void *arg, size_t b, float *scratch)
 {
-        const struct ran_stage *g = arg;
+        const struct ran_contextualizer_stage *g = arg;
         struct ran_workspace *w = g->w;
-        struct ran_steps *k = w->steps;
-        size_t u = w->c->rank, at = k->row[b], n = ran_packed_of(w, b);
+        struct ran_contextualizer_steps *k = w->steps;
+        size_t u = w->c->rank, at = k->row[b], n = ran_contextualizer_rows_of(w, b);
         const float *vc = k->vc + kept(w, g->l, w->rows->B * u) + b * u;
         const float *h = k->h + kept(w, g->l, k->Q * u);
         float *dvc = k->dvc + b * u;
@@ -354,24 +357,24 @@ static void mix_bwd(void *arg, size_t b, float *scratch)
 }
 
 /* The share of document b in the gradients of W and b, which ran_linear_bwd does not know of. */
-static void add_weights(struct ran_stage *g, size_t b)
+static void add_weights(struct ran_contextualizer_stage *g, size_t b)
 {
-        const struct ran_steps *k = g->w->steps;
+        const struct ran_contextualizer_steps *k = g->w->steps;
         size_t D = g->w->D, u = g->w->c->rank, at = k->row[b];
         const float *dy = k->dbefore + b * D;
 
         ran_simd->mul_add(g->dp->step[g->l].w_b, dy, k->sum + b * D, D);
-        for (size_t d = 0; d < D && ran_is_long(g->w, b); d++)
+        for (size_t d = 0; d < D && ran_contextualizer_is_long(g->w, b); d++)
                 ran_simd->axpy(g->dp->step[g->l].w_w + d * u, dy[d], k->hv + (at + d) * u, u);
 }
 
 /* w->dlast: from the adjoint of the context after the step to that of the one before. */
-static void step_bwd(struct ran_stage *g)
+static void step_bwd(struct ran_contextualizer_stage *g)
 {
         struct ran_workspace *w = g->w;
-        struct ran_steps *k = w->steps;
-        const struct ran_step_params *p = &g->p->step[g->l];
-        struct ran_step_params *dp = &g->dp->step[g->l];
+        struct ran_contextualizer_steps *k = w->steps;
+        const struct ran_contextualizer_params *p = &g->p->step[g->l];
+        struct ran_contextualizer_params *dp = &g->dp->step[g->l];
         size_t D = w->D, u = w->c->rank, B = w->rows->B;
 
         memcpy(k->dbefore, w->dlast, B * D * sizeof *k->dbefore);
@@ -393,8 +396,8 @@ static void step_bwd(struct ran_stage *g)
 
 static void backward(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp)
 {
-        struct ran_steps *k = w->steps;
-        struct ran_stage g = {.w = w, .p = p, .dp = dp};
+        struct ran_contextualizer_steps *k = w->steps;
+        struct ran_contextualizer_stage g = {.w = w, .p = p, .dp = dp};
         size_t D = w->D;
 
         ran_phase = RAN_PHASE_PROJECTIONS;
@@ -405,7 +408,8 @@ static void backward(struct ran_workspace *w, const struct ran_params *p, struct
         if (dp->encoder.context != NULL)
                 ran_simd->bias_bwd(dp->encoder.context, w->dlast, D, w->rows->B, D);
         ran_phase = RAN_PHASE_ATTENTION;
-        ran_context_scatter(&g);
+        ran_contextualizer_scatter(&g);
 }
 
-const struct ran_encoder ran_contextualizer = {prepare, lay_out, forward, backward, release, shape};
+const struct ran_encoder ran_encoder_contextualizer = {prepare,  lay_out, forward,
+                                                       backward, release, shape};

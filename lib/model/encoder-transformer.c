@@ -1,5 +1,5 @@
-/* transformer.c - a Transformer whose attention keeps to a pattern, so that its cost follows the
- * number of scores:
+/* encoder-transformer.c - a Transformer whose attention keeps to a pattern, so that its cost
+ * follows the number of scores:
  *
  *      x += Linear_out(Attn(LN(x)))                rotary on q and k at absolute positions
  *      x += Linear_down(GELU(Linear_up(LN(x))))    N times, then LN at the end
@@ -23,9 +23,9 @@ enum { BLOCK = 256 }; /* rows in a task of one thread */
 /* A layer at work on the tokens [t0, t0 + T). */
 struct pass {
         struct ran_workspace *w;
-        struct ran_block_acts *act;
-        const struct ran_block_params *p;
-        struct ran_block_params *dp;
+        struct ran_transformer_acts *act;
+        const struct ran_transformer_params *p;
+        struct ran_transformer_params *dp;
         size_t l, t0, T;
         float *up;      /* (T, f) before GELU: of the layer where kept, else of the chunk */
         const float *x; /* (L, D) what the layer reads */
@@ -152,7 +152,7 @@ static void sum_parts(struct pass *s, float *dw, float *db)
         size_t D = s->w->D;
 
         for (size_t i = 0; dw != NULL && i < blocks(s->T); i++) {
-                float *part = s->w->block_adj.part + i * 2 * D;
+                float *part = s->w->transformer_adj.part + i * 2 * D;
 
                 ran_simd->add(dw, part, D);
                 ran_simd->add(db, part + D, D);
@@ -161,7 +161,7 @@ static void sum_parts(struct pass *s, float *dw, float *db)
 
 static float *clear_part(struct pass *s, size_t block)
 {
-        float *part = s->w->block_adj.part + block * 2 * s->w->D;
+        float *part = s->w->transformer_adj.part + block * 2 * s->w->D;
 
         return memset(part, 0, 2 * s->w->D * sizeof *part);
 }
@@ -237,34 +237,35 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
         return rc == RAN_OK ? ran_workspace_rotary(w, longest, err) : rc;
 }
 
-static void cut_acts(struct ran_workspace *w, struct ran_arena *k, struct ran_block_acts *out)
+static void cut_acts(struct ran_workspace *w, struct ran_arena *k, struct ran_transformer_acts *out)
 {
         const double h = (double)w->h, f = (double)w->c->ffn_dim;
         const double kept = keeps(w) ? (double)w->size.L : (double)w->size.T;
 
         RAN_DIMS;
-        RAN_BLOCK_ACTS(RAN_ARENA_FIELD)
+        RAN_TRANSFORMER_ACTS(RAN_ARENA_FIELD)
 }
 
-static void cut_rows(struct ran_workspace *w, struct ran_arena *k, struct ran_block_rows *out)
+static void cut_rows(struct ran_workspace *w, struct ran_arena *k, struct ran_transformer_rows *out)
 {
         const double f = (double)w->c->ffn_dim;
 
         RAN_DIMS;
-        RAN_BLOCK_ROWS(RAN_ARENA_FIELD)
+        RAN_TRANSFORMER_ROWS(RAN_ARENA_FIELD)
 }
 
 static void cut_adjoints(struct ran_workspace *w, struct ran_arena *k,
-                         struct ran_block_adjoints *out)
+                         struct ran_transformer_adjoints *out)
 {
         const double h = (double)w->h, f = (double)w->c->ffn_dim;
         const double parts = (double)blocks(w->size.T);
 
         RAN_DIMS;
-        RAN_BLOCK_ADJOINTS(RAN_ARENA_FIELD)
+        RAN_TRANSFORMER_ADJOINTS(RAN_ARENA_FIELD)
 }
 
-static void cut_attended(struct ran_workspace *w, struct ran_arena *k, struct ran_block_acts *out)
+static void cut_attended(struct ran_workspace *w, struct ran_arena *k,
+                         struct ran_transformer_acts *out)
 {
         out->a = ran_arena_take(k, (double)w->size.K * (double)w->E);
         out->log_sum = ran_arena_take(k, (double)w->size.K * (double)w->h);
@@ -278,21 +279,21 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
         for (size_t l = 0; l < layers; l++) {
                 w->x[l + 1] = w->training ? ran_arena_take(k, rows) : w->x[0];
                 if (l == 0 || keeps(w)) {
-                        cut_acts(w, k, &w->block_acts[l]);
+                        cut_acts(w, k, &w->transformer_acts[l]);
                 } else {
-                        w->block_acts[l] = w->block_acts[0];
+                        w->transformer_acts[l] = w->transformer_acts[0];
                         if (w->training)
-                                cut_attended(w, k, &w->block_acts[l]);
+                                cut_attended(w, k, &w->transformer_acts[l]);
                 }
                 if (!w->training)
-                        w->block_acts[l].mid = w->x[0]; /* rows are read once: in place */
+                        w->transformer_acts[l].mid = w->x[0]; /* rows are read once: in place */
         }
         /* what the last norm reads */
         w->unnormed = w->training ? ran_arena_take(k, rows) : w->x[0];
         w->last_stat = ran_arena_take(k, (double)w->size.L * 2);
-        cut_rows(w, k, &w->block_rows);
+        cut_rows(w, k, &w->transformer_rows);
         if (w->training)
-                cut_adjoints(w, k, &w->block_adj);
+                cut_adjoints(w, k, &w->transformer_adj);
         w->lane_floats = ran_sparse_floats(w->d);
         w->scratch = ran_arena_take(k, (double)w->lanes * (double)w->lane_floats);
 }
@@ -320,7 +321,7 @@ static struct ran_sparse sparse_of(const struct pass *s, size_t b)
                                    .h = w->h,
                                    .d = w->d,
                                    .qkv = part_of(s, b, 0),
-                                   .da = w->training ? w->block_adj.da + row * w->E : NULL,
+                                   .da = w->training ? w->transformer_adj.da + row * w->E : NULL,
                                    .a = s->act->a + row * w->E,
                                    .log_sum = s->act->log_sum + row * w->h};
 }
@@ -358,8 +359,8 @@ static void attend_queries_bwd(void *arg, size_t task, float *scratch)
         size_t row = first_row(w->rows, b);
         struct ran_sparse x = sparse_of(s, b);
 
-        ran_sparse_queries_bwd(w->block_adj.dqkv + row * 3 * w->E, w->block_adj.delta + row * w->h,
-                               &x, head, from, to, scratch);
+        ran_sparse_queries_bwd(w->transformer_adj.dqkv + row * 3 * w->E,
+                               w->transformer_adj.delta + row * w->h, &x, head, from, to, scratch);
 }
 
 static void attend_keys_bwd(void *arg, size_t task, float *scratch)
@@ -370,8 +371,8 @@ static void attend_keys_bwd(void *arg, size_t task, float *scratch)
         size_t row = first_row(w->rows, b);
         struct ran_sparse x = sparse_of(s, b);
 
-        ran_sparse_keys_bwd(w->block_adj.dqkv + row * 3 * w->E, w->block_adj.delta + row * w->h, &x,
-                            head, from, to, scratch);
+        ran_sparse_keys_bwd(w->transformer_adj.dqkv + row * 3 * w->E,
+                            w->transformer_adj.delta + row * w->h, &x, head, from, to, scratch);
 }
 
 /* Rotates q and k of some tokens, or back. */
@@ -473,9 +474,9 @@ static void norm_input(struct pass *s, size_t block, size_t from, size_t n)
         const struct ran_workspace *w = s->w;
 
         (void)block;
-        ran_simd->norm(w->block_rows.z + from * w->D, w->D, s->act->z_stat + (s->t0 + from) * 2,
-                       s->x + (s->t0 + from) * w->D, w->D, s->p->attn_norm_w, s->p->attn_norm_b,
-                       RAN_LN_EPS, n, w->D);
+        ran_simd->norm(w->transformer_rows.z + from * w->D, w->D,
+                       s->act->z_stat + (s->t0 + from) * 2, s->x + (s->t0 + from) * w->D, w->D,
+                       s->p->attn_norm_w, s->p->attn_norm_b, RAN_LN_EPS, n, w->D);
 }
 
 /* q and k rotated, and all by heads. */
@@ -488,7 +489,7 @@ static void sort_qkv(struct pass *s, size_t block, size_t from, size_t n)
         (void)block;
         for (size_t t = s->t0 + from, end = t + n; t < end; t += k.n) {
                 k = piece_of(rows, t, end);
-                float *row = w->block_rows.qkv + (t - s->t0) * 3 * w->E;
+                float *row = w->transformer_rows.qkv + (t - s->t0) * 3 * w->E;
 
                 rotate(w, &k, row, 1.0f);
                 ran_sparse_pack(part_of(s, k.b, 0) + k.at * w->d, length_of(rows, k.b), row, k.n,
@@ -501,8 +502,8 @@ static void project(struct pass *s)
         struct ran_workspace *w = s->w;
 
         each_block(s, norm_input);
-        ran_linear(w->pool, w->block_rows.qkv, 3 * w->E, w->block_rows.z, w->D, s->p->q_w,
-                   s->p->q_b, s->T, w->D, 3 * w->E);
+        ran_linear(w->pool, w->transformer_rows.qkv, 3 * w->E, w->transformer_rows.z, w->D,
+                   s->p->q_w, s->p->q_b, s->T, w->D, 3 * w->E);
         each_block(s, sort_qkv);
 }
 
@@ -510,8 +511,8 @@ static void output_run(struct pass *s, size_t t, size_t row, size_t n)
 {
         struct ran_workspace *w = s->w;
 
-        ran_linear(w->pool, w->block_rows.o + (t - s->t0) * w->D, w->D, s->act->a + row * w->E,
-                   w->E, s->p->out_w, s->p->out_b, n, w->E, w->D);
+        ran_linear(w->pool, w->transformer_rows.o + (t - s->t0) * w->D, w->D,
+                   s->act->a + row * w->E, w->E, s->p->out_w, s->p->out_b, n, w->E, w->D);
 }
 
 /* mid = x + o, and its norm */
@@ -524,7 +525,7 @@ static void add_attention(struct pass *s, size_t block, size_t from, size_t n)
         (void)block;
         if (mid != s->x + at)
                 memcpy(mid, s->x + at, n * D * sizeof *mid);
-        ran_simd->add(mid, w->block_rows.o + from * D, n * D);
+        ran_simd->add(mid, w->transformer_rows.o + from * D, n * D);
 }
 
 static void norm_mid(struct pass *s, size_t block, size_t from, size_t n)
@@ -532,9 +533,9 @@ static void norm_mid(struct pass *s, size_t block, size_t from, size_t n)
         const struct ran_workspace *w = s->w;
 
         (void)block;
-        ran_simd->norm(w->block_rows.z + from * w->D, w->D, s->act->mid_stat + (s->t0 + from) * 2,
-                       s->act->mid + (s->t0 + from) * w->D, w->D, s->p->ffn_norm_w,
-                       s->p->ffn_norm_b, RAN_LN_EPS, n, w->D);
+        ran_simd->norm(w->transformer_rows.z + from * w->D, w->D,
+                       s->act->mid_stat + (s->t0 + from) * 2, s->act->mid + (s->t0 + from) * w->D,
+                       w->D, s->p->ffn_norm_w, s->p->ffn_norm_b, RAN_LN_EPS, n, w->D);
 }
 
 static void bend(struct pass *s, size_t block, size_t from, size_t n)
@@ -542,7 +543,7 @@ static void bend(struct pass *s, size_t block, size_t from, size_t n)
         size_t f = s->w->c->ffn_dim;
 
         (void)block;
-        ran_simd->gelu(s->w->block_rows.bent + from * f, s->up + from * f, n * f);
+        ran_simd->gelu(s->w->transformer_rows.bent + from * f, s->up + from * f, n * f);
 }
 
 /* LN(mid), Linear_up and GELU of the chunk. */
@@ -552,7 +553,8 @@ static void feed_up(struct pass *s)
         size_t f = w->c->ffn_dim;
 
         each_block(s, norm_mid);
-        ran_linear(w->pool, s->up, f, w->block_rows.z, w->D, s->p->up_w, s->p->up_b, s->T, w->D, f);
+        ran_linear(w->pool, s->up, f, w->transformer_rows.z, w->D, s->p->up_w, s->p->up_b, s->T,
+                   w->D, f);
         each_block(s, bend);
 }
 
@@ -565,14 +567,14 @@ static void add_feed(struct pass *s, size_t block, size_t from, size_t n)
         (void)block;
         if (out != s->act->mid + at)
                 memcpy(out, s->act->mid + at, n * D * sizeof *out);
-        ran_simd->add(out, w->block_rows.o + from * D, n * D);
+        ran_simd->add(out, w->transformer_rows.o + from * D, n * D);
 }
 
 static struct pass pass_of(struct ran_workspace *w, const struct ran_params *p,
                            struct ran_params *dp, size_t l, size_t t0)
 {
         size_t left = w->rows->L - t0;
-        struct ran_block_acts *act = &w->block_acts[l];
+        struct ran_transformer_acts *act = &w->transformer_acts[l];
 
         return (struct pass){
                 .w = w,
@@ -609,7 +611,7 @@ static void attention(struct ran_workspace *w, const struct ran_params *p, size_
         for (size_t t0 = 0; t0 < w->rows->L; t0 += w->chunk_rows) {
                 s = pass_of(w, p, NULL, l, t0);
                 each_run(&s, output_run);
-                drop(&s, RAN_DROP_ATTENTION, w->block_rows.o);
+                drop(&s, RAN_DROP_ATTENTION, w->transformer_rows.o);
                 each_block(&s, add_attention);
         }
 }
@@ -621,9 +623,9 @@ static void feed(struct ran_workspace *w, const struct ran_params *p, size_t l)
                 struct pass s = pass_of(w, p, NULL, l, t0);
 
                 feed_up(&s);
-                ran_linear(w->pool, w->block_rows.o, w->D, w->block_rows.bent, w->c->ffn_dim,
-                           s.p->down_w, s.p->down_b, s.T, w->c->ffn_dim, w->D);
-                drop(&s, RAN_DROP_FEED, w->block_rows.o);
+                ran_linear(w->pool, w->transformer_rows.o, w->D, w->transformer_rows.bent,
+                           w->c->ffn_dim, s.p->down_w, s.p->down_b, s.T, w->c->ffn_dim, w->D);
+                drop(&s, RAN_DROP_FEED, w->transformer_rows.o);
                 each_block(&s, add_feed);
         }
 }
@@ -680,7 +682,7 @@ static void norm_last_bwd(struct pass *s, size_t block, size_t from, size_t n)
 static void bend_bwd(struct pass *s, size_t block, size_t from, size_t n)
 {
         size_t f = s->w->c->ffn_dim;
-        float *dup = s->w->block_adj.dup + from * f;
+        float *dup = s->w->transformer_adj.dup + from * f;
 
         (void)block;
         ran_simd->gelu_bwd(dup, s->up + from * f, dup, n * f);
@@ -691,7 +693,7 @@ static void add_norm_bwd(struct pass *s, size_t block, size_t from, size_t n, co
                          const float *stat, const float *weight)
 {
         const struct ran_workspace *w = s->w;
-        float *dz = w->block_adj.dz + from * w->D, *part = clear_part(s, block);
+        float *dz = w->transformer_adj.dz + from * w->D, *part = clear_part(s, block);
         size_t D = w->D, t = s->t0 + from;
 
         ran_simd->norm_bwd(dz, D, part, part + D, dz, D, x + t * D, D, stat + t * 2, weight, n, D);
@@ -713,9 +715,9 @@ static float *dropped(struct pass *s, int site)
 {
         struct ran_workspace *w = s->w;
 
-        memcpy(w->block_adj.d_o, w->dx + s->t0 * w->D, s->T * w->D * sizeof(float));
-        drop(s, site, w->block_adj.d_o);
-        return w->block_adj.d_o;
+        memcpy(w->transformer_adj.d_o, w->dx + s->t0 * w->D, s->T * w->D * sizeof(float));
+        drop(s, site, w->transformer_adj.d_o);
+        return w->transformer_adj.d_o;
 }
 
 static void feed_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
@@ -734,11 +736,13 @@ static void feed_bwd(struct ran_workspace *w, const struct ran_params *p, struct
                         each_block(&s, norm_mid);
                         each_block(&s, bend);
                 }
-                ran_linear_bwd(w->pool, w->block_adj.dup, f, false, s.dp->down_w, s.dp->down_b, d_o,
-                               D, w->block_rows.bent, f, s.p->down_w, s.T, f, D);
+                ran_linear_bwd(w->pool, w->transformer_adj.dup, f, false, s.dp->down_w,
+                               s.dp->down_b, d_o, D, w->transformer_rows.bent, f, s.p->down_w, s.T,
+                               f, D);
                 each_block(&s, bend_bwd);
-                ran_linear_bwd(w->pool, w->block_adj.dz, D, false, s.dp->up_w, s.dp->up_b,
-                               w->block_adj.dup, f, w->block_rows.z, D, s.p->up_w, s.T, D, f);
+                ran_linear_bwd(w->pool, w->transformer_adj.dz, D, false, s.dp->up_w, s.dp->up_b,
+                               w->transformer_adj.dup, f, w->transformer_rows.z, D, s.p->up_w, s.T,
+                               D, f);
                 each_block(&s, norm_mid_bwd);
                 sum_parts(&s, s.dp->ffn_norm_w, s.dp->ffn_norm_b);
         }
@@ -748,9 +752,9 @@ static void output_run_bwd(struct pass *s, size_t t, size_t row, size_t n)
 {
         struct ran_workspace *w = s->w;
 
-        ran_linear_bwd(w->pool, w->block_rows.qkv + (t - s->t0) * w->E, w->E, false, s->dp->out_w,
-                       s->dp->out_b, w->block_adj.d_o + (t - s->t0) * w->D, w->D,
-                       s->act->a + row * w->E, w->E, s->p->out_w, n, w->E, w->D);
+        ran_linear_bwd(w->pool, w->transformer_rows.qkv + (t - s->t0) * w->E, w->E, false,
+                       s->dp->out_w, s->dp->out_b, w->transformer_adj.d_o + (t - s->t0) * w->D,
+                       w->D, s->act->a + row * w->E, w->E, s->p->out_w, n, w->E, w->D);
 }
 
 /* da, which output_run_bwd left in rows, by heads. */
@@ -763,9 +767,9 @@ static void sort_da(struct pass *s, size_t block, size_t from, size_t n)
         (void)block;
         for (size_t t = s->t0 + from, end = t + n; t < end; t += k.n) {
                 k = piece_of(rows, t, end);
-                ran_sparse_pack(w->block_adj.da + first_row(rows, k.b) * w->E + k.at * w->d,
-                                length_of(rows, k.b), w->block_rows.qkv + (t - s->t0) * w->E, k.n,
-                                w->h, w->d);
+                ran_sparse_pack(w->transformer_adj.da + first_row(rows, k.b) * w->E + k.at * w->d,
+                                length_of(rows, k.b), w->transformer_rows.qkv + (t - s->t0) * w->E,
+                                k.n, w->h, w->d);
         }
 }
 
@@ -777,7 +781,7 @@ static void rotate_back(struct pass *s, size_t block, size_t from, size_t n)
         (void)block;
         for (size_t t = s->t0 + from, end = t + n; t < end; t += k.n) {
                 k = piece_of(w->rows, t, end);
-                rotate(w, &k, w->block_adj.dqkv + (first_row(w->rows, k.b) + k.at) * 3 * w->E,
+                rotate(w, &k, w->transformer_adj.dqkv + (first_row(w->rows, k.b) + k.at) * 3 * w->E,
                        -1.0f);
         }
 }
@@ -786,9 +790,10 @@ static void project_run_bwd(struct pass *s, size_t t, size_t row, size_t n)
 {
         struct ran_workspace *w = s->w;
 
-        ran_linear_bwd(w->pool, w->block_adj.dz + (t - s->t0) * w->D, w->D, false, s->dp->q_w,
-                       s->dp->q_b, w->block_adj.dqkv + row * 3 * w->E, 3 * w->E,
-                       w->block_rows.z + (t - s->t0) * w->D, w->D, s->p->q_w, n, w->D, 3 * w->E);
+        ran_linear_bwd(w->pool, w->transformer_adj.dz + (t - s->t0) * w->D, w->D, false, s->dp->q_w,
+                       s->dp->q_b, w->transformer_adj.dqkv + row * 3 * w->E, 3 * w->E,
+                       w->transformer_rows.z + (t - s->t0) * w->D, w->D, s->p->q_w, n, w->D,
+                       3 * w->E);
 }
 
 static void attention_bwd(struct ran_workspace *w, const struct ran_params *p,
@@ -834,4 +839,5 @@ static void backward(struct ran_workspace *w, const struct ran_params *p, struct
         }
 }
 
-const struct ran_encoder ran_transformer = {prepare, lay_out, forward, backward, NULL, shape};
+const struct ran_encoder ran_encoder_transformer = {prepare,  lay_out, forward,
+                                                    backward, NULL,    shape};
