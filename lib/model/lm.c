@@ -18,7 +18,7 @@ size_t ran_lm_first(const struct ran_config *c, size_t V)
         return c->shortlist > 0 && c->shortlist < V ? c->shortlist : V;
 }
 
-size_t ran_tails(const struct ran_config *c, size_t V)
+size_t ran_lm_tails(const struct ran_config *c, size_t V)
 {
         size_t tails = 0;
 
@@ -27,7 +27,7 @@ size_t ran_tails(const struct ran_config *c, size_t V)
         return tails;
 }
 
-/* Tail k < ran_tails. */
+/* Tail k < ran_lm_tails. */
 static struct group tail_of(const struct ran_config *c, size_t V, size_t k)
 {
         size_t from = c->shortlist << 2 * k;
@@ -39,7 +39,7 @@ size_t ran_lm_widest(const struct ran_config *c, size_t V)
 {
         size_t widest = 0;
 
-        for (size_t k = 0; k < ran_tails(c, V); k++) {
+        for (size_t k = 0; k < ran_lm_tails(c, V); k++) {
                 struct group g = tail_of(c, V, k);
 
                 widest = g.end - g.from > widest ? g.end - g.from : widest;
@@ -47,8 +47,8 @@ size_t ran_lm_widest(const struct ran_config *c, size_t V)
         return widest;
 }
 
-void ran_lm_start(const struct ran_config *c, const struct ran_params *p, size_t V,
-                  const double *count)
+void ran_lm_init_bias(const struct ran_config *c, const struct ran_params *p, size_t V,
+                      const double *count)
 {
         double all = 0;
 
@@ -56,7 +56,7 @@ void ran_lm_start(const struct ran_config *c, const struct ran_params *p, size_t
                 all += count[id] + 0.5; /* of an id that never occurred, too, it is finite */
         for (size_t id = 0; id < V; id++)
                 p->head.lm_b[id] = (float)ran_log((count[id] + 0.5) / all);
-        for (size_t k = 0; k < ran_tails(c, V); k++) {
+        for (size_t k = 0; k < ran_lm_tails(c, V); k++) {
                 struct group g = tail_of(c, V, k);
                 double sum = 0;
 
@@ -293,7 +293,7 @@ static struct block block_of(struct ran_workspace *w, const struct ran_params *p
                               .p = p,
                               .V = V,
                               .first = ran_lm_first(w->c, V),
-                              .tails = ran_tails(w->c, V)};
+                              .tails = ran_lm_tails(w->c, V)};
 }
 
 void ran_lm_score(struct ran_workspace *w, const struct ran_params *p, size_t V,

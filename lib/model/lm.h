@@ -24,8 +24,8 @@ size_t ran_lm_widest(const struct ran_config *c, size_t V);
 /* Sets the biases of the output such that it says how frequent each id is before it knows anything
  * else: logarithms of count (V), at least 0. Left to the rows of the embedding, that would be a
  * direction that all rare ids share, and which hides what tells them apart. */
-void ran_lm_start(const struct ran_config *c, const struct ran_params *p, size_t V,
-                  const double *count);
+void ran_lm_init_bias(const struct ran_config *c, const struct ran_params *p, size_t V,
+                      const double *count);
 
 /* After ran_encode of w->rows with places (in their order): nll (places) of gold, 0 where gold is
  * RAN_NO_ID; and logits (places, V), log-probabilities if adaptive. Each may be NULL. */

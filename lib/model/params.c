@@ -17,7 +17,7 @@ struct walk {
 
 /* prefix: what stands before the number of a layer in its tensors' names; NULL: in no layer. */
 static float *take(struct walk *w, const char *prefix, size_t layer, const char *name, size_t rows,
-                   size_t cols, enum ran_start start)
+                   size_t cols, enum ran_init start)
 {
         size_t offset = w->at, n;
 
@@ -66,7 +66,7 @@ static float *take(struct walk *w, const char *prefix, size_t layer, const char 
         (void)tag, (void)ran, (void)contextualizer, (void)transformer
 
 #define TAKE(field, name, rows, cols, start, when) \
-        p->field = (when) ? take(w, prefix, l, name, rows, cols, RAN_START_##start) : NULL;
+        p->field = (when) ? take(w, prefix, l, name, rows, cols, RAN_INIT_##start) : NULL;
 
 static void walk_layer(struct walk *w, struct ran_layer_params *p, const struct ran_config *c,
                        size_t l)
@@ -246,7 +246,7 @@ static uint64_t hash(const char *s)
         return h;
 }
 
-void ran_tensor_start(float *x, const struct ran_tensor_spec *spec, uint64_t seed)
+void ran_tensor_init(float *x, const struct ran_tensor_spec *spec, uint64_t seed)
 {
         size_t n = (spec->rows > 0 ? spec->rows : 1) * spec->cols;
         uint64_t key = ran_key(seed, RAN_FOR_INIT, 0, hash(spec->name));
@@ -254,22 +254,22 @@ void ran_tensor_start(float *x, const struct ran_tensor_spec *spec, uint64_t see
 
         for (size_t i = 0; i < n; i++)
                 switch (spec->start) {
-                case RAN_START_ZERO:
+                case RAN_INIT_ZERO:
                         x[i] = 0.0f;
                         break;
-                case RAN_START_ONE:
+                case RAN_INIT_ONE:
                         x[i] = 1.0f;
                         break;
-                case RAN_START_NORMAL:
+                case RAN_INIT_NORMAL:
                         x[i] = (float)normal(key, i);
                         break;
-                case RAN_START_GLOROT:
+                case RAN_INIT_GLOROT:
                         x[i] = (float)(deviation * normal(key, i));
                         break;
-                case RAN_START_QUARTER:
+                case RAN_INIT_QUARTER:
                         x[i] = (float)(0.25 * deviation * normal(key, i));
                         break;
-                case RAN_START_UNIFORM:
+                case RAN_INIT_UNIFORM:
                         x[i] = (float)(0.1 * ran_uniform(key, i) - 0.05);
                         break;
                 }

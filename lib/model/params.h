@@ -9,13 +9,13 @@
 
 #include "ran.h"
 
-enum ran_start {
-        RAN_START_ZERO,
-        RAN_START_ONE,
-        RAN_START_NORMAL,  /* deviation 1 */
-        RAN_START_GLOROT,  /* normal, by rows and columns */
-        RAN_START_QUARTER, /* of that */
-        RAN_START_UNIFORM, /* +-0.05 */
+enum ran_init {
+        RAN_INIT_ZERO,
+        RAN_INIT_ONE,
+        RAN_INIT_NORMAL,  /* deviation 1 */
+        RAN_INIT_GLOROT,  /* normal, by rows and columns */
+        RAN_INIT_QUARTER, /* of that */
+        RAN_INIT_UNIFORM, /* +-0.05 */
 };
 
 /* A tensor of the model file. rows 0: a vector of `cols`. */
@@ -23,7 +23,7 @@ struct ran_tensor_spec {
         char name[64];
         size_t rows, cols;
         size_t offset; /* in the block */
-        enum ran_start start;
+        enum ran_init start;
 };
 
 /* X(field, name after "ran.{l}.", rows, cols, start, present when)
@@ -126,8 +126,8 @@ struct ran_tensor_spec {
         X(crf_end, "crf.end", 0, C, ZERO, tag && c->crf)                                      \
         X(crf_transition, "crf.transition", C, C, ZERO, tag && c->crf)                        \
         X(lm_b, "lm.bias", 0, C, ZERO, lm)                                                    \
-        X(lm_tail_w, "lm.tail.weight", ran_tails(c, C), D, GLOROT, lm && c->shortlist > 0)    \
-        X(lm_tail_b, "lm.tail.bias", 0, ran_tails(c, C), ZERO, lm && c->shortlist > 0)
+        X(lm_tail_w, "lm.tail.weight", ran_lm_tails(c, C), D, GLOROT, lm && c->shortlist > 0) \
+        X(lm_tail_b, "lm.tail.bias", 0, ran_lm_tails(c, C), ZERO, lm && c->shortlist > 0)
 
 struct ran_layer_params {
 #define X(field, name, rows, cols, start, when) float *field;
@@ -198,7 +198,7 @@ static inline int ran_pattern_of(const struct ran_config *c, size_t head)
 }
 
 /* Groups of ids behind the shortlist of an adaptive softmax, see lm.h. */
-size_t ran_tails(const struct ran_config *c, size_t V);
+size_t ran_lm_tails(const struct ran_config *c, size_t V);
 
 /* Tensors that lie apart: of which a document uses few rows, as they are mapped from a file. */
 enum { RAN_APART = 4 };
@@ -243,6 +243,6 @@ int ran_params_none(struct ran_params *p, const struct ran_config *c, struct ran
  * none below. At 0 the cell's LN_in would divide by the deviation of nothing and its gradient, some
  * hundred times that of all other tensors together, would rule the clipping. Element i depends on
  * (seed, name, i) alone. */
-void ran_tensor_start(float *x, const struct ran_tensor_spec *spec, uint64_t seed);
+void ran_tensor_init(float *x, const struct ran_tensor_spec *spec, uint64_t seed);
 
 #endif

@@ -29,7 +29,7 @@ static void measure(struct ran_workspace *w, const struct ran_packed *rows, size
         x->A = C;
         if (ran_is_tied(c)) {
                 x->Q = x->O < RAN_LM_ROWS ? x->O : RAN_LM_ROWS;
-                x->A = ran_lm_first(c, C) + ran_tails(c, C);
+                x->A = ran_lm_first(c, C) + ran_lm_tails(c, C);
                 x->Z = ran_lm_widest(c, C);
         }
 }

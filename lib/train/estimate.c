@@ -108,9 +108,9 @@ static double output_flops(const struct ran_config *c, size_t V)
 {
         double share = c->task == RAN_TASK_LM ? 1 : 0.15;
 
-        return ran_is_tied(c)
-                       ? share * 2 * (double)c->dim * (double)(ran_lm_first(c, V) + ran_tails(c, V))
-                       : 0;
+        return ran_is_tied(c) ? share * 2 * (double)c->dim *
+                                        (double)(ran_lm_first(c, V) + ran_lm_tails(c, V))
+                              : 0;
 }
 
 /* What of the data, and of vectors to begin with, lies in memory and not in files. */

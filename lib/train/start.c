@@ -11,18 +11,18 @@ static void start_by_chance(struct ran_trainer *t)
 {
         float *rows = t->table.x;
         const struct ran_tensor_spec embed = {
-                .name = "embed.weight", .rows = t->V, .cols = t->D, .start = RAN_START_UNIFORM};
+                .name = "embed.weight", .rows = t->V, .cols = t->D, .start = RAN_INIT_UNIFORM};
         const struct ran_tensor_spec spelling = {.name = "spelling.weight",
                                                  .rows = t->c->spelling,
                                                  .cols = t->D,
-                                                 .start = RAN_START_UNIFORM};
+                                                 .start = RAN_INIT_UNIFORM};
 
         for (size_t i = 0; i < t->layout.n; i++)
-                ran_tensor_start(t->p.block + t->layout.spec[i].offset, &t->layout.spec[i],
-                                 t->s->seed);
-        ran_tensor_start(rows, &embed, t->s->seed);
+                ran_tensor_init(t->p.block + t->layout.spec[i].offset, &t->layout.spec[i],
+                                t->s->seed);
+        ran_tensor_init(rows, &embed, t->s->seed);
         if (t->c->spelling > 0)
-                ran_tensor_start(rows + t->V * t->D, &spelling, t->s->seed);
+                ran_tensor_init(rows + t->V * t->D, &spelling, t->s->seed);
         t->wide_rate = 1;
 }
 
@@ -36,7 +36,7 @@ static int start_output(struct ran_trainer *t, struct ran_error *err)
                 return RAN_ENOMEM;
         for (size_t i = 0; i < d->first[d->B]; i++)
                 count[d->ids[i]]++;
-        ran_lm_start(t->c, &t->p, t->V, count);
+        ran_lm_init_bias(t->c, &t->p, t->V, count);
         free(count);
         return RAN_OK;
 }

@@ -183,7 +183,7 @@ static void measure_layers(void *arg)
         check(ran_params_init(&m.p, &m.c, 2, &err) == RAN_OK, &err);
         check(ran_params_init(&m.dp, &m.c, 2, &err) == RAN_OK, &err);
         for (size_t i = 0; i < layout.n; i++)
-                ran_tensor_start(m.p.block + layout.spec[i].offset, &layout.spec[i], 1);
+                ran_tensor_init(m.p.block + layout.spec[i].offset, &layout.spec[i], 1);
         m.p.embed = random_floats(V * m.c.dim, 0.1);
         check(ran_packed_add(&m.rows, &m.c, ids, cost->tokens, 0, &err) == RAN_OK, &err);
         cost->layer = measure_layer(&m, false);

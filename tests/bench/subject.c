@@ -350,7 +350,7 @@ static float *start(struct ran_params *p, const struct ran_config *c, size_t out
         bench_check(ran_layout_init(&layout, c, outputs, &err), &err);
         bench_check(ran_params_init(p, c, outputs, &err), &err);
         for (size_t i = 0; i < layout.n; i++)
-                ran_tensor_start(p->block + layout.spec[i].offset, &layout.spec[i], 1);
+                ran_tensor_init(p->block + layout.spec[i].offset, &layout.spec[i], 1);
         for (size_t i = 0; i < (size_t)V * c->dim; i++)
                 embed[i] = (float)(0.1 * ran_uniform(2, i) - 0.05);
         p->embed = embed;

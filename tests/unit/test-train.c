@@ -460,7 +460,7 @@ TEST(train_writes_the_weights_of_the_best_epoch)
  */
 TEST(train_lets_rows_decay_that_never_occur)
 {
-        struct ran_tensor_spec spec = {.name = "embed.weight", .start = RAN_START_UNIFORM};
+        struct ran_tensor_spec spec = {.name = "embed.weight", .start = RAN_INIT_UNIFORM};
         struct ran_error err = {0};
         double decay = 1, off = 0;
         struct ran_model *m;
@@ -478,7 +478,7 @@ TEST(train_lets_rows_decay_that_never_occur)
                 decay *= 1 - ran_learning_rate(&t.s, step, 12) * t.s.weight_decay;
         spec.rows = t.job.V, spec.cols = D;
         start = ran_alloc_floats(spec.rows * D, &err);
-        ran_tensor_start(start, &spec, t.s.seed);
+        ran_tensor_init(start, &spec, t.s.seed);
         m = ran_model_open(t.output, true, &err);
         REQUIRE(m != NULL);
         for (size_t i = 0; i < D; i++)
