@@ -24,12 +24,12 @@ static struct ran_tensor_source source(const char *name, size_t rows, size_t col
 static size_t gather(struct ran_tensor_source *to, const struct ran_parts *p)
 {
         struct ran_params params = *p->params;
-        struct ran_apart apart[RAN_APART];
-        size_t n = ran_params_apart(apart, &params, p->config, p->V, p->C);
+        struct ran_mapped_table mapped[RAN_MAPPED_TABLES];
+        size_t n = ran_params_mapped_tables(mapped, &params, p->config, p->V, p->C);
         struct ran_tensor_source *out = to;
 
         for (size_t i = 0; i < n; i++)
-                *out++ = source(apart[i].name, apart[i].rows, apart[i].cols, *apart[i].at);
+                *out++ = source(mapped[i].name, mapped[i].rows, mapped[i].cols, *mapped[i].at);
         for (size_t i = 0; i < p->layout->n; i++) {
                 const struct ran_tensor_spec *s = &p->layout->spec[i];
 
@@ -65,7 +65,7 @@ static void labels_json(struct ran_buf *out, const struct ran_parts *p)
 
 int ran_model_write(const char *path, const struct ran_parts *p, struct ran_error *err)
 {
-        size_t n = RAN_APART + p->layout->n + p->extras + 1, m = 0; /* at most */
+        size_t n = RAN_MAPPED_TABLES + p->layout->n + p->extras + 1, m = 0; /* at most */
         struct ran_tensor_source *tensors = ran_alloc(n, sizeof *tensors, err);
         struct ran_metadata_source meta[5];
         struct ran_buf config = {0}, labels = {0};

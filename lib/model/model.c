@@ -99,13 +99,13 @@ static bool is_besides(const struct ran_tensor *t)
 static int check_tensors(struct ran_model *m, const struct ran_layout *layout,
                          struct ran_error *err)
 {
-        struct ran_apart apart[RAN_APART];
-        size_t n = ran_params_apart(apart, &m->params, &m->config, m->V, m->C);
+        struct ran_mapped_table mapped[RAN_MAPPED_TABLES];
+        size_t n = ran_params_mapped_tables(mapped, &m->params, &m->config, m->V, m->C);
         bool *known = ran_alloc(m->tensors.n, sizeof *known, err);
         int rc = known != NULL ? RAN_OK : RAN_ENOMEM;
 
         for (size_t i = 0; i < n && rc == RAN_OK; i++)
-                rc = check_tensor(m, apart[i].name, apart[i].rows, apart[i].cols, known, err);
+                rc = check_tensor(m, mapped[i].name, mapped[i].rows, mapped[i].cols, known, err);
         for (size_t i = 0; i < layout->n && rc == RAN_OK; i++)
                 rc = check_tensor(m, layout->spec[i].name, layout->spec[i].rows,
                                   layout->spec[i].cols, known, err);
@@ -136,8 +136,8 @@ static int read_table(struct ran_model *m, const char *name, const float **table
 
 static int read_weights(struct ran_model *m, const struct ran_layout *layout, struct ran_error *err)
 {
-        struct ran_apart apart[RAN_APART];
-        size_t n = ran_params_apart(apart, &m->params, &m->config, m->V, m->C);
+        struct ran_mapped_table mapped[RAN_MAPPED_TABLES];
+        size_t n = ran_params_mapped_tables(mapped, &m->params, &m->config, m->V, m->C);
         int rc = ran_params_init(&m->params, &m->config, m->C, err);
 
         for (size_t i = 0; i < layout->n && rc == RAN_OK; i++)
@@ -145,7 +145,7 @@ static int read_weights(struct ran_model *m, const struct ran_layout *layout, st
                                        ran_tensors_find(&m->tensors, layout->spec[i].name),
                                        m->params.block + layout->spec[i].offset, err);
         for (size_t i = 0; i < n && rc == RAN_OK; i++)
-                rc = read_table(m, apart[i].name, apart[i].at, &m->copy[i], err);
+                rc = read_table(m, mapped[i].name, mapped[i].at, &m->copy[i], err);
         return rc;
 }
 
@@ -386,7 +386,7 @@ void ran_model_free(struct ran_model *m)
         if (m == NULL)
                 return;
         ran_params_release(&m->params);
-        for (size_t i = 0; i < RAN_APART; i++)
+        for (size_t i = 0; i < RAN_MAPPED_TABLES; i++)
                 free(m->copy[i]);
         ran_tokenizer_free(m->tokenizer);
         free(m->pieces);

@@ -13,8 +13,8 @@
 struct ran_model {
         struct ran_config config;
         size_t V, C;
-        struct ran_params params; /* what lies apart: in the mapped file, or a copy */
-        float *copy[RAN_APART];   /* where the file's cannot be used as it lies */
+        struct ran_params params;       /* what lies apart: in the mapped file, or a copy */
+        float *copy[RAN_MAPPED_TABLES]; /* where the file's cannot be used as it lies */
         struct ran_bytes file;
         struct ran_tensors tensors;
         struct ran_tokenizer *tokenizer;    /* or NULL */

@@ -145,19 +145,20 @@ static int make_layers(struct ran_params *p, const struct ran_config *c, struct 
         return p->step != NULL || p->blocks != NULL || p->layer != NULL ? RAN_OK : RAN_ENOMEM;
 }
 
-size_t ran_params_apart(struct ran_apart apart[RAN_APART], struct ran_params *p,
-                        const struct ran_config *c, size_t V, size_t C)
+size_t ran_params_mapped_tables(struct ran_mapped_table mapped[RAN_MAPPED_TABLES],
+                                struct ran_params *p, const struct ran_config *c, size_t V,
+                                size_t C)
 {
         size_t n = 0;
 
-        apart[n++] = (struct ran_apart){"embed.weight", V, c->dim, &p->embed};
+        mapped[n++] = (struct ran_mapped_table){"embed.weight", V, c->dim, &p->embed};
         if (c->spelling > 0)
-                apart[n++] =
-                        (struct ran_apart){"spelling.weight", c->spelling, c->dim, &p->spelling};
+                mapped[n++] = (struct ran_mapped_table){"spelling.weight", c->spelling, c->dim,
+                                                        &p->spelling};
         if (c->wide > 0) {
-                apart[n++] = (struct ran_apart){"wide.weight", c->wide, C, &p->wide};
+                mapped[n++] = (struct ran_mapped_table){"wide.weight", c->wide, C, &p->wide};
                 if (ran_is_wide_by_documents(c))
-                        apart[n++] = (struct ran_apart){"wide.idf", 0, c->wide, &p->idf};
+                        mapped[n++] = (struct ran_mapped_table){"wide.idf", 0, c->wide, &p->idf};
         }
         return n;
 }

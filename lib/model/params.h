@@ -201,15 +201,16 @@ static inline int ran_pattern_of(const struct ran_config *c, size_t head)
 size_t ran_lm_tails(const struct ran_config *c, size_t V);
 
 /* Tensors that lie apart: of which a document uses few rows, as they are mapped from a file. */
-enum { RAN_APART = 4 };
-struct ran_apart {
+enum { RAN_MAPPED_TABLES = 4 };
+struct ran_mapped_table {
         const char *name;
         size_t rows, cols; /* rows 0: a vector */
         const float **at;  /* where it is, in the params */
 };
 /* Those of a configuration, the embedding first. Returns how many there are. */
-size_t ran_params_apart(struct ran_apart apart[RAN_APART], struct ran_params *p,
-                        const struct ran_config *c, size_t V, size_t C);
+size_t ran_params_mapped_tables(struct ran_mapped_table apart[RAN_MAPPED_TABLES],
+                                struct ran_params *p, const struct ran_config *c, size_t V,
+                                size_t C);
 
 /* What learns row by row, where a document has a gradient: the embedding, and that of spelling
  * behind it. */
