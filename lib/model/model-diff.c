@@ -1,4 +1,4 @@
-/* differ.c - where two model files are not the same, in words. */
+/* model-diff.c - where two model files are not the same, in words. */
 #include "model/model.h"
 
 #include <string.h>
