@@ -9,8 +9,8 @@
 #include "math/simd.h"
 #include "model/encoder.h"
 #include "model/model.h"
-#include "model/wide-words.h"
-#include "model/wide.h"
+#include "model/linear-words.h"
+#include "model/linear-model.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_po
                 return NULL;
         e->m = m;
         e->logits = ran_alloc_floats(m->C, err);
-        e->bucket = ran_alloc(ran_word_features(&m->config), sizeof *e->bucket, err);
+        e->bucket = ran_alloc(ran_linear_words_features(&m->config), sizeof *e->bucket, err);
         if (e->logits == NULL || e->bucket == NULL ||
             ran_params_none(&e->none, &m->config, err) != RAN_OK ||
             ran_workspace_init(&e->work, &m->config, true, pool, err) != RAN_OK) {
@@ -81,7 +81,7 @@ static void return_home(struct ran_explainer *e)
         if (!e->away)
                 return;
         ran_encode_embed(&e->work, &e->m->params);
-        e->work.wide_share = 1;
+        e->work.linear_weight = 1;
         forward(e);
         e->away = false;
 }
@@ -157,9 +157,9 @@ static void differentiate(struct ran_explainer *e, size_t row, size_t c)
         size_t C = e->m->C;
 
         memcpy(e->logits, w->head.logits + row * C, C * sizeof *e->logits);
-        if (ran_is_wide_by_words(w->c))
-                ran_wide_word(e->logits, e->bucket, &e->m->params, w->c, &e->words, C, row,
-                              w->wide_share);
+        if (ran_has_linear_words(w->c))
+                ran_linear_words_add_one(e->logits, e->bucket, &e->m->params, w->c, &e->words, C,
+                                         row, w->linear_weight);
         memset(w->head.dlogits, 0, w->size.O * C * sizeof(float));
         odds_bwd(w->c, w->head.dlogits + row * C, e->logits, C, c);
         ran_head_bwd(w, &e->m->params, &e->none, C);
@@ -212,7 +212,7 @@ static void go(struct ran_explainer *e, double u)
                 for (size_t d = 0; d < w->D; d++)
                         x[d] = (float)(place.at * (double)x[d]);
         }
-        w->wide_share = (float)u; /* evenly, as the rest */
+        w->linear_weight = (float)u; /* evenly, as the rest */
         forward(e);
         e->away = true;
 }
@@ -224,11 +224,11 @@ static void gain_wide(const struct ran_explainer *e, size_t row, double share, d
         const struct ran_workspace *w = &e->work;
         const float *weight = w->head.dlogits + row * e->m->C;
 
-        if (ran_is_wide_by_documents(w->c))
-                ran_wide_explain(w, &e->m->params, e->m->C, weight, share, value);
-        if (ran_is_wide_by_words(w->c))
-                ran_wide_words_explain(value, &e->m->params, w->c, &e->words, e->m->C, row, weight,
-                                       share);
+        if (ran_has_linear_model(w->c))
+                ran_linear_model_explain(w, &e->m->params, e->m->C, weight, share, value);
+        if (ran_has_linear_words(w->c))
+                ran_linear_words_explain(value, &e->m->params, w->c, &e->words, e->m->C, row,
+                                         weight, share);
 }
 
 /* Adds to value what the tokens gain there, for a part `share` of the way. */

@@ -15,7 +15,7 @@
 #include "math/simd.h"
 #include "model/encoder.h"
 #include "model/layer.h"
-#include "model/wide.h"
+#include "model/linear-model.h"
 
 #include <string.h>
 
@@ -108,8 +108,8 @@ static void classify(struct ran_workspace *w, const struct ran_params *p, size_t
         }
         drop_head(w, h->head);
         ran_linear(w->pool, h->logits, C, h->head, D, p->head.out_w, p->head.out_b, B, D, C);
-        if (w->c->wide > 0 && w->wide_share > 0)
-                ran_wide(w, p, C);
+        if (w->c->wide > 0 && w->linear_weight > 0)
+                ran_linear_model_add(w, p, C);
 }
 
 /* From dpooled to the rows of a document. */

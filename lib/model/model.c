@@ -2,7 +2,7 @@
  * what the configuration asks for; only then is anything of its size allocated. */
 #include "base/cjson.h"
 #include "model/model.h"
-#include "model/wide.h"
+#include "model/linear-model.h"
 #include "text/string-table.h"
 
 #include <math.h>
@@ -151,13 +151,13 @@ static int read_weights(struct ran_model *m, const struct ran_layout *layout, st
 
 static int make_pieces(struct ran_model *m, struct ran_error *err)
 {
-        if (!ran_wide_wants_pieces(&m->config))
+        if (!ran_linear_model_wants_pieces(&m->config))
                 return RAN_OK;
         if (m->tokenizer == NULL)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the wide path looks at what pieces begin and end with, but the "
                                 "model has no tokenizer");
-        m->params.pieces = m->pieces = ran_wide_pieces(m->tokenizer, &m->config, err);
+        m->params.pieces = m->pieces = ran_linear_model_pieces(m->tokenizer, &m->config, err);
         return m->pieces != NULL ? RAN_OK : RAN_ENOMEM;
 }
 

@@ -157,7 +157,7 @@ size_t ran_params_mapped_tables(struct ran_mapped_table mapped[RAN_MAPPED_TABLES
                                                         &p->spelling};
         if (c->wide > 0) {
                 mapped[n++] = (struct ran_mapped_table){"wide.weight", c->wide, C, &p->wide};
-                if (ran_is_wide_by_documents(c))
+                if (ran_has_linear_model(c))
                         mapped[n++] = (struct ran_mapped_table){"wide.idf", 0, c->wide, &p->idf};
         }
         return n;

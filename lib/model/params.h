@@ -182,11 +182,11 @@ static inline bool ran_is_tied(const struct ran_config *c)
 }
 
 /* Whether there is a wide path of documents (wide.h), or one of words (wide-words.h). */
-static inline bool ran_is_wide_by_documents(const struct ran_config *c)
+static inline bool ran_has_linear_model(const struct ran_config *c)
 {
         return c->wide > 0 && c->task == RAN_TASK_CLASSIFY;
 }
-static inline bool ran_is_wide_by_words(const struct ran_config *c)
+static inline bool ran_has_linear_words(const struct ran_config *c)
 {
         return c->wide > 0 && c->task == RAN_TASK_TAG;
 }

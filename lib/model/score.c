@@ -8,7 +8,7 @@
 #include "model/lm.h"
 #include "model/model.h"
 #include "model/tagger.h"
-#include "model/wide-words.h"
+#include "model/linear-words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,9 +35,9 @@ struct ran_state *ran_scorer_new(const struct ran_config *c, const struct ran_pa
                 return NULL;
         s->p = p;
         s->C = C;
-        if (ran_is_wide_by_words(c))
-                s->bucket = ran_alloc(ran_word_features(c), sizeof *s->bucket, err);
-        if ((ran_is_wide_by_words(c) && s->bucket == NULL) ||
+        if (ran_has_linear_words(c))
+                s->bucket = ran_alloc(ran_linear_words_features(c), sizeof *s->bucket, err);
+        if ((ran_has_linear_words(c) && s->bucket == NULL) ||
             ran_workspace_init(&s->work, c, false, pool, err) != RAN_OK) {
                 free(s->bucket);
                 free(s);
@@ -96,15 +96,15 @@ int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, 
         return RAN_OK;
 }
 
-int ran_score_paths(struct ran_state *s, const struct ran_document *d, float *deep, float *wide,
+int ran_score_parts(struct ran_state *s, const struct ran_document *d, float *deep, float *wide,
                     struct ran_error *err)
 {
-        float share = s->work.wide_share;
+        float share = s->work.linear_weight;
 
         if (wide == NULL)
-                s->work.wide_share = 0;
+                s->work.linear_weight = 0;
         int rc = ran_score(s, d, deep, NULL, err);
-        s->work.wide_share = share;
+        s->work.linear_weight = share;
         if (rc != RAN_OK || wide == NULL)
                 return rc;
         memcpy(wide, s->work.head.wide, s->C * sizeof *wide);
@@ -140,7 +140,7 @@ static int read_words(struct ran_state *s, const struct ran_document *d, struct 
         return RAN_OK;
 }
 
-int ran_score_word_paths(struct ran_state *s, const struct ran_document *d, float *deep,
+int ran_score_word_parts(struct ran_state *s, const struct ran_document *d, float *deep,
                          float *wide, struct ran_error *err)
 {
         size_t bytes = d->words * s->C * sizeof *deep;
@@ -151,7 +151,7 @@ int ran_score_word_paths(struct ran_state *s, const struct ran_document *d, floa
         memcpy(deep, s->work.head.logits, bytes);
         if (wide != NULL) {
                 memset(wide, 0, bytes);
-                ran_wide_words(wide, s->bucket, s->p, s->work.c, d, s->C);
+                ran_linear_words_add(wide, s->bucket, s->p, s->work.c, d, s->C);
         }
         return RAN_OK;
 }
@@ -173,8 +173,8 @@ int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ra
         int rc = read_words(s, d, err);
         if (rc != RAN_OK)
                 return rc;
-        if (ran_is_wide_by_words(s->work.c))
-                ran_wide_words(s->work.head.logits, s->bucket, s->p, s->work.c, d, s->C);
+        if (ran_has_linear_words(s->work.c))
+                ran_linear_words_add(s->work.head.logits, s->bucket, s->p, s->work.c, d, s->C);
         *out = (struct ran_tag_scratch){
                 ran_chain_of(s->p), s->work.head.logits, d->begins, s->C, chain, marginals};
         return RAN_OK;

@@ -14,10 +14,10 @@ int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, 
               struct ran_error *err);
 
 /* The logits (C) of the encoder alone and, unless wide is NULL, those of the wide path. */
-int ran_score_paths(struct ran_state *s, const struct ran_document *d, float *deep, float *wide,
+int ran_score_parts(struct ran_state *s, const struct ran_document *d, float *deep, float *wide,
                     struct ran_error *err);
 /* The same of the words of a document: (words, C). */
-int ran_score_word_paths(struct ran_state *s, const struct ran_document *d, float *deep,
+int ran_score_word_parts(struct ran_state *s, const struct ran_document *d, float *deep,
                          float *wide, struct ran_error *err);
 
 /* Encodes a document, and fills what is looked at; sources as for ran_lm_read. All was checked. */

@@ -2,7 +2,7 @@
 #include "model/workspace.h"
 #include "model/encoder.h"
 #include "model/lm.h"
-#include "model/wide.h"
+#include "model/linear-model.h"
 #include "math/elementary.h"
 #include "math/simd.h"
 
@@ -54,8 +54,8 @@ static void cut_head(struct ran_workspace *w, struct ran_arena *k, struct ran_he
                 RAN_HEAD_ADJOINTS(RAN_ARENA_FIELD)
         }
         out->argmax = (uint32_t *)ran_arena_take(k, P * D);
-        if (ran_is_wide_by_documents(w->c)) {
-                double runs = L * (double)ran_wide_features(w->c);
+        if (ran_has_linear_model(w->c)) {
+                double runs = L * (double)ran_linear_model_features(w->c);
 
                 out->grams = (size_t *)ran_arena_take(k, FLOATS_OF(size_t) * B);
                 out->gram = (struct ran_gram *)ran_arena_take(k, FLOATS_OF(struct ran_gram) * runs);
@@ -169,7 +169,7 @@ int ran_workspace_init(struct ran_workspace *w, const struct ran_config *c, bool
                                     .training = training,
                                     .chunk_rows = CHUNK_ROWS,
                                     .keep_floats = KEEP_FLOATS,
-                                    .wide_share = 1,
+                                    .linear_weight = 1,
                                     .D = c->dim,
                                     .E = c->heads * c->head_dim,
                                     .h = c->heads,

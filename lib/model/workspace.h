@@ -107,16 +107,16 @@
 /* X(field, floats): the head; O: its outputs, documents or places; P: documents if it pools, else
  * none. Q rows of A logits are made at a time: O and C, but for language models a block and the
  * width of the first softmax; Z is that of the widest tail (lm.h). Adjoints only for training. */
-#define RAN_HEAD(X)                                                                      \
-        X(last, P *D)     /* last cells */                                               \
-        X(pooled, P *D)   /* v */                                                        \
-        X(head_pre, P *D) /* Linear_pool(v) before phi */                                \
-        X(head_glu, P *U) /* value and gate of GLU_gpc */                                \
-        X(head, O *D)     /* input of the last linear layer */                           \
-        X(logits, Q *A)   /* of language models: their adjoints in place */              \
-        X(wide, ran_is_wide_by_documents(w->c) ? Q *A : 0) /* what the wide path says */ \
-        X(tail, Q *Z)                                      /* scores of a tail */        \
-        X(tail_head, Z > 0 ? Q * D : 0)                    /* rows of head that look into it */
+#define RAN_HEAD(X)                                                                  \
+        X(last, P *D)     /* last cells */                                           \
+        X(pooled, P *D)   /* v */                                                    \
+        X(head_pre, P *D) /* Linear_pool(v) before phi */                            \
+        X(head_glu, P *U) /* value and gate of GLU_gpc */                            \
+        X(head, O *D)     /* input of the last linear layer */                       \
+        X(logits, Q *A)   /* of language models: their adjoints in place */          \
+        X(wide, ran_has_linear_model(w->c) ? Q *A : 0) /* what the wide path says */ \
+        X(tail, Q *Z)                                  /* scores of a tail */        \
+        X(tail_head, Z > 0 ? Q * D : 0)                /* rows of head that look into it */
 #define RAN_HEAD_ADJOINTS(X)                     \
         X(dpooled, P *D)                         \
         X(dhead_glu, P *U)                       \
@@ -175,7 +175,7 @@ struct ran_head {
 #undef X
         uint32_t *argmax; /* (P, D) token that each pooled value came from */
         /* The wide path, where there is one (wide.h): those of document b from
-         * doc[b] ran_wide_features on, grams[b] of them. */
+         * doc[b] ran_linear_model_features on, grams[b] of them. */
         struct ran_gram {
                 uint32_t bucket, times; /* ascending; how often it is there */
                 float x;
@@ -196,8 +196,8 @@ struct ran_workspace {
         bool training;         /* adjoints are wanted */
         bool settled; /* of what scoring computes: chance goes by ids, not by epoch and record */
         struct ran_noise noise;
-        float wide_share; /* of what the wide path says: 1; on the way there (explain.c) less; 0: it
-                             is not asked */
+        float linear_weight; /* of what the wide path says: 1; on the way there (explain.c) less; 0:
+                             it is not asked */
         size_t D, E, F, U, h, d; /* see above; d = head_dim */
         size_t longest;          /* window that the table serves */
         float *rotary;           /* (longest + 1, 2 d): see ran_simd.rotary */

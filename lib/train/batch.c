@@ -435,7 +435,7 @@ static int differentiate(struct ran_batcher *k, struct ran_trainee *t, size_t sh
         if (load(k, t, shard, err) != RAN_OK)
                 return err->code;
         t->work.noise = k->noise;
-        t->work.wide_share = 0; /* each path learns by itself */
+        t->work.linear_weight = 0; /* each path learns by itself */
         ran_encode(&t->work, k->p);
         if (ran_is_tied(k->c)) {
                 k->loss[shard] = ran_lm_loss(&t->work, k->p, &g->p, k->C, t->gold, t->scale);

@@ -1,4 +1,4 @@
-/* blend.h - how much the two paths of a classifier count (model/wide.h), or of a tagger.
+/* blend.h - how much the two paths of a classifier count (model/linear-model.h), or of a tagger.
  *
  *   logits = deep * (those of the encoder) + wide * (those of the wide path)
  *

@@ -2,7 +2,7 @@
 #include "train/chain.h"
 #include "math/simd.h"
 #include "model/tagger.h"
-#include "model/wide-words.h"
+#include "model/linear-words.h"
 #include "train/plan.h"
 
 #include <stdlib.h>
@@ -113,7 +113,7 @@ static void score(struct learner *l, const struct ran_document *d, const struct 
                 uint32_t *bucket = l->bucket + i * l->features;
                 float *out = l->score + i * C;
 
-                l->buckets[i] = ran_word_list(bucket, l->k->c, d, s->begin, s->end, w);
+                l->buckets[i] = ran_linear_words_list(bucket, l->k->c, d, s->begin, s->end, w);
                 for (size_t g = 0; g < l->buckets[i]; g++)
                         ran_simd->add(out, row(l, bucket[g]), C);
                 for (size_t c = 0; c < C; c++)
@@ -247,7 +247,7 @@ int ran_chain_learn(const struct ran_chain_fit *k, float *weight, float *bias, f
         struct learner l = {.k = k,
                             .C = C,
                             .rows = wide + 1 + (chain != NULL ? C + 2 : 0),
-                            .features = ran_word_features(k->c),
+                            .features = ran_linear_words_features(k->c),
                             .from = any(weight, wide * C) ? weight : NULL,
                             .from_bias = bias,
                             .scale = 1,

@@ -1,5 +1,5 @@
-/* chain.h - what the wide path of a tagger learns (model/wide-words.h): a linear-chain conditional
- * random field,
+/* chain.h - what the wide path of a tagger learns (model/linear-words.h): a linear-chain
+ * conditional random field,
  *
  *   min over w   1/2 |w|² + cost Σ_s -log p(tags of s | w)
  *

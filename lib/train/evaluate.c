@@ -90,7 +90,7 @@ static int predict_one(struct sweep *k, struct ran_state *s, size_t b, struct ra
         bool words = k->c->task == RAN_TASK_TAG;
         size_t at = (words ? k->d->label_first[b] : b) * k->C;
 
-        return (words ? ran_score_word_paths : ran_score_paths)(
+        return (words ? ran_score_word_parts : ran_score_parts)(
                 s, &d, k->deep + at, k->wide != NULL ? k->wide + at : NULL, err);
 }
 

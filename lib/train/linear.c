@@ -3,7 +3,7 @@
  */
 #include "train/linear.h"
 #include "math/elementary.h"
-#include "model/wide.h"
+#include "model/linear-model.h"
 #include "train/loss.h"
 #include "train/plan.h"
 
@@ -59,7 +59,7 @@ static size_t plan(const struct ran_linear *k, const size_t *document, size_t le
 
         while (n < left && (n == 0 || tokens + tokens_of(k->d, document[n]) <= TOKENS))
                 tokens += tokens_of(k->d, document[n++]);
-        *room = tokens * ran_wide_features(k->c);
+        *room = tokens * ran_linear_model_features(k->c);
         return n;
 }
 
@@ -97,8 +97,9 @@ static void read_one(void *arg, size_t i)
         const struct ran_linear *k = l->k;
         size_t at = l->begin[i], b = l->document[i];
 
-        l->grams[i] = ran_wide_read(l->gram + at, l->place + at, l->spare + at, k->c, k->pieces,
-                                    l->idf, k->d->ids + k->d->first[b], tokens_of(k->d, b));
+        l->grams[i] =
+                ran_linear_model_read(l->gram + at, l->place + at, l->spare + at, k->c, k->pieces,
+                                      l->idf, k->d->ids + k->d->first[b], tokens_of(k->d, b));
 }
 
 /* Reads the next documents of `left`. */
@@ -112,7 +113,7 @@ static int read(struct lists *l, const size_t *document, size_t left, struct ran
                 return RAN_ENOMEM;
         for (size_t i = 0; i < l->n; i++) {
                 l->begin[i] = at;
-                at += tokens_of(l->k->d, document[i]) * ran_wide_features(l->k->c);
+                at += tokens_of(l->k->d, document[i]) * ran_linear_model_features(l->k->c);
         }
         ran_parallel(l->k->pool, l->n, read_one, l);
         return RAN_OK;
@@ -131,7 +132,7 @@ int ran_linear_idf(const struct ran_linear *k, float *idf, struct ran_error *err
                                 idf[l.gram[g].bucket]++; /* exact up to 2^24, where it stays */
         }
         for (size_t g = 0; g < k->c->wide; g++)
-                idf[g] = ran_wide_idf((double)idf[g], (double)k->n);
+                idf[g] = ran_linear_model_idf((double)idf[g], (double)k->n);
         lists_release(&l);
         return rc;
 }

@@ -268,7 +268,7 @@ int ran_share_state(struct ran_trainer *t, struct ran_error *err)
                 void *data;
                 size_t n;
         } parts[] = {
-                {&t->wide_rate, sizeof t->wide_rate},
+                {&t->linear_rate, sizeof t->linear_rate},
                 {t->p.block, t->layout.size * sizeof(float)},
                 {t->table.x, table * sizeof(float)},
                 {t->wide, t->c->wide * t->C * sizeof *t->wide},

@@ -23,7 +23,7 @@ static void start_by_chance(struct ran_trainer *t)
         ran_tensor_init(rows, &embed, t->s->seed);
         if (t->c->spelling > 0)
                 ran_tensor_init(rows + t->V * t->D, &spelling, t->s->seed);
-        t->wide_rate = 1;
+        t->linear_rate = 1;
 }
 
 /* The output of a language model begins with how often each id occurs in the training data. */
@@ -116,7 +116,7 @@ static int take_tensors(struct ran_trainer *t, struct ran_error *err)
                 memcpy(t->wide, m->params.wide, t->c->wide * t->C * sizeof *t->wide);
                 if (t->idf != NULL)
                         memcpy(t->idf, m->params.idf, t->c->wide * sizeof *t->idf);
-                t->wide_rate = t->s->init_rate;
+                t->linear_rate = t->s->init_rate;
                 t->usual = (struct ran_blend){1, 1}; /* they were blended already */
         }
         return RAN_OK;
@@ -182,7 +182,7 @@ int ran_trainer_start(struct ran_trainer *t, struct ran_error *err)
                                 "freeze keeps rows of the embedding as they were given, but none "
                                 "were");
         start_by_chance(t);
-        if (ran_is_wide_by_documents(t->c)) {
+        if (ran_has_linear_model(t->c)) {
                 const struct ran_linear wide = ran_trainer_linear(t);
 
                 rc = ran_linear_idf(&wide, t->idf, err);

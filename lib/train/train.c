@@ -471,7 +471,7 @@ static int on_pass(void *arg, size_t passes)
 static int learn_chain(struct ran_trainer *t, struct ran_error *err)
 {
         if (t->at.cost == 0)
-                t->at.cost = ran_chain_cost * t->wide_rate;
+                t->at.cost = ran_chain_cost * t->linear_rate;
         const struct ran_chain_fit k = {.c = t->c,
                                         .d = t->job->train,
                                         .document = t->document,
@@ -517,7 +517,7 @@ static int learn_wide(struct ran_trainer *t, struct ran_error *err)
 {
         int rc;
 
-        if (t->c->wide == 0 || t->wide_rate == 0 || t->at.fitted != 0)
+        if (t->c->wide == 0 || t->linear_rate == 0 || t->at.fitted != 0)
                 return RAN_OK;
         rc = ran_ranks_verdict(t->job->ranks, leads(t) ? solve_wide(t, err) : RAN_OK, err);
         if (rc != RAN_OK)

@@ -1,7 +1,7 @@
 /* trainer.c - a training run's memory: set up, kept in a checkpoint, and written as a model. */
 #include "train/trainer.h"
 #include "model/model.h"
-#include "model/wide.h"
+#include "model/linear-model.h"
 #include "train/chain.h"
 
 #include <math.h>
@@ -91,19 +91,19 @@ static int allocate_tables(struct ran_trainer *t, bool dev, struct ran_error *er
         t->table.x = ran_alloc_floats(n, err);
         t->best_table = dev ? ran_alloc_floats(n, err) : NULL;
         t->p.wide = t->wide = ran_alloc_floats(t->c->wide * t->C, err);
-        if (ran_is_wide_by_documents(t->c) &&
+        if (ran_has_linear_model(t->c) &&
             (t->p.idf = t->idf = ran_alloc_floats(t->c->wide, err)) == NULL)
                 return RAN_ENOMEM;
-        if (ran_is_wide_by_words(t->c) && t->c->crf &&
+        if (ran_has_linear_words(t->c) && t->c->crf &&
             (t->chain = ran_alloc_floats(ran_chain_floats(t->C), err)) == NULL)
                 return RAN_ENOMEM;
         if (t->table.x == NULL || (dev && t->best_table == NULL) || t->wide == NULL)
                 return RAN_ENOMEM;
         t->p.embed = t->table.x;
         t->p.spelling = t->c->spelling > 0 ? t->p.embed + t->V * t->D : NULL;
-        if (!ran_wide_wants_pieces(t->c))
+        if (!ran_linear_model_wants_pieces(t->c))
                 return RAN_OK;
-        t->p.pieces = t->pieces = ran_wide_pieces(t->job->tokenizer, t->c, err);
+        t->p.pieces = t->pieces = ran_linear_model_pieces(t->job->tokenizer, t->c, err);
         return t->pieces != NULL ? RAN_OK : RAN_ENOMEM;
 }
 
@@ -182,7 +182,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                                 job->tokenizer != NULL ? "; this one, of byte pairs, has no such "
                                                          "piece"
                                                        : "");
-        if (ran_wide_wants_pieces(t->c) && job->tokenizer == NULL)
+        if (ran_linear_model_wants_pieces(t->c) && job->tokenizer == NULL)
                 return ran_fail(err, RAN_EINVAL,
                                 "without a vocabulary nobody knows what ids begin and end with: "
                                 "affixes must be off");
@@ -209,7 +209,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                 return rc;
         t->at.deep = t->usual.deep;
         t->at.wide = t->usual.wide;
-        t->at.cost = t->s->wide_cost * t->wide_rate;
+        t->at.cost = t->s->wide_cost * t->linear_rate;
         t->batcher.ranks = job->ranks;
         t->batcher.smoothing = t->s->label_smoothing;
         t->batcher.word_dropout = t->s->word_dropout;
@@ -404,7 +404,7 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
                 ran_buf_double(&more, t->at.wide);
                 ran_buf_str(&more, ",\"cost\":");
                 ran_buf_double(&more, t->at.cost);
-                if (ran_is_wide_by_documents(t->c))
+                if (ran_has_linear_model(t->c))
                         ran_buf_printf(&more, ",\"ratios\":%s",
                                        t->at.ratios != 0 ? "true" : "false");
                 ran_buf_char(&more, '}');

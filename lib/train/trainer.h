@@ -45,7 +45,7 @@ struct ran_trainer {
         struct ran_table table; /* the embedding, that of spelling behind it */
         float *wide, *idf;      /* (c->wide, C), (c->wide); idf NULL: a tagger has none */
         float *chain;           /* of a tagger's wide path; NULL: it has none */
-        double wide_rate;       /* share of its cost, where `init` brought it; 0: it stays */
+        double linear_rate;     /* share of its cost, where `init` brought it; 0: it stays */
         uint32_t *pieces;
         float *best_block, *best_table; /* NULL without dev data */
         bool first_encoder;             /* they are kept, although a second training followed */

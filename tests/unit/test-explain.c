@@ -6,8 +6,8 @@
 #include "dice.h"
 #include "model/encoder.h"
 #include "model/model.h"
-#include "model/wide-words.h"
-#include "model/wide.h"
+#include "model/linear-words.h"
+#include "model/linear-model.h"
 #include "test.h"
 #include "toy.h"
 
@@ -196,12 +196,12 @@ static double runs_of(const struct toy *t, const struct ran_document *d, size_t 
 
         for (size_t n = 1; n <= t->c.ngrams; n++)
                 for (size_t i = 0; i + n <= L; i++)
-                        x[ran_wide_bucket(d->ids + i, n, t->c.wide)]++;
+                        x[ran_linear_model_bucket(d->ids + i, n, t->c.wide)]++;
         for (size_t g = 0; g < t->c.wide; g++)
                 squares += x[g] > 0 ? pow((1 + log(x[g])) * (double)t->p.idf[g], 2) : 0;
         for (size_t n = 1; n <= t->c.ngrams; n++)
                 for (size_t i = 0; i + n <= L; i++) {
-                        size_t g = ran_wide_bucket(d->ids + i, n, t->c.wide);
+                        size_t g = ran_linear_model_bucket(d->ids + i, n, t->c.wide);
                         double whole = (1 + log(x[g])) * (double)t->p.idf[g] / sqrt(squares);
 
                         if (i <= at && at < i + n)
@@ -285,7 +285,7 @@ static size_t explain_middle(const struct ran_config *c, double *gain, double *e
         CHECK_OK(ran_tag(m, s, &d, tags, NULL, logits, &err), err);
         CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
         CHECK_OK(ran_explain_label(e, 1, 2, 0, gain, &err), err);
-        size_t n = ran_word_list(bucket, c, &d, 0, 3, 1);
+        size_t n = ran_linear_words_list(bucket, c, &d, 0, 3, 1);
         for (size_t i = 0; i < n; i++)
                 each[i] = worth(&t, logits + TOY_C, 2, bucket[i]);
         ran_explainer_free(e);

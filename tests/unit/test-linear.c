@@ -7,7 +7,7 @@
 #include "corpus.h"
 #include "dice.h"
 #include "doubles.h"
-#include "model/wide.h"
+#include "model/linear-model.h"
 #include "test.h"
 #include "train/choose.h"
 
@@ -69,7 +69,7 @@ static double *features(const struct bench *b)
 
                 for (size_t t = 0; t < L; t++)
                         for (size_t n = 1; n <= 2 && t + n <= L; n++)
-                                x[d * BUCKETS + ran_wide_bucket(ids + t, n, BUCKETS)]++;
+                                x[d * BUCKETS + ran_linear_model_bucket(ids + t, n, BUCKETS)]++;
         }
         for (size_t i = 0; i < b->k.n; i++)
                 for (size_t g = 0; g < BUCKETS; g++)

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/wide.h"
+#include "model/linear-model.h"
 #include "test.h"
 #include "toy.h"
 
@@ -86,7 +86,7 @@ void toy_init(struct toy *t, const struct ran_config *c, uint64_t seed, double d
 {
         struct ran_error err = {0};
         struct dice dice = {.key = ran_key(seed, 1, 2, 3)};
-        size_t runs = ran_wide_runs(c);
+        size_t runs = ran_linear_model_runs(c);
 
         *t = (struct toy){.c = *c, .V = TOY_V, .C = ran_is_tied(c) ? TOY_V : TOY_C};
         if (!CHECK_OK(ran_layout_init(&t->layout, &t->c, t->C, &err), err) ||

@@ -5,7 +5,7 @@
 #include "dice.h"
 #include "model/params.h"
 #include "model/packed.h"
-#include "model/wide.h"
+#include "model/linear-model.h"
 
 /* Gated, two layers, D = 12, two heads of 8, windows of 5. */
 struct ran_config toy_config(void);

@@ -1,4 +1,4 @@
-/* wide-words.h - the wide path of a tagger: a word and those around it straight to its tag.
+/* linear-words.h - the wide path of a tagger: a word and those around it straight to its tag.
  *
  *   logits[w] += wide.bias + Σ_g wide.weight[g]
  *
@@ -20,36 +20,36 @@
  *
  * A model that does not look at the spelling knows words by their pieces alone.
  */
-#ifndef RAN_MODEL_WIDE_WORDS_H
-#define RAN_MODEL_WIDE_WORDS_H
+#ifndef RAN_MODEL_LINEAR_WORDS_H
+#define RAN_MODEL_LINEAR_WORDS_H
 
 #include "model/crf.h"
 #include "model/params.h"
 
 /* How many a word has, at most. */
-size_t ran_word_features(const struct ran_config *c);
+size_t ran_linear_words_features(const struct ran_config *c);
 
 /* Lists the buckets of word w, which is of the sentence [from, end) of words of d, in bucket (room
- * for ran_word_features). Returns how many there are. */
-size_t ran_word_list(uint32_t *bucket, const struct ran_config *c, const struct ran_document *d,
-                     size_t from, size_t end, size_t w);
+ * for ran_linear_words_features). Returns how many there are. */
+size_t ran_linear_words_list(uint32_t *bucket, const struct ran_config *c,
+                             const struct ran_document *d, size_t from, size_t end, size_t w);
 
 /* Adds what the path says of each word of d to logits (words, C). bucket: scratch, room for
- * ran_word_features. */
-void ran_wide_words(float *logits, uint32_t *bucket, const struct ran_params *p,
-                    const struct ran_config *c, const struct ran_document *d, size_t C);
+ * ran_linear_words_features. */
+void ran_linear_words_add(float *logits, uint32_t *bucket, const struct ran_params *p,
+                          const struct ran_config *c, const struct ran_document *d, size_t C);
 
 /* Adds to logits (C) `share` times what the features of word w of d say, and the bias. bucket: as
  * above. */
-void ran_wide_word(float *logits, uint32_t *bucket, const struct ran_params *p,
-                   const struct ran_config *c, const struct ran_document *d, size_t C, size_t w,
-                   float share);
+void ran_linear_words_add_one(float *logits, uint32_t *bucket, const struct ran_params *p,
+                              const struct ran_config *c, const struct ran_document *d, size_t C,
+                              size_t w, float share);
 
 /* Adds to value (L) what each token of d has to do with Σ_c weight_c logit_c of word w of the wide
  * path, but for its bias: each feature divides its share evenly among the words that it is of, and
  * they among their tokens. That there is no neighbour belongs to w. */
-void ran_wide_words_explain(double *value, const struct ran_params *p, const struct ran_config *c,
-                            const struct ran_document *d, size_t C, size_t w, const float *weight,
-                            double share);
+void ran_linear_words_explain(double *value, const struct ran_params *p, const struct ran_config *c,
+                              const struct ran_document *d, size_t C, size_t w, const float *weight,
+                              double share);
 
 #endif

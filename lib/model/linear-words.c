@@ -1,9 +1,9 @@
-/* wide-words.c - see wide-words.h. */
-#include "model/wide-words.h"
+/* linear-words.c - see wide-words.h. */
+#include "model/linear-words.h"
 #include "math/elementary.h"
 #include "math/simd.h"
 #include "model/tagger.h"
-#include "model/wide.h"
+#include "model/linear-model.h"
 
 /* Kinds of features: part of the format of model files. */
 enum { WORD, LETTERS, SPELLING, SHAPES, RUN };
@@ -11,7 +11,7 @@ enum { NEAR = 2 };           /* words before and behind that are looked at */
 enum { SHAPE = 1, FAR = 2 }; /* of a spelling: which; how many of words two away */
 enum { PREFIX_4 = RAN_SPELLING / 2, SUFFIX_4 = RAN_SPELLING - 1 };
 
-size_t ran_word_features(const struct ran_config *c)
+size_t ran_linear_words_features(const struct ran_config *c)
 {
         size_t n = 2 * NEAR + 1; /* which words */
 
@@ -66,7 +66,7 @@ static void give(const struct reader *r, int first, int last, uint32_t bucket)
 /* A feature of the words from one place to another. */
 static void note(struct reader *r, int first, int last, uint64_t hash)
 {
-        uint32_t bucket = ran_wide_bucket_of(hash, r->c->wide);
+        uint32_t bucket = ran_linear_model_bucket_of(hash, r->c->wide);
 
         if (r->worth != NULL)
                 give(r, first, last, bucket);
@@ -77,8 +77,9 @@ static void note(struct reader *r, int first, int last, uint64_t hash)
 /* A feature of a kind, of the word `away` places behind w. */
 static uint64_t begin(int kind, int away)
 {
-        return ran_wide_extend(ran_wide_extend(UINT64_C(0x776f726473), (uint32_t)kind),
-                               (uint32_t)(away + NEAR));
+        return ran_linear_model_extend(
+                ran_linear_model_extend(UINT64_C(0x776f726473), (uint32_t)kind),
+                (uint32_t)(away + NEAR));
 }
 
 static bool is_there(const struct reader *r, int away)
@@ -95,7 +96,7 @@ static uint64_t add_letters(uint64_t hash, const struct reader *r, int away)
 {
         const uint32_t *s = spelling_of(r, away);
 
-        return ran_wide_extend(ran_wide_extend(hash, s[PREFIX_4]), s[SUFFIX_4]);
+        return ran_linear_model_extend(ran_linear_model_extend(hash, s[PREFIX_4]), s[SUFFIX_4]);
 }
 
 /* Which word it is: its pieces, of which a word that is unknown has one that says only that. */
@@ -105,7 +106,7 @@ static uint64_t add_word(uint64_t hash, const struct reader *r, int away)
         size_t to = token_of(r, away + 1);
 
         for (size_t t = token_of(r, away); t < to; t++)
-                hash = ran_wide_extend(hash, d->ids[t]);
+                hash = ran_linear_model_extend(hash, d->ids[t]);
         return r->c->spelling > 0 ? add_letters(hash, r, away) : hash;
 }
 
@@ -128,8 +129,9 @@ static void note_spelling(struct reader *r)
 
                 for (size_t i = 0; i < (beside ? RAN_SPELLING : FAR) && is_there(r, away); i++)
                         note(r, away, away,
-                             ran_wide_extend(ran_wide_extend(begin(SPELLING, away), (uint32_t)i),
-                                             spelling_of(r, away)[i]));
+                             ran_linear_model_extend(
+                                     ran_linear_model_extend(begin(SPELLING, away), (uint32_t)i),
+                                     spelling_of(r, away)[i]));
                 if (beside && is_there(r, away))
                         note(r, away, away, add_letters(begin(LETTERS, away), r, away));
         }
@@ -138,12 +140,12 @@ static void note_spelling(struct reader *r)
 /* The shapes of the words from one place to another. */
 static void note_shapes(struct reader *r, int from, int to)
 {
-        uint64_t hash = ran_wide_extend(begin(SHAPES, from), (uint32_t)(to + NEAR));
+        uint64_t hash = ran_linear_model_extend(begin(SHAPES, from), (uint32_t)(to + NEAR));
 
         if (!is_there(r, from) || !is_there(r, to))
                 return;
         for (int away = from; away <= to; away++)
-                hash = ran_wide_extend(hash, spelling_of(r, away)[SHAPE]);
+                hash = ran_linear_model_extend(hash, spelling_of(r, away)[SHAPE]);
         note(r, from, to, hash);
 }
 
@@ -151,7 +153,7 @@ static void note_runs(struct reader *r)
 {
         for (int n = 2; n <= (int)r->c->ngrams; n++)
                 for (int first = 1 - n; first <= 0; first++) {
-                        uint64_t hash = ran_wide_extend(begin(RUN, first), (uint32_t)n);
+                        uint64_t hash = ran_linear_model_extend(begin(RUN, first), (uint32_t)n);
 
                         if (!is_there(r, first) || !is_there(r, first + n - 1))
                                 continue;
@@ -173,8 +175,8 @@ static void note_all(struct reader *r)
         note_shapes(r, -1, 1);
 }
 
-size_t ran_word_list(uint32_t *bucket, const struct ran_config *c, const struct ran_document *d,
-                     size_t from, size_t end, size_t w)
+size_t ran_linear_words_list(uint32_t *bucket, const struct ran_config *c,
+                             const struct ran_document *d, size_t from, size_t end, size_t w)
 {
         struct reader r = {.c = c, .d = d, .from = from, .end = end, .w = w, .bucket = bucket};
 
@@ -182,13 +184,13 @@ size_t ran_word_list(uint32_t *bucket, const struct ran_config *c, const struct 
         return r.n;
 }
 
-void ran_wide_words(float *logits, uint32_t *bucket, const struct ran_params *p,
-                    const struct ran_config *c, const struct ran_document *d, size_t C)
+void ran_linear_words_add(float *logits, uint32_t *bucket, const struct ran_params *p,
+                          const struct ran_config *c, const struct ran_document *d, size_t C)
 {
         for (size_t from = 0, end; from < d->words; from = end) {
                 end = ran_sentence_end(d->begins, from, d->words);
                 for (size_t w = from; w < end; w++) {
-                        size_t n = ran_word_list(bucket, c, d, from, end, w);
+                        size_t n = ran_linear_words_list(bucket, c, d, from, end, w);
 
                         ran_simd->add(logits + w * C, p->head.wide_b, C);
                         for (size_t i = 0; i < n; i++)
@@ -204,9 +206,9 @@ static void find_sentence(struct reader *r)
                 r->from = r->end;
 }
 
-void ran_wide_word(float *logits, uint32_t *bucket, const struct ran_params *p,
-                   const struct ran_config *c, const struct ran_document *d, size_t C, size_t w,
-                   float share)
+void ran_linear_words_add_one(float *logits, uint32_t *bucket, const struct ran_params *p,
+                              const struct ran_config *c, const struct ran_document *d, size_t C,
+                              size_t w, float share)
 {
         struct reader r = {.c = c, .d = d, .w = w, .bucket = bucket};
 
@@ -217,9 +219,9 @@ void ran_wide_word(float *logits, uint32_t *bucket, const struct ran_params *p,
                 ran_simd->axpy(logits, share, p->wide + bucket[i] * C, C);
 }
 
-void ran_wide_words_explain(double *value, const struct ran_params *p, const struct ran_config *c,
-                            const struct ran_document *d, size_t C, size_t w, const float *weight,
-                            double share)
+void ran_linear_words_explain(double *value, const struct ran_params *p, const struct ran_config *c,
+                              const struct ran_document *d, size_t C, size_t w, const float *weight,
+                              double share)
 {
         const struct worth worth = {p, weight, C, share, value};
         struct reader r = {.c = c, .d = d, .w = w, .worth = &worth};

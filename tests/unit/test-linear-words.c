@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "model/tagger.h"
-#include "model/wide-words.h"
+#include "model/linear-words.h"
 #include "test.h"
 #include "toy.h"
 #include "train/blend.h"
@@ -82,8 +82,8 @@ TEST(word_features_are_for_ever)
 
         for (size_t i = 0; i < 4 * RAN_SPELLING; i++)
                 spelling[i] = (uint32_t)(31 * i % 1000);
-        CHECK_SIZE(ran_word_features(&c), 47);
-        size_t n = ran_word_list(bucket, &c, &d, 0, 3, 1);
+        CHECK_SIZE(ran_linear_words_features(&c), 47);
+        size_t n = ran_linear_words_list(bucket, &c, &d, 0, 3, 1);
         CHECK_SIZE(n, 5 + 2 + 3 * RAN_SPELLING + 3 + 3); /* there is none two away */
         for (size_t i = 0; i < n; i++)
                 sum = 31 * sum + bucket[i];
@@ -91,10 +91,10 @@ TEST(word_features_are_for_ever)
         CHECK_SIZE(bucket[2], 238914);
         CHECK_SIZE(sum % 1000000007, 761375468);
         c.spelling = 0;
-        CHECK_SIZE(ran_word_list(bucket, &c, &d, 0, 3, 1), 7);
-        CHECK_SIZE(ran_word_features(&c), 7);
+        CHECK_SIZE(ran_linear_words_list(bucket, &c, &d, 0, 3, 1), 7);
+        CHECK_SIZE(ran_linear_words_features(&c), 7);
         c.ngrams = 4;
-        CHECK_SIZE(ran_word_features(&c), 5 + 2 + 3 + 4);
+        CHECK_SIZE(ran_linear_words_features(&c), 5 + 2 + 3 + 4);
 }
 
 /* A word that is too far away to be looked at, or in another sentence, changes no feature. */
@@ -117,15 +117,16 @@ TEST(word_features_are_of_the_words_around)
                                         for (size_t v = 0; v < d.words; v++) {
                                                 uint32_t list[MOST], other[MOST];
                                                 uint32_t was = ids[d.places[v]];
-                                                size_t n = ran_word_list(list, &c, &d, from, end,
-                                                                         w),
+                                                size_t n = ran_linear_words_list(list, &c, &d, from,
+                                                                                 end, w),
                                                        m;
                                                 bool near = v >= from && v < end && v + far >= w &&
                                                             v <= w + far;
 
-                                                CHECK(n <= ran_word_features(&c));
+                                                CHECK(n <= ran_linear_words_features(&c));
                                                 ids[d.places[v]] = TOY_V + 1;
-                                                m = ran_word_list(other, &c, &d, from, end, w);
+                                                m = ran_linear_words_list(other, &c, &d, from, end,
+                                                                          w);
                                                 ids[d.places[v]] = was;
                                                 bool same = n == m && memcmp(list, other,
                                                                              n * sizeof *list) == 0;
@@ -159,14 +160,14 @@ TEST(word_features_are_added_to_the_logits)
 
                 CHECK_OK(ran_score_words(s, &d, &both, &err), err);
                 CHECK_OK(ran_score_words(alone, &d, &one, &err), err);
-                CHECK_OK(ran_score_word_paths(s, &d, u, v, &err), err);
+                CHECK_OK(ran_score_word_parts(s, &d, u, v, &err), err);
                 CHECK_OK(ran_score_words(s, &d, &both, &err), err);
                 CHECK(memcmp(u, one.logits, d.words * C * sizeof *u) == 0);
                 for (size_t from = 0, end; from < d.words; from = end) {
                         end = ran_sentence_end(d.begins, from, d.words);
                         for (size_t w = from; w < end; w++) {
                                 uint32_t bucket[MOST];
-                                size_t n = ran_word_list(bucket, &c, &d, from, end, w);
+                                size_t n = ran_linear_words_list(bucket, &c, &d, from, end, w);
 
                                 for (size_t k = 0; k < C; k++) {
                                         double sum = (double)t.p.head.wide_b[k];
@@ -242,7 +243,7 @@ static double objective(const struct bench *b, const float *w, bool chained, dou
 
                         end = ran_sentence_end(d.begins, from, d.words);
                         for (size_t v = from; v < end; v++) {
-                                size_t n = ran_word_list(bucket, &b->c, &d, from, end, v);
+                                size_t n = ran_linear_words_list(bucket, &b->c, &d, from, end, v);
 
                                 for (size_t c = 0; c < C; c++) {
                                         score[(v - from) * C + c] = bias[c];
@@ -254,7 +255,7 @@ static double objective(const struct bench *b, const float *w, bool chained, dou
                                             b->d.labels + b->d.label_first[i] + from, end - from, C,
                                             b->k.cost, scratch);
                         for (size_t v = from; v < end; v++) {
-                                size_t n = ran_word_list(bucket, &b->c, &d, from, end, v);
+                                size_t n = ran_linear_words_list(bucket, &b->c, &d, from, end, v);
 
                                 for (size_t c = 0; c < C; c++) {
                                         double x = (double)dscore[(v - from) * C + c];
@@ -453,7 +454,7 @@ TEST(chain_of_a_long_text_is_learned)
         const struct ran_params p = {.wide = w, .head = {.wide_b = w + ROWS * C}};
         const struct ran_document whole = ran_dataset_document(&d, 0);
         uint32_t bucket[MOST];
-        ran_wide_words(logits, bucket, &p, &c, &whole, C);
+        ran_linear_words_add(logits, bucket, &p, &c, &whole, C);
         for (size_t t = 0; t < L; t++)
                 right += ran_most_probable(logits + t * C, C) == tags[t];
         CHECK_SIZE(right, L);

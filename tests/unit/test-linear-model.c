@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "dice.h"
-#include "model/wide.h"
+#include "model/linear-model.h"
 #include "test.h"
 #include "toy.h"
 
@@ -13,10 +13,10 @@ TEST(wide_buckets_are_for_ever)
 {
         const uint32_t ids[] = {0, 1, 4294967295u, 77};
 
-        CHECK_SIZE(ran_wide_bucket(ids, 1, 1 << 18), 118191);
-        CHECK_SIZE(ran_wide_bucket(ids, 2, 1 << 18), 177422);
-        CHECK_SIZE(ran_wide_bucket(ids + 1, 3, 1000003), 275575);
-        CHECK_SIZE(ran_wide_bucket(ids, 4, 1), 0);
+        CHECK_SIZE(ran_linear_model_bucket(ids, 1, 1 << 18), 118191);
+        CHECK_SIZE(ran_linear_model_bucket(ids, 2, 1 << 18), 177422);
+        CHECK_SIZE(ran_linear_model_bucket(ids + 1, 3, 1000003), 275575);
+        CHECK_SIZE(ran_linear_model_bucket(ids, 4, 1), 0);
 }
 
 static void check_list(struct dice *dice, size_t L, size_t V, size_t ngrams, bool affixed,
@@ -25,7 +25,7 @@ static void check_list(struct dice *dice, size_t L, size_t V, size_t ngrams, boo
         struct ran_error err = {0};
         struct ran_config c = {.wide = buckets, .ngrams = ngrams, .affixes = affixed};
         size_t *count = ran_alloc(buckets, sizeof *count, &err), n, runs = 0, all = 0;
-        size_t room = L * ran_wide_features(&c), of_runs = ran_wide_runs(&c);
+        size_t room = L * ran_linear_model_features(&c), of_runs = ran_linear_model_runs(&c);
         struct ran_posting *list = ran_alloc(2 * room, sizeof *list, &err);
         uint32_t *ids = ran_alloc(L, sizeof *ids, &err);
         bool *whole = ran_alloc(L, sizeof *whole, &err);
@@ -54,8 +54,8 @@ static void check_list(struct dice *dice, size_t L, size_t V, size_t ngrams, boo
         }
         for (size_t t = 0; t < L; t++)
                 for (size_t i = 1; i <= ngrams && t + i <= L && whole[t + i - 1]; i++, all++)
-                        count[ran_wide_bucket(ids + t, i, of_runs)]++;
-        n = ran_wide_list(list, list + room, &c, affixed ? pieces : NULL, ids, L);
+                        count[ran_linear_model_bucket(ids + t, i, of_runs)]++;
+        n = ran_linear_model_list(list, list + room, &c, affixed ? pieces : NULL, ids, L);
         for (size_t i = 0; i < n; i++) {
                 CHECK(list[i].id < buckets && (i == 0 || list[i - 1].id < list[i].id));
                 CHECK_SIZE(list[i].at, count[list[i].id]);
@@ -82,9 +82,9 @@ TEST(wide_list_has_each_bucket_once_and_counts_it)
 
 TEST(wide_idf_is_that_of_tf_idf_and_leaves_out_what_is_rare)
 {
-        CHECK(ran_wide_idf(0, 10) == 0 && ran_wide_idf(1, 1e6) == 0);
-        CHECK_NEAR((double)ran_wide_idf(2, 2), 1, 1e-7);
-        CHECK_NEAR((double)ran_wide_idf(3, 999), 1 + log(250), 1e-6);
+        CHECK(ran_linear_model_idf(0, 10) == 0 && ran_linear_model_idf(1, 1e6) == 0);
+        CHECK_NEAR((double)ran_linear_model_idf(2, 2), 1, 1e-7);
+        CHECK_NEAR((double)ran_linear_model_idf(3, 999), 1 + log(250), 1e-6);
 }
 
 /* The same text, the same bucket; what goes on with a word is known without its mark. */
@@ -100,7 +100,7 @@ TEST(wide_pieces_know_what_words_begin_and_end_with)
         size_t n[PIECES] = {0};
 
         REQUIRE(CHECK_OK(t != NULL ? RAN_OK : err.code, err));
-        a = ran_wide_pieces(t, &c, &err);
+        a = ran_linear_model_pieces(t, &c, &err);
         REQUIRE(a != NULL);
         for (size_t i = 0; i < PIECES * RAN_PIECE; i++)
                 n[i / RAN_PIECE] += i % RAN_PIECE < RAN_AFFIXES && a[i] != RAN_NO_AFFIX;

@@ -1,18 +1,18 @@
-/* wide.c - see wide.h. */
-#include "model/wide.h"
+/* linear-model.c - see wide.h. */
+#include "model/linear-model.h"
 #include "math/elementary.h"
 #include "math/simd.h"
 
 #include <math.h>
 #include <string.h>
 
-uint32_t ran_wide_bucket(const uint32_t *ids, size_t n, size_t buckets)
+uint32_t ran_linear_model_bucket(const uint32_t *ids, size_t n, size_t buckets)
 {
         uint64_t hash = 0;
 
         for (size_t i = 0; i < n; i++)
-                hash = ran_wide_extend(hash, ids[i]);
-        return ran_wide_bucket_of(hash, buckets);
+                hash = ran_linear_model_extend(hash, ids[i]);
+        return ran_linear_model_bucket_of(hash, buckets);
 }
 
 /* A quarter, rounded up. */
@@ -21,7 +21,7 @@ static size_t affix_buckets(const struct ran_config *c)
         return (c->wide + 3) / 4;
 }
 
-size_t ran_wide_runs(const struct ran_config *c)
+size_t ran_linear_model_runs(const struct ran_config *c)
 {
         return c->affixes ? c->wide - affix_buckets(c) : c->wide;
 }
@@ -56,8 +56,8 @@ static uint32_t affix_of(bool last, const char *from, const char *end, const str
         uint64_t hash = UINT64_C(0x5370656c6c696e67) + last;
 
         for (; from < end; from++)
-                hash = ran_wide_extend(hash, (unsigned char)*from);
-        return (uint32_t)(c->wide - buckets) + ran_wide_bucket_of(hash, buckets);
+                hash = ran_linear_model_extend(hash, (unsigned char)*from);
+        return (uint32_t)(c->wide - buckets) + ran_linear_model_bucket_of(hash, buckets);
 }
 
 static void describe(uint32_t *to, const char *piece, size_t n, const struct ran_config *c)
@@ -70,8 +70,8 @@ static void describe(uint32_t *to, const char *piece, size_t n, const struct ran
         }
 }
 
-uint32_t *ran_wide_pieces(const struct ran_tokenizer *t, const struct ran_config *c,
-                          struct ran_error *err)
+uint32_t *ran_linear_model_pieces(const struct ran_tokenizer *t, const struct ran_config *c,
+                                  struct ran_error *err)
 {
         static const char goes_on[] = "##"; /* as pieces of words begin that are not the first */
         size_t V = ran_tokenizer_size(t), all, mark = strlen(goes_on);
@@ -102,12 +102,12 @@ uint32_t *ran_wide_pieces(const struct ran_tokenizer *t, const struct ran_config
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-bool ran_wide_wants_pieces(const struct ran_config *c)
+bool ran_linear_model_wants_pieces(const struct ran_config *c)
 {
-        return ran_is_wide_by_documents(c) && c->affixes;
+        return ran_has_linear_model(c) && c->affixes;
 }
 
-size_t ran_wide_features(const struct ran_config *c)
+size_t ran_linear_model_features(const struct ran_config *c)
 {
         return c->ngrams + (c->affixes ? RAN_AFFIXES : 0);
 }
@@ -145,19 +145,20 @@ static uint32_t affix(const uint32_t *pieces, const uint32_t *ids, size_t L, siz
         return there ? pieces[(size_t)ids[t] * RAN_PIECE + i] : RAN_NO_AFFIX;
 }
 
-size_t ran_wide_list(struct ran_posting *to, struct ran_posting *spare, const struct ran_config *c,
-                     const uint32_t *pieces, const uint32_t *ids, size_t L)
+size_t ran_linear_model_list(struct ran_posting *to, struct ran_posting *spare,
+                             const struct ran_config *c, const uint32_t *pieces,
+                             const uint32_t *ids, size_t L)
 {
         struct ran_posting *sorted;
-        size_t buckets = ran_wide_runs(c), runs = 0, n = 0;
+        size_t buckets = ran_linear_model_runs(c), runs = 0, n = 0;
 
         for (size_t t = 0; t < L; t++) {
                 size_t most = longest_run(c, pieces, ids, L, t);
                 uint64_t hash = 0;
 
                 for (size_t i = 0; i < most; i++) {
-                        hash = ran_wide_extend(hash, ids[t + i]);
-                        to[runs++].id = ran_wide_bucket_of(hash, buckets);
+                        hash = ran_linear_model_extend(hash, ids[t + i]);
+                        to[runs++].id = ran_linear_model_bucket_of(hash, buckets);
                 }
                 for (size_t i = 0; i < RAN_AFFIXES && pieces != NULL; i++) {
                         uint32_t bucket = affix(pieces, ids, L, t, i);
@@ -177,7 +178,7 @@ size_t ran_wide_list(struct ran_posting *to, struct ran_posting *spare, const st
         return n;
 }
 
-float ran_wide_idf(double having, double documents)
+float ran_linear_model_idf(double having, double documents)
 {
         return having < 2 ? 0.0f : (float)(1 + ran_log((1 + documents) / (1 + having)));
 }
@@ -218,38 +219,41 @@ static size_t weigh(struct ran_gram *gram, const struct ran_posting *list, size_
         return grams;
 }
 
-size_t ran_wide_read(struct ran_gram *gram, struct ran_posting *place, struct ran_posting *spare,
-                     const struct ran_config *c, const uint32_t *pieces, const float *idf,
-                     const uint32_t *ids, size_t L)
+size_t ran_linear_model_read(struct ran_gram *gram, struct ran_posting *place,
+                             struct ran_posting *spare, const struct ran_config *c,
+                             const uint32_t *pieces, const float *idf, const uint32_t *ids,
+                             size_t L)
 {
-        size_t n = ran_wide_list(place, spare, c, pieces, ids, L);
+        size_t n = ran_linear_model_list(place, spare, c, pieces, ids, L);
 
-        return weigh(gram, place, n, idf, ran_wide_runs(c));
+        return weigh(gram, place, n, idf, ran_linear_model_runs(c));
 }
 
 static void read_document(struct ran_workspace *w, const struct ran_params *p, size_t b)
 {
         const struct ran_packed *rows = w->rows;
         struct ran_head *h = &w->head;
-        size_t from = rows->doc[b], at = from * ran_wide_features(w->c);
+        size_t from = rows->doc[b], at = from * ran_linear_model_features(w->c);
 
-        h->grams[b] = ran_wide_read(h->gram + at, h->gram_posting, h->gram_spare, w->c, p->pieces,
-                                    p->idf, rows->ids + from, rows->doc[b + 1] - from);
+        h->grams[b] =
+                ran_linear_model_read(h->gram + at, h->gram_posting, h->gram_spare, w->c, p->pieces,
+                                      p->idf, rows->ids + from, rows->doc[b + 1] - from);
 }
 
-void ran_wide(struct ran_workspace *w, const struct ran_params *p, size_t C)
+void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, size_t C)
 {
         struct ran_head *h = &w->head;
 
         memset(h->wide, 0, w->rows->B * C * sizeof *h->wide);
         for (size_t b = 0; b < w->rows->B; b++) {
-                const struct ran_gram *gram = h->gram + w->rows->doc[b] * ran_wide_features(w->c);
+                const struct ran_gram *gram =
+                        h->gram + w->rows->doc[b] * ran_linear_model_features(w->c);
                 float *wide = h->wide + b * C;
 
                 read_document(w, p, b);
                 for (size_t i = 0; i < h->grams[b]; i++)
                         ran_simd->axpy(wide, gram[i].x, p->wide + gram[i].bucket * C, C);
-                ran_simd->axpy(h->logits + b * C, w->wide_share, wide, C);
+                ran_simd->axpy(h->logits + b * C, w->linear_weight, wide, C);
                 ran_simd->add(h->logits + b * C, p->head.wide_b, C);
                 ran_simd->add(wide, p->head.wide_b, C);
         }
@@ -290,20 +294,20 @@ static double worth_of(const struct worth *k, uint32_t bucket)
                (double)gram->times;
 }
 
-void ran_wide_explain(const struct ran_workspace *w, const struct ran_params *p, size_t C,
-                      const float *weight, double share, double *value)
+void ran_linear_model_explain(const struct ran_workspace *w, const struct ran_params *p, size_t C,
+                              const float *weight, double share, double *value)
 {
         const struct worth k = {&w->head, p, weight, C};
         const struct ran_config *c = w->c;
         const uint32_t *ids = w->rows->ids;
-        size_t L = w->rows->L, runs = ran_wide_runs(c);
+        size_t L = w->rows->L, runs = ran_linear_model_runs(c);
 
         for (size_t t = 0; t < L; t++) {
                 size_t most = longest_run(c, p->pieces, ids, L, t);
 
                 for (size_t n = 1; n <= most; n++) {
-                        double part =
-                                share / (double)n * worth_of(&k, ran_wide_bucket(ids + t, n, runs));
+                        double part = share / (double)n *
+                                      worth_of(&k, ran_linear_model_bucket(ids + t, n, runs));
 
                         for (size_t i = t; i < t + n; i++)
                                 value[i] += part;
