@@ -117,8 +117,8 @@ int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, size
         if (d->L == 0 || sources > d->L)
                 return ran_fail(err, RAN_EINVAL, "a document of %zu tokens, %zu of them source",
                                 d->L, sources);
-        if (ran_check_document(e->m, d, err) != RAN_OK ||
-            (words && ran_check_places(d, err) != RAN_OK))
+        if (ran_model_check_document(e->m, d, err) != RAN_OK ||
+            (words && ran_model_check_positions(d, err) != RAN_OK))
                 return RAN_EINVAL;
         if (ran_packed_add(&e->rows, c, d->ids, d->L, 0, err) != RAN_OK ||
             (c->spelling > 0 && ran_packed_spell(&e->rows, d->spelling, err) != RAN_OK) ||

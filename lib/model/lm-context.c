@@ -71,7 +71,7 @@ static int check_gold(const struct ran_model *m, const uint32_t *gold, size_t n,
                       struct ran_error *err)
 {
         for (size_t i = 0; gold != NULL && i < n; i++)
-                if (gold[i] != RAN_NO_ID && ran_check_ids(m, gold + i, 1, err) != RAN_OK)
+                if (gold[i] != RAN_NO_ID && ran_model_check_ids(m, gold + i, 1, err) != RAN_OK)
                         return RAN_EINVAL;
         return RAN_OK;
 }
@@ -90,17 +90,17 @@ static int check_wanted(const struct ran_model *m, const struct ran_lm_out *out,
 static int check_given(const struct ran_model *m, const float *nll, const float *logits, size_t n,
                        struct ran_error *err)
 {
-        int rc = nll != NULL ? ran_check_result(nll, n, err) : RAN_OK;
+        int rc = nll != NULL ? ran_score_check_result(nll, n, err) : RAN_OK;
 
-        return rc == RAN_OK && logits != NULL ? ran_check_scores(logits, n * m->V, err) : rc;
+        return rc == RAN_OK && logits != NULL ? ran_score_check_scores(logits, n * m->V, err) : rc;
 }
 
 int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_lm_context *past,
                 const uint32_t *ids, size_t n, size_t sources, const struct ran_lm_out *out,
                 struct ran_error *err)
 {
-        if (ran_check_task(m, s, RAN_TASK_LM, err) != RAN_OK ||
-            ran_check_ids(m, ids, n, err) != RAN_OK || check_wanted(m, out, n, err) != RAN_OK)
+        if (ran_model_check_task(m, s, RAN_TASK_LM, err) != RAN_OK ||
+            ran_model_check_ids(m, ids, n, err) != RAN_OK || check_wanted(m, out, n, err) != RAN_OK)
                 return RAN_EINVAL;
         if (past != NULL && past->m != m)
                 return ran_fail(err, RAN_EINVAL, "what was read before is another model's");
@@ -111,15 +111,16 @@ int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_lm_co
         int rc = ran_score_lm(s, past != NULL ? &past->recurrent : NULL, ids, n, sources, out, err);
         if (rc == RAN_OK)
                 rc = check_given(m, out->nll, out->logits, n - out->skip, err);
-        return rc == RAN_OK && out->last != NULL ? ran_check_scores(out->last, m->V, err) : rc;
+        return rc == RAN_OK && out->last != NULL ? ran_score_check_scores(out->last, m->V, err)
+                                                 : rc;
 }
 
 static int check_masked(const struct ran_model *m, const struct ran_state *s, const uint32_t *ids,
                         size_t L, const uint32_t *places, size_t n, const uint32_t *gold,
                         struct ran_error *err)
 {
-        if (ran_check_task(m, s, RAN_TASK_MLM, err) != RAN_OK ||
-            ran_check_ids(m, ids, L, err) != RAN_OK || check_gold(m, gold, n, err) != RAN_OK)
+        if (ran_model_check_task(m, s, RAN_TASK_MLM, err) != RAN_OK ||
+            ran_model_check_ids(m, ids, L, err) != RAN_OK || check_gold(m, gold, n, err) != RAN_OK)
                 return RAN_EINVAL;
         for (size_t i = 0; i < n; i++)
                 if (places[i] >= L || (i > 0 && places[i] <= places[i - 1]))
@@ -148,7 +149,7 @@ struct checked {
 static int take_checked(void *arg, size_t i, const float *logits, struct ran_error *err)
 {
         const struct checked *k = arg;
-        int rc = ran_check_scores(logits, k->m->V, err);
+        int rc = ran_score_check_scores(logits, k->m->V, err);
 
         return rc == RAN_OK ? k->take(k->arg, i, logits, err) : rc;
 }
@@ -348,7 +349,7 @@ static int join(const struct ran_lm_context *p, const float *halves, uint32_t *i
                         return ran_fail(err, RAN_EFORMAT, "a token in it is no token");
                 *id = *id << 16 | (uint32_t)halves[i];
         }
-        return ran_check_ids(p->m, id, 1, err);
+        return ran_model_check_ids(p->m, id, 1, err);
 }
 
 static int parse(struct ran_lm_context *p, const struct ran_tensors *t, struct ran_error *err)

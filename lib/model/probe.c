@@ -159,7 +159,8 @@ int ran_probe(const struct ran_model *m, struct ran_state *s, const struct ran_d
         struct ran_probes watch = {look, n};
         struct ran_probe_shape shape;
 
-        if (ran_check_state(m, s, err) != RAN_OK || ran_check_document(m, d, err) != RAN_OK)
+        if (ran_model_check_state(m, s, err) != RAN_OK ||
+            ran_model_check_document(m, d, err) != RAN_OK)
                 return RAN_EINVAL;
         if (d->L == 0 || sources > d->L)
                 return ran_fail(err, RAN_EINVAL, "a document of %zu tokens, of them %zu source",

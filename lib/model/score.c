@@ -26,8 +26,8 @@ struct ran_state {
         size_t chain_cap, marginals_cap, logits_cap;
 };
 
-struct ran_state *ran_scorer_new(const struct ran_config *c, const struct ran_params *p, size_t C,
-                                 struct ran_pool *pool, struct ran_error *err)
+struct ran_state *ran_score_state_new(const struct ran_config *c, const struct ran_params *p,
+                                      size_t C, struct ran_pool *pool, struct ran_error *err)
 {
         struct ran_state *s = ran_alloc(1, sizeof *s, err);
 
@@ -49,7 +49,7 @@ struct ran_state *ran_scorer_new(const struct ran_config *c, const struct ran_pa
 struct ran_state *ran_state_new(const struct ran_model *m, struct ran_pool *pool,
                                 struct ran_error *err)
 {
-        return ran_scorer_new(&m->config, &m->params, m->C, pool, err);
+        return ran_score_state_new(&m->config, &m->params, m->C, pool, err);
 }
 
 void ran_state_free(struct ran_state *s)
@@ -176,7 +176,7 @@ int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ra
         if (ran_has_linear_words(s->work.c))
                 ran_linear_words_add(s->work.head.logits, s->bucket, s->p, s->work.c, d, s->C);
         *out = (struct ran_tag_scratch){
-                ran_chain_of(s->p), s->work.head.logits, d->begins, s->C, chain, marginals};
+                ran_crf_of_params(s->p), s->work.head.logits, d->begins, s->C, chain, marginals};
         return RAN_OK;
 }
 
@@ -277,7 +277,7 @@ static int no_number(struct ran_error *err)
                         "of use");
 }
 
-int ran_check_result(const float *x, size_t n, struct ran_error *err)
+int ran_score_check_result(const float *x, size_t n, struct ran_error *err)
 {
         for (size_t i = 0; i < n; i++)
                 if (!isfinite(x[i]))
@@ -285,7 +285,7 @@ int ran_check_result(const float *x, size_t n, struct ran_error *err)
         return RAN_OK;
 }
 
-int ran_check_scores(const float *x, size_t n, struct ran_error *err)
+int ran_score_check_scores(const float *x, size_t n, struct ran_error *err)
 {
         for (size_t i = 0; i < n; i++)
                 if (!(x[i] < INFINITY))
@@ -293,20 +293,21 @@ int ran_check_scores(const float *x, size_t n, struct ran_error *err)
         return RAN_OK;
 }
 
-int ran_check_logits(const struct ran_state *s, size_t n, struct ran_error *err)
+int ran_score_check_logits(const struct ran_state *s, size_t n, struct ran_error *err)
 {
-        return ran_check_result(s->work.head.logits, n, err);
+        return ran_score_check_result(s->work.head.logits, n, err);
 }
 
-int ran_check_state(const struct ran_model *m, const struct ran_state *s, struct ran_error *err)
+int ran_model_check_state(const struct ran_model *m, const struct ran_state *s,
+                          struct ran_error *err)
 {
         return s->p == &m->params
                        ? RAN_OK
                        : ran_fail(err, RAN_EINVAL, "the state was made for another model");
 }
 
-int ran_check_task(const struct ran_model *m, const struct ran_state *s, int task,
-                   struct ran_error *err)
+int ran_model_check_task(const struct ran_model *m, const struct ran_state *s, int task,
+                         struct ran_error *err)
 {
         static const char *const what[] = {"a classifier", "a tagger", "a language model (lm)",
                                            "a masked language model (mlm)"};
@@ -314,10 +315,11 @@ int ran_check_task(const struct ran_model *m, const struct ran_state *s, int tas
         if (m->config.task != task)
                 return ran_fail(err, RAN_EINVAL, "the model is %s, not %s", what[m->config.task],
                                 what[task]);
-        return ran_check_state(m, s, err);
+        return ran_model_check_state(m, s, err);
 }
 
-int ran_check_ids(const struct ran_model *m, const uint32_t *ids, size_t L, struct ran_error *err)
+int ran_model_check_ids(const struct ran_model *m, const uint32_t *ids, size_t L,
+                        struct ran_error *err)
 {
         for (size_t t = 0; t < L; t++)
                 if (ids[t] >= m->V)
@@ -327,8 +329,8 @@ int ran_check_ids(const struct ran_model *m, const uint32_t *ids, size_t L, stru
         return RAN_OK;
 }
 
-int ran_check_document(const struct ran_model *m, const struct ran_document *d,
-                       struct ran_error *err)
+int ran_model_check_document(const struct ran_model *m, const struct ran_document *d,
+                             struct ran_error *err)
 {
         size_t features = m->config.spelling > 0 && d->spelling != NULL ? RAN_SPELLING : 0;
 
@@ -340,10 +342,10 @@ int ran_check_document(const struct ran_model *m, const struct ran_document *d,
                 if (d->spelling[i] >= m->config.spelling)
                         return ran_fail(err, RAN_EINVAL, "there is no bucket %u of spelling",
                                         (unsigned)d->spelling[i]);
-        return ran_check_ids(m, d->ids, d->L, err);
+        return ran_model_check_ids(m, d->ids, d->L, err);
 }
 
-int ran_check_places(const struct ran_document *d, struct ran_error *err)
+int ran_model_check_positions(const struct ran_document *d, struct ran_error *err)
 {
         for (size_t i = 0; i < d->words; i++)
                 if (d->places[i] >= d->L || (i > 0 && d->places[i] < d->places[i - 1]))
@@ -357,11 +359,11 @@ int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ra
         struct ran_document whole = *d;
 
         whole.words = 0;
-        if (ran_check_task(m, s, RAN_TASK_CLASSIFY, err) != RAN_OK ||
-            ran_check_document(m, d, err) != RAN_OK)
+        if (ran_model_check_task(m, s, RAN_TASK_CLASSIFY, err) != RAN_OK ||
+            ran_model_check_document(m, d, err) != RAN_OK)
                 return RAN_EINVAL;
         int rc = ran_score(s, &whole, logits, embedding, err);
-        return rc == RAN_OK ? ran_check_logits(s, m->C, err) : rc;
+        return rc == RAN_OK ? ran_score_check_logits(s, m->C, err) : rc;
 }
 
 size_t ran_most_probable(const float *p, size_t C)

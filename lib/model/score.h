@@ -7,8 +7,8 @@
 #include "model/params.h"
 
 /* As ran_state_new; config and params must outlive the state. */
-struct ran_state *ran_scorer_new(const struct ran_config *c, const struct ran_params *p, size_t C,
-                                 struct ran_pool *pool, struct ran_error *err);
+struct ran_state *ran_score_state_new(const struct ran_config *c, const struct ran_params *p,
+                                      size_t C, struct ran_pool *pool, struct ran_error *err);
 /* As ran_classify. */
 int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, float *embedding,
               struct ran_error *err);
@@ -40,11 +40,11 @@ int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ra
 
 /* RAN_EFORMAT when one of n results of a model is no number: its weights are none, or so large that
  * they might as well be. */
-int ran_check_result(const float *x, size_t n, struct ran_error *err);
+int ran_score_check_result(const float *x, size_t n, struct ran_error *err);
 /* The same of log-probabilities, which may be -INFINITY. */
-int ran_check_scores(const float *x, size_t n, struct ran_error *err);
+int ran_score_check_scores(const float *x, size_t n, struct ran_error *err);
 /* The same of the logits of the last document that was scored. */
-int ran_check_logits(const struct ran_state *s, size_t n, struct ran_error *err);
+int ran_score_check_logits(const struct ran_state *s, size_t n, struct ran_error *err);
 
 /* As ran_lm_read and ran_lm_fill. carry: what the document goes on from, or NULL. */
 int ran_score_lm(struct ran_state *s, struct ran_recurrent_state *recurrent, const uint32_t *ids,

@@ -11,7 +11,7 @@
 #include "model/sparse.h"
 #include "math/gemm.h"
 #include "math/simd.h"
-#include "model/lines.h"
+#include "model/sparse-lines.h"
 
 #include <float.h>
 #include <math.h>
@@ -29,7 +29,7 @@ enum {
  */
 struct block {
         const struct ran_sparse *s;
-        struct ran_centres c;
+        struct ran_sparse_centres c;
         const float *x, *y, *u, *w;   /* (L, d) */
         const float *log_sum, *delta; /* by query */
         /* Scratch. */
@@ -177,8 +177,9 @@ static size_t stripe_of_diagonals(const struct block *b)
 
 /* acc += the rows of x that go with each centre, weighted by the lines of p; as many lines at once
  * as have the same centres. */
-static void weighted_sum_lines(float *acc, size_t d, const float *p, const struct ran_line *line,
-                               size_t lines, size_t first, const float *x)
+static void weighted_sum_lines(float *acc, size_t d, const float *p,
+                               const struct ran_sparse_line *line, size_t lines, size_t first,
+                               const float *x)
 {
         for (size_t k = 0, same; k < lines; k += same, p += same * STRIPE) {
                 size_t from = line[k].from, to = line[k].to;
@@ -196,7 +197,7 @@ static void weighted_sum_lines(float *acc, size_t d, const float *p, const struc
 /* ---- forward -------------------------------------------------------------------------------- */
 
 /* The softmax of the n centres from `first` on goes on by `lines` lines. */
-static void go_on(struct block *b, const struct ran_line *line, size_t lines, size_t first,
+static void go_on(struct block *b, const struct ran_sparse_line *line, size_t lines, size_t first,
                   size_t n)
 {
         size_t d = b->s->d;
@@ -227,7 +228,7 @@ static void go_on(struct block *b, const struct ran_line *line, size_t lines, si
 }
 
 /* The similarities of a diagonal. */
-static void score_diagonal(struct block *b, float *score, const struct ran_line *l)
+static void score_diagonal(struct block *b, float *score, const struct ran_sparse_line *l)
 {
         const struct ran_sparse *s = b->s;
         size_t n = l->to - l->from, d = s->d;
@@ -240,24 +241,25 @@ static void score_diagonal(struct block *b, float *score, const struct ran_line 
 }
 
 /* Calls fn with each stripe of all diagonals, some of them at a time. */
-static void each_diagonal(struct block *b, void (*fn)(struct block *b, const struct ran_line *line,
-                                                      size_t lines, size_t first, size_t n))
+static void each_diagonal(struct block *b,
+                          void (*fn)(struct block *b, const struct ran_sparse_line *line,
+                                     size_t lines, size_t first, size_t n))
 {
-        struct ran_line line[DIAGONALS], part[DIAGONALS];
+        struct ran_sparse_line line[DIAGONALS], part[DIAGONALS];
         size_t pos = 0, lines, stripe = stripe_of_diagonals(b);
 
-        while ((lines = ran_lines_diagonals(line, &b->c, has_bands(b), &pos, DIAGONALS)) > 0)
+        while ((lines = ran_sparse_lines_diagonals(line, &b->c, has_bands(b), &pos, DIAGONALS)) > 0)
                 for (size_t first = 0; first < b->c.n; first += stripe) {
                         size_t n = least(stripe, b->c.n - first);
-                        size_t parts = ran_lines_cut(part, line, lines, first, n);
+                        size_t parts = ran_sparse_lines_cut(part, line, lines, first, n);
 
                         if (parts > 0)
                                 fn(b, part, parts, first, n);
                 }
 }
 
-static void read_diagonals(struct block *b, const struct ran_line *line, size_t lines, size_t first,
-                           size_t n)
+static void read_diagonals(struct block *b, const struct ran_sparse_line *line, size_t lines,
+                           size_t first, size_t n)
 {
         for (size_t k = 0; k < lines; k++)
                 score_diagonal(b, b->score + k * STRIPE + line[k].from - first, &line[k]);
@@ -289,8 +291,8 @@ static void score_tile(struct block *b, size_t t, size_t lines, size_t first, si
 }
 
 /* What lies outside the lines is hidden. */
-static void clear_outside(float *score, const struct ran_line *line, size_t lines, size_t first,
-                          size_t n)
+static void clear_outside(float *score, const struct ran_sparse_line *line, size_t lines,
+                          size_t first, size_t n)
 {
         for (size_t k = 0; k < lines; k++, score += STRIPE) {
                 size_t from = line[k].from - first, to = line[k].to - first;
@@ -314,7 +316,7 @@ static void each_tile(struct block *b,
                 n = least(stripe_of_tiles(b), b->c.n - first);
                 size_t t, end;
 
-                ran_lines_run(&b->c, first, n, &t, &end);
+                ran_sparse_lines_run(&b->c, first, n, &t, &end);
                 for (; t < end; t += LINES)
                         fn(b, t, least(LINES, end - t), first, n);
         }
@@ -323,10 +325,10 @@ static void each_tile(struct block *b,
 static void read_tile(struct block *b, size_t t, size_t lines, size_t first, size_t n)
 {
         size_t d = b->s->d;
-        struct ran_line line[LINES];
+        struct ran_sparse_line line[LINES];
 
         score_tile(b, t, lines, first, n);
-        ran_lines_bands(line, &b->c, t, lines, first, n);
+        ran_sparse_lines_bands(line, &b->c, t, lines, first, n);
         go_on(b, line, lines, first, n);
         clear_outside(b->score, line, lines, first, n);
         ran_gemm(b->acc + first * d, d, b->score, 1, STRIPE, b->w + t * d, d, 1, n, d, lines, true);
@@ -418,7 +420,8 @@ static void online_softmax_bwd(struct block *b, float *score, float *dscore, siz
 }
 
 /* Score and dscore of a diagonal, from their first centre on. */
-static void diagonal_bwd(struct block *b, const struct ran_line *l, float *score, float *dscore)
+static void diagonal_bwd(struct block *b, const struct ran_sparse_line *l, float *score,
+                         float *dscore)
 {
         const struct ran_sparse *s = b->s;
         size_t n = l->to - l->from, d = s->d;
@@ -432,15 +435,15 @@ static void diagonal_bwd(struct block *b, const struct ran_line *l, float *score
         bend_bwd(s, dscore, b->self + l->from, b->raw, b->length + l->from, b->other, n);
 }
 
-static void diagonals_bwd(struct block *b, const struct ran_line *line, size_t lines, size_t first,
-                          size_t n)
+static void diagonals_bwd(struct block *b, const struct ran_sparse_line *line, size_t lines,
+                          size_t first, size_t n)
 {
         const size_t d = b->s->d;
         const int how = how_of(b->s);
 
         (void)n;
         for (size_t k = 0; k < lines; k++) {
-                struct ran_line l = line[k];
+                struct ran_sparse_line l = line[k];
                 size_t in = k * STRIPE + l.from - first;
 
                 diagonal_bwd(b, &l, b->score + in, b->dscore + in);
@@ -459,10 +462,10 @@ static void tile_bwd(struct block *b, size_t t, size_t lines, size_t first, size
 {
         const struct ran_sparse *s = b->s;
         size_t d = s->d;
-        struct ran_line line[LINES];
+        struct ran_sparse_line line[LINES];
 
         score_tile(b, t, lines, first, n);
-        ran_lines_bands(line, &b->c, t, lines, first, n);
+        ran_sparse_lines_bands(line, &b->c, t, lines, first, n);
         if (keeps_raw(s))
                 memcpy(b->raw, b->score, LINES * STRIPE * sizeof *b->raw);
         ran_gemm(b->dscore, STRIPE, b->w + t * d, d, 1, b->u + (b->c.from + first) * d, 1, d, lines,

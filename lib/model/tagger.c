@@ -39,12 +39,12 @@ void ran_tag_rules_release(struct ran_tag_rules *r)
         *r = (struct ran_tag_rules){0};
 }
 
-struct ran_crf ran_chain_of(const struct ran_params *p)
+struct ran_crf ran_crf_of_params(const struct ran_params *p)
 {
         return (struct ran_crf){p->head.crf_start, p->head.crf_end, p->head.crf_transition};
 }
 
-size_t ran_sentence_end(const bool *begins, size_t from, size_t n)
+size_t ran_tag_sentence_end(const bool *begins, size_t from, size_t n)
 {
         size_t end = from + 1;
 
@@ -59,7 +59,7 @@ void ran_tag_decode(const struct ran_tag_scratch *k, const struct ran_tag_rules 
         const struct ran_crf_rules allowed = {rules->start, rules->open, rules->type};
 
         for (size_t from = 0, end; from < n; from = end) {
-                end = ran_sentence_end(k->begins, from, n);
+                end = ran_tag_sentence_end(k->begins, from, n);
                 ran_crf_decode(tags + from, k->logits + from * k->C, &k->crf,
                                rules->start != NULL ? &allowed : NULL, end - from, k->C, k->chain);
         }
@@ -68,7 +68,7 @@ void ran_tag_decode(const struct ran_tag_scratch *k, const struct ran_tag_rules 
 void ran_tag_marginals(const struct ran_tag_scratch *k, size_t n)
 {
         for (size_t from = 0, end; from < n; from = end) {
-                end = ran_sentence_end(k->begins, from, n);
+                end = ran_tag_sentence_end(k->begins, from, n);
                 ran_crf_marginals(k->marginals + from * k->C, k->logits + from * k->C, &k->crf,
                                   end - from, k->C, k->chain);
         }
@@ -98,13 +98,14 @@ int ran_score_tags(struct ran_state *s, const struct ran_tag_rules *rules,
 int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
             uint32_t *tags, float *score, float *logits, struct ran_error *err)
 {
-        if (ran_check_task(m, s, RAN_TASK_TAG, err) != RAN_OK ||
-            ran_check_document(m, d, err) != RAN_OK || ran_check_places(d, err) != RAN_OK)
+        if (ran_model_check_task(m, s, RAN_TASK_TAG, err) != RAN_OK ||
+            ran_model_check_document(m, d, err) != RAN_OK ||
+            ran_model_check_positions(d, err) != RAN_OK)
                 return RAN_EINVAL;
         int rc = ran_score_tags(s, &m->rules, d, tags, score, logits, err);
         if (rc == RAN_OK)
-                rc = ran_check_logits(s, d->words * m->C, err);
+                rc = ran_score_check_logits(s, d->words * m->C, err);
         if (rc == RAN_OK && score != NULL) /* which depends on the chain of tags, too */
-                rc = ran_check_result(score, d->words, err);
+                rc = ran_score_check_result(score, d->words, err);
         return rc;
 }

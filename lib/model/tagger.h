@@ -22,10 +22,10 @@ void ran_tag_decode(const struct ran_tag_scratch *k, const struct ran_tag_rules 
                     uint32_t *tags);
 void ran_tag_marginals(const struct ran_tag_scratch *k, size_t n);
 /* The word behind the sentence that word `from` begins; begins: see struct ran_document. */
-size_t ran_sentence_end(const bool *begins, size_t from, size_t n);
+size_t ran_tag_sentence_end(const bool *begins, size_t from, size_t n);
 
 /* The chain of a tagger's parameters. */
-struct ran_crf ran_chain_of(const struct ran_params *p);
+struct ran_crf ran_crf_of_params(const struct ran_params *p);
 
 /* As ran_tag, under weights that need not come from a file. */
 int ran_score_tags(struct ran_state *s, const struct ran_tag_rules *rules,

@@ -104,7 +104,7 @@ static int check_documents(const struct ran_dataset *d, const struct ran_config 
                 if (doc.L == 0)
                         rc = ran_fail(err, RAN_EINVAL, "a document without tokens");
                 if (rc == RAN_OK)
-                        rc = ran_check_places(&doc, err);
+                        rc = ran_model_check_positions(&doc, err);
                 if (rc == RAN_OK && !ran_is_tied(c))
                         rc = check_labels(d, b, c, C, unknown, err);
         }
@@ -380,13 +380,13 @@ static double chain_loss(struct ran_batcher *k, struct ran_trainee *t, size_t at
                          const float *logits, float *dlogits, double weight, struct ran_grad *g)
 {
         const struct ran_dataset *d = k->data;
-        const struct ran_crf chain = ran_chain_of(k->p);
+        const struct ran_crf chain = ran_crf_of_params(k->p);
         const struct ran_crf_grad d_chain = {g->p.head.crf_start, g->p.head.crf_end,
                                              g->p.head.crf_transition};
         double loss = 0;
 
         for (size_t from = 0, end; from < n; from = end) {
-                end = ran_sentence_end(d->begins + at, from, n);
+                end = ran_tag_sentence_end(d->begins + at, from, n);
                 loss += ran_crf_loss(dlogits + from * k->C, &d_chain, logits + from * k->C, &chain,
                                      d->labels + at + from, end - from, k->C, weight, t->chain);
         }

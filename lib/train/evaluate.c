@@ -34,7 +34,7 @@ static void sweep_lane(void *arg, size_t lane)
 {
         struct sweep *k = arg;
         struct ran_error err = {0};
-        struct ran_state *s = ran_scorer_new(k->c, k->p, k->C, k->pool, &err);
+        struct ran_state *s = ran_score_state_new(k->c, k->p, k->C, k->pool, &err);
         size_t b;
 
         (void)lane;

@@ -196,7 +196,7 @@ static int blend_words(struct ran_trainer *t, float *deep, const float *wide, fl
                        struct ran_crf *crf, struct ran_error *err)
 {
         const struct ran_dataset *dev = t->job->dev;
-        const struct ran_tag_path u = {deep, ran_chain_of(&t->p)},
+        const struct ran_tag_path u = {deep, ran_crf_of_params(&t->p)},
                                   v = {wide, ran_chain_at(t->chain, t->C)};
         int rc = ran_blend_fit_words(&t->blend, t->usual, dev, &u, &v, err);
 
@@ -210,7 +210,7 @@ static int blend_words(struct ran_trainer *t, float *deep, const float *wide, fl
 static int judge_tags(struct ran_trainer *t, struct ran_rates *r, struct ran_error *err)
 {
         const struct ran_dataset *dev = t->job->dev;
-        struct ran_crf crf = ran_chain_of(&t->p);
+        struct ran_crf crf = ran_crf_of_params(&t->p);
         size_t n;
 
         if (__builtin_mul_overflow(dev->label_first[dev->B], t->C, &n))

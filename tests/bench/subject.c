@@ -375,7 +375,7 @@ static void score(struct subject *s, struct order *o)
                              .loss_cap = ran_alloc(o->threads, sizeof *k.loss_cap, &err)};
         bench_check(k.state && k.reader && k.loss && k.loss_cap ? RAN_OK : RAN_ENOMEM, &err);
         for (size_t i = 0; i < o->threads; i++) {
-                k.state[i] = ran_scorer_new(&s->c, &p, s->outputs, s->pool, &err);
+                k.state[i] = ran_score_state_new(&s->c, &p, s->outputs, s->pool, &err);
                 bench_check(k.state[i] != NULL ? RAN_OK : RAN_ENOMEM, &err);
         }
         runs_begin(&runs, o->seconds, o->threads, &o->speed);

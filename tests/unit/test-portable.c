@@ -46,7 +46,7 @@ static void check_logits(struct ran_config c, const char *want)
 
         c.dim = 96, c.heads = 4, c.head_dim = 16;
         toy_init(&t, &c, 41, 0.1);
-        state = ran_scorer_new(&t.c, &t.p, TOY_C, NULL, &err);
+        state = ran_score_state_new(&t.c, &t.p, TOY_C, NULL, &err);
         for (size_t b = 0; b < DOCUMENTS; b++) {
                 toy_add(&t, &rows, &dice, lengths[b], b);
                 const struct ran_document d = toy_document(&rows, b);

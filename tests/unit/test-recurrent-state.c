@@ -37,7 +37,7 @@ static void read_in_pieces(const struct toy *t, struct dice *dice, const uint32_
                            size_t sources, size_t most, float *logits, float *last)
 {
         struct ran_error err = {0};
-        struct ran_state *s = ran_scorer_new(&t->c, &t->p, t->C, NULL, &err);
+        struct ran_state *s = ran_score_state_new(&t->c, &t->p, t->C, NULL, &err);
         struct ran_recurrent_state recurrent;
 
         CHECK_OK(ran_recurrent_state_init(&recurrent, &t->c, &err), err);
@@ -76,7 +76,7 @@ TEST(reading_in_pieces_equals_reading_at_once)
 
                 toy_init(&t, &c, i, 0.3);
                 random_ids(&dice, ids, L);
-                s = ran_scorer_new(&t.c, &t.p, t.C, NULL, &err);
+                s = ran_score_state_new(&t.c, &t.p, t.C, NULL, &err);
                 CHECK_OK(ran_score_lm(s, NULL, ids, L, sources, &out, &err), err);
                 read_in_pieces(&t, &dice, ids, L, sources, dice_size(&dice, 1, 20), pieces, last);
                 for (size_t j = 0; j < L * t.V; j++)

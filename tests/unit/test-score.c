@@ -22,12 +22,12 @@ static void check_alone(size_t threads, struct ran_config c)
         struct toy t;
 
         toy_init(&t, &c, 8, 0.3);
-        used = ran_scorer_new(&t.c, &t.p, TOY_C, pool, &err);
+        used = ran_score_state_new(&t.c, &t.p, TOY_C, pool, &err);
         for (size_t b = 0; b < DOCUMENTS; b++)
                 toy_add(&t, &rows, &dice, lengths[b], b);
         for (size_t b = 0; b < DOCUMENTS; b++) {
                 const struct ran_document d = toy_document(&rows, b);
-                struct ran_state *fresh = ran_scorer_new(&t.c, &t.p, TOY_C, NULL, &err);
+                struct ran_state *fresh = ran_score_state_new(&t.c, &t.p, TOY_C, NULL, &err);
                 float alone[TOY_C], after[TOY_C];
 
                 CHECK_OK(ran_score(fresh, &d, alone, NULL, &err), err);
