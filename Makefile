@@ -264,7 +264,7 @@ tsan: ## unit tests and tests of the programs that use several threads, under th
 	@share/setup build test
 	@$(tsan) unit cli cli_tests=tests/cli/threads.bats unit_tests='$(call tsan_tests,$(threaded))'
 	@$(tsan) unit unit_named=thread unit_tests='$(call tsan_tests,$(filter-out $(threaded),$(threads_named)))'
-threaded := pool batch score evaluate text-fast linear resume
+threaded := pool batch score evaluate text-fast svm resume
 threads_named = $(patsubst tests/unit/test-%.c,%,$(shell grep -l '^TEST.*thread' tests/unit/test-*.c))
 tsan_tests = $(1:%=$(BUILD)/tsan/tests/test-%)
 tsan = TSAN_OPTIONS=halt_on_error=1 $(MAKE) --no-print-directory BUILD=$(BUILD)/tsan benchmarks= kept= \

@@ -1203,7 +1203,7 @@ struct ran_train_settings {
         double dropout, embed_dropout, word_dropout, label_smoothing;
         double vectors_rms; /* root mean square that `vectors` of the job are scaled to; 0: as is */
         double init_rate;   /* share of the learning rate, for what `init` of the job brings */
-        double wide_cost;   /* of errors of the wide path, see train/linear.h; 0: chosen */
+        double wide_cost;   /* of errors of the wide path, see train/svm.h; 0: chosen */
         bool refit;         /* after the best epoch is known, learn from `held` documents, too */
         bool freeze;        /* the rows of the embedding that `vectors` or `init` bring stay */
         int schedule, metric, class_weights, wide_ratios;

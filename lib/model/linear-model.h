@@ -15,7 +15,7 @@
  * With `affixes` a word that is cut into pieces, or unknown, is in no run: it is rare, and
  * where a collection has rare words says little of where a new document has them.
  *
- * Each path learns by itself, as if the other were not there (train/linear.h); how much either
+ * Each path learns by itself, as if the other were not there (train/svm.h); how much either
  * counts in the finished model the development data say (train/blend.h).
  */
 #ifndef RAN_MODEL_LINEAR_MODEL_H

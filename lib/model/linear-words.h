@@ -3,10 +3,10 @@
  *   logits[w] += wide.bias + Σ_g wide.weight[g]
  *
  * where g are the buckets of the features of word w. While it learns, the path has scores of
- * neighbouring tags of its own (train/chain.h); in a finished model crf.* is the sum of what both
- * paths' are worth (train/blend.h). It is what a linear conditional random field does (Lafferty,
- * McCallum and Pereira 2001), which needs to see a thing once or twice where an encoder needs a
- * hundred times.
+ * neighbouring tags of its own (train/crf-train.h); in a finished model crf.* is the sum of what
+ * both paths' are worth (train/blend.h). It is what a linear conditional random field does
+ * (Lafferty, McCallum and Pereira 2001), which needs to see a thing once or twice where an encoder
+ * needs a hundred times.
  *
  * The features of a word, each of its kind and place, hashed to one of `wide` buckets:
  *

@@ -2,7 +2,7 @@
 #include "train/blend.h"
 #include "math/elementary.h"
 #include "model/tagger.h"
-#include "train/chain.h"
+#include "train/crf-train.h"
 #include "train/loss.h"
 
 #include <math.h>
@@ -265,7 +265,7 @@ struct words {
         const struct ran_dataset *d;
         const struct ran_tag_path *deep, *wide;
         float *score;          /* (words, C) of a sentence */
-        float *chain, *dchain; /* (floats) as ran_chain_floats has them; none without a chain */
+        float *chain, *dchain; /* (floats) as ran_crf_train_floats has them; none without a chain */
         size_t floats;
         double *scratch;
 };
@@ -294,7 +294,7 @@ struct ran_crf ran_blend_chain(float *to, const struct ran_blend *blend, const s
         ran_blend_add(to, blend, deep->start, wide->start, C);
         ran_blend_add(to + C, blend, deep->end, wide->end, C);
         ran_blend_add(to + 2 * C, blend, deep->transition, wide->transition, C * C);
-        return ran_chain_at(to, C);
+        return ran_crf_train_view(to, C);
 }
 
 static void add_sentence(const struct words *k, const struct ran_blend *at,
@@ -302,7 +302,8 @@ static void add_sentence(const struct words *k, const struct ran_blend *at,
 {
         size_t C = k->d->C;
         const float *u = k->deep->logits + from * C, *v = k->wide->logits + from * C;
-        const struct ran_crf_grad grad = ran_chain_grad_at(k->floats > 0 ? k->dchain : NULL, C);
+        const struct ran_crf_grad grad =
+                ran_crf_train_grad_view(k->floats > 0 ? k->dchain : NULL, C);
 
         for (size_t i = 0; i < n; i++)
                 if (k->d->labels[from + i] == RAN_LABEL_UNKNOWN)
@@ -355,7 +356,7 @@ int ran_blend_fit_words(struct ran_blend *blend, struct ran_blend usual,
                                         .differences = true}; /* those of all paths cost more */
         int rc = RAN_ENOMEM;
 
-        k.floats = deep->chain.start != NULL ? ran_chain_floats(C) : 0;
+        k.floats = deep->chain.start != NULL ? ran_crf_train_floats(C) : 0;
         k.scratch = ran_alloc(ran_crf_scratch(k.floats > 0, longest, C), sizeof *k.scratch, err);
         k.score = k.scratch != NULL ? ran_alloc_floats(longest * C, err) : NULL;
         k.chain = ran_alloc_floats(2 * k.floats, err);

@@ -46,8 +46,8 @@ int ran_blend_fit_words(struct ran_blend *blend, struct ran_blend usual,
                         const struct ran_dataset *d, const struct ran_tag_path *deep,
                         const struct ran_tag_path *wide, struct ran_error *err);
 
-/* to (ran_chain_floats(C)) = the chain of both, which is returned; where one of them has none there
- * is none, and to may be NULL. */
+/* to (ran_crf_train_floats(C)) = the chain of both, which is returned; where one of them has none
+ * there is none, and to may be NULL. */
 struct ran_crf ran_blend_chain(float *to, const struct ran_blend *blend, const struct ran_crf *deep,
                                const struct ran_crf *wide, size_t C);
 

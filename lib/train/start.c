@@ -183,9 +183,9 @@ int ran_trainer_start(struct ran_trainer *t, struct ran_error *err)
                                 "were");
         start_by_chance(t);
         if (ran_has_linear_model(t->c)) {
-                const struct ran_linear wide = ran_trainer_linear(t);
+                const struct ran_svm wide = ran_trainer_svm(t);
 
-                rc = ran_linear_idf(&wide, t->idf, err);
+                rc = ran_svm_idf(&wide, t->idf, err);
         }
         if (rc == RAN_OK && ran_is_tied(t->c))
                 rc = start_output(t, err);

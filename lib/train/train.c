@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "train/trainer.h"
 #include "model/tagger.h"
-#include "train/chain.h"
+#include "train/crf-train.h"
 #include "train/evaluate.h"
 #include "train/share.h"
 
@@ -191,13 +191,13 @@ static int predict(struct ran_trainer *t, enum asking what, float *p, struct ran
 }
 
 /* Logits `deep` and `wide` (words, C) of the development data become those of both, and chain
- * (ran_chain_floats) is what goes with them. */
+ * (ran_crf_train_floats) is what goes with them. */
 static int blend_words(struct ran_trainer *t, float *deep, const float *wide, float *chain,
                        struct ran_crf *crf, struct ran_error *err)
 {
         const struct ran_dataset *dev = t->job->dev;
         const struct ran_tag_path u = {deep, ran_crf_of_params(&t->p)},
-                                  v = {wide, ran_chain_at(t->chain, t->C)};
+                                  v = {wide, ran_crf_train_view(t->chain, t->C)};
         int rc = ran_blend_fit_words(&t->blend, t->usual, dev, &u, &v, err);
 
         if (rc != RAN_OK)
@@ -216,7 +216,7 @@ static int judge_tags(struct ran_trainer *t, struct ran_rates *r, struct ran_err
         if (__builtin_mul_overflow(dev->label_first[dev->B], t->C, &n))
                 return ran_fail(err, RAN_ENOMEM, "development data of so many words cannot be");
         float *deep = ran_alloc_floats(n, err),
-              *chain = ran_alloc_floats(crf.start != NULL ? ran_chain_floats(t->C) : 0, err);
+              *chain = ran_alloc_floats(crf.start != NULL ? ran_crf_train_floats(t->C) : 0, err);
         float *wide = t->c->wide > 0 ? ran_alloc_floats(n, err) : NULL;
         int rc = RAN_ENOMEM;
 
@@ -471,32 +471,32 @@ static int on_pass(void *arg, size_t passes)
 static int learn_chain(struct ran_trainer *t, struct ran_error *err)
 {
         if (t->at.cost == 0)
-                t->at.cost = ran_chain_cost * t->linear_rate;
-        const struct ran_chain_fit k = {.c = t->c,
+                t->at.cost = ran_crf_train_cost * t->linear_rate;
+        const struct ran_crf_train k = {.c = t->c,
                                         .d = t->job->train,
                                         .document = t->document,
                                         .n = t->documents,
                                         .cost = t->at.cost,
-                                        .passes = RAN_CHAIN_PASSES,
+                                        .passes = RAN_CRF_TRAIN_PASSES,
                                         .seed = t->s->seed,
                                         .pass = on_pass,
                                         .arg = t};
 
-        return ran_chain_learn(&k, t->wide, t->p.head.wide_b, t->chain, err);
+        return ran_crf_train_run(&k, t->wide, t->p.head.wide_b, t->chain, err);
 }
 
 static int learn_linear(struct ran_trainer *t, struct ran_error *err)
 {
-        struct ran_linear wide = ran_trainer_linear(t);
+        struct ran_svm wide = ran_trainer_svm(t);
         int rc = RAN_OK;
 
         wide.pass = on_pass;
         wide.arg = t;
         if (t->at.refit == 0)
-                rc = ran_linear_choose(&wide, t->s->wide_ratios, t->idf, t->wide, t->p.head.wide_b,
-                                       err);
+                rc = ran_cross_validate(&wide, t->s->wide_ratios, t->idf, t->wide, t->p.head.wide_b,
+                                        err);
         if (rc == RAN_OK)
-                rc = ran_linear_fit(&wide, t->idf, t->wide, t->p.head.wide_b, err);
+                rc = ran_svm_fit(&wide, t->idf, t->wide, t->p.head.wide_b, err);
         if (rc == RAN_OK) {
                 t->at.cost = wide.cost;
                 t->at.ratios = wide.ratios;

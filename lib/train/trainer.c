@@ -2,7 +2,7 @@
 #include "train/trainer.h"
 #include "model/model.h"
 #include "model/linear-model.h"
-#include "train/chain.h"
+#include "train/crf-train.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -95,7 +95,7 @@ static int allocate_tables(struct ran_trainer *t, bool dev, struct ran_error *er
             (t->p.idf = t->idf = ran_alloc_floats(t->c->wide, err)) == NULL)
                 return RAN_ENOMEM;
         if (ran_has_linear_words(t->c) && t->c->crf &&
-            (t->chain = ran_alloc_floats(ran_chain_floats(t->C), err)) == NULL)
+            (t->chain = ran_alloc_floats(ran_crf_train_floats(t->C), err)) == NULL)
                 return RAN_ENOMEM;
         if (t->table.x == NULL || (dev && t->best_table == NULL) || t->wide == NULL)
                 return RAN_ENOMEM;
@@ -228,7 +228,7 @@ int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err)
         memset(t->table.x, 0, t->table.rows * t->table.width * sizeof(float));
         memset(t->wide, 0, t->c->wide * t->C * sizeof *t->wide);
         if (t->chain != NULL)
-                memset(t->chain, 0, ran_chain_floats(t->C) * sizeof *t->chain);
+                memset(t->chain, 0, ran_crf_train_floats(t->C) * sizeof *t->chain);
         ran_optimiser_release(&t->optimiser);
         if (ran_optimiser_init(&t->optimiser, t->s, &t->layout, &t->table, ran_is_tied(t->c),
                                t->job->pool, err) != RAN_OK)
@@ -236,20 +236,20 @@ int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err)
         return ran_ranks_leads(t->job->ranks) ? ran_trainer_start(t, err) : RAN_OK;
 }
 
-struct ran_linear ran_trainer_linear(const struct ran_trainer *t)
+struct ran_svm ran_trainer_svm(const struct ran_trainer *t)
 {
-        return (struct ran_linear){.c = t->c,
-                                   .d = t->job->train,
-                                   .document = t->document,
-                                   .n = t->documents,
-                                   .pieces = t->pieces,
-                                   .class_weight = t->batcher.class_weight,
-                                   .cost = t->at.cost,
-                                   .ratios = t->at.ratios != 0,
-                                   .near = ran_linear_near,
-                                   .passes = RAN_LINEAR_PASSES,
-                                   .seed = t->s->seed,
-                                   .pool = t->job->pool};
+        return (struct ran_svm){.c = t->c,
+                                .d = t->job->train,
+                                .document = t->document,
+                                .n = t->documents,
+                                .pieces = t->pieces,
+                                .class_weight = t->batcher.class_weight,
+                                .cost = t->at.cost,
+                                .ratios = t->at.ratios != 0,
+                                .near = ran_svm_tolerance,
+                                .passes = RAN_SVM_PASSES,
+                                .seed = t->s->seed,
+                                .pool = t->job->pool};
 }
 
 void ran_trainer_release(struct ran_trainer *t)
@@ -300,7 +300,7 @@ size_t ran_trainer_extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS])
         x[n++] = (struct ran_extra){"train.embed.met", RAN_DTYPE_F64, table->met, table->rows};
         if (t->chain != NULL)
                 x[n++] = (struct ran_extra){"train.chain", RAN_DTYPE_F32, t->chain,
-                                            ran_chain_floats(t->C)};
+                                            ran_crf_train_floats(t->C)};
         return n;
 }
 

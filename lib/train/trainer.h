@@ -6,7 +6,7 @@
 #include "model/model.h"
 #include "train/batch.h"
 #include "train/blend.h"
-#include "train/choose.h"
+#include "train/cross-validate.h"
 #include "train/optimiser.h"
 
 /* Where a run stands. Numbers only, kept in a checkpoint as doubles. */
@@ -81,7 +81,7 @@ int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err);
 void ran_trainer_take(struct ran_trainer *t, size_t first, size_t n, const float *rows);
 
 /* What the wide path is to learn; with the cost 0, before that is chosen. */
-struct ran_linear ran_trainer_linear(const struct ran_trainer *t);
+struct ran_svm ran_trainer_svm(const struct ran_trainer *t);
 
 /* start.c: fills the weights as the job says, and which of them are to learn more slowly or not at
  * all; and what of that goes into the description of the run: `,"init":...`. */

@@ -28,7 +28,7 @@ except := cmd/attnmask-map.c:clang-analyzer-core.UndefinedBinaryOperatorResult \
   lib/text/hf-read.c:clang-analyzer-core.uninitialized.Branch lib/text/merges.c:clang-analyzer-core.CallAndMessage \
   lib/text/vectors.c:clang-analyzer-core.UndefinedBinaryOperatorResult lib/text/counter.c:clang-analyzer-core.NullDereference \
   lib/model/lm-context.c:clang-analyzer-core.NullDereference lib/model/tensors.c:clang-analyzer-core.UndefinedBinaryOperatorResult \
-  lib/train/choose.c:clang-analyzer-core.NonNullParamChecker lib/train/ranks.c:clang-analyzer-core.UndefinedBinaryOperatorResult
+  lib/train/cross-validate.c:clang-analyzer-core.NonNullParamChecker lib/train/ranks.c:clang-analyzer-core.UndefinedBinaryOperatorResult
 # - that what is counted is there, and that there is nothing where the count is 0;
 except += cmd/attnmask-picture.c:clang-analyzer-core.NullDereference cmd/span-tags.c:clang-analyzer-core.NullDereference \
   lib/base/spool.c:clang-analyzer-core.NonNullParamChecker lib/text/alphabet.c:clang-analyzer-core.NonNullParamChecker \

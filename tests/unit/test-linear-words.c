@@ -9,7 +9,7 @@
 #include "test.h"
 #include "toy.h"
 #include "train/blend.h"
-#include "train/chain.h"
+#include "train/crf-train.h"
 
 enum { BUCKETS = 97, SPELLING = 50, LONGEST = 11, MOST = 200, C = TOY_C };
 
@@ -194,7 +194,7 @@ enum { FLOATS = (BUCKETS + 1 + C + 2) * C };
 struct bench {
         struct ran_config c;
         struct ran_dataset d;
-        struct ran_chain_fit k;
+        struct ran_crf_train k;
         size_t document[40];
         float w[FLOATS]; /* weight, bias, chain */
 };
@@ -206,7 +206,7 @@ static void bench_init(struct bench *b, double cost, size_t passes)
         make(&b->d, 40, 4);
         for (size_t i = 0; i < 40; i++)
                 b->document[i] = i;
-        b->k = (struct ran_chain_fit){.c = &b->c,
+        b->k = (struct ran_crf_train){.c = &b->c,
                                       .d = &b->d,
                                       .document = b->document,
                                       .n = 40,
@@ -217,8 +217,8 @@ static void bench_init(struct bench *b, double cost, size_t passes)
 
 static int learn(struct bench *b, bool chained, struct ran_error *err)
 {
-        return ran_chain_learn(&b->k, b->w, b->w + BUCKETS * C,
-                               chained ? b->w + (BUCKETS + 1) * C : NULL, err);
+        return ran_crf_train_run(&b->k, b->w, b->w + BUCKETS * C,
+                                 chained ? b->w + (BUCKETS + 1) * C : NULL, err);
 }
 
 /* What is to be as small as can be, by another way: 1/2 |w|² + cost Σ -log p; and its gradient. */
@@ -448,9 +448,9 @@ TEST(chain_of_a_long_text_is_learned)
         CHECK_OK(ran_dataset_set_classes(&d, names, C, &err), err);
         CHECK_OK(ran_dataset_add_words(&d, ids, L, places, tags, L, 1, &err), err);
         CHECK_OK(ran_dataset_spell(&d, spelling, L, &err), err);
-        const struct ran_chain_fit k = {
+        const struct ran_crf_train k = {
                 .c = &c, .d = &d, .document = &document, .n = 1, .cost = 1, .passes = 5};
-        CHECK_OK(ran_chain_learn(&k, w, w + ROWS * C, NULL, &err), err);
+        CHECK_OK(ran_crf_train_run(&k, w, w + ROWS * C, NULL, &err), err);
         const struct ran_params p = {.wide = w, .head = {.wide_b = w + ROWS * C}};
         const struct ran_document whole = ran_dataset_document(&d, 0);
         uint32_t bucket[MOST];

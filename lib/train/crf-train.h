@@ -1,4 +1,4 @@
-/* chain.h - what the wide path of a tagger learns (model/linear-words.h): a linear-chain
+/* crf-train.h - what the wide path of a tagger learns (model/linear-words.h): a linear-chain
  * conditional random field,
  *
  *   min over w   1/2 |w|² + cost Σ_s -log p(tags of s | w)
@@ -9,12 +9,12 @@
  * to nothing: a sentence touches a few thousand weights, and |w|² is kept up to date by one number
  * that all are multiplied with. One thread does it, so that sums have one order.
  */
-#ifndef RAN_TRAIN_CHAIN_H
-#define RAN_TRAIN_CHAIN_H
+#ifndef RAN_TRAIN_CRF_TRAIN_H
+#define RAN_TRAIN_CRF_TRAIN_H
 
 #include "model/crf.h"
 
-struct ran_chain_fit {
+struct ran_crf_train {
         const struct ran_config *c;
         const struct ran_dataset *d;
         const size_t *document; /* (n) learned from */
@@ -30,18 +30,18 @@ struct ran_chain_fit {
 
 /* What errors cost where nobody says: from 0.3 to 3 development data of three collections have
  * about the same F1. */
-extern const double ran_chain_cost;
-enum { RAN_CHAIN_PASSES = 20 };
+extern const double ran_crf_train_cost;
+enum { RAN_CRF_TRAIN_PASSES = 20 };
 
 /* The chain of C tags as one run of floats: start (C), end (C), transition (C, C). */
-size_t ran_chain_floats(size_t C);
+size_t ran_crf_train_floats(size_t C);
 /* Views of such a run; of NULL: no chain. */
-struct ran_crf ran_chain_at(const float *x, size_t C);
-struct ran_crf_grad ran_chain_grad_at(float *x, size_t C);
+struct ran_crf ran_crf_train_view(const float *x, size_t C);
+struct ran_crf_grad ran_crf_train_grad_view(float *x, size_t C);
 
 /* Learns weight (c->wide, C) and bias (C), beginning with what they hold: w is measured from there;
  * and, unless it is NULL, the chain, from nothing. They stay as they were unless it succeeds. */
-int ran_chain_learn(const struct ran_chain_fit *k, float *weight, float *bias, float *chain,
-                    struct ran_error *err);
+int ran_crf_train_run(const struct ran_crf_train *k, float *weight, float *bias, float *chain,
+                      struct ran_error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* chain.c - see chain.h. */
-#include "train/chain.h"
+/* crf-train.c - see chain.h. */
+#include "train/crf-train.h"
 #include "math/simd.h"
 #include "model/tagger.h"
 #include "model/linear-words.h"
@@ -11,7 +11,7 @@
 /* Words of a step at most: of a text that has no sentences, a step for each so many. */
 enum { SPAN = 256 };
 
-const double ran_chain_cost = 0.5;
+const double ran_crf_train_cost = 0.5;
 
 /* Steps begin with this: a word has some fifty features of 1, and moves half of what would be too
  * far. */
@@ -26,7 +26,7 @@ struct span {
  * of the transitions. The chain begins with nothing, and so does the table, unless there is a model
  * to begin with. */
 struct learner {
-        const struct ran_chain_fit *k;
+        const struct ran_crf_train *k;
         size_t C, rows, features;
         const float *from, *from_bias; /* from NULL: zeros */
         float *v, *now;                /* (rows, C); the bias and the chain as they are now */
@@ -41,17 +41,17 @@ struct learner {
         bool chained;
 };
 
-size_t ran_chain_floats(size_t C)
+size_t ran_crf_train_floats(size_t C)
 {
         return C * (C + 2);
 }
 
-struct ran_crf ran_chain_at(const float *x, size_t C)
+struct ran_crf ran_crf_train_view(const float *x, size_t C)
 {
         return x != NULL ? (struct ran_crf){x, x + C, x + 2 * C} : (struct ran_crf){0};
 }
 
-struct ran_crf_grad ran_chain_grad_at(float *x, size_t C)
+struct ran_crf_grad ran_crf_train_grad_view(float *x, size_t C)
 {
         return x != NULL ? (struct ran_crf_grad){x, x + C, x + 2 * C} : (struct ran_crf_grad){0};
 }
@@ -89,7 +89,7 @@ static float *row(const struct learner *l, size_t i)
 
 static size_t chain_floats(const struct learner *l)
 {
-        return l->chained ? ran_chain_floats(l->C) : 0;
+        return l->chained ? ran_crf_train_floats(l->C) : 0;
 }
 
 /* The bias and the chain, which every sentence needs whole. */
@@ -154,8 +154,8 @@ static void learn_span(struct learner *l, const struct span *s, float *dchain, d
         const struct ran_dataset *data = l->k->d;
         const struct ran_document d = ran_dataset_document(data, s->document);
         size_t C = l->C, n = s->to - s->from;
-        const struct ran_crf chain = ran_chain_at(l->chained ? l->now + C : NULL, C);
-        const struct ran_crf_grad grad = ran_chain_grad_at(l->chained ? dchain : NULL, C);
+        const struct ran_crf chain = ran_crf_train_view(l->chained ? l->now + C : NULL, C);
+        const struct ran_crf_grad grad = ran_crf_train_grad_view(l->chained ? dchain : NULL, C);
 
         look_up(l);
         score(l, &d, s);
@@ -173,7 +173,7 @@ static void learn_span(struct learner *l, const struct span *s, float *dchain, d
 
 static int go_through(struct learner *l, struct ran_error *err)
 {
-        const struct ran_chain_fit *k = l->k;
+        const struct ran_crf_train *k = l->k;
         double decay = 1 / (k->cost * (double)l->spans), all = (double)l->spans * (double)k->passes;
         float *dchain = ran_alloc_floats(chain_floats(l), err);
         int rc = dchain != NULL ? RAN_OK : RAN_ENOMEM;
@@ -240,8 +240,8 @@ static bool any(const float *x, size_t n)
         return false;
 }
 
-int ran_chain_learn(const struct ran_chain_fit *k, float *weight, float *bias, float *chain,
-                    struct ran_error *err)
+int ran_crf_train_run(const struct ran_crf_train *k, float *weight, float *bias, float *chain,
+                      struct ran_error *err)
 {
         size_t C = k->d->C, wide = k->c->wide;
         struct learner l = {.k = k,
@@ -260,9 +260,9 @@ int ran_chain_learn(const struct ran_chain_fit *k, float *weight, float *bias, f
                 add_scaled(weight, l.v, l.scale, wide * C);
                 add_scaled(bias, row(&l, wide), l.scale, C);
                 if (chain != NULL)
-                        memset(chain, 0, ran_chain_floats(C) * sizeof *chain);
+                        memset(chain, 0, ran_crf_train_floats(C) * sizeof *chain);
                 if (chain != NULL)
-                        add_scaled(chain, row(&l, wide + 1), l.scale, ran_chain_floats(C));
+                        add_scaled(chain, row(&l, wide + 1), l.scale, ran_crf_train_floats(C));
         }
         release(&l);
         return rc;

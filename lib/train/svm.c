@@ -1,7 +1,7 @@
-/* linear.c - see linear.h. Elementwise and in double, so that neither threads nor vectors of a
+/* svm.c - see linear.h. Elementwise and in double, so that neither threads nor vectors of a
  * processor change the result.
  */
-#include "train/linear.h"
+#include "train/svm.h"
 #include "math/elementary.h"
 #include "model/linear-model.h"
 #include "train/loss.h"
@@ -16,13 +16,13 @@ enum { TOKENS = 1 << 15 };
 /* Of how rare a feature is: added to what each side has of it. */
 static const double smoothing = 0.03;
 
-const double ran_linear_near = 0.05;
+const double ran_svm_tolerance = 0.05;
 
 enum { SIDES = 2 }; /* that a document can count for: the class, and the others */
 
 /* Documents that are read: the features of each. */
 struct lists {
-        const struct ran_linear *k;
+        const struct ran_svm *k;
         const float *idf;       /* NULL: only which buckets there are */
         const size_t *document; /* (n) */
         size_t n;
@@ -34,7 +34,7 @@ struct lists {
 };
 
 struct solver {
-        const struct ran_linear *k;
+        const struct ran_svm *k;
         struct lists lists;
         size_t C, sides, per;   /* sides: 1 where no document is learned from by probabilities; per:
                                    classes of a task */
@@ -53,7 +53,7 @@ static size_t tokens_of(const struct ran_dataset *d, size_t b)
 }
 
 /* How many documents from `document` on are read at once, and how many features they may have. */
-static size_t plan(const struct ran_linear *k, const size_t *document, size_t left, size_t *room)
+static size_t plan(const struct ran_svm *k, const size_t *document, size_t left, size_t *room)
 {
         size_t n = 0, tokens = 0;
 
@@ -94,7 +94,7 @@ static int fit(struct lists *l, size_t room, struct ran_error *err)
 static void read_one(void *arg, size_t i)
 {
         const struct lists *l = arg;
-        const struct ran_linear *k = l->k;
+        const struct ran_svm *k = l->k;
         size_t at = l->begin[i], b = l->document[i];
 
         l->grams[i] =
@@ -119,7 +119,7 @@ static int read(struct lists *l, const size_t *document, size_t left, struct ran
         return RAN_OK;
 }
 
-int ran_linear_idf(const struct ran_linear *k, float *idf, struct ran_error *err)
+int ran_svm_idf(const struct ran_svm *k, float *idf, struct ran_error *err)
 {
         struct lists l = {.k = k};
         int rc = RAN_OK;
@@ -142,7 +142,7 @@ int ran_linear_idf(const struct ran_linear *k, float *idf, struct ran_error *err
 /* What the classes have of each feature, and what all have of it, times and squared. */
 static int count(struct solver *s, double *all, double *squares, struct ran_error *err)
 {
-        const struct ran_linear *k = s->k;
+        const struct ran_svm *k = s->k;
         struct lists *l = &s->lists;
         size_t C = s->C;
         int rc = RAN_OK;
@@ -306,7 +306,7 @@ static void aim(const struct solver *s, size_t b, size_t from, size_t to)
 
 static void solve_document(struct solver *s, size_t i, size_t from, size_t to, double *worst)
 {
-        const struct ran_linear *k = s->k;
+        const struct ran_svm *k = s->k;
         size_t b = s->lists.document[i];
         double cost = k->cost * (double)k->d->weight[b];
 
@@ -358,7 +358,7 @@ static bool solved(const struct solver *s)
 
 static int solve(struct solver *s, struct ran_error *err)
 {
-        const struct ran_linear *k = s->k;
+        const struct ran_svm *k = s->k;
         size_t *order = ran_alloc(k->n, sizeof *order, err);
         int rc = order != NULL ? RAN_OK : RAN_ENOMEM;
 
@@ -387,19 +387,19 @@ static void solver_release(struct solver *s)
         free(s->worst);
 }
 
-size_t ran_linear_sides(const struct ran_dataset *d)
+size_t ran_svm_sides(const struct ran_dataset *d)
 {
         return d->soft_first != NULL ? SIDES : 1;
 }
 
-int ran_linear_fit(const struct ran_linear *k, const float *idf, float *weight, float *bias,
-                   struct ran_error *err)
+int ran_svm_fit(const struct ran_svm *k, const float *idf, float *weight, float *bias,
+                struct ran_error *err)
 {
         size_t C = k->d->C, threads = k->pool != NULL ? ran_pool_threads(k->pool) : 1, all;
         struct solver s = {.k = k,
                            .lists = {.k = k, .idf = idf},
                            .C = C,
-                           .sides = ran_linear_sides(k->d),
+                           .sides = ran_svm_sides(k->d),
                            .per = (C + threads - 1) / threads};
         int rc = RAN_ENOMEM;
 
@@ -429,8 +429,8 @@ int ran_linear_fit(const struct ran_linear *k, const float *idf, float *weight, 
         return rc;
 }
 
-int ran_linear_score(const struct ran_linear *k, const size_t *document, size_t n, const float *idf,
-                     const float *weight, const float *bias, float *logits, struct ran_error *err)
+int ran_svm_score(const struct ran_svm *k, const size_t *document, size_t n, const float *idf,
+                  const float *weight, const float *bias, float *logits, struct ran_error *err)
 {
         struct lists l = {.k = k, .idf = idf};
         size_t C = k->d->C;

@@ -9,14 +9,14 @@
 #include "doubles.h"
 #include "model/linear-model.h"
 #include "test.h"
-#include "train/choose.h"
+#include "train/cross-validate.h"
 
 enum { BUCKETS = 200, C = CORPUS_C };
 
 struct bench {
         struct ran_config c;
         struct ran_dataset d;
-        struct ran_linear k;
+        struct ran_svm k;
         size_t *document;
         float idf[BUCKETS], weight[BUCKETS * C], bias[C];
 };
@@ -31,15 +31,15 @@ static void bench_init(struct bench *b, size_t documents, bool several)
         b->document = ran_alloc(documents, sizeof *b->document, &err);
         for (size_t i = 0; i < documents; i++)
                 b->document[i] = i;
-        b->k = (struct ran_linear){.c = &b->c,
-                                   .d = &b->d,
-                                   .document = b->document,
-                                   .n = documents,
-                                   .cost = 0.7,
-                                   .ratios = true,
-                                   .near = 1e-5,
-                                   .passes = 1000,
-                                   .seed = 5};
+        b->k = (struct ran_svm){.c = &b->c,
+                                .d = &b->d,
+                                .document = b->document,
+                                .n = documents,
+                                .cost = 0.7,
+                                .ratios = true,
+                                .near = 1e-5,
+                                .passes = 1000,
+                                .seed = 5};
 }
 
 static void bench_release(struct bench *b)
@@ -52,8 +52,8 @@ static void learn(struct bench *b)
 {
         struct ran_error err = {0};
 
-        CHECK_OK(ran_linear_idf(&b->k, b->idf, &err), err);
-        CHECK_OK(ran_linear_fit(&b->k, b->idf, b->weight, b->bias, &err), err);
+        CHECK_OK(ran_svm_idf(&b->k, b->idf, &err), err);
+        CHECK_OK(ran_svm_fit(&b->k, b->idf, b->weight, b->bias, &err), err);
 }
 
 /* ---- the same by other means ---------------------------------------------------------------- */
@@ -280,7 +280,7 @@ TEST(linear_fit_goes_on_from_another_cost)
         learn(&b);
         memset(b.weight, 0, sizeof b.weight);
         memset(b.bias, 0, sizeof b.bias);
-        b.k.alpha = ran_alloc_floats(b.d.B * C * ran_linear_sides(&b.d), &err);
+        b.k.alpha = ran_alloc_floats(b.d.B * C * ran_svm_sides(&b.d), &err);
         b.k.cost = 0.7;
         learn(&b);
         b.k.cost = 0.8;
@@ -303,7 +303,7 @@ TEST(linear_score_is_features_times_weights)
         bench_init(&b, 60, false);
         learn(&b);
         double *x = features(&b);
-        CHECK_OK(ran_linear_score(&b.k, document, 3, b.idf, b.weight, b.bias, logits, &err), err);
+        CHECK_OK(ran_svm_score(&b.k, document, 3, b.idf, b.weight, b.bias, logits, &err), err);
         for (size_t i = 0; i < 3; i++)
                 for (size_t c = 0; c < C; c++) {
                         double score = (double)b.bias[c];
@@ -318,13 +318,13 @@ TEST(linear_score_is_features_times_weights)
 
 /* ---- which cost, and ratios or none --------------------------------------------------------- */
 
-static struct ran_linear chosen(struct bench *b, double cost, int ratios)
+static struct ran_svm chosen(struct bench *b, double cost, int ratios)
 {
         struct ran_error err = {0};
 
         b->k.cost = cost;
-        CHECK_OK(ran_linear_idf(&b->k, b->idf, &err), err);
-        CHECK_OK(ran_linear_choose(&b->k, ratios, b->idf, b->weight, b->bias, &err), err);
+        CHECK_OK(ran_svm_idf(&b->k, b->idf, &err), err);
+        CHECK_OK(ran_cross_validate(&b->k, ratios, b->idf, b->weight, b->bias, &err), err);
         return b->k;
 }
 
@@ -422,8 +422,9 @@ TEST(linear_choose_can_be_stopped)
         b.k.pass = stop_at;
         b.k.arg = &at;
         b.k.cost = 0;
-        CHECK_OK(ran_linear_idf(&b.k, b.idf, &err), err);
-        CHECK(ran_linear_choose(&b.k, RAN_RATIOS_AUTO, b.idf, b.weight, b.bias, &err) == RAN_EINTR);
+        CHECK_OK(ran_svm_idf(&b.k, b.idf, &err), err);
+        CHECK(ran_cross_validate(&b.k, RAN_RATIOS_AUTO, b.idf, b.weight, b.bias, &err) ==
+              RAN_EINTR);
         CHECK(b.k.cost == 0);
         bench_release(&b);
 }
@@ -472,8 +473,8 @@ TEST(linear_fit_that_is_stopped_leaves_what_was_there)
         b.k.pass = stop_at;
         b.k.arg = &at;
         b.weight[7] = 3;
-        CHECK_OK(ran_linear_idf(&b.k, b.idf, &err), err);
-        CHECK(ran_linear_fit(&b.k, b.idf, b.weight, b.bias, &err) == RAN_EINTR);
+        CHECK_OK(ran_svm_idf(&b.k, b.idf, &err), err);
+        CHECK(ran_svm_fit(&b.k, b.idf, b.weight, b.bias, &err) == RAN_EINTR);
         for (size_t i = 0; i < BUCKETS * C; i++)
                 CHECK(b.weight[i] == (i == 7 ? 3 : 0));
         bench_release(&b);

@@ -1,5 +1,5 @@
-/* choose.c - see choose.h. */
-#include "train/choose.h"
+/* cross-validate.c - see choose.h. */
+#include "train/cross-validate.h"
 #include "train/loss.h"
 #include "train/plan.h"
 
@@ -12,7 +12,7 @@ enum { FOLDS = 5, ENOUGH = 1000 };
 /* Ascending: each fit begins where that with less cost ended. The first one, with ratios, is for
  * where there are too few documents to ask. */
 static const double costs[] = {0.5, 2, 8};
-/* Nearer than that no choice becomes another, only later (ran_linear_near, RAN_LINEAR_PASSES). */
+/* Nearer than that no choice becomes another, only later (ran_svm_tolerance, RAN_SVM_PASSES). */
 static const double roughly = 0.3;
 enum { SOME_PASSES = 10 };
 enum { COSTS = sizeof costs / sizeof *costs };
@@ -23,11 +23,11 @@ struct candidate {
 };
 
 struct choice {
-        const struct ran_linear *k;
+        const struct ran_svm *k;
         const float *idf, *weight, *bias; /* as fits begin */
         struct candidate candidate[2 * COSTS];
         size_t candidates;
-        struct ran_linear fold;  /* k without the documents that are asked about */
+        struct ran_svm fold;     /* k without the documents that are asked about */
         size_t *order, *rest;    /* all documents, shuffled; those of the fold */
         size_t begin[FOLDS + 1]; /* where in the order each fold begins */
         const size_t *asked;     /* (n) */
@@ -72,7 +72,7 @@ static int compare_drawn(const void *a, const void *b)
 /* Groups are shuffled, and their documents stay together. */
 static int shuffle_groups(struct choice *x, struct ran_error *err)
 {
-        const struct ran_linear *k = x->k;
+        const struct ran_svm *k = x->k;
         struct drawn *drawn = ran_alloc(k->n, sizeof *drawn, err);
 
         if (drawn == NULL)
@@ -95,7 +95,7 @@ static int shuffle_groups(struct choice *x, struct ran_error *err)
  * whole. */
 static int deal(struct choice *x, struct ran_error *err)
 {
-        const struct ran_linear *k = x->k;
+        const struct ran_svm *k = x->k;
         const uint64_t *group = k->d->group;
 
         x->order = ran_alloc(k->n, sizeof *x->order, err);
@@ -128,12 +128,12 @@ static size_t largest_fold(const struct choice *x)
 
 static int prepare(struct choice *x, struct ran_error *err)
 {
-        const struct ran_linear *k = x->k;
+        const struct ran_svm *k = x->k;
         size_t C = k->d->C, alphas, logits;
 
         if (deal(x, err) != RAN_OK)
                 return RAN_ENOMEM;
-        if (__builtin_mul_overflow(k->d->B, C * ran_linear_sides(k->d), &alphas) ||
+        if (__builtin_mul_overflow(k->d->B, C * ran_svm_sides(k->d), &alphas) ||
             __builtin_mul_overflow(largest_fold(x), C, &logits))
                 return ran_fail(err, RAN_EINVAL, "%zu documents of %zu labels cannot be", k->d->B,
                                 C);
@@ -200,7 +200,7 @@ static void begin(struct choice *x)
 
         memcpy(x->w, x->weight, x->k->c->wide * C * sizeof *x->w);
         memcpy(x->b, x->bias, C * sizeof *x->b);
-        memset(x->alpha, 0, x->k->d->B * C * ran_linear_sides(x->k->d) * sizeof *x->alpha);
+        memset(x->alpha, 0, x->k->d->B * C * ran_svm_sides(x->k->d) * sizeof *x->alpha);
 }
 
 static int try_all(struct choice *x, struct ran_error *err)
@@ -214,10 +214,10 @@ static int try_all(struct choice *x, struct ran_error *err)
                         begin(x);
                 x->fold.ratios = a->ratios;
                 x->fold.cost = a->cost;
-                rc = ran_linear_fit(&x->fold, x->idf, x->w, x->b, err);
+                rc = ran_svm_fit(&x->fold, x->idf, x->w, x->b, err);
                 if (rc == RAN_OK)
-                        rc = ran_linear_score(&x->fold, x->asked, x->n, x->idf, x->w, x->b,
-                                              x->logits, err);
+                        rc = ran_svm_score(&x->fold, x->asked, x->n, x->idf, x->w, x->b, x->logits,
+                                           err);
                 if (rc == RAN_OK)
                         a->loss += least_loss(x);
         }
@@ -240,8 +240,8 @@ static int try_fold(struct choice *x, size_t f, struct ran_error *err)
         return try_all(x, err);
 }
 
-int ran_linear_choose(struct ran_linear *k, int ratios, const float *idf, const float *weight,
-                      const float *bias, struct ran_error *err)
+int ran_cross_validate(struct ran_svm *k, int ratios, const float *idf, const float *weight,
+                       const float *bias, struct ran_error *err)
 {
         struct choice x = {.k = k, .idf = idf, .weight = weight, .bias = bias};
         const struct candidate *best = x.candidate;

@@ -1,4 +1,4 @@
-/* linear.h - what the wide path of a classifier learns: a linear model of each class.
+/* svm.h - what the wide path of a classifier learns: a linear model of each class.
  *
  * Of each class c, against all others, that is the support vector machine with a squared loss
  *
@@ -16,13 +16,13 @@
  * order do not meddle with each other, so that they are shared among threads. Steps along
  * gradients, as the encoder learns by, end 1 to 4 points short of that in the same time.
  */
-#ifndef RAN_TRAIN_LINEAR_H
-#define RAN_TRAIN_LINEAR_H
+#ifndef RAN_TRAIN_SVM_H
+#define RAN_TRAIN_SVM_H
 
 #include "ran.h"
 
 /* What is to be learned, and from which documents of d: document (n). */
-struct ran_linear {
+struct ran_svm {
         const struct ran_config *c;
         const struct ran_dataset *d;
         const size_t *document;
@@ -47,22 +47,22 @@ struct ran_linear {
 /* What is near enough: how documents are told apart shows long before the last digits do. With a
  * high cost a few documents move for a hundred passes; of Reuters-21578 (90 labels, cost 8) 20 gave
  * the same dev loss as 127, in a sixth of the time. */
-extern const double ran_linear_near;
-enum { RAN_LINEAR_PASSES = 20 };
+extern const double ran_svm_tolerance;
+enum { RAN_SVM_PASSES = 20 };
 
 /* idf (rows of the table): how much each bucket counts, by how many documents have it. */
-int ran_linear_idf(const struct ran_linear *k, float *idf, struct ran_error *err);
+int ran_svm_idf(const struct ran_svm *k, float *idf, struct ran_error *err);
 
 /* Learns weight (rows, C) and bias (C), beginning with what they hold: u is measured from there.
  * They stay as they were unless it succeeds. */
-int ran_linear_fit(const struct ran_linear *k, const float *idf, float *weight, float *bias,
-                   struct ran_error *err);
+int ran_svm_fit(const struct ran_svm *k, const float *idf, float *weight, float *bias,
+                struct ran_error *err);
 
 /* Sides that a document of d can count for, in alpha. */
-size_t ran_linear_sides(const struct ran_dataset *d);
+size_t ran_svm_sides(const struct ran_dataset *d);
 
 /* logits (n, C) of documents of k->d, document (n). */
-int ran_linear_score(const struct ran_linear *k, const size_t *document, size_t n, const float *idf,
-                     const float *weight, const float *bias, float *logits, struct ran_error *err);
+int ran_svm_score(const struct ran_svm *k, const size_t *document, size_t n, const float *idf,
+                  const float *weight, const float *bias, float *logits, struct ran_error *err);
 
 #endif
