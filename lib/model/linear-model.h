@@ -16,7 +16,7 @@
  * where a collection has rare words says little of where a new document has them.
  *
  * Each path learns by itself, as if the other were not there (train/svm.h); how much either
- * counts in the finished model the development data say (train/blend.h).
+ * counts in the finished model the development data say (train/ensemble.h).
  */
 #ifndef RAN_MODEL_LINEAR_MODEL_H
 #define RAN_MODEL_LINEAR_MODEL_H

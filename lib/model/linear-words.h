@@ -4,7 +4,7 @@
  *
  * where g are the buckets of the features of word w. While it learns, the path has scores of
  * neighbouring tags of its own (train/crf-train.h); in a finished model crf.* is the sum of what
- * both paths' are worth (train/blend.h). It is what a linear conditional random field does
+ * both paths' are worth (train/ensemble.h). It is what a linear conditional random field does
  * (Lafferty, McCallum and Pereira 2001), which needs to see a thing once or twice where an encoder
  * needs a hundred times.
  *

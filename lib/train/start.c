@@ -117,7 +117,7 @@ static int take_tensors(struct ran_trainer *t, struct ran_error *err)
                 if (t->idf != NULL)
                         memcpy(t->idf, m->params.idf, t->c->wide * sizeof *t->idf);
                 t->linear_rate = t->s->init_rate;
-                t->usual = (struct ran_blend){1, 1}; /* they were blended already */
+                t->usual = (struct ran_ensemble){1, 1}; /* they were blended already */
         }
         return RAN_OK;
 }

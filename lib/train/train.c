@@ -151,8 +151,8 @@ static void keep_best(struct ran_trainer *t, double metric)
                 t->at.best = metric;
                 t->at.best_epoch = t->at.epoch;
                 t->at.stale = 0;
-                t->at.deep = t->blend.deep;
-                t->at.wide = t->blend.wide;
+                t->at.deep = t->ensemble.deep;
+                t->at.wide = t->ensemble.wide;
                 memcpy(t->best_block, t->p.block, t->layout.size * sizeof(float));
                 memcpy(t->best_table, t->table.x, bytes_of(&t->table));
         } else {
@@ -180,10 +180,10 @@ static int predict(struct ran_trainer *t, enum asking what, float *p, struct ran
                 return rc;
         }
         if (wide != NULL)
-                rc = (what == FIT ? ran_blend_fit : ran_blend_prove)(&t->blend, t->usual, dev, p,
-                                                                     wide, err);
+                rc = (what == FIT ? ran_ensemble_fit : ran_ensemble_prove)(&t->ensemble, t->usual,
+                                                                           dev, p, wide, err);
         if (rc == RAN_OK && wide != NULL)
-                ran_blend_add(p, &t->blend, p, wide, n);
+                ran_ensemble_add(p, &t->ensemble, p, wide, n);
         for (size_t b = 0; b < dev->B && rc == RAN_OK; b++)
                 ran_probabilities(t->c, p + b * C, C, p + b * C);
         free(wide);
@@ -198,12 +198,12 @@ static int blend_words(struct ran_trainer *t, float *deep, const float *wide, fl
         const struct ran_dataset *dev = t->job->dev;
         const struct ran_tag_path u = {deep, ran_crf_of_params(&t->p)},
                                   v = {wide, ran_crf_train_view(t->chain, t->C)};
-        int rc = ran_blend_fit_words(&t->blend, t->usual, dev, &u, &v, err);
+        int rc = ran_ensemble_fit_words(&t->ensemble, t->usual, dev, &u, &v, err);
 
         if (rc != RAN_OK)
                 return rc;
-        ran_blend_add(deep, &t->blend, deep, wide, dev->label_first[dev->B] * t->C);
-        *crf = ran_blend_chain(chain, &t->blend, &u.chain, &v.chain, t->C);
+        ran_ensemble_add(deep, &t->ensemble, deep, wide, dev->label_first[dev->B] * t->C);
+        *crf = ran_ensemble_chain(chain, &t->ensemble, &u.chain, &v.chain, t->C);
         return RAN_OK;
 }
 
@@ -317,8 +317,8 @@ static int keep_alone(struct ran_trainer *t, const float *p, struct ran_error *e
         if (rc != RAN_OK)
                 return rc;
         t->at.best = metric_of(t, &r);
-        t->at.deep = t->blend.deep;
-        t->at.wide = t->blend.wide;
+        t->at.deep = t->ensemble.deep;
+        t->at.wide = t->ensemble.wide;
         return RAN_OK;
 }
 
@@ -334,7 +334,7 @@ static int tune(struct ran_trainer *t, struct ran_error *err)
         if (p == NULL)
                 return RAN_ENOMEM;
         int rc = predict(t, PROVE, p, err);
-        if (rc == RAN_OK && leads(t) && t->c->wide > 0 && t->blend.deep == 0 && t->at.deep > 0)
+        if (rc == RAN_OK && leads(t) && t->c->wide > 0 && t->ensemble.deep == 0 && t->at.deep > 0)
                 rc = keep_alone(t, p, err);
         if (rc == RAN_OK && leads(t) && t->c->multilabel)
                 t->at.threshold = (double)ran_tune_threshold(dev, p);
@@ -535,7 +535,7 @@ static void scale(float *x, size_t n, double by)
 static void add_paths(struct ran_trainer *t)
 {
         bool words = t->c->task == RAN_TASK_TAG;
-        struct ran_blend blend = {t->at.deep, t->at.wide};
+        struct ran_ensemble ensemble = {t->at.deep, t->at.wide};
         struct ran_head_params *q = &t->p.head;
 
         if (t->c->wide == 0)
@@ -543,10 +543,10 @@ static void add_paths(struct ran_trainer *t)
         scale(words ? q->tag_w : q->out_w, t->C * t->D, t->at.deep);
         scale(words ? q->tag_b : q->out_b, t->C, t->at.deep);
         if (t->chain != NULL) {
-                ran_blend_add(q->crf_start, &blend, q->crf_start, t->chain, t->C);
-                ran_blend_add(q->crf_end, &blend, q->crf_end, t->chain + t->C, t->C);
-                ran_blend_add(q->crf_transition, &blend, q->crf_transition, t->chain + 2 * t->C,
-                              t->C * t->C);
+                ran_ensemble_add(q->crf_start, &ensemble, q->crf_start, t->chain, t->C);
+                ran_ensemble_add(q->crf_end, &ensemble, q->crf_end, t->chain + t->C, t->C);
+                ran_ensemble_add(q->crf_transition, &ensemble, q->crf_transition,
+                                 t->chain + 2 * t->C, t->C * t->C);
         }
         scale(t->p.head.wide_b, t->C, t->at.wide);
         scale(t->wide, t->c->wide * t->C, t->at.wide);
@@ -599,7 +599,7 @@ static int settle(struct ran_trainer *t, struct ran_error *err)
                 memcpy(t->p.block, t->best_block, t->layout.size * sizeof(float));
                 memcpy(t->table.x, t->best_table, bytes_of(&t->table));
         }
-        t->blend = (struct ran_blend){t->at.deep, t->at.wide};
+        t->ensemble = (struct ran_ensemble){t->at.deep, t->at.wide};
         if (ran_share_state(t, err) != RAN_OK || tune(t, err) != RAN_OK)
                 return err->code;
         r = report_of(t, RAN_REPORT_KEPT);
@@ -627,7 +627,7 @@ static int model_loss(struct ran_trainer *t, double *loss, struct ran_error *err
 {
         const struct ran_dataset *dev = t->job->dev;
         const bool both = t->c->wide > 0;
-        const struct ran_blend blend = {both ? t->at.deep : 1, both ? t->at.wide : 0};
+        const struct ran_ensemble ensemble = {both ? t->at.deep : 1, both ? t->at.wide : 0};
         float *deep = ran_alloc_floats(dev->B * t->C, err);
         float *wide = both ? ran_alloc_floats(dev->B * t->C, err) : NULL;
         int rc = RAN_ENOMEM;
@@ -636,7 +636,7 @@ static int model_loss(struct ran_trainer *t, double *loss, struct ran_error *err
                 rc = ran_predict(t->c, &t->p, t->C, dev, t->job->pool, t->job->ranks, deep, wide,
                                  err);
         if (rc == RAN_OK && leads(t))
-                rc = ran_blend_loss(loss, &blend, dev, deep, both ? wide : deep, err);
+                rc = ran_ensemble_loss(loss, &ensemble, dev, deep, both ? wide : deep, err);
         free(deep);
         free(wide);
         return rc == RAN_OK ? RAN_OK : ran_ranks_break(t->job->ranks, rc);

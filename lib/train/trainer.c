@@ -169,7 +169,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         t->batch = ran_train_batch(job);
         t->at.best = -INFINITY;
         t->at.threshold = 0.5;
-        t->usual = t->c->task == RAN_TASK_TAG ? ran_blend_unknown_words : ran_blend_unknown;
+        t->usual = t->c->task == RAN_TASK_TAG ? ran_ensemble_unknown_words : ran_ensemble_unknown;
         if (__builtin_mul_overflow(job->train->first[job->train->B], t->s->epochs, &tokens) ||
             !ran_table_shape(&t->table, t->c, t->V) ||
             __builtin_mul_overflow(t->c->wide, t->C, &rows) || rows > SIZE_MAX / sizeof(float))

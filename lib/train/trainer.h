@@ -5,7 +5,7 @@
 #include "model/calibration.h"
 #include "model/model.h"
 #include "train/batch.h"
-#include "train/blend.h"
+#include "train/ensemble.h"
 #include "train/cross-validate.h"
 #include "train/optimiser.h"
 
@@ -59,8 +59,8 @@ struct ran_trainer {
         size_t batches; /* steps of this epoch */
         size_t steps;   /* of the run, if every epoch to come has as many as this one */
         char *training; /* metadata that says what is computed: same text, same run */
-        struct ran_blend usual, blend; /* of the paths, where there is a wide one: to begin with,
-                                          and as of the last epoch */
+        struct ran_ensemble usual, ensemble;    /* of the paths, where there is a wide one: to begin
+                                             with,    and as of the last epoch */
         struct ran_calibration calibration;     /* one label: by the dev data */
         float calibrated[RAN_CALIBRATION_KEPT]; /* its numbers, in a checkpoint */
         double started, saved;                  /* clock */

@@ -44,7 +44,7 @@ except += lib/train/share.c:clang-analyzer-core.NonNullParamChecker lib/train/sh
 # - that numbers are read which we wrote, or the kernel, which may say "max" for none;
 except += lib/base/cpus.c:cert-err34-c lib/base/number.c:cert-err34-c
 # - that powers and halves of 1 are meant, in which nothing adds up;
-except += lib/model/contextualizer-tokens.c:cert-flp30-c lib/train/blend.c:cert-flp30-c
+except += lib/model/contextualizer-tokens.c:cert-flp30-c lib/train/ensemble.c:cert-flp30-c
 # - that types are multiples of a float;
 except += lib/model/workspace.c:bugprone-integer-division
 # - that ran_alloc gives zeros; that the sum of the names is the room for them; that the lines of a table

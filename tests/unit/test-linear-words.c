@@ -8,7 +8,7 @@
 #include "model/linear-words.h"
 #include "test.h"
 #include "toy.h"
-#include "train/blend.h"
+#include "train/ensemble.h"
 #include "train/crf-train.h"
 
 enum { BUCKETS = 97, SPELLING = 50, LONGEST = 11, MOST = 200, C = TOY_C };
@@ -345,9 +345,9 @@ TEST(chain_that_is_stopped_leaves_all_as_it_was)
 
 /* ---- how much it counts --------------------------------------------------------------------- */
 
-/* The loss of a blend, as the sum over sentences of the joined chain. */
+/* The loss of a ensemble, as the sum over sentences of the joined chain. */
 static double loss_of(const struct ran_dataset *d, const struct ran_tag_path *u,
-                      const struct ran_tag_path *v, struct ran_blend blend)
+                      const struct ran_tag_path *v, struct ran_ensemble ensemble)
 {
         static double scratch[4096];
         const float *a = u->chain.start, *b = v->chain.start; /* of all three, or NULL */
@@ -356,12 +356,12 @@ static double loss_of(const struct ran_dataset *d, const struct ran_tag_path *u,
         double sum = 0;
 
         for (size_t i = 0; i < C * (C + 2) && a != NULL; i++)
-                to[i] = (float)(blend.deep * (double)a[i] + blend.wide * (double)b[i]);
+                to[i] = (float)(ensemble.deep * (double)a[i] + ensemble.wide * (double)b[i]);
         for (size_t from = 0, end; from < d->label_first[d->B]; from = end) {
                 end = ran_tag_sentence_end(d->begins, from, d->label_first[d->B]);
                 for (size_t i = 0; i < (end - from) * C; i++)
-                        score[i] = (float)(blend.deep * (double)u->logits[from * C + i] +
-                                           blend.wide * (double)v->logits[from * C + i]);
+                        score[i] = (float)(ensemble.deep * (double)u->logits[from * C + i] +
+                                           ensemble.wide * (double)v->logits[from * C + i]);
                 sum += ran_crf_loss(NULL, NULL, score, &chain, d->labels + from, end - from, C, 1,
                                     scratch);
         }
@@ -370,12 +370,12 @@ static double loss_of(const struct ran_dataset *d, const struct ran_tag_path *u,
 
 /* And of two documents that hold it where it usually is. */
 static double pulled(const struct ran_dataset *d, const struct ran_tag_path *u,
-                     const struct ran_tag_path *v, struct ran_blend blend)
+                     const struct ran_tag_path *v, struct ran_ensemble ensemble)
 {
-        double dx = blend.deep - ran_blend_unknown_words.deep;
-        double dy = blend.wide - ran_blend_unknown_words.wide;
+        double dx = ensemble.deep - ran_ensemble_unknown_words.deep;
+        double dy = ensemble.wide - ran_ensemble_unknown_words.wide;
 
-        return loss_of(d, u, v, blend) + dx * dx + dy * dy;
+        return loss_of(d, u, v, ensemble) + dx * dx + dy * dy;
 }
 
 TEST(blend_of_words_is_what_loses_least)
@@ -385,7 +385,7 @@ TEST(blend_of_words_is_what_loses_least)
                 float a[C * (C + 2)], b[C * (C + 2)], joined[C * (C + 2)];
                 struct ran_crf chain = {a, a + C, a + 2 * C}, other = {b, b + C, b + 2 * C};
                 struct ran_tag_path u = {deep, chain}, v = {wide, other};
-                struct ran_blend found, usual = ran_blend_unknown_words;
+                struct ran_ensemble found, usual = ran_ensemble_unknown_words;
                 struct dice dice = {.key = seed};
                 struct ran_error err = {0};
                 struct ran_dataset d;
@@ -402,9 +402,9 @@ TEST(blend_of_words_is_what_loses_least)
                         deep[i * C + d.labels[i]] += (float)seed;
                         wide[i * C + d.labels[i]] += 2 - (float)seed;
                 }
-                CHECK_OK(ran_blend_fit_words(&found, usual, &d, &u, &v, &err), err);
+                CHECK_OK(ran_ensemble_fit_words(&found, usual, &d, &u, &v, &err), err);
                 CHECK(found.deep >= 0 && found.wide >= 0);
-                chain = ran_blend_chain(joined, &found, &u.chain, &v.chain, C);
+                chain = ran_ensemble_chain(joined, &found, &u.chain, &v.chain, C);
                 CHECK((chain.transition == NULL) == (seed == 3));
                 for (size_t i = 0; i < C * (C + 2) && seed != 3; i++)
                         CHECK_NEAR((double)joined[i],
@@ -412,16 +412,16 @@ TEST(blend_of_words_is_what_loses_least)
                 loss = pulled(&d, &u, &v, found);
                 for (double x = -1; x <= 1; x += 0.25) /* near by, and farther away */
                         for (double y = -1; y <= 1; y += 0.25) {
-                                struct ran_blend other = {fmax(0, found.deep + x * fabs(x)),
-                                                          fmax(0, found.wide + y * fabs(y))};
+                                struct ran_ensemble other = {fmax(0, found.deep + x * fabs(x)),
+                                                             fmax(0, found.wide + y * fabs(y))};
 
                                 CHECK(loss <= pulled(&d, &u, &v, other) + 1e-4);
                         }
                 d.labels[0] = RAN_LABEL_UNKNOWN; /* of that sentence nothing is known */
-                CHECK_OK(ran_blend_fit_words(&found, usual, &d, &u, &v, &err), err);
+                CHECK_OK(ran_ensemble_fit_words(&found, usual, &d, &u, &v, &err), err);
                 for (size_t i = 0; i < d.label_first[d.B]; i++)
                         d.labels[i] = RAN_LABEL_UNKNOWN;
-                CHECK_OK(ran_blend_fit_words(&found, usual, &d, &u, &v, &err), err);
+                CHECK_OK(ran_ensemble_fit_words(&found, usual, &d, &u, &v, &err), err);
                 CHECK(found.deep == usual.deep && found.wide == usual.wide);
                 ran_dataset_release(&d);
         }

@@ -1,5 +1,5 @@
-/* blend.c - see blend.h. Newton's method; in double, since the sums decide when it ends. */
-#include "train/blend.h"
+/* ensemble.c - see ensemble.h. Newton's method; in double, since the sums decide when it ends. */
+#include "train/ensemble.h"
 #include "math/elementary.h"
 #include "model/tagger.h"
 #include "train/crf-train.h"
@@ -19,8 +19,8 @@ static const double pull = 2;
 enum { FEW = 100 };
 static const double proof = 3;
 
-const struct ran_blend ran_blend_unknown = {.deep = 0.3, .wide = 2},
-                       ran_blend_unknown_words = {.deep = 0.5, .wide = 0.5};
+const struct ran_ensemble ran_ensemble_unknown = {.deep = 0.3, .wide = 2},
+                          ran_ensemble_unknown_words = {.deep = 0.5, .wide = 0.5};
 
 /* The loss, its gradient, and its second derivatives: by deep, wide, and both. */
 struct slope {
@@ -29,9 +29,9 @@ struct slope {
 
 /* What is to be found. */
 struct problem {
-        struct ran_blend usual;
+        struct ran_ensemble usual;
         double near; /* ends when a step gains no more than this of the loss */
-        void (*slope)(const void *arg, const struct ran_blend *at, struct slope *s);
+        void (*slope)(const void *arg, const struct ran_ensemble *at, struct slope *s);
         const void *arg;
         bool alone;       /* the wide path: deep stays 0 */
         bool differences; /* are the second derivatives: slope has none */
@@ -43,15 +43,17 @@ struct fit {
         float *logits, *p; /* (C) of a document */
 };
 
-void ran_blend_add(float *to, const struct ran_blend *blend, const float *deep, const float *wide,
-                   size_t n)
+void ran_ensemble_add(float *to, const struct ran_ensemble *ensemble, const float *deep,
+                      const float *wide, size_t n)
 {
         for (size_t i = 0; i < n; i++)
-                to[i] = (float)(blend->deep * (double)deep[i] + blend->wide * (double)wide[i]);
+                to[i] = (float)(ensemble->deep * (double)deep[i] +
+                                ensemble->wide * (double)wide[i]);
 }
 
 /* One label: the variance of u over the classes. Several: each class by itself. */
-static void add_document(const struct fit *k, const struct ran_blend *at, size_t b, struct slope *s)
+static void add_document(const struct fit *k, const struct ran_ensemble *at, size_t b,
+                         struct slope *s)
 {
         const size_t C = k->d->C;
         const bool several = k->d->multilabel;
@@ -59,7 +61,7 @@ static void add_document(const struct fit *k, const struct ran_blend *at, size_t
         const struct ran_target target = ran_target_of(k->d, b);
         double mean[2] = {0}, square[3] = {0}, share = several ? 1.0 / (double)C : 1;
 
-        ran_blend_add(k->logits, at, u, v, C);
+        ran_ensemble_add(k->logits, at, u, v, C);
         s->loss += ran_loss_classify(k->p, k->logits, C, &target, several, 0, 1);
         for (size_t c = 0; c < C; c++) {
                 s->g[0] += (double)k->p[c] * (double)u[c];
@@ -91,7 +93,7 @@ static bool is_known(const struct ran_dataset *d, size_t b)
         return true;
 }
 
-static void add_documents(const void *arg, const struct ran_blend *at, struct slope *s)
+static void add_documents(const void *arg, const struct ran_ensemble *at, struct slope *s)
 {
         const struct fit *k = arg;
 
@@ -102,7 +104,7 @@ static void add_documents(const void *arg, const struct ran_blend *at, struct sl
 
 /* ---- Newton's method ------------------------------------------------------------------------ */
 
-static struct slope slope_of(const struct problem *k, const struct ran_blend *at)
+static struct slope slope_of(const struct problem *k, const struct ran_ensemble *at)
 {
         double a = at->deep - k->usual.deep, b = at->wide - k->usual.wide;
         struct slope s = {.loss = pull / 2 * (a * a + b * b),
@@ -114,11 +116,11 @@ static struct slope slope_of(const struct problem *k, const struct ran_blend *at
 }
 
 /* The second derivatives by differences. */
-static void bend(const struct problem *k, const struct ran_blend *at, struct slope *s)
+static void bend(const struct problem *k, const struct ran_ensemble *at, struct slope *s)
 {
         const double little = 1e-3;
-        struct slope right = slope_of(k, &(const struct ran_blend){at->deep + little, at->wide}),
-                     up = slope_of(k, &(const struct ran_blend){at->deep, at->wide + little});
+        struct slope right = slope_of(k, &(const struct ran_ensemble){at->deep + little, at->wide}),
+                     up = slope_of(k, &(const struct ran_ensemble){at->deep, at->wide + little});
 
         s->h[0] = (right.g[0] - s->g[0]) / little;
         s->h[1] = (up.g[1] - s->g[1]) / little;
@@ -127,8 +129,8 @@ static void bend(const struct problem *k, const struct ran_blend *at, struct slo
 
 /* Where Newton's step leads, `size` of it. No share is below 0, and one that would be stays there
  * while the other moves. */
-static struct ran_blend step(const struct problem *k, const struct ran_blend *at,
-                             const struct slope *s, double size)
+static struct ran_ensemble step(const struct problem *k, const struct ran_ensemble *at,
+                                const struct slope *s, double size)
 {
         double det = s->h[0] * s->h[1] - s->h[2] * s->h[2];
         double a = (s->h[1] * s->g[0] - s->h[2] * s->g[1]) / det;
@@ -138,12 +140,12 @@ static struct ran_blend step(const struct problem *k, const struct ran_blend *at
                 a = 0, b = s->g[1] / s->h[1];
         else if (at->wide == 0 && s->g[1] > 0)
                 b = 0, a = s->g[0] / s->h[0];
-        return (struct ran_blend){fmax(0, at->deep - size * a), fmax(0, at->wide - size * b)};
+        return (struct ran_ensemble){fmax(0, at->deep - size * a), fmax(0, at->wide - size * b)};
 }
 
-static struct ran_blend solve(const struct problem *k)
+static struct ran_ensemble solve(const struct problem *k)
 {
-        struct ran_blend at = k->usual;
+        struct ran_ensemble at = k->usual;
         struct slope s = slope_of(k, &at);
 
         for (int i = 0; i < STEPS; i++) {
@@ -152,7 +154,7 @@ static struct ran_blend solve(const struct problem *k)
                 if (k->differences)
                         bend(k, &at, &s);
                 for (int halvings = 0; halvings < HALVINGS; halvings++, size /= 2) {
-                        struct ran_blend next = step(k, &at, &s, size);
+                        struct ran_ensemble next = step(k, &at, &s, size);
                         struct slope there = slope_of(k, &next);
 
                         if (there.loss < s.loss) {
@@ -180,8 +182,9 @@ static void fit_release(struct fit *k)
         free(k->p);
 }
 
-int ran_blend_fit(struct ran_blend *blend, struct ran_blend usual, const struct ran_dataset *d,
-                  const float *deep, const float *wide, struct ran_error *err)
+int ran_ensemble_fit(struct ran_ensemble *ensemble, struct ran_ensemble usual,
+                     const struct ran_dataset *d, const float *deep, const float *wide,
+                     struct ran_error *err)
 {
         struct fit k = {.d = d, .deep = deep, .wide = wide};
         const struct problem problem = {
@@ -189,26 +192,26 @@ int ran_blend_fit(struct ran_blend *blend, struct ran_blend usual, const struct 
         int rc = fit_init(&k, err);
 
         if (rc == RAN_OK)
-                *blend = solve(&problem);
+                *ensemble = solve(&problem);
         fit_release(&k);
         return rc;
 }
 
 /* ---- whether the deep path helps ------------------------------------------------------------ */
 
-static double loss_of(const struct fit *k, const struct ran_blend *at, size_t b)
+static double loss_of(const struct fit *k, const struct ran_ensemble *at, size_t b)
 {
         size_t C = k->d->C;
         const struct ran_target target = ran_target_of(k->d, b);
 
-        ran_blend_add(k->logits, at, k->deep + b * C, k->wide + b * C, C);
+        ran_ensemble_add(k->logits, at, k->deep + b * C, k->wide + b * C, C);
         return ran_loss_classify(k->p, k->logits, C, &target, k->d->multilabel, 0, 1);
 }
 
 /* Whether the documents are told better by `both` than by `alone`, and not by chance; many of them
  * have said what each path counts, and chance has little part in it. */
-static bool is_proven(const struct fit *k, const struct ran_blend *both,
-                      const struct ran_blend *alone)
+static bool is_proven(const struct fit *k, const struct ran_ensemble *both,
+                      const struct ran_ensemble *alone)
 {
         double sum = 0, squares = 0, n = 0;
 
@@ -224,8 +227,8 @@ static bool is_proven(const struct fit *k, const struct ran_blend *both,
         return n == 0 || n >= FEW || sum > proof * sqrt(fmax(0, squares - sum * sum / n));
 }
 
-int ran_blend_loss(double *loss, const struct ran_blend *at, const struct ran_dataset *d,
-                   const float *deep, const float *wide, struct ran_error *err)
+int ran_ensemble_loss(double *loss, const struct ran_ensemble *at, const struct ran_dataset *d,
+                      const float *deep, const float *wide, struct ran_error *err)
 {
         struct fit k = {.d = d, .deep = deep, .wide = wide};
         int rc = fit_init(&k, err);
@@ -238,8 +241,9 @@ int ran_blend_loss(double *loss, const struct ran_blend *at, const struct ran_da
         return rc;
 }
 
-int ran_blend_prove(struct ran_blend *blend, struct ran_blend usual, const struct ran_dataset *d,
-                    const float *deep, const float *wide, struct ran_error *err)
+int ran_ensemble_prove(struct ran_ensemble *ensemble, struct ran_ensemble usual,
+                       const struct ran_dataset *d, const float *deep, const float *wide,
+                       struct ran_error *err)
 {
         struct fit k = {.d = d, .deep = deep, .wide = wide};
         const struct problem problem = {.usual = {0, usual.wide},
@@ -250,10 +254,10 @@ int ran_blend_prove(struct ran_blend *blend, struct ran_blend usual, const struc
         int rc = fit_init(&k, err);
 
         if (rc == RAN_OK) {
-                struct ran_blend alone = solve(&problem);
+                struct ran_ensemble alone = solve(&problem);
 
-                if (!is_proven(&k, blend, &alone))
-                        *blend = alone;
+                if (!is_proven(&k, ensemble, &alone))
+                        *ensemble = alone;
         }
         fit_release(&k);
         return rc;
@@ -286,18 +290,18 @@ static double by_chain(const float *dchain, const struct ran_crf *chain, size_t 
                product(dchain + 2 * C, chain->transition, C * C);
 }
 
-struct ran_crf ran_blend_chain(float *to, const struct ran_blend *blend, const struct ran_crf *deep,
-                               const struct ran_crf *wide, size_t C)
+struct ran_crf ran_ensemble_chain(float *to, const struct ran_ensemble *ensemble,
+                                  const struct ran_crf *deep, const struct ran_crf *wide, size_t C)
 {
         if (deep->start == NULL || wide->start == NULL)
                 return (struct ran_crf){0};
-        ran_blend_add(to, blend, deep->start, wide->start, C);
-        ran_blend_add(to + C, blend, deep->end, wide->end, C);
-        ran_blend_add(to + 2 * C, blend, deep->transition, wide->transition, C * C);
+        ran_ensemble_add(to, ensemble, deep->start, wide->start, C);
+        ran_ensemble_add(to + C, ensemble, deep->end, wide->end, C);
+        ran_ensemble_add(to + 2 * C, ensemble, deep->transition, wide->transition, C * C);
         return ran_crf_train_view(to, C);
 }
 
-static void add_sentence(const struct words *k, const struct ran_blend *at,
+static void add_sentence(const struct words *k, const struct ran_ensemble *at,
                          const struct ran_crf *chain, size_t from, size_t n, struct slope *s)
 {
         size_t C = k->d->C;
@@ -308,20 +312,20 @@ static void add_sentence(const struct words *k, const struct ran_blend *at,
         for (size_t i = 0; i < n; i++)
                 if (k->d->labels[from + i] == RAN_LABEL_UNKNOWN)
                         return;
-        ran_blend_add(k->score, at, u, v, n * C);
+        ran_ensemble_add(k->score, at, u, v, n * C);
         s->loss += ran_crf_loss(k->score, &grad, k->score, chain, k->d->labels + from, n, C, 1,
                                 k->scratch);
         s->g[0] += product(k->score, u, n * C);
         s->g[1] += product(k->score, v, n * C);
 }
 
-static void add_sentences(const void *arg, const struct ran_blend *at, struct slope *s)
+static void add_sentences(const void *arg, const struct ran_ensemble *at, struct slope *s)
 {
         const struct words *k = arg;
         const struct ran_dataset *d = k->d;
         size_t C = d->C, n = d->label_first[d->B];
         const struct ran_crf chain =
-                ran_blend_chain(k->chain, at, &k->deep->chain, &k->wide->chain, C);
+                ran_ensemble_chain(k->chain, at, &k->deep->chain, &k->wide->chain, C);
 
         memset(k->dchain, 0, k->floats * sizeof *k->dchain);
         for (size_t from = 0, end; from < n; from = end) {
@@ -343,9 +347,9 @@ static size_t longest_sentence(const struct ran_dataset *d)
         return longest;
 }
 
-int ran_blend_fit_words(struct ran_blend *blend, struct ran_blend usual,
-                        const struct ran_dataset *d, const struct ran_tag_path *deep,
-                        const struct ran_tag_path *wide, struct ran_error *err)
+int ran_ensemble_fit_words(struct ran_ensemble *ensemble, struct ran_ensemble usual,
+                           const struct ran_dataset *d, const struct ran_tag_path *deep,
+                           const struct ran_tag_path *wide, struct ran_error *err)
 {
         size_t C = d->C, longest = longest_sentence(d);
         struct words k = {.d = d, .deep = deep, .wide = wide};
@@ -362,7 +366,7 @@ int ran_blend_fit_words(struct ran_blend *blend, struct ran_blend usual,
         k.chain = ran_alloc_floats(2 * k.floats, err);
         if (k.score != NULL && k.chain != NULL) {
                 k.dchain = k.chain + k.floats;
-                *blend = solve(&problem);
+                *ensemble = solve(&problem);
                 rc = RAN_OK;
         }
         free(k.scratch);

@@ -5,7 +5,7 @@
 
 #include "corpus.h"
 #include "test.h"
-#include "train/blend.h"
+#include "train/ensemble.h"
 #include "train/loss.h"
 
 enum { B = 200 };
@@ -33,7 +33,7 @@ static void bench_init(struct bench *b, bool several, double deep, double wide, 
                 }
 }
 
-static double loss_of(const struct bench *b, struct ran_blend blend)
+static double loss_of(const struct bench *b, struct ran_ensemble ensemble)
 {
         double sum = 0;
 
@@ -41,7 +41,8 @@ static double loss_of(const struct bench *b, struct ran_blend blend)
                 const struct ran_target target = ran_target_of(&b->d, i);
                 float x[CORPUS_C];
 
-                ran_blend_add(x, &blend, b->deep + i * CORPUS_C, b->wide + i * CORPUS_C, CORPUS_C);
+                ran_ensemble_add(x, &ensemble, b->deep + i * CORPUS_C, b->wide + i * CORPUS_C,
+                                 CORPUS_C);
                 sum += ran_loss_classify(x, x, CORPUS_C, &target, b->d.multilabel, 0, 1);
         }
         return sum;
@@ -51,22 +52,23 @@ static double loss_of(const struct bench *b, struct ran_blend blend)
 static void check_fit(bool several, double deep, double wide, double noise)
 {
         struct ran_error err = {0};
-        struct ran_blend found;
+        struct ran_ensemble found;
         struct bench b;
         double loss;
 
         bench_init(&b, several, deep, wide, noise);
-        CHECK_OK(ran_blend_fit(&found, ran_blend_unknown, &b.d, b.deep, b.wide, &err), err);
+        CHECK_OK(ran_ensemble_fit(&found, ran_ensemble_unknown, &b.d, b.deep, b.wide, &err), err);
         CHECK(found.deep >= 0 && found.wide >= 0);
         loss = loss_of(&b, found);
         for (double x = 0; x < 3; x += 0.05)
                 for (double y = 0; y < 3; y += 0.05) {
-                        double dx = x - ran_blend_unknown.deep, dy = y - ran_blend_unknown.wide;
+                        double dx = x - ran_ensemble_unknown.deep,
+                               dy = y - ran_ensemble_unknown.wide;
 
-                        if (!CHECK(loss <= loss_of(&b, (struct ran_blend){x, y}) + dx * dx +
+                        if (!CHECK(loss <= loss_of(&b, (struct ran_ensemble){x, y}) + dx * dx +
                                                    dy * dy + 1e-9))
                                 printf("%g %g: %g, found %g %g: %g\n", x, y,
-                                       loss_of(&b, (struct ran_blend){x, y}), found.deep,
+                                       loss_of(&b, (struct ran_ensemble){x, y}), found.deep,
                                        found.wide, loss);
                 }
         ran_dataset_release(&b.d);
@@ -85,12 +87,13 @@ TEST(blend_is_what_loses_least)
 TEST(blend_leaves_out_a_path_that_is_wrong)
 {
         struct ran_error err = {0};
-        struct ran_blend found;
+        struct ran_ensemble found;
         struct bench b;
 
         for (int several = 0; several <= 1; several++) {
                 bench_init(&b, several, -2, 2, 1);
-                CHECK_OK(ran_blend_fit(&found, ran_blend_unknown, &b.d, b.deep, b.wide, &err), err);
+                CHECK_OK(ran_ensemble_fit(&found, ran_ensemble_unknown, &b.d, b.deep, b.wide, &err),
+                         err);
                 CHECK(found.deep == 0 && found.wide > 0.2);
                 check_fit(several, -2, 2, 1);
                 check_fit(several, 2, -1, 1);
@@ -102,17 +105,17 @@ TEST(blend_leaves_out_a_path_that_is_wrong)
 TEST(blend_without_known_labels_is_what_is_usual)
 {
         struct ran_error err = {0};
-        struct ran_blend found;
+        struct ran_ensemble found;
         struct bench b;
 
         bench_init(&b, false, 5, 1, 1);
         for (size_t i = 0; i < b.d.label_first[B]; i++)
                 b.d.labels[i] = RAN_LABEL_UNKNOWN;
-        CHECK_OK(ran_blend_fit(&found, ran_blend_unknown, &b.d, b.deep, b.wide, &err), err);
-        CHECK(found.deep == ran_blend_unknown.deep && found.wide == ran_blend_unknown.wide);
+        CHECK_OK(ran_ensemble_fit(&found, ran_ensemble_unknown, &b.d, b.deep, b.wide, &err), err);
+        CHECK(found.deep == ran_ensemble_unknown.deep && found.wide == ran_ensemble_unknown.wide);
         b.d.B = 0;
-        CHECK_OK(ran_blend_fit(&found, ran_blend_unknown, &b.d, b.deep, b.wide, &err), err);
-        CHECK(found.deep == ran_blend_unknown.deep && found.wide == ran_blend_unknown.wide);
+        CHECK_OK(ran_ensemble_fit(&found, ran_ensemble_unknown, &b.d, b.deep, b.wide, &err), err);
+        CHECK(found.deep == ran_ensemble_unknown.deep && found.wide == ran_ensemble_unknown.wide);
         b.d.B = B;
         ran_dataset_release(&b.d);
 }
@@ -121,23 +124,23 @@ TEST(blend_without_known_labels_is_what_is_usual)
 static bool keeps_deep(double deep, double wide, size_t documents)
 {
         struct ran_error err = {0};
-        struct ran_blend found, kept;
+        struct ran_ensemble found, kept;
         struct bench b;
 
         bench_init(&b, false, deep, wide, 1);
         b.d.B = documents;
-        CHECK_OK(ran_blend_fit(&found, ran_blend_unknown, &b.d, b.deep, b.wide, &err), err);
+        CHECK_OK(ran_ensemble_fit(&found, ran_ensemble_unknown, &b.d, b.deep, b.wide, &err), err);
         kept = found;
-        CHECK_OK(ran_blend_prove(&kept, ran_blend_unknown, &b.d, b.deep, b.wide, &err), err);
+        CHECK_OK(ran_ensemble_prove(&kept, ran_ensemble_unknown, &b.d, b.deep, b.wide, &err), err);
         if (kept.deep > 0) {
                 CHECK(kept.deep == found.deep && kept.wide == found.wide);
         } else { /* nothing is better without it, but for the weighted_sum */
                 double loss = loss_of(&b, kept);
 
                 for (double y = 0; y < 3; y += 0.05) {
-                        double dy = y - ran_blend_unknown.wide;
+                        double dy = y - ran_ensemble_unknown.wide;
 
-                        CHECK(loss <= loss_of(&b, (struct ran_blend){0, y}) + dy * dy + 1e-9);
+                        CHECK(loss <= loss_of(&b, (struct ran_ensemble){0, y}) + dy * dy + 1e-9);
                 }
         }
         b.d.B = B;
