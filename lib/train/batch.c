@@ -48,7 +48,7 @@ void ran_batcher_release(struct ran_batcher *k)
                 free(t->gold);
                 free(t->scale);
                 free(t->place);
-                ran_gaps_release(&t->gaps);
+                ran_masking_release(&t->gaps);
                 free(t);
         }
         ran_tree_release(&k->tree);
@@ -176,7 +176,7 @@ static double terms(const struct ran_batcher *k, const struct ran_piece *piece)
         }
         if (k->c->task == RAN_TASK_MLM)
                 return (double)k->data->weight[b] *
-                       (double)ran_gaps_count(k->data, b, k->noise.seed, k->noise.epoch);
+                       (double)ran_masking_count(k->data, b, k->noise.seed, k->noise.epoch);
         if (k->c->task == RAN_TASK_CLASSIFY)
                 return weigh(k, b, 0);
         for (size_t i = 0; i < words; i++)
@@ -303,7 +303,7 @@ static int load_predicted(struct ran_batcher *k, struct ran_trainee *t, const st
 /* A place for each token that is to be found. */
 static int load_gaps(struct ran_batcher *k, struct ran_trainee *t, size_t b, struct ran_error *err)
 {
-        const struct ran_gaps *g = &t->gaps;
+        const struct ran_masking *g = &t->gaps;
         size_t at = t->rows.places;
 
         ROOM(gold, at + g->n);
@@ -346,8 +346,8 @@ static int load_piece(struct ran_batcher *k, struct ran_trainee *t, const struct
         if (p->recurrent != NULL && p->from == 0)
                 ran_recurrent_state_clear(p->recurrent);
         if (k->c->task == RAN_TASK_MLM) {
-                if (ran_gaps_make(&t->gaps, d, b, k->mask, k->C, k->noise.seed, k->noise.epoch,
-                                  err) != RAN_OK)
+                if (ran_masking_make(&t->gaps, d, b, k->mask, k->C, k->noise.seed, k->noise.epoch,
+                                     err) != RAN_OK)
                         return RAN_ENOMEM;
                 ids = t->gaps.ids;
         }

@@ -11,7 +11,7 @@
 
 #include "model/workspace.h"
 #include "train/grad.h"
-#include "train/gaps.h"
+#include "train/masking.h"
 #include "train/plan.h"
 #include "train/ranks.h"
 
@@ -22,7 +22,7 @@ struct ran_trainee {
         uint32_t *gold;  /* (places) language models: the token that each predicts */
         float *scale;    /* (places) and what it weighs in the loss */
         uint32_t *place; /* scratch: places of one piece */
-        struct ran_gaps gaps;
+        struct ran_masking gaps;
         size_t chain_cap, gold_cap, scale_cap, place_cap;
         struct ran_trainee *next;
 };

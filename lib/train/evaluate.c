@@ -1,6 +1,6 @@
 /* evaluate.c - see evaluate.h. */
 #include "train/evaluate.h"
-#include "train/gaps.h"
+#include "train/masking.h"
 #include "model/tagger.h"
 #include "train/plan.h"
 
@@ -331,9 +331,9 @@ static int read_one(struct sweep *k, struct ran_state *s, size_t b, struct ran_e
 static int fill_one(struct sweep *k, struct ran_state *s, size_t b, struct ran_error *err)
 {
         const struct ran_dataset *d = k->d;
-        struct ran_gaps gaps = {0};
+        struct ran_masking gaps = {0};
         float *nll = NULL;
-        int rc = ran_gaps_make(&gaps, d, b, k->mask, k->C, 0, 0, err);
+        int rc = ran_masking_make(&gaps, d, b, k->mask, k->C, 0, 0, err);
 
         if (rc == RAN_OK && (nll = ran_alloc_floats(gaps.n, err)) == NULL)
                 rc = RAN_ENOMEM;
@@ -343,7 +343,7 @@ static int fill_one(struct sweep *k, struct ran_state *s, size_t b, struct ran_e
         for (size_t i = 0; i < gaps.n && rc == RAN_OK; i++)
                 k->loss[b] += (double)nll[i];
         free(nll);
-        ran_gaps_release(&gaps);
+        ran_masking_release(&gaps);
         return rc;
 }
 
@@ -354,7 +354,7 @@ static size_t outputs(const struct ran_config *c, const struct ran_dataset *d, s
         size_t from, to;
 
         if (c->task == RAN_TASK_MLM)
-                return ran_gaps_count(d, b, 0, 0);
+                return ran_masking_count(d, b, 0, 0);
         to = ran_plan_predicts(d, &all, &from);
         return to - from;
 }

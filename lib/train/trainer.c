@@ -200,7 +200,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         if (rc == RAN_OK)
                 rc = allocate(t, err);
         if (rc == RAN_OK && t->c->task == RAN_TASK_MLM)
-                rc = ran_gaps_mask(&t->batcher.mask, job->tokenizer, err);
+                rc = ran_masking_id(&t->batcher.mask, job->tokenizer, err);
         if (rc == RAN_OK && ran_ranks_leads(job->ranks))
                 rc = ran_trainer_start(t, err);
         if (rc == RAN_OK && ran_ranks_leads(job->ranks))

@@ -93,7 +93,7 @@ static float *gradient_of(struct bench *b, const struct ran_piece *piece, size_t
 
 static double weight_of(const struct bench *b, const struct ran_piece *p)
 {
-        size_t from = 0, to = ran_gaps_count(&b->data, p->document, 0, 0);
+        size_t from = 0, to = ran_masking_count(&b->data, p->document, 0, 0);
 
         if (b->toy.c.task == RAN_TASK_LM)
                 to = ran_plan_predicts(&b->data, p, &from);

@@ -1,5 +1,5 @@
-/* gaps.c - see gaps.h. */
-#include "train/gaps.h"
+/* masking.c - see gaps.h. */
+#include "train/masking.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static size_t word_end(const struct words *w, size_t i)
         return i + 1 < w->n ? w->place[i + 1] : w->L;
 }
 
-size_t ran_gaps_count(const struct ran_dataset *d, size_t b, uint64_t seed, uint64_t epoch)
+size_t ran_masking_count(const struct ran_dataset *d, size_t b, uint64_t seed, uint64_t epoch)
 {
         struct words w = words_of(d, b, seed, epoch);
         size_t count = 0;
@@ -75,7 +75,7 @@ static uint32_t replace(const struct words *w, size_t t, uint32_t id, uint32_t m
         return (uint32_t)(from + (size_t)(ran_uniform(w->key, 3 * t + 2) * (double)(V - from)));
 }
 
-int ran_gaps_mask(uint32_t *mask, const struct ran_tokenizer *tokenizer, struct ran_error *err)
+int ran_masking_id(uint32_t *mask, const struct ran_tokenizer *tokenizer, struct ran_error *err)
 {
         *mask = RAN_MASK;
         if (tokenizer != NULL && !ran_tokenizer_find(tokenizer, "[MASK]", 6, mask))
@@ -85,8 +85,8 @@ int ran_gaps_mask(uint32_t *mask, const struct ran_tokenizer *tokenizer, struct 
         return RAN_OK;
 }
 
-int ran_gaps_make(struct ran_gaps *g, const struct ran_dataset *d, size_t b, uint32_t mask,
-                  size_t V, uint64_t seed, uint64_t epoch, struct ran_error *err)
+int ran_masking_make(struct ran_masking *g, const struct ran_dataset *d, size_t b, uint32_t mask,
+                     size_t V, uint64_t seed, uint64_t epoch, struct ran_error *err)
 {
         const uint32_t *ids = d->ids + d->first[b], *labels = d->labels + d->label_first[b];
         struct words w = words_of(d, b, seed, epoch);
@@ -118,10 +118,10 @@ int ran_gaps_make(struct ran_gaps *g, const struct ran_dataset *d, size_t b, uin
         return RAN_OK;
 }
 
-void ran_gaps_release(struct ran_gaps *g)
+void ran_masking_release(struct ran_masking *g)
 {
         free(g->ids);
         free(g->place);
         free(g->gold);
-        *g = (struct ran_gaps){0};
+        *g = (struct ran_masking){0};
 }

@@ -1,4 +1,4 @@
-/* gaps.h - what a masked language model is trained on: documents with gaps.
+/* masking.h - what a masked language model is trained on: documents with gaps.
  *
  * 15 % of the words of a document, at least one, are masked, all pieces of a word together. Of
  * their pieces 80 % become [MASK], 10 % another piece by chance, and 10 % stay as they are (Devlin
@@ -6,12 +6,12 @@
  * document, position), so that each epoch has gaps of its own; development data have those of epoch
  * 0.
  */
-#ifndef RAN_TRAIN_GAPS_H
-#define RAN_TRAIN_GAPS_H
+#ifndef RAN_TRAIN_MASKING_H
+#define RAN_TRAIN_MASKING_H
 
 #include "ran.h"
 
-struct ran_gaps {
+struct ran_masking {
         uint32_t *ids;   /* (L) of the document with its gaps */
         uint32_t *place; /* (n) tokens that are to be found, ascending */
         uint32_t *gold;  /* (n) what stood there */
@@ -20,13 +20,13 @@ struct ran_gaps {
 };
 /* Zero-initialise; V pieces, of which `mask` stands for a gap. A dataset with `given` gaps says
  * itself which they are. */
-int ran_gaps_make(struct ran_gaps *g, const struct ran_dataset *d, size_t b, uint32_t mask,
-                  size_t V, uint64_t seed, uint64_t epoch, struct ran_error *err);
-void ran_gaps_release(struct ran_gaps *g);
+int ran_masking_make(struct ran_masking *g, const struct ran_dataset *d, size_t b, uint32_t mask,
+                     size_t V, uint64_t seed, uint64_t epoch, struct ran_error *err);
+void ran_masking_release(struct ran_masking *g);
 /* The piece that stands for a gap in a vocabulary; of bare ids (tokenizer NULL) the reserved one.
  * RAN_EINVAL when there is none. */
-int ran_gaps_mask(uint32_t *mask, const struct ran_tokenizer *tokenizer, struct ran_error *err);
+int ran_masking_id(uint32_t *mask, const struct ran_tokenizer *tokenizer, struct ran_error *err);
 /* How many tokens of document b that is. */
-size_t ran_gaps_count(const struct ran_dataset *d, size_t b, uint64_t seed, uint64_t epoch);
+size_t ran_masking_count(const struct ran_dataset *d, size_t b, uint64_t seed, uint64_t epoch);
 
 #endif

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "test.h"
-#include "train/gaps.h"
+#include "train/masking.h"
 
 enum { WORDS = 4000, PIECES = 3, L = WORDS * PIECES, V = 1000 };
 
@@ -26,13 +26,13 @@ static void make(struct ran_dataset *d)
 TEST(words_are_masked_whole_and_about_15_percent_of_them)
 {
         struct ran_dataset d = {0};
-        struct ran_gaps g = {0};
+        struct ran_masking g = {0};
         struct ran_error err = {0};
         size_t mask = 0, kept = 0, other = 0;
 
         make(&d);
-        CHECK_OK(ran_gaps_make(&g, &d, 0, RAN_MASK, V, 1, 2, &err), err);
-        CHECK_SIZE(g.n, ran_gaps_count(&d, 0, 1, 2));
+        CHECK_OK(ran_masking_make(&g, &d, 0, RAN_MASK, V, 1, 2, &err), err);
+        CHECK_SIZE(g.n, ran_masking_count(&d, 0, 1, 2));
         CHECK(g.n > 0.13 * L && g.n < 0.17 * L && g.n % PIECES == 0);
         for (size_t i = 0; i < g.n; i++) {
                 uint32_t t = g.place[i], now = g.ids[t];
@@ -52,42 +52,42 @@ TEST(words_are_masked_whole_and_about_15_percent_of_them)
                 else
                         CHECK(g.ids[t] == d.ids[t]);
         }
-        ran_gaps_release(&g);
+        ran_masking_release(&g);
         ran_dataset_release(&d);
 }
 
 TEST(gaps_are_a_function_of_seed_epoch_and_document)
 {
         struct ran_dataset d = {0};
-        struct ran_gaps a = {0}, b = {0};
+        struct ran_masking a = {0}, b = {0};
         struct ran_error err = {0};
 
         make(&d);
-        CHECK_OK(ran_gaps_make(&a, &d, 0, RAN_MASK, V, 1, 2, &err), err);
-        CHECK_OK(ran_gaps_make(&b, &d, 1, RAN_MASK, V, 1, 2, &err), err);
-        CHECK_OK(ran_gaps_make(&b, &d, 0, RAN_MASK, V, 1, 2, &err), err);
+        CHECK_OK(ran_masking_make(&a, &d, 0, RAN_MASK, V, 1, 2, &err), err);
+        CHECK_OK(ran_masking_make(&b, &d, 1, RAN_MASK, V, 1, 2, &err), err);
+        CHECK_OK(ran_masking_make(&b, &d, 0, RAN_MASK, V, 1, 2, &err), err);
         CHECK(a.n == b.n && memcmp(a.ids, b.ids, L * sizeof *a.ids) == 0);
-        CHECK_OK(ran_gaps_make(&b, &d, 0, RAN_MASK, V, 1, 3, &err), err);
+        CHECK_OK(ran_masking_make(&b, &d, 0, RAN_MASK, V, 1, 3, &err), err);
         CHECK(memcmp(a.ids, b.ids, L * sizeof *a.ids) != 0);
-        CHECK_OK(ran_gaps_make(&b, &d, 0, RAN_MASK, V, 2, 2, &err), err);
+        CHECK_OK(ran_masking_make(&b, &d, 0, RAN_MASK, V, 2, 2, &err), err);
         CHECK(memcmp(a.ids, b.ids, L * sizeof *a.ids) != 0);
-        ran_gaps_release(&a);
-        ran_gaps_release(&b);
+        ran_masking_release(&a);
+        ran_masking_release(&b);
         ran_dataset_release(&d);
 }
 
 TEST(a_document_has_a_gap_however_short_it_is)
 {
         struct ran_dataset d = {0};
-        struct ran_gaps g = {0};
+        struct ran_masking g = {0};
         struct ran_error err = {0};
 
         make(&d);
         for (uint64_t epoch = 0; epoch < 50; epoch++) {
-                CHECK_OK(ran_gaps_make(&g, &d, 1, RAN_MASK, V, 1, epoch, &err), err);
-                CHECK(g.n == 1 && g.place[0] == 0 && ran_gaps_count(&d, 1, 1, epoch) == 1);
+                CHECK_OK(ran_masking_make(&g, &d, 1, RAN_MASK, V, 1, epoch, &err), err);
+                CHECK(g.n == 1 && g.place[0] == 0 && ran_masking_count(&d, 1, 1, epoch) == 1);
         }
-        ran_gaps_release(&g);
+        ran_masking_release(&g);
         ran_dataset_release(&d);
 }
 
@@ -95,16 +95,16 @@ TEST(gaps_that_a_document_has_are_taken_as_they_are)
 {
         const uint32_t ids[] = {7, 1, 9}, places[] = {1, 2}, gold[] = {8, 6};
         struct ran_dataset d = {.given = true};
-        struct ran_gaps g = {0};
+        struct ran_masking g = {0};
         struct ran_error err = {0};
 
         CHECK_OK(ran_dataset_set_classes(&d, NULL, 0, &err), err);
         CHECK_OK(ran_dataset_add_words(&d, ids, 3, places, gold, 2, 1, &err), err);
         CHECK_OK(ran_dataset_finish(&d, &err), err);
-        CHECK_OK(ran_gaps_make(&g, &d, 0, RAN_MASK, V, 1, 1, &err), err);
-        CHECK(g.n == 2 && ran_gaps_count(&d, 0, 1, 1) == 2);
+        CHECK_OK(ran_masking_make(&g, &d, 0, RAN_MASK, V, 1, 1, &err), err);
+        CHECK(g.n == 2 && ran_masking_count(&d, 0, 1, 1) == 2);
         CHECK(memcmp(g.ids, ids, sizeof ids) == 0 && memcmp(g.place, places, sizeof places) == 0 &&
               memcmp(g.gold, gold, sizeof gold) == 0);
-        ran_gaps_release(&g);
+        ran_masking_release(&g);
         ran_dataset_release(&d);
 }
