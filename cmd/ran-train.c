@@ -558,8 +558,8 @@ static void hold_out(struct session *s)
         if (s->has_dev || file.dev_share == 0)
                 return;
         s->held = ran_alloc(all, sizeof *s->held, &err);
-        if (s->held == NULL || ran_dataset_hold(&s->train.set, file.dev_share, settings.seed,
-                                                s->held, &s->dev.set, &err) != RAN_OK)
+        if (s->held == NULL || ran_dataset_split(&s->train.set, file.dev_share, settings.seed,
+                                                 s->held, &s->dev.set, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         s->has_dev = s->dev.set.B > 0;
         if (s->has_dev && own > 0 && own < all)

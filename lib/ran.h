@@ -1185,8 +1185,8 @@ int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err);
  * unless all are; the copies have no soft target. Where documents have groups, whole groups are
  * held out: about that share of the documents, of whatever class, but never the last group of a
  * class. After a failure dev holds a part, and is to be released. */
-int ran_dataset_hold(const struct ran_dataset *d, double share, uint64_t seed, bool *held,
-                     struct ran_dataset *dev, struct ran_error *err);
+int ran_dataset_split(const struct ran_dataset *d, double share, uint64_t seed, bool *held,
+                      struct ran_dataset *dev, struct ran_error *err);
 void ran_dataset_release(struct ran_dataset *d);
 
 enum { RAN_SCHEDULE_CONSTANT, RAN_SCHEDULE_LINEAR, RAN_SCHEDULE_COSINE };

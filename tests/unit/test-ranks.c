@@ -210,7 +210,7 @@ TEST(ranks_learn_from_documents_that_were_held_out)
         training_init(&t, "ranks-refit", 300, false);
         t.c.wide = 64;
         t.s.refit = true;
-        CHECK_OK(ran_dataset_hold(&t.train, 0.3, 1, held, &dev, &err), err);
+        CHECK_OK(ran_dataset_split(&t.train, 0.3, 1, held, &dev, &err), err);
         t.job.dev = &dev;
         t.job.held = held;
         check_ranks(&t, "refit");

@@ -1,4 +1,4 @@
-/* hold.c - which documents of a data set are held out, as development data, and copies of them. */
+/* split.c - which documents of a data set are held out, as development data, and copies of them. */
 #include "ran.h"
 
 #include <stdlib.h>
@@ -144,8 +144,8 @@ static int copy_document(struct ran_dataset *to, const struct ran_dataset *d, si
         return code;
 }
 
-int ran_dataset_hold(const struct ran_dataset *d, double share, uint64_t seed, bool *held,
-                     struct ran_dataset *dev, struct ran_error *err)
+int ran_dataset_split(const struct ran_dataset *d, double share, uint64_t seed, bool *held,
+                      struct ran_dataset *dev, struct ran_error *err)
 {
         memset(held, 0, d->B * sizeof *held);
         dev->multilabel = d->multilabel;
