@@ -233,7 +233,7 @@ static int deal(struct ran_batcher *k, struct ran_error *err)
 {
         if (k->bound == NULL && (k->bound = ran_ranks_bounds(k->ranks, err)) == NULL)
                 return RAN_ENOMEM;
-        ran_ranks_deal(k->ranks, k->begin, k->shards, k->bound);
+        ran_ranks_partition(k->ranks, k->begin, k->shards, k->bound);
         for (size_t r = 0; r < ran_ranks_count(k->ranks); r++)
                 for (size_t i = k->shard[k->bound[r]]; i < k->shard[k->bound[r + 1]]; i++)
                         if (ran_piece_move(&k->piece[i], k->c, r, k->ranks, err) != RAN_OK)

@@ -72,7 +72,7 @@ static int sweep(struct sweep *k, struct ran_error *err)
 
         if (bound == NULL)
                 return ran_ranks_break(k->ranks, RAN_ENOMEM);
-        ran_ranks_deal(k->ranks, k->d->first, k->d->B, bound);
+        ran_ranks_partition(k->ranks, k->d->first, k->d->B, bound);
         atomic_store(&k->next, bound[me]);
         k->end = bound[me + 1];
         pthread_mutex_init(&k->lock, NULL);

@@ -172,7 +172,7 @@ int ran_ranks_open(struct ran_ranks **ranks, int (*stopped)(void), struct ran_er
                 MPI_Abort(MPI_COMM_WORLD, 3);
         *r = (struct ran_ranks){
                 .links = &links, .rank = (size_t)rank, .n = (size_t)n, .stopped = stopped};
-        if (ran_ranks_greet(r, err) == RAN_OK) {
+        if (ran_ranks_handshake(r, err) == RAN_OK) {
                 *ranks = r;
                 return RAN_OK;
         }

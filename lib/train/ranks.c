@@ -165,7 +165,7 @@ int ran_ranks_gather(struct ran_ranks *r, void *items, size_t size, const size_t
 
 /* ---- agreement ------------------------------------------------------------------------------ */
 
-int ran_ranks_verdict(struct ran_ranks *r, int rc, struct ran_error *err)
+int ran_ranks_agree(struct ran_ranks *r, int rc, struct ran_error *err)
 {
         struct ran_error said = {.code = RAN_OK};
 
@@ -190,7 +190,7 @@ size_t *ran_ranks_bounds(const struct ran_ranks *r, struct ran_error *err)
 }
 
 /* An item belongs to the rank that its middle falls to. */
-void ran_ranks_deal(const struct ran_ranks *r, const size_t *first, size_t n, size_t *bound)
+void ran_ranks_partition(const struct ran_ranks *r, const size_t *first, size_t n, size_t *bound)
 {
         size_t ranks = ran_ranks_count(r), begin = first[0], rank = 0;
         double total = (double)(first[n] - begin);
@@ -244,7 +244,7 @@ static int compare(const struct greeting *me, const struct greeting *other, size
         return RAN_OK;
 }
 
-int ran_ranks_greet(struct ran_ranks *r, struct ran_error *err)
+int ran_ranks_handshake(struct ran_ranks *r, struct ran_error *err)
 {
         struct greeting me = introduce(), other;
         int rc = RAN_OK;
@@ -265,5 +265,5 @@ int ran_ranks_greet(struct ran_ranks *r, struct ran_error *err)
                 if (rc == RAN_OK)
                         rc = compare(&me, &other, i, err);
         }
-        return ran_ranks_verdict(r, rc, err);
+        return ran_ranks_agree(r, rc, err);
 }

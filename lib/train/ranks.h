@@ -57,7 +57,7 @@ int ran_ranks_broadcast(struct ran_ranks *r, void *bytes, size_t n, struct ran_e
 int ran_ranks_most(struct ran_ranks *r, int *value, struct ran_error *err);
 /* What rank 0 did alone came to `rc`, with that *err: so it did for all. What another rank came to
  * by itself, if it is no success, breaks the ranks. */
-int ran_ranks_verdict(struct ran_ranks *r, int rc, struct ran_error *err);
+int ran_ranks_agree(struct ran_ranks *r, int rc, struct ran_error *err);
 /* Items of `size` bytes, of which rank i has [bound[i], bound[i + 1]): rank 0 gets them all. */
 int ran_ranks_gather(struct ran_ranks *r, void *items, size_t size, const size_t *bound,
                      struct ran_error *err);
@@ -67,11 +67,11 @@ int ran_ranks_break(struct ran_ranks *r, int rc);
 /* Deals out n items of which number i begins at first[i] and ends at first[i + 1], tokens for
  * example, so that each rank has about as much: rank i has [bound[i], bound[i + 1]), perhaps none.
  * bound (ranks + 1), ran_ranks_bounds gets room for it. */
-void ran_ranks_deal(const struct ran_ranks *r, const size_t *first, size_t n, size_t *bound);
+void ran_ranks_partition(const struct ran_ranks *r, const size_t *first, size_t n, size_t *bound);
 size_t *ran_ranks_bounds(const struct ran_ranks *r, struct ran_error *err);
 
 /* Ranks that are not the same program, or on processors that compute otherwise, cannot train one
  * model: RAN_EINVAL on all. */
-int ran_ranks_greet(struct ran_ranks *r, struct ran_error *err);
+int ran_ranks_handshake(struct ran_ranks *r, struct ran_error *err);
 
 #endif

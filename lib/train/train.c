@@ -13,7 +13,7 @@
 #include "model/tagger.h"
 #include "train/crf-train.h"
 #include "train/evaluate.h"
-#include "train/share.h"
+#include "train/broadcast.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -293,7 +293,7 @@ static int evaluate(struct ran_trainer *t, struct ran_error *err)
                 return ran_ranks_break(t->job->ranks, rc);
         if (leads(t))
                 keep_best(t, metric_of(t, &r));
-        if (ran_share_progress(t, err) != RAN_OK)
+        if (ran_broadcast_progress(t, err) != RAN_OK)
                 return err->code;
         report = report_of(t, RAN_REPORT_DEV);
         report.epoch = (size_t)t->at.epoch;
@@ -396,7 +396,7 @@ static int save(struct ran_trainer *t, struct ran_error *err)
 {
         if (ran_plan_collect(&t->plan, t->job->ranks, err) != RAN_OK)
                 return err->code;
-        return ran_ranks_verdict(t->job->ranks, leads(t) ? write_checkpoint(t, err) : RAN_OK, err);
+        return ran_ranks_agree(t->job->ranks, leads(t) ? write_checkpoint(t, err) : RAN_OK, err);
 }
 
 /* Stopped by the caller: what was done is kept, so that it can go on. */
@@ -452,7 +452,7 @@ static int run_epoch(struct ran_trainer *t, struct ran_error *err)
         t->at.epoch++;
         t->at.batch = 0;
         ran_optimiser_settle(&t->optimiser, &t->table);
-        if ((rc = ran_share_compare(t, err)) != RAN_OK)
+        if ((rc = ran_broadcast_compare(t, err)) != RAN_OK)
                 return rc;
         if (ran_train_has_dev(t->job) && t->at.refit == 0 && (rc = evaluate(t, err)) != RAN_OK)
                 return rc == RAN_EINTR ? stop(t, err) : rc;
@@ -519,10 +519,10 @@ static int learn_wide(struct ran_trainer *t, struct ran_error *err)
 
         if (t->c->wide == 0 || t->linear_rate == 0 || t->at.fitted != 0)
                 return RAN_OK;
-        rc = ran_ranks_verdict(t->job->ranks, leads(t) ? solve_wide(t, err) : RAN_OK, err);
+        rc = ran_ranks_agree(t->job->ranks, leads(t) ? solve_wide(t, err) : RAN_OK, err);
         if (rc != RAN_OK)
                 return rc == RAN_EINTR ? stop(t, err) : rc;
-        return ran_share_state(t, err);
+        return ran_broadcast_state(t, err);
 }
 
 static void scale(float *x, size_t n, double by)
@@ -600,7 +600,7 @@ static int settle(struct ran_trainer *t, struct ran_error *err)
                 memcpy(t->table.x, t->best_table, bytes_of(&t->table));
         }
         t->ensemble = (struct ran_ensemble){t->at.deep, t->at.wide};
-        if (ran_share_state(t, err) != RAN_OK || tune(t, err) != RAN_OK)
+        if (ran_broadcast_state(t, err) != RAN_OK || tune(t, err) != RAN_OK)
                 return err->code;
         r = report_of(t, RAN_REPORT_KEPT);
         if (tell_all(t, &r, &next, err) != RAN_OK)
@@ -613,8 +613,8 @@ static int refit(struct ran_trainer *t, struct ran_error *err)
         struct ran_train_report r = report_of(t, RAN_REPORT_REFIT);
         int next;
 
-        if (ran_ranks_verdict(t->job->ranks, ran_trainer_refit(t, err), err) != RAN_OK ||
-            ran_share_state(t, err) != RAN_OK || tell_all(t, &r, &next, err) != RAN_OK)
+        if (ran_ranks_agree(t->job->ranks, ran_trainer_refit(t, err), err) != RAN_OK ||
+            ran_broadcast_state(t, err) != RAN_OK || tell_all(t, &r, &next, err) != RAN_OK)
                 return err->code;
         return next == STOP ? stop(t, err) : learn(t, err);
 }
@@ -675,7 +675,7 @@ static int keep_better(struct ran_trainer *t, struct ran_error *err)
                 return err->code;
         if (leads(t))
                 swap_encoders(t);
-        if (ran_share_state(t, err) != RAN_OK || model_loss(t, &before, err) != RAN_OK)
+        if (ran_broadcast_state(t, err) != RAN_OK || model_loss(t, &before, err) != RAN_OK)
                 return err->code;
         t->first_encoder = !(after <= before); /* nor if it is no number */
         if (leads(t) && !t->first_encoder)
@@ -711,7 +711,7 @@ static int run(struct ran_trainer *t, struct ran_error *err)
         if (rc == RAN_OK && t->at.refit != 0)
                 rc = keep_better(t, err);
         if (rc == RAN_OK)
-                rc = ran_ranks_verdict(t->job->ranks, leads(t) ? write_model(t, err) : RAN_OK, err);
+                rc = ran_ranks_agree(t->job->ranks, leads(t) ? write_model(t, err) : RAN_OK, err);
         return rc;
 }
 
@@ -722,9 +722,9 @@ static int train(const struct ran_train_job *job, struct ran_error *err)
 
         if (rc == RAN_OK && job->resume)
                 rc = ran_checkpoint_read(&t, err);
-        rc = ran_ranks_verdict(job->ranks, rc, err);
+        rc = ran_ranks_agree(job->ranks, rc, err);
         if (rc == RAN_OK)
-                rc = ran_share_state(&t, err);
+                rc = ran_broadcast_state(&t, err);
         if (rc == RAN_OK)
                 rc = run(&t, err);
         ran_trainer_release(&t);
@@ -734,7 +734,7 @@ static int train(const struct ran_train_job *job, struct ran_error *err)
 int ran_train(const struct ran_train_job *job, struct ran_error *err)
 {
         err = ran_error_or_spare(err);
-        if (ran_share_job(job, err) != RAN_OK)
+        if (ran_broadcast_job(job, err) != RAN_OK)
                 return err->code;
         return train(job, err);
 }
@@ -742,17 +742,17 @@ int ran_train(const struct ran_train_job *job, struct ran_error *err)
 /* How a training ended rank 0 knows, too, unless the ranks are broken. */
 int ran_train_follow(struct ran_ranks *ranks, struct ran_error *err)
 {
-        struct ran_shared_job s;
+        struct ran_broadcast_job_copy s;
         struct ran_pool *pool = NULL;
 
         err = ran_error_or_spare(err);
-        while (ran_share_receive(&s, ranks, &pool, err)) {
+        while (ran_broadcast_receive(&s, ranks, &pool, err)) {
                 train(&s.job, err);
-                ran_share_release(&s);
+                ran_broadcast_release(&s);
                 if (ranks->broken)
                         break;
         }
-        ran_share_release(&s);
+        ran_broadcast_release(&s);
         ran_pool_free(pool);
         return ranks->broken ? (int)err->code : RAN_OK;
 }

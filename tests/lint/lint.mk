@@ -40,7 +40,7 @@ except += cmd/attnmask-picture.c:clang-analyzer-core.NullDereference cmd/span-ta
 except += lib/base/field.c:clang-analyzer-core.NonNullParamChecker lib/base/file.c:clang-analyzer-core.NonNullParamChecker \
   lib/train/start.c:clang-analyzer-core.NullDereference
 # - that what rank 0 sends is what the others receive;
-except += lib/train/share.c:clang-analyzer-core.NonNullParamChecker lib/train/share.c:clang-analyzer-core.NullDereference
+except += lib/train/broadcast.c:clang-analyzer-core.NonNullParamChecker lib/train/broadcast.c:clang-analyzer-core.NullDereference
 # - that numbers are read which we wrote, or the kernel, which may say "max" for none;
 except += lib/base/cpus.c:cert-err34-c lib/base/number.c:cert-err34-c
 # - that powers and halves of 1 are meant, in which nothing adds up;

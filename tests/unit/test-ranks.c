@@ -377,18 +377,18 @@ TEST(work_is_dealt_out_in_order_and_evenly)
         struct ran_ranks r = {.n = 4};
         size_t bound[5];
 
-        ran_ranks_deal(&r, even, 5, bound);
+        ran_ranks_partition(&r, even, 5, bound);
         for (size_t i = 0; i < 4; i++)
                 CHECK(bound[i] <= bound[i + 1] && bound[i + 1] - bound[i] <= 2);
         CHECK_SIZE(bound[0], 0);
         CHECK_SIZE(bound[4], 5);
-        ran_ranks_deal(&r, lopsided, 3, bound);
+        ran_ranks_partition(&r, lopsided, 3, bound);
         CHECK_SIZE(bound[4], 3);
         CHECK_SIZE(bound[3], 1); /* all others go to the last, as the first document is so long */
-        ran_ranks_deal(NULL, even, 5, bound);
+        ran_ranks_partition(NULL, even, 5, bound);
         CHECK_SIZE(bound[0], 0);
         CHECK_SIZE(bound[1], 5);
-        ran_ranks_deal(&r, even, 0, bound);
+        ran_ranks_partition(&r, even, 0, bound);
         for (size_t i = 0; i <= 4; i++)
                 CHECK_SIZE(bound[i], 0);
 }

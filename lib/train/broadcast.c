@@ -1,6 +1,6 @@
-/* share.c - see share.h. One list of broadcasts serves both sides: what rank 0 sends in it, the
+/* broadcast.c - see share.h. One list of broadcasts serves both sides: what rank 0 sends in it, the
  * others receive. */
-#include "train/share.h"
+#include "train/broadcast.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -146,7 +146,7 @@ struct order {
         int resume, dev, held;
 };
 
-int ran_share_job(const struct ran_train_job *job, struct ran_error *err)
+int ran_broadcast_job(const struct ran_train_job *job, struct ran_error *err)
 {
         struct ran_ranks *r = job->ranks;
         uint32_t what = RAN_RANKS_TRAIN;
@@ -173,7 +173,7 @@ int ran_share_job(const struct ran_train_job *job, struct ran_error *err)
                           : RAN_OK;
 }
 
-static int receive(struct ran_shared_job *s, struct ran_ranks *r, const struct order *order,
+static int receive(struct ran_broadcast_job_copy *s, struct ran_ranks *r, const struct order *order,
                    struct ran_error *err)
 {
         size_t n = order->documents;
@@ -191,13 +191,13 @@ static int receive(struct ran_shared_job *s, struct ran_ranks *r, const struct o
         return spread(r, s->held.data, n * sizeof(bool), err);
 }
 
-bool ran_share_receive(struct ran_shared_job *s, struct ran_ranks *ranks, struct ran_pool **pool,
-                       struct ran_error *err)
+bool ran_broadcast_receive(struct ran_broadcast_job_copy *s, struct ran_ranks *ranks,
+                           struct ran_pool **pool, struct ran_error *err)
 {
         struct order order;
         uint32_t what;
 
-        *s = (struct ran_shared_job){0};
+        *s = (struct ran_broadcast_job_copy){0};
         *err = (struct ran_error){0};
         if (spread(ranks, &what, sizeof what, err) != RAN_OK || what != RAN_RANKS_TRAIN ||
             spread(ranks, &order, sizeof order, err) != RAN_OK ||
@@ -220,18 +220,18 @@ bool ran_share_receive(struct ran_shared_job *s, struct ran_ranks *ranks, struct
         return true;
 }
 
-void ran_share_release(struct ran_shared_job *s)
+void ran_broadcast_release(struct ran_broadcast_job_copy *s)
 {
         ran_dataset_release(&s->train);
         ran_dataset_release(&s->dev);
         ran_tokenizer_free(s->tokenizer);
         ran_spool_release(&s->held);
-        *s = (struct ran_shared_job){0};
+        *s = (struct ran_broadcast_job_copy){0};
 }
 
 /* ---- states --------------------------------------------------------------------------------- */
 
-int ran_share_progress(struct ran_trainer *t, struct ran_error *err)
+int ran_broadcast_progress(struct ran_trainer *t, struct ran_error *err)
 {
         return spread(t->job->ranks, &t->at, sizeof t->at, err);
 }
@@ -253,7 +253,7 @@ static int share_carried(struct ran_trainer *t, struct ran_error *err)
         return rc;
 }
 
-int ran_share_state(struct ran_trainer *t, struct ran_error *err)
+int ran_broadcast_state(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_ranks *r = t->job->ranks;
         struct ran_extra x[RAN_EXTRAS];
@@ -303,7 +303,7 @@ static uint64_t hash(uint64_t h, const float *x, size_t n) /* FNV-1a, a number a
         return h;
 }
 
-int ran_share_compare(struct ran_trainer *t, struct ran_error *err)
+int ran_broadcast_compare(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_ranks *r = t->job->ranks;
         uint64_t ours, theirs;
@@ -329,5 +329,5 @@ int ran_share_compare(struct ran_trainer *t, struct ran_error *err)
                                       "hosts (mpirun -x RAN_ISA=portable)",
                                       i);
         }
-        return ran_ranks_verdict(r, rc, err);
+        return ran_ranks_agree(r, rc, err);
 }
