@@ -164,7 +164,7 @@ static double weigh(const struct ran_batcher *k, size_t b, size_t i)
 }
 
 /* Terms of the loss: a document, a word, or a predicted token. */
-static double terms(const struct ran_batcher *k, const struct ran_piece *piece)
+static double terms(const struct ran_batcher *k, const struct ran_chunk_of_document *piece)
 {
         size_t b = piece->document, from, to;
         size_t words = k->data->label_first[b + 1] - k->data->label_first[b];
@@ -184,7 +184,7 @@ static double terms(const struct ran_batcher *k, const struct ran_piece *piece)
         return sum;
 }
 
-static int cut(struct ran_batcher *k, const struct ran_piece *piece, size_t n,
+static int cut(struct ran_batcher *k, const struct ran_chunk_of_document *piece, size_t n,
                struct ran_error *err)
 {
         size_t tokens = 0, target, held = 0;
@@ -236,7 +236,7 @@ static int deal(struct ran_batcher *k, struct ran_error *err)
         ran_ranks_partition(k->ranks, k->begin, k->shards, k->bound);
         for (size_t r = 0; r < ran_ranks_count(k->ranks); r++)
                 for (size_t i = k->shard[k->bound[r]]; i < k->shard[k->bound[r + 1]]; i++)
-                        if (ran_piece_move(&k->piece[i], k->c, r, k->ranks, err) != RAN_OK)
+                        if (ran_plan_move(&k->piece[i], k->c, r, k->ranks, err) != RAN_OK)
                                 return err->code;
         return RAN_OK;
 }
@@ -280,8 +280,8 @@ static void give_trainee(struct ran_batcher *k, struct ran_trainee *t)
         } while (0)
 
 /* A place for each token that predicts the one after it. */
-static int load_predicted(struct ran_batcher *k, struct ran_trainee *t, const struct ran_piece *p,
-                          struct ran_error *err)
+static int load_predicted(struct ran_batcher *k, struct ran_trainee *t,
+                          const struct ran_chunk_of_document *p, struct ran_error *err)
 {
         const struct ran_dataset *d = k->data;
         size_t b = p->document, at = t->rows.places, from;
@@ -335,8 +335,8 @@ static void drop_words(struct ran_batcher *k, struct ran_packed *rows, uint64_t 
                         rows->ids[i] = k->unknown;
 }
 
-static int load_piece(struct ran_batcher *k, struct ran_trainee *t, const struct ran_piece *p,
-                      struct ran_error *err)
+static int load_piece(struct ran_batcher *k, struct ran_trainee *t,
+                      const struct ran_chunk_of_document *p, struct ran_error *err)
 {
         const struct ran_dataset *d = k->data;
         size_t b = p->document;
@@ -399,7 +399,7 @@ static double document_loss(struct ran_batcher *k, struct ran_trainee *t, size_t
 {
         const struct ran_dataset *d = k->data;
         size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
-        struct ran_target target = ran_target_of(d, b);
+        struct ran_target target = ran_loss_target(d, b);
         float *dlogits = t->work.head.dlogits + r * k->C;
         const float *logits = t->work.head.logits + r * k->C;
         double loss = 0;
@@ -470,8 +470,8 @@ static void run_shard(void *arg, size_t n)
                 give_trainee(k, t);
 }
 
-int ran_batch_gradient(struct ran_batcher *k, const struct ran_piece *piece, size_t n, double *loss,
-                       struct ran_grad **gradient, struct ran_error *err)
+int ran_batch_gradient(struct ran_batcher *k, const struct ran_chunk_of_document *piece, size_t n,
+                       double *loss, struct ran_grad **gradient, struct ran_error *err)
 {
         size_t me = ran_ranks_me(k->ranks);
 

@@ -44,7 +44,7 @@ struct ran_batcher {
         pthread_mutex_t lock;
         struct ran_trainee *idle;
         /* the batch at work */
-        const struct ran_piece *piece;
+        const struct ran_chunk_of_document *piece;
         size_t *shard; /* (shards + 1) first piece of each */
         size_t *begin; /* (shards + 1) tokens before each */
         size_t *bound; /* (ranks + 1) the first shard of each rank */
@@ -66,7 +66,7 @@ int ran_batch_check(const struct ran_dataset *d, const struct ran_config *c, siz
                     bool unknown, struct ran_error *err);
 /* Mean loss of the pieces piece[0..n) and its gradient, to be handed back with ran_tree_give; on
  * all ranks, of the same pieces. */
-int ran_batch_gradient(struct ran_batcher *k, const struct ran_piece *piece, size_t n, double *loss,
-                       struct ran_grad **gradient, struct ran_error *err);
+int ran_batch_gradient(struct ran_batcher *k, const struct ran_chunk_of_document *piece, size_t n,
+                       double *loss, struct ran_grad **gradient, struct ran_error *err);
 
 #endif

@@ -172,7 +172,7 @@ static double loss_at(const struct choice *x, double scale)
         double sum = 0;
 
         for (size_t i = 0; i < x->n; i++) {
-                const struct ran_target target = ran_target_of(d, x->asked[i]);
+                const struct ran_target target = ran_loss_target(d, x->asked[i]);
 
                 for (size_t c = 0; c < d->C; c++)
                         x->scaled[c] = (float)(scale * (double)x->logits[i * d->C + c]);

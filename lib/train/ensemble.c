@@ -58,7 +58,7 @@ static void add_document(const struct fit *k, const struct ran_ensemble *at, siz
         const size_t C = k->d->C;
         const bool several = k->d->multilabel;
         const float *u = k->deep + b * C, *v = k->wide + b * C;
-        const struct ran_target target = ran_target_of(k->d, b);
+        const struct ran_target target = ran_loss_target(k->d, b);
         double mean[2] = {0}, square[3] = {0}, share = several ? 1.0 / (double)C : 1;
 
         ran_ensemble_add(k->logits, at, u, v, C);
@@ -202,7 +202,7 @@ int ran_ensemble_fit(struct ran_ensemble *ensemble, struct ran_ensemble usual,
 static double loss_of(const struct fit *k, const struct ran_ensemble *at, size_t b)
 {
         size_t C = k->d->C;
-        const struct ran_target target = ran_target_of(k->d, b);
+        const struct ran_target target = ran_loss_target(k->d, b);
 
         ran_ensemble_add(k->logits, at, k->deep + b * C, k->wide + b * C, C);
         return ran_loss_classify(k->p, k->logits, C, &target, k->d->multilabel, 0, 1);

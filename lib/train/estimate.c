@@ -45,8 +45,8 @@ static double flops_per_document(const struct ran_config *c, double L, double sc
 }
 
 /* Bytes of scratch for the longest piece of the data beside a shard's worth of others. */
-static int scratch(const struct ran_train_job *job, const struct ran_piece *longest, size_t C,
-                   double *bytes, struct ran_error *err)
+static int scratch(const struct ran_train_job *job, const struct ran_chunk_of_document *longest,
+                   size_t C, double *bytes, struct ran_error *err)
 {
         const struct ran_dataset *d = job->train;
         const uint32_t *ids = d->ids + d->first[longest->document] + longest->from;
@@ -71,7 +71,7 @@ static int scratch(const struct ran_train_job *job, const struct ran_piece *long
         return rc;
 }
 
-static bool longer(const struct ran_piece *a, const struct ran_piece *b)
+static bool longer(const struct ran_chunk_of_document *a, const struct ran_chunk_of_document *b)
 {
         size_t x = a->to - a->from, y = b->to - b->from;
 
@@ -79,7 +79,7 @@ static bool longer(const struct ran_piece *a, const struct ran_piece *b)
 }
 
 /* Steps of a run, as the first epoch has them, and the longest piece that one takes. */
-static int steps(const struct ran_train_job *job, size_t *n, struct ran_piece *longest,
+static int steps(const struct ran_train_job *job, size_t *n, struct ran_chunk_of_document *longest,
                  struct ran_error *err)
 {
         size_t B = job->train->B, *order = ran_alloc(B, sizeof *order, err);
@@ -138,7 +138,7 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
         size_t V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
         size_t threads = job->pool != NULL ? ran_pool_threads(job->pool) : 1;
         size_t C = ran_is_tied(c) ? V : d->C;
-        struct ran_piece longest = {0};
+        struct ran_chunk_of_document longest = {0};
         struct ran_table table;
         struct ran_layout layout;
         double work = 0, bytes, shard, wide, copies = job->dev != NULL && job->dev->B > 0 ? 4 : 3;

@@ -94,9 +94,9 @@ static int predict_one(struct sweep *k, struct ran_state *s, size_t b, struct ra
                 s, &d, k->deep + at, k->wide != NULL ? k->wide + at : NULL, err);
 }
 
-int ran_predict(const struct ran_config *c, const struct ran_params *p, size_t C,
-                const struct ran_dataset *d, struct ran_pool *pool, struct ran_ranks *ranks,
-                float *deep, float *wide, struct ran_error *err)
+int ran_evaluate_predict(const struct ran_config *c, const struct ran_params *p, size_t C,
+                         const struct ran_dataset *d, struct ran_pool *pool,
+                         struct ran_ranks *ranks, float *deep, float *wide, struct ran_error *err)
 {
         struct sweep k = {.c = c,
                           .p = p,
@@ -113,8 +113,9 @@ int ran_predict(const struct ran_config *c, const struct ran_params *p, size_t C
 
 /* ---- metrics -------------------------------------------------------------------------------- */
 
-int ran_evaluate(struct ran_eval *e, const struct ran_dataset *d, const float *probabilities,
-                 const float *thresholds, struct ran_error *err)
+int ran_evaluate_classify(struct ran_eval *e, const struct ran_dataset *d,
+                          const float *probabilities, const float *thresholds,
+                          struct ran_error *err)
 {
         for (size_t b = 0; b < d->B; b++) {
                 const uint32_t *gold = d->labels + d->label_first[b];
@@ -143,7 +144,7 @@ static double micro_f1(const struct ran_dataset *d, const float *p, double thres
         return said + gold > 0 ? 2.0 * (double)hit / (double)(said + gold) : 0.0;
 }
 
-float ran_tune_threshold(const struct ran_dataset *d, const float *probabilities)
+float ran_evaluate_best_threshold(const struct ran_dataset *d, const float *probabilities)
 {
         double best = micro_f1(d, probabilities, 0.5);
         int at = 10; /* twentieths */
@@ -160,8 +161,8 @@ float ran_tune_threshold(const struct ran_dataset *d, const float *probabilities
         return (float)at / 20.0f;
 }
 
-int ran_calibrate(struct ran_calibration *c, const struct ran_dataset *d,
-                  const float *probabilities, struct ran_error *err)
+int ran_evaluate_calibrate(struct ran_calibration *c, const struct ran_dataset *d,
+                           const float *probabilities, struct ran_error *err)
 {
         float *right = ran_alloc(d->B, sizeof *right, err);
         size_t n = 0;
@@ -262,20 +263,21 @@ static int count_tags(struct ran_conll *e, const struct ran_dataset *d, const ui
         return RAN_OK;
 }
 
-static void rate(struct ran_rates *rates, struct ran_conll *e, const struct decoder *k)
+static void rate(struct ran_evaluate_rates *rates, struct ran_conll *e, const struct decoder *k)
 {
         struct ran_conll_report r;
 
         ran_conll_finish(e, &r);
-        *rates = (struct ran_rates){.accuracy = r.accuracy, .micro_f1 = r.all.rates.f1};
+        *rates = (struct ran_evaluate_rates){.accuracy = r.accuracy, .micro_f1 = r.all.rates.f1};
         for (size_t i = 0; i < r.n_types; i++)
                 rates->macro_f1 += r.types[i].rates.f1 / (double)r.n_types;
         for (size_t b = 0; b < k->d->B; b++)
                 rates->loss += k->loss[b] / (double)k->d->label_first[k->d->B];
 }
 
-int ran_evaluate_tags(struct ran_rates *rates, const struct ran_dataset *d, const float *logits,
-                      const struct ran_crf *chain, struct ran_pool *pool, struct ran_error *err)
+int ran_evaluate_tags(struct ran_evaluate_rates *rates, const struct ran_dataset *d,
+                      const float *logits, const struct ran_crf *chain, struct ran_pool *pool,
+                      struct ran_error *err)
 {
         struct ran_conll *e = ran_conll_new(err);
         struct decoder k = {.d = d,
@@ -301,15 +303,15 @@ int ran_evaluate_tags(struct ran_rates *rates, const struct ran_dataset *d, cons
 
 /* ---- texts ---------------------------------------------------------------------------------- */
 
-static struct ran_piece whole(const struct ran_dataset *d, size_t b)
+static struct ran_chunk_of_document whole(const struct ran_dataset *d, size_t b)
 {
-        return (struct ran_piece){.document = b, .to = d->first[b + 1] - d->first[b]};
+        return (struct ran_chunk_of_document){.document = b, .to = d->first[b + 1] - d->first[b]};
 }
 
 static int read_one(struct sweep *k, struct ran_state *s, size_t b, struct ran_error *err)
 {
         const struct ran_dataset *d = k->d;
-        const struct ran_piece all = whole(d, b);
+        const struct ran_chunk_of_document all = whole(d, b);
         const uint32_t *ids = d->ids + d->first[b];
         size_t from, to = ran_plan_predicts(d, &all, &from);
         uint32_t *gold = ran_alloc(all.to, sizeof *gold, err);
@@ -350,7 +352,7 @@ static int fill_one(struct sweep *k, struct ran_state *s, size_t b, struct ran_e
 /* Tokens of a document that are to be told. */
 static size_t outputs(const struct ran_config *c, const struct ran_dataset *d, size_t b)
 {
-        const struct ran_piece all = whole(d, b);
+        const struct ran_chunk_of_document all = whole(d, b);
         size_t from, to;
 
         if (c->task == RAN_TASK_MLM)
@@ -359,7 +361,7 @@ static size_t outputs(const struct ran_config *c, const struct ran_dataset *d, s
         return to - from;
 }
 
-int ran_evaluate_texts(struct ran_rates *rates, const struct ran_config *c,
+int ran_evaluate_texts(struct ran_evaluate_rates *rates, const struct ran_config *c,
                        const struct ran_params *p, size_t V, const struct ran_dataset *d,
                        uint32_t mask, struct ran_pool *pool, struct ran_ranks *ranks,
                        struct ran_error *err)
@@ -380,7 +382,7 @@ int ran_evaluate_texts(struct ran_rates *rates, const struct ran_config *c,
                 loss += k.loss[b];
                 tokens += (double)outputs(c, d, b);
         }
-        *rates = (struct ran_rates){.loss = loss / fmax(tokens, 1)};
+        *rates = (struct ran_evaluate_rates){.loss = loss / fmax(tokens, 1)};
         free(k.loss);
         return rc;
 }

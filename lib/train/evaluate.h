@@ -11,35 +11,37 @@
 /* Logits (B, C) of all documents, or (words, C) of all their words, each computed as ran-classify
  * and ran-tag would: of the encoder and, unless `wide` is NULL, as it must be where there is none,
  * of the wide path. */
-int ran_predict(const struct ran_config *c, const struct ran_params *p, size_t C,
-                const struct ran_dataset *d, struct ran_pool *pool, struct ran_ranks *ranks,
-                float *deep, float *wide, struct ran_error *err);
+int ran_evaluate_predict(const struct ran_config *c, const struct ran_params *p, size_t C,
+                         const struct ran_dataset *d, struct ran_pool *pool,
+                         struct ran_ranks *ranks, float *deep, float *wide, struct ran_error *err);
 /* Adds all documents of d to e. thresholds (C) or NULL. */
-int ran_evaluate(struct ran_eval *e, const struct ran_dataset *d, const float *probabilities,
-                 const float *thresholds, struct ran_error *err);
+int ran_evaluate_classify(struct ran_eval *e, const struct ran_dataset *d,
+                          const float *probabilities, const float *thresholds,
+                          struct ran_error *err);
 /* The threshold, one for all classes, that gives the best micro-F1: of 0.05, 0.10, ... 0.95, and
  * the one nearest 0.5 among equals. */
-float ran_tune_threshold(const struct ran_dataset *d, const float *probabilities);
+float ran_evaluate_best_threshold(const struct ran_dataset *d, const float *probabilities);
 
 /* One label a document: what sets of labels go by. Documents whose labels are guessed say nothing;
  * without any other, and for lack of memory only it can fail, c stays empty. */
-int ran_calibrate(struct ran_calibration *c, const struct ran_dataset *d,
-                  const float *probabilities, struct ran_error *err);
+int ran_evaluate_calibrate(struct ran_calibration *c, const struct ran_dataset *d,
+                           const float *probabilities, struct ran_error *err);
 
 /* What the best epoch is chosen by. */
-struct ran_rates {
+struct ran_evaluate_rates {
         double accuracy, micro_f1, macro_f1, loss;
 };
 /* Of a tagger, from its logits (words, C) and its chain: share of words right; F1 of entities as
  * conlleval counts them, over all and the mean over types; mean -log of the probability of a word's
  * tag. */
-int ran_evaluate_tags(struct ran_rates *rates, const struct ran_dataset *d, const float *logits,
-                      const struct ran_crf *chain, struct ran_pool *pool, struct ran_error *err);
+int ran_evaluate_tags(struct ran_evaluate_rates *rates, const struct ran_dataset *d,
+                      const float *logits, const struct ran_crf *chain, struct ran_pool *pool,
+                      struct ran_error *err);
 
 /* Of a language model: only the loss, the mean over predicted tokens of -log of their probability.
  * Documents are read whole, however they are trained on. mlm: the gaps are always the same ones,
  * and `mask` is the piece that stands for one. */
-int ran_evaluate_texts(struct ran_rates *rates, const struct ran_config *c,
+int ran_evaluate_texts(struct ran_evaluate_rates *rates, const struct ran_config *c,
                        const struct ran_params *p, size_t V, const struct ran_dataset *d,
                        uint32_t mask, struct ran_pool *pool, struct ran_ranks *ranks,
                        struct ran_error *err);

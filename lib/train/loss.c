@@ -60,7 +60,7 @@ double ran_loss_classify(float *dlogits, const float *logits, size_t C,
         return (multilabel ? several : single)(dlogits, logits, C, target, smoothing, weight);
 }
 
-struct ran_target ran_target_of(const struct ran_dataset *d, size_t b)
+struct ran_target ran_loss_target(const struct ran_dataset *d, size_t b)
 {
         size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
 

@@ -21,6 +21,6 @@ double ran_loss_classify(float *dlogits, const float *logits, size_t C,
                          double weight);
 
 /* What document b is learned from: its labels, or the probabilities that stand for them. */
-struct ran_target ran_target_of(const struct ran_dataset *d, size_t b);
+struct ran_target ran_loss_target(const struct ran_dataset *d, size_t b);
 
 #endif

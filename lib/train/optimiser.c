@@ -39,9 +39,10 @@ static int table_init(struct ran_table_state *t, const struct ran_table *like, b
         t->m = ran_alloc_floats(rows * width, err);
         t->v = ran_alloc_floats(t->moments, err);
         t->shared = ran_alloc_floats(tied ? blocks_of(rows) * width : 0, err);
-        t->met = ran_alloc(rows, sizeof *t->met, err);
+        t->last_step = ran_alloc(rows, sizeof *t->last_step, err);
         t->share = ran_alloc(rows, sizeof *t->share, err);
-        if (t->m == NULL || t->v == NULL || t->shared == NULL || t->met == NULL || t->share == NULL)
+        if (t->m == NULL || t->v == NULL || t->shared == NULL || t->last_step == NULL ||
+            t->share == NULL)
                 return RAN_ENOMEM;
         for (size_t id = 0; id < rows; id++)
                 t->share[id] = 1;
@@ -53,7 +54,7 @@ static void table_release(struct ran_table_state *t)
         free(t->m);
         free(t->v);
         free(t->shared);
-        free(t->met);
+        free(t->last_step);
         free(t->share);
 }
 
@@ -229,9 +230,9 @@ static void step_rows(void *arg, size_t i)
                 size_t id = id_of(rows, r), at = id * t->width;
 
                 step(u, u->x + at, t->m + at, shares ? t->shared + i * t->width : t->v + at,
-                     rows->rows + r * t->width, t->width, t->share[id], u->o->decay - t->met[id],
-                     shares ? 1.0 : u->o->s->beta2);
-                t->met[id] = u->o->decay;
+                     rows->rows + r * t->width, t->width, t->share[id],
+                     u->o->decay - t->last_step[id], shares ? 1.0 : u->o->s->beta2);
+                t->last_step[id] = u->o->decay;
         }
 }
 
@@ -293,16 +294,16 @@ void ran_optimiser_step(struct ran_optimiser *o, float *block, const struct ran_
         ran_parallel(o->pool, blocks_of(g->rows.n), step_rows, &u);
 }
 
-void ran_optimiser_settle(struct ran_optimiser *o, const struct ran_table *table)
+void ran_optimiser_flush(struct ran_optimiser *o, const struct ran_table *table)
 {
         struct ran_table_state *t = &o->table;
 
         for (size_t id = 0; id < t->rows; id++) {
-                float keep = (float)ran_exp((double)t->share[id] * (o->decay - t->met[id]));
+                float keep = (float)ran_exp((double)t->share[id] * (o->decay - t->last_step[id]));
                 float *row = table->x + id * t->width;
 
                 for (size_t d = 0; d < t->width && keep != 1.0f; d++)
                         row[d] *= keep;
-                t->met[id] = o->decay;
+                t->last_step[id] = o->decay;
         }
 }

@@ -20,12 +20,12 @@
 /* What is known of the embedding. */
 struct ran_table_state {
         size_t rows, width;
-        float *m;       /* (rows, width) moments */
-        float *v;       /* (rows, width), (bands, width) if tied */
-        size_t moments; /* numbers of v */
-        float *shared;  /* (blocks of rows, width) if tied: scratch of a step */
-        double *met;    /* (rows) decay that a row has met */
-        float *share;   /* (rows) see below */
+        float *m;          /* (rows, width) moments */
+        float *v;          /* (rows, width), (bands, width) if tied */
+        size_t moments;    /* numbers of v */
+        float *shared;     /* (blocks of rows, width) if tied: scratch of a step */
+        double *last_step; /* (rows) decay that a row has met */
+        float *share;      /* (rows) see below */
 };
 
 struct ran_optimiser {
@@ -56,6 +56,6 @@ void ran_optimiser_clear(const struct ran_optimiser *o, struct ran_grad *g);
 void ran_optimiser_step(struct ran_optimiser *o, float *block, const struct ran_table *table,
                         const struct ran_grad *g, double gscale, double rate);
 /* Lets every row meet the decay that it missed: before the weights are used elsewhere. */
-void ran_optimiser_settle(struct ran_optimiser *o, const struct ran_table *table);
+void ran_optimiser_flush(struct ran_optimiser *o, const struct ran_table *table);
 
 #endif

@@ -17,7 +17,7 @@
 #include "train/ranks.h"
 
 /* Tokens [from, to) of a document. */
-struct ran_piece {
+struct ran_chunk_of_document {
         size_t document, from, to;
         size_t number; /* of those of its document, from 0 */
         struct ran_recurrent_state
@@ -33,10 +33,10 @@ struct ran_plan {
         size_t span;         /* tokens of a piece */
         const size_t *order; /* (documents) of the epoch; the caller's */
         size_t documents, begun;
-        struct ran_piece *lane;                /* (lanes) what each had last */
+        struct ran_chunk_of_document *lane;    /* (lanes) what each had last */
         struct ran_recurrent_state *recurrent; /* (lanes); NULL: documents are whole */
         size_t *holder;                        /* (lanes) */
-        struct ran_piece *piece;               /* (n) of the step at hand */
+        struct ran_chunk_of_document *piece;   /* (n) of the step at hand */
         size_t n;
 };
 
@@ -54,7 +54,8 @@ size_t ran_plan_steps(struct ran_plan *p, const size_t *order, size_t documents)
 /* Tokens [*from, returned) of a piece of a language model's document: those whose next one is
  * predicted, at least one. The last token of a document is read because the window that it stands
  * in holds a token of the target, whatever else. */
-size_t ran_plan_predicts(const struct ran_dataset *d, const struct ran_piece *p, size_t *from);
+size_t ran_plan_predicts(const struct ran_dataset *d, const struct ran_chunk_of_document *p,
+                         size_t *from);
 
 /* What the documents in the lanes go on from, as one run of floats: how many there are, for a
  * checkpoint, and back from one, when the plan stands where it did. */
@@ -63,8 +64,8 @@ void ran_plan_pack(const struct ran_plan *p, float *out);
 int ran_plan_unpack(struct ran_plan *p, const float *in, struct ran_error *err);
 /* Several ranks: what a piece goes on from comes to the rank that is to read it, which is its
  * holder from then on; or all that lanes go on from to rank 0, which holds a copy. */
-int ran_piece_move(const struct ran_piece *piece, const struct ran_config *c, size_t to,
-                   struct ran_ranks *ranks, struct ran_error *err);
+int ran_plan_move(const struct ran_chunk_of_document *piece, const struct ran_config *c, size_t to,
+                  struct ran_ranks *ranks, struct ran_error *err);
 int ran_plan_collect(struct ran_plan *p, struct ran_ranks *ranks, struct ran_error *err);
 
 /* order (n) = document (n; NULL: 0, 1, ...) as an epoch takes them: Fisher and Yates, draws keyed

@@ -151,7 +151,7 @@ static int count(struct solver *s, double *all, double *squares, struct ran_erro
                 rc = read(l, k->document + at, k->n - at, err);
                 for (size_t i = 0; i < l->n && rc == RAN_OK; i++) {
                         size_t b = l->document[i];
-                        const struct ran_target t = ran_target_of(k->d, b);
+                        const struct ran_target t = ran_loss_target(k->d, b);
                         const struct ran_gram *gram = l->gram + l->begin[i];
 
                         for (size_t g = 0; g < l->grams[i]; g++) {
@@ -296,7 +296,7 @@ static void solve_side(struct solver *s, size_t i, size_t c, double y, double co
 /* What document b is learned from, of classes [from, to). */
 static void aim(const struct solver *s, size_t b, size_t from, size_t to)
 {
-        const struct ran_target t = ran_target_of(s->k->d, b);
+        const struct ran_target t = ran_loss_target(s->k->d, b);
 
         memset(s->target + from, 0, (to - from) * sizeof *s->target);
         for (size_t j = 0; j < t.n; j++)

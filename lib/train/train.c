@@ -126,7 +126,7 @@ static int check_results(const struct ran_trainer *t, const float *x, size_t n,
 
 /* ---- development data ----------------------------------------------------------------------- */
 
-static double metric_of(const struct ran_trainer *t, const struct ran_rates *r)
+static double metric_of(const struct ran_trainer *t, const struct ran_evaluate_rates *r)
 {
         switch (t->s->metric) {
         case RAN_METRIC_ACCURACY:
@@ -172,7 +172,8 @@ static int predict(struct ran_trainer *t, enum asking what, float *p, struct ran
         int rc = RAN_ENOMEM;
 
         if (t->c->wide == 0 || wide != NULL)
-                rc = ran_predict(t->c, &t->p, C, dev, t->job->pool, t->job->ranks, p, wide, err);
+                rc = ran_evaluate_predict(t->c, &t->p, C, dev, t->job->pool, t->job->ranks, p, wide,
+                                          err);
         if (rc == RAN_OK && leads(t))
                 rc = check_results(t, p, n, err);
         if (rc != RAN_OK || !leads(t)) {
@@ -207,7 +208,7 @@ static int blend_words(struct ran_trainer *t, float *deep, const float *wide, fl
         return RAN_OK;
 }
 
-static int judge_tags(struct ran_trainer *t, struct ran_rates *r, struct ran_error *err)
+static int judge_tags(struct ran_trainer *t, struct ran_evaluate_rates *r, struct ran_error *err)
 {
         const struct ran_dataset *dev = t->job->dev;
         struct ran_crf crf = ran_crf_of_params(&t->p);
@@ -221,8 +222,8 @@ static int judge_tags(struct ran_trainer *t, struct ran_rates *r, struct ran_err
         int rc = RAN_ENOMEM;
 
         if (deep != NULL && chain != NULL && (t->c->wide == 0 || wide != NULL))
-                rc = ran_predict(t->c, &t->p, t->C, dev, t->job->pool, t->job->ranks, deep, wide,
-                                 err);
+                rc = ran_evaluate_predict(t->c, &t->p, t->C, dev, t->job->pool, t->job->ranks, deep,
+                                          wide, err);
         if (rc == RAN_OK && leads(t))
                 rc = check_results(t, deep, n, err);
         if (rc == RAN_OK && leads(t) && wide != NULL)
@@ -236,25 +237,25 @@ static int judge_tags(struct ran_trainer *t, struct ran_rates *r, struct ran_err
 }
 
 /* Of probabilities (B, C). */
-static int judge_labels(struct ran_trainer *t, const float *p, struct ran_rates *r,
+static int judge_labels(struct ran_trainer *t, const float *p, struct ran_evaluate_rates *r,
                         struct ran_error *err)
 {
         const struct ran_dataset *dev = t->job->dev;
         struct ran_eval_report report;
         struct ran_eval *e =
                 ran_eval_new(t->C, (const char *const *)dev->names, t->c->multilabel, err);
-        int rc = e != NULL ? ran_evaluate(e, dev, p, NULL, err) : RAN_ENOMEM;
+        int rc = e != NULL ? ran_evaluate_classify(e, dev, p, NULL, err) : RAN_ENOMEM;
 
         if (rc == RAN_OK) {
                 ran_eval_finish(e, &report);
-                *r = (struct ran_rates){report.accuracy, report.micro.f1, report.macro.f1,
-                                        report.n_known > 0 ? report.log_loss : INFINITY};
+                *r = (struct ran_evaluate_rates){report.accuracy, report.micro.f1, report.macro.f1,
+                                                 report.n_known > 0 ? report.log_loss : INFINITY};
         }
         ran_eval_free(e);
         return rc;
 }
 
-static int judge_texts(struct ran_trainer *t, struct ran_rates *r, struct ran_error *err)
+static int judge_texts(struct ran_trainer *t, struct ran_evaluate_rates *r, struct ran_error *err)
 {
         int rc = ran_evaluate_texts(r, t->c, &t->p, t->V, t->job->dev, t->batcher.mask,
                                     t->job->pool, t->job->ranks, err);
@@ -264,7 +265,7 @@ static int judge_texts(struct ran_trainer *t, struct ran_rates *r, struct ran_er
 }
 
 /* One epoch's figures. */
-static int judge(struct ran_trainer *t, struct ran_rates *r, struct ran_error *err)
+static int judge(struct ran_trainer *t, struct ran_evaluate_rates *r, struct ran_error *err)
 {
         const struct ran_dataset *dev = t->job->dev;
         float *p;
@@ -286,7 +287,7 @@ static int judge(struct ran_trainer *t, struct ran_rates *r, struct ran_error *e
 static int evaluate(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_train_report report;
-        struct ran_rates r = {0}; /* classifiers' are known to the rank that leads alone */
+        struct ran_evaluate_rates r = {0}; /* classifiers' are known to the rank that leads alone */
         int rc = judge(t, &r, err), next;
 
         if (rc != RAN_OK)
@@ -311,7 +312,7 @@ static int evaluate(struct ran_trainer *t, struct ran_error *err)
 /* The model that is kept does without its encoder, and this is how good it is. */
 static int keep_alone(struct ran_trainer *t, const float *p, struct ran_error *err)
 {
-        struct ran_rates r;
+        struct ran_evaluate_rates r;
         int rc = judge_labels(t, p, &r, err);
 
         if (rc != RAN_OK)
@@ -337,9 +338,9 @@ static int tune(struct ran_trainer *t, struct ran_error *err)
         if (rc == RAN_OK && leads(t) && t->c->wide > 0 && t->ensemble.deep == 0 && t->at.deep > 0)
                 rc = keep_alone(t, p, err);
         if (rc == RAN_OK && leads(t) && t->c->multilabel)
-                t->at.threshold = (double)ran_tune_threshold(dev, p);
+                t->at.threshold = (double)ran_evaluate_best_threshold(dev, p);
         if (rc == RAN_OK && leads(t) && !t->c->multilabel)
-                rc = ran_calibrate(&t->calibration, dev, p, err);
+                rc = ran_evaluate_calibrate(&t->calibration, dev, p, err);
         free(p);
         return rc == RAN_OK ? RAN_OK : ran_ranks_break(t->job->ranks, rc);
 }
@@ -451,7 +452,7 @@ static int run_epoch(struct ran_trainer *t, struct ran_error *err)
                         return rc;
         t->at.epoch++;
         t->at.batch = 0;
-        ran_optimiser_settle(&t->optimiser, &t->table);
+        ran_optimiser_flush(&t->optimiser, &t->table);
         if ((rc = ran_broadcast_compare(t, err)) != RAN_OK)
                 return rc;
         if (ran_train_has_dev(t->job) && t->at.refit == 0 && (rc = evaluate(t, err)) != RAN_OK)
@@ -633,8 +634,8 @@ static int model_loss(struct ran_trainer *t, double *loss, struct ran_error *err
         int rc = RAN_ENOMEM;
 
         if (deep != NULL && (wide != NULL || !both))
-                rc = ran_predict(t->c, &t->p, t->C, dev, t->job->pool, t->job->ranks, deep, wide,
-                                 err);
+                rc = ran_evaluate_predict(t->c, &t->p, t->C, dev, t->job->pool, t->job->ranks, deep,
+                                          wide, err);
         if (rc == RAN_OK && leads(t))
                 rc = ran_ensemble_loss(loss, &ensemble, dev, deep, both ? wide : deep, err);
         free(deep);

@@ -50,7 +50,7 @@ static void add_training(const struct ran_train_job *job, struct ran_buf *out)
         if (ran_train_has_dev(job))
                 ran_buf_printf(out, ",\"dev\":{\"documents\":%zu,\"digest\":\"%s\"}", job->dev->B,
                                job->dev->digest);
-        ran_describe_start(job, out);
+        ran_trainer_describe_init(job, out);
         if (job->training != NULL && job->training[0] != '\0') {
                 ran_buf_char(out, ',');
                 ran_buf_str(out, job->training);
@@ -202,7 +202,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         if (rc == RAN_OK && t->c->task == RAN_TASK_MLM)
                 rc = ran_masking_id(&t->batcher.mask, job->tokenizer, err);
         if (rc == RAN_OK && ran_ranks_leads(job->ranks))
-                rc = ran_trainer_start(t, err);
+                rc = ran_trainer_init_weights(t, err);
         if (rc == RAN_OK && ran_ranks_leads(job->ranks))
                 rc = describe(t, err);
         if (rc != RAN_OK)
@@ -233,7 +233,7 @@ int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err)
         if (ran_optimiser_init(&t->optimiser, t->s, &t->layout, &t->table, ran_is_tied(t->c),
                                t->job->pool, err) != RAN_OK)
                 return err->code;
-        return ran_ranks_leads(t->job->ranks) ? ran_trainer_start(t, err) : RAN_OK;
+        return ran_ranks_leads(t->job->ranks) ? ran_trainer_init_weights(t, err) : RAN_OK;
 }
 
 struct ran_svm ran_trainer_svm(const struct ran_trainer *t)
@@ -297,7 +297,8 @@ size_t ran_trainer_extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS])
         x[n++] = (struct ran_extra){"train.v", RAN_DTYPE_F32, t->optimiser.v, size};
         x[n++] = (struct ran_extra){"train.embed.m", RAN_DTYPE_F32, table->m, all};
         x[n++] = (struct ran_extra){"train.embed.v", RAN_DTYPE_F32, table->v, table->moments};
-        x[n++] = (struct ran_extra){"train.embed.met", RAN_DTYPE_F64, table->met, table->rows};
+        x[n++] =
+                (struct ran_extra){"train.embed.met", RAN_DTYPE_F64, table->last_step, table->rows};
         if (t->chain != NULL)
                 x[n++] = (struct ran_extra){"train.chain", RAN_DTYPE_F32, t->chain,
                                             ran_crf_train_floats(t->C)};

@@ -85,8 +85,8 @@ struct ran_svm ran_trainer_svm(const struct ran_trainer *t);
 
 /* start.c: fills the weights as the job says, and which of them are to learn more slowly or not at
  * all; and what of that goes into the description of the run: `,"init":...`. */
-int ran_trainer_start(struct ran_trainer *t, struct ran_error *err);
-void ran_describe_start(const struct ran_train_job *job, struct ran_buf *out);
+int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err);
+void ran_trainer_describe_init(const struct ran_train_job *job, struct ran_buf *out);
 
 /* Documents of a step. */
 size_t ran_train_batch(const struct ran_train_job *job);

@@ -38,7 +38,7 @@ static double loss_of(const struct bench *b, struct ran_ensemble ensemble)
         double sum = 0;
 
         for (size_t i = 0; i < b->d.B; i++) {
-                const struct ran_target target = ran_target_of(&b->d, i);
+                const struct ran_target target = ran_loss_target(&b->d, i);
                 float x[CORPUS_C];
 
                 ran_ensemble_add(x, &ensemble, b->deep + i * CORPUS_C, b->wide + i * CORPUS_C,

@@ -34,7 +34,8 @@ TEST(predict_gives_what_scoring_gives)
                 struct ran_pool *pool = threads > 0 ? ran_pool_new(threads, &err) : NULL;
 
                 memset(got, 0, d.B * TOY_C * sizeof(*got));
-                CHECK_OK(ran_predict(&t.c, &t.p, TOY_C, &d, pool, NULL, got, NULL, &err), err);
+                CHECK_OK(ran_evaluate_predict(&t.c, &t.p, TOY_C, &d, pool, NULL, got, NULL, &err),
+                         err);
                 CHECK(memcmp(got, want, d.B * TOY_C * sizeof(*got)) == 0);
                 ran_pool_free(pool);
         }
@@ -58,7 +59,7 @@ TEST(predict_tells_two_paths_apart)
         c.wide = 30;
         toy_init(&t, &c, 1, 0.3);
         corpus_make(&d, 30, 1, 40, false, 1);
-        CHECK_OK(ran_predict(&t.c, &t.p, TOY_C, &d, NULL, NULL, deep, wide, &err), err);
+        CHECK_OK(ran_evaluate_predict(&t.c, &t.p, TOY_C, &d, NULL, NULL, deep, wide, &err), err);
         s = ran_score_state_new(&t.c, &t.p, TOY_C, NULL, &err);
         for (size_t b = 0; b < d.B; b++) {
                 const struct ran_document one = ran_dataset_document(&d, b);
@@ -71,7 +72,8 @@ TEST(predict_tells_two_paths_apart)
         ran_state_free(s);
         for (int there = 1; there >= 0; there--) { /* a wide path that is not asked, and none */
                 t.c.wide = there ? 30 : 0;
-                CHECK_OK(ran_predict(&t.c, &t.p, TOY_C, &d, NULL, NULL, alone, NULL, &err), err);
+                CHECK_OK(ran_evaluate_predict(&t.c, &t.p, TOY_C, &d, NULL, NULL, alone, NULL, &err),
+                         err);
                 for (size_t i = 0; i < d.B * TOY_C; i++)
                         CHECK_NEAR((double)deep[i], (double)alone[i], 1e-5);
         }
@@ -93,7 +95,7 @@ TEST(evaluate_counts_unknown_labels_as_missed)
         d.labels[1] = RAN_LABEL_UNKNOWN;
         e = ran_eval_new(CORPUS_C, NULL, false, &err);
         REQUIRE(e != NULL);
-        CHECK_OK(ran_evaluate(e, &d, p, NULL, &err), err);
+        CHECK_OK(ran_evaluate_classify(e, &d, p, NULL, &err), err);
         ran_eval_finish(e, &r);
         CHECK(r.n == 2 && r.n_known == 1);
         CHECK_NEAR(r.accuracy, 0.5, 1e-12);
@@ -132,7 +134,7 @@ TEST(tune_threshold_finds_the_best_and_stays_near_the_middle)
                 corpus_make(&d, 12, 5, 5, true, round);
                 for (size_t i = 0; i < sizeof(p) / sizeof(*p); i++)
                         p[i] = (float)dice_real(&dice, 0, round % 3 == 0 ? 1 : 0.5);
-                got = ran_tune_threshold(&d, p);
+                got = ran_evaluate_best_threshold(&d, p);
                 for (int i = 1; i < 20; i++)
                         best = fmax(best, micro_f1(&d, p, i / 20.0));
                 CHECK_NEAR(micro_f1(&d, p, (double)got), best, 1e-12);

@@ -192,7 +192,7 @@ TEST(optimiser_rows_meet_the_decay_that_they_missed)
                 step(&b, 1, 0.05);
         }
         CHECK(worst(&b) > 1e-3); /* rows that rest have not heard of the last steps yet */
-        ran_optimiser_settle(&b.o, &b.table);
+        ran_optimiser_flush(&b.o, &b.table);
         CHECK_NEAR(worst(&b), 0, 5e-5);
         for (size_t i = 0; i < 3; i++) { /* and owe nothing from then on */
                 draw_gradient(&b, &dice, b.toy.V);
@@ -216,9 +216,9 @@ TEST(optimiser_rows_that_never_occur_only_decay)
                 step(&b, 1, 0.02);
         }
         CHECK(b.toy.embed[b.toy.V * b.toy.c.dim - 1] == was);
-        ran_optimiser_settle(&b.o, &b.table);
+        ran_optimiser_flush(&b.o, &b.table);
         CHECK_NEAR((double)b.toy.embed[b.toy.V * b.toy.c.dim - 1], (double)was * b.decayed, 1e-6);
-        ran_optimiser_settle(&b.o, &b.table);
+        ran_optimiser_flush(&b.o, &b.table);
         CHECK_NEAR((double)b.toy.embed[b.toy.V * b.toy.c.dim - 1], (double)was * b.decayed, 1e-6);
         bench_release(&b);
 }
@@ -321,8 +321,8 @@ TEST(optimiser_tensors_and_rows_may_learn_at_a_share_of_the_rate)
                 ran_optimiser_step(&a.o, a.toy.p.block, &a.table, &a.g, 1, 0.04);
                 ran_optimiser_step(&b.o, b.toy.p.block, &b.table, &b.g, 1, 0.01);
         }
-        ran_optimiser_settle(&a.o, &a.table);
-        ran_optimiser_settle(&b.o, &b.table);
+        ran_optimiser_flush(&a.o, &a.table);
+        ran_optimiser_flush(&b.o, &b.table);
         check_same(&a, &b, 1e-4); /* of a decay of 0.01 */
         bench_release(&a);
         bench_release(&b);
@@ -361,7 +361,7 @@ static void check_stays(bool dense)
                 ran_optimiser_step(&b.o, b.toy.p.block, &b.table, &b.g, 1, 0.02);
                 b.g.rows.ids = ids;
         }
-        ran_optimiser_settle(&b.o, &b.table);
+        ran_optimiser_flush(&b.o, &b.table);
         for (size_t j = 0; j < b.block; j++) /* the twin has not moved */
                 CHECK(j >= first || (double)b.toy.p.block[j] == b.w[j]);
         CHECK((double)b.toy.p.block[first] != b.w[first]);

@@ -150,7 +150,7 @@ TEST(loss_of_joined_sentences_is_the_mean_over_their_chains)
         CHECK_OK(
                 ran_batcher_init(&batcher, &f.toy.c, &f.toy.p, TOY_V, TOY_C, &f.joined, NULL, &err),
                 err);
-        const struct ran_piece piece = {.document = 0, .from = 0, .to = document.L};
+        const struct ran_chunk_of_document piece = {.document = 0, .from = 0, .to = document.L};
         if (CHECK_OK(ran_batch_gradient(&batcher, &piece, 1, &loss, &g, &err), err)) {
                 CHECK_NEAR(loss, want, 1e-6);
                 for (size_t c = 0; c < TOY_C; c++) {
@@ -205,13 +205,16 @@ TEST(tags_of_joined_sentences_are_chosen_by_sentence)
         }
 }
 
-static void evaluate(const struct fixture *f, const struct ran_dataset *d, struct ran_rates *rates)
+static void evaluate(const struct fixture *f, const struct ran_dataset *d,
+                     struct ran_evaluate_rates *rates)
 {
         const struct ran_crf chain = ran_crf_of_params(&f->toy.p);
         struct ran_error err = {0};
         float logits[WORDS * TOY_C];
 
-        CHECK_OK(ran_predict(&f->toy.c, &f->toy.p, TOY_C, d, NULL, NULL, logits, NULL, &err), err);
+        CHECK_OK(ran_evaluate_predict(&f->toy.c, &f->toy.p, TOY_C, d, NULL, NULL, logits, NULL,
+                                      &err),
+                 err);
         CHECK_OK(ran_evaluate_tags(rates, d, logits, &chain, NULL, &err), err);
 }
 
@@ -219,7 +222,7 @@ static void evaluate(const struct fixture *f, const struct ran_dataset *d, struc
  * end with their sentence. */
 TEST(evaluation_ends_entities_with_their_sentences)
 {
-        struct ran_rates joined, apart;
+        struct ran_evaluate_rates joined, apart;
         struct fixture f;
 
         fixture_init(&f, true);

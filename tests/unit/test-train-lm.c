@@ -77,7 +77,8 @@ static size_t floats_of(const struct bench *b)
 }
 
 /* Block and embedding of the gradient of some pieces. Caller frees. */
-static float *gradient_of(struct bench *b, const struct ran_piece *piece, size_t n, double *loss)
+static float *gradient_of(struct bench *b, const struct ran_chunk_of_document *piece, size_t n,
+                          double *loss)
 {
         struct ran_error err = {0};
         float *all = ran_alloc_floats(floats_of(b), &err);
@@ -91,7 +92,7 @@ static float *gradient_of(struct bench *b, const struct ran_piece *piece, size_t
         return all;
 }
 
-static double weight_of(const struct bench *b, const struct ran_piece *p)
+static double weight_of(const struct bench *b, const struct ran_chunk_of_document *p)
 {
         size_t from = 0, to = ran_masking_count(&b->data, p->document, 0, 0);
 
@@ -142,7 +143,7 @@ TEST(lm_batch_is_the_weighted_mean_of_its_tokens)
 static void check_pieces(int encoder, enum corpus_kind kind, size_t lanes, size_t bptt)
 {
         struct ran_error err = {0};
-        struct ran_rates rates;
+        struct ran_evaluate_rates rates;
         struct bench b;
         double sum = 0, terms = 0;
 
@@ -201,7 +202,7 @@ TEST(lm_pieces_that_hold_whole_documents_change_nothing)
 TEST(lm_pieces_drop_out_by_themselves)
 {
         struct bench b;
-        struct ran_piece piece;
+        struct ran_chunk_of_document piece;
         double loss[3];
 
         bench_init(&b, CORPUS_TEXTS, 60, 1, 0, 0);
@@ -258,7 +259,7 @@ static double loss_of(const char *model, const struct ran_dataset *d)
 {
         struct ran_error err = {0};
         struct ran_model *m = ran_model_open(model, true, &err);
-        struct ran_rates rates = {.loss = INFINITY};
+        struct ran_evaluate_rates rates = {.loss = INFINITY};
 
         if (test_check(m != NULL, err.text, __FILE__, __LINE__))
                 CHECK_OK(ran_evaluate_texts(&rates, &m->config, &m->params, m->V, d, RAN_MASK, NULL,

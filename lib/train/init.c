@@ -1,4 +1,4 @@
-/* start.c - where weights begin: by chance, as another model's, or as word vectors. */
+/* init.c - where weights begin: by chance, as another model's, or as word vectors. */
 #include "model/lm.h"
 #include "model/model.h"
 #include "train/trainer.h"
@@ -172,7 +172,7 @@ static int start_as_vectors(struct ran_trainer *t, struct ran_error *err)
         return RAN_OK;
 }
 
-int ran_trainer_start(struct ran_trainer *t, struct ran_error *err)
+int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_train_job *job = t->job;
         int rc = RAN_OK;
@@ -199,7 +199,7 @@ int ran_trainer_start(struct ran_trainer *t, struct ran_error *err)
         return rc;
 }
 
-void ran_describe_start(const struct ran_train_job *job, struct ran_buf *out)
+void ran_trainer_describe_init(const struct ran_train_job *job, struct ran_buf *out)
 {
         if (job->init != NULL)
                 ran_buf_printf(out, ",\"init\":{\"digest\":\"%s\"}",
