@@ -457,7 +457,7 @@ static int soften(struct train_reader *r, const struct packed *head, const float
                 return RAN_ENOMEM;
         if (own)
                 n = want_labels(r, labels, p, n, 1 - share);
-        return ran_dataset_soften(set, labels, p, n, head->guessed, err);
+        return ran_dataset_soft_target(set, labels, p, n, head->guessed, err);
 }
 
 /* Whether the record is the next sentence of the document before it, in *joined. A record that

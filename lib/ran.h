@@ -1150,8 +1150,8 @@ int ran_dataset_add(struct ran_dataset *d, const uint32_t *ids, size_t L, const 
                     size_t n, double weight, struct ran_error *err);
 /* Gives the document that was added last a soft target: probabilities p (n) of the classes labels
  * (n), no class twice; n 0: none. All documents, or none. */
-int ran_dataset_soften(struct ran_dataset *d, const uint32_t *labels, const float *p, size_t n,
-                       bool guessed, struct ran_error *err);
+int ran_dataset_soft_target(struct ran_dataset *d, const uint32_t *labels, const float *p, size_t n,
+                            bool guessed, struct ran_error *err);
 /* Says to which group the document that was added last belongs: that of n bytes, or, n 0, one of
  * its own. All documents, or none. */
 int ran_dataset_group(struct ran_dataset *d, const char *name, size_t n, struct ran_error *err);

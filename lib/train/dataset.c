@@ -254,8 +254,8 @@ int ran_dataset_spell(struct ran_dataset *d, const uint32_t *spelling, size_t L,
                       L * RAN_SPELLING, err);
 }
 
-int ran_dataset_soften(struct ran_dataset *d, const uint32_t *labels, const float *p, size_t n,
-                       bool guessed, struct ran_error *err)
+int ran_dataset_soft_target(struct ran_dataset *d, const uint32_t *labels, const float *p, size_t n,
+                            bool guessed, struct ran_error *err)
 {
         size_t b = d->B - 1, at = d->soft_first != NULL ? d->soft_first[b] : 0;
 

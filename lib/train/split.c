@@ -138,7 +138,7 @@ static int copy_document(struct ran_dataset *to, const struct ran_dataset *d, si
         if (code == RAN_OK && doc.spelling != NULL)
                 code = ran_dataset_spell(to, doc.spelling, doc.L, err);
         if (code == RAN_OK && d->guessed != NULL)
-                code = ran_dataset_soften(to, NULL, NULL, 0, d->guessed[b], err);
+                code = ran_dataset_soft_target(to, NULL, NULL, 0, d->guessed[b], err);
         if (code == RAN_OK && doc.begins != NULL)
                 memcpy(to->begins + to->label_first[to->B - 1], doc.begins, n * sizeof *doc.begins);
         return code;

@@ -191,7 +191,7 @@ TEST(calibration_is_by_labels_that_are_known)
         CHECK_OK(ran_dataset_set_classes(&d, names, 2, &err), err);
         for (size_t b = 0; b < 3; b++) {
                 CHECK_OK(ran_dataset_add(&d, &id, 1, &label[b], 1, 1, &err), err);
-                CHECK_OK(ran_dataset_soften(&d, NULL, NULL, 0, b == 2, &err), err);
+                CHECK_OK(ran_dataset_soft_target(&d, NULL, NULL, 0, b == 2, &err), err);
         }
         CHECK_OK(ran_dataset_finish(&d, &err), err);
         CHECK_OK(ran_evaluate_calibrate(&c, &d, p, &err), err);

@@ -195,8 +195,8 @@ TEST(labels_that_are_no_class_are_refused)
 
                 CHECK_OK(add(&d, &id, 1, "a", &err), err);
                 if (soft)
-                        CHECK_OK(ran_dataset_soften(&d, labels, (float[]){0.5f, 0.5f}, 2, false,
-                                                    &err),
+                        CHECK_OK(ran_dataset_soft_target(&d, labels, (float[]){0.5f, 0.5f}, 2,
+                                                         false, &err),
                                  err);
                 else
                         CHECK_OK(ran_dataset_add(&d, &id, 1, labels, 2, 1, &err), err);
@@ -289,7 +289,7 @@ static void build_soft(struct ran_dataset *d)
                 for (size_t i = 0; i < 3; i++)
                         CHECK_OK(ran_dataset_label(d, turn[i], 1, &labels[i], &err), err);
                 CHECK_OK(ran_dataset_add(d, &b, 1, &labels[b % 3], 1, 1, &err), err);
-                CHECK_OK(ran_dataset_soften(d, labels, p, b % 4, b % 2 == 1, &err), err);
+                CHECK_OK(ran_dataset_soft_target(d, labels, p, b % 4, b % 2 == 1, &err), err);
         }
         CHECK_OK(ran_dataset_finish(d, &err), err);
 }
@@ -415,9 +415,9 @@ TEST(soft_targets_are_ordered_by_class)
 
         CHECK_OK(ran_dataset_set_classes(&d, names, 3, &err), err);
         CHECK_OK(ran_dataset_add(&d, &id, 1, &id, 1, 1, &err), err);
-        CHECK_OK(
-                ran_dataset_soften(&d, (uint32_t[]){2, 0}, (float[]){0.25f, 0.75f}, 2, false, &err),
-                err);
+        CHECK_OK(ran_dataset_soft_target(&d, (uint32_t[]){2, 0}, (float[]){0.25f, 0.75f}, 2, false,
+                                         &err),
+                 err);
         CHECK_OK(ran_dataset_finish(&d, &err), err);
         CHECK(d.soft_labels[0] == 0 && d.soft_labels[1] == 2);
         CHECK(d.soft[0] == 0.75f && d.soft[1] == 0.25f);

@@ -177,7 +177,7 @@ TEST(error_may_be_null_in_training)
         FAILS(ran_dataset_add_text(&d, NULL, most, 0, 1, NULL));
         CHECK(ran_dataset_add_words(&d, &zero, 1, &zero, &zero, 1, 1, NULL) == RAN_OK);
         FAILS(ran_dataset_continue(&d, NULL, most, NULL, NULL, 0, NULL));
-        FAILS(ran_dataset_soften(&d, NULL, NULL, most, false, NULL));
+        FAILS(ran_dataset_soft_target(&d, NULL, NULL, most, false, NULL));
         struct ran_train_job job = idle_job(&c, &s, &none);
         FAILS(ran_train(&job, NULL));
         FAILS(ran_dump_gradients("", &d, 1, NULL, "", NULL));

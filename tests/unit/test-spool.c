@@ -202,7 +202,8 @@ static void add_all(struct ran_dataset *d, size_t keep, bool words)
                         const uint32_t classes[] = {label[0], 1 - label[0]};
 
                         CHECK_OK(ran_dataset_add(d, ids, L, label, n, 2, &err), err);
-                        CHECK_OK(ran_dataset_soften(d, classes, p, d->C, b % 7 == 0, &err), err);
+                        CHECK_OK(ran_dataset_soft_target(d, classes, p, d->C, b % 7 == 0, &err),
+                                 err);
                 }
         }
         CHECK_OK(ran_dataset_finish(d, &err), err);

@@ -219,7 +219,8 @@ TEST(linear_fit_of_soft_targets)
                 const float p[] = {both[0] == label ? 0.7f : 0.3f, both[0] == label ? 0.3f : 0.7f};
 
                 CHECK_OK(ran_dataset_add(&soft, one.ids, one.L, &label, 1, 1, &err), err);
-                CHECK_OK(ran_dataset_soften(&soft, both, p, d % 4 == 0 ? 0 : 2, false, &err), err);
+                CHECK_OK(ran_dataset_soft_target(&soft, both, p, d % 4 == 0 ? 0 : 2, false, &err),
+                         err);
         }
         CHECK_OK(ran_dataset_finish(&soft, &err), err);
         ran_dataset_release(&b.d);
