@@ -5,7 +5,7 @@
 
 #include "cmd.h"
 #include "conll.h"
-#include "doc.h"
+#include "sentence-group.h"
 #include "document.h"
 #include "labels.h"
 #include "model.h"

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "conll.h"
-#include "doc.h"
+#include "sentence-group.h"
 #include "emit.h"
 #include "files.h"
 #include "import.h"
@@ -544,7 +544,7 @@ static void cut_units(struct cmd_run *run, struct lines *lines)
 {
         size_t most = run->loop->together, n = 0;
         bool last = lines->ended && !lines->more, good = false;
-        struct cmd_doc doc = {0};
+        struct sentence_group doc = {0};
 
         if (most > 1)
                 ran_parallel(run->loop->pool, run->count, read_task, run);
@@ -552,19 +552,19 @@ static void cut_units(struct cmd_run *run, struct lines *lines)
                 const struct slot *slot = &run->slots[i];
                 bool with_others = most > 1 && slot->fate != GOOD;
                 if (most > 1 && slot->fate == GOOD)
-                        with_others =
-                                cmd_doc_goes_on(&doc, slot->line.file, &slot->line.record, most);
+                        with_others = sentence_group_goes_on(&doc, slot->line.file,
+                                                             &slot->line.record, most);
                 if (i == 0 || !with_others)
                         run->unit[n++] = i;
                 good = most > 1 && (slot->fate == GOOD || (good && with_others));
         }
-        if (good && !last && cmd_doc_is_open(&doc, most)) {
+        if (good && !last && sentence_group_is_open(&doc, most)) {
                 run->count = run->unit[--n];
                 lines_keep(lines, run->count);
         }
         run->unit[n] = run->count;
         run->units = n;
-        cmd_doc_release(&doc);
+        sentence_group_release(&doc);
 }
 
 /* Leaves the units that are of the shard. */

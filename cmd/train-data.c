@@ -467,8 +467,8 @@ static int join(struct train_reader *r, const struct cmd_line *line, const struc
 {
         const struct ran_dataset *set = &r->data->set;
 
-        *joined =
-                cmd_doc_goes_on(&r->doc, line->file, &line->record, r->source->join) && set->B > 0;
+        *joined = sentence_group_goes_on(&r->doc, line->file, &line->record, r->source->join) &&
+                  set->B > 0;
         if (!*joined || set->weight[set->B - 1] == (float)head->weight)
                 return RAN_OK;
         r->doc.n--;
@@ -633,7 +633,7 @@ void train_finish(struct train_reader *r)
         free(r->labels);
         free(r->soft);
         free(r->place);
-        cmd_doc_release(&r->doc);
+        sentence_group_release(&r->doc);
         ran_sha256_hex(&r->digest, d->set.digest);
         d->set.multilabel = d->several.file != NULL;
         if (ran_dataset_finish(&d->set, &err) != RAN_OK)

@@ -8,7 +8,7 @@
 #define CMD_TRAIN_READER_H
 
 #include "cmd.h"
-#include "doc.h"
+#include "sentence-group.h"
 #include "document.h"
 #include "labels.h"
 #include "sequence.h"
@@ -25,7 +25,7 @@ struct train_reader {
         float *soft;
         uint32_t *place; /* by class: where it stands in a target */
         size_t labels_cap, soft_cap, place_cap;
-        struct cmd_doc doc; /* where sentences are joined */
+        struct sentence_group doc; /* where sentences are joined */
 };
 
 /* What a thread needs to read a line. Zero-initialise. */

@@ -1,22 +1,22 @@
-/* doc.c - sentences of one document: records in a row that have the same `doc`. */
-#include "doc.h"
+/* sentence-group.c - sentences of one document: records in a row that have the same `doc`. */
+#include "sentence-group.h"
 
 #include <string.h>
 
-void cmd_doc_release(struct cmd_doc *doc)
+void sentence_group_release(struct sentence_group *doc)
 {
         ran_buf_release(&doc->id);
 }
 
 /* Written alike, quotes and all: 1 and "1" are two. */
-static bool is_same(const struct cmd_doc *doc, const char *file, const char *id, size_t n)
+static bool is_same(const struct sentence_group *doc, const char *file, const char *id, size_t n)
 {
         return n > 0 && doc->file != NULL && strcmp(doc->file, file) == 0 && doc->id.len == n &&
                memcmp(doc->id.data, id, n) == 0;
 }
 
-bool cmd_doc_goes_on(struct cmd_doc *doc, const char *file, const struct ran_record *record,
-                     size_t most)
+bool sentence_group_goes_on(struct sentence_group *doc, const char *file,
+                            const struct ran_record *record, size_t most)
 {
         const struct ran_member *m = ran_record_find(record, CMD_DOC_MEMBER, NULL);
         bool named = m != NULL && m->type != '0';
@@ -34,7 +34,7 @@ bool cmd_doc_goes_on(struct cmd_doc *doc, const char *file, const struct ran_rec
         return false;
 }
 
-bool cmd_doc_is_open(const struct cmd_doc *doc, size_t most)
+bool sentence_group_is_open(const struct sentence_group *doc, size_t most)
 {
         return doc->id.len > 0 && doc->n < most;
 }
