@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cmd.h"
-#include "figures.h"
+#include "perplexity.h"
 #include "lm.h"
 #include "ran.h"
 
@@ -73,7 +73,7 @@ static const struct cmd_program program = {
 
 struct scorer {
         struct lm lm;
-        struct figures total; /* with --total */
+        struct perplexity total; /* with --total */
 };
 
 /* What one thread needs. */
@@ -215,23 +215,23 @@ static int score(struct lm *lm, struct scratch *s, const struct ran_record *reco
 /* ---- the figures of a record ---------------------------------------------------------------- */
 
 static int sum_up(const struct lm *lm, struct scratch *s, const struct ran_record *record,
-                  struct figures *f, struct ran_error *err)
+                  struct perplexity *f, struct ran_error *err)
 {
         const struct cmd_sequence *q = &s->sequence;
 
-        *f = (struct figures){.records = 1};
+        *f = (struct perplexity){.records = 1};
         for (size_t i = q->first; i < q->L; i++)
-                figures_add_token(f, (double)s->nll[i - 1], q->ids[i] == lm->reserved.unk);
-        return figures_count(f, &q->document, record,
-                             lm->mask == RAN_MASK_PREFIX ? "target" : "tokens", q->ended, &s->text,
-                             err);
+                perplexity_add_token(f, (double)s->nll[i - 1], q->ids[i] == lm->reserved.unk);
+        return perplexity_count(f, &q->document, record,
+                                lm->mask == RAN_MASK_PREFIX ? "target" : "tokens", q->ended,
+                                &s->text, err);
 }
 
 /* [END] stands behind the last character of a text, or the last word. */
 static void add_offsets(struct ran_buf *out, const struct cmd_sequence *q)
 {
         const struct ran_encoding *e = &q->document.encoding;
-        size_t end = q->document.from == CMD_FROM_TEXT ? figures_points(&q->document.text) : 0;
+        size_t end = q->document.from == CMD_FROM_TEXT ? perplexity_points(&q->document.text) : 0;
 
         ran_buf_str(out, ",\"offsets\":[");
         for (size_t i = q->first; i < q->L; i++) {
@@ -275,7 +275,7 @@ static int score_record(void *arg, void *scratch, const struct cmd_line *line, s
 {
         struct lm *lm = &((struct scorer *)arg)->lm;
         struct scratch *s = scratch;
-        struct figures f;
+        struct perplexity f;
         int code = score(lm, s, &line->record, err);
 
         if (code == RAN_OK)
@@ -287,7 +287,7 @@ static int score_record(void *arg, void *scratch, const struct cmd_line *line, s
                 return RAN_OK;
         }
         ran_buf_char(out, '{');
-        figures_json(&f, out);
+        perplexity_json(&f, out);
         if (options.per_token)
                 add_per_token(out, lm, s);
         if (options.logits) {
@@ -304,12 +304,12 @@ static int add_up(void *arg, const struct cmd_line *line, const struct ran_buf *
                   struct ran_error *err)
 {
         struct scorer *c = arg;
-        struct figures f;
+        struct perplexity f;
 
         (void)line;
         (void)err;
         memcpy(&f, result->data, sizeof f);
-        figures_merge(&c->total, &f);
+        perplexity_merge(&c->total, &f);
         return RAN_OK;
 }
 
@@ -318,7 +318,7 @@ static void write_total(const struct scorer *c)
         struct ran_buf out = {0};
 
         ran_buf_printf(&out, "{\"records\":%zu,", c->total.records);
-        figures_json(&c->total, &out);
+        perplexity_json(&c->total, &out);
         ran_buf_str(&out, "}\n");
         cmd_write_file(output.output, &out);
         ran_buf_release(&out);

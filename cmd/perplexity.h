@@ -1,13 +1,13 @@
-/* figures.h - how likely texts are, in numbers that can be compared. */
-#ifndef CMD_FIGURES_H
-#define CMD_FIGURES_H
+/* perplexity.h - how likely texts are, in numbers that can be compared. */
+#ifndef CMD_PERPLEXITY_H
+#define CMD_PERPLEXITY_H
 
 #include "document.h"
 #include "ran.h"
 
 /* Sums over predicted tokens. Those of a whole are the sums of those of its parts; perplexities are
  * made of sums at the end, never averaged. Zero-initialise. */
-struct figures {
+struct perplexity {
         size_t records;
         double nll;         /* nats */
         double nll_unknown; /* that of the unknown words */
@@ -15,18 +15,18 @@ struct figures {
         size_t words, bytes; /* of the texts that the tokens are from */
         size_t uncounted;    /* records of which these are not known: bare ids, encodings */
 };
-void figures_add_token(struct figures *f, double nll, bool unknown);
+void perplexity_add_token(struct perplexity *f, double nll, bool unknown);
 /* Adds the words and bytes of a text, or of a list of words that stands in the member `words_name`:
  * what white space parts is a word, and each line feed is one, and so is the end of the document if
  * that was predicted. These would be the tokens of a vocabulary of all words with an end-of-line
  * token, so that perplexity per word does not depend on the vocabulary that there is. */
-int figures_count(struct figures *f, const struct cmd_document *d, const struct ran_record *record,
-                  const char *words_name, bool ended, struct ran_buf *scratch,
-                  struct ran_error *err);
+int perplexity_count(struct perplexity *f, const struct cmd_document *d,
+                     const struct ran_record *record, const char *words_name, bool ended,
+                     struct ran_buf *scratch, struct ran_error *err);
 /* Code points of a text. */
-size_t figures_points(const struct ran_buf *text);
-void figures_merge(struct figures *f, const struct figures *from);
+size_t perplexity_points(const struct ran_buf *text);
+void perplexity_merge(struct perplexity *f, const struct perplexity *from);
 /* The members of an object, without its braces. */
-void figures_json(const struct figures *f, struct ran_buf *out);
+void perplexity_json(const struct perplexity *f, struct ran_buf *out);
 
 #endif

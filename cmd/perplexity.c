@@ -1,9 +1,9 @@
-/* figures.c - how likely texts are, in numbers that can be compared. */
-#include "figures.h"
+/* perplexity.c - how likely texts are, in numbers that can be compared. */
+#include "perplexity.h"
 
 #include <math.h>
 
-void figures_add_token(struct figures *f, double nll, bool unknown)
+void perplexity_add_token(struct perplexity *f, double nll, bool unknown)
 {
         f->nll += nll;
         f->tokens++;
@@ -20,7 +20,7 @@ static bool is_space(char c)
         return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static void count_text(struct figures *f, const struct ran_buf *text)
+static void count_text(struct perplexity *f, const struct ran_buf *text)
 {
         for (size_t i = 0; i < text->len; i++) {
                 char c = text->data[i];
@@ -30,7 +30,7 @@ static void count_text(struct figures *f, const struct ran_buf *text)
 }
 
 /* The bytes are those of the words with a space between. */
-static int count_words(struct figures *f, const struct ran_record *record, const char *name,
+static int count_words(struct perplexity *f, const struct ran_record *record, const char *name,
                        struct ran_buf *scratch, struct ran_error *err)
 {
         const struct ran_member *m = ran_record_find(record, name, NULL);
@@ -49,9 +49,9 @@ static int count_words(struct figures *f, const struct ran_record *record, const
         return RAN_OK;
 }
 
-int figures_count(struct figures *f, const struct cmd_document *d, const struct ran_record *record,
-                  const char *words_name, bool ended, struct ran_buf *scratch,
-                  struct ran_error *err)
+int perplexity_count(struct perplexity *f, const struct cmd_document *d,
+                     const struct ran_record *record, const char *words_name, bool ended,
+                     struct ran_buf *scratch, struct ran_error *err)
 {
         f->words += ended;
         if (d->from == CMD_FROM_TEXT)
@@ -63,7 +63,7 @@ int figures_count(struct figures *f, const struct cmd_document *d, const struct 
         return RAN_OK;
 }
 
-size_t figures_points(const struct ran_buf *text)
+size_t perplexity_points(const struct ran_buf *text)
 {
         size_t points = 0;
 
@@ -74,7 +74,7 @@ size_t figures_points(const struct ran_buf *text)
 
 /* ---- the numbers ---------------------------------------------------------------------------- */
 
-void figures_merge(struct figures *f, const struct figures *from)
+void perplexity_merge(struct perplexity *f, const struct perplexity *from)
 {
         f->records += from->records;
         f->nll += from->nll;
@@ -98,7 +98,7 @@ static double perplexity(double nll, size_t n)
         return n > 0 ? ran_exp(nll / (double)n) : NAN;
 }
 
-void figures_json(const struct figures *f, struct ran_buf *out)
+void perplexity_json(const struct perplexity *f, struct ran_buf *out)
 {
         const double known = f->nll - f->nll_unknown;
 
