@@ -1,7 +1,7 @@
 /* document.c - the ids of a record's document, whichever member holds them; and its gold labels. */
 #include "document.h"
 #include "cmd.h"
-#include "shapes.h"
+#include "foreign.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -195,7 +195,7 @@ static int read_words(struct cmd_document *d, const char *line, const struct ran
 int cmd_document_read_words(struct cmd_document *d, const struct ran_record *record,
                             const struct ran_tokenizer *tokenizer, struct ran_error *err)
 {
-        const struct ran_member *tokens = shape_tokens(record), *text = shape_text(record);
+        const struct ran_member *tokens = foreign_tokens(record), *text = foreign_text(record);
 
         if (tokens != NULL)
                 return read_words(d, record->line, tokens, "tokens", true, tokenizer, err);
@@ -221,7 +221,7 @@ static int read_source(struct cmd_document *d, const struct ran_record *record,
                        const struct ran_tokenizer *tokenizer, size_t V, struct ran_error *err)
 {
         const struct ran_member *encoding = find(record, "encoding"), *ids = find(record, "ids"),
-                                *tokens = shape_tokens(record), *text = shape_text(record);
+                                *tokens = foreign_tokens(record), *text = foreign_text(record);
         bool encoding_ok = !d->by_words && d->spelling == 0;
 
         if (!encoding_ok)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "shapes.h"
+#include "foreign.h"
 
 bool fasttext_is_space(char c)
 {
@@ -62,7 +62,7 @@ static int flatten(struct ran_buf *out, size_t begin, struct ran_error *err)
 
 int fasttext_add_text(struct ran_buf *out, const struct ran_record *record, struct ran_error *err)
 {
-        const struct ran_member *tokens = shape_tokens(record), *text = shape_text(record);
+        const struct ran_member *tokens = foreign_tokens(record), *text = foreign_text(record);
         size_t begin = out->len;
         int code;
 

@@ -5,7 +5,7 @@
  * encoded by itself.
  */
 #include "gaps.h"
-#include "shapes.h"
+#include "foreign.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -205,7 +205,7 @@ static const struct ran_member *find(const struct ran_record *record, const char
 int cmd_gaps_read(struct cmd_gaps *g, const struct cmd_gaps_how *how,
                   const struct ran_record *record, struct ran_error *err)
 {
-        const struct ran_member *tokens = shape_tokens(record), *text = shape_text(record);
+        const struct ran_member *tokens = foreign_tokens(record), *text = foreign_text(record);
         bool written = how->tokenizer != NULL && find(record, "encoding") == NULL &&
                        find(record, "ids") == NULL;
         int code;

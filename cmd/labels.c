@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "labels.h"
-#include "shapes.h"
+#include "foreign.h"
 
 void cmd_labels_release(struct cmd_labels *l)
 {
@@ -126,13 +126,13 @@ static const struct ran_member *find_label(const struct cmd_labels *l,
 bool cmd_labels_there(const struct ran_record *record)
 {
         return find(record, "label") != NULL || find(record, "labels") != NULL ||
-               shape_choice(record) != NULL || says_something(record, find(record, "cats"));
+               foreign_choice(record) != NULL || says_something(record, find(record, "cats"));
 }
 
 int cmd_labels_read(struct cmd_labels *l, const struct ran_record *record, struct ran_error *err)
 {
         const struct ran_member *one = find_label(l, record), *several = find(record, "labels");
-        const struct ran_member *choice = shape_choice(record), *cats = find(record, "cats");
+        const struct ran_member *choice = foreign_choice(record), *cats = find(record, "cats");
         int code = RAN_OK;
 
         l->n = l->names.len = 0;
@@ -210,7 +210,7 @@ bool cmd_tags_agree(enum cmd_tag_kind a, enum cmd_tag_kind b)
 
 int cmd_tags_read(struct cmd_labels *l, const struct ran_record *record, struct ran_error *err)
 {
-        const struct ran_member *m = shape_tags(record);
+        const struct ran_member *m = foreign_tags(record);
 
         l->n = l->names.len = 0;
         l->several = false;

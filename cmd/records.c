@@ -22,7 +22,7 @@
 #include "files.h"
 #include "import.h"
 #include "lines.h"
-#include "shapes.h"
+#include "foreign.h"
 #include "shard.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
@@ -253,7 +253,7 @@ static void read_slot(struct cmd_run *run, struct slot *slot)
                 code = check_members(run, &slot->line.record, &slot->err);
         }
         slot->fate = fate_of(code);
-        if (code == RAN_OK && run->loop->accepted && !shape_accepted(&slot->line.record))
+        if (code == RAN_OK && run->loop->accepted && !foreign_accepted(&slot->line.record))
                 slot->fate = LEFT;
 }
 

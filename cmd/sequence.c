@@ -1,6 +1,6 @@
 /* sequence.c - the document of a record as a language model reads it. */
 #include "sequence.h"
-#include "shapes.h"
+#include "foreign.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -223,7 +223,7 @@ int cmd_sequence_read(struct cmd_sequence *s, const struct cmd_sequence_how *how
         if (prefix && how->tokenizer != NULL && !has(record, "ids"))
                 return read_pair(s, how, record, err);
         if (!prefix && has(record, "source") && !has(record, "encoding") && !has(record, "ids") &&
-            shape_tokens(record) == NULL && shape_text(record) == NULL)
+            foreign_tokens(record) == NULL && foreign_text(record) == NULL)
                 return ran_fail(
                         err, RAN_EFORMAT,
                         "a \"source\" is for a model with the mask prefix; this one goes on "

@@ -1,6 +1,6 @@
 /* span-tags.c - tags for the words of a text, from spans of its characters. */
 #include "span-tags.h"
-#include "shapes.h"
+#include "foreign.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,13 +65,13 @@ static int read_span(struct spans *s, const char *line, struct ran_span item, ch
                      struct ran_error *err)
 {
         struct span *at = ran_grow(s->at, &s->cap, s->n + 1, sizeof(*at), err);
-        struct shape_span shape;
+        struct foreign_span shape;
 
         if (at == NULL)
                 return RAN_ENOMEM;
         s->at = at;
         at += s->n;
-        if (!shape_span(&shape, line, item, type))
+        if (!foreign_span(&shape, line, item, type))
                 return ran_fail(err, RAN_EFORMAT,
                                 "%s[%zu] must be an object with one each of start, end and label, "
                                 "or a list of these three",
@@ -225,7 +225,7 @@ int cmd_span_tags(struct cmd_labels *l, const struct cmd_document *d,
                   const struct ran_record *record, struct ran_error *err)
 {
         struct spans s = {.called = l->called};
-        const struct ran_member *m = shape_spans(record, &s.name);
+        const struct ran_member *m = foreign_spans(record, &s.name);
 
         l->present = m != NULL;
         if (!l->present)

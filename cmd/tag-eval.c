@@ -2,7 +2,7 @@
 #include "tag-eval.h"
 #include "span-tags.h"
 #include "conll.h"
-#include "shapes.h"
+#include "foreign.h"
 #include "spans.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ bool tag_eval_tagged(const struct ran_record *record)
 {
         const char *name;
 
-        return shape_tags(record) != NULL || shape_spans(record, &name) != NULL;
+        return foreign_tags(record) != NULL || foreign_spans(record, &name) != NULL;
 }
 
 /* ---- one record, in any thread -------------------------------------------------------------- */

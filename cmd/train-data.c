@@ -5,7 +5,7 @@
  * of the input.
  */
 #include "train-reader.h"
-#include "shapes.h"
+#include "foreign.h"
 #include "span-tags.h"
 
 #include <math.h>
@@ -103,13 +103,13 @@ static int read_tags(struct cmd_labels *tags, const struct ran_record *record,
 {
         const struct ran_member *m = ran_record_find(record, "ids", NULL);
         const char *name, *ids_name = "ids";
-        const struct ran_member *spans = shape_spans(record, &name);
+        const struct ran_member *spans = foreign_spans(record, &name);
         struct ran_span item;
         size_t pos = 0, words = 0;
         char type;
 
         if (m == NULL || m->type == '0') {
-                m = shape_tokens(record);
+                m = foreign_tokens(record);
                 ids_name = "tokens";
         }
         if (cmd_tags_read(tags, record, err) != RAN_OK)

@@ -1,6 +1,6 @@
 /* train-text.c - which texts of a record a language model learns from, and their ids and gaps. */
 #include "train-reader.h"
-#include "shapes.h"
+#include "foreign.h"
 
 static bool has(const struct ran_record *record, const char *name)
 {
@@ -16,7 +16,7 @@ static bool is_pair(const struct train_source *source, const struct ran_record *
                 return false;
         return source->mask == RAN_MASK_PREFIX ||
                ((has(record, "source") || has(record, "target")) && !has(record, "encoding") &&
-                shape_tokens(record) == NULL && shape_text(record) == NULL);
+                foreign_tokens(record) == NULL && foreign_text(record) == NULL);
 }
 
 int train_text_kind(struct train_scratch *s, const struct train_source *source,

@@ -2,7 +2,7 @@
 #include "vocab.h"
 
 #include "cmd.h"
-#include "shapes.h"
+#include "foreign.h"
 
 struct ran_tokenizer *cmd_vocab_open(const char *path)
 {
@@ -71,8 +71,8 @@ int cmd_words_read(struct cmd_words *w, const struct ran_record *record,
 {
         static const char *const names[] = {"tokens", "text", "source", "target"};
         const struct ran_member *members[] = {
-                shape_tokens(record),
-                shape_text(record),
+                foreign_tokens(record),
+                foreign_text(record),
                 ran_record_find(record, "source", NULL),
                 ran_record_find(record, "target", NULL),
         };

@@ -1,5 +1,5 @@
-/* shapes.c - where other tools keep in a record what we read. */
-#include "shapes.h"
+/* foreign.c - where other tools keep in a record what we read. */
+#include "foreign.h"
 
 #include <string.h>
 
@@ -20,29 +20,29 @@ static char first_type(const struct ran_record *record, const struct ran_member 
         return ran_json_next(record->line, m->value, &pos, NULL, &item, &type) ? type : 0;
 }
 
-const struct ran_member *shape_text(const struct ran_record *record)
+const struct ran_member *foreign_text(const struct ran_record *record)
 {
         const struct ran_member *text = find(record, "text"), *data = find(record, "data");
 
         return text != NULL || data == NULL || data->type != 's' ? text : data;
 }
 
-const struct ran_member *shape_tokens(const struct ran_record *record)
+const struct ran_member *foreign_tokens(const struct ran_record *record)
 {
         const struct ran_member *m = find(record, "tokens");
         bool objects = m != NULL && m->type == 'a' && first_type(record, m) == 'o';
 
-        return objects && shape_text(record) != NULL ? NULL : m;
+        return objects && foreign_text(record) != NULL ? NULL : m;
 }
 
-const struct ran_member *shape_tags(const struct ran_record *record)
+const struct ran_member *foreign_tags(const struct ran_record *record)
 {
         const struct ran_member *m = find(record, "tags");
 
         return m != NULL ? m : find(record, "ner_tags");
 }
 
-const struct ran_member *shape_spans(const struct ran_record *record, const char **name)
+const struct ran_member *foreign_spans(const struct ran_record *record, const char **name)
 {
         static const char *const names[] = {"spans", "entities", "label", "labels", "annotations"};
 
@@ -56,7 +56,7 @@ const struct ran_member *shape_spans(const struct ran_record *record, const char
         return NULL;
 }
 
-const struct ran_member *shape_choice(const struct ran_record *record)
+const struct ran_member *foreign_choice(const struct ran_record *record)
 {
         const struct ran_member *m = find(record, "accept"), *options = find(record, "options");
 
@@ -72,7 +72,7 @@ static bool is_named(const char *line, struct ran_span name, const char *text)
         return name.end - name.begin == n + 2 && memcmp(line + name.begin + 1, text, n) == 0;
 }
 
-static bool from_list(struct shape_span *span, const char *line, struct ran_span item)
+static bool from_list(struct foreign_span *span, const char *line, struct ran_span item)
 {
         struct ran_span more;
         size_t pos = 0;
@@ -84,7 +84,7 @@ static bool from_list(struct shape_span *span, const char *line, struct ran_span
                !ran_json_next(line, item, &pos, NULL, &more, &type);
 }
 
-static bool from_object(struct shape_span *span, const char *line, struct ran_span item)
+static bool from_object(struct foreign_span *span, const char *line, struct ran_span item)
 {
         size_t starts = 0, ends = 0, labels = 0, pos = 0;
         struct ran_span name, value;
@@ -108,7 +108,7 @@ static bool from_object(struct shape_span *span, const char *line, struct ran_sp
         return starts == 1 && ends == 1 && labels == 1;
 }
 
-bool shape_span(struct shape_span *span, const char *line, struct ran_span item, char type)
+bool foreign_span(struct foreign_span *span, const char *line, struct ran_span item, char type)
 {
         if (type == 'a')
                 return from_list(span, line, item);
@@ -117,7 +117,7 @@ bool shape_span(struct shape_span *span, const char *line, struct ran_span item,
 
 /* ---- answers -------------------------------------------------------------------------------- */
 
-bool shape_accepted(const struct ran_record *record)
+bool foreign_accepted(const struct ran_record *record)
 {
         const struct ran_member *m = find(record, SHAPE_ANSWER);
 
