@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cmd.h"
-#include "gaps.h"
+#include "masked.h"
 #include "lm.h"
 #include "ran.h"
 
@@ -59,7 +59,7 @@ struct filler {
 /* What one thread needs. */
 struct scratch {
         struct ran_state *state;
-        struct cmd_gaps gaps;
+        struct cmd_masked gaps;
         struct ran_sampler sampler;
         uint32_t *best;      /* (top) */
         double *p;           /* (top) */
@@ -71,7 +71,7 @@ static void free_scratch(void *arg)
         struct scratch *s = arg;
 
         ran_state_free(s->state);
-        cmd_gaps_release(&s->gaps);
+        cmd_masked_release(&s->gaps);
         ran_sampler_release(&s->sampler);
         free(s->best);
         free(s->p);
@@ -99,13 +99,13 @@ static void *make_scratch(void *arg, struct ran_error *err)
 static int read_gaps(const struct filler *f, struct scratch *s, const struct ran_record *record,
                      struct ran_error *err)
 {
-        const struct cmd_gaps_how how = {.tokenizer = f->lm.tokenizer,
-                                         .V = f->lm.V,
-                                         .mask = f->lm.tokenizer != NULL ? f->lm.reserved.mask
-                                                                         : RAN_MASK,
-                                         .mask_token = options.mask_token};
+        const struct cmd_masked_how how = {.tokenizer = f->lm.tokenizer,
+                                           .V = f->lm.V,
+                                           .mask = f->lm.tokenizer != NULL ? f->lm.reserved.mask
+                                                                           : RAN_MASK,
+                                           .mask_token = options.mask_token};
 
-        return cmd_gaps_read(&s->gaps, &how, record, err);
+        return cmd_masked_read(&s->gaps, &how, record, err);
 }
 
 /* What a record gets. */
@@ -148,7 +148,7 @@ static int fill_record(void *arg, void *scratch, const struct cmd_line *line, st
 {
         const struct filler *f = arg;
         struct scratch *s = scratch;
-        const struct cmd_gaps *g = &s->gaps;
+        const struct cmd_masked *g = &s->gaps;
         struct answer a = {f, s, out};
         int code = read_gaps(f, s, &line->record, err);
 

@@ -14,7 +14,7 @@ int cmd_reading_of(struct cmd_reading_how *how, const struct ran_model *m, struc
 void cmd_reading_release(struct cmd_reading *r)
 {
         cmd_sequence_release(&r->sequence);
-        cmd_gaps_release(&r->gaps);
+        cmd_masked_release(&r->gaps);
         cmd_document_release(&r->whole);
         *r = (struct cmd_reading){0};
 }
@@ -70,14 +70,14 @@ static int read_gaps(struct cmd_reading *r, const struct cmd_reading_how *how,
                      const struct ran_record *record, struct ran_error *err)
 {
         const struct ran_tokenizer *tokenizer = ran_model_tokenizer(how->model);
-        const struct cmd_gaps_how gaps = {
+        const struct cmd_masked_how gaps = {
                 .tokenizer = tokenizer,
                 .V = ran_model_vocabulary(how->model),
                 .mask = tokenizer != NULL ? how->reserved.mask : RAN_MASK,
                 .mask_token = "[MASK]",
                 .none = true,
         };
-        int code = cmd_gaps_read(&r->gaps, &gaps, record, err);
+        int code = cmd_masked_read(&r->gaps, &gaps, record, err);
 
         if (code != RAN_OK || r->gaps.n == 0)
                 return code == RAN_OK ? read_whole(r, how, record, err) : code;

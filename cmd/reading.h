@@ -2,7 +2,7 @@
 #ifndef CMD_READING_H
 #define CMD_READING_H
 
-#include "gaps.h"
+#include "masked.h"
 #include "ran.h"
 #include "sequence.h"
 
@@ -25,7 +25,7 @@ struct cmd_reading {
         size_t first, end;
         /* What holds them. */
         struct cmd_sequence sequence;
-        struct cmd_gaps gaps;
+        struct cmd_masked gaps;
         struct cmd_document whole;
 };
 void cmd_reading_release(struct cmd_reading *r);

@@ -179,7 +179,7 @@ static int read_document(struct train_scratch *s, const struct train_source *sou
         if (code != RAN_OK && s->document.empty)
                 return RAN_OK;
         if (code == RAN_OK && source->task == RAN_TASK_MLM)
-                return train_gaps_read(s, source, record, err);
+                return train_masked_read(s, source, record, err);
         if (code == RAN_OK && source->task == RAN_TASK_TAG && !s->labels.present)
                 code = cmd_span_tags(&s->labels, &s->document, record, err);
         return code == RAN_OK ? refuse_nul(&s->labels, source->task, err) : code;

@@ -57,8 +57,8 @@ int train_text_read(struct train_scratch *s, const struct train_source *source,
                     const struct ran_record *record, struct ran_error *err);
 /* The gaps that a record of ids has of its own, `masked_at` and `masked_ids`; none: s->gaps is 0.
  */
-int train_gaps_read(struct train_scratch *s, const struct train_source *source,
-                    const struct ran_record *record, struct ran_error *err);
+int train_masked_read(struct train_scratch *s, const struct train_source *source,
+                      const struct ran_record *record, struct ran_error *err);
 int train_encode(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
                  struct ran_error *err);
 int train_take(void *arg, const struct cmd_line *line, const struct ran_buf *result,

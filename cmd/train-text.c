@@ -86,8 +86,8 @@ static int read_numbers(uint32_t **list, size_t *cap, size_t *n, const struct ra
                                name, limit, ascending ? ", in ascending order" : "");
 }
 
-int train_gaps_read(struct train_scratch *s, const struct train_source *source,
-                    const struct ran_record *record, struct ran_error *err)
+int train_masked_read(struct train_scratch *s, const struct train_source *source,
+                      const struct ran_record *record, struct ran_error *err)
 {
         const struct ran_member *at = ran_record_find(record, "masked_at", NULL);
         const struct ran_member *ids = ran_record_find(record, "masked_ids", NULL);

@@ -24,7 +24,7 @@ static struct {
         struct cmd_labels labels;
         struct cmd_soft_label soft;
         struct cmd_sequence sequence;
-        struct cmd_gaps gaps;
+        struct cmd_masked gaps;
 } subject;
 static size_t ends[] = {1, 6, 11};
 static struct cmd_names called = {.file = "names", .end = ends, .n = 3, .cap = 3};
@@ -188,14 +188,14 @@ static int read_sequence(const struct how *how, const struct ran_record *r, stru
 
 static int read_gaps(const struct how *how, const struct ran_record *r, struct ran_error *err)
 {
-        struct cmd_gaps *g = &subject.gaps;
-        const struct cmd_gaps_how reading = {.tokenizer = subject.tokenizer,
-                                             .V = ran_tokenizer_size(subject.tokenizer),
-                                             .mask = 1,
-                                             .mask_token = "[MASK]",
-                                             .none = how->several};
+        struct cmd_masked *g = &subject.gaps;
+        const struct cmd_masked_how reading = {.tokenizer = subject.tokenizer,
+                                               .V = ran_tokenizer_size(subject.tokenizer),
+                                               .mask = 1,
+                                               .mask_token = "[MASK]",
+                                               .none = how->several};
 
-        if (cmd_gaps_read(g, &reading, r, err) != RAN_OK)
+        if (cmd_masked_read(g, &reading, r, err) != RAN_OK)
                 return err->code;
         require(g->n > 0 ? g->L > 0 : how->several);
         for (size_t t = 0; t < g->L; t++)

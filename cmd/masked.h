@@ -1,12 +1,12 @@
-/* gaps.h - a document with gaps in it, as a model for filling gaps (task mlm) reads it. */
-#ifndef CMD_GAPS_H
-#define CMD_GAPS_H
+/* masked.h - a document with gaps in it, as a model for filling gaps (task mlm) reads it. */
+#ifndef CMD_MASKED_H
+#define CMD_MASKED_H
 
 #include "document.h"
 #include "ran.h"
 
 /* How to read. */
-struct cmd_gaps_how {
+struct cmd_masked_how {
         const struct ran_tokenizer *tokenizer; /* NULL: ids only */
         size_t V;
         uint32_t mask;          /* the id of a gap */
@@ -15,7 +15,7 @@ struct cmd_gaps_how {
 };
 
 /* Zero-initialise; reused from record to record, one a thread. */
-struct cmd_gaps {
+struct cmd_masked {
         uint32_t *ids; /* (L) */
         size_t L;
         uint32_t *places;    /* (n) where the gaps are, ascending */
@@ -25,14 +25,14 @@ struct cmd_gaps {
         struct cmd_document document; /* of ids; else scratch */
         struct ran_encoding encoding; /* scratch */
 };
-void cmd_gaps_release(struct cmd_gaps *g);
+void cmd_masked_release(struct cmd_masked *g);
 
 /* Members read here, for cmd_loop.reads. */
 #define CMD_GAPS_MEMBERS CMD_DOCUMENT_MEMBERS, "masked_at"
 
 /* Takes the first present of encoding, ids, tokens, text. Gaps of ids are those that `masked_at`
  * lists, or else the id of [MASK]. RAN_EFORMAT when there is none, unless there may be. */
-int cmd_gaps_read(struct cmd_gaps *g, const struct cmd_gaps_how *how,
-                  const struct ran_record *record, struct ran_error *err);
+int cmd_masked_read(struct cmd_masked *g, const struct cmd_masked_how *how,
+                    const struct ran_record *record, struct ran_error *err);
 
 #endif

@@ -1,16 +1,16 @@
-/* gaps.c - a document with gaps in it, as a model for filling gaps reads it.
+/* masked.c - a document with gaps in it, as a model for filling gaps reads it.
  *
  * "[MASK]" in a text is what a person writes there: a vocabulary learned here knows it as a
  * bracket, a word and a bracket. So the text is parted at the gaps, and what stands between is
  * encoded by itself.
  */
-#include "gaps.h"
+#include "masked.h"
 #include "foreign.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-void cmd_gaps_release(struct cmd_gaps *g)
+void cmd_masked_release(struct cmd_masked *g)
 {
         cmd_document_release(&g->document);
         ran_encoding_release(&g->encoding);
@@ -18,12 +18,12 @@ void cmd_gaps_release(struct cmd_gaps *g)
         free(g->places);
         free(g->start);
         free(g->end);
-        *g = (struct cmd_gaps){0};
+        *g = (struct cmd_masked){0};
 }
 
 /* ---- putting it together -------------------------------------------------------------------- */
 
-static int add_ids(struct cmd_gaps *g, const uint32_t *ids, size_t n, struct ran_error *err)
+static int add_ids(struct cmd_masked *g, const uint32_t *ids, size_t n, struct ran_error *err)
 {
         if (n > UINT32_MAX - g->L) /* places are 32 bits wide */
                 return ran_fail(err, RAN_EFORMAT, "the document has more than %zu tokens", g->L);
@@ -38,7 +38,7 @@ static int add_ids(struct cmd_gaps *g, const uint32_t *ids, size_t n, struct ran
 }
 
 /* Token `place` is a gap. */
-static int add_place(struct cmd_gaps *g, size_t place, size_t start, size_t end,
+static int add_place(struct cmd_masked *g, size_t place, size_t start, size_t end,
                      struct ran_error *err)
 {
         uint32_t *places = ran_grow(g->places, &g->places_cap, g->n + 1, sizeof *places, err);
@@ -59,7 +59,7 @@ static int add_place(struct cmd_gaps *g, size_t place, size_t start, size_t end,
         return RAN_OK;
 }
 
-static int add_gap(struct cmd_gaps *g, const struct cmd_gaps_how *how, size_t start, size_t end,
+static int add_gap(struct cmd_masked *g, const struct cmd_masked_how *how, size_t start, size_t end,
                    struct ran_error *err)
 {
         int code = add_place(g, g->L, start, end, err);
@@ -80,7 +80,7 @@ static size_t points(const char *s, size_t n)
 
 /* A space before a gap belongs to the word that is missing: vocabularies whose pieces hold the
  * space before a word have it in the piece that is looked for; to others it makes no difference. */
-static int add_text(struct cmd_gaps *g, const struct cmd_gaps_how *how, const char *s, size_t n,
+static int add_text(struct cmd_masked *g, const struct cmd_masked_how *how, const char *s, size_t n,
                     bool before_gap, struct ran_error *err)
 {
         if (before_gap && n > 0 && s[n - 1] == ' ')
@@ -89,7 +89,7 @@ static int add_text(struct cmd_gaps *g, const struct cmd_gaps_how *how, const ch
         return code == RAN_OK ? add_ids(g, g->encoding.ids, g->encoding.n, err) : code;
 }
 
-static int read_text(struct cmd_gaps *g, const struct cmd_gaps_how *how, const char *line,
+static int read_text(struct cmd_masked *g, const struct cmd_masked_how *how, const char *line,
                      const struct ran_member *m, struct ran_error *err)
 {
         struct ran_buf *text = &g->document.text;
@@ -115,7 +115,7 @@ static int read_text(struct cmd_gaps *g, const struct cmd_gaps_how *how, const c
         return code;
 }
 
-static int add_word(struct cmd_gaps *g, const struct cmd_gaps_how *how, size_t number,
+static int add_word(struct cmd_masked *g, const struct cmd_masked_how *how, size_t number,
                     struct ran_error *err)
 {
         const struct ran_buf *word = &g->document.text;
@@ -129,7 +129,7 @@ static int add_word(struct cmd_gaps *g, const struct cmd_gaps_how *how, size_t n
         return code == RAN_OK ? add_ids(g, g->encoding.ids, g->encoding.n, err) : code;
 }
 
-static int read_tokens(struct cmd_gaps *g, const struct cmd_gaps_how *how, const char *line,
+static int read_tokens(struct cmd_masked *g, const struct cmd_masked_how *how, const char *line,
                        const struct ran_member *m, struct ran_error *err)
 {
         struct ran_span item;
@@ -154,7 +154,7 @@ static int read_tokens(struct cmd_gaps *g, const struct cmd_gaps_how *how, const
 
 /* ---- ids ------------------------------------------------------------------------------------ */
 
-static int read_masked_at(struct cmd_gaps *g, const char *line, const struct ran_member *m,
+static int read_masked_at(struct cmd_masked *g, const char *line, const struct ran_member *m,
                           struct ran_error *err)
 {
         struct ran_span item;
@@ -175,7 +175,7 @@ static int read_masked_at(struct cmd_gaps *g, const char *line, const struct ran
                                "from 0, in ascending order");
 }
 
-static int read_ids(struct cmd_gaps *g, const struct cmd_gaps_how *how,
+static int read_ids(struct cmd_masked *g, const struct cmd_masked_how *how,
                     const struct ran_record *record, struct ran_error *err)
 {
         const struct ran_member *at = ran_record_find(record, "masked_at", NULL);
@@ -202,8 +202,8 @@ static const struct ran_member *find(const struct ran_record *record, const char
         return m != NULL && m->type != '0' ? m : NULL;
 }
 
-int cmd_gaps_read(struct cmd_gaps *g, const struct cmd_gaps_how *how,
-                  const struct ran_record *record, struct ran_error *err)
+int cmd_masked_read(struct cmd_masked *g, const struct cmd_masked_how *how,
+                    const struct ran_record *record, struct ran_error *err)
 {
         const struct ran_member *tokens = foreign_tokens(record), *text = foreign_text(record);
         bool written = how->tokenizer != NULL && find(record, "encoding") == NULL &&
