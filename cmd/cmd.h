@@ -112,10 +112,10 @@ bool cmd_was_set(const char *name);
 bool cmd_was_asked(const char *name);
 /* Ends with 2 if one of these was asked for: "WHY: leave out --NAME". names, fields: to their end.
  */
-void cmd_leave_out(const char *why, const char *const *names);
-void cmd_leave_out_fields(const char *why, const struct ran_field *fields);
+void cmd_excludes(const char *why, const char *const *names);
+void cmd_excludes_fields(const char *why, const struct ran_field *fields);
 /* Ends with 2 if one of these was asked for, but not what it belongs to: "--NAME is for WHAT". */
-void cmd_only_with(bool given, const char *what, const char *const *names);
+void cmd_requires(bool given, const char *what, const char *const *names);
 /* Counts those fields as set, from now on, that are different in `other`. */
 void cmd_set_changes(const struct ran_field *fields, const void *base, const void *other);
 /* The same of all that are not local. */

@@ -25,7 +25,7 @@ void cmd_document_check(const struct cmd_document_options *options)
 {
         static const char *const of_max_tokens[] = {"truncate", NULL};
 
-        cmd_only_with(options->max_tokens > 0, "--max-tokens N", of_max_tokens);
+        cmd_requires(options->max_tokens > 0, "--max-tokens N", of_max_tokens);
 }
 
 void cmd_document_release(struct cmd_document *d)

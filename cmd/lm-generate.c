@@ -378,8 +378,8 @@ static void check_usage(char **files)
                         cmd_usage("--stop needs a text that is not empty");
         if (options.prompt == NULL)
                 return;
-        cmd_leave_out("--prompt reads no records", of_records);
-        cmd_leave_out_fields("--prompt reads no records", cmd_input_fields);
+        cmd_excludes("--prompt reads no records", of_records);
+        cmd_excludes_fields("--prompt reads no records", cmd_input_fields);
         if (files[0] != NULL)
                 cmd_usage("--prompt reads no records: %s is one file too many", files[0]);
         if (ran_utf8_valid(options.prompt, strlen(options.prompt)) < strlen(options.prompt))

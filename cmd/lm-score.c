@@ -357,7 +357,7 @@ static void check_history(void)
 {
         static const char *const of_cache[] = {"cache_weight", "cache_theta", NULL};
 
-        cmd_only_with(model_options.cache.positions > 0, "--cache N", of_cache);
+        cmd_requires(model_options.cache.positions > 0, "--cache N", of_cache);
         if (options.stride > 0 && options.history == 0)
                 cmd_usage("--stride is for --history N, and without that all tokens are read once");
         if (options.stride > options.history)
@@ -378,7 +378,7 @@ int lm_score(int argc, char **argv)
         if (options.total && (options.per_token || options.logits))
                 cmd_usage("--total writes sums: it takes no --per-token and no --logits");
         if (options.total)
-                cmd_leave_out("--total writes sums and no records", of_records);
+                cmd_excludes("--total writes sums and no records", of_records);
         check_history();
         lm_open(&c.lm, &model_options, RAN_TASK_LM, files);
         if (options.history > 0 && c.lm.mask == RAN_MASK_PREFIX)

@@ -401,19 +401,19 @@ static void leave_out(const char *why, const struct ran_field *field)
                 cmd_usage("%s: leave out --%s", why, cmd_option_name(field).text);
 }
 
-void cmd_leave_out(const char *why, const char *const *names)
+void cmd_excludes(const char *why, const char *const *names)
 {
         for (; *names != NULL; names++)
                 leave_out(why, &(struct ran_field){.name = *names});
 }
 
-void cmd_leave_out_fields(const char *why, const struct ran_field *fields)
+void cmd_excludes_fields(const char *why, const struct ran_field *fields)
 {
         for (; fields->name != NULL; fields++)
                 leave_out(why, fields);
 }
 
-void cmd_only_with(bool given, const char *what, const char *const *names)
+void cmd_requires(bool given, const char *what, const char *const *names)
 {
         for (; !given && *names != NULL; names++)
                 if (cmd_was_asked(*names))

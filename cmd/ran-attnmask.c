@@ -173,7 +173,7 @@ static void check_question(char **files)
         static const char *const of_drawings[] = {"size", NULL};
         static const char no_records[] = "records are read with --scores or --model only";
 
-        cmd_leave_out("what a model does is shown with --model FILE only", with);
+        cmd_excludes("what a model does is shown with --model FILE only", with);
         bool row = options.row != NULL;
 
         if (row + options.count + options.table + options.scores > 1)
@@ -186,14 +186,14 @@ static void check_question(char **files)
         if (options.format > PICTURE_JSON && (row || options.count || options.table))
                 cmd_usage("--format %s draws a whole pattern: here it can be text or json",
                           picture_format_names[options.format]);
-        cmd_only_with(options.scores, "--scores", of_scores);
-        cmd_only_with(!(row || options.count || options.table || options.scores ||
-                        options.format == PICTURE_JSON),
-                      "grids and pictures", of_drawings);
+        cmd_requires(options.scores, "--scores", of_scores);
+        cmd_requires(!(row || options.count || options.table || options.scores ||
+                       options.format == PICTURE_JSON),
+                     "grids and pictures", of_drawings);
         check_terminal();
         if (!options.scores) {
-                cmd_leave_out(no_records, of_records);
-                cmd_leave_out_fields(no_records, cmd_input_fields);
+                cmd_excludes(no_records, of_records);
+                cmd_excludes_fields(no_records, cmd_input_fields);
         }
         if (files[0] != NULL && !options.scores)
                 cmd_usage("%s: files are read with --scores only", files[0]);
@@ -232,15 +232,14 @@ static void check_model(void)
         static const char *const of_attention[] = {"layer", "head", "in_window", NULL};
         bool tokens = options.map == ATTNMASK_MAP_TOKENS;
 
-        cmd_leave_out("a model has a pattern of its own", without);
+        cmd_excludes("a model has a pattern of its own", without);
         if (options.map != ATTNMASK_MAP_ATTENTION)
-                cmd_leave_out("only --map attention is of one layer, head and window",
-                              of_attention);
+                cmd_excludes("only --map attention is of one layer, head and window", of_attention);
         cmd_document_check(&document_options);
         if (options.label != NULL && options.map != ATTNMASK_MAP_LABEL)
                 cmd_usage("--label is for --map label");
         if (attnmask_draws(&options))
-                cmd_leave_out("a picture is no record and has no numbers", of_numbers);
+                cmd_excludes("a picture is no record and has no numbers", of_numbers);
         else if (options.size > 0 && !(tokens && options.weights))
                 cmd_usage("--size is for pictures: give --format text, pgm, png or svg");
         check_terminal();

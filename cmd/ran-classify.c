@@ -459,13 +459,13 @@ static struct ran_model *open_model(void)
                 cmd_usage("which model? give --model FILE");
         if (options.eval && evidence_options.evidence > 0)
                 cmd_usage("--eval writes a report and no records: nothing to add --evidence to");
-        cmd_only_with(evidence_options.evidence > 0, "--evidence K", of_evidence);
-        cmd_only_with(options.eval, "--eval", of_eval);
+        cmd_requires(evidence_options.evidence > 0, "--evidence K", of_evidence);
+        cmd_requires(options.eval, "--eval", of_eval);
         cmd_document_check(&document_options);
         if (options.abstain && options.coverage == 0)
                 cmd_usage("--abstain goes by the set of --coverage: how sure shall it be?");
         if (options.eval)
-                cmd_leave_out("--eval writes a report and no records", of_records);
+                cmd_excludes("--eval writes a report and no records", of_records);
         if (options.eval && options.abstain)
                 cmd_usage("--eval writes a report and no records: leave out --abstain; the report "
                           "tells what it would do");
@@ -491,7 +491,7 @@ static void check_fasttext(const struct ran_model *m)
         if (options.output_format != OUTPUT_FASTTEXT)
                 return;
         output.lines = true;
-        cmd_leave_out("--output-format=fasttext writes labels and text only", others);
+        cmd_excludes("--output-format=fasttext writes labels and text only", others);
         for (size_t c = 0; c < ran_model_classes(m); c++)
                 if (!fasttext_has_label(ran_model_label(m, c)))
                         cmd_die(CMD_FAILED,

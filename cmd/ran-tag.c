@@ -391,8 +391,8 @@ static void check_conlleval(void)
                                              "eval_format", "into",   "only",    "max_tokens",
                                              "truncate",    "drop",   NULL};
 
-        cmd_leave_out(why, others);
-        cmd_leave_out_fields(why, cmd_input_fields);
+        cmd_excludes(why, others);
+        cmd_excludes_fields(why, cmd_input_fields);
 }
 
 static void check_usage(void)
@@ -413,12 +413,12 @@ static void check_usage(void)
                 cmd_usage("--label-names is for --eval: the tags of the model have names");
         output.lines = options.output_format == OUTPUT_CONLL;
         if (output.lines)
-                cmd_leave_out("--output-format=conll writes words and tags only", not_in_columns);
+                cmd_excludes("--output-format=conll writes words and tags only", not_in_columns);
         if (options.eval)
-                cmd_leave_out("--eval writes a report and no records", of_records);
+                cmd_excludes("--eval writes a report and no records", of_records);
         if (options.conlleval)
                 check_conlleval();
-        cmd_only_with(options.eval, "--eval", of_eval);
+        cmd_requires(options.eval, "--eval", of_eval);
         cmd_document_check(&document_options);
 }
 

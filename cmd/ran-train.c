@@ -300,11 +300,11 @@ static void check_company(void)
         static const char *const of_vectors[] = {"vectors_rms", NULL};
         static const char *const of_init[] = {"init_rate", NULL};
 
-        cmd_only_with(other.check, "--check", of_check);
-        cmd_only_with(other.dump_gradients != NULL, "--dump-gradients FILE", of_dump);
-        cmd_only_with(file.soft_label != NULL, "--soft-label MEMBER", of_soft);
-        cmd_only_with(file.start.vectors != NULL, "--vectors FILE", of_vectors);
-        cmd_only_with(file.start.init != NULL, "--init MODEL", of_init);
+        cmd_requires(other.check, "--check", of_check);
+        cmd_requires(other.dump_gradients != NULL, "--dump-gradients FILE", of_dump);
+        cmd_requires(file.soft_label != NULL, "--soft-label MEMBER", of_soft);
+        cmd_requires(file.start.vectors != NULL, "--vectors FILE", of_vectors);
+        cmd_requires(file.start.init != NULL, "--init MODEL", of_init);
         if (file.no_dev && file.dev != NULL)
                 cmd_usage("--no-dev and --dev exclude each other");
         if (file.no_dev && cmd_was_asked("dev_share") && file.dev_share > 0)
@@ -322,10 +322,10 @@ static void check_dump(void)
 
         if (other.dump_gradients == NULL)
                 return;
-        cmd_leave_out(why, others);
-        cmd_leave_out_fields(why, ran_train_fields);
-        cmd_leave_out_fields(why, ran_config_fields);
-        cmd_leave_out_fields(why, ran_vocab_fields);
+        cmd_excludes(why, others);
+        cmd_excludes_fields(why, ran_train_fields);
+        cmd_excludes_fields(why, ran_config_fields);
+        cmd_excludes_fields(why, ran_vocab_fields);
 }
 
 static void check_usage(void)

@@ -83,7 +83,7 @@ const struct ran_field cmd_output_fields[] = {
 
 /* ---- state ---------------------------------------------------------------------------------- */
 
-enum fate {
+enum record_status {
         GOOD,
         BAD,    /* slot.err says why */
         PASSED, /* it came with ran_error */
@@ -98,7 +98,7 @@ struct slot {
         struct ran_buf result;
         struct ran_error err;
         const struct text_line *piece;
-        enum fate fate;
+        enum record_status fate;
         bool read; /* the record was scanned, and fate says how that went */
         bool done; /* under the lock */
 };
@@ -231,7 +231,7 @@ static int check_members(const struct cmd_run *run, const struct ran_record *rec
         return code;
 }
 
-static enum fate fate_of(int code)
+static enum record_status fate_of(int code)
 {
         if (code == RAN_OK)
                 return GOOD;
