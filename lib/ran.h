@@ -1095,7 +1095,7 @@ void ran_strict_text(const struct ran_strict_report *report, struct ran_buf *out
 
 /* ---- training (train/) ---------------------------------------------------------------------- */
 
-/* Documents ready to train on or to be evaluated (train/dataset.c, hold.c). Zero-initialise; call
+/* Documents ready to train on or to be evaluated (train/dataset.c, split.c). Zero-initialise; call
  * _set_classes where the classes are known already (development data, a model's own); _label and
  * _add for each document; _finish. The members may be read from then on. */
 struct ran_dataset {

@@ -1,4 +1,4 @@
-/* posting.c - see places.h. By the digits of the ids, least first: a few passes, whatever the
+/* posting.c - see posting.h. By the digits of the ids, least first: a few passes, whatever the
  * order.
  */
 #include "base/posting.h"

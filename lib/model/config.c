@@ -211,7 +211,7 @@ const struct ran_field ran_config_fields[] = {
          .choices = ran_similarity_names,
          .value = "KIND",
          .initial = "dot",
-         .help = "transformer: how similarity a query and a key are"},
+         .help = "transformer: similarity of a query and a key before the softmax"},
         {.name = "shortlist",
          .type = RAN_FIELD_SIZE,
          AT(shortlist),

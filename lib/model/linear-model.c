@@ -1,4 +1,4 @@
-/* linear-model.c - see wide.h. */
+/* linear-model.c - see linear-model.h. */
 #include "model/linear-model.h"
 #include "math/elementary.h"
 #include "math/simd.h"

@@ -1,5 +1,5 @@
 /* linear-model.h - the wide path of a classifier: features of a document straight to the labels.
- * That of a tagger is in wide-words.h.
+ * That of a tagger is in linear-words.h.
  *
  *   logits += wide.bias + Σ_g x_g wide.weight[g]          beside those of the encoder
  *   x_g = (1 + ln n_g) idf[g] / |...|                     so that the whole of x has the length 1

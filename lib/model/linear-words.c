@@ -1,4 +1,4 @@
-/* linear-words.c - see wide-words.h. */
+/* linear-words.c - see linear-words.h. */
 #include "model/linear-words.h"
 #include "math/elementary.h"
 #include "math/simd.h"

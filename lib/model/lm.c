@@ -170,7 +170,7 @@ static void first(struct block *k)
                 k->place[i] = i;
                 k->target[i] = id == RAN_NO_ID ? NONE : entry_of(k, id);
         }
-        ran_parallel(k->w->pool, k->rows, soften, k);
+        ran_parallel(k->w->pool, k->rows, online_exp, k);
         if (k->dp != NULL)
                 first_bwd(k);
 }
@@ -218,7 +218,7 @@ static void tail(struct block *k, struct group g)
         if (k->rows == 0)
                 return;
         tail_scores(k, g, w->head.tail_head);
-        ran_parallel(w->pool, k->rows, soften, k);
+        ran_parallel(w->pool, k->rows, online_exp, k);
         if (k->dp != NULL)
                 tail_bwd(k, g);
 }

@@ -1,4 +1,4 @@
-/* packed.c - windows over documents. See rows.h. */
+/* packed.c - windows over documents. See packed.h. */
 #include "model/packed.h"
 
 #include <stdlib.h>

@@ -169,7 +169,7 @@ struct ran_params {
         uint64_t seed;         /* of the training: what a random first context is keyed by */
         const float *spelling; /* (c->spelling, D), apart like the embedding; NULL: none */
         const float *wide;     /* (c->wide, C) and */
-        const float *idf; /* (c->wide) of the wide path of a classifier, see wide.h; NULL: none */
+        const float *idf; /* (c->wide) of the wide path of a classifier, see linear-model.h; NULL: none */
         const uint32_t *pieces; /* (V, RAN_PIECE), made from the vocabulary where c wants them */
         float *dembed; /* of a gradient where the output is tied to the embedding: (V, D); else NULL
                         */
@@ -181,7 +181,7 @@ static inline bool ran_is_tied(const struct ran_config *c)
         return c->task == RAN_TASK_LM || c->task == RAN_TASK_MLM;
 }
 
-/* Whether there is a wide path of documents (wide.h), or one of words (wide-words.h). */
+/* Whether there is a wide path of documents (linear-model.h), or one of words (linear-words.h). */
 static inline bool ran_has_linear_model(const struct ran_config *c)
 {
         return c->wide > 0 && c->task == RAN_TASK_CLASSIFY;

@@ -1,4 +1,4 @@
-/* probe.c - sums of the attention that was paid, over blocks of queries and keys. See look.h. */
+/* probe.c - sums of the attention that was paid, over blocks of queries and keys. See probe.h. */
 #include "model/probe.h"
 #include "model/encoder.h"
 #include "model/model.h"
@@ -154,9 +154,9 @@ int ran_probe_check(const struct ran_probe_shape *shape, const struct ran_probe 
 }
 
 int ran_probe(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
-              size_t sources, struct ran_probe *look, size_t n, struct ran_error *err)
+              size_t sources, struct ran_probe *probe, size_t n, struct ran_error *err)
 {
-        struct ran_probes watch = {look, n};
+        struct ran_probes probes = {probe, n};
         struct ran_probe_shape shape;
 
         if (ran_model_check_state(m, s, err) != RAN_OK ||
@@ -167,12 +167,12 @@ int ran_probe(const struct ran_model *m, struct ran_state *s, const struct ran_d
                                 d->L, sources);
         ran_probe_shape(&shape, &m->config, d->L);
         for (size_t i = 0; i < n; i++) {
-                if (ran_probe_check(&shape, &look[i], err) != RAN_OK)
+                if (ran_probe_check(&shape, &probe[i], err) != RAN_OK)
                         return RAN_EINVAL;
-                memset(look[i].sum, 0,
-                       ran_probe_height(&look[i]) * ran_probe_width(&look[i]) *
-                               sizeof *look[i].sum);
-                look[i].update = look[i].context = 0;
+                memset(probe[i].sum, 0,
+                       ran_probe_height(&probe[i]) * ran_probe_width(&probe[i]) *
+                               sizeof *probe[i].sum);
+                probe[i].update = probe[i].context = 0;
         }
-        return ran_score_probed(s, d, sources, &watch, err);
+        return ran_score_probed(s, d, sources, &probes, err);
 }

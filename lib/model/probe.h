@@ -11,7 +11,7 @@
 
 /* All that is looked at in one pass over one document. */
 struct ran_probes {
-        struct ran_probe *look; /* (n) each summed up by one thread, in the order of its rows */
+        struct ran_probe *probe; /* (n) each summed up by one thread, in the order of its rows */
         size_t n;
 };
 

@@ -1,4 +1,4 @@
-/* recurrent-state.c - see carry.h. */
+/* recurrent-state.c - see recurrent-state.h. */
 #include "model/recurrent-state.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * MODELS.md, state to carry on; only under the masks causal and prefix.
  *
  * While a model is trained with truncated back-propagation, pieces are whole windows, and what is
- * carried is a constant: no gradient goes through it. A reader of streams (past.c) may stop within
+ * carried is a constant: no gradient goes through it. A reader of streams (lm-context.c) may stop within
  * a window; then the window stays open.
  */
 #ifndef RAN_MODEL_RECURRENT_STATE_H

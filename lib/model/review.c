@@ -181,7 +181,7 @@ static void weigh(struct task *task)
 
         ran_linear(w->pool, w->score, k->states, s->act->review_q + k->from * w->D, w->D,
                    s->cells->key + k->key * w->D, NULL, k->n, w->D, k->states);
-        each_window(task, soften);
+        each_window(task, online_exp);
 }
 
 /* For those who want to see the weights. */

@@ -119,11 +119,11 @@ int ran_score_probed(struct ran_state *s, const struct ran_document *d, size_t s
         struct ran_document whole = *d;
 
         whole.words = 0;
-        s->work.watch = watch;
+        s->work.probes = probes;
         int code = load(s, &whole, sources, err);
         if (code == RAN_OK)
                 ran_encode(&s->work, s->p);
-        s->work.watch = NULL;
+        s->work.probes = NULL;
         return code;
 }
 

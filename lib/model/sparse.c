@@ -1,6 +1,6 @@
 /* sparse.c - attention over a pattern: a block of queries, or of keys, against lines of scores.
  *
- * lines.h says what a line is. A tile of bands is one matrix product; a diagonal is rows that
+ * sparse-lines.h says what a line is. A tile of bands is one matrix product; a diagonal is rows that
  * belong together one by one. The softmax runs over lines element by element: largest score so far,
  * sum and weighted values of each centre are brought up to date line after line, and nothing there
  * depends on the kind.

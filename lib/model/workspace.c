@@ -1,4 +1,4 @@
-/* workspace.c - memory of a computation, laid out in one arena. See work.h. */
+/* workspace.c - memory of a computation, laid out in one arena. See workspace.h. */
 #include "model/workspace.h"
 #include "model/encoder.h"
 #include "model/lm.h"

@@ -174,7 +174,7 @@ struct ran_head {
         RAN_HEAD_ADJOINTS(X)
 #undef X
         uint32_t *argmax; /* (P, D) token that each pooled value came from */
-        /* The wide path, where there is one (wide.h): those of document b from
+        /* The wide path, where there is one (linear-model.h): those of document b from
          * doc[b] ran_linear_model_features on, grams[b] of them. */
         struct ran_gram {
                 uint32_t bucket, times; /* ascending; how often it is there */

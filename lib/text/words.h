@@ -2,7 +2,7 @@
  *
  * Two ways lead through a text. Words of plain ASCII, which is most of most text, go through two
  * tables of 256 entries; every other stretch, up to the next white space, goes through the steps of
- * normal.h. The tables are made by sending each byte through those steps, so the two ways cannot
+ * normalizer.h. The tables are made by sending each byte through those steps, so the two ways cannot
  * disagree. They may part in front of any ASCII character that stays what it is: no normalisation
  * joins one with what stands before it.
  *

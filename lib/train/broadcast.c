@@ -1,4 +1,4 @@
-/* broadcast.c - see share.h. One list of broadcasts serves both sides: what rank 0 sends in it, the
+/* broadcast.c - see broadcast.h. One list of broadcasts serves both sides: what rank 0 sends in it, the
  * others receive. */
 #include "train/broadcast.h"
 

@@ -1,4 +1,4 @@
-/* crf-train.c - see chain.h. */
+/* crf-train.c - see crf-train.h. */
 #include "train/crf-train.h"
 #include "math/simd.h"
 #include "model/tagger.h"

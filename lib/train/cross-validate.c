@@ -1,4 +1,4 @@
-/* cross-validate.c - see choose.h. */
+/* cross-validate.c - see cross-validate.h. */
 #include "train/cross-validate.h"
 #include "train/loss.h"
 #include "train/plan.h"

@@ -1,4 +1,4 @@
-/* cross-validate.h - how the wide path is learned (linear.h): what errors cost, and with ratios or
+/* cross-validate.h - how the wide path is learned (svm.h): what errors cost, and with ratios or
  * without.
  *
  * The cost that is best goes from 0.5 to 8 and more with the collection, and with few documents of

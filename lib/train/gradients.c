@@ -24,7 +24,7 @@ static void add(struct names *k, size_t i, const char *tensor, size_t rows, size
 }
 
 /* table: the gradient of the embedding, every row. What the wide path learns has none: see
- * linear.h.
+ * svm.h.
  */
 static int write(const struct ran_model *m, const struct ran_layout *layout,
                  const struct ran_grad *g, double loss, const float *table, const char *output,

@@ -1,4 +1,4 @@
-/* masking.c - see gaps.h. */
+/* masking.c - see masking.h. */
 #include "train/masking.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* svm.c - see linear.h. Elementwise and in double, so that neither threads nor vectors of a
+/* svm.c - see svm.h. Elementwise and in double, so that neither threads nor vectors of a
  * processor change the result.
  */
 #include "train/svm.h"

@@ -326,7 +326,7 @@ static float *carried(const struct ran_trainer *t, struct ran_extra *x, struct r
         size_t n = ran_plan_floats(&t->plan);
         float *data = ran_alloc_floats(n, err);
 
-        *x = (struct ran_extra){"train.recurrent", RAN_DTYPE_F32, data, n};
+        *x = (struct ran_extra){"train.carry", RAN_DTYPE_F32, data, n};
         return data;
 }
 

@@ -83,7 +83,7 @@ void ran_trainer_take(struct ran_trainer *t, size_t first, size_t n, const float
 /* What the wide path is to learn; with the cost 0, before that is chosen. */
 struct ran_svm ran_trainer_svm(const struct ran_trainer *t);
 
-/* start.c: fills the weights as the job says, and which of them are to learn more slowly or not at
+/* init.c: fills the weights as the job says, and which of them are to learn more slowly or not at
  * all; and what of that goes into the description of the run: `,"init":...`. */
 int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err);
 void ran_trainer_describe_init(const struct ran_train_job *job, struct ran_buf *out);

@@ -1,4 +1,4 @@
-/* chain.c - what the linear chain of a tagger costs, by the number of tags: nanoseconds a word on
+/* crf-train.c - what the linear chain of a tagger costs, by the number of tags: nanoseconds a word on
  * one thread, medians.
  *
  *   loss     a sentence of a training: its loss and gradient

@@ -133,7 +133,7 @@ fits() {
     | map_values(.[0]) | $1" header
 }
 
-@test "docs: man 5 ran-model knew no train.recurrent, and other sizes of vectors than checkpoints have" {
+@test "docs: man 5 ran-model knew no train.carry, and other sizes of vectors than checkpoints have" {
   awk 'BEGIN { for (i = 0; i < 40; i++) {
     printf "{\"tokens\": ["
     for (k = 0; k < 30; k++) printf "%s\"w%d\"", k ? ", " : "", (i * k * 7 + k) % 300

@@ -7,11 +7,11 @@
 
 #include "../../cmd/conll.h"
 #include "../../cmd/fasttext.h"
-#include "../../cmd/gaps.h"
+#include "../../cmd/masked.h"
 #include "../../cmd/import.h"
 #include "../../cmd/labels.h"
 #include "../../cmd/sequence.h"
-#include "../../cmd/shapes.h"
+#include "../../cmd/foreign.h"
 #include "../../cmd/soft-label.h"
 #include "../../cmd/span-tags.h"
 #include "../../cmd/spans.h"

@@ -12,7 +12,7 @@ linted: lint-scripts lint-manual lint-together $(analysed)
 # - that a function of ours which fails has set err->code, so that a line was read where there was none;
 lib/text/vectors.c-except := -Wno-analyzer-use-of-uninitialized-value
 # - that lists which are freed one after another are others;
-lib/model/carry.c-except := -Wno-analyzer-double-free
+lib/model/recurrent-state.c-except := -Wno-analyzer-double-free
 # - that what is counted is there;
 cmd/labels.c-except := -Wno-analyzer-null-dereference
 # - that memory which is kept in a list is kept (a sanitizer looks for what is lost);

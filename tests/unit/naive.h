@@ -1,6 +1,6 @@
 /* naive.h - the classifier as the equations of lib/model/layer.h and head.c stand there: one
  * document, in double, one window after another, cell and tokens together; that of
- * contextualizer.c, token by token; and that of transformer.c, with an array of L x L. What
+ * contextualizer.c, token by token; and that of encoder-transformer.c, with an array of L x L. What
  * lib/model must equal.
  *
  * Parameters are found by the names that they have in a model file. Nothing is shared with

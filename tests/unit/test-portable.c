@@ -183,8 +183,8 @@ static void check_elements(const struct ran_simd *table, size_t n)
         SAME(gelu_bwd(out, x, y, n));
         SAME(glu_add(out, x, y, n));
         SAME(glu_bwd(out, out + LENGTH, x, y, z, n));
-        SAME(raise(out, x, n));
-        SAME(soften(out, out + LENGTH, x, 0.7f, n));
+        SAME(online_max(out, x, n));
+        SAME(online_exp(out, out + LENGTH, x, 0.7f, n));
         SAME(online_softmax_bwd(out, out + LENGTH, x, y, 0.7f, n));
         SAME(dropout(out, n, 5, 3, 0.4));
         SAME(adam(out, out + LENGTH, out + 2 * LENGTH, x, n, 0.9f, 0.8f, 0.7f, 0.01f, 1.1f, 1e-8f,

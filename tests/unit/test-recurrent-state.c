@@ -51,9 +51,9 @@ static void read_in_pieces(const struct toy *t, struct dice *dice, const uint32_
                         ran_score_lm(s, &recurrent, ids + at, n, at == 0 ? sources : 0, &out, &err),
                         err);
                 size_t W = t->c.encoder == RAN_ENCODER_TRANSFORMER ? 1 : t->c.window;
-                CHECK_SIZE(carry.tokens, at + n);
-                CHECK_SIZE(carry.states, (at + n) / W);
-                CHECK_SIZE(carry.open, (at + n) % W);
+                CHECK_SIZE(recurrent.tokens, at + n);
+                CHECK_SIZE(recurrent.states, (at + n) / W);
+                CHECK_SIZE(recurrent.open, (at + n) % W);
         }
         ran_recurrent_state_release(&recurrent);
         ran_state_free(s);
@@ -95,7 +95,7 @@ TEST(reading_in_pieces_equals_reading_at_once)
 
 /* ---- training in pieces --------------------------------------------------------------------- */
 
-/* Output rows (n, D) of a piece, and the carry moved on. */
+/* Output rows (n, D) of a piece, and the recurrent moved on. */
 static void encode_piece(struct ran_workspace *w, const struct toy *t, struct ran_packed *rows,
                          const uint32_t *ids, size_t n, struct ran_recurrent_state *recurrent)
 {
