@@ -455,7 +455,7 @@ TEST(batch_balances_classes)
         bench_release(&b);
 }
 
-/* A third of the way from one label to the next: what the two give, mixed similarity. Documents
+/* A third of the way from one label to the next: what the two give, in the same proportions. Documents
  * without a target are learned from their labels. */
 TEST(batch_learns_from_soft_targets)
 {

@@ -48,7 +48,7 @@ static double loss_of(const struct bench *b, struct ran_ensemble ensemble)
         return sum;
 }
 
-/* No shares of a grid are better, but for what a weighted_sum of two documents makes. */
+/* No shares of a grid are better, but for the pull of two documents. */
 static void check_fit(bool several, double deep, double wide, double noise)
 {
         struct ran_error err = {0};
@@ -134,7 +134,7 @@ static bool keeps_deep(double deep, double wide, size_t documents)
         CHECK_OK(ran_ensemble_prove(&kept, ran_ensemble_unknown, &b.d, b.deep, b.wide, &err), err);
         if (kept.deep > 0) {
                 CHECK(kept.deep == found.deep && kept.wide == found.wide);
-        } else { /* nothing is better without it, but for the weighted_sum */
+        } else { /* nothing is better without it, but for the pull */
                 double loss = loss_of(&b, kept);
 
                 for (double y = 0; y < 3; y += 0.05) {

@@ -1,4 +1,4 @@
-/* What ran.h says of all functions similarity. */
+/* What ran.h says of all functions alike. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

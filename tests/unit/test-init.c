@@ -311,7 +311,7 @@ TEST(start_as_a_model_with_a_wide_path)
         t.job.init = from;
         stand_still(&t);
         t.train.B -= 5;   /* other documents have other frequencies */
-        t.job.dev = NULL; /* which would ensemble the paths anew */
+        t.job.dev = NULL; /* which would fit the ensemble anew */
         same = train(&t);
         REQUIRE(from != NULL && same != NULL);
         CHECK(same_tensor(same, from, "wide.weight") && same_tensor(same, from, "wide.idf"));

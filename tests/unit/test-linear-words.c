@@ -345,7 +345,7 @@ TEST(chain_that_is_stopped_leaves_all_as_it_was)
 
 /* ---- how much it counts --------------------------------------------------------------------- */
 
-/* The loss of a ensemble, as the sum over sentences of the joined chain. */
+/* The loss of an ensemble, as the sum over sentences of the joined chain. */
 static double loss_of(const struct ran_dataset *d, const struct ran_tag_path *u,
                       const struct ran_tag_path *v, struct ran_ensemble ensemble)
 {

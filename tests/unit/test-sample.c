@@ -50,7 +50,7 @@ TEST(sample_draws_each_token_as_often_as_it_is_probable)
         s.temperature = 0.5; /* squares: 1 16 4 1 of 22 */
         sweep(&s, logits, 4, 2200, count);
         check_counts("cold", count, (size_t[]){100, 1600, 400, 100}, 4);
-        s.temperature = 1e9; /* all similarity */
+        s.temperature = 1e9; /* all equally probable */
         sweep(&s, logits, 4, 1000, count);
         check_counts("hot", count, (size_t[]){250, 250, 250, 250}, 4);
         ran_sampler_release(&s);

@@ -10,9 +10,9 @@
 enum { MANY = 1 << 24 }; /* buckets: so many that no two features of a test share one */
 enum { CASE, SHAPE, PREFIX, SUFFIX = PREFIX + 4 };
 
-/* In which features two words are similarity, a letter each: c, s, 1 to 4 for prefixes, 5 to 8 for
+/* In which features two words agree, a letter each: c, s, 1 to 4 for prefixes, 5 to 8 for
  * suffixes; good until the next call. */
-static const char *similarity(const char *a, const char *b)
+static const char *agreement(const char *a, const char *b)
 {
         static const char letters[RAN_SPELLING + 1] = "cs12345678";
         static char out[RAN_SPELLING + 1];
@@ -30,38 +30,38 @@ static const char *similarity(const char *a, const char *b)
 
 TEST(words_are_alike_in_what_they_share)
 {
-        CHECK_STR(similarity("Rome", "Rome"), "cs12345678");
-        CHECK_STR(similarity("Rome", "Romania"), "cs123");
-        CHECK_STR(similarity("Berlin", "Dublin"), "cs567");
-        CHECK_STR(similarity("walking", "talked"), "cs");
-        CHECK_STR(similarity("Rome", "ROME"), "12345678");
-        CHECK_STR(similarity("rome", "Rome"), "12345678");
-        CHECK_STR(similarity("IBM", "NATO"), "cs");
-        CHECK_STR(similarity("1996-08-22", "2001-11-09"), "cs");
-        CHECK_STR(similarity("1996-08-22", "1996/08/22"), "c123456");
-        CHECK_STR(similarity("U.N.", "U.S."), "cs125");
-        CHECK_STR(similarity("", ""), "cs12345678");
-        CHECK_STR(similarity("", "a"), "");
+        CHECK_STR(agreement("Rome", "Rome"), "cs12345678");
+        CHECK_STR(agreement("Rome", "Romania"), "cs123");
+        CHECK_STR(agreement("Berlin", "Dublin"), "cs567");
+        CHECK_STR(agreement("walking", "talked"), "cs");
+        CHECK_STR(agreement("Rome", "ROME"), "12345678");
+        CHECK_STR(agreement("rome", "Rome"), "12345678");
+        CHECK_STR(agreement("IBM", "NATO"), "cs");
+        CHECK_STR(agreement("1996-08-22", "2001-11-09"), "cs");
+        CHECK_STR(agreement("1996-08-22", "1996/08/22"), "c123456");
+        CHECK_STR(agreement("U.N.", "U.S."), "cs125");
+        CHECK_STR(agreement("", ""), "cs12345678");
+        CHECK_STR(agreement("", "a"), "");
 }
 
 /* The shape counts to two, so that long words are like longer ones. */
 TEST(shapes_of_long_words_are_alike)
 {
-        CHECK_STR(similarity("cat", "elephants"), "cs");
-        CHECK_STR(similarity("it", "elephants"), "cs");
-        CHECK_STR(similarity("I", "II"), "15");
-        CHECK(strchr(similarity("McDonald", "O'Neill"), 's') == NULL);
-        CHECK(strchr(similarity("Iago", "iPod"), 'c') == NULL);
+        CHECK_STR(agreement("cat", "elephants"), "cs");
+        CHECK_STR(agreement("it", "elephants"), "cs");
+        CHECK_STR(agreement("I", "II"), "15");
+        CHECK(strchr(agreement("McDonald", "O'Neill"), 's') == NULL);
+        CHECK(strchr(agreement("Iago", "iPod"), 'c') == NULL);
 }
 
 /* Letters of every script have a case and a place, whatever bytes they take. */
 TEST(characters_count_not_bytes)
 {
-        CHECK_STR(similarity("\xc3\x89t\xc3\xa9", "\xc3\x89t\xc3\xa9s"), "cs123");
-        CHECK_STR(similarity("\xd0\x9c\xd0\xbe\xd1\x81\xd0\xba\xd0\xb2\xd0\xb0", "Moscow"), "cs");
-        CHECK_STR(similarity("\xe6\x9d\xb1\xe4\xba\xac", "\xe6\x9d\xb1"), "c1");
-        CHECK_STR(similarity("a\xf0\x9f\x98\x80", "b\xf0\x9f\x98\x80"), "cs5");
-        CHECK_STR(similarity("a\xff", "a\xfe"), "cs12345678"); /* no UTF-8, and no crash */
+        CHECK_STR(agreement("\xc3\x89t\xc3\xa9", "\xc3\x89t\xc3\xa9s"), "cs123");
+        CHECK_STR(agreement("\xd0\x9c\xd0\xbe\xd1\x81\xd0\xba\xd0\xb2\xd0\xb0", "Moscow"), "cs");
+        CHECK_STR(agreement("\xe6\x9d\xb1\xe4\xba\xac", "\xe6\x9d\xb1"), "c1");
+        CHECK_STR(agreement("a\xf0\x9f\x98\x80", "b\xf0\x9f\x98\x80"), "cs5");
+        CHECK_STR(agreement("a\xff", "a\xfe"), "cs12345678"); /* no UTF-8, and no crash */
 }
 
 /* A prefix and a suffix of the same letters are not the same. */

@@ -345,7 +345,7 @@ TEST(linear_choose_follows_what_labels_are_worth)
         bench_release(&b);
 }
 
-/* Ten that are similarity have one label, by chance. Where each is asked about by the others, that
+/* Ten equal ones have one label, by chance. Where each is asked about by the others, that
  * pays; where they are kept together nothing is worth learning, and something else is chosen. */
 TEST(linear_choose_keeps_groups_together)
 {
