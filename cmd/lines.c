@@ -129,7 +129,7 @@ static bool begins_with(const char *s, size_t n, const char *what)
 /* A byte order mark and the end of a line are not part of it. */
 static void strip(const char **s, size_t *n, bool first)
 {
-        size_t mark = first ? ran_text_mark(*s, *n) : 0;
+        size_t mark = first ? ran_utf8_mark(*s, *n) : 0;
 
         *s += mark;
         *n -= mark;
@@ -301,7 +301,7 @@ static void place_files(struct lines *l)
 
         for (size_t i = 0; i < l->count; i++) {
                 struct text_line *piece = &l->line[i];
-                size_t mark = ran_text_mark(s, piece->n);
+                size_t mark = ran_utf8_mark(s, piece->n);
                 piece->s = s + mark;
                 piece->offset = offset;
                 offset += piece->n;

@@ -226,7 +226,7 @@ static int scan_json(struct cmd_names *names, const char *s, size_t n, bool tags
 int cmd_names_read(struct cmd_names *names, const char *s, size_t n, bool tags,
                    struct ran_error *err)
 {
-        const size_t mark = ran_text_mark(s, n);
+        const size_t mark = ran_utf8_mark(s, n);
         size_t at = 0;
         int code;
 

@@ -533,7 +533,7 @@ static void apply_config(const struct cmd_program *program)
 
         if (ran_bytes_open(&file, cmd_common.config, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
-        const size_t mark = ran_text_mark((const char *)file.data, file.size);
+        const size_t mark = ran_utf8_mark((const char *)file.data, file.size);
         const char *json = (const char *)file.data + mark;
         const size_t n = file.size - mark;
         const struct cmd_group *g;

@@ -121,24 +121,6 @@ int ran_json_decode(const char *line, struct ran_span value, struct ran_buf *out
         return RAN_OK;
 }
 
-size_t ran_utf8_valid(const char *s, size_t n)
-{
-        size_t pos = 0;
-
-        while (pos < n) {
-                size_t length = utf8_sequence((const unsigned char *)s + pos, n - pos);
-                if (length == 0)
-                        break;
-                pos += length;
-        }
-        return pos;
-}
-
-size_t ran_text_mark(const char *s, size_t n)
-{
-        return n >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-}
-
 /* ---- arrays and objects --------------------------------------------------------------------- */
 
 static size_t skip_space(const char *line, size_t pos)

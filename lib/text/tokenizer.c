@@ -220,7 +220,7 @@ void ran_tokenizer_free(struct ran_tokenizer *t)
 
 struct ran_tokenizer *ran_tokenizer_load(const char *data, size_t n, struct ran_error *err)
 {
-        const size_t mark = ran_text_mark(data, n);
+        const size_t mark = ran_utf8_mark(data, n);
         size_t i = mark;
 
         while (i < n && (data[i] == ' ' || (data[i] >= '\t' && data[i] <= '\r')))

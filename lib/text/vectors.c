@@ -216,7 +216,7 @@ static int read_beginning(struct ran_vectors *v, size_t dim, struct ran_error *e
 
         if (need(v, 8, err) != RAN_OK || refuse_foreign(v, err) != RAN_OK)
                 return err->code;
-        v->begin = ran_text_mark((const char *)v->data, v->end);
+        v->begin = ran_utf8_mark((const char *)v->data, v->end);
         if (look(v, 0, &line, err) != RAN_OK)
                 return err->code;
         v->header = read_header(&line, &v->promised, &width);

@@ -6,7 +6,7 @@
 
 static int add_lines(struct ran_tokenizer *t, const char *data, size_t n, struct ran_error *err)
 {
-        for (size_t pos = ran_text_mark(data, n); pos < n;) {
+        for (size_t pos = ran_utf8_mark(data, n); pos < n;) {
                 const char *newline = memchr(data + pos, '\n', n - pos);
                 size_t end = newline != NULL ? (size_t)(newline - data) : n;
                 size_t length = end - pos;
@@ -76,7 +76,7 @@ bool ran_vocab_txt_is_cased(const char *vocab_txt, size_t n)
 {
         bool line_begins = true, name = false;
 
-        for (size_t i = ran_text_mark(vocab_txt, n); i < n; i++) {
+        for (size_t i = ran_utf8_mark(vocab_txt, n); i < n; i++) {
                 if (line_begins)
                         name = vocab_txt[i] == '['; /* like "[CLS]" or "[unused1]" */
                 line_begins = vocab_txt[i] == '\n';

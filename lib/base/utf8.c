@@ -1,0 +1,23 @@
+/* utf8.c - see utf8.h and ran/base.h. */
+#include "base/utf8.h"
+#include "ran/base.h"
+
+#include <string.h>
+
+size_t ran_utf8_valid(const char *s, size_t n)
+{
+        size_t pos = 0;
+
+        while (pos < n) {
+                size_t length = utf8_sequence((const unsigned char *)s + pos, n - pos);
+                if (length == 0)
+                        break;
+                pos += length;
+        }
+        return pos;
+}
+
+size_t ran_utf8_mark(const char *s, size_t n)
+{
+        return n >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
