@@ -34,13 +34,14 @@ MPI_LIBS    := $(shell $(PKG_CONFIG) --libs $(MPI_PACKAGE) 2>/dev/null)
 # Results must not depend on which compiler may fuse a multiplication with an addition, nor the
 # programs on the folder that they were built in.
 PACKAGE_CFLAGS := $(call package,--cflags)
-override ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -Ilib $(PACKAGE_CFLAGS) $(DEFINES) $(HARDEN) $(CPPFLAGS) \
+override ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -Ilib -I. $(PACKAGE_CFLAGS) $(DEFINES) $(HARDEN) $(CPPFLAGS) \
         $(CFLAGS) $(OPTIMISE) -ffp-contract=off -fPIC -pthread \
         -ffile-prefix-map=$(call quote,$(CURDIR))=. $(WARNINGS)
 
 lib_sources  := $(sort $(filter-out lib/math/simd.c,$(wildcard lib/*/*.c)))
-programs     := $(sort $(patsubst cmd/%.c,$(BUILD)/%,$(wildcard cmd/ran-*.c)))
-cmd_shared   := $(sort $(filter-out cmd/ran-%,$(wildcard cmd/*.c)))
+mains        := $(sort $(wildcard cmd/*/ran-*.c))
+programs     := $(patsubst %.c,$(BUILD)/%,$(notdir $(mains)))
+cmd_shared   := $(sort $(filter-out $(mains),$(wildcard cmd/*/*.c)))
 unit_tests   := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test-*.c))
 unit_shared  := $(filter-out tests/unit/test-%,$(wildcard tests/unit/*.c))
 cli_tests    := $(wildcard tests/cli/*.bats)
@@ -162,13 +163,14 @@ $(library) $(cmd_library):
 	@echo '  AR    $@'
 	$(Q)$(AR) rcsD $@ $^
 
-link = $(CC) $(CFLAGS) -pthread $(HARDEN_LINK) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
+link = $(CC) $(CFLAGS) -pthread $(HARDEN_LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
-$(programs): $(BUILD)/%: $(BUILD)/cmd/%.o $(cmd_library) $(library)
+$(foreach main,$(mains),$(eval $(BUILD)/$(notdir $(main:.c=)): $(call object,$(main))))
+$(programs): $(cmd_library) $(library)
 	@echo '  LINK  $@'
 	$(Q)$(link)
 
-$(BUILD)/mpi/ran-train: $(BUILD)/mpi/mpi.o $(BUILD)/cmd/ran-train.o $(cmd_library) $(library)
+$(BUILD)/mpi/ran-train: $(BUILD)/mpi/mpi.o $(BUILD)/cmd/train/ran-train.o $(cmd_library) $(library)
 	@echo '  LINK  $@'
 	$(Q)$(link)
 
@@ -205,7 +207,7 @@ $(BUILD)/faults/preload.so: tests/faults/preload.c tests/faults/faults.h $(BUILD
 	@echo '  LINK  $@'
 	$(Q)$(watcher) -fPIC -shared -ldl
 
--include $(patsubst %.o,%.d,$(lib_objects) $(call object,$(wildcard cmd/*.c tests/*/*.c)))
+-include $(patsubst %.o,%.d,$(lib_objects) $(call object,$(wildcard cmd/*/*.c tests/*/*.c)))
 
 # ---- testing -----------------------------------------------------------------------------------
 
@@ -337,7 +339,7 @@ $(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/fuzz-%.o $(call object,$(fuzz_shared)) $(cm
 	$(Q)$(link) -fsanitize=fuzzer
 $(BUILD)/fuzz-%: private override LDFLAGS += -Wl,--wrap=exit
 # Words that the readers know, and that no fuzzer would guess.
-$(BUILD)/fuzz.dict: $(wildcard lib/text/*.c lib/record/*.c lib/model/*.c lib/train/*.c cmd/*.c)
+$(BUILD)/fuzz.dict: $(wildcard lib/text/*.c lib/record/*.c lib/model/*.c lib/train/*.c cmd/*/*.c)
 	@mkdir -p $(@D)
 	@grep -ohE '"[[:alnum:]_#.-]{2,40}"' $^ | sort -u >$@
 .PHONY: fuzz run-fuzzers
@@ -375,7 +377,7 @@ demo: ## set up, build, and run the main job on real documents
 .PHONY: format
 format: ## format the C sources with clang-format
 	@share/setup dev
-	clang-format -i $(wildcard lib/*.h lib/*/*.[ch] cmd/*.[ch] tests/*/*.[ch])
+	clang-format -i $(wildcard lib/*.h lib/*/*.[ch] cmd/*/*.[ch] tests/*/*.[ch])
 
 # What is installed, as SOURCE:TARGET, the target below PREFIX (LIBDIR and ZSHDIR, too, for packagers:
 # Debian has lib/x86_64-linux-gnu and share/zsh/vendor-completions). Programs and scripts stay executable.

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../cmd/cmd.h"
-#include "../../cmd/import.h"
+#include "cmd/options/cmd.h"
+#include "cmd/formats/import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

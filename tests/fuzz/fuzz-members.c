@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../cmd/conll.h"
-#include "../../cmd/fasttext.h"
-#include "../../cmd/masked.h"
-#include "../../cmd/import.h"
-#include "../../cmd/labels.h"
-#include "../../cmd/sequence.h"
-#include "../../cmd/foreign.h"
-#include "../../cmd/soft-label.h"
-#include "../../cmd/span-tags.h"
-#include "../../cmd/spans.h"
+#include "cmd/formats/conll.h"
+#include "cmd/formats/fasttext.h"
+#include "cmd/records/masked.h"
+#include "cmd/formats/import.h"
+#include "cmd/records/labels.h"
+#include "cmd/records/sequence.h"
+#include "cmd/formats/foreign.h"
+#include "cmd/records/soft-label.h"
+#include "cmd/records/span-tags.h"
+#include "cmd/records/spans.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

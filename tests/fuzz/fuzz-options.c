@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../cmd/cmd.h"
-#include "../../cmd/program.h"
+#include "cmd/options/cmd.h"
+#include "cmd/options/program.h"
 #include "tiny.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../cmd/cmd.h"
-#include "../../cmd/train-replay.h"
+#include "cmd/options/cmd.h"
+#include "cmd/train/replay.h"
 #include "tiny.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

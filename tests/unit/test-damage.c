@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../../cmd/train-journal.h"
+#include "cmd/train/journal.h"
 #include "model/model.h"
 #include "model/score.h"
 #include "test.h"

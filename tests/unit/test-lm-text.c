@@ -1,7 +1,7 @@
 /* The text of a continuation while it is made: spaces, stop strings, halves of characters. */
 #include <string.h>
 
-#include "../../cmd/lm-text.h"
+#include "cmd/lm/text.h"
 #include "test.h"
 #include "vocabulary.h"
 

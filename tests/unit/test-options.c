@@ -4,8 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../cmd/cmd.h"
-#include "../../cmd/program.h"
+#include "cmd/options/cmd.h"
+#include "cmd/options/program.h"
 #include "test.h"
 
 static struct settings {

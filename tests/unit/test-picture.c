@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../cmd/picture.h"
+#include "cmd/attnmask/picture.h"
 #include "dice.h"
 #include "test.h"
 

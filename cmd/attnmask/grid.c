@@ -1,0 +1,99 @@
+/* grid.c - a mask as a grid: text or a picture, in blocks when it is large. */
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cmd/attnmask/attnmask.h"
+#include "cmd/attnmask/picture.h"
+
+/* Cells of a panel. Letters are twice as high as wide, so in blocks a cell of text is, too. */
+struct grid {
+        size_t tokens;       /* across and down */
+        size_t across, down; /* tokens of a cell */
+};
+
+static size_t terminal_width(void)
+{
+        struct winsize size;
+
+        if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+                return size.ws_col;
+        return 80;
+}
+
+size_t attnmask_size(const struct attnmask_options *o)
+{
+        const size_t usual = 512; /* pixels */
+
+        if (o->size > 0)
+                return o->size;
+        return o->format == PICTURE_TEXT ? terminal_width() : usual;
+}
+
+static size_t divide_up(size_t n, size_t by)
+{
+        return n / by + (n % by > 0);
+}
+
+static struct grid grid_of(const struct attnmask *a, size_t size)
+{
+        struct grid g = {.tokens = a->to - a->from};
+
+        g.across = g.down = divide_up(g.tokens, size);
+        if (a->options->format == PICTURE_TEXT && g.across > 1)
+                g.down = 2 * g.across;
+        return g;
+}
+
+static size_t least(size_t a, size_t b)
+{
+        return a < b ? a : b;
+}
+
+static void draw(const struct ran_mask *m, const struct attnmask *a, const struct grid *g,
+                 const struct picture *p, unsigned char *shade)
+{
+        for (size_t y = 0; y < p->height; y++) {
+                size_t i0 = a->from + y * g->down, i1 = least(i0 + g->down, a->to);
+
+                for (size_t x = 0; x < p->width; x++) {
+                        size_t j0 = a->from + x * g->across, j1 = least(j0 + g->across, a->to);
+
+                        *shade++ = picture_shade(ran_mask_count(m, i0, i1, j0, j1),
+                                                 (uint64_t)(i1 - i0) * (j1 - j0));
+                }
+        }
+}
+
+static void explain(const struct attnmask *a, const struct grid *g)
+{
+        if (g->across == 1)
+                return;
+        if (a->options->format == PICTURE_TEXT)
+                cmd_note("a character stands for %zu queries and %zu keys: %s", g->down, g->across,
+                         PICTURE_LEGEND);
+        else
+                cmd_note("a cell stands for %zu queries and as many keys: the darker, the more "
+                         "of them are seen",
+                         g->across);
+}
+
+int attnmask_grid(const struct attnmask *a, struct cmd_sink *out, struct ran_error *err)
+{
+        size_t size = attnmask_size(a->options);
+        struct grid g = grid_of(a, size);
+        struct picture p;
+        int code = picture_init(&p, a->n, divide_up(g.tokens, g.across),
+                                divide_up(g.tokens, g.down), err);
+
+        if (code != RAN_OK)
+                return code;
+        p.names = a->n > 1 ? a->names : NULL;
+        for (size_t h = 0; h < a->n; h++)
+                draw(&a->heads[h].mask, a, &g, &p, p.shade + h * p.height * p.width);
+        code = picture_write(&p, a->options->format, size, out, err);
+        picture_release(&p);
+        if (code == RAN_OK)
+                explain(a, &g);
+        return code;
+}

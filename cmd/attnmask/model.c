@@ -1,0 +1,185 @@
+/* model.c - what a model attended to in documents: the model, and the records. */
+#include <stdlib.h>
+
+#include "cmd/attnmask/attnmask.h"
+#include "cmd/attnmask/picture.h"
+
+/* ---- a record ------------------------------------------------------------------------------- */
+
+/* Whether something else is asked for than attention. */
+static bool maps(const struct attnmask_model *a)
+{
+        return a->options->map != ATTNMASK_MAP_ATTENTION;
+}
+
+static void free_scratch(void *arg)
+{
+        struct attnmask_scratch *s = arg;
+
+        ran_state_free(s->state);
+        ran_explainer_free(s->explainer);
+        free(s->value);
+        cmd_reading_release(&s->reading);
+        free(s->look);
+        free(s->sum);
+        free(s->got);
+        free(s);
+}
+
+static void *make_scratch(void *arg, struct ran_error *err)
+{
+        const struct attnmask_model *a = arg;
+        struct attnmask_scratch *s = ran_alloc(1, sizeof *s, err);
+
+        if (s == NULL)
+                return NULL;
+        s->state = ran_state_new(a->model, a->pool, err);
+        if (maps(a)) {
+                s->reading.whole.placed = ran_model_config(a->model)->task == RAN_TASK_TAG;
+                s->explainer = ran_explainer_new(a->model, a->pool, err);
+        }
+        if (s->state != NULL && (s->explainer != NULL || !maps(a)))
+                return s;
+        free_scratch(s);
+        return NULL;
+}
+
+/* Reads the document of a record. */
+static int read_record(const struct attnmask_model *a, struct attnmask_scratch *s,
+                       const struct ran_record *record, struct ran_error *err)
+{
+        int code = cmd_reading_read(&s->reading, &a->how, record, err);
+
+        if (code == RAN_OK)
+                ran_probe_shape(&s->shape, ran_model_config(a->model), s->reading.tokens.L);
+        return code;
+}
+
+static int work(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
+                struct ran_error *err)
+{
+        const struct attnmask_model *a = arg;
+        struct attnmask_scratch *s = scratch;
+        int code = read_record(a, s, &line->record, err);
+
+        return code == RAN_OK ? (maps(a) ? attnmask_map : attnmask_paid)(a, s, result, err) : code;
+}
+
+/* ---- a picture ------------------------------------------------------------------------------ */
+
+struct painter {
+        struct attnmask_model *model;
+        struct attnmask_scratch *scratch;
+        struct cmd_sink sink;
+        size_t drawn;
+};
+
+static int paint(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+                 struct ran_error *err)
+{
+        struct painter *p = arg;
+
+        (void)result;
+        if (p->drawn > 0) /* which ends the program: nobody wants to hear it of a million records */
+                return ran_fail(err, RAN_EIO,
+                                "a picture is of one document, and this is a second one: choose "
+                                "one, by head -n 1, say");
+        int code = read_record(p->model, p->scratch, &line->record, err);
+        if (code == RAN_OK)
+                code = (maps(p->model) ? attnmask_map_picture : attnmask_paid_picture)(
+                        p->model, p->scratch, &p->sink, err);
+        p->drawn += code == RAN_OK;
+        return code;
+}
+
+/* One document after another: a long one uses all threads. */
+static int paint_records(struct cmd_loop *loop, struct attnmask_model *a,
+                         const struct cmd_output *output, char **files)
+{
+        struct ran_error err;
+        struct painter p = {.model = a, .scratch = make_scratch(a, &err)};
+
+        if (p.scratch == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        cmd_sink_open(&p.sink, output->output);
+        loop->work = NULL;
+        loop->make_scratch = NULL;
+        loop->output = NULL;
+        loop->pool = NULL;
+        loop->take = paint;
+        loop->arg = &p;
+        int status = cmd_records(loop, files, NULL);
+        free_scratch(p.scratch);
+        if (p.drawn == 0) {
+                cmd_sink_abort(&p.sink);
+                cmd_die(CMD_FAILED, "there is no document to draw");
+        }
+        cmd_sink_close(&p.sink);
+        return status;
+}
+
+/* ---- the model ------------------------------------------------------------------------------ */
+
+static struct ran_model *open_model(struct attnmask_model *a,
+                                    const struct cmd_document_options *document)
+{
+        const struct attnmask_options *o = a->options;
+        struct ran_error err;
+        struct ran_model *m = ran_model_open(o->model, o->verify, &err);
+
+        if (m == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        if (cmd_reading_of(&a->how, m, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s: %s", o->model, err.text);
+        const struct ran_config *c = ran_model_config(m);
+        bool language = c->task == RAN_TASK_LM || c->task == RAN_TASK_MLM;
+        if (language && document->max_tokens > 0)
+                cmd_usage("--max-tokens is for models that classify or tag: a language model reads "
+                          "all");
+        if (c->task == RAN_TASK_TAG && c->join_sentences > 1)
+                cmd_note("ran-tag reads up to %zu records of one document together; here each is "
+                         "read by itself",
+                         c->join_sentences);
+        a->how.document = document;
+        a->how.unit = o->offsets;
+        a->model = m;
+        return m;
+}
+
+bool attnmask_draws(const struct attnmask_options *o)
+{
+        return cmd_was_set("format") && o->format != PICTURE_JSON;
+}
+
+int attnmask_model(const struct attnmask_options *options,
+                   const struct cmd_document_options *document, const struct cmd_input *input,
+                   const struct cmd_output *output, char **files)
+{
+        static const char *const reads[] = {"id", "ran_error", CMD_READING_MEMBERS, NULL};
+        struct attnmask_model a = {.options = options};
+        struct ran_model *m = open_model(&a, document);
+
+        const bool picture = attnmask_draws(options);
+
+        if (maps(&a))
+                attnmask_map_choose(&a);
+        else
+                attnmask_choose(&a.choice, options, ran_model_config(m), picture);
+        struct cmd_loop loop = {
+                .input = input,
+                .output = output,
+                .into = "attention",
+                .reads = reads,
+                .make_scratch = make_scratch,
+                .free_scratch = free_scratch,
+                .work = work,
+                .arg = &a,
+        };
+
+        loop.pool = a.pool = cmd_pool();
+        int status =
+                picture ? paint_records(&loop, &a, output, files) : cmd_records(&loop, files, NULL);
+        ran_pool_free(a.pool);
+        ran_model_free(m);
+        return status;
+}

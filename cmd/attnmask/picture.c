@@ -1,0 +1,242 @@
+/* picture.c - a grid of shades, as text and as pictures of several formats. */
+#include "cmd/attnmask/picture.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/attnmask/png.h"
+
+const char *const picture_format_names[] = {"text", "json", "pbm", "pgm", "png", "svg", NULL};
+
+int picture_init(struct picture *p, size_t panels, size_t width, size_t height,
+                 struct ran_error *err)
+{
+        *p = (struct picture){.panels = panels, .width = width, .height = height};
+        if (height > 0 && panels > SIZE_MAX / height)
+                return ran_fail(err, RAN_ENOMEM, "no picture can be that large");
+        p->shade = ran_alloc(panels * height, width, err);
+        return p->shade != NULL ? RAN_OK : RAN_ENOMEM;
+}
+
+void picture_release(struct picture *p)
+{
+        free(p->shade);
+        p->shade = NULL;
+}
+
+unsigned char picture_shade(uint64_t part, uint64_t whole)
+{
+        if (part == 0 || part == whole)
+                return part == 0 ? 0 : 255;
+        return (unsigned char)(1 + lrint(253 * sqrt((double)part / (double)whole)));
+}
+
+static const unsigned char *line_of(const struct picture *p, size_t panel, size_t y)
+{
+        return p->shade + (panel * p->height + y) * p->width;
+}
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+static char letter(unsigned char shade)
+{
+        static const char between[] = PICTURE_BETWEEN;
+
+        if (shade == 0 || shade == 255)
+                return shade == 0 ? '.' : '#';
+        return between[(size_t)(shade - 1) * (sizeof between - 1) / 254];
+}
+
+static void write_text(const struct picture *p, struct cmd_sink *out)
+{
+        for (size_t i = 0; i < p->panels; i++) {
+                if (p->names != NULL)
+                        ran_buf_printf(&out->buf, "%s%s\n", i > 0 ? "\n" : "", p->names[i]);
+                for (size_t y = 0; y < p->height; y++) {
+                        const unsigned char *shade = line_of(p, i, y);
+
+                        for (size_t x = 0; x < p->width; x++)
+                                ran_buf_char(&out->buf, letter(shade[x]));
+                        ran_buf_char(&out->buf, '\n');
+                        cmd_sink_flush(out);
+                }
+        }
+}
+
+/* ---- rows of pixels ------------------------------------------------------------------------- */
+
+/* A grey bar between panels; as wide as a cell and more in a picture of many. */
+enum { GAP_SHADE = 96 };
+
+struct raster {
+        const struct picture *p;
+        size_t scale, gap, width, height; /* pixels */
+        unsigned char *row;               /* (width): 0 is black */
+};
+
+static int raster_init(struct raster *r, const struct picture *p, size_t size,
+                       struct ran_error *err)
+{
+        size_t cells = p->width > p->height ? p->width : p->height;
+
+        *r = (struct raster){.p = p, .scale = size > cells ? size / cells : 1};
+        r->gap = 1 + r->scale * p->width / 64;
+        if (p->width * r->scale + r->gap > INT32_MAX / p->panels)
+                return ran_fail(err, RAN_EINVAL, "a picture that wide cannot be written");
+        r->width = p->panels * (p->width * r->scale + r->gap) - r->gap;
+        r->height = p->height * r->scale;
+        r->row = ran_alloc(r->width, 1, err);
+        return r->row != NULL ? RAN_OK : RAN_ENOMEM;
+}
+
+/* Fills r->row with line y of cells. */
+static void raster_line(struct raster *r, size_t y)
+{
+        unsigned char *pixel = r->row;
+
+        for (size_t i = 0; i < r->p->panels; i++) {
+                const unsigned char *shade = line_of(r->p, i, y);
+
+                if (i > 0)
+                        memset(pixel, 255 - GAP_SHADE, r->gap);
+                pixel += i > 0 ? r->gap : 0;
+                for (size_t x = 0; x < r->p->width; x++, pixel += r->scale)
+                        memset(pixel, 255 - shade[x], r->scale);
+        }
+}
+
+static void write_pgm_row(struct raster *r, struct cmd_sink *out)
+{
+        ran_buf_add(&out->buf, r->row, r->width);
+}
+
+/* Eight pixels a byte, black is 1. */
+static void write_pbm_row(struct raster *r, struct cmd_sink *out)
+{
+        for (size_t x = 0; x < r->width; x += 8) {
+                unsigned byte = 0;
+
+                for (size_t i = 0; i < 8; i++)
+                        byte = byte << 1 | (x + i < r->width && r->row[x + i] != 255);
+                ran_buf_char(&out->buf, (char)byte);
+        }
+}
+
+static void write_netpbm(struct raster *r, bool grey, struct cmd_sink *out)
+{
+        ran_buf_printf(&out->buf, "%s\n%zu %zu\n%s", grey ? "P5" : "P4", r->width, r->height,
+                       grey ? "255\n" : "");
+        for (size_t y = 0; y < r->height; y++) {
+                if (y % r->scale == 0)
+                        raster_line(r, y / r->scale);
+                (grey ? write_pgm_row : write_pbm_row)(r, out);
+                cmd_sink_flush(out);
+        }
+}
+
+static int write_png(struct raster *r, struct cmd_sink *out, struct ran_error *err)
+{
+        struct png png;
+        int code = png_begin(&png, &out->buf, r->width, r->height, err);
+
+        for (size_t y = 0; y < r->height && code == RAN_OK; y++) {
+                if (y % r->scale == 0)
+                        raster_line(r, y / r->scale);
+                png_row(&png, &out->buf, r->row);
+                cmd_sink_flush(out);
+        }
+        if (code == RAN_OK)
+                png_end(&png, &out->buf);
+        return code;
+}
+
+static int write_raster(const struct picture *p, int format, size_t size, struct cmd_sink *out,
+                        struct ran_error *err)
+{
+        struct raster r;
+        int code = raster_init(&r, p, size, err);
+
+        if (code == RAN_OK && format == PICTURE_PNG)
+                code = write_png(&r, out, err);
+        else if (code == RAN_OK)
+                write_netpbm(&r, format == PICTURE_PGM, out);
+        free(r.row);
+        return code;
+}
+
+/* ---- SVG ------------------------------------------------------------------------------------ */
+
+/* Shades are rounded to this many, each of them one path: a run of cells is a rectangle of it. */
+enum { SVG_SHADES = 16 };
+
+static unsigned svg_shade(unsigned char shade)
+{
+        return ((unsigned)shade * (SVG_SHADES - 1) + 254) / 255;
+}
+
+static void write_path(const struct picture *p, size_t panel, unsigned shade, struct cmd_sink *out)
+{
+        bool begun = false;
+
+        for (size_t y = 0; y < p->height; y++) {
+                const unsigned char *line = line_of(p, panel, y);
+
+                for (size_t x = 0, end; x < p->width; x = end) {
+                        for (end = x + 1; end < p->width && line[end] == line[x]; end++)
+                                ;
+                        if (svg_shade(line[x]) != shade)
+                                continue;
+                        if (!begun)
+                                ran_buf_printf(&out->buf, "<path fill-opacity=\"%.3g\" d=\"",
+                                               shade / (double)(SVG_SHADES - 1));
+                        begun = true;
+                        ran_buf_printf(&out->buf, "M%zu %zuh%zuv1h-%zuz", x, y, end - x, end - x);
+                }
+                cmd_sink_flush(out);
+        }
+        if (begun)
+                ran_buf_str(&out->buf, "\"/>\n");
+}
+
+static void write_svg(const struct picture *p, size_t size, struct cmd_sink *out)
+{
+        size_t cells = p->width > p->height ? p->width : p->height;
+        double unit = (double)size / (double)cells, w = (double)p->width * unit,
+               h = (double)p->height * unit, gap = 24, text = p->names != NULL ? 20 : 0;
+
+        ran_buf_printf(&out->buf,
+                       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.6g\" height=\"%.6g\" "
+                       "font-family=\"sans-serif\" font-size=\"14\">\n",
+                       (double)p->panels * (w + gap) - gap + 2, h + text + 2);
+        for (size_t i = 0; i < p->panels; i++) {
+                double left = (double)i * (w + gap) + 1;
+
+                if (p->names != NULL)
+                        ran_buf_printf(&out->buf, "<text x=\"%.6g\" y=\"14\">%s</text>\n", left,
+                                       p->names[i]);
+                ran_buf_printf(&out->buf,
+                               "<g transform=\"translate(%.6g %.6g) scale(%.6g)\" "
+                               "shape-rendering=\"crispEdges\">\n",
+                               left, text + 1, unit);
+                for (unsigned shade = 1; shade < SVG_SHADES; shade++)
+                        write_path(p, i, shade, out);
+                ran_buf_printf(&out->buf,
+                               "</g>\n<rect x=\"%.6g\" y=\"%.6g\" width=\"%.6g\" "
+                               "height=\"%.6g\" fill=\"none\" stroke=\"#888\"/>\n",
+                               left, text + 1, w, h);
+        }
+        ran_buf_str(&out->buf, "</svg>\n");
+}
+
+int picture_write(const struct picture *p, int format, size_t size, struct cmd_sink *out,
+                  struct ran_error *err)
+{
+        if (format == PICTURE_TEXT)
+                write_text(p, out);
+        else if (format == PICTURE_SVG)
+                write_svg(p, size, out);
+        else
+                return write_raster(p, format, size, out, err);
+        return RAN_OK;
+}

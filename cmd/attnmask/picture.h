@@ -1,0 +1,40 @@
+/* picture.h - a grid of shades, as text and as pictures of several formats. */
+#ifndef CMD_ATTNMASK_PICTURE_H
+#define CMD_ATTNMASK_PICTURE_H
+
+#include "cmd/options/cmd.h"
+
+enum {
+        PICTURE_TEXT,
+        PICTURE_JSON, /* no picture: for the table of formats */
+        PICTURE_PBM,
+        PICTURE_PGM,
+        PICTURE_PNG,
+        PICTURE_SVG
+};
+extern const char *const picture_format_names[]; /* for RAN_FIELD_CHOICE */
+
+/* Several panels of the same size, next to each other or, as text, below each other. */
+struct picture {
+        size_t panels, width, height; /* cells */
+        unsigned char *shade;         /* (panels, height, width): 0 nothing ... 255 all */
+        char **names;                 /* (panels) or NULL; without < and & */
+};
+int picture_init(struct picture *p, size_t panels, size_t width, size_t height,
+                 struct ran_error *err);
+void picture_release(struct picture *p); /* the caller frees names */
+
+/* The shade of `part` out of `whole`: darkness grows with the square root of the share, so that
+ * what is sparse can be seen; only nothing is 0 and only all is 255. */
+unsigned char picture_shade(uint64_t part, uint64_t whole);
+
+/* Letters of the text for nothing, for shades between, and for all. */
+#define PICTURE_BETWEEN ":-=+*%@"
+#define PICTURE_LEGEND  ". none, : - = + * % @ more and more, # all"
+
+/* size: pixels across and down at most, of a panel; a cell takes as many whole pixels as fit, and
+ * one at least. In PBM all but nothing is black. */
+int picture_write(const struct picture *p, int format, size_t size, struct cmd_sink *out,
+                  struct ran_error *err);
+
+#endif

@@ -1,0 +1,170 @@
+/* eval.c - the labels that a model gives against those that the records have. */
+#include "cmd/classify/eval.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_classes(const void *a, const void *b, void *names)
+{
+        const char *const *name = names;
+
+        return strcmp(name[*(const uint32_t *)a], name[*(const uint32_t *)b]);
+}
+
+int classify_eval_init(struct classify_eval *e, const struct ran_model *model,
+                       const float *thresholds, struct ran_error *err)
+{
+        *e = (struct classify_eval){.thresholds = thresholds,
+                                    .multilabel = ran_model_config(model)->multilabel,
+                                    .C = ran_model_classes(model)};
+        e->names = ran_alloc(e->C, sizeof(*e->names), err);
+        e->by_name = ran_alloc(e->C, sizeof(*e->by_name), err);
+        if (e->names == NULL || e->by_name == NULL) {
+                classify_eval_release(e);
+                return RAN_ENOMEM;
+        }
+        for (size_t c = 0; c < e->C; c++) {
+                e->names[c] = ran_model_label(model, c);
+                e->by_name[c] = (uint32_t)c;
+        }
+        qsort_r(e->by_name, e->C, sizeof(*e->by_name), compare_classes, e->names);
+        e->eval = ran_eval_new(e->C, e->names, e->multilabel, err);
+        if (e->eval == NULL) {
+                classify_eval_release(e);
+                return RAN_ENOMEM;
+        }
+        return RAN_OK;
+}
+
+void classify_eval_release(struct classify_eval *e)
+{
+        ran_eval_free(e->eval);
+        cmd_labels_release(&e->labels);
+        free(e->names);
+        free(e->by_name);
+        free(e->gold);
+        free(e->strange);
+        *e = (struct classify_eval){0};
+}
+
+/* How the name, of n bytes, compares with that of a class. */
+static int compare_name(const char *name, size_t n, const char *class)
+{
+        size_t m = strlen(class), shorter = n < m ? n : m;
+        int order = shorter > 0 ? memcmp(name, class, shorter) : 0;
+
+        return order != 0 ? order : (n > m) - (n < m);
+}
+
+static bool find_class(const struct classify_eval *e, const char *name, size_t n, uint32_t *class)
+{
+        size_t low = 0, high = e->C;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+                int order = compare_name(name, n, e->names[e->by_name[middle]]);
+                if (order == 0) {
+                        *class = e->by_name[middle];
+                        return true;
+                }
+                if (order < 0)
+                        high = middle;
+                else
+                        low = middle + 1;
+        }
+        return false;
+}
+
+static int compare_strange(const void *a, const void *b)
+{
+        const struct classify_eval_name *x = a, *y = b;
+        size_t n = x->n < y->n ? x->n : y->n;
+        int order = n > 0 ? memcmp(x->text, y->text, n) : 0;
+
+        return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
+}
+
+/* Each once, however often the record lists it. */
+static int note_strange(struct classify_eval *e, size_t n, size_t *unknown, struct ran_error *err)
+{
+        int code = RAN_OK;
+
+        if (n > 0)
+                qsort(e->strange, n, sizeof(*e->strange), compare_strange);
+        for (size_t i = 0; i < n && code == RAN_OK; i++) {
+                const struct classify_eval_name *name = &e->strange[i];
+                if (i > 0 && compare_strange(name - 1, name) == 0)
+                        continue;
+                code = ran_eval_unknown(e->eval, name->text, name->n, err);
+                ++*unknown;
+        }
+        return code;
+}
+
+/* The known labels of the record as classes; counts the others. */
+static int find_gold(struct classify_eval *e, size_t *n, size_t *unknown, struct ran_error *err)
+{
+        const struct cmd_labels *l = &e->labels;
+        size_t strange = 0;
+        uint32_t *gold = ran_grow(e->gold, &e->gold_cap, l->n, sizeof(*gold), err);
+
+        if (gold == NULL)
+                return RAN_ENOMEM;
+        e->gold = gold;
+        struct classify_eval_name *names =
+                ran_grow(e->strange, &e->strange_cap, l->n, sizeof(*names), err);
+        if (names == NULL)
+                return RAN_ENOMEM;
+        e->strange = names;
+        *n = *unknown = 0;
+        for (size_t i = 0, begin = 0; i < l->n; begin = l->end[i++]) {
+                size_t length = l->end[i] - begin;
+                const char *name = length > 0 ? l->names.data + begin : "";
+                uint32_t class;
+                if (find_class(e, name, length, &class))
+                        gold[(*n)++] = class;
+                else
+                        names[strange++] = (struct classify_eval_name){name, length};
+        }
+        return note_strange(e, strange, unknown, err);
+}
+
+int classify_eval_add(struct classify_eval *e, const struct ran_record *record, const float *p,
+                      struct ran_error *err)
+{
+        size_t n, unknown;
+
+        if (p == NULL) {
+                e->skipped++;
+                return RAN_OK;
+        }
+        int code = cmd_labels_read(&e->labels, record, err);
+        if (code != RAN_OK)
+                return code;
+        if (!e->labels.present) {
+                e->skipped++;
+                return RAN_OK;
+        }
+        if (!e->multilabel && e->labels.n != 1)
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"labels\" has %zu labels, and the model gives one", e->labels.n);
+        code = find_gold(e, &n, &unknown, err);
+        if (code != RAN_OK)
+                return code;
+        e->compared++;
+        return ran_eval_add(e->eval, e->gold, n, unknown, p, e->thresholds, err);
+}
+
+void classify_eval_report(const struct classify_eval *e, bool text, struct ran_buf *out)
+{
+        struct ran_eval_report report;
+
+        ran_eval_finish(e->eval, &report);
+        report.n_skipped = e->skipped;
+        if (text) {
+                ran_eval_text(&report, out);
+        } else {
+                ran_eval_json(&report, out);
+                ran_buf_char(out, '\n');
+        }
+}

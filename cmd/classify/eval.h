@@ -1,0 +1,37 @@
+/* eval.h - the labels that a model gives against those that the records have. */
+#ifndef CMD_CLASSIFY_EVAL_H
+#define CMD_CLASSIFY_EVAL_H
+
+#include "cmd/records/labels.h"
+#include "ran.h"
+
+struct classify_eval {
+        const float *thresholds; /* as given to _init */
+        bool multilabel;
+        size_t C;
+        const char **names; /* (C) of the model's classes */
+        uint32_t *by_name;  /* (C) classes in the order of their names */
+        struct ran_eval *eval;
+        size_t compared, skipped; /* skipped: records without a label */
+        struct cmd_labels labels;
+        uint32_t *gold; /* of one record */
+        struct classify_eval_name {
+                const char *text;
+                size_t n;
+        } * strange; /* its labels that the model does not know */
+        size_t gold_cap, strange_cap;
+};
+
+/* thresholds (C): of a model with several labels, kept by the caller; else NULL. */
+int classify_eval_init(struct classify_eval *e, const struct ran_model *model,
+                       const float *thresholds, struct ran_error *err);
+void classify_eval_release(struct classify_eval *e);
+
+/* One record with its probabilities (C), or NULL when it is not labelled. RAN_EFORMAT when its
+ * labels are not of the model's kind. */
+int classify_eval_add(struct classify_eval *e, const struct ran_record *record, const float *p,
+                      struct ran_error *err);
+/* Appends the report, as text or as JSON, a newline at its end. */
+void classify_eval_report(const struct classify_eval *e, bool text, struct ran_buf *out);
+
+#endif

@@ -1,0 +1,318 @@
+/* evidence.c - the passages of a document that decided its label: found by the gradient,
+ * confirmed by reading the document without each of them. */
+#include "cmd/classify/evidence.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/options/cmd.h"
+#include "cmd/records/spans.h"
+
+/* For each passage that is wanted two are tried, because the gradient knows the document only as it
+ * is. */
+enum { TRIALS = 2 };
+
+#define OPTION(member) offsetof(struct classify_evidence_options, member)
+
+const struct ran_field classify_evidence_fields[] = {
+        {"evidence", 0, RAN_FIELD_SIZE, OPTION(evidence), 0, INFINITY, .value = "K", .initial = "0",
+         .help = "add the K passages that most decided the label, each with the probability that "
+                 "the label has without it"},
+        {"evidence_length", 0, RAN_FIELD_SIZE, OPTION(evidence_length), 1, INFINITY, .value = "N",
+         .initial = "24", .help = "tokens of a passage at most, and never more than half of all"},
+        {"offsets", 0, RAN_FIELD_CHOICE, OPTION(offsets), .choices = ran_unit_names,
+         .value = "UNIT", .initial = "codepoint",
+         .help = "what the offsets of passages in a text count"},
+        {0},
+};
+
+struct passage {
+        size_t first, last; /* its words, as places of the document has them: not the last */
+        double gain;
+        float without; /* NaN: nothing is left */
+        size_t start, end;
+        struct ran_span text; /* in e->text */
+};
+
+struct classify_evidence {
+        const struct classify_evidence_options *options;
+        const struct ran_model *m;
+        struct ran_explainer *explainer;
+        struct ran_state *state;
+        const struct cmd_document *document;
+        const struct ran_record *record;
+        double *value;            /* (L), then, in value[t], the sum of those before t; (L+1) */
+        bool *taken;              /* (words) */
+        uint32_t *ids, *spelling; /* what is left of a document */
+        size_t value_cap, taken_cap, ids_cap, spelling_cap;
+        struct passage *passage;
+        size_t n, passage_cap;
+        float *logits, *p; /* (C) */
+        struct ran_buf text;
+};
+
+struct classify_evidence *classify_evidence_new(const struct classify_evidence_options *options,
+                                                const struct ran_model *m, struct ran_pool *pool,
+                                                struct ran_error *err)
+{
+        struct classify_evidence *e = ran_alloc(1, sizeof(*e), err);
+
+        if (e == NULL)
+                return NULL;
+        e->options = options;
+        e->m = m;
+        e->explainer = ran_explainer_new(m, pool, err);
+        e->state = ran_state_new(m, pool, err);
+        e->logits = ran_alloc_floats(ran_model_classes(m), err);
+        e->p = ran_alloc_floats(ran_model_classes(m), err);
+        if (e->explainer == NULL || e->state == NULL || e->logits == NULL || e->p == NULL) {
+                classify_evidence_free(e);
+                return NULL;
+        }
+        return e;
+}
+
+void classify_evidence_free(struct classify_evidence *e)
+{
+        if (e == NULL)
+                return;
+        ran_explainer_free(e->explainer);
+        ran_state_free(e->state);
+        ran_buf_release(&e->text);
+        free(e->value);
+        free(e->taken);
+        free(e->ids);
+        free(e->spelling);
+        free(e->passage);
+        free(e->logits);
+        free(e->p);
+        free(e);
+}
+
+int classify_evidence_read(struct classify_evidence *e, const struct cmd_document *document,
+                           const struct ran_record *record, struct ran_error *err)
+{
+        const struct ran_document d = cmd_document_of(document);
+
+        e->document = document;
+        e->record = record;
+        return ran_explain_read(e->explainer, &d, 0, err);
+}
+
+/* ---- finding -------------------------------------------------------------------------------- */
+
+#define ROOM(array, want)                                                                       \
+        do {                                                                                    \
+                void *moved = ran_grow(e->array, &e->array##_cap, want, sizeof *e->array, err); \
+                if (moved == NULL)                                                              \
+                        return RAN_ENOMEM;                                                      \
+                e->array = moved;                                                               \
+        } while (0)
+
+/* Where the tokens of word i end: at the next word, or where something was cut out. */
+static size_t end_of(const struct cmd_document *d, size_t i)
+{
+        size_t end = i + 1 < d->words ? d->places[i + 1] : d->L;
+
+        return d->places[i] < d->head && end > d->head ? d->head : end;
+}
+
+/* The passage that gains most of those that are left: the words from each one on, as many as there
+ * is room for. */
+static struct passage best(const struct classify_evidence *e, size_t length)
+{
+        const struct cmd_document *d = e->document;
+        struct passage most = {0};
+
+        for (size_t first = 0, last = 0; first < d->words; first++) {
+                size_t from = d->places[first];
+
+                if (e->taken[first])
+                        continue;
+                for (last = last > first ? last : first + 1; last < d->words; last++)
+                        if (e->taken[last] || end_of(d, last) - from > length ||
+                            (from < d->head && d->places[last] >= d->head))
+                                break;
+                double gain = e->value[end_of(d, last - 1)] - e->value[from];
+                if (gain > most.gain)
+                        most = (struct passage){.first = first, .last = last, .gain = gain};
+        }
+        return most;
+}
+
+static int by_place(const void *a, const void *b)
+{
+        const struct passage *x = a, *y = b;
+
+        return (x->first > y->first) - (x->first < y->first);
+}
+
+/* The passages that gain most by the gradient, in the order of the document. */
+static int find(struct classify_evidence *e, size_t c, struct ran_error *err)
+{
+        const struct cmd_document *d = e->document;
+        size_t L = d->L, length = e->options->evidence_length, most = e->options->evidence;
+        double sum = 0;
+
+        ROOM(value, L + 1);
+        ROOM(taken, d->words + 1);
+        int code = ran_explain_label(e->explainer, 0, c, RAN_EXPLAIN_STEPS, e->value, err);
+        if (code != RAN_OK)
+                return code;
+        for (size_t t = 0; t <= L; t++) {
+                double value = t < L ? e->value[t] : 0;
+
+                e->value[t] = sum;
+                sum += value;
+        }
+        memset(e->taken, 0, d->words * sizeof(*e->taken));
+        length = length < L / 2 ? length : L / 2;
+        for (e->n = 0; e->n / TRIALS < most; e->n++) {
+                const struct passage p = best(e, length);
+
+                if (!(p.gain > 0))
+                        break;
+                ROOM(passage, e->n + 1);
+                e->passage[e->n] = p;
+                for (size_t i = p.first; i < p.last; i++)
+                        e->taken[i] = true;
+        }
+        if (e->n > 0)
+                qsort(e->passage, e->n, sizeof(*e->passage), by_place);
+        return RAN_OK;
+}
+
+/* ---- confirming ----------------------------------------------------------------------------- */
+
+static void leave_out(void *to, const void *from, size_t size, size_t L, size_t first, size_t end)
+{
+        memcpy(to, from, first * size);
+        memcpy((char *)to + first * size, (const char *)from + end * size, (L - end) * size);
+}
+
+static int remove_passage(struct classify_evidence *e, struct passage *p, size_t c,
+                          struct ran_error *err)
+{
+        struct ran_document d = cmd_document_of(e->document);
+        size_t first = e->document->places[p->first], end = end_of(e->document, p->last - 1);
+
+        p->without = NAN;
+        if (end - first == d.L)
+                return RAN_OK;
+        ROOM(ids, d.L);
+        leave_out(e->ids, d.ids, sizeof(*d.ids), d.L, first, end);
+        d.ids = e->ids;
+        if (d.spelling != NULL) {
+                ROOM(spelling, d.L * RAN_SPELLING);
+                leave_out(e->spelling, d.spelling, RAN_SPELLING * sizeof(*d.spelling), d.L, first,
+                          end);
+                d.spelling = e->spelling;
+        }
+        d.L -= end - first;
+        int code = ran_classify(e->m, e->state, &d, e->logits, NULL, err);
+        if (code != RAN_OK)
+                return code;
+        ran_probabilities(ran_model_config(e->m), e->logits, ran_model_classes(e->m), e->p);
+        p->without = e->p[c];
+        return RAN_OK;
+}
+
+/* What matters most first; what is nothing without is the whole, and alone. */
+static int by_score(const void *a, const void *b)
+{
+        const struct passage *x = a, *y = b;
+
+        if (x->without != y->without)
+                return x->without < y->without ? -1 : 1;
+        return by_place(a, b);
+}
+
+/* Runs the document without each passage, and keeps those that the label is less probable without.
+ */
+static int confirm(struct classify_evidence *e, size_t c, float p, struct ran_error *err)
+{
+        size_t kept = 0;
+
+        for (size_t i = 0; i < e->n; i++) {
+                int code = remove_passage(e, &e->passage[i], c, err);
+
+                if (code != RAN_OK)
+                        return code;
+                if (!(e->passage[i].without >= p))
+                        e->passage[kept++] = e->passage[i];
+        }
+        e->n = kept;
+        return RAN_OK;
+}
+
+/* ---- what they say -------------------------------------------------------------------------- */
+
+/* The place of a token among those of the record. */
+static size_t uncut(const struct cmd_document *d, size_t t)
+{
+        return t < d->head ? t : t + d->of - d->L;
+}
+
+/* Where the passages stand in the record and what is written there; they come in its order. */
+static int locate(struct classify_evidence *e, struct ran_error *err)
+{
+        const struct cmd_document *d = e->document;
+        struct cmd_spans spans;
+
+        cmd_spans_begin(&spans, d, e->record, (enum ran_unit)e->options->offsets);
+        e->text.len = 0;
+        for (size_t i = 0; i < e->n; i++) {
+                struct passage *p = &e->passage[i];
+                size_t first = p->first, last = p->last;
+
+                if (d->from == CMD_FROM_TOKENS) {
+                        first = d->encoding.word[d->places[first]];
+                        last = d->encoding.word[d->places[last - 1]] + 1;
+                }
+                p->text.begin = e->text.len;
+                int code = cmd_spans_next(&spans, first, last, &p->start, &p->end, &e->text, err);
+                if (code != RAN_OK)
+                        return code;
+                p->text.end = e->text.len;
+                if (d->ids != d->encoding.ids) {
+                        p->start = uncut(d, first);
+                        p->end = uncut(d, last - 1) + 1;
+                }
+        }
+        return RAN_OK;
+}
+
+static void add_passage(const struct classify_evidence *e, const struct passage *p,
+                        struct ran_buf *out)
+{
+        ran_buf_printf(out, "{\"start\":%zu,\"end\":%zu,\"text\":", p->start, p->end);
+        ran_buf_json(out, e->text.data + p->text.begin, p->text.end - p->text.begin);
+        ran_buf_str(out, ",\"gain\":");
+        ran_buf_float(out, (float)p->gain);
+        ran_buf_str(out, ",\"without\":");
+        ran_buf_float(out, p->without);
+        ran_buf_char(out, '}');
+}
+
+int classify_evidence_add(struct classify_evidence *e, size_t c, float p, struct ran_buf *out,
+                          struct ran_error *err)
+{
+        int code = find(e, c, err);
+
+        if (code == RAN_OK)
+                code = confirm(e, c, p, err);
+        if (code == RAN_OK)
+                code = locate(e, err);
+        if (code != RAN_OK)
+                return code;
+        if (e->n > 0)
+                qsort(e->passage, e->n, sizeof(*e->passage), by_score);
+        ran_buf_str(out, ",\"evidence\":[");
+        for (size_t i = 0; i < e->n && i < e->options->evidence; i++) {
+                ran_buf_str(out, i == 0 ? "" : ",");
+                add_passage(e, &e->passage[i], out);
+        }
+        ran_buf_char(out, ']');
+        return RAN_OK;
+}

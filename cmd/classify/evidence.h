@@ -1,0 +1,28 @@
+/* evidence.h - the passages of a document that decided its label. */
+#ifndef CMD_CLASSIFY_EVIDENCE_H
+#define CMD_CLASSIFY_EVIDENCE_H
+
+#include "cmd/records/document.h"
+
+struct classify_evidence_options {
+        size_t evidence; /* passages at most; 0: none are looked for */
+        size_t evidence_length;
+        int offsets; /* RAN_UNIT_... */
+};
+extern const struct ran_field classify_evidence_fields[];
+
+/* One a thread. options and model must outlive it. */
+struct classify_evidence;
+struct classify_evidence *classify_evidence_new(const struct classify_evidence_options *options,
+                                                const struct ran_model *m, struct ran_pool *pool,
+                                                struct ran_error *err);
+void classify_evidence_free(struct classify_evidence *e);
+
+/* Takes a document, which was read with places, for the calls of _add that follow. */
+int classify_evidence_read(struct classify_evidence *e, const struct cmd_document *document,
+                           const struct ran_record *record, struct ran_error *err);
+/* Appends `,"evidence":[...]`: what gives class c its probability p. */
+int classify_evidence_add(struct classify_evidence *e, size_t c, float p, struct ran_buf *out,
+                          struct ran_error *err);
+
+#endif

@@ -1,0 +1,355 @@
+/* conll.c - columns of words and what is said about them: a word a line, a blank line after a
+ * sentence.
+ *
+ * A block is the lines up to a blank one; lines that begin a document, with blank lines behind
+ * them, may stand in front of its first word (lines.c). Where the first line of a file has a tab,
+ * tabs separate columns, and fields may have spaces and be empty; elsewhere runs of spaces do.
+ */
+#include "cmd/formats/conll.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { UNIVERSAL = 10 }; /* columns of CoNLL-U */
+
+/* ---- fields --------------------------------------------------------------------------------- */
+
+static bool separates(bool tabs, char c)
+{
+        return c == '\t' || (!tabs && c == ' ');
+}
+
+/* The next field from *at on, which is 0 at first; false behind the last. */
+static bool next_field(bool tabs, const char *line, size_t n, size_t *at, struct ran_span *field)
+{
+        size_t begin = *at;
+
+        if (!tabs)
+                while (begin < n && separates(false, line[begin]))
+                        begin++;
+        if (tabs ? begin > n : begin == n)
+                return false;
+        size_t end = begin;
+        while (end < n && !separates(tabs, line[end]))
+                end++;
+        *field = (struct ran_span){begin, end};
+        *at = tabs || end < n ? end + 1 : end;
+        return true;
+}
+
+static size_t count_fields(bool tabs, const char *line, size_t n, struct ran_span *last)
+{
+        size_t at = 0, fields = 0;
+
+        while (next_field(tabs, line, n, &at, last))
+                fields++;
+        return fields;
+}
+
+/* Field `wanted`, from 1; empty when there is none. */
+static struct ran_span find_field(const struct conll *c, const char *line, size_t n, size_t wanted)
+{
+        struct ran_span field = {0, 0};
+        size_t at = 0;
+
+        for (size_t i = 1; next_field(c->tabs, line, n, &at, &field); i++) {
+                if (i == wanted)
+                        return field;
+        }
+        return (struct ran_span){0, 0};
+}
+
+static bool is_digit(char c)
+{
+        return c >= '0' && c <= '9';
+}
+
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+static bool begins_with(const char *s, size_t n, const char *what)
+{
+        size_t m = strlen(what);
+
+        return n >= m && memcmp(s, what, m) == 0;
+}
+
+enum kind {
+        WORD,
+        OTHER, /* blank, a comment, or the beginning of a document */
+        RANGE, /* CoNLL-U: several words written as one, or a word that is not written */
+};
+
+static enum kind kind_of(const struct conll *c, const char *line, size_t n)
+{
+        size_t digits = 0, blank = 0;
+
+        while (blank < n && separates(false, line[blank]))
+                blank++;
+        if (blank == n || begins_with(line, n, "-DOCSTART-"))
+                return OTHER;
+        if (line[0] == '#' && c->tabs && memchr(line, '\t', n) == NULL)
+                return OTHER;
+        while (c->universal && digits < n && is_digit(line[digits]))
+                digits++;
+        if (digits > 0 && digits < n && (line[digits] == '-' || line[digits] == '.'))
+                return RANGE;
+        return WORD;
+}
+
+/* The lines of a block, one after another. */
+struct walk {
+        const char *block, *line; /* line: without its end, LF or CR LF */
+        size_t size, next, n, number;
+};
+
+static bool next_line(struct walk *w)
+{
+        if (w->next > w->size || (w->next == w->size && w->next > 0))
+                return false;
+        w->line = w->block + w->next;
+        const char *feed = memchr(w->line, '\n', w->size - w->next);
+        w->n = feed != NULL ? (size_t)(feed - w->line) : w->size - w->next;
+        w->number += w->next > 0;
+        w->next += w->n + 1;
+        if (w->n > 0 && w->line[w->n - 1] == '\r')
+                w->n--;
+        return true;
+}
+
+/* ---- what a file is like -------------------------------------------------------------------- */
+
+static bool looks_like_tag(const char *s, size_t n)
+{
+        if (n == 1)
+                return s[0] == 'O';
+        return n > 2 && strchr("BIESLU", s[0]) != NULL && s[0] != '\0' && s[1] == '-' &&
+               !is_digit(s[2]);
+}
+
+static bool is_universal(const char *line, size_t n)
+{
+        struct ran_span last;
+
+        return n > 0 && is_digit(line[0]) && count_fields(true, line, n, &last) == UNIVERSAL;
+}
+
+bool conll_guess(const char *line, size_t n)
+{
+        static const char *const first[] = {"-DOCSTART-", "# newdoc",
+                                            "# sent_id = ", "# global.columns"};
+        bool tabs = memchr(line, '\t', n) != NULL;
+        struct ran_span last = {0, 0};
+
+        for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++) {
+                if (begins_with(line, n, first[i]))
+                        return true;
+        }
+        return is_universal(line, n) || (count_fields(tabs, line, n, &last) > 1 &&
+                                         looks_like_tag(line + last.begin, last.end - last.begin));
+}
+
+static int check_column(size_t column, size_t columns, const char *what, struct ran_error *err)
+{
+        if (column <= columns)
+                return RAN_OK;
+        return ran_fail(err, RAN_EFORMAT, "there is no column %zu: the first line has %zu (--%s)",
+                        column, columns, what);
+}
+
+/* By the first line of a sentence that is no comment, if comments there may be. */
+static void find_separator(struct conll *c, const char *block, size_t n)
+{
+        struct walk w = {.block = block, .size = n};
+
+        c->tabs = c->universal = false;
+        while (next_line(&w)) {
+                if (kind_of(c, w.line, w.n) == OTHER || w.line[0] == '#')
+                        continue;
+                c->tabs = memchr(w.line, '\t', w.n) != NULL;
+                c->universal = is_universal(w.line, w.n);
+                return;
+        }
+}
+
+int conll_begin(struct conll *c, const char *block, size_t n, struct ran_error *err)
+{
+        struct walk w = {.block = block, .size = n};
+        struct ran_span last;
+
+        find_separator(c, block, n);
+        c->columns = 0;
+        while (c->columns == 0 && next_line(&w)) {
+                if (kind_of(c, w.line, w.n) != OTHER)
+                        c->columns = count_fields(c->tabs, w.line, w.n, &last);
+        }
+        if (c->word == 0)
+                c->word = c->universal ? 2 : 1;
+        if (c->tag == 0 && c->columns > 1)
+                c->tag = c->universal ? 4 : c->columns;
+        int code = check_column(c->word, c->columns, "word-column", err);
+        return code == RAN_OK ? check_column(c->tag, c->columns, "tag-column", err) : code;
+}
+
+/* ---- a sentence as a record ----------------------------------------------------------------- */
+
+static int check_line(const struct conll *c, const struct walk *w, struct ran_error *err)
+{
+        struct ran_span last, word = find_field(c, w->line, w->n, c->word);
+        size_t columns = count_fields(c->tabs, w->line, w->n, &last);
+
+        if (columns != c->columns)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the line has %zu column%s, the first of the file has %zu, "
+                                "separated by %s",
+                                columns, columns == 1 ? "" : "s", c->columns,
+                                c->tabs ? "tabs" : "spaces");
+        if (word.begin == word.end)
+                return ran_fail(err, RAN_EFORMAT, "the word, in column %zu, is empty", c->word);
+        return RAN_OK;
+}
+
+/* The line of a word, and how far it was read. */
+struct row {
+        const char *line;
+        size_t n, at;
+};
+
+struct rows {
+        struct row *row;
+        size_t n, cap;
+};
+
+/* Lists the words of a block; *line: which one is at fault. */
+static int list_rows(struct rows *rows, const struct conll *c, const char *block, size_t n,
+                     size_t *line, struct ran_error *err)
+{
+        struct walk w = {.block = block, .size = n};
+
+        while (next_line(&w)) {
+                *line = w.number;
+                if (kind_of(c, w.line, w.n) != WORD)
+                        continue;
+                int code = check_line(c, &w, err);
+                if (code != RAN_OK)
+                        return code;
+                struct row *row = ran_grow(rows->row, &rows->cap, rows->n + 1, sizeof(*row), err);
+                if (row == NULL)
+                        return RAN_ENOMEM;
+                rows->row = row;
+                row[rows->n++] = (struct row){w.line, w.n, 0};
+        }
+        return RAN_OK;
+}
+
+/* A column of all words, as a JSON array. */
+static void add_column(const struct conll *c, const struct rows *rows, size_t column,
+                       struct ran_buf *out)
+{
+        ran_buf_char(out, '[');
+        for (size_t i = 0; i < rows->n; i++) {
+                const struct row *row = &rows->row[i];
+                struct ran_span field = find_field(c, row->line, row->n, column);
+                ran_buf_str(out, i > 0 ? "," : "");
+                ran_buf_json(out, row->line + field.begin, field.end - field.begin);
+        }
+        ran_buf_char(out, ']');
+}
+
+/* All columns but two, as arrays. Each line is read once, on and on, however many there are. */
+static void add_others(const struct conll *c, struct rows *rows, size_t tag, struct ran_buf *out)
+{
+        bool any = false;
+
+        for (size_t column = 1; column <= c->columns; column++) {
+                bool wanted = column != c->word && column != tag;
+                if (wanted)
+                        ran_buf_str(out, any ? ",[" : ",\"columns\":[[");
+                any |= wanted;
+                for (size_t i = 0; i < rows->n; i++) {
+                        struct row *row = &rows->row[i];
+                        struct ran_span field = {0, 0};
+                        next_field(c->tabs, row->line, row->n, &row->at, &field);
+                        if (!wanted)
+                                continue;
+                        ran_buf_str(out, i > 0 ? "," : "");
+                        ran_buf_json(out, row->line + field.begin, field.end - field.begin);
+                }
+                ran_buf_str(out, wanted ? "]" : "");
+        }
+        ran_buf_str(out, any ? "]" : "");
+}
+
+int conll_import(const struct conll *c, const char *block, size_t n, size_t doc,
+                 struct ran_buf *out, size_t *line, struct ran_error *err)
+{
+        struct rows rows = {0};
+        bool tagged = c->tag > 0 && c->tag != c->word;
+        int code = list_rows(&rows, c, block, n, line, err);
+
+        if (code == RAN_OK) {
+                ran_buf_char(out, '{');
+                if (doc > 0)
+                        ran_buf_printf(out, "\"doc\":%zu,", doc);
+                ran_buf_str(out, "\"tokens\":");
+                add_column(c, &rows, c->word, out);
+                if (tagged) {
+                        ran_buf_str(out, ",\"tags\":");
+                        add_column(c, &rows, c->tag, out);
+                }
+                add_others(c, &rows, tagged ? c->tag : 0, out);
+                ran_buf_char(out, '}');
+        }
+        free(rows.row);
+        return code;
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+void conll_add_field(struct ran_buf *out, const char *text, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                ran_buf_char(out, (unsigned char)text[i] <= ' ' || text[i] == 0x7f ? '_' : text[i]);
+        if (n == 0)
+                ran_buf_char(out, '_');
+}
+
+void conll_add_word(struct ran_buf *out, const char *text, size_t n)
+{
+        bool boundary = n == 3 && memcmp(text, "-X-", 3) == 0;
+
+        if (boundary || begins_with(text, n, "-DOCSTART-"))
+                ran_buf_char(out, '_');
+        conll_add_field(out, text, n);
+}
+
+/* The next of tags that end with a newline each. */
+static void add_tag(const struct ran_buf *tags, size_t *at, struct ran_buf *out)
+{
+        const char *tag = *at < tags->len ? tags->data + *at : "";
+        const char *feed = *at < tags->len ? memchr(tag, '\n', tags->len - *at) : NULL;
+        size_t n = feed != NULL ? (size_t)(feed - tag) : 0;
+
+        conll_add_field(out, tag, n);
+        *at += n + (feed != NULL);
+}
+
+void conll_add_column(const struct conll *c, const char *block, size_t n,
+                      const struct ran_buf *tags, struct ran_buf *out)
+{
+        struct walk w = {.block = block, .size = n};
+        size_t at = 0;
+
+        while (next_line(&w)) {
+                enum kind kind = kind_of(c, w.line, w.n);
+                bool begins = kind == OTHER && begins_with(w.line, w.n, "-DOCSTART-");
+                ran_buf_add(out, w.line, w.n);
+                if (kind != OTHER || begins)
+                        ran_buf_char(out, c->tabs ? '\t' : ' ');
+                if (kind == WORD)
+                        add_tag(tags, &at, out);
+                else if (kind == RANGE || begins)
+                        ran_buf_char(out, begins ? 'O' : '_');
+                ran_buf_char(out, '\n');
+        }
+        ran_buf_char(out, '\n');
+}

@@ -1,0 +1,203 @@
+/* fill.c - what could stand in the gaps of texts. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/options/cmd.h"
+#include "cmd/records/masked.h"
+#include "cmd/lm/lm.h"
+#include "ran.h"
+
+/* ---- options -------------------------------------------------------------------------------- */
+
+static struct lm_options model_options;
+static struct fill_options {
+        size_t top;
+        char *mask_token;
+        bool logits;
+} options;
+static struct cmd_input input;
+static struct cmd_output output;
+
+#define OPTION(member) offsetof(struct fill_options, member)
+
+static const struct ran_field fill_fields[] = {
+        {"top", 0, RAN_FIELD_SIZE, OPTION(top), 1, INFINITY, .value = "N", .initial = "5",
+         .help = "give the N most probable pieces for each gap"},
+        {"mask_token", 0, RAN_FIELD_TEXT, OPTION(mask_token), .value = "STRING",
+         .initial = "[MASK]", .help = "what stands for a gap in a text or in a list of words"},
+        {"logits", 0, RAN_FIELD_BOOL, OPTION(logits), .initial = "false",
+         .help = "add a number for each gap and each piece: what the probabilities are made of"},
+        {0},
+};
+static const struct cmd_group groups[] = {
+        {"Model", lm_model_fields, &model_options},
+        {"Filling", fill_fields, &options},
+        {"Input", cmd_input_fields, &input},
+        {"Output", cmd_output_fields, &output},
+        {0},
+};
+static const struct cmd_program program = {
+        .name = "ran-lm fill",
+        .usage = "-m MODEL [option...] [file...]",
+        .summary = "Adds to each JSON record, for each gap in its text that is written [MASK], the "
+                   "pieces that the model finds most probable there, as the member \"lm\".",
+        .notes = "Without a file, or for the file -, records come from standard input. Exit "
+                 "status: 0, all records good; 1, some failed; 2, usage; 3, something could not be "
+                 "read, written or held in memory.",
+        .groups = groups,
+};
+
+/* ---- filling -------------------------------------------------------------------------------- */
+
+struct filler {
+        struct lm lm;
+        bool *never; /* (V) */
+        size_t top;  /* candidates a gap: no more than V */
+};
+
+/* What one thread needs. */
+struct scratch {
+        struct ran_state *state;
+        struct cmd_masked gaps;
+        struct ran_sampler sampler;
+        uint32_t *best;      /* (top) */
+        double *p;           /* (top) */
+        struct ran_buf rows; /* of logits, as they are written */
+};
+
+static void free_scratch(void *arg)
+{
+        struct scratch *s = arg;
+
+        ran_state_free(s->state);
+        cmd_masked_release(&s->gaps);
+        ran_sampler_release(&s->sampler);
+        free(s->best);
+        free(s->p);
+        ran_buf_release(&s->rows);
+        free(s);
+}
+
+static void *make_scratch(void *arg, struct ran_error *err)
+{
+        const struct filler *f = arg;
+        struct scratch *s = ran_alloc(1, sizeof *s, err);
+
+        if (s == NULL)
+                return NULL;
+        s->sampler.never = f->never;
+        s->state = ran_state_new(f->lm.model, f->lm.pool, err);
+        s->best = ran_alloc(f->top, sizeof *s->best, err);
+        s->p = ran_alloc(f->top, sizeof *s->p, err);
+        if (s->state != NULL && s->best != NULL && s->p != NULL)
+                return s;
+        free_scratch(s);
+        return NULL;
+}
+
+static int read_gaps(const struct filler *f, struct scratch *s, const struct ran_record *record,
+                     struct ran_error *err)
+{
+        const struct cmd_masked_how how = {.tokenizer = f->lm.tokenizer,
+                                           .V = f->lm.V,
+                                           .mask = f->lm.tokenizer != NULL ? f->lm.reserved.mask
+                                                                           : RAN_MASK,
+                                           .mask_token = options.mask_token};
+
+        return cmd_masked_read(&s->gaps, &how, record, err);
+}
+
+/* What a record gets. */
+struct answer {
+        const struct filler *f;
+        struct scratch *s;
+        struct ran_buf *out;
+};
+
+static int add_gap(void *arg, size_t i, const float *logits, struct ran_error *err)
+{
+        const struct answer *a = arg;
+        const struct filler *f = a->f;
+        struct scratch *s = a->s;
+        struct ran_buf *out = a->out;
+        size_t n;
+        int code = ran_sampler_best(&s->sampler, logits, f->lm.V, f->top, s->best, s->p, &n, err);
+
+        if (code != RAN_OK)
+                return code;
+        ran_buf_printf(out, "%s{\"start\":%zu,\"end\":%zu,\"candidates\":[", i == 0 ? "" : ",",
+                       s->gaps.start[i], s->gaps.end[i]);
+        for (size_t k = 0; k < n; k++) {
+                ran_buf_str(out, k == 0 ? "{" : ",{");
+                lm_add_token(out, &f->lm, s->best[k]);
+                ran_buf_str(out, ",\"probability\":");
+                ran_buf_float(out, (float)s->p[k]);
+                ran_buf_char(out, '}');
+        }
+        ran_buf_str(out, "]}");
+        if (options.logits) {
+                ran_buf_str(&s->rows, i == 0 ? "" : ",");
+                lm_add_row(&s->rows, logits, f->lm.V);
+        }
+        return RAN_OK;
+}
+
+static int fill_record(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *out,
+                       struct ran_error *err)
+{
+        const struct filler *f = arg;
+        struct scratch *s = scratch;
+        const struct cmd_masked *g = &s->gaps;
+        struct answer a = {f, s, out};
+        int code = read_gaps(f, s, &line->record, err);
+
+        s->rows.len = 0;
+        ran_buf_str(out, "{\"masks\":[");
+        if (code == RAN_OK)
+                code = ran_lm_fill_each(f->lm.model, s->state, g->ids, g->L, g->places, g->n,
+                                        add_gap, &a, err);
+        ran_buf_char(out, ']');
+        if (options.logits && code == RAN_OK) {
+                ran_buf_str(out, ",\"logits\":[");
+                ran_buf_add(out, s->rows.data, s->rows.len);
+                ran_buf_char(out, ']');
+                out->failed |= s->rows.failed;
+        }
+        ran_buf_char(out, '}');
+        return code;
+}
+
+/* ---- the program ---------------------------------------------------------------------------- */
+
+static const char *const reads[] = {"id", "ran_error", CMD_GAPS_MEMBERS, NULL};
+
+int lm_fill(int argc, char **argv)
+{
+        struct filler f = {.never = NULL};
+        struct ran_error err;
+        char **files = cmd_files(&input, argv + cmd_parse(&program, argc, argv));
+
+        if (options.mask_token == NULL || options.mask_token[0] == '\0')
+                cmd_usage("--mask-token needs a text that is not empty");
+        lm_open(&f.lm, &model_options, RAN_TASK_MLM, files);
+        f.never = lm_never(&f.lm, false, false, &err);
+        if (f.never == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        f.top = options.top < f.lm.V ? options.top : f.lm.V;
+        const struct cmd_loop loop = {
+                .input = &input,
+                .output = &output,
+                .into = "lm",
+                .reads = reads,
+                .pool = f.lm.pool,
+                .make_scratch = make_scratch,
+                .free_scratch = free_scratch,
+                .work = fill_record,
+                .arg = &f,
+        };
+        int status = cmd_records(&loop, files, NULL);
+        free(f.never);
+        lm_close(&f.lm);
+        return cmd_finish(status);
+}

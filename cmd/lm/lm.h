@@ -1,0 +1,69 @@
+/* lm.h - the verbs of ran-lm, and what they share. */
+#ifndef CMD_LM_LM_H
+#define CMD_LM_LM_H
+
+#include "cmd/options/cmd.h"
+#include "ran.h"
+#include "cmd/records/sequence.h"
+
+/* lm/score.c, lm/generate.c, lm/fill.c: a main each. */
+int lm_score(int argc, char **argv);
+int lm_generate(int argc, char **argv);
+int lm_fill(int argc, char **argv);
+
+/* ---- the model (lm/model.c) -------------------------------------------------------------------
+ */
+
+struct lm_options {
+        char *model;
+        bool verify;
+        char *state_in, *state_out;      /* score and generate */
+        struct ran_cache_settings cache; /* score; positions 0: none */
+};
+extern const struct ran_field lm_model_fields[], lm_state_fields[];
+
+struct lm {
+        struct ran_model *model;
+        const struct ran_tokenizer *tokenizer; /* NULL: ids only */
+        size_t V;
+        struct cmd_reserved reserved;
+        int mask;
+        struct ran_pool *pool;
+        /* With --state-in or --state-out: all records are one document, and this is what was read
+         * of it. Else NULL: each record is a document of its own. */
+        struct ran_lm_context *past;
+        struct ran_cache *cache; /* what is remembered of it; NULL: nothing, or no such document */
+};
+/* Opens the model and the state; dies when the model is of another task than this or cannot keep a
+ * state, or when the state is to be written over one of the files. */
+void lm_open(struct lm *lm, const struct lm_options *options, int task, char **files);
+/* Writes the state; once the run has ended well. */
+void lm_keep(const struct lm *lm, const struct lm_options *options);
+void lm_close(struct lm *lm);
+
+/* How records are read; the caller sets `end` or `ask` and, while a document goes on, `before`. */
+struct cmd_sequence_how lm_how(const struct lm *lm);
+/* Threads for cmd_loop: one, when the records are one document. */
+struct ran_pool *lm_loop_pool(const struct lm *lm);
+
+/* ---- what the output is made of (lm/model.c) --------------------------------------------------
+ */
+
+/* `"pieces":["the","cat"],"nll":[2.5,1.25]`; "ids" where there is no vocabulary. */
+void lm_add_tokens(struct ran_buf *out, const struct lm *lm, const uint32_t *ids, const float *nll,
+                   size_t n);
+/* `"piece":"the"`; "id" where there is no vocabulary. */
+void lm_add_token(struct ran_buf *out, const struct lm *lm, uint32_t id);
+/* `[7,9]` */
+void lm_add_ids(struct ran_buf *out, const uint32_t *ids, size_t n);
+/* `[1,2]` */
+void lm_add_row(struct ran_buf *out, const float *x, size_t n);
+/* `[[1,2],[3,4]]` */
+void lm_add_rows(struct ran_buf *out, const float *x, size_t rows, size_t cols);
+
+/* (V) Which tokens never come out of the model: the reserved ones, unless [UNK] (`unknown`) or
+ * [END]
+ * (`end`) may, and ids without a piece. Without a vocabulary all may. The caller frees it. */
+bool *lm_never(const struct lm *lm, bool unknown, bool end, struct ran_error *err);
+
+#endif

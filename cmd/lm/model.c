@@ -1,0 +1,196 @@
+/* model.c - the model of the verbs of ran-lm, and the state of a document that goes on. */
+#include "cmd/lm/lm.h"
+
+#include <stdlib.h>
+
+#include "cmd/records/model.h"
+
+#define OPTION(member) offsetof(struct lm_options, member)
+
+const struct ran_field lm_model_fields[] = {
+        {"model", 'm', RAN_FIELD_TEXT, OPTION(model), .value = "FILE",
+         .help = "the model, as ran-train wrote it", .local = true},
+        {"verify", 0, RAN_FIELD_BOOL, OPTION(verify), .initial = "false",
+         .help = "check the digest of the weights before they are used"},
+        {0},
+};
+const struct ran_field lm_state_fields[] = {
+        {"state_in", 0, RAN_FIELD_TEXT, OPTION(state_in), .value = "FILE", .local = true,
+         .help = "go on from what was read when FILE was written; all records are one document"},
+        {"state_out", 0, RAN_FIELD_TEXT, OPTION(state_out), .value = "FILE", .local = true,
+         .help = "write what was read to FILE, to go on from; all records are one document"},
+        {0},
+};
+
+static void open_past(struct lm *lm, const struct lm_options *options, char **files)
+{
+        struct ran_error err;
+
+        if (options->state_in == NULL && options->state_out == NULL)
+                return;
+        if (lm->mask == RAN_MASK_PREFIX)
+                cmd_die(CMD_FAILED,
+                        "%s: this model goes from a source to a target, and reads each source "
+                        "whole: there is no state to go on from",
+                        options->model);
+        if (ran_model_metadata(lm->model, "digest") == NULL)
+                cmd_die(CMD_FAILED, "%s: the model has no digest, by which a state names it",
+                        options->model);
+        cmd_check_inputs("state-out", options->state_out, files);
+        if (options->state_out != NULL)
+                cmd_check_writable(options->state_out);
+        if (options->cache.positions > 0) {
+                lm->cache = ran_cache_new(ran_model_config(lm->model), &options->cache, &err);
+                if (lm->cache == NULL)
+                        cmd_die(CMD_FAILED, "%s", err.text);
+        }
+        lm->past = options->state_in != NULL
+                           ? ran_lm_context_load(lm->model, lm->cache, options->state_in, &err)
+                           : ran_lm_context_new(lm->model, &err);
+        if (lm->past == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+}
+
+void lm_open(struct lm *lm, const struct lm_options *options, int task, char **files)
+{
+        struct ran_error err;
+
+        if (options->model == NULL)
+                cmd_usage("which model? give --model FILE");
+        *lm = (struct lm){.model = cmd_model_open(options->model, options->verify, task)};
+        lm->tokenizer = ran_model_tokenizer(lm->model);
+        lm->V = ran_model_vocabulary(lm->model);
+        lm->mask = ran_model_config(lm->model)->mask;
+        if (cmd_reserved_find(&lm->reserved, lm->tokenizer, task, lm->mask, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s: %s", options->model, err.text);
+        open_past(lm, options, files);
+        lm->pool = cmd_pool();
+}
+
+void lm_keep(const struct lm *lm, const struct lm_options *options)
+{
+        struct ran_error err;
+
+        if (options->state_out != NULL &&
+            ran_lm_context_save(lm->past, lm->cache, options->state_out, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s", err.text);
+}
+
+void lm_close(struct lm *lm)
+{
+        ran_lm_context_free(lm->past);
+        ran_cache_free(lm->cache);
+        ran_pool_free(lm->pool);
+        ran_model_free(lm->model);
+}
+
+struct cmd_sequence_how lm_how(const struct lm *lm)
+{
+        return (struct cmd_sequence_how){
+                .tokenizer = lm->tokenizer,
+                .V = lm->V,
+                .mask = lm->mask,
+                .reserved = lm->reserved,
+                .before = lm->past != NULL ? ran_lm_context_pending(lm->past) : RAN_NO_ID,
+        };
+}
+
+struct ran_pool *lm_loop_pool(const struct lm *lm)
+{
+        return lm->past != NULL ? NULL : lm->pool;
+}
+
+/* ---- what the output is made of ------------------------------------------------------------- */
+
+static void add_piece(struct ran_buf *out, const struct ran_tokenizer *tokenizer, uint32_t id)
+{
+        size_t n;
+        const char *piece = ran_tokenizer_piece(tokenizer, id, &n);
+
+        if (piece != NULL)
+                ran_buf_json(out, piece, n);
+        else
+                ran_buf_str(out, "null");
+}
+
+void lm_add_token(struct ran_buf *out, const struct lm *lm, uint32_t id)
+{
+        if (lm->tokenizer == NULL) {
+                ran_buf_printf(out, "\"id\":%lu", (unsigned long)id);
+                return;
+        }
+        ran_buf_str(out, "\"piece\":");
+        add_piece(out, lm->tokenizer, id);
+}
+
+void lm_add_ids(struct ran_buf *out, const uint32_t *ids, size_t n)
+{
+        ran_buf_char(out, '[');
+        for (size_t i = 0; i < n; i++)
+                ran_buf_printf(out, "%s%lu", i == 0 ? "" : ",", (unsigned long)ids[i]);
+        ran_buf_char(out, ']');
+}
+
+void lm_add_row(struct ran_buf *out, const float *x, size_t n)
+{
+        ran_buf_char(out, '[');
+        for (size_t i = 0; i < n; i++) {
+                ran_buf_str(out, i == 0 ? "" : ",");
+                ran_buf_float(out, x[i]);
+        }
+        ran_buf_char(out, ']');
+}
+
+void lm_add_tokens(struct ran_buf *out, const struct lm *lm, const uint32_t *ids, const float *nll,
+                   size_t n)
+{
+        if (lm->tokenizer == NULL) {
+                ran_buf_str(out, "\"ids\":");
+                lm_add_ids(out, ids, n);
+        } else {
+                ran_buf_str(out, "\"pieces\":[");
+                for (size_t i = 0; i < n; i++) {
+                        ran_buf_str(out, i == 0 ? "" : ",");
+                        add_piece(out, lm->tokenizer, ids[i]);
+                }
+                ran_buf_char(out, ']');
+        }
+        ran_buf_str(out, ",\"nll\":");
+        lm_add_row(out, nll, n);
+}
+
+void lm_add_rows(struct ran_buf *out, const float *x, size_t rows, size_t cols)
+{
+        ran_buf_char(out, '[');
+        for (size_t i = 0; i < rows; i++) {
+                ran_buf_str(out, i == 0 ? "" : ",");
+                lm_add_row(out, x + i * cols, cols);
+        }
+        ran_buf_char(out, ']');
+}
+
+static void forbid(bool *never, size_t V, uint32_t id)
+{
+        if (id < V)
+                never[id] = true;
+}
+
+bool *lm_never(const struct lm *lm, bool unknown, bool end, struct ran_error *err)
+{
+        const struct cmd_reserved *r = &lm->reserved;
+        bool *never = ran_alloc(lm->V, sizeof *never, err);
+        size_t n;
+
+        if (never == NULL || lm->tokenizer == NULL)
+                return never;
+        for (size_t i = 0; i < lm->V; i++)
+                never[i] = ran_tokenizer_piece(lm->tokenizer, (uint32_t)i, &n) == NULL;
+        if (!unknown)
+                forbid(never, lm->V, r->unk);
+        if (!end)
+                forbid(never, lm->V, r->end);
+        forbid(never, lm->V, r->mask);
+        forbid(never, lm->V, r->sep);
+        forbid(never, lm->V, r->start);
+        return never;
+}

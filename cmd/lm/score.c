@@ -1,0 +1,393 @@
+/* score.c - how likely a language model finds the text of each record. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/options/cmd.h"
+#include "cmd/lm/perplexity.h"
+#include "cmd/lm/lm.h"
+#include "ran.h"
+
+/* ---- options -------------------------------------------------------------------------------- */
+
+static struct lm_options model_options;
+static struct score_options {
+        bool per_token, logits, total, end;
+        size_t history, stride;
+} options;
+static struct cmd_input input;
+static struct cmd_output output;
+
+#define OPTION(member) offsetof(struct score_options, member)
+
+static const struct ran_field score_fields[] = {
+        {"end", 0, RAN_FIELD_BOOL, OPTION(end), .initial = "true",
+         .help = "predict the end of each document, too; not while a document goes on"},
+        {"total", 0, RAN_FIELD_BOOL, OPTION(total), .initial = "false",
+         .help = "write one object with the figures of all records together, and no records"},
+        {"per_token", 0, RAN_FIELD_BOOL, OPTION(per_token), .initial = "false",
+         .help = "add each token that was predicted, and its share of the nll"},
+        {"logits", 0, RAN_FIELD_BOOL, OPTION(logits), .initial = "false",
+         .help = "add a number for each token that was read and each that could follow: what the "
+                 "probabilities are made of"},
+        {0},
+};
+static const struct ran_field history_fields[] = {
+        {"history", 0, RAN_FIELD_SIZE, OPTION(history), 0, INFINITY, .value = "N", .initial = "0",
+         .help = "predict each token from N tokens before it at most; 0: from all"},
+        {"stride", 0, RAN_FIELD_SIZE, OPTION(stride), 0, INFINITY, .value = "S", .initial = "0",
+         .help = "and from more than N - S of them, at N / S times the cost; 0: half of N"},
+        {0},
+};
+static const struct ran_field cache_fields[] = {
+        {"cache", 0, RAN_FIELD_SIZE, offsetof(struct lm_options, cache.positions), 0, INFINITY,
+         .value = "N", .initial = "0",
+         .help = "expect words again that came after like ones of the last N tokens of the "
+                 "document; 0: do not"},
+        {"cache_weight", 0, RAN_FIELD_REAL, offsetof(struct lm_options, cache.weight), 0, 0.999,
+         .value = "P", .initial = "0.12", .help = "the share of the cache in the probabilities"},
+        {"cache_theta", 0, RAN_FIELD_REAL, offsetof(struct lm_options, cache.theta), 0,
+         RAN_CACHE_THETA, .value = "T", .initial = "8",
+         .help = "how much more the likest count; 0: all the same"},
+        {0},
+};
+static const struct cmd_group groups[] = {
+        {"Model", lm_model_fields, &model_options}, {"Scores", score_fields, &options},
+        {"History", history_fields, &options},      {"Cache", cache_fields, &model_options},
+        {"State", lm_state_fields, &model_options}, {"Input", cmd_input_fields, &input},
+        {"Output", cmd_output_fields, &output},     {0},
+};
+static const struct cmd_program program = {
+        .name = "ran-lm score",
+        .usage = "-m MODEL [option...] [file...]",
+        .summary = "Adds to each JSON record how likely the model finds its text, or its target "
+                   "after its source, as the member \"lm\": nll, in nats, and perplexity by token "
+                   "and by word, bits by byte.",
+        .notes = "Without a file, or for the file -, records come from standard input. Exit "
+                 "status: 0, all records good; 1, some failed; 2, usage; 3, something could not be "
+                 "read, written or held in memory.",
+        .groups = groups,
+};
+
+/* ---- scoring -------------------------------------------------------------------------------- */
+
+struct scorer {
+        struct lm lm;
+        struct perplexity total; /* with --total */
+};
+
+/* What one thread needs. */
+struct scratch {
+        struct ran_state *state;
+        struct ran_cache *cache; /* of this record, where each is a document of its own */
+        struct cmd_sequence sequence;
+        size_t read; /* tokens of it that the model read, but for [END] */
+        uint32_t *gold;
+        float *nll, *logits; /* (read), (read, V): only if asked for */
+        size_t gold_cap, nll_cap, logits_cap;
+        struct ran_buf text;
+};
+
+static void free_scratch(void *arg)
+{
+        struct scratch *s = arg;
+
+        ran_state_free(s->state);
+        ran_cache_free(s->cache);
+        cmd_sequence_release(&s->sequence);
+        free(s->gold);
+        free(s->nll);
+        free(s->logits);
+        ran_buf_release(&s->text);
+        free(s);
+}
+
+static void *make_scratch(void *arg, struct ran_error *err)
+{
+        const struct lm *lm = &((const struct scorer *)arg)->lm;
+        struct scratch *s = ran_alloc(1, sizeof *s, err);
+
+        if (s == NULL)
+                return NULL;
+        const bool cache = model_options.cache.positions > 0 && lm->past == NULL;
+        if (cache)
+                s->cache = ran_cache_new(ran_model_config(lm->model), &model_options.cache, err);
+        s->state = ran_state_new(lm->model, lm->pool, err);
+        if (s->state != NULL && (s->cache != NULL || !cache))
+                return s;
+        free_scratch(s);
+        return NULL;
+}
+
+static int fit(struct scratch *s, size_t n, size_t V, struct ran_error *err)
+{
+        size_t floats;
+        uint32_t *gold = ran_grow(s->gold, &s->gold_cap, n, sizeof *gold, err);
+
+        if (gold == NULL)
+                return RAN_ENOMEM;
+        s->gold = gold;
+        float *nll = ran_grow(s->nll, &s->nll_cap, n, sizeof *nll, err);
+        if (nll == NULL)
+                return RAN_ENOMEM;
+        s->nll = nll;
+        if (!options.logits)
+                return RAN_OK;
+        if (__builtin_mul_overflow(n, V, &floats))
+                return ran_fail(err, RAN_ENOMEM, "no memory for the logits of %zu tokens", n);
+        float *logits = ran_grow(s->logits, &s->logits_cap, floats, sizeof *logits, err);
+        if (logits == NULL)
+                return RAN_ENOMEM;
+        s->logits = logits;
+        return RAN_OK;
+}
+
+/* The last token has nothing to predict, and is read for its logits only; or, behind a source,
+ * because its window then holds more than the source, which decides who sees that. While a document
+ * goes on it is read when the next piece is there. */
+static size_t tokens_to_read(const struct lm *lm, const struct cmd_sequence *q)
+{
+        bool logits = options.logits && !q->ended;
+
+        return lm->past == NULL && (logits || q->sources > 0) ? q->L : q->L - 1;
+}
+
+/* Reads tokens [from, n) as one, and asks what follows those from `asked` on. */
+static int read_piece(struct lm *lm, struct scratch *s, size_t from, size_t asked, size_t n,
+                      struct ran_error *err)
+{
+        const struct cmd_sequence *q = &s->sequence;
+        const struct ran_lm_out out = {
+                .skip = asked - from,
+                .gold = s->gold + asked,
+                .nll = s->nll + asked,
+                .logits = options.logits ? s->logits + asked * lm->V : NULL,
+                .cache = lm->past != NULL ? lm->cache : s->cache,
+        };
+
+        return ran_lm_read(lm->model, s->state, lm->past, q->ids + from, n - from,
+                           q->sources < n ? q->sources : n, &out, err);
+}
+
+/* Pieces of `history` tokens begin each `stride` tokens and know of nothing before them. Each is
+ * asked about the tokens that the one before it did not have. */
+static int read_pieces(struct lm *lm, struct scratch *s, size_t n, struct ran_error *err)
+{
+        size_t N = options.history > 0 ? options.history : n, asked = 0;
+        size_t stride = options.stride > 0 ? options.stride : N - N / 2;
+        int code = RAN_OK;
+
+        if (s->cache != NULL)
+                ran_cache_clear(s->cache);
+        for (size_t from = 0; asked < n && code == RAN_OK; from += stride) {
+                size_t end = n - from < N ? n : from + N;
+
+                code = read_piece(lm, s, from, asked, end, err);
+                asked = end;
+        }
+        return code;
+}
+
+/* Reads the record and fills gold, nll and logits: of token t, what it says about token t + 1. */
+static int score(struct lm *lm, struct scratch *s, const struct ran_record *record,
+                 struct ran_error *err)
+{
+        struct cmd_sequence *q = &s->sequence;
+        struct cmd_sequence_how how = lm_how(lm);
+
+        how.end = options.end && lm->past == NULL;
+        int code = cmd_sequence_read(q, &how, record, err);
+        if (code != RAN_OK)
+                return code;
+        size_t n = tokens_to_read(lm, q);
+        s->read = q->ended ? q->L - 1 : n;
+        code = fit(s, n, lm->V, err);
+        if (code != RAN_OK)
+                return code;
+        for (size_t t = 0; t < n; t++)
+                s->gold[t] = t + 1 >= q->first && t + 1 < q->L ? q->ids[t + 1] : RAN_NO_ID;
+        code = read_pieces(lm, s, n, err);
+        if (code == RAN_OK && lm->past != NULL)
+                ran_lm_context_set_pending(lm->past, q->ids[q->L - 1]);
+        return code;
+}
+
+/* ---- the figures of a record ---------------------------------------------------------------- */
+
+static int sum_up(const struct lm *lm, struct scratch *s, const struct ran_record *record,
+                  struct perplexity *f, struct ran_error *err)
+{
+        const struct cmd_sequence *q = &s->sequence;
+
+        *f = (struct perplexity){.records = 1};
+        for (size_t i = q->first; i < q->L; i++)
+                perplexity_add_token(f, (double)s->nll[i - 1], q->ids[i] == lm->reserved.unk);
+        return perplexity_count(f, &q->document, record,
+                                lm->mask == RAN_MASK_PREFIX ? "target" : "tokens", q->ended,
+                                &s->text, err);
+}
+
+/* [END] stands behind the last character of a text, or the last word. */
+static void add_offsets(struct ran_buf *out, const struct cmd_sequence *q)
+{
+        const struct ran_encoding *e = &q->document.encoding;
+        size_t end = q->document.from == CMD_FROM_TEXT ? perplexity_points(&q->document.text) : 0;
+
+        ran_buf_str(out, ",\"offsets\":[");
+        for (size_t i = q->first; i < q->L; i++) {
+                size_t at = i - q->shown;
+                bool piece = at < q->document.L;
+                ran_buf_printf(out, "%s[%zu,%zu]", i == q->first ? "" : ",",
+                               piece ? e->start[at] : end, piece ? e->end[at] : end);
+        }
+        ran_buf_char(out, ']');
+}
+
+static void add_words(struct ran_buf *out, const struct cmd_sequence *q)
+{
+        const struct ran_encoding *e = &q->document.encoding;
+
+        ran_buf_str(out, ",\"words\":[");
+        for (size_t i = q->first; i < q->L; i++) {
+                size_t at = i - q->shown;
+                ran_buf_printf(out, "%s%zu", i == q->first ? "" : ",",
+                               at < q->document.L ? e->word[at] : e->words);
+        }
+        ran_buf_char(out, ']');
+}
+
+static void add_per_token(struct ran_buf *out, const struct lm *lm, const struct scratch *s)
+{
+        const struct cmd_sequence *q = &s->sequence;
+        int from = q->document.from;
+
+        ran_buf_str(out, ",\"per_token\":{");
+        lm_add_tokens(out, lm, q->ids + q->first, s->nll + q->first - 1, q->L - q->first);
+        if (from == CMD_FROM_TOKENS)
+                add_words(out, q);
+        if (from == CMD_FROM_TOKENS || from == CMD_FROM_TEXT)
+                add_offsets(out, q);
+        ran_buf_char(out, '}');
+}
+
+static int score_record(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *out,
+                        struct ran_error *err)
+{
+        struct lm *lm = &((struct scorer *)arg)->lm;
+        struct scratch *s = scratch;
+        struct perplexity f;
+        int code = score(lm, s, &line->record, err);
+
+        if (code == RAN_OK)
+                code = sum_up(lm, s, &line->record, &f, err);
+        if (code != RAN_OK)
+                return code;
+        if (options.total) {
+                ran_buf_add(out, &f, sizeof f);
+                return RAN_OK;
+        }
+        ran_buf_char(out, '{');
+        perplexity_json(&f, out);
+        if (options.per_token)
+                add_per_token(out, lm, s);
+        if (options.logits) {
+                ran_buf_str(out, ",\"logits\":");
+                lm_add_rows(out, s->logits, s->read, lm->V);
+        }
+        ran_buf_char(out, '}');
+        return RAN_OK;
+}
+
+/* ---- the total ------------------------------------------------------------------------------ */
+
+static int add_up(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+                  struct ran_error *err)
+{
+        struct scorer *c = arg;
+        struct perplexity f;
+
+        (void)line;
+        (void)err;
+        memcpy(&f, result->data, sizeof f);
+        perplexity_merge(&c->total, &f);
+        return RAN_OK;
+}
+
+static void write_total(const struct scorer *c)
+{
+        struct ran_buf out = {0};
+
+        ran_buf_printf(&out, "{\"records\":%zu,", c->total.records);
+        perplexity_json(&c->total, &out);
+        ran_buf_str(&out, "}\n");
+        cmd_write_file(output.output, &out);
+        ran_buf_release(&out);
+}
+
+/* ---- the program ---------------------------------------------------------------------------- */
+
+static const char *const reads[] = {"id", "ran_error", CMD_SEQUENCE_MEMBERS, NULL};
+
+static int run(struct scorer *c, char **files)
+{
+        struct cmd_loop loop = {
+                .input = &input,
+                .output = options.total ? NULL : &output,
+                .into = "lm",
+                .reads = reads,
+                .pool = lm_loop_pool(&c->lm),
+                .make_scratch = make_scratch,
+                .free_scratch = free_scratch,
+                .work = score_record,
+                .take = options.total ? add_up : NULL,
+                .arg = c,
+        };
+
+        if (options.total)
+                cmd_check_inputs("output", output.output, files);
+        if (options.total && output.output != NULL)
+                cmd_check_writable(output.output);
+        int status = cmd_records(&loop, files, NULL);
+        if (options.total)
+                write_total(c);
+        return status;
+}
+
+static void check_history(void)
+{
+        static const char *const of_cache[] = {"cache_weight", "cache_theta", NULL};
+
+        cmd_requires(model_options.cache.positions > 0, "--cache N", of_cache);
+        if (options.stride > 0 && options.history == 0)
+                cmd_usage("--stride is for --history N, and without that all tokens are read once");
+        if (options.stride > options.history)
+                cmd_usage("--stride %zu leaves tokens out: it is %zu, as --history, at most",
+                          options.stride, options.history);
+        if (options.history > 0 &&
+            (model_options.state_in != NULL || model_options.state_out != NULL))
+                cmd_usage("--history forgets what --state-in and --state-out keep: give one of "
+                          "them");
+}
+
+int lm_score(int argc, char **argv)
+{
+        static const char *const of_records[] = {"into", "only", "drop", NULL};
+        struct scorer c = {.total = {0}};
+        char **files = cmd_files(&input, argv + cmd_parse(&program, argc, argv));
+
+        if (options.total && (options.per_token || options.logits))
+                cmd_usage("--total writes sums: it takes no --per-token and no --logits");
+        if (options.total)
+                cmd_excludes("--total writes sums and no records", of_records);
+        check_history();
+        lm_open(&c.lm, &model_options, RAN_TASK_LM, files);
+        if (options.history > 0 && c.lm.mask == RAN_MASK_PREFIX)
+                cmd_die(CMD_FAILED,
+                        "%s: this model goes from a source to a target, and reads each source "
+                        "whole: it takes no --history",
+                        model_options.model);
+        int status = run(&c, files);
+        lm_keep(&c.lm, &model_options);
+        lm_close(&c.lm);
+        return cmd_finish(status);
+}

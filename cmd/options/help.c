@@ -1,0 +1,254 @@
+/* help.c - what --help, --version, --print-options and --print-config write. */
+#include "cmd/options/cmd.h"
+#include "cmd/options/program.h"
+
+#include <string.h>
+
+enum {
+        COLUMNS = 80,
+        HELP_COLUMN = 27, /* where the explanation of an option begins */
+};
+
+/* Appends text word by word. at: the column that out has reached; lines after the first begin at
+ * `indent`. A newline in the text is kept. */
+static void wrap(struct ran_buf *out, const char *text, size_t at, size_t indent)
+{
+        bool first = true;
+
+        while (*text != '\0') {
+                size_t n = strcspn(text, " \n");
+                if (!first && at + 1 + n > COLUMNS) {
+                        ran_buf_printf(out, "\n%*s", (int)indent, "");
+                        at = indent;
+                } else if (!first) {
+                        ran_buf_char(out, ' ');
+                        at++;
+                }
+                ran_buf_add(out, text, n);
+                at += n;
+                text += n;
+                first = *text == '\n';
+                if (*text == '\n') {
+                        ran_buf_printf(out, "\n%*s", (int)indent, "");
+                        at = indent;
+                }
+                text += *text != '\0';
+        }
+        ran_buf_char(out, '\n');
+}
+
+/* Two columns: what it is called, what it is. */
+static void add_entry(struct ran_buf *out, const struct ran_buf *left, const char *right)
+{
+        ran_buf_add(out, left->data, left->len);
+        if (left->len + 2 > HELP_COLUMN)
+                ran_buf_printf(out, "\n%*s", HELP_COLUMN, "");
+        else
+                ran_buf_printf(out, "%*s", (int)(HELP_COLUMN - left->len), "");
+        wrap(out, right, HELP_COLUMN, HELP_COLUMN);
+}
+
+static void add_spelling(struct ran_buf *out, const struct ran_field *field)
+{
+        if (field->letter != 0)
+                ran_buf_printf(out, "  -%c, ", field->letter);
+        else
+                ran_buf_str(out, "      ");
+        ran_buf_printf(out, "--%s%s", cmd_option_negates(field) ? "[no-]" : "",
+                       cmd_option_name(field).text);
+        if (field->type != RAN_FIELD_BOOL)
+                ran_buf_printf(out, " %s", cmd_option_value(field));
+}
+
+/* A default as a person would write it; NULL where there is none worth a word. */
+static const char *default_of(const struct ran_field *field, const char *initial)
+{
+        switch (field->type) {
+        case RAN_FIELD_BOOL:
+                if (!cmd_option_negates(field))
+                        return NULL;
+                return initial != NULL && strcmp(initial, "true") == 0 ? "yes" : "no";
+        case RAN_FIELD_SIZE:
+        case RAN_FIELD_REAL:
+                return initial != NULL ? initial : "0";
+        case RAN_FIELD_CHOICE:
+        case RAN_FIELD_CHOICES:
+                return initial != NULL ? initial : field->choices[0];
+        default:
+                return initial;
+        }
+}
+
+/* "default: nfc; bpe: none" */
+static void add_default(struct ran_buf *out, const struct ran_field *field)
+{
+        const struct ran_exception *unless = &field->unless;
+
+        ran_buf_printf(out, "default: %s", default_of(field, field->initial));
+        if (unless->field != NULL)
+                ran_buf_printf(out, "; %s: %s", unless->value, default_of(field, unless->initial));
+}
+
+static void add_explanation(struct ran_buf *out, const struct ran_field *field)
+{
+        bool known = default_of(field, field->initial) != NULL;
+
+        ran_buf_str(out, field->help);
+        ran_buf_str(out, known ? " (" : "");
+        for (size_t i = 0; field->choices != NULL && field->choices[i] != NULL; i++)
+                ran_buf_printf(out, "%s%s", field->choices[i],
+                               field->choices[i + 1] != NULL ? ", " : "; ");
+        if (known) {
+                add_default(out, field);
+                ran_buf_char(out, ')');
+        }
+        ran_buf_char(out, '\0');
+}
+
+static void add_option(struct ran_buf *out, const struct ran_field *field)
+{
+        struct ran_buf left = {0}, right = {0};
+
+        add_spelling(&left, field);
+        add_explanation(&right, field);
+        out->failed |= left.failed | right.failed;
+        if (!out->failed)
+                add_entry(out, &left, right.data);
+        ran_buf_release(&left);
+        ran_buf_release(&right);
+}
+
+static void add_verb(struct ran_buf *out, const struct cmd_verb *verb)
+{
+        struct ran_buf left = {0};
+
+        ran_buf_printf(&left, "  %s", verb->name);
+        out->failed |= left.failed;
+        if (!out->failed)
+                add_entry(out, &left, verb->summary);
+        ran_buf_release(&left);
+}
+
+/* "Usage: NAME ..." with each further form of the command below the first. */
+static void add_usage(struct ran_buf *out, const struct cmd_program *program)
+{
+        const char *line = program->usage;
+        const char *title = "Usage: ";
+
+        for (;;) {
+                size_t n = strcspn(line, "\n");
+                ran_buf_printf(out, "%s%s %.*s\n", title, program->name, (int)n, line);
+                if (line[n] == '\0')
+                        break;
+                title = "       ";
+                line += n + 1;
+        }
+}
+
+void cmd_help(const struct cmd_program *program, struct ran_buf *out)
+{
+        const struct cmd_group *g;
+
+        add_usage(out, program);
+        ran_buf_char(out, '\n');
+        wrap(out, program->summary, 0, 0);
+        if (program->verbs != NULL) {
+                ran_buf_str(out, "\nVerbs:\n");
+                for (const struct cmd_verb *v = program->verbs; v->name != NULL; v++)
+                        add_verb(out, v);
+                ran_buf_printf(out, "'%s VERB --help' has the options of a verb.\n", program->name);
+        }
+        for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++) {
+                ran_buf_printf(out, "\n%s:\n", g->title);
+                for (const struct ran_field *f = g->fields; f->name != NULL; f++)
+                        add_option(out, f);
+        }
+        if (program->notes != NULL) {
+                ran_buf_char(out, '\n');
+                wrap(out, program->notes, 0, 0);
+        }
+        ran_buf_printf(out, "\nThe manual: man %.*s\n", (int)strcspn(program->name, " "),
+                       program->name);
+}
+
+void cmd_version(const struct cmd_program *program, struct ran_buf *out)
+{
+        ran_buf_printf(out,
+                       "%.*s (ran) %s\n"
+                       "Copyright (c) 2026 the ran authors\n"
+                       "MIT License: free to use, change and pass on; there is no warranty.\n"
+                       "Kernels: %s\n",
+                       (int)strcspn(program->name, " "), program->name, RAN_VERSION, ran_isa());
+}
+
+/* A line of --print-options: name, letter, what the value is called, its words, what it does. */
+static void print_option(struct ran_buf *out, const char *no, const struct ran_field *field)
+{
+        const char *before = "";
+
+        ran_buf_printf(out, "--%s%s\t", no, cmd_option_name(field).text);
+        if (field->letter != 0 && no[0] == '\0')
+                ran_buf_printf(out, "-%c", field->letter);
+        ran_buf_printf(out, "\t%s\t", field->type != RAN_FIELD_BOOL ? cmd_option_value(field) : "");
+        for (size_t i = 0; field->choices != NULL && field->choices[i] != NULL; i++) {
+                ran_buf_printf(out, "%s%s", before, field->choices[i]);
+                before = ",";
+        }
+        if (field->type == RAN_FIELD_CHOICES)
+                ran_buf_str(out, ",...");
+        if (no[0] == '\0')
+                ran_buf_printf(out, "\t%s\n", field->help);
+        else
+                ran_buf_printf(out, "\tturns --%s off\n", cmd_option_name(field).text);
+}
+
+void cmd_print_options(const struct cmd_program *program, struct ran_buf *out)
+{
+        const struct cmd_verb *v = program->verbs;
+        const struct cmd_group *g;
+
+        for (; v != NULL && v->name != NULL; v++)
+                ran_buf_printf(out, "%s\t\t\t\t%s\n", v->name, v->summary);
+        for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++) {
+                for (const struct ran_field *f = g->fields; f->name != NULL; f++) {
+                        print_option(out, "", f);
+                        if (cmd_option_negates(f))
+                                print_option(out, "no-", f);
+                }
+        }
+}
+
+/* One setting a line, for people; ran_fields_json knows how each is written. */
+static void print(const struct cmd_program *program, bool all, struct ran_buf *out)
+{
+        const struct cmd_group *g;
+        const char *before = "{\n  ";
+
+        for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++) {
+                for (const struct ran_field *f = g->fields; f->name != NULL; f++) {
+                        const struct ran_field one[] = {*f, {0}};
+                        struct ran_buf pair = {0};
+
+                        if (all || cmd_was_set(f->name))
+                                ran_fields_json(one, g->base, &pair);
+                        if (pair.len > 0) {
+                                ran_buf_str(out, before);
+                                ran_buf_add(out, pair.data, pair.len);
+                                before = ",\n  ";
+                        }
+                        out->failed |= pair.failed;
+                        ran_buf_release(&pair);
+                }
+        }
+        ran_buf_str(out, before[0] == '{' ? "{}\n" : "\n}\n");
+}
+
+void cmd_print_config(const struct cmd_program *program, struct ran_buf *out)
+{
+        print(program, true, out);
+}
+
+void cmd_print_set(const struct cmd_program *program, struct ran_buf *out)
+{
+        print(program, false, out);
+}

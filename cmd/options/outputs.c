@@ -1,0 +1,150 @@
+/* outputs.c - what is written must not be what is read, nor be written twice: what the user had
+ * would be gone. */
+#include "cmd/options/cmd.h"
+#include "cmd/options/program.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Options whose files are written; all others that name one are read. */
+static const char *const written[] = {"output",    "rejects",        "log", "conll_out",
+                                      "state_out", "dump_gradients", NULL};
+
+static bool is_written(const struct ran_field *f)
+{
+        for (const char *const *name = written; *name != NULL; name++)
+                if (strcmp(f->name, *name) == 0)
+                        return true;
+        return false;
+}
+
+static bool is_dash(const char *path)
+{
+        return strcmp(path, "-") == 0;
+}
+
+/* Only a file keeps what it had: whatever else there is may have several readers and writers. */
+static bool is_file(const char *path, bool read, struct stat *st)
+{
+        int code = read && is_dash(path) ? fstat(STDIN_FILENO, st) : stat(path, st);
+
+        return code == 0 && S_ISREG(st->st_mode);
+}
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+        return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static const char *shown(const char *input)
+{
+        return is_dash(input) ? "standard input" : input;
+}
+
+void cmd_check_input(const char *option, const char *path, const char *input)
+{
+        struct stat out, in;
+
+        if (path == NULL || input == NULL || !is_file(path, false, &out) ||
+            !is_file(input, true, &in) || !same_file(&out, &in))
+                return;
+        if (strcmp(option, "output") == 0)
+                cmd_usage("%s is read: it cannot be the output, too", shown(input));
+        cmd_usage("%s is read: it cannot be what --%s writes, too", shown(input), option);
+}
+
+void cmd_check_inputs(const char *option, const char *path, char **inputs)
+{
+        for (; path != NULL && *inputs != NULL; inputs++)
+                cmd_check_input(option, path, *inputs);
+}
+
+void cmd_check_standard_output(char **inputs)
+{
+        struct stat out, in;
+
+        if (fstat(STDOUT_FILENO, &out) != 0 || !S_ISREG(out.st_mode))
+                return;
+        for (; *inputs != NULL; inputs++)
+                if (is_file(*inputs, true, &in) && same_file(&out, &in))
+                        cmd_usage("%s is read: it cannot be standard output, too", shown(*inputs));
+}
+
+/* ---- options, with each other --------------------------------------------------------------- */
+
+/* What a field names, if it names a file and somebody gave one. */
+static const char *file_of(const struct ran_field *f, const void *base)
+{
+        if (f->type != RAN_FIELD_TEXT || f->value == NULL ||
+            (strcmp(f->value, "FILE") != 0 && strcmp(f->value, "MODEL") != 0))
+                return NULL;
+        return *(char *const *)(const void *)((const char *)base + f->offset);
+}
+
+/* A state may go on in its own file. */
+static bool may_share(const struct ran_field *a, const struct ran_field *b)
+{
+        return strncmp(a->name, "state_", 6) == 0 && strncmp(b->name, "state_", 6) == 0;
+}
+
+/* A file that option `out` writes, and another one. */
+static void check_pair(const char *out, const char *path, const struct ran_field *other,
+                       const char *other_path)
+{
+        struct stat a, b;
+
+        if (!is_written(other)) {
+                cmd_check_input(out, path, other_path);
+                return;
+        }
+        bool there = stat(path, &a) == 0, both = stat(other_path, &b) == 0;
+        if (there && both ? S_ISREG(a.st_mode) && same_file(&a, &b)
+                          : !there && !both && strcmp(path, other_path) == 0)
+                cmd_usage("--%s and --%s would both write %s", out, cmd_option_name(other).text,
+                          path);
+}
+
+/* own: the field that names it, or NULL. */
+static void check_with_all(const struct cmd_program *program, const char *out, const char *path,
+                           const struct ran_field *own)
+{
+        const struct cmd_group *g;
+
+        for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++) {
+                for (const struct ran_field *f = g->fields; f->name != NULL; f++) {
+                        const char *other = file_of(f, g->base);
+                        if (other != NULL && (own == NULL || (f != own && !may_share(own, f))))
+                                check_pair(out, path, f, other);
+                }
+        }
+}
+
+static void check_written(const struct cmd_program *program, const struct ran_field *out,
+                          const char *path)
+{
+        const struct cmd_option_name option = cmd_option_name(out);
+
+        if (is_dash(path))
+                cmd_usage("--%s -: a file is needed here; one of that name is ./-", option.text);
+        check_with_all(program, option.text, path, out);
+}
+
+void cmd_check_beside(const struct cmd_program *program, const char *path, char **inputs)
+{
+        check_with_all(program, "output", path, NULL);
+        cmd_check_inputs("output", path, inputs);
+}
+
+void cmd_check_outputs(const struct cmd_program *program)
+{
+        const struct cmd_group *g;
+
+        for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++) {
+                for (const struct ran_field *f = g->fields; f->name != NULL; f++) {
+                        const char *path = is_written(f) ? file_of(f, g->base) : NULL;
+                        if (path != NULL)
+                                check_written(program, f, path);
+                }
+        }
+}

@@ -1,0 +1,382 @@
+/* document.c - the ids of a record's document, whichever member holds them; and its gold labels. */
+#include "cmd/records/document.h"
+#include "cmd/options/cmd.h"
+#include "cmd/formats/foreign.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const truncate_names[] = {"head", "tail", "head-tail", "error", NULL};
+
+#define OPTION(member) offsetof(struct cmd_document_options, member)
+
+const struct ran_field cmd_document_fields[] = {
+        {"max_tokens", 0, RAN_FIELD_SIZE, OPTION(max_tokens), 0, INFINITY, .value = "N",
+         .initial = "0", .help = "tokens of a document to use; 0: all, however many"},
+        {"truncate", 0, RAN_FIELD_CHOICE, OPTION(truncate), .choices = truncate_names,
+         .value = "WHAT", .initial = "head",
+         .help = "which of them to keep of a longer document: its head, its tail, half of each, or "
+                 "none, which is an error"},
+        {0},
+};
+
+void cmd_document_check(const struct cmd_document_options *options)
+{
+        static const char *const of_max_tokens[] = {"truncate", NULL};
+
+        cmd_requires(options->max_tokens > 0, "--max-tokens N", of_max_tokens);
+}
+
+void cmd_document_release(struct cmd_document *d)
+{
+        ran_encoding_release(&d->encoding);
+        ran_buf_release(&d->text);
+        free(d->given);
+        free(d->places);
+        *d = (struct cmd_document){0};
+}
+
+/* A member that is there and not null. */
+static const struct ran_member *find(const struct ran_record *r, const char *name)
+{
+        const struct ran_member *m = ran_record_find(r, name, NULL);
+
+        return m != NULL && m->type != '0' ? m : NULL;
+}
+
+/* ---- ids ------------------------------------------------------------------------------------ */
+
+static int add_id(struct cmd_document *d, const char *text, size_t n, char type, size_t V,
+                  struct ran_error *err)
+{
+        size_t id;
+
+        if (type != 'n' || !ran_parse_size(text, n, &id))
+                return ran_fail(err, RAN_EFORMAT, "ids must be whole numbers, not %.*s",
+                                n < 40 ? (int)n : 40, text);
+        if (id >= V || id > UINT32_MAX)
+                return ran_fail(err, RAN_EFORMAT, "id %zu is not in the vocabulary, of %zu", id, V);
+        uint32_t *grown = ran_grow(d->given, &d->given_cap, d->L + 1, sizeof(*grown), err);
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        d->given = grown;
+        d->given[d->L++] = (uint32_t)id;
+        return RAN_OK;
+}
+
+static int read_ids(struct cmd_document *d, const char *line, struct ran_span value, char type,
+                    size_t V, struct ran_error *err)
+{
+        struct ran_span item;
+        size_t pos = 0;
+
+        if (type != 'a')
+                return ran_fail(err, RAN_EFORMAT, "\"ids\" must be an array");
+        d->L = 0;
+        while (ran_json_next(line, value, &pos, NULL, &item, &type)) {
+                int code = add_id(d, line + item.begin, item.end - item.begin, type, V, err);
+                if (code != RAN_OK)
+                        return code;
+        }
+        d->ids = d->given;
+        return RAN_OK;
+}
+
+/* Whether a JSON string of the line is this text. */
+static bool is_text(const char *line, struct ran_span string, const char *text)
+{
+        size_t n = strlen(text);
+
+        return string.end - string.begin == n + 2 && line[string.begin] == '"' &&
+               memcmp(line + string.begin + 1, text, n) == 0;
+}
+
+static int read_encoding(struct cmd_document *d, const char *line, const struct ran_member *m,
+                         const struct ran_tokenizer *tokenizer, size_t V, struct ran_error *err)
+{
+        struct ran_span name, item, ids = {0, 0};
+        size_t pos = 0, vocabs = 0, lists = 0;
+        bool same = false;
+        char type, ids_type = 0;
+
+        if (m->type != 'o')
+                return ran_fail(err, RAN_EFORMAT, "\"encoding\" must be an object");
+        while (ran_json_next(line, m->value, &pos, &name, &item, &type)) {
+                if (is_text(line, name, "vocab")) {
+                        same = is_text(line, item, ran_tokenizer_digest(tokenizer));
+                        vocabs++;
+                } else if (is_text(line, name, "ids")) {
+                        ids = item;
+                        ids_type = type;
+                        lists++;
+                }
+        }
+        if (vocabs > 1 || lists > 1)
+                return ran_fail(err, RAN_EFORMAT, "\"encoding\" has \"%s\" twice",
+                                lists > 1 ? "ids" : "vocab");
+        if (!same)
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"encoding\" was made with another vocabulary than the model's");
+        return read_ids(d, line, ids, ids_type, V, err);
+}
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+/* What else is wanted of the pieces from `first` on, which are those of d->text. */
+static int look_at_text(struct cmd_document *d, size_t first, struct ran_error *err)
+{
+        const struct ran_buf *text = &d->text;
+        int code = RAN_OK;
+
+        if (d->spelling > 0)
+                code = ran_encoding_spell(&d->encoding, first, text->data, text->len, d->spelling,
+                                          err);
+        return code == RAN_OK ? ran_encoding_convert(&d->encoding, first, text->data, text->len,
+                                                     d->unit, err)
+                              : code;
+}
+
+static int read_tokens(struct cmd_document *d, const char *line, const struct ran_member *m,
+                       const char *name, const struct ran_tokenizer *tokenizer,
+                       struct ran_error *err)
+{
+        struct ran_span item;
+        size_t pos = 0;
+        char type;
+
+        if (m->type != 'a')
+                return ran_fail(err, RAN_EFORMAT, "\"%s\" must be an array of strings", name);
+        d->encoding.n = d->encoding.words = 0;
+        while (ran_json_next(line, m->value, &pos, NULL, &item, &type)) {
+                if (type != 's')
+                        return ran_fail(err, RAN_EFORMAT, "\"%s\" must be an array of strings",
+                                        name);
+                d->text.len = 0;
+                int code = ran_json_decode(line, item, &d->text, err);
+                size_t first = d->encoding.n;
+                if (code == RAN_OK)
+                        code = ran_tokenizer_encode_word(tokenizer, d->text.data, d->text.len,
+                                                         &d->encoding, err);
+                if (code == RAN_OK)
+                        code = look_at_text(d, first, err);
+                if (code != RAN_OK)
+                        return code;
+        }
+        return RAN_OK;
+}
+
+static int read_text(struct cmd_document *d, const char *line, const struct ran_member *m,
+                     const char *name, const struct ran_tokenizer *tokenizer, struct ran_error *err)
+{
+        if (m->type != 's')
+                return ran_fail(err, RAN_EFORMAT, "\"%s\" must be a string", name);
+        d->text.len = 0;
+        int code = ran_json_decode(line, m->value, &d->text, err);
+        if (code != RAN_OK)
+                return code;
+        code = ran_tokenizer_encode(tokenizer, d->text.data, d->text.len, &d->encoding, err);
+        return code == RAN_OK ? look_at_text(d, 0, err) : code;
+}
+
+static int read_words(struct cmd_document *d, const char *line, const struct ran_member *m,
+                      const char *name, bool list, const struct ran_tokenizer *tokenizer,
+                      struct ran_error *err)
+{
+        int code = (list ? read_tokens : read_text)(d, line, m, name, tokenizer, err);
+
+        d->from = list ? CMD_FROM_TOKENS : CMD_FROM_TEXT;
+        d->ids = d->encoding.ids;
+        d->L = d->of = d->encoding.n;
+        d->empty = code == RAN_OK && d->L == 0;
+        return code;
+}
+
+int cmd_document_read_words(struct cmd_document *d, const struct ran_record *record,
+                            const struct ran_tokenizer *tokenizer, struct ran_error *err)
+{
+        const struct ran_member *tokens = foreign_tokens(record), *text = foreign_text(record);
+
+        if (tokens != NULL)
+                return read_words(d, record->line, tokens, "tokens", true, tokenizer, err);
+        if (text != NULL)
+                return read_words(d, record->line, text, "text", false, tokenizer, err);
+        return ran_fail(err, RAN_EFORMAT, "no text: one of tokens and text is needed");
+}
+
+int cmd_document_read_member(struct cmd_document *d, const struct ran_record *record,
+                             const char *name, const struct ran_tokenizer *tokenizer,
+                             struct ran_error *err)
+{
+        const struct ran_member *m = find(record, name);
+
+        if (m == NULL)
+                return ran_fail(err, RAN_EFORMAT, "there is no \"%s\"", name);
+        return read_words(d, record->line, m, name, m->type == 'a', tokenizer, err);
+}
+
+/* ---- the document --------------------------------------------------------------------------- */
+
+static int read_source(struct cmd_document *d, const struct ran_record *record,
+                       const struct ran_tokenizer *tokenizer, size_t V, struct ran_error *err)
+{
+        const struct ran_member *encoding = find(record, "encoding"), *ids = find(record, "ids"),
+                                *tokens = foreign_tokens(record), *text = foreign_text(record);
+        bool encoding_ok = !d->by_words && d->spelling == 0;
+
+        if (!encoding_ok)
+                encoding = NULL;
+        d->from = encoding != NULL && tokenizer != NULL ? CMD_FROM_ENCODING
+                  : ids != NULL                         ? CMD_FROM_IDS
+                  : tokens != NULL                      ? CMD_FROM_TOKENS
+                                                        : CMD_FROM_TEXT;
+        if (d->from == CMD_FROM_IDS && d->spelling > 0)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the model looks at the spelling of words, which \"ids\" do not "
+                                "have: \"tokens\" or \"text\" is needed");
+        if (tokenizer == NULL && ids == NULL)
+                return ran_fail(err, RAN_EFORMAT,
+                                "no \"ids\": the model has no vocabulary, so it needs ids");
+        if (d->from == CMD_FROM_ENCODING)
+                return read_encoding(d, record->line, encoding, tokenizer, V, err);
+        if (d->from == CMD_FROM_IDS)
+                return read_ids(d, record->line, ids->value, ids->type, V, err);
+        if (tokens == NULL && text == NULL)
+                return ran_fail(err, RAN_EFORMAT, "no document: one of %stokens and text is needed",
+                                encoding_ok        ? "encoding, ids, "
+                                : d->spelling == 0 ? "ids, "
+                                                   : "");
+        return cmd_document_read_words(d, record, tokenizer, err);
+}
+
+void cmd_document_word(const struct cmd_document *d, size_t i, size_t *start, size_t *end)
+{
+        const struct ran_encoding *e = &d->encoding;
+        size_t t = d->places[i];
+
+        *start = e->start[t];
+        while (t + 1 < d->L && e->word[t + 1] == e->word[t])
+                t++;
+        *end = e->end[t];
+}
+
+/* White space is a word to some vocabularies, but none that has a tag: it has no place. */
+static bool is_blank(const struct cmd_document *d, size_t first)
+{
+        const struct ran_encoding *e = &d->encoding;
+
+        for (size_t t = first; t < d->L && e->word[t] == e->word[first]; t++) {
+                if (e->start[t] < e->end[t])
+                        return false;
+        }
+        return true;
+}
+
+static int find_places(struct cmd_document *d, struct ran_error *err)
+{
+        const size_t *word = d->ids == d->given ? NULL : d->encoding.word;
+
+        if (d->L > UINT32_MAX)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the document has %zu tokens, too many to find words in", d->L);
+        uint32_t *places = ran_grow(d->places, &d->places_cap, d->L, sizeof(*places), err);
+        if (places == NULL)
+                return RAN_ENOMEM;
+        d->places = places;
+        d->words = 0;
+        for (size_t t = 0; t < d->L; t++) {
+                if (word != NULL && t > 0 && word[t] == word[t - 1])
+                        continue;
+                if (d->from != CMD_FROM_TEXT || !is_blank(d, t))
+                        places[d->words++] = (uint32_t)t;
+        }
+        return RAN_OK;
+}
+
+/* Keeps the first `head` and the last `tail` of n objects. */
+static void keep_ends(void *objects, size_t size, size_t n, size_t head, size_t tail)
+{
+        if (objects != NULL)
+                memmove((char *)objects + head * size, (char *)objects + (n - tail) * size,
+                        tail * size);
+}
+
+/* What to keep of a document that may be too long. */
+static int choose_ends(struct cmd_document *d, const struct cmd_document_options *options,
+                       struct ran_error *err)
+{
+        d->of = d->head = d->L;
+        d->tail = 0;
+        if (options == NULL || options->max_tokens == 0 || d->L <= options->max_tokens)
+                return RAN_OK;
+        if (options->truncate == CMD_TRUNCATE_ERROR)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the document has %zu tokens, more than the %zu "
+                                "of --max-tokens",
+                                d->L, options->max_tokens);
+        if (options->truncate == CMD_TRUNCATE_TAIL)
+                d->tail = options->max_tokens;
+        else if (options->truncate == CMD_TRUNCATE_HEAD_TAIL)
+                d->tail = options->max_tokens / 2;
+        d->head = options->max_tokens - d->tail;
+        return RAN_OK;
+}
+
+static void cut(struct cmd_document *d)
+{
+        struct ran_encoding *e = &d->encoding;
+
+        if (d->ids == d->given) {
+                keep_ends(d->given, sizeof(*d->given), d->L, d->head, d->tail);
+        } else {
+                keep_ends(e->ids, sizeof(*e->ids), d->L, d->head, d->tail);
+                keep_ends(e->start, sizeof(*e->start), d->L, d->head, d->tail);
+                keep_ends(e->end, sizeof(*e->end), d->L, d->head, d->tail);
+                keep_ends(e->word, sizeof(*e->word), d->L, d->head, d->tail);
+                keep_ends(e->spelling, RAN_SPELLING * sizeof(*e->spelling), d->L, d->head, d->tail);
+                e->n = d->head + d->tail;
+        }
+        d->L = d->head + d->tail;
+}
+
+int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
+                      const struct ran_tokenizer *tokenizer, size_t V,
+                      const struct cmd_document_options *options, struct ran_error *err)
+{
+        int code = read_source(d, record, tokenizer, V, err);
+
+        if (code == RAN_OK && d->by_words)
+                code = find_places(d, err);
+        d->empty = code == RAN_OK && (d->L == 0 || (d->by_words && d->words == 0));
+        if (code != RAN_OK)
+                return code;
+        if (d->empty)
+                return ran_fail(err, RAN_EFORMAT, "the document has no tokens");
+        code = choose_ends(d, options, err);
+        if (code != RAN_OK)
+                return code;
+        if (d->by_words)
+                return RAN_OK;
+        if (d->head < d->L)
+                cut(d);
+        return d->placed ? find_places(d, err) : RAN_OK;
+}
+
+struct ran_document cmd_document_of(const struct cmd_document *d)
+{
+        return (struct ran_document){
+                .ids = d->ids,
+                .L = d->L,
+                .spelling = d->spelling > 0 ? d->encoding.spelling : NULL,
+                .places = d->places,
+                .words = d->words,
+        };
+}
+
+void cmd_document_truncated(const struct cmd_document *d, struct ran_buf *out)
+{
+        size_t kept = d->by_words ? d->head + d->tail : d->L;
+
+        if (kept < d->of)
+                ran_buf_printf(out, ",\"truncated\":{\"kept\":%zu,\"of\":%zu}", kept, d->of);
+}

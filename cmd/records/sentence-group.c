@@ -1,0 +1,40 @@
+/* sentence-group.c - sentences of one document: records in a row that have the same `doc`. */
+#include "cmd/records/sentence-group.h"
+
+#include <string.h>
+
+void sentence_group_release(struct sentence_group *doc)
+{
+        ran_buf_release(&doc->id);
+}
+
+/* Written alike, quotes and all: 1 and "1" are two. */
+static bool is_same(const struct sentence_group *doc, const char *file, const char *id, size_t n)
+{
+        return n > 0 && doc->file != NULL && strcmp(doc->file, file) == 0 && doc->id.len == n &&
+               memcmp(doc->id.data, id, n) == 0;
+}
+
+bool sentence_group_goes_on(struct sentence_group *doc, const char *file,
+                            const struct ran_record *record, size_t most)
+{
+        const struct ran_member *m = ran_record_find(record, CMD_DOC_MEMBER, NULL);
+        bool named = m != NULL && m->type != '0';
+        const char *id = named ? record->line + m->value.begin : "";
+        size_t n = named ? m->value.end - m->value.begin : 0;
+
+        if (doc->n < most && !doc->id.failed && is_same(doc, file, id, n)) {
+                doc->n++;
+                return true;
+        }
+        doc->id.len = 0;
+        ran_buf_add(&doc->id, id, n);
+        doc->file = file;
+        doc->n = 1;
+        return false;
+}
+
+bool sentence_group_is_open(const struct sentence_group *doc, size_t most)
+{
+        return doc->id.len > 0 && doc->n < most;
+}

@@ -1,0 +1,242 @@
+/* span-tags.c - tags for the words of a text, from spans of its characters. */
+#include "cmd/records/span-tags.h"
+#include "cmd/formats/foreign.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONGEST_LABEL = 256 }; /* it is written out for each of its words */
+
+struct span {
+        size_t start, end;     /* code points */
+        struct ran_span label; /* in spans.labels */
+};
+
+struct word {
+        size_t start, end; /* code points */
+        size_t owner;      /* 1 + the span that it is of; 0: none */
+};
+
+struct spans {
+        const char *name; /* of the member */
+        struct span *at;
+        size_t n, cap;
+        struct ran_buf labels;
+        const struct cmd_names *called; /* what numbers among them are called */
+        struct word *word;              /* (words) */
+        size_t words;
+};
+
+static void release(struct spans *s)
+{
+        free(s->at);
+        free(s->word);
+        ran_buf_release(&s->labels);
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static int read_number(const struct spans *s, const char *line, struct ran_span value, char type,
+                       size_t *out, struct ran_error *err)
+{
+        if (type == 'n' && ran_parse_size(line + value.begin, value.end - value.begin, out))
+                return RAN_OK;
+        return ran_fail(err, RAN_EFORMAT,
+                        "start and end of %s[%zu] must be whole numbers from 0 on", s->name, s->n);
+}
+
+static int read_label(struct spans *s, const char *line, struct ran_span value, char type,
+                      struct ran_span *label, struct ran_error *err)
+{
+        if (type != 's' && type != 'n')
+                return ran_fail(err, RAN_EFORMAT,
+                                "the label of %s[%zu] must be a string or a number", s->name, s->n);
+        label->begin = s->labels.len;
+        int code = cmd_label_add(s->called, "label", line, value, type, &s->labels, err);
+        label->end = s->labels.len;
+        if (code == RAN_OK && label->end - label->begin > LONGEST_LABEL)
+                code = ran_fail(err, RAN_EFORMAT,
+                                "the label of %s[%zu] has %zu bytes, more than %d", s->name, s->n,
+                                label->end - label->begin, LONGEST_LABEL);
+        return code;
+}
+
+static int read_span(struct spans *s, const char *line, struct ran_span item, char type,
+                     struct ran_error *err)
+{
+        struct span *at = ran_grow(s->at, &s->cap, s->n + 1, sizeof(*at), err);
+        struct foreign_span shape;
+
+        if (at == NULL)
+                return RAN_ENOMEM;
+        s->at = at;
+        at += s->n;
+        if (!foreign_span(&shape, line, item, type))
+                return ran_fail(err, RAN_EFORMAT,
+                                "%s[%zu] must be an object with one each of start, end and label, "
+                                "or a list of these three",
+                                s->name, s->n);
+        int code = read_number(s, line, shape.start, shape.start_type, &at->start, err);
+        if (code == RAN_OK)
+                code = read_number(s, line, shape.end, shape.end_type, &at->end, err);
+        if (code == RAN_OK)
+                code = read_label(s, line, shape.label, shape.label_type, &at->label, err);
+        s->n++;
+        return code;
+}
+
+static int read_spans(struct spans *s, const char *line, const struct ran_member *m,
+                      struct ran_error *err)
+{
+        struct ran_span item;
+        size_t pos = 0;
+        char type;
+
+        if (m->type != 'a')
+                return ran_fail(err, RAN_EFORMAT, "\"%s\" must be an array", s->name);
+        while (ran_json_next(line, m->value, &pos, NULL, &item, &type)) {
+                int code = read_span(s, line, item, type, err);
+                if (code != RAN_OK)
+                        return code;
+        }
+        return RAN_OK;
+}
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+/* Where each word stands is found once: one may have as many pieces as the text has letters. */
+static int list_words(struct spans *s, const struct cmd_document *d, struct ran_error *err)
+{
+        s->words = d->words;
+        s->word = ran_alloc(s->words, sizeof(*s->word), err);
+        for (size_t i = 0; i < s->words && s->word != NULL; i++)
+                cmd_document_word(d, i, &s->word[i].start, &s->word[i].end);
+        return s->word != NULL ? RAN_OK : RAN_ENOMEM;
+}
+
+/* The first word that ends after the character. */
+static size_t word_at(const struct spans *s, size_t point)
+{
+        size_t low = 0, high = s->words;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+                if (s->word[middle].end > point)
+                        high = middle;
+                else
+                        low = middle + 1;
+        }
+        return low;
+}
+
+static int off_borders(const struct spans *s, size_t i, size_t first, size_t last,
+                       struct ran_error *err)
+{
+        return ran_fail(err, RAN_EFORMAT,
+                        "%s[%zu], %zu to %zu, does not fall on the borders of words: those "
+                        "here go from %zu to %zu",
+                        s->name, i, s->at[i].start, s->at[i].end, s->word[first].start,
+                        s->word[last].end);
+}
+
+/* Gives a span its words. */
+static int own(struct spans *s, size_t i, size_t points, struct ran_error *err)
+{
+        size_t start = s->at[i].start, end = s->at[i].end;
+
+        if (start >= end)
+                return ran_fail(err, RAN_EFORMAT, "%s[%zu], %zu to %zu, is empty", s->name, i,
+                                start, end);
+        if (end > points)
+                return ran_fail(err, RAN_EFORMAT,
+                                "%s[%zu], %zu to %zu, is out of range: the text has %zu "
+                                "characters",
+                                s->name, i, start, end, points);
+        size_t first = word_at(s, start), last = word_at(s, end - 1);
+        if (last == s->words) /* it ends in white space behind the last word */
+                last--;
+        if (first > last)
+                first = last;
+        if (s->word[first].start != start || s->word[last].end != end)
+                return off_borders(s, i, first, last, err);
+        for (size_t word = first; word <= last; word++) {
+                if (s->word[word].owner > 0)
+                        return ran_fail(err, RAN_EFORMAT, "%s[%zu], %zu to %zu, overlaps %s[%zu]",
+                                        s->name, i, start, end, s->name, s->word[word].owner - 1);
+                s->word[word].owner = i + 1;
+        }
+        return RAN_OK;
+}
+
+static size_t count_points(const struct ran_buf *text)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < text->len; i++)
+                n += (text->data[i] & 0xc0) != 0x80;
+        return n;
+}
+
+/* ---- tags ----------------------------------------------------------------------------------- */
+
+static int add_tags(struct cmd_labels *l, const struct spans *s, struct ran_error *err)
+{
+        size_t *end = ran_grow(l->end, &l->cap, s->words, sizeof(*end), err);
+
+        if (end == NULL)
+                return RAN_ENOMEM;
+        l->end = end;
+        for (size_t i = 0; i < s->words; i++) {
+                size_t owner = s->word[i].owner;
+
+                if (owner == 0) {
+                        ran_buf_char(&l->names, 'O');
+                } else {
+                        struct ran_span label = s->at[owner - 1].label;
+                        bool begins = i == 0 || owner != s->word[i - 1].owner;
+                        ran_buf_str(&l->names, begins ? "B-" : "I-");
+                        if (label.end > label.begin) /* else there may be no labels to point into */
+                                ran_buf_add(&l->names, s->labels.data + label.begin,
+                                            label.end - label.begin);
+                }
+                l->end[l->n++] = l->names.len;
+        }
+        return l->names.failed ? ran_fail(err, RAN_ENOMEM, "no memory for the tags of a text")
+                               : RAN_OK;
+}
+
+static int tag_words(struct cmd_labels *l, struct spans *s, const struct cmd_document *d,
+                     struct ran_error *err)
+{
+        size_t points = count_points(&d->text);
+        int code = list_words(s, d, err);
+
+        for (size_t i = 0; i < s->n && code == RAN_OK; i++)
+                code = own(s, i, points, err);
+        l->n = l->names.len = 0;
+        l->present = true;
+        l->several = l->either = false;
+        l->kind = s->n > 0 ? CMD_TAGS_SCHEME : CMD_TAGS_OUTSIDE;
+        l->census = (struct ran_tag_census){0};
+        return code == RAN_OK ? add_tags(l, s, err) : code;
+}
+
+int cmd_span_tags(struct cmd_labels *l, const struct cmd_document *d,
+                  const struct ran_record *record, struct ran_error *err)
+{
+        struct spans s = {.called = l->called};
+        const struct ran_member *m = foreign_spans(record, &s.name);
+
+        l->present = m != NULL;
+        if (!l->present)
+                return RAN_OK;
+        if (d->from != CMD_FROM_TEXT)
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"%s\" are of characters of a \"text\"; \"%s\" need \"tags\"",
+                                s.name, d->from == CMD_FROM_IDS ? "ids" : "tokens");
+        int code = read_spans(&s, record->line, m, err);
+        if (code == RAN_OK)
+                code = tag_words(l, &s, d, err);
+        release(&s);
+        return code;
+}

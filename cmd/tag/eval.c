@@ -1,0 +1,271 @@
+/* eval.c - the tags that a model gives against those that the records have. */
+#include "cmd/tag/eval.h"
+#include "cmd/records/span-tags.h"
+#include "cmd/formats/conll.h"
+#include "cmd/formats/foreign.h"
+#include "cmd/records/spans.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LISTED = 20 }; /* unknown tags that are named before the others are only counted */
+
+int tag_eval_init(struct tag_eval *e, const struct ran_model *model, const struct ran_tag *tags,
+                  struct ran_error *err)
+{
+        *e = (struct tag_eval){.model = model, .tags = tags};
+        e->conll = ran_conll_new(err);
+        e->strict = ran_strict_new(err);
+        if (e->conll == NULL || e->strict == NULL) {
+                tag_eval_release(e);
+                return RAN_ENOMEM;
+        }
+        return RAN_OK;
+}
+
+void tag_eval_release(struct tag_eval *e)
+{
+        ran_conll_free(e->conll);
+        ran_strict_free(e->strict);
+        free(e->gold);
+        free(e->found);
+        ran_buf_release(&e->columns);
+        *e = (struct tag_eval){0};
+}
+
+bool tag_eval_tagged(const struct ran_record *record)
+{
+        const char *name;
+
+        return foreign_tags(record) != NULL || foreign_spans(record, &name) != NULL;
+}
+
+/* ---- one record, in any thread -------------------------------------------------------------- */
+
+/* What travels from _pack to _add: this head, the ends of the gold tags in their text (n), the tags
+ * that were found (n, RAN_LABEL_UNKNOWN where nothing was read), the text, and with columns the
+ * words, a line feed after each. */
+struct packed {
+        size_t n, text;
+};
+
+static int add_fields(struct ran_buf *out, const struct tag_record *r,
+                      const struct ran_record *record, struct ran_error *err)
+{
+        struct cmd_spans spans;
+        struct ran_buf text = {0};
+        size_t start, end;
+        int code = RAN_OK;
+
+        cmd_spans_begin(&spans, &r->document, record, RAN_UNIT_CODEPOINT);
+        for (size_t i = 0; i < r->words && code == RAN_OK; i++) {
+                text.len = 0;
+                code = cmd_spans_next(&spans, i, i + 1, &start, &end, &text, err);
+                conll_add_field(out, text.data, text.len);
+                ran_buf_char(out, '\n');
+        }
+        out->failed |= text.failed;
+        ran_buf_release(&text);
+        return code;
+}
+
+static int check(const struct tag_eval *e, const struct cmd_labels *gold, size_t n,
+                 struct ran_error *err)
+{
+        if (gold->n != n)
+                return ran_fail(err, RAN_EFORMAT, "the document has %zu words but %zu \"tags\"", n,
+                                gold->n);
+        if (e->tags != NULL && gold->kind == CMD_TAGS_NUMBERS)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the \"tags\" are numbers, but the model knows them by name: "
+                                "--label-names FILE says what they are called");
+        if (e->tags != NULL && gold->kind == CMD_TAGS_NAMES)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the \"tags\" are of no scheme, but those of the model are IOB2");
+        if (e->tags == NULL && gold->kind == CMD_TAGS_SCHEME)
+                return ran_fail(
+                        err, RAN_EFORMAT,
+                        "the \"tags\" are of a scheme like IOB2, but those of the model are "
+                        "not");
+        return RAN_OK;
+}
+
+int tag_eval_pack(const struct tag_eval *e, const struct tag_scratch *s, const struct tag_record *r,
+                  struct cmd_labels *gold, const struct cmd_item *item)
+{
+        const struct ran_record *record = &item->line->record;
+        struct ran_buf *out = item->result;
+        int code = cmd_tags_read(gold, record, item->err);
+
+        if (code == RAN_OK && !gold->present)
+                code = cmd_span_tags(gold, &r->document, record, item->err);
+        if (code == RAN_OK)
+                code = check(e, gold, r->words, item->err);
+        if (code != RAN_OK)
+                return code;
+        const struct packed head = {r->words, gold->names.len};
+        ran_buf_add(out, &head, sizeof(head));
+        ran_buf_add(out, gold->end, head.n * sizeof(*gold->end));
+        for (size_t i = 0; i < head.n; i++) {
+                uint32_t tag = r->at[i] != TAG_NOT_READ ? s->tags[r->at[i]] : RAN_LABEL_UNKNOWN;
+                ran_buf_add(out, &tag, sizeof(tag));
+        }
+        ran_buf_add(out, gold->names.data, head.text);
+        return e->with_columns ? add_fields(out, r, record, item->err) : RAN_OK;
+}
+
+/* ---- one record, in order ------------------------------------------------------------------- */
+
+static bool is_known(const struct tag_eval *e, const char *name, size_t n)
+{
+        for (size_t c = 0; c < ran_model_classes(e->model); c++) {
+                const char *known = ran_model_label(e->model, c);
+                if (strlen(known) == n && memcmp(known, name, n) == 0)
+                        return true;
+        }
+        return false;
+}
+
+static void note_unknown(struct tag_eval *e, const struct cmd_line *line, const char *name,
+                         size_t n)
+{
+        if (is_known(e, name, n) || ++e->unknown > LISTED)
+                return;
+        cmd_warn("%s:%zu: the model does not know the tag \"%.*s\": no answer is right",
+                 strcmp(line->file, "-") == 0 ? "standard input" : line->file, line->number,
+                 (int)(n < 200 ? n : 200), name);
+}
+
+/* A line that conlleval reads: the word, the gold tag and the one found. *text moves to the next
+ * word. */
+static void add_columns(struct tag_eval *e, const char **text, const char *gold, size_t n,
+                        const char *found)
+{
+        static const char boundary[] =
+                "-X-\n"; /* a word that conlleval takes for the end of a sentence */
+        const char *end = strchr(*text, '\n');
+        bool is_boundary = strncmp(*text, boundary, strlen(boundary)) == 0;
+
+        ran_buf_str(&e->columns, is_boundary ? "_" : "");
+        ran_buf_add(&e->columns, *text, (size_t)(end - *text));
+        ran_buf_char(&e->columns, ' ');
+        conll_add_field(&e->columns, gold, n);
+        ran_buf_char(&e->columns, ' ');
+        conll_add_field(&e->columns, found, strlen(found));
+        ran_buf_char(&e->columns, '\n');
+        *text = end + 1;
+}
+
+/* What was found, as a name: a word that was not read is outside. */
+static const char *found_name(const struct tag_eval *e, uint32_t tag)
+{
+        return tag != RAN_LABEL_UNKNOWN ? ran_model_label(e->model, tag) : "O";
+}
+
+/* The tags of both sides taken apart, for the strict score. */
+static int parse(struct tag_eval *e, size_t i, const char *gold, size_t n, uint32_t found,
+                 struct ran_error *err)
+{
+        e->found[i] = found != RAN_LABEL_UNKNOWN ? e->tags[found] : (struct ran_tag){'O', "", 0};
+        return ran_tag_parse(&e->gold[i], gold, n, err);
+}
+
+static int compare(struct tag_eval *e, const struct cmd_line *line, const struct packed *head,
+                   struct ran_error *err)
+{
+        const size_t *end = (const size_t *)(head + 1);
+        const uint32_t *tags = (const uint32_t *)(end + head->n);
+        const char *names = (const char *)(tags + head->n), *text = names + head->text;
+        int code = RAN_OK;
+
+        for (size_t i = 0, begin = 0; i < head->n && code == RAN_OK; begin = end[i++]) {
+                const char *found = found_name(e, tags[i]), *name = names + begin;
+                size_t n = end[i] - begin;
+                code = ran_conll_add_token(e->conll, name, n, found, strlen(found), err);
+                note_unknown(e, line, name, n);
+                if (e->with_columns)
+                        add_columns(e, &text, name, n, found);
+                if (code == RAN_OK && e->tags != NULL)
+                        code = parse(e, i, name, n, tags[i], err);
+        }
+        ran_conll_end_sentence(e->conll);
+        if (e->with_columns)
+                ran_buf_char(&e->columns, '\n');
+        if (code == RAN_OK && e->tags != NULL)
+                code = ran_strict_add(e->strict, e->gold, e->found, head->n, err);
+        return code;
+}
+
+int tag_eval_add(struct tag_eval *e, const struct cmd_line *line, const struct ran_buf *packed,
+                 struct ran_error *err)
+{
+        const struct packed *head = (const struct packed *)(const void *)packed->data;
+
+        if (packed->len == 0) {
+                e->skipped++;
+                return RAN_OK;
+        }
+        struct ran_tag *gold = ran_grow(e->gold, &e->gold_cap, head->n, sizeof(*gold), err);
+        if (gold == NULL)
+                return RAN_ENOMEM;
+        e->gold = gold;
+        struct ran_tag *found = ran_grow(e->found, &e->found_cap, head->n, sizeof(*found), err);
+        if (found == NULL)
+                return RAN_ENOMEM;
+        e->found = found;
+        e->compared++;
+        return compare(e, line, head, err);
+}
+
+/* ---- the report ----------------------------------------------------------------------------- */
+
+/* Of tags that mark nothing: how many are right. */
+static void report_plain(struct tag_eval *e, int format, struct ran_buf *out)
+{
+        struct ran_conll_report r;
+
+        ran_conll_finish(e->conll, &r);
+        if (format == TAG_EVAL_CONLLEVAL) {
+                ran_conll_text(&r, out);
+                return;
+        }
+        if (format == TAG_EVAL_TEXT) {
+                ran_buf_printf(out, "%zu records, %zu words; accuracy: %.2f%%\n", e->compared,
+                               r.tokens, 100 * r.accuracy);
+                return;
+        }
+        ran_buf_printf(out,
+                       "{\"n\":%zu,\"n_skipped\":%zu,\"unknown_tags\":%zu,\"tokens\":%zu,"
+                       "\"accuracy\":",
+                       e->compared, e->skipped, e->unknown, r.tokens);
+        ran_buf_double(out, r.accuracy);
+        ran_buf_str(out, "}\n");
+}
+
+void tag_eval_report(struct tag_eval *e, int format, struct ran_buf *out)
+{
+        struct ran_conll_report conll;
+        struct ran_strict_report strict;
+
+        if (e->tags == NULL) {
+                report_plain(e, format, out);
+                return;
+        }
+        ran_conll_finish(e->conll, &conll);
+        ran_strict_finish(e->strict, &strict);
+        if (format == TAG_EVAL_JSON) {
+                ran_buf_printf(out, "{\"n\":%zu,\"n_skipped\":%zu,\"unknown_tags\":%zu",
+                               e->compared, e->skipped, e->unknown);
+                ran_buf_str(out, ",\"conlleval\":");
+                ran_conll_json(&conll, out);
+                ran_buf_str(out, ",\"strict\":");
+                ran_strict_json(&strict, out);
+                ran_buf_str(out, "}\n");
+                return;
+        }
+        ran_conll_text(&conll, out);
+        if (format == TAG_EVAL_TEXT) {
+                ran_buf_char(out, '\n');
+                ran_strict_text(&strict, out);
+        }
+}

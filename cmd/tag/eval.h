@@ -1,0 +1,43 @@
+/* eval.h - the tags that a model gives against those that the records have. */
+#ifndef CMD_TAG_EVAL_H
+#define CMD_TAG_EVAL_H
+
+#include "cmd/options/cmd.h"
+#include "cmd/records/labels.h"
+#include "ran.h"
+#include "cmd/tag/words.h"
+
+enum { TAG_EVAL_TEXT, TAG_EVAL_CONLLEVAL, TAG_EVAL_JSON };
+
+struct tag_eval {
+        const struct ran_model *model;
+        const struct ran_tag
+                *tags; /* (C) of the model, the caller's; NULL: they are of no scheme */
+        struct ran_conll *conll;
+        struct ran_strict *strict;
+        bool with_columns;            /* set by the caller after _init */
+        struct ran_buf columns;       /* with them: the file that conlleval reads */
+        size_t compared, skipped;     /* records; skipped: those without tags */
+        size_t unknown;               /* gold tags that the model does not have */
+        struct ran_tag *gold, *found; /* of one record */
+        size_t gold_cap, found_cap;
+};
+
+int tag_eval_init(struct tag_eval *e, const struct ran_model *model, const struct ran_tag *tags,
+                  struct ran_error *err);
+void tag_eval_release(struct tag_eval *e);
+
+/* Whether the record has tags, or spans, to compare with. */
+bool tag_eval_tagged(const struct ran_record *record);
+/* In any thread: packs what is to be compared, the tags of a record that was tagged (its item is
+ * `item`) and its own, and where columns are written its words. RAN_EFORMAT when they cannot be
+ * compared. */
+int tag_eval_pack(const struct tag_eval *e, const struct tag_scratch *s, const struct tag_record *r,
+                  struct cmd_labels *gold, const struct cmd_item *item);
+/* In order: compares them. */
+int tag_eval_add(struct tag_eval *e, const struct cmd_line *line, const struct ran_buf *packed,
+                 struct ran_error *err);
+/* Appends the report. TEXT: that of conlleval and a table of the strict score. */
+void tag_eval_report(struct tag_eval *e, int format, struct ran_buf *out);
+
+#endif

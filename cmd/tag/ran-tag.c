@@ -1,0 +1,466 @@
+/* ran-tag.c - a tag for each word of documents of any length, and the entities that they mark. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/options/cmd.h"
+#include "cmd/formats/conll.h"
+#include "cmd/records/sentence-group.h"
+#include "cmd/records/document.h"
+#include "cmd/records/labels.h"
+#include "cmd/records/model.h"
+#include "ran.h"
+#include "cmd/records/span-tags.h"
+#include "cmd/records/spans.h"
+#include "cmd/tag/conlleval.h"
+#include "cmd/tag/eval.h"
+#include "cmd/tag/words.h"
+
+/* ---- options -------------------------------------------------------------------------------- */
+
+static struct tag_options {
+        char *model, *label_names, *conll_out;
+        bool verify, logits, eval, conlleval;
+        int eval_format, output_format, offsets;
+} options;
+
+static struct cmd_document_options document_options;
+
+static struct cmd_input input;
+static struct cmd_output output;
+
+static const char *const eval_formats[] = {"text", "conlleval", "json", NULL};
+
+enum { OUTPUT_JSONL, OUTPUT_CONLL };
+static const char *const output_formats[] = {"jsonl", "conll", NULL};
+
+#define OPTION(member) offsetof(struct tag_options, member)
+
+static const struct ran_field model_fields[] = {
+        {"model", 'm', RAN_FIELD_TEXT, OPTION(model), .value = "FILE",
+         .help = "the model, as ran-train tag wrote it", .local = true},
+        {"verify", 0, RAN_FIELD_BOOL, OPTION(verify), .initial = "false",
+         .help = "check the digest of the weights before they are used"},
+        {0},
+};
+static const struct ran_field prediction_fields[] = {
+        {"logits", 0, RAN_FIELD_BOOL, OPTION(logits), .initial = "false",
+         .help = "add a number for each word and tag: what the tags are chosen by"},
+        {"offsets", 0, RAN_FIELD_CHOICE, OPTION(offsets), .choices = ran_unit_names,
+         .value = "UNIT", .initial = "codepoint",
+         .help = "what start and end of entities count in a text"},
+        {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_formats,
+         .value = "NAME", .initial = "jsonl",
+         .help = "write records, or for each a line with word and tag for each word, and an empty "
+                 "one; what came in columns keeps them, and has one more"},
+        {0},
+};
+static const struct ran_field eval_fields[] = {
+        {"eval", 0, RAN_FIELD_BOOL, OPTION(eval), .initial = "false",
+         .help = "compare with the tags of the records and write one report instead"},
+        {"eval_format", 0, RAN_FIELD_CHOICE, OPTION(eval_format), .choices = eval_formats,
+         .value = "NAME", .initial = "text",
+         .help = "what conlleval prints and the strict score for people, the first alone, or both "
+                 "for machines"},
+        {"label_names", 0, RAN_FIELD_TEXT, OPTION(label_names), .value = "FILE", .local = true,
+         .help = CMD_NAMES_HELP},
+        {"conll_out", 0, RAN_FIELD_TEXT, OPTION(conll_out), .value = "FILE", .local = true,
+         .help = "with --eval, write word, gold tag and found tag to FILE, a line a word, for "
+                 "conlleval to read"},
+        {"conlleval", 0, RAN_FIELD_BOOL, OPTION(conlleval), .local = true,
+         .help = "without a model, score such files as the script conlleval does, to the byte and "
+                 "with its exit statuses"},
+        {0},
+};
+static const struct cmd_group groups[] = {
+        {"Model", model_fields, &options},
+        {"Prediction", prediction_fields, &options},
+        {"Evaluation", eval_fields, &options},
+        {"Documents", cmd_document_fields, &document_options},
+        {"Input", cmd_input_fields, &input},
+        {"Output", cmd_output_fields, &output},
+        {0},
+};
+static const struct cmd_program program = {
+        .name = "ran-tag",
+        .usage = "-m MODEL [option...] [file...]\n"
+                 "--conlleval [file...]",
+        .summary = "Adds to each JSON record a tag for each word of its \"tokens\" (or \"ids\", or "
+                   "\"text\") and the entities that the tags mark, as the member \"prediction\".",
+        .notes = "Without a file, or for the file -, records come from standard input. Exit "
+                 "status: 0, all records good; 1, some failed; 2, usage; 3, something could not be "
+                 "read, written or held in memory.",
+        .groups = groups,
+};
+
+/* ---- tagging -------------------------------------------------------------------------------- */
+
+struct program_state {
+        struct tagger tagger;
+        struct tag_eval eval;   /* with --eval */
+        struct cmd_names names; /* of the records' tags, with --eval */
+};
+
+/* What one thread needs. */
+struct scratch {
+        struct tag_scratch *tags;
+        struct cmd_labels gold; /* of a record, with --eval */
+        struct ran_buf text;    /* of an entity */
+};
+
+static void free_scratch(void *arg)
+{
+        struct scratch *s = arg;
+
+        if (s->tags != NULL)
+                tag_scratch_free(s->tags);
+        cmd_labels_release(&s->gold);
+        ran_buf_release(&s->text);
+        free(s);
+}
+
+static void *make_scratch(void *arg, struct ran_error *err)
+{
+        const struct program_state *p = arg;
+        struct scratch *s = ran_alloc(1, sizeof(*s), err);
+
+        if (s == NULL)
+                return NULL;
+        s->tags = tag_scratch_new(&p->tagger, err);
+        if (s->tags == NULL) {
+                free_scratch(s);
+                return NULL;
+        }
+        s->gold.called = &p->names;
+        return s;
+}
+
+/* ---- predictions ---------------------------------------------------------------------------- */
+
+/* null for a word that was not read. */
+static void add_tags(struct ran_buf *out, const struct tagger *t, const struct tag_scratch *s,
+                     const struct tag_record *r)
+{
+        ran_buf_str(out, "\"tags\":[");
+        for (size_t i = 0; i < r->words; i++) {
+                ran_buf_str(out, i == 0 ? "" : ",");
+                if (r->at[i] == TAG_NOT_READ) {
+                        ran_buf_str(out, "null");
+                        continue;
+                }
+                const char *tag = ran_model_label(t->model, s->tags[r->at[i]]);
+                ran_buf_json(out, tag, strlen(tag));
+        }
+        ran_buf_char(out, ']');
+}
+
+/* An entity is as probable as the least probable of its tags, at most. */
+static float entity_score(const struct tag_scratch *s, const struct tag_record *r,
+                          const struct ran_entity *entity)
+{
+        float score = 1;
+
+        for (size_t i = entity->start; i < entity->end; i++)
+                score = s->score[r->at[i]] < score ? s->score[r->at[i]] : score;
+        return score;
+}
+
+static int add_entity(struct ran_buf *out, struct scratch *s, const struct tag_record *r,
+                      struct cmd_spans *spans, const struct ran_entity *entity,
+                      struct ran_error *err)
+{
+        size_t start, end;
+
+        s->text.len = 0;
+        int code = cmd_spans_next(spans, entity->start, entity->end, &start, &end, &s->text, err);
+        if (code != RAN_OK)
+                return code;
+        ran_buf_printf(out, "{\"start\":%zu,\"end\":%zu,\"label\":", start, end);
+        ran_buf_json(out, entity->type, entity->length);
+        if (r->document.from != CMD_FROM_IDS) {
+                ran_buf_str(out, ",\"text\":");
+                ran_buf_json(out, s->text.data, s->text.len);
+        }
+        ran_buf_str(out, ",\"score\":");
+        ran_buf_float(out, entity_score(s->tags, r, entity));
+        ran_buf_char(out, '}');
+        return RAN_OK;
+}
+
+static int add_entities(struct ran_buf *out, struct scratch *s, const struct tag_record *r,
+                        const struct ran_record *record, struct ran_error *err)
+{
+        size_t n = ran_tags_entities(r->found, r->words, r->entities);
+        struct cmd_spans spans;
+
+        cmd_spans_begin(&spans, &r->document, record, (enum ran_unit)options.offsets);
+        ran_buf_str(out, ",\"entities\":[");
+        for (size_t i = 0; i < n; i++) {
+                ran_buf_str(out, i == 0 ? "" : ",");
+                int code = add_entity(out, s, r, &spans, &r->entities[i], err);
+                if (code != RAN_OK)
+                        return code;
+        }
+        ran_buf_char(out, ']');
+        return RAN_OK;
+}
+
+static void add_logits(struct ran_buf *out, const struct tag_scratch *s, const struct tag_record *r,
+                       size_t C)
+{
+        ran_buf_str(out, ",\"logits\":[");
+        for (size_t i = 0; i < r->words; i++) {
+                ran_buf_str(out, i == 0 ? "" : ",");
+                if (r->at[i] == TAG_NOT_READ) {
+                        ran_buf_str(out, "null");
+                        continue;
+                }
+                for (size_t c = 0; c < C; c++) {
+                        ran_buf_char(out, c == 0 ? '[' : ',');
+                        ran_buf_float(out, s->logits[r->at[i] * C + c]);
+                }
+                ran_buf_char(out, ']');
+        }
+        ran_buf_char(out, ']');
+}
+
+static int add_prediction(const struct tagger *t, struct scratch *s, const struct tag_record *r,
+                          const struct cmd_item *item)
+{
+        struct ran_buf *out = item->result;
+        int code = RAN_OK;
+
+        ran_buf_char(out, '{');
+        add_tags(out, t, s->tags, r);
+        if (t->tags != NULL)
+                code = add_entities(out, s, r, &item->line->record, item->err);
+        if (options.logits)
+                add_logits(out, s->tags, r, t->C);
+        cmd_document_truncated(&r->document, out);
+        ran_buf_char(out, '}');
+        return code;
+}
+
+/* The tag of a word as a field; one that was not read has none. */
+static void add_tag(struct ran_buf *out, const struct tagger *t, const struct tag_scratch *s,
+                    size_t at)
+{
+        const char *tag = at != TAG_NOT_READ ? ran_model_label(t->model, s->tags[at]) : "";
+
+        conll_add_field(out, tag, strlen(tag));
+        ran_buf_char(out, '\n');
+}
+
+static int add_words(struct ran_buf *out, const struct tagger *t, struct scratch *s,
+                     const struct tag_record *r, const struct ran_record *record,
+                     struct ran_error *err)
+{
+        struct cmd_spans spans;
+        size_t start, end;
+        int code = RAN_OK;
+
+        cmd_spans_begin(&spans, &r->document, record, RAN_UNIT_CODEPOINT);
+        for (size_t i = 0; i < r->words && code == RAN_OK; i++) {
+                s->text.len = 0;
+                code = cmd_spans_next(&spans, i, i + 1, &start, &end, &s->text, err);
+                conll_add_word(out, s->text.data, s->text.len);
+                ran_buf_char(out, ' ');
+                add_tag(out, t, s->tags, r->at[i]);
+        }
+        ran_buf_char(out, '\n');
+        return code;
+}
+
+/* The record as lines of words and tags. */
+static int write_conll(const struct tagger *t, struct scratch *s, const struct tag_record *r,
+                       const struct cmd_item *item)
+{
+        const struct cmd_line *line = item->line;
+
+        if (line->columns == NULL)
+                return add_words(item->result, t, s, r, &line->record, item->err);
+        s->text.len = 0;
+        for (size_t i = 0; i < r->words; i++)
+                add_tag(&s->text, t, s->tags, r->at[i]);
+        conll_add_column(line->columns, line->raw, line->raw_length, &s->text, item->result);
+        return s->text.failed ? ran_fail(item->err, RAN_ENOMEM, "no memory for the tags") : RAN_OK;
+}
+
+static void predict(void *arg, void *scratch, struct cmd_item *items, size_t n)
+{
+        const struct tagger *t = &((const struct program_state *)arg)->tagger;
+        struct scratch *s = scratch;
+
+        tag_words(t, s->tags, items, n);
+        for (size_t i = 0; i < n; i++)
+                if (items[i].code == RAN_OK)
+                        items[i].code = (output.lines ? write_conll : add_prediction)(
+                                t, s, &s->tags->record[i], &items[i]);
+}
+
+/* ---- evaluation ----------------------------------------------------------------------------- */
+
+/* For take; nothing comes of a record without tags. */
+static void tag_tagged(void *arg, void *scratch, struct cmd_item *items, size_t n)
+{
+        const struct program_state *p = arg;
+        struct scratch *s = scratch;
+
+        tag_words(&p->tagger, s->tags, items, n);
+        for (size_t i = 0; i < n; i++)
+                if (items[i].code == RAN_OK && tag_eval_tagged(&items[i].line->record))
+                        items[i].code = tag_eval_pack(&p->eval, s->tags, &s->tags->record[i],
+                                                      &s->gold, &items[i]);
+}
+
+static int compare_tags(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+                        struct ran_error *err)
+{
+        return tag_eval_add(&((struct program_state *)arg)->eval, line, result, err);
+}
+
+static void write_report(struct tag_eval *eval)
+{
+        struct ran_buf report = {0};
+
+        tag_eval_report(eval, options.eval_format, &report);
+        if (options.conll_out != NULL)
+                cmd_write_file(options.conll_out, &eval->columns);
+        cmd_write_file(output.output, &report);
+        ran_buf_release(&report);
+}
+
+/* ---- the program ---------------------------------------------------------------------------- */
+
+static const char *const reads[] = {
+        "id",           "ran_error", CMD_DOCUMENT_MEMBERS, CMD_TAG_MEMBERS, CMD_SPAN_MEMBERS,
+        CMD_DOC_MEMBER, NULL};
+
+static int evaluate(struct program_state *p, struct cmd_loop *loop, char **files)
+{
+        struct tag_eval *eval = &p->eval;
+        struct ran_error err;
+
+        cmd_check_inputs("output", output.output, files);
+        cmd_check_inputs("conll-out", options.conll_out, files);
+        if (output.output != NULL)
+                cmd_check_writable(output.output);
+        if (options.conll_out != NULL)
+                cmd_check_writable(options.conll_out);
+        if (tag_eval_init(eval, p->tagger.model, p->tagger.tags, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        eval->with_columns = options.conll_out != NULL;
+        cmd_names_open(&p->names, options.label_names, true);
+        loop->work_all = tag_tagged;
+        loop->take = compare_tags;
+        loop->accepted = true;
+        int status = cmd_records(loop, files, NULL);
+        if (eval->compared == 0)
+                cmd_die(CMD_FAILED, "no record has tags: there is nothing to compare with");
+        if (eval->skipped > 0)
+                cmd_note("%zu records have no tags and were left out", eval->skipped);
+        write_report(eval);
+        tag_eval_release(eval);
+        cmd_names_release(&p->names);
+        return status;
+}
+
+static int run(struct program_state *p, char **files)
+{
+        struct cmd_loop loop = {
+                .input = &input,
+                .output = &output,
+                .into = "prediction",
+                .reads = reads,
+                .pool = p->tagger.pool,
+                .make_scratch = make_scratch,
+                .free_scratch = free_scratch,
+                .work_all = predict,
+                .together = ran_model_config(p->tagger.model)->join_sentences,
+                .arg = p,
+        };
+
+        return options.eval ? evaluate(p, &loop, files) : cmd_records(&loop, files, NULL);
+}
+
+/* Neither a model nor records: columns go in, and what the script prints comes out. */
+static void check_conlleval(void)
+{
+        static const char why[] = "--conlleval reads what a model found";
+        static const char *const others[] = {"verify",      "logits", "offsets", "output_format",
+                                             "eval_format", "into",   "only",    "max_tokens",
+                                             "truncate",    "drop",   NULL};
+
+        cmd_excludes(why, others);
+        cmd_excludes_fields(why, cmd_input_fields);
+}
+
+static void check_usage(void)
+{
+        static const char *const not_in_columns[] = {"eval", "logits", "into",
+                                                     "only", "drop",   NULL};
+        static const char *const of_eval[] = {"eval_format", NULL};
+        const char *const *of_records = not_in_columns + 1;
+
+        if (options.conlleval && (options.model != NULL || options.eval))
+                cmd_usage(
+                        "--conlleval reads what a model found; it takes no --model and no --eval");
+        if (!options.conlleval && options.model == NULL)
+                cmd_usage("which model? give --model FILE");
+        if (options.conll_out != NULL && !options.eval)
+                cmd_usage("--conll-out is for --eval");
+        if (options.label_names != NULL && !options.eval)
+                cmd_usage("--label-names is for --eval: the tags of the model have names");
+        output.lines = options.output_format == OUTPUT_CONLL;
+        if (output.lines)
+                cmd_excludes("--output-format=conll writes words and tags only", not_in_columns);
+        if (options.eval)
+                cmd_excludes("--eval writes a report and no records", of_records);
+        if (options.conlleval)
+                check_conlleval();
+        cmd_requires(options.eval, "--eval", of_eval);
+        cmd_document_check(&document_options);
+}
+
+/* The model's tags taken apart; NULL when one of them is of no scheme. The caller frees them. */
+static struct ran_tag *parse_tags(const struct ran_model *m)
+{
+        size_t C = ran_model_classes(m);
+        struct ran_error err;
+        struct ran_tag *tags = ran_alloc(C, sizeof(*tags), &err);
+
+        if (tags == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        for (size_t c = 0; c < C; c++) {
+                const char *name = ran_model_label(m, c);
+                if (ran_tag_parse(&tags[c], name, strlen(name), &err) != RAN_OK) {
+                        free(tags);
+                        return NULL;
+                }
+        }
+        return tags;
+}
+
+int main(int argc, char **argv)
+{
+        int first = cmd_parse(&program, argc, argv);
+
+        check_usage();
+        if (options.conlleval)
+                return cmd_finish(tag_conlleval(argv + first, output.output));
+        struct ran_model *model = cmd_model_open(options.model, options.verify, RAN_TASK_TAG);
+        struct program_state p = {.tagger = {
+                                          .model = model,
+                                          .pool = cmd_pool(),
+                                          .C = ran_model_classes(model),
+                                          .tags = parse_tags(model),
+                                          .options = document_options,
+                                          .logits = options.logits,
+                                  }};
+        int status = run(&p, cmd_files(&input, argv + first));
+
+        ran_pool_free(p.tagger.pool);
+        free(p.tagger.tags);
+        ran_model_free(model);
+        return cmd_finish(status);
+}

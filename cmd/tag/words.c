@@ -1,0 +1,202 @@
+/* words.c - tags for the words of one record, or of several that are read as one document.
+ *
+ * All words of the records stand one after another in the arrays of the scratch. Those that
+ * --max-tokens leaves are put together to one document, each record a sentence (two, if its middle
+ * was cut out), and at[] says which of them a word is.
+ */
+#include "cmd/tag/words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct tag_scratch *tag_scratch_new(const struct tagger *t, struct ran_error *err)
+{
+        struct tag_scratch *s = ran_alloc(1, sizeof(*s), err);
+
+        if (s == NULL)
+                return NULL;
+        s->state = ran_state_new(t->model, t->pool, err);
+        if (s->state != NULL)
+                return s;
+        tag_scratch_free(s);
+        return NULL;
+}
+
+void tag_scratch_free(struct tag_scratch *s)
+{
+        ran_state_free(s->state);
+        for (size_t i = 0; i < s->record_cap; i++)
+                cmd_document_release(&s->record[i].document);
+        free(s->record);
+        free(s->ids);
+        free(s->spelling);
+        free(s->places);
+        free(s->begins);
+        free(s->at);
+        free(s->found);
+        free(s->entities);
+        free(s->tags);
+        free(s->score);
+        free(s->logits);
+        free(s);
+}
+
+/* Room for `want` objects in an array: the address of the pointer to it, and its capacity. */
+static int room(void *array, size_t *cap, size_t want, size_t size, struct ran_error *err)
+{
+        void *p;
+
+        memcpy(&p, array, sizeof(p));
+        p = ran_grow(p, cap, want, size, err);
+        if (p == NULL)
+                return RAN_ENOMEM;
+        memcpy(array, &p, sizeof(p));
+        return RAN_OK;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static int reserve_records(struct tag_scratch *s, size_t n, struct ran_error *err)
+{
+        size_t old = s->record_cap;
+
+        if (room(&s->record, &s->record_cap, n, sizeof(*s->record), err) != RAN_OK)
+                return RAN_ENOMEM;
+        memset(s->record + old, 0, (s->record_cap - old) * sizeof(*s->record));
+        return RAN_OK;
+}
+
+/* Room for the tokens and words of one more record. */
+static int reserve(struct tag_scratch *s, const struct cmd_document *d, struct ran_error *err)
+{
+        size_t L = s->document.L + d->L, words = s->words + d->words, features;
+
+        if (L < d->L || L > UINT32_MAX || __builtin_mul_overflow(L, RAN_SPELLING, &features))
+                return ran_fail(err, RAN_EFORMAT, "a document of %zu tokens is too long to tag", L);
+        if (room(&s->ids, &s->ids_cap, L, sizeof(*s->ids), err) != RAN_OK ||
+            room(&s->places, &s->places_cap, words, sizeof(*s->places), err) != RAN_OK ||
+            room(&s->begins, &s->begins_cap, words, sizeof(*s->begins), err) != RAN_OK ||
+            room(&s->at, &s->at_cap, words, sizeof(*s->at), err) != RAN_OK ||
+            (d->spelling > 0 &&
+             room(&s->spelling, &s->spelling_cap, features, sizeof(*s->spelling), err) != RAN_OK))
+                return RAN_ENOMEM;
+        return RAN_OK;
+}
+
+/* Adds the tokens [from, to) of a record. */
+static void add_tokens(struct tag_scratch *s, const struct cmd_document *d, size_t from, size_t to)
+{
+        size_t L = s->document.L, n = to - from;
+
+        memcpy(s->ids + L, d->ids + from, n * sizeof(*s->ids));
+        if (d->spelling > 0)
+                memcpy(s->spelling + L * RAN_SPELLING, d->encoding.spelling + from * RAN_SPELLING,
+                       n * RAN_SPELLING * sizeof(*s->spelling));
+        s->document.L += n;
+}
+
+/* Adds the words that begin at the tokens [from, to), of which the first is a sentence's first.
+ * They stand at their tokens plus `shift`. */
+static void add_words(struct tag_scratch *s, const struct cmd_document *d, size_t from, size_t to,
+                      size_t shift)
+{
+        struct ran_document *all = &s->document;
+        bool first = true;
+
+        for (size_t i = 0; i < d->words; i++) {
+                if (d->places[i] < from || d->places[i] >= to)
+                        continue;
+                s->at[s->words + i] = all->words;
+                s->places[all->words] = (uint32_t)(d->places[i] + shift);
+                s->begins[all->words++] = first;
+                first = false;
+        }
+}
+
+static int add_record(struct tag_scratch *s, const struct cmd_document *d, struct ran_error *err)
+{
+        size_t L = s->document.L, read = s->document.words, tail = d->L - d->tail;
+
+        if (reserve(s, d, err) != RAN_OK)
+                return err->code;
+        for (size_t i = 0; i < d->words; i++)
+                s->at[s->words + i] = TAG_NOT_READ;
+        add_words(s, d, 0, d->head, L);
+        add_words(s, d, tail, d->L, L + d->head - tail);
+        if (s->document.words == read)
+                return ran_fail(err, RAN_EFORMAT,
+                                "no word begins among the %zu tokens that are left of it",
+                                d->head + d->tail);
+        add_tokens(s, d, 0, d->head);
+        add_tokens(s, d, tail, d->L);
+        s->words += d->words;
+        return RAN_OK;
+}
+
+static void read_record(const struct tagger *t, struct tag_scratch *s, struct tag_record *r,
+                        struct cmd_item *item)
+{
+        const struct ran_model *m = t->model;
+        struct cmd_document *d = &r->document;
+
+        d->by_words = true;
+        d->spelling = ran_model_config(m)->spelling;
+        item->code = cmd_document_read(d, &item->line->record, ran_model_tokenizer(m),
+                                       ran_model_vocabulary(m), &t->options, item->err);
+        if (item->code == RAN_OK)
+                item->code = add_record(s, d, item->err);
+        r->words = item->code == RAN_OK ? d->words : 0;
+}
+
+/* ---- tagging -------------------------------------------------------------------------------- */
+
+static int run_model(const struct tagger *t, struct tag_scratch *s, struct ran_error *err)
+{
+        struct ran_document *d = &s->document;
+        size_t n = d->words, logits = 0;
+
+        d->ids = s->ids;
+        d->spelling = ran_model_config(t->model)->spelling > 0 ? s->spelling : NULL;
+        d->places = s->places;
+        d->begins = s->begins;
+        if (t->logits && __builtin_mul_overflow(n, t->C, &logits))
+                return ran_fail(err, RAN_ENOMEM, "no memory for the logits of %zu words", n);
+        if (room(&s->tags, &s->tags_cap, n, sizeof(*s->tags), err) != RAN_OK ||
+            room(&s->score, &s->score_cap, n, sizeof(*s->score), err) != RAN_OK ||
+            room(&s->logits, &s->logits_cap, logits, sizeof(*s->logits), err) != RAN_OK ||
+            room(&s->found, &s->found_cap, s->words, sizeof(*s->found), err) != RAN_OK ||
+            room(&s->entities, &s->entities_cap, s->words, sizeof(*s->entities), err) != RAN_OK)
+                return RAN_ENOMEM;
+        return ran_tag(t->model, s->state, d, s->tags, s->score, t->logits ? s->logits : NULL, err);
+}
+
+/* Hands out the words of all to the records that they are of. */
+static void share_out(const struct tagger *t, struct tag_scratch *s, size_t n)
+{
+        for (size_t i = 0, from = 0; i < n; from += s->record[i++].words) {
+                s->record[i].at = s->at + from;
+                s->record[i].found = s->found + from;
+                s->record[i].entities = s->entities + from;
+        }
+        for (size_t i = 0; t->tags != NULL && i < s->words; i++)
+                s->found[i] = s->at[i] != TAG_NOT_READ ? t->tags[s->tags[s->at[i]]]
+                                                       : (struct ran_tag){'O', "", 0};
+}
+
+void tag_words(const struct tagger *t, struct tag_scratch *s, struct cmd_item *items, size_t n)
+{
+        struct ran_error err = {0};
+
+        s->document = (struct ran_document){0};
+        s->words = 0;
+        int code = reserve_records(s, n, &err);
+        for (size_t i = 0; i < n && code == RAN_OK; i++)
+                read_record(t, s, &s->record[i], &items[i]);
+        if (code == RAN_OK && s->words > 0)
+                code = run_model(t, s, &err);
+        if (code == RAN_OK)
+                share_out(t, s, n);
+        for (size_t i = 0; i < n && code != RAN_OK; i++)
+                if (items[i].code == RAN_OK)
+                        items[i].code = ran_fail(items[i].err, code, "%s", err.text);
+}

@@ -1,0 +1,58 @@
+/* words.h - tags for the words of one record, or of several that are read as one document. */
+#ifndef CMD_TAG_WORDS_H
+#define CMD_TAG_WORDS_H
+
+#include "cmd/options/cmd.h"
+#include "cmd/records/document.h"
+#include "ran.h"
+
+struct tagger {
+        const struct ran_model *model;
+        struct ran_pool *pool;
+        size_t C;
+        struct ran_tag
+                *tags; /* (C) taken apart; NULL: they are of no scheme, and mark no entities */
+        struct cmd_document_options options;
+        bool logits; /* wanted */
+};
+
+#define TAG_NOT_READ SIZE_MAX
+
+/* A record, once it is tagged. */
+struct tag_record {
+        struct cmd_document document;
+        size_t words;
+        const size_t *at; /* (words) which of those that were read it is; TAG_NOT_READ: none, it was
+                             cut */
+        struct ran_tag *found; /* (words) its tags taken apart; what was not read is outside */
+        struct ran_entity *entities; /* (words) room for them */
+};
+
+/* What one thread needs. */
+struct tag_scratch {
+        struct ran_state *state;
+        struct tag_record *record;
+        size_t record_cap;
+        /* Of all records, one after another: their tokens and words. */
+        struct ran_document document; /* what the model reads: the arrays below */
+        uint32_t *ids, *spelling, *places;
+        bool *begins;
+        size_t ids_cap, spelling_cap, places_cap, begins_cap;
+        size_t *at;
+        struct ran_tag *found;
+        struct ran_entity *entities;
+        size_t words, at_cap, found_cap, entities_cap;
+        /* Of those that were read, as ran_tag gives them. */
+        uint32_t *tags;
+        float *score, *logits;
+        size_t tags_cap, score_cap, logits_cap;
+};
+struct tag_scratch *tag_scratch_new(const struct tagger *t, struct ran_error *err);
+void tag_scratch_free(struct tag_scratch *s);
+
+/* Tags the words of the n records of the items, which are one document, into s->record[0..n). A
+ * record that cannot be used leaves a code and an error in its item, and the others are read
+ * without it. */
+void tag_words(const struct tagger *t, struct tag_scratch *s, struct cmd_item *items, size_t n);
+
+#endif

@@ -1,0 +1,285 @@
+/* learn.c - vocabularies out of records, and out of BERT's vocab.txt. */
+#include "cmd/tokenize/tokenize.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/options/cmd.h"
+#include "cmd/records/vocab.h"
+
+/* ---- the vocabulary that is made ------------------------------------------------------------ */
+
+static char *output;
+
+static const struct ran_field output_field[] = {
+        {.name = "output",
+         .letter = 'o',
+         .type = RAN_FIELD_TEXT,
+         .value = "FILE",
+         .help = "write the vocabulary to FILE, which appears when it is whole, not to standard "
+                 "output",
+         .local = true},
+        {.name = NULL},
+};
+
+static void write_vocab(struct cmd_sink *out, const struct ran_tokenizer *t)
+{
+        size_t n;
+        const char *json = ran_tokenizer_json(t, &n);
+
+        ran_buf_add(&out->buf, json, n);
+        cmd_sink_close(out);
+}
+
+/* ---- learn ---------------------------------------------------------------------------------- */
+
+struct learn {
+        struct cmd_input input;
+        struct ran_vocab_settings settings;
+        struct ran_counter *counter;
+        bool pruned; /* and that was said */
+};
+
+static void *make_words(void *arg, struct ran_error *err)
+{
+        (void)arg;
+        return ran_alloc(1, sizeof(struct cmd_words), err);
+}
+
+static void free_words(void *scratch)
+{
+        cmd_words_release(scratch);
+        free(scratch);
+}
+
+static int collect(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
+                   struct ran_error *err)
+{
+        const struct learn *l = arg;
+
+        return cmd_words_read(scratch, &line->record, l->counter, result, err);
+}
+
+static int count(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+                 struct ran_error *err)
+{
+        struct learn *l = arg;
+        struct ran_counter_report report;
+        int code = ran_counter_add(l->counter, result->data, result->len, err);
+
+        ran_counter_report(l->counter, &report);
+        if (report.pruned > 0 && !l->pruned) {
+                cmd_warn("%s:%zu: more than %zu different words: from here on the rarest are "
+                         "forgotten (--max-distinct)",
+                         line->file, line->number, l->settings.max_distinct);
+                l->pruned = true;
+        }
+        return code;
+}
+
+static void say_counts(const struct ran_counter *counter, const struct ran_tokenizer *t)
+{
+        struct ran_counter_report report;
+
+        ran_counter_report(counter, &report);
+        cmd_note("%" PRIu64 " words, %zu of them different; a vocabulary of %zu pieces",
+                 report.words, report.distinct, ran_tokenizer_size(t));
+        if (report.pruned > 0)
+                cmd_note("rare words were forgotten %zu times, with %.2g%% of all occurrences",
+                         report.pruned, 100.0 * (double)report.dropped / (double)report.words);
+}
+
+static struct ran_counter *new_counter(const struct ran_vocab_settings *settings)
+{
+        struct ran_error err;
+        struct ran_counter *counter = ran_counter_new(settings, &err);
+
+        if (counter == NULL && err.code == RAN_EINVAL)
+                cmd_usage("%s", err.text);
+        if (counter == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        return counter;
+}
+
+static int count_and_write(struct learn *l, char **files)
+{
+        static const char *const reads[] = {CMD_WORDS_MEMBERS, NULL};
+        struct cmd_sink out;
+        struct cmd_loop loop = {
+                .input = &l->input,
+                .reads = reads,
+                .pool = cmd_pool(),
+                .make_scratch = make_words,
+                .free_scratch = free_words,
+                .work = collect,
+                .take = count,
+                .arg = l,
+        };
+        struct ran_error err;
+
+        cmd_sink_open(&out, output); /* before long work, lest its folder is not there */
+        int status = cmd_records(&loop, files, NULL);
+        ran_pool_free(loop.pool);
+        struct ran_tokenizer *t = ran_counter_learn(l->counter, &err);
+        if (t == NULL) {
+                cmd_sink_abort(&out);
+                cmd_die(CMD_FAILED, "%s", err.text);
+        }
+        write_vocab(&out, t);
+        say_counts(l->counter, t);
+        ran_tokenizer_free(t);
+        return status;
+}
+
+int tokenize_learn(int argc, char **argv)
+{
+        static struct learn l;
+        const struct cmd_group groups[] = {
+                {"Output", output_field, &output},
+                {"Vocabulary", ran_vocab_fields, &l.settings},
+                {"Input", cmd_input_fields, &l.input},
+                {NULL, NULL, NULL},
+        };
+        const struct cmd_program program = {
+                .name = "ran-tokenize learn",
+                .prefix = "vocab-",
+                .usage = "[-o VOCAB.json] [option...] [file...]",
+                .summary = "Learns a vocabulary from the words of the records: their tokens, else "
+                           "text, else source and target. Memory grows with the different words "
+                           "only, so the corpus may be of any size. The result is a Hugging Face "
+                           "tokenizer.json.",
+                .notes = "The first five pieces are reserved: [UNK] [MASK] [SEP] [START] [END]. No "
+                         "text becomes one of them but [UNK]. --type and --size are enough for "
+                         "--vocab-type and --vocab-size.",
+                .groups = groups,
+        };
+        char **files = cmd_files(&l.input, argv + cmd_parse(&program, argc, argv));
+
+        cmd_check_inputs("output", output, files);
+        l.counter = new_counter(&l.settings);
+        int status = count_and_write(&l, files);
+        ran_counter_free(l.counter);
+        return cmd_finish(status);
+}
+
+/* ---- import --------------------------------------------------------------------------------- */
+
+enum { LETTERS_AUTO, LETTERS_LOWER, LETTERS_KEEP };
+enum { ACCENTS_AUTO, ACCENTS_STRIP, ACCENTS_KEEP };
+
+struct import {
+        int letters, accents, clean;
+        bool cjk, special;
+        size_t max_word;
+};
+
+static const char *const letters_names[] = {"auto", "lower", "keep", NULL};
+static const char *const accents_names[] = {"auto", "strip", "keep", NULL};
+
+#define IMPORT(member) offsetof(struct import, member)
+
+static const struct ran_field import_fields[] = {
+        {.name = "case",
+         .type = RAN_FIELD_CHOICE,
+         .offset = IMPORT(letters),
+         .choices = letters_names,
+         .initial = "auto",
+         .help = "make letters lower case, or keep them; auto: keep them if a piece has a capital"},
+        {.name = "accents",
+         .type = RAN_FIELD_CHOICE,
+         .offset = IMPORT(accents),
+         .choices = accents_names,
+         .initial = "auto",
+         .help = "remove accents, or keep them; auto: remove them where letters become lower case"},
+        {.name = "clean",
+         .type = RAN_FIELD_CHOICE,
+         .offset = IMPORT(clean),
+         .choices = ran_clean_names,
+         .initial = "all",
+         .help = "control characters to remove: all, with those for private use, as Hugging Face; "
+                 "cc-cf: these two categories, as the original BERT"},
+        {.name = "cjk",
+         .type = RAN_FIELD_BOOL,
+         .offset = IMPORT(cjk),
+         .initial = "true",
+         .help = "make each CJK ideograph a word of its own"},
+        {.name = "max_word",
+         .type = RAN_FIELD_SIZE,
+         .offset = IMPORT(max_word),
+         .low = 1,
+         .high = 1e6,
+         .initial = "100",
+         .help = "a longer word, in characters, is [UNK]: 100 as Hugging Face, 200 as the original "
+                 "BERT"},
+        {.name = "special",
+         .type = RAN_FIELD_BOOL,
+         .offset = IMPORT(special),
+         .initial = "false",
+         .help = "where a text spells out [PAD], [UNK], [CLS], [SEP] or [MASK], make it that "
+                 "piece, "
+                 "as Hugging Face's BERT does"},
+        {.name = NULL},
+};
+
+static struct ran_tokenizer *import_vocab(const struct import *i, const char *path)
+{
+        const bool standard_input = strcmp(path, "-") == 0;
+        struct ran_bytes file;
+        struct ran_error err;
+
+        if (ran_bytes_open(&file, standard_input ? "/dev/stdin" : path, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        if (standard_input)
+                path = "standard input";
+        const char *data = (const char *)file.data;
+        bool lower = i->letters == LETTERS_LOWER ||
+                     (i->letters == LETTERS_AUTO && !ran_vocab_txt_is_cased(data, file.size));
+        const struct ran_vocab_settings settings = {
+                .max_word = i->max_word,
+                .lowercase = lower,
+                .strip_accents =
+                        i->accents == ACCENTS_STRIP || (i->accents == ACCENTS_AUTO && lower),
+                .clean = i->clean,
+                .cjk = i->cjk,
+                .split_at = RAN_SPLIT_PUNCTUATION,
+        };
+        struct ran_tokenizer *t =
+                ran_tokenizer_import(data, file.size, &settings, i->special, &err);
+        ran_bytes_release(&file);
+        if (t == NULL)
+                cmd_die(CMD_FAILED, "%s: %s", path, err.text);
+        cmd_note("%s: %zu pieces, letters %s, accents %s", path, ran_tokenizer_size(t),
+                 settings.lowercase ? "made lower case" : "kept",
+                 settings.strip_accents ? "removed" : "kept");
+        return t;
+}
+
+int tokenize_import(int argc, char **argv)
+{
+        struct import i = {0};
+        const struct cmd_group groups[] = {
+                {"Output", output_field, &output},
+                {"How the vocabulary reads text", import_fields, &i},
+                {NULL, NULL, NULL},
+        };
+        const struct cmd_program program = {
+                .name = "ran-tokenize import",
+                .usage = "[-o VOCAB.json] [option...] VOCAB.txt",
+                .summary =
+                        "Makes a tokenizer.json of BERT's vocab.txt. All programs read a vocab.txt "
+                        "too, as this one does without options.",
+                .groups = groups,
+        };
+        int first = cmd_parse(&program, argc, argv);
+        struct cmd_sink out;
+
+        if (first + 1 != argc)
+                cmd_usage("one vocab.txt is needed");
+        cmd_check_input("output", output, argv[first]);
+        struct ran_tokenizer *t = import_vocab(&i, argv[first]);
+        cmd_sink_open(&out, output);
+        write_vocab(&out, t);
+        ran_tokenizer_free(t);
+        return cmd_finish(CMD_OK);
+}

@@ -1,0 +1,12 @@
+/* tokenize.h - the verbs of ran-tokenize, a main each. */
+#ifndef CMD_TOKENIZE_TOKENIZE_H
+#define CMD_TOKENIZE_TOKENIZE_H
+
+/* tokenize/learn.c */
+int tokenize_learn(int argc, char **argv);
+int tokenize_import(int argc, char **argv);
+/* tokenize/encode.c */
+int tokenize_encode(int argc, char **argv);
+int tokenize_decode(int argc, char **argv);
+
+#endif

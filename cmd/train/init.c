@@ -1,0 +1,160 @@
+/* init.c - opens what a training begins with, and says what is taken from it. */
+#include "cmd/train/init.h"
+
+#include <string.h>
+
+#include "cmd/options/cmd.h"
+
+/* ---- another model -------------------------------------------------------------------------- */
+
+/* One setting as a JSON object. */
+static void show(const struct ran_field *field, const struct ran_config *config,
+                 struct ran_buf *out)
+{
+        const struct ran_field one[] = {*field, {0}};
+
+        ran_buf_char(out, '{');
+        ran_fields_json(one, config, out);
+        ran_buf_add(out, "}", 2); /* with the NUL that ends it */
+        if (out->failed)
+                cmd_die(CMD_FAILED, "out of memory");
+}
+
+/* Sets one field of the configuration as the model has it; `must`: another value that somebody gave
+ * contradicts it, otherwise it comes first. */
+static void take(const struct ran_field *field, struct ran_config *config,
+                 const struct ran_config *from, const char *model, bool must)
+{
+        const struct ran_field one[] = {*field, {0}};
+        struct ran_buf ours = {0}, theirs = {0};
+        struct ran_error err;
+
+        show(field, config, &ours);
+        show(field, from, &theirs);
+        if (must && cmd_was_set(field->name) && strcmp(ours.data, theirs.data) != 0)
+                cmd_usage("%s was made with %s, not %s: leave that setting out", model, theirs.data,
+                          ours.data);
+        if (!cmd_was_set(field->name) &&
+            ran_fields_parse(one, config, theirs.data, theirs.len - 1, false, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s: %s", model, err.text);
+        ran_buf_release(&ours);
+        ran_buf_release(&theirs);
+}
+
+/* The settings of the encoder are the model's. Those of the head and of the task are, too, where
+ * the task is the same, unless somebody says otherwise. */
+static void take_config(struct ran_config *config, const struct ran_config *from, const char *model)
+{
+        if (!cmd_was_set("encoder"))
+                config->encoder = from->encoder;
+        for (const struct ran_field *f = ran_config_fields; f->name != NULL; f++) {
+                bool of_task = ran_config_is_of_task(f->name);
+                bool same =
+                        of_task ? config->task == from->task
+                                : config->encoder == from->encoder || strcmp(f->name, "dim") == 0;
+                /* The verb says what the task is, and the data whether there are several labels. */
+                if (same && strcmp(f->name, "encoder") != 0 && strcmp(f->name, "task") != 0 &&
+                    strcmp(f->name, "multilabel") != 0)
+                        take(f, config, from, model, !of_task);
+        }
+}
+
+static void open_model(struct train_start *s, struct ran_config *config)
+{
+        const char *name = s->options->init;
+        struct ran_error err = {0};
+
+        s->init = ran_model_open(name, true, &err);
+        if (s->init == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        take_config(config, ran_model_config(s->init), name);
+}
+
+/* ---- word vectors --------------------------------------------------------------------------- */
+
+static void open_vectors(struct train_start *s, struct ran_config *config)
+{
+        struct ran_error err = {0};
+        bool given = cmd_was_set("dim");
+
+        s->file = ran_vectors_open(s->options->vectors, given ? config->dim : 0, &err);
+        if (s->file == NULL)
+                cmd_die(cmd_status_of(&err), "%s%s", err.text,
+                        err.code == RAN_EINVAL ? ", as --dim says" : "");
+        config->dim = ran_vectors_width(s->file);
+}
+
+static void tell_vectors(const struct ran_vectors_report *r, const char *name, size_t V)
+{
+        if (r->found == 0)
+                cmd_die(CMD_FAILED, "no piece of the vocabulary has a vector in %s", name);
+        cmd_note("%zu of the %zu pieces of the vocabulary have one of the %zu vectors in %s",
+                 r->found, V, r->rows, name);
+        /* GloVe does not count its row of unknown words. */
+        if (r->header && r->rows != r->promised && r->rows != r->promised + 1)
+                cmd_warn("%s: its first line speaks of %zu vectors, but it has %zu", name,
+                         r->promised, r->rows);
+        else if (!r->header && r->cut)
+                cmd_warn("%s: the last line has no end: perhaps the file was cut off there", name);
+        if (r->not_utf8 > 0)
+                cmd_warn("%s: %zu words are not UTF-8: no text can hold them", name, r->not_utf8);
+        if (r->repeated > 0)
+                cmd_note("%s: %zu rows repeat a word: the first one counts", name, r->repeated);
+}
+
+static void read_vectors(struct train_start *s, const struct ran_train_job *job)
+{
+        const char *name = s->options->vectors;
+        struct ran_vectors_report report;
+        struct ran_error err = {0};
+
+        if (job->tokenizer == NULL)
+                cmd_die(CMD_FAILED,
+                        "the documents are ids, without a vocabulary (--vocab): there are no words "
+                        "to look up in %s",
+                        name);
+        size_t V = ran_tokenizer_size(job->tokenizer);
+        if (ran_embedding_init(&s->embedding, V, job->config->dim, &err) != RAN_OK ||
+            ran_vectors_read(s->file, job->tokenizer, &s->embedding, &report, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        tell_vectors(&report, name, V);
+}
+
+/* ---- both ----------------------------------------------------------------------------------- */
+
+void train_start_open(struct train_start *s, const struct train_start_options *options,
+                      struct ran_config *config)
+{
+        s->options = options;
+        if (options->init != NULL && options->vectors != NULL)
+                cmd_usage("--init and --vectors exclude each other: a model brings an embedding");
+        if (options->init != NULL)
+                open_model(s, config);
+        if (options->vectors != NULL)
+                open_vectors(s, config);
+}
+
+void train_start_job(struct train_start *s, struct ran_train_job *job)
+{
+        if (s->file != NULL) {
+                read_vectors(s, job);
+                job->vectors = &s->embedding;
+        }
+        if (s->init == NULL)
+                return;
+        job->init = s->init;
+        if (ran_model_config(s->init)->encoder != job->config->encoder)
+                cmd_note("%s has another encoder: only its vocabulary and embedding are taken",
+                         s->options->init);
+        else
+                cmd_note("vocabulary, embedding and encoder are those of %s; the head %s",
+                         s->options->init, ran_train_keeps_head(job) ? "is, too" : "begins anew");
+}
+
+void train_start_release(struct train_start *s)
+{
+        ran_model_free(s->init);
+        ran_vectors_free(s->file);
+        ran_embedding_release(&s->embedding);
+        *s = (struct train_start){0};
+}

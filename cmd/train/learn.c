@@ -1,0 +1,273 @@
+/* learn.c - reads documents with labels or tags of which the vocabulary is not known yet.
+ *
+ * The lines are read once, since they may come from a pipe: their words are counted, and those of
+ * text are kept. Then the vocabulary is learned, and what was kept goes through the same functions
+ * as any other line.
+ */
+#include "cmd/train/reader.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Lines that wait for the vocabulary, one after another. */
+struct spool {
+        char *lines;
+        size_t *end; /* (n) */
+        struct train_place *place;
+        char *raw;       /* how they came, for --rejects */
+        size_t *raw_end; /* (n) */
+        size_t n;
+        struct ran_spool lines_spool, end_spool, place_spool, raw_spool,
+                raw_end_spool; /* where they lie */
+};
+
+struct learner {
+        struct train_reader reader;
+        struct ran_counter *counter;
+        struct spool spool;
+        struct train_place first_ids, first_words;
+        struct train_source *with; /* the source of the reader, once there is a vocabulary */
+        size_t spelling;           /* that it then has */
+        struct ran_tokenizer *tokenizer;
+};
+
+/* As it is to be rejected: with the empty line behind a sentence of columns. */
+static int keep_raw(struct spool *s, const struct cmd_line *line, struct ran_error *err)
+{
+        const size_t at = s->n > 0 ? s->raw_end[s->n - 1] : 0, blank = line->columns != NULL;
+        const size_t n = line->raw_length;
+        size_t *end = ran_spool_reserve(&s->raw_end_spool, s->n + 1, sizeof *end, err);
+        char *raw = end != NULL ? ran_spool_reserve(&s->raw_spool, at + n + blank, 1, err) : NULL;
+
+        if (raw == NULL)
+                return err->code;
+        memcpy(raw + at, line->raw, n);
+        if (blank)
+                raw[at + n] = '\n';
+        end[s->n] = at + n + blank;
+        s->raw = raw;
+        s->raw_end = end;
+        return RAN_OK;
+}
+
+static int keep_line(struct spool *s, const struct cmd_line *line, struct ran_error *err)
+{
+        size_t at = s->n > 0 ? s->end[s->n - 1] : 0, length = line->record.length;
+        struct train_place *place = train_place_add(&s->place_spool, s->n, line, err);
+        size_t *end =
+                place != NULL ? ran_spool_reserve(&s->end_spool, s->n + 1, sizeof *end, err) : NULL;
+        char *lines = end != NULL ? ran_spool_reserve(&s->lines_spool, at + length, 1, err) : NULL;
+
+        if (lines == NULL)
+                return err->code;
+        memcpy(lines + at, line->record.line, length);
+        end[s->n++] = at + length;
+        s->lines = lines;
+        s->end = end;
+        s->place = place;
+        return RAN_OK;
+}
+
+static void release_spool(struct spool *s)
+{
+        ran_spool_release(&s->lines_spool);
+        ran_spool_release(&s->end_spool);
+        ran_spool_release(&s->place_spool);
+        ran_spool_release(&s->raw_spool);
+        ran_spool_release(&s->raw_end_spool);
+}
+
+/* A member that is there and not null. */
+static const struct ran_member *find(const struct ran_record *record, const char *name)
+{
+        const struct ran_member *m = ran_record_find(record, name, NULL);
+
+        return m != NULL && m->type != '0' ? m : NULL;
+}
+
+/* Packs ids, or collects the words of a text. */
+static int count(void *arg, void *scratch, const struct cmd_line *line, struct ran_buf *result,
+                 struct ran_error *err)
+{
+        struct learner *l = arg;
+        struct train_scratch *s = scratch;
+
+        if (find(&line->record, "encoding") != NULL)
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"encoding\" needs the vocabulary that it was made with: --vocab");
+        if (find(&line->record, "ids") != NULL)
+                return train_encode(&l->reader, s, line, result, err);
+        if (train_read_labels(s, l->reader.source, &line->record, err) != RAN_OK)
+                return err->code;
+        return cmd_words_read(&s->words, &line->record, l->counter, result, err);
+}
+
+static int take_counted(void *arg, const struct cmd_line *line, const struct ran_buf *result,
+                        struct ran_error *err)
+{
+        struct learner *l = arg;
+        bool ids = find(&line->record, "ids") != NULL;
+        struct train_place *first = ids ? &l->first_ids : &l->first_words;
+
+        if (first->file == NULL)
+                *first = train_place_of(line);
+        if (ids)
+                return train_take(&l->reader, line, result, err);
+        if (ran_counter_add(l->counter, result->data, result->len, err) != RAN_OK)
+                return err->code;
+        if (l->reader.source->input->rejects != NULL && keep_raw(&l->spool, line, err) != RAN_OK)
+                return err->code;
+        return keep_line(&l->spool, line, err);
+}
+
+/* Lines are encoded so many at a time, in parallel, and added in order. */
+enum { BLOCK = 64 };
+
+struct replay {
+        struct learner *learner;
+        size_t first; /* line of the spool that slot 0 has */
+        struct slot {
+                struct train_scratch scratch;
+                struct cmd_line line;
+                struct ran_buf packed;
+                int code; /* RAN_OK, or err says what is wrong */
+                struct ran_error err;
+        } slot[BLOCK];
+};
+
+static void encode_spooled(void *arg, size_t i)
+{
+        struct replay *r = arg;
+        struct slot *slot = &r->slot[i];
+        const struct spool *spool = &r->learner->spool;
+        size_t n = r->first + i, begin = n == 0 ? 0 : spool->end[n - 1];
+
+        slot->line.file = spool->place[n].file;
+        slot->line.number = spool->place[n].line;
+        slot->packed.len = 0;
+        int code = ran_record_scan(&slot->line.record, spool->lines + begin, spool->end[n] - begin,
+                                   &slot->err);
+        if (code == RAN_OK)
+                code = train_encode(&r->learner->reader, &slot->scratch, &slot->line, &slot->packed,
+                                    &slot->err);
+        if (code == RAN_OK && slot->packed.failed)
+                code = ran_fail(&slot->err, RAN_ENOMEM, "out of memory for a document");
+        slot->code = code;
+}
+
+/* Nearly all that can be wrong with a line has been found by now; what is left shows in its words:
+ * a document that turns out to have no token, spans that do not begin where words do. Returns false
+ * when that ends the run. */
+static bool add_spooled(struct replay *r, struct cmd_run *run, size_t i)
+{
+        const struct spool *spool = &r->learner->spool;
+        struct slot *slot = &r->slot[i];
+        const size_t n = r->first + i;
+
+        if (slot->code == RAN_OK)
+                slot->code =
+                        train_take(&r->learner->reader, &slot->line, &slot->packed, &slot->err);
+        if (slot->code == RAN_OK)
+                return true;
+        if (spool->raw_end != NULL) {
+                size_t begin = n > 0 ? spool->raw_end[n - 1] : 0;
+                slot->line.raw = spool->raw + begin;
+                slot->line.raw_length = spool->raw_end[n] - begin;
+        }
+        return cmd_refuse_late(run, &slot->line, &slot->err);
+}
+
+/* Encodes the lines that waited. */
+static void replay(struct learner *l, struct cmd_run *run)
+{
+        struct ran_error err = {0};
+        struct replay *r = ran_alloc(1, sizeof *r, &err);
+
+        if (r == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        r->learner = l;
+        for (bool more = true; more && r->first < l->spool.n; r->first += BLOCK) {
+                size_t n = l->spool.n - r->first < BLOCK ? l->spool.n - r->first : BLOCK;
+                ran_parallel(l->reader.source->pool, n, encode_spooled, r);
+                for (size_t i = 0; i < n && more; i++)
+                        more = add_spooled(r, run, i);
+        }
+        for (size_t i = 0; i < BLOCK; i++) {
+                train_scratch_release(&r->slot[i].scratch);
+                ran_record_release(&r->slot[i].line.record);
+                ran_buf_release(&r->slot[i].packed);
+        }
+        free(r);
+}
+
+static struct ran_tokenizer *learn(struct learner *l)
+{
+        struct ran_error err = {0};
+        struct ran_counter_report report;
+        size_t wanted = 0;
+
+        if (l->reader.source->vector_words > 0 &&
+            ran_vectors_want(l->reader.source->vectors, l->reader.source->vector_words, l->counter,
+                             &wanted, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        struct ran_tokenizer *t = ran_counter_learn(l->counter, &err);
+        if (t == NULL)
+                cmd_die(CMD_FAILED, "no vocabulary can be learned: %s", err.text);
+        ran_counter_report(l->counter, &report);
+        cmd_note("learned a vocabulary of %zu pieces from %" PRIu64 " words, %zu different",
+                 ran_tokenizer_size(t), report.words, report.distinct);
+        if (wanted > 0)
+                cmd_note("%zu words that have vectors are among them", wanted);
+        return t;
+}
+
+/* When all lines have been counted, or packed. */
+static void finish(void *arg, struct cmd_run *run)
+{
+        struct learner *l = arg;
+        struct train_source *with = l->with;
+
+        if (l->first_ids.file != NULL && l->first_words.file != NULL)
+                cmd_die(CMD_FAILED,
+                        "%s:%zu brings ids but %s:%zu words: give --vocab FILE, the "
+                        "vocabulary that the ids are from",
+                        l->first_ids.file, l->first_ids.line, l->first_words.file,
+                        l->first_words.line);
+        if (l->first_words.file == NULL)
+                return;
+        l->tokenizer = learn(l);
+        with->tokenizer = l->tokenizer;
+        with->V = ran_tokenizer_size(l->tokenizer);
+        with->spelling = l->spelling;
+        replay(l, run);
+}
+
+struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_source *source,
+                                       const struct ran_vocab_settings *settings, char **files)
+{
+        struct train_source with = *source; /* ids have no spelling */
+        struct learner l = {.reader = {.source = &with, .data = d},
+                            .with = &with,
+                            .spelling = source->spelling};
+        struct spool *spool = &l.spool;
+        struct cmd_loop loop = train_loop(source);
+        struct ran_error err = {0};
+
+        with.spelling = 0;
+        l.counter = ran_counter_new(settings, &err);
+        if (l.counter == NULL)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        loop.work = count;
+        loop.take = take_counted;
+        loop.finish = finish;
+        loop.arg = &l;
+        spool->lines_spool.keep = spool->end_spool.keep = spool->place_spool.keep =
+                spool->raw_spool.keep = spool->raw_end_spool.keep = source->keep;
+        train_begin(&l.reader);
+        cmd_records(&loop, files, &d->counts);
+        ran_counter_free(l.counter);
+        release_spool(spool);
+        train_finish(&l.reader);
+        return l.tokenizer;
+}

@@ -1,0 +1,49 @@
+/* progress.h - what a person and a machine see of a training run while it goes on. */
+#ifndef CMD_TRAIN_PROGRESS_H
+#define CMD_TRAIN_PROGRESS_H
+
+#include "ran.h"
+
+/* AUTO: the live line on a terminal, else a plain line now and then. ALWAYS: the live line wherever
+ * stderr goes. */
+enum { TRAIN_PROGRESS_AUTO, TRAIN_PROGRESS_ALWAYS, TRAIN_PROGRESS_NEVER };
+
+/* Zero-initialise but for the first members. */
+struct train_progress {
+        int when;           /* TRAIN_PROGRESS_... */
+        const char *metric; /* name of the dev metric, as --metric has it */
+        bool texts;         /* of a language model: people read its loss as a perplexity */
+        uint64_t seed;
+        size_t trial; /* of a search, from 1: its epochs are shown like steps; 0: of none */
+        FILE *log;    /* one JSON object a report; NULL: none */
+        const char *log_name;
+        /* The rest is filled here. */
+        bool live; /* one line that is drawn again and again, on a terminal */
+        bool drawn, log_failed;
+        double next; /* seconds of the run when the next line is due */
+        struct ran_train_report last, dev;
+        bool has_dev;
+};
+
+/* Decides between the live line and plain ones. */
+void train_progress_begin(struct train_progress *p);
+/* Shows and logs one report. */
+void train_progress_report(struct train_progress *p, const struct ran_train_report *r);
+/* A line that stays; an entry of the log, which begins with `"event":...` and has no braces. */
+void train_progress_line(struct train_progress *p, const struct ran_buf *line);
+void train_progress_entry(struct train_progress *p, const struct ran_buf *members);
+/* Ends the live line, so that messages start on a line of their own. */
+void train_progress_clear(struct train_progress *p);
+/* Closes the log; false when some of it could not be written (which has been said by then). */
+bool train_progress_end(struct train_progress *p);
+
+/* The dev metric as people read it: a loss as it is or as a perplexity, all else in per cent; and
+ * its name. */
+double train_progress_metric(const struct train_progress *p, double metric);
+const char *train_progress_name(const struct train_progress *p);
+/* "0:12:40"; the buffer is large enough for any time. */
+const char *train_duration(char text[32], double seconds);
+/* "81.2k", "1.2M": three or four digits, for counts and rates. */
+const char *train_amount(char text[32], double x);
+
+#endif

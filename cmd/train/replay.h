@@ -1,0 +1,40 @@
+/* replay.h - trains again what a model says it was trained by, and compares. */
+#ifndef CMD_TRAIN_REPLAY_H
+#define CMD_TRAIN_REPLAY_H
+
+#include "ran.h"
+
+/* Zero-initialise. */
+struct train_replay {
+        const char *path;
+        struct ran_model *model; /* NULL: nothing is to be replayed */
+        struct ran_record said;  /* its metadata `training` */
+        bool learned;            /* its vocabulary, from its training data */
+        int fd;                  /* where the result lies that nobody asked for; -1: nowhere */
+        char output[32];         /* its name */
+};
+
+/* Opens the model, which must say how it was trained, by this version and with kernels that run
+ * here: dies with 3 where it cannot be read, with 4 where its training cannot be repeated. */
+void train_replay_open(struct train_replay *r, const char *path, int task);
+/* Sets the fields, not the local ones, to what the model says, and counts them as set. all: it must
+ * say it of each; otherwise those that it does not mention keep their values. */
+void train_replay_restore(const struct train_replay *r, const struct ran_field *fields, void *base,
+                          bool all);
+/* Whether a member is there. */
+bool train_replay_has(const struct train_replay *r, const char *member);
+/* Ends with 2 unless exactly those files are named that the training had, with 4 if `init` is not
+ * the model that it began with. */
+void train_replay_check_files(const struct train_replay *r, const char *dev, const char *init,
+                              const char *vectors);
+/* A name to write the result to that is no file. */
+const char *train_replay_output(struct train_replay *r);
+
+/* Dies with 4 where the job is not the one that the model describes, because of its data for
+ * example: before anything is computed. */
+void train_replay_check(const struct train_replay *r, const struct ran_train_job *job);
+/* Compares the result with the model. Returns the status to end with. */
+int train_replay_compare(const struct train_replay *r, const char *output);
+void train_replay_release(struct train_replay *r);
+
+#endif

@@ -1,0 +1,311 @@
+/* run.c - signals, the files of a run, and the summary at its end. */
+#include "cmd/train/run.h"
+#include "cmd/options/cmd.h"
+#include "cmd/records/model.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- signals -------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t stop_signal;
+
+static bool is_sent(int signal)
+{
+        return signal == SIGINT || signal == SIGTERM;
+}
+
+/* A signal asks for a checkpoint and an end, which take as long as one step; the second one that
+ * somebody sent ends the program at once. The others only ask: a hangup comes twice where the shell
+ * passes it on, and a pipe without a reader breaks at every line. */
+static void on_signal(int signal)
+{
+        if (is_sent(signal) && is_sent(stop_signal))
+                _exit(128 + signal);
+        if (is_sent(signal) || stop_signal == 0)
+                stop_signal = signal;
+}
+
+static void catch_signal(int signal)
+{
+        const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+
+        sigaction(signal, &action, NULL);
+}
+
+static bool ignored(int signal)
+{
+        struct sigaction action;
+
+        return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/* SIGINT even where a script started the program in the background, with it ignored; but nohup is
+ * believed. */
+void train_run_catch_signals(void)
+{
+        catch_signal(SIGINT);
+        catch_signal(SIGTERM);
+        if (!ignored(SIGHUP))
+                catch_signal(SIGHUP);
+        if (!ignored(SIGPIPE))
+                catch_signal(SIGPIPE);
+}
+
+int train_run_stopped(void)
+{
+        return stop_signal;
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+/* The log of a run that is resumed is gone on with. */
+static void open_log(struct train_run_options *options)
+{
+        if (options->log == NULL)
+                return;
+        options->log_file = fopen(options->log, options->resume ? "ae" : "we");
+        if (options->log_file == NULL)
+                cmd_die(CMD_FAILED, "cannot write the log %s: %s", options->log, strerror(errno));
+}
+
+/* Where a file of the run goes that has its name from the output. */
+struct place {
+        const char *output;
+        const struct cmd_program *program;
+        char **files; /* that are read */
+};
+
+static char *beside(const struct place *place, const char *suffix)
+{
+        char *name;
+
+        if (asprintf(&name, "%s%s", place->output, suffix) < 0)
+                cmd_die(CMD_FAILED, "out of memory");
+        cmd_check_beside(place->program, name, place->files);
+        cmd_check_writable(name);
+        return name;
+}
+
+/* A journal of a search that came to its end is no more worth than its model, which is written
+ * over, too. */
+static void open_journal(struct train_run_options *options, const struct place *place)
+{
+        struct train_journal *j = &options->journal;
+        char *name = beside(place, ".tune");
+
+        if (options->overwrite_checkpoint) {
+                j->path = name;
+        } else {
+                train_journal_open(j, name);
+                free(name);
+        }
+        if (j->complete && !options->resume)
+                train_journal_clear(j);
+}
+
+char *train_run_prepare(struct train_run_options *options, const char *output,
+                        const struct cmd_program *program, char **files)
+{
+        const struct place place = {output, program, files};
+
+        cmd_check_writable(output);
+        char *checkpoint = beside(&place, ".ckpt");
+        bool exists = access(checkpoint, F_OK) == 0;
+        if (options->tune > 0)
+                open_journal(options, &place);
+        bool any = exists || options->journal.n > 0;
+        if (any && !options->resume && !options->overwrite_checkpoint)
+                cmd_die(CMD_FAILED,
+                        "%s is left from a training that was interrupted: go on with it by "
+                        "--resume, "
+                        "or begin anew by --overwrite-checkpoint",
+                        exists ? checkpoint : options->journal.path);
+        if (options->resume && !any) {
+                cmd_note("there is no %s to resume: training begins from the start", checkpoint);
+                options->resume = false;
+        }
+        open_log(options);
+        return checkpoint;
+}
+
+/* ---- summary -------------------------------------------------------------------------------- */
+
+static double peak_bytes(void)
+{
+        struct rusage usage;
+
+        return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024.0 * (double)usage.ru_maxrss : 0;
+}
+
+static void summarise(const struct ran_train_job *job, const struct train_progress *p)
+{
+        const struct ran_train_report *last = &p->last;
+        char tokens[32], rate[32], time[32], peak[32], moved[32];
+
+        if (last->refit)
+                cmd_note("best epoch %zu: dev %s %.2f; the model is of all documents",
+                         last->best_epoch, train_progress_name(p),
+                         train_progress_metric(p, last->best));
+        else if (last->best_epoch > 0)
+                cmd_note("best epoch %zu of %zu: dev %s %.2f", last->best_epoch, last->epoch,
+                         train_progress_name(p), train_progress_metric(p, last->best));
+        else
+                cmd_note("%zu epochs, loss %.4f; without development data the last epoch is kept",
+                         last->epoch, last->loss);
+        if (last->first_encoder)
+                cmd_note(
+                        "of the encoder the first training is kept: the second one tells documents "
+                        "worse that only it has learned from");
+        if (last->alone)
+                cmd_note("the wide path decides alone: the development data do not show that the "
+                         "encoder helps");
+        cmd_note("%s tokens in %s, %s tokens/s, peak memory %sB",
+                 train_amount(tokens, (double)last->tokens), train_duration(time, last->seconds),
+                 train_amount(rate, last->tokens_per_second), train_amount(peak, peak_bytes()));
+        if (last->moved > 0)
+                cmd_note("%zu ranks; rank 0 sent and received %sB", ran_ranks_count(job->ranks),
+                         train_amount(moved, (double)last->moved));
+}
+
+void train_run_tell_model(const struct ran_train_job *job)
+{
+        char size[32];
+        struct stat file = {0};
+
+        stat(job->output, &file);
+        cmd_note("the model is %s (%sB); now use it:", job->output,
+                 train_amount(size, (double)file.st_size));
+        cmd_note("    %s -m %s FILE", cmd_use_of_task(job->config->task), job->output);
+}
+
+/* ---- the run -------------------------------------------------------------------------------- */
+
+static int on_report(void *arg, const struct ran_train_report *report)
+{
+        train_progress_report(arg, report);
+        return stop_signal;
+}
+
+static const char *metric_name(int metric)
+{
+        const struct ran_field *f = ran_train_fields;
+
+        while (strcmp(f->name, "metric") != 0)
+                f++;
+        return f->choices[metric];
+}
+
+/* Says what is left, and how to go on with it; steps: whether there were any in this run. */
+static int ended_early(const struct ran_train_job *job, const struct ran_error *err, bool steps)
+{
+        bool again = err->code != RAN_EDIVERGED;
+        bool interrupted = err->code == RAN_EINTR && stop_signal != 0; /* not another rank */
+
+        if (interrupted && job->ranks == NULL)
+                cmd_warn("interrupted");
+        else
+                cmd_warn("%s%s", interrupted ? "interrupted: " : "", err->text);
+        if (steps && again && job->checkpoint != NULL && access(job->checkpoint, F_OK) == 0)
+                cmd_warn("%s holds what was learned: go on with the same command and --resume",
+                         job->checkpoint);
+        return interrupted ? 128 + stop_signal : cmd_status_of(err);
+}
+
+struct train_progress train_run_progress(const struct ran_train_job *job,
+                                         const struct train_run_options *options)
+{
+        struct train_progress p = {.when = options->progress,
+                                   .metric = metric_name(job->settings->metric),
+                                   .texts = job->config->task == RAN_TASK_LM ||
+                                            job->config->task == RAN_TASK_MLM,
+                                   .seed = job->settings->seed,
+                                   .log = options->log_file,
+                                   .log_name = options->log};
+
+        train_progress_begin(&p);
+        return p;
+}
+
+int train_run(struct ran_train_job *job, const struct train_run_options *options)
+{
+        struct train_progress progress = train_run_progress(job, options);
+        struct ran_error err = {0};
+
+        job->resume = options->resume;
+        job->report = on_report;
+        job->arg = &progress;
+        train_run_catch_signals();
+        int code = ran_train(job, &err);
+        bool logged = train_progress_end(&progress);
+        if (code != RAN_OK)
+                return ended_early(job, &err, progress.last.step > 0);
+        summarise(job, &progress);
+        if (!options->replay)
+                train_run_tell_model(job);
+        if (!logged)
+                cmd_warn("the model is complete, but %s is not", options->log);
+        return logged ? CMD_OK : CMD_FAILED;
+}
+
+/* ---- dry run -------------------------------------------------------------------------------- */
+
+/* Ends the trial once its speed can be told, and in any case before there would be a model. */
+static int on_trial(void *arg, const struct ran_train_report *report)
+{
+        const double enough = 3; /* seconds; the first step is slower than the others */
+        double *seconds = arg;
+
+        if (report->event != RAN_REPORT_STEP)
+                return 0;
+        *seconds = report->seconds + report->eta_seconds;
+        return report->seconds > enough || report->step >= report->steps;
+}
+
+/* Seconds that the training would take. Writes no file. */
+static double measure(const struct ran_train_job *job)
+{
+        struct ran_train_settings settings = *job->settings;
+        struct ran_train_job trial = *job;
+        struct ran_error err = {0};
+        double seconds = 0;
+
+        settings.patience = settings.epochs; /* so that nothing but on_trial ends it */
+        trial.settings = &settings;
+        trial.output = trial.checkpoint = NULL;
+        trial.report = on_trial;
+        trial.arg = &seconds;
+        int code = ran_train(&trial, &err);
+        if (code != RAN_OK && code != RAN_EINTR)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        return seconds;
+}
+
+int train_dry_run(const struct ran_train_job *job)
+{
+        struct ran_train_estimate e;
+        struct ran_error err = {0};
+        char text[32];
+
+        if (ran_train_estimate(job, &e, &err) != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        printf("parameters  %zu in tables of pieces and features, %zu in the rest\n",
+               e.embedding_parameters, e.parameters);
+        printf("memory      %sB at most\n", train_amount(text, (double)e.bytes));
+        printf("documents   %zu, %s tokens\n", job->train->B,
+               train_amount(text, (double)job->train->first[job->train->B]));
+        printf("steps       %zu\n", e.steps);
+        printf("arithmetic  %s operations an epoch\n", train_amount(text, e.flops));
+        fflush(stdout); /* what follows takes a while */
+        printf("time        %s for %zu epochs%s, on %zu threads\n",
+               train_duration(text, measure(job)), job->settings->epochs,
+               job->settings->refit && job->held != NULL ? ", and at most as long again (--refit)"
+                                                         : "",
+               ran_pool_threads(job->pool));
+        return CMD_OK;
+}
