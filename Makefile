@@ -420,7 +420,7 @@ check-reproducible: ## two builds of all packages, in folders of different names
 	@share/setup build deb
 	@set -e; cd $(call quote,$(CURDIR)); rm -rf '$(BUILD)/reproducible'; mkdir -p '$(BUILD)/reproducible'; \
 	here=$$(cd '$(BUILD)/reproducible' && pwd); for name in one another-name; do mkdir "$$here/$$name"; \
-	  cp -R Makefile README.md COPYING cmd lib man tests share "$$here/$$name"; done; \
+	  cp -R Makefile README.md CHANGES.md COPYING cmd lib man tests share "$$here/$$name"; done; \
 	for name in one another-name; do echo "  DEB   $$here/$$name"; DEB_BUILD_OPTIONS="nocheck $$DEB_BUILD_OPTIONS" \
 	    "$$here/$$name/share/deb" "$$here/$$name/deb" >"$$here/$$name.log" 2>&1 || { \
 	      tail -n 20 "$$here/$$name.log" >&2; exit 1; }; done; \
