@@ -5,6 +5,7 @@
 #include "model/score.h"
 #include "model/cache.h"
 #include "model/encoder.h"
+#include "model/head.h"
 #include "model/lm.h"
 #include "model/model.h"
 #include "model/tagger.h"

@@ -47,6 +47,10 @@ bool ran_config_is_of_task(const char *name);
  * sizes that overflow). ran_fields_init gives the defaults; all zero is no model. */
 int ran_config_check(const struct ran_config *config, struct ran_error *err);
 
+/* Whether the encoder has an output for each token: a Contextualizer has one vector of the document
+ * instead. */
+bool ran_config_has_token_outputs(const struct ran_config *config);
+
 /* A model is read-only once open and may be shared by threads. */
 struct ran_model;
 /* verify: also compares the digest of the data section. */

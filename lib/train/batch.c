@@ -2,6 +2,7 @@
 #include "train/batch.h"
 #include "math/simd.h"
 #include "model/encoder.h"
+#include "model/head.h"
 #include "model/lm.h"
 #include "model/model.h"
 #include "model/tagger.h"
