@@ -9,7 +9,7 @@
 #include "math/simd.h"
 #include "model/encoder.h"
 #include "model/head.h"
-#include "model/model.h"
+#include "model/model-check.h"
 #include "model/linear-words.h"
 #include "model/linear-model.h"
 

@@ -117,3 +117,8 @@ void ran_head_bwd(struct ran_workspace *w, const struct ran_params *p, struct ra
         ran_phase = RAN_PHASE_HEAD;
         (w->c->task == RAN_TASK_TAG ? tag_bwd : classify_bwd)(w, p, dp, C);
 }
+
+struct ran_crf ran_head_crf(const struct ran_params *p)
+{
+        return (struct ran_crf){p->head.crf_start, p->head.crf_end, p->head.crf_transition};
+}

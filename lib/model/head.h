@@ -2,6 +2,7 @@
 #ifndef RAN_MODEL_HEAD_H
 #define RAN_MODEL_HEAD_H
 
+#include "model/crf.h"
 #include "model/workspace.h"
 
 /* Gathers the output rows at word positions in w->head.head (places, D); adjoint: from
@@ -15,5 +16,8 @@ void ran_head_places_bwd(struct ran_workspace *w);
 void ran_head(struct ran_workspace *w, const struct ran_params *p, size_t C);
 void ran_head_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
                   size_t C);
+
+/* The CRF of a tagger's parameters. */
+struct ran_crf ran_head_crf(const struct ran_params *p);
 
 #endif

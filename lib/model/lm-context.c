@@ -9,7 +9,7 @@
 #include "math/elementary.h"
 #include "model/cache.h"
 #include "model/encoder.h"
-#include "model/model.h"
+#include "model/model-check.h"
 #include "model/score.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* probe-document.c - reads a document for attention probes. See ran/model.h for what they are. */
 #include "model/encoder.h"
-#include "model/model.h"
+#include "model/model-check.h"
 #include "model/score.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "model/encoder.h"
 #include "model/head.h"
 #include "model/lm.h"
-#include "model/model.h"
+#include "model/model-check.h"
 #include "model/tagger.h"
 #include "train/loss.h"
 #include "train/reduce.h"
@@ -381,13 +381,13 @@ static double chain_loss(struct ran_batcher *k, struct ran_trainee *t, size_t at
                          const float *logits, float *dlogits, double weight, struct ran_grad *g)
 {
         const struct ran_dataset *d = k->data;
-        const struct ran_crf chain = ran_crf_of_params(k->p);
+        const struct ran_crf chain = ran_head_crf(k->p);
         const struct ran_crf_grad d_chain = {g->p.head.crf_start, g->p.head.crf_end,
                                              g->p.head.crf_transition};
         double loss = 0;
 
         for (size_t from = 0, end; from < n; from = end) {
-                end = ran_tag_sentence_end(d->begins + at, from, n);
+                end = ran_crf_sentence_end(d->begins + at, from, n);
                 loss += ran_crf_loss(dlogits + from * k->C, &d_chain, logits + from * k->C, &chain,
                                      d->labels + at + from, end - from, k->C, weight, t->chain);
         }
