@@ -71,7 +71,7 @@ static double mean_place(double s, double n)
 
 static void scale_positions(struct ran_workspace *w, const float *position, size_t b)
 {
-        double n = (double)ran_contextualizer_length(w->rows, b),
+        double n = (double)ran_contextualizer_length(w->packed, b),
                whole = w->c->position_scale ? n : 1;
         double *scale = (double *)ran_contextualizer_steps_of(w)->scale + b * w->D;
 
@@ -87,7 +87,7 @@ void ran_contextualizer_weigh(const struct ran_workspace *w, const float *positi
 {
         const struct ran_contextualizer_steps *k = w->own;
         const double *scale = (const double *)k->scale + b * w->D;
-        size_t D = w->D, behind = ran_contextualizer_length(w->rows, b) - from - n;
+        size_t D = w->D, behind = ran_contextualizer_length(w->packed, b) - from - n;
 
         for (size_t j = 0; j < D; j++) {
                 double s = (double)position[j], t = s > 0 ? (double)behind : (double)from;
@@ -126,7 +126,7 @@ static void gather(void *arg, size_t i, float *scratch)
         struct ran_workspace *w = g->w;
         const struct ran_contextualizer_partial *s = &ran_contextualizer_steps_of(w)->share[i];
         size_t D = w->D, block = ran_contextualizer_block_of(w);
-        const float *e = w->x[0] + w->rows->doc[s->b] * D;
+        const float *e = w->x[0] + w->packed->doc[s->b] * D;
         float *square = share_square(w, i), *sum = share_sum(w, i), *total = scratch + D,
               *x = total + D;
 
@@ -151,7 +151,7 @@ void ran_contextualizer_gather(struct ran_contextualizer_stage *g)
         size_t D = w->D;
 
         tabulate(w, g->once->position);
-        for (size_t b = 0; b < w->rows->B; b++)
+        for (size_t b = 0; b < w->packed->B; b++)
                 scale_positions(w, g->once->position, b);
         ran_workers_each(&w->workers, 0, ran_contextualizer_steps_of(w)->G, gather, g);
         for (size_t i = 0; i < ran_contextualizer_steps_of(w)->G; i++) {
@@ -226,8 +226,8 @@ static void scatter(void *arg, size_t i, float *scratch)
         const struct ran_contextualizer_partial *s = &k->share[i];
         const float *position = g->once->position;
         size_t D = w->D, block = ran_contextualizer_block_of(w), at = k->row[s->b] * D;
-        const float *e = w->x[0] + w->rows->doc[s->b] * D;
-        float *de = w->dx + w->rows->doc[s->b] * D;
+        const float *e = w->x[0] + w->packed->doc[s->b] * D;
+        float *de = w->dx + w->packed->doc[s->b] * D;
         float *room = scratch + D, *x = room + 4 * D, *dx = x + k->T * D;
         double *ds = (double *)k->dposition + i * D;
 
@@ -253,7 +253,7 @@ void ran_contextualizer_scatter(struct ran_contextualizer_stage *g)
         struct ran_workspace *w = g->w;
         const double *ds = (const double *)ran_contextualizer_steps_of(w)->dposition;
 
-        ran_workers_each(&w->workers, 0, w->rows->B, fold, g);
+        ran_workers_each(&w->workers, 0, w->packed->B, fold, g);
         ran_workers_each(&w->workers, 0, ran_contextualizer_steps_of(w)->G, scatter, g);
         for (size_t j = 0; j < w->D && g->donce->position != NULL; j++) {
                 double sum = 0;

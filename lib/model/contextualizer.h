@@ -95,20 +95,20 @@ struct ran_contextualizer_steps {
 #undef X
 };
 
-static inline size_t ran_contextualizer_length(const struct ran_packed *rows, size_t b)
+static inline size_t ran_contextualizer_length(const struct ran_packed *packed, size_t b)
 {
-        return rows->doc[b + 1] - rows->doc[b];
+        return packed->doc[b + 1] - packed->doc[b];
 }
 
 /* Whether document b has rows of S, rather than its tokens. */
 static inline bool ran_contextualizer_is_long(const struct ran_workspace *w, size_t b)
 {
-        return ran_contextualizer_length(w->rows, b) > w->D;
+        return ran_contextualizer_length(w->packed, b) > w->D;
 }
 
 static inline size_t ran_contextualizer_rows_of(const struct ran_workspace *w, size_t b)
 {
-        return ran_contextualizer_is_long(w, b) ? w->D : ran_contextualizer_length(w->rows, b);
+        return ran_contextualizer_is_long(w, b) ? w->D : ran_contextualizer_length(w->packed, b);
 }
 
 static inline struct ran_contextualizer_steps *

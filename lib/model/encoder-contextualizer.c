@@ -46,7 +46,7 @@ static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran
 static int cut_shares(struct ran_workspace *w, size_t b, struct ran_error *err)
 {
         struct ran_contextualizer_steps *k = w->own;
-        size_t n = ran_contextualizer_length(w->rows, b), block = ran_contextualizer_block_of(w),
+        size_t n = ran_contextualizer_length(w->packed, b), block = ran_contextualizer_block_of(w),
                blocks = (n - 1) / block + 1, shares;
 
         shares = ran_contextualizer_is_long(w, b) ? blocks / SHARE_BLOCKS : 1;
@@ -73,16 +73,16 @@ static int init(struct ran_workspace *w, struct ran_error *err)
 
 static int prepare(struct ran_workspace *w, struct ran_error *err)
 {
-        const struct ran_packed *rows = w->rows;
+        const struct ran_packed *packed = w->packed;
         struct ran_contextualizer_steps *k = w->own;
 
-        size_t *row = ran_grow(k->row, &k->row_cap, rows->B, sizeof *row, err);
+        size_t *row = ran_grow(k->row, &k->row_cap, packed->B, sizeof *row, err);
         if (row == NULL)
                 return RAN_ENOMEM;
         k->row = row;
         k->T = k->Q = k->G = 0;
         for (int turn = 0; turn <= 1; turn++) { /* the short ones first */
-                for (size_t b = 0; b < rows->B; b++) {
+                for (size_t b = 0; b < packed->B; b++) {
                         if (ran_contextualizer_is_long(w, b) != turn)
                                 continue;
                         row[b] = k->Q;
@@ -90,8 +90,8 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
                 }
                 k->s = turn == 0 ? k->Q : k->s;
         }
-        for (size_t b = 0; b < rows->B; b++) {
-                size_t n = ran_contextualizer_length(rows, b),
+        for (size_t b = 0; b < packed->B; b++) {
+                size_t n = ran_contextualizer_length(packed, b),
                        block = ran_contextualizer_block_of(w);
 
                 n = n < block ? n : block;
@@ -99,7 +99,7 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
                 if (cut_shares(w, b, err) != RAN_OK)
                         return RAN_ENOMEM;
         }
-        k->P = k->G - rows->B;
+        k->P = k->G - packed->B;
         return RAN_OK;
 }
 
@@ -122,7 +122,7 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
                                   (double)w->D
                         : 0;
         const double T = (double)out->T, Q = (double)out->Q, s = (double)out->s, P = (double)out->P,
-                     G = (double)out->G, B = (double)w->rows->B, D = (double)w->D,
+                     G = (double)out->G, B = (double)w->packed->B, D = (double)w->D,
                      K = w->training ? (double)N : 1, u = (double)w->c->rank;
 
         RAN_CONTEXTUALIZER_STEPS(RAN_ARENA_FIELD)
@@ -149,12 +149,12 @@ static const float *context(const struct ran_workspace *w, size_t l)
 /* ---- the first context ---------------------------------------------------------------------- */
 
 /* Of a document that is scored: a function of its ids, as all of its result. */
-static uint64_t key_of_ids(const struct ran_packed *rows, size_t b, uint64_t seed)
+static uint64_t key_of_ids(const struct ran_packed *packed, size_t b, uint64_t seed)
 {
-        uint64_t hash = ran_contextualizer_length(rows, b);
+        uint64_t hash = ran_contextualizer_length(packed, b);
 
-        for (size_t t = rows->doc[b]; t < rows->doc[b + 1]; t++)
-                hash = ran_draw(hash, rows->ids[t]);
+        for (size_t t = packed->doc[b]; t < packed->doc[b + 1]; t++)
+                hash = ran_draw(hash, packed->ids[t]);
         return ran_key(seed, RAN_FOR_CONTEXT, UINT64_MAX, hash);
 }
 
@@ -163,7 +163,7 @@ static void first_contexts(struct ran_workspace *w, const struct ran_params *p)
         const struct ran_contextualizer_once *once = p->once;
         size_t D = w->D;
 
-        for (size_t b = 0; b < w->rows->B; b++) {
+        for (size_t b = 0; b < w->packed->B; b++) {
                 float *c = ran_contextualizer_steps_of(w)->first + b * D;
                 uint64_t key;
 
@@ -174,8 +174,8 @@ static void first_contexts(struct ran_workspace *w, const struct ran_params *p)
                 case RAN_CONTEXT_RANDOM:
                         key = w->training && !w->settled
                                       ? ran_key(p->seed, RAN_FOR_CONTEXT, w->noise.epoch,
-                                                w->rows->record[b])
-                                      : key_of_ids(w->rows, b, p->seed);
+                                                w->packed->record[b])
+                                      : key_of_ids(w->packed, b, p->seed);
                         for (size_t d = 0; d < D; d++)
                                 c[d] = (float)(2 * ran_uniform(key, d) - 1);
                         break;
@@ -195,7 +195,7 @@ static void mix(void *arg, size_t b, float *scratch)
         struct ran_workspace *w = g->w;
         struct ran_contextualizer_steps *k = w->own;
         size_t u = w->c->rank, at = k->row[b], n = ran_contextualizer_rows_of(w, b);
-        const float *vc = k->vc + kept(w, g->l, w->rows->B * u) + b * u;
+        const float *vc = k->vc + kept(w, g->l, w->packed->B * u) + b * u;
         const float *h = k->h + kept(w, g->l, k->Q * u);
 
         (void)scratch;
@@ -212,7 +212,7 @@ static void attend(void *arg, size_t b, float *scratch)
         size_t D = w->D, u = w->c->rank, at = k->row[b];
         const struct ran_contextualizer_params *p = &g->p[g->l];
         const float *alpha = k->alpha + kept(w, g->l, k->s * D);
-        float *out = k->before + kept(w, g->l, w->rows->B * D) + b * D;
+        float *out = k->before + kept(w, g->l, w->packed->B * D) + b * D;
 
         (void)scratch;
         ran_simd->mul(out, p->w_b, k->sum + b * D, D);
@@ -220,13 +220,13 @@ static void attend(void *arg, size_t b, float *scratch)
                 for (size_t d = 0; d < D; d++)
                         out[d] += ran_simd->dot(p->w_w + d * u, k->hv + (at + d) * u, u);
         else
-                for (size_t i = at; i < at + ran_contextualizer_length(w->rows, b); i++)
+                for (size_t i = at; i < at + ran_contextualizer_length(w->packed, b); i++)
                         ran_simd->mul_add(out, alpha + i * D, k->rows + i * D, D);
 }
 
 static void drop_update(struct ran_workspace *w, size_t l, float *z)
 {
-        for (size_t b = 0; b < w->rows->B; b++)
+        for (size_t b = 0; b < w->packed->B; b++)
                 ran_workspace_dropout(w, b, l, RAN_DROP_ATTENTION, w->noise.dropout, z + b * w->D,
                                       w->D, 0);
 }
@@ -236,7 +236,7 @@ static void step(struct ran_contextualizer_stage *g)
         struct ran_workspace *w = g->w;
         struct ran_contextualizer_steps *k = w->own;
         const struct ran_contextualizer_params *p = &g->p[g->l];
-        size_t D = w->D, u = w->c->rank, B = w->rows->B;
+        size_t D = w->D, u = w->c->rank, B = w->packed->B;
         const float *c = context(w, g->l);
         float *z = w->x[g->l + 1];
 
@@ -357,7 +357,7 @@ static void attend_bwd(void *arg, size_t b, float *scratch)
                         ran_simd->axpy(k->dhv + (at + d) * u, dy[d], g->p[g->l].w_w + d * u, u);
                 return;
         }
-        for (size_t i = at; i < at + ran_contextualizer_length(w->rows, b); i++) {
+        for (size_t i = at; i < at + ran_contextualizer_length(w->packed, b); i++) {
                 ran_simd->mul(k->dalpha + i * D, dy, k->rows + i * D, D);
                 ran_simd->mul_add(k->drows + i * D, dy, alpha + i * D, D);
         }
@@ -370,7 +370,7 @@ static void mix_bwd(void *arg, size_t b, float *scratch)
         struct ran_workspace *w = g->w;
         struct ran_contextualizer_steps *k = w->own;
         size_t u = w->c->rank, at = k->row[b], n = ran_contextualizer_rows_of(w, b);
-        const float *vc = k->vc + kept(w, g->l, w->rows->B * u) + b * u;
+        const float *vc = k->vc + kept(w, g->l, w->packed->B * u) + b * u;
         const float *h = k->h + kept(w, g->l, k->Q * u);
         float *dvc = k->dvc + b * u;
 
@@ -401,7 +401,7 @@ static void step_bwd(struct ran_contextualizer_stage *g)
         struct ran_contextualizer_steps *k = w->own;
         const struct ran_contextualizer_params *p = &g->p[g->l];
         struct ran_contextualizer_params *dp = &g->dp[g->l];
-        size_t D = w->D, u = w->c->rank, B = w->rows->B;
+        size_t D = w->D, u = w->c->rank, B = w->packed->B;
 
         memcpy(k->dbefore, w->dlast, B * D * sizeof *k->dbefore);
         drop_update(w, g->l, k->dbefore);
@@ -428,11 +428,11 @@ static void backward(struct ran_workspace *w, const struct ran_params *p, struct
 
         ran_phase = RAN_PHASE_PROJECTIONS;
         memset(k->drows, 0, k->Q * D * sizeof *k->drows);
-        memset(k->dsum, 0, w->rows->B * D * sizeof *k->dsum);
+        memset(k->dsum, 0, w->packed->B * D * sizeof *k->dsum);
         for (g.l = w->c->layers; g.l-- > 0;)
                 step_bwd(&g);
         if (g.donce->context != NULL)
-                ran_simd->bias_bwd(g.donce->context, w->dlast, D, w->rows->B, D);
+                ran_simd->bias_bwd(g.donce->context, w->dlast, D, w->packed->B, D);
         ran_phase = RAN_PHASE_ATTENTION;
         ran_contextualizer_scatter(&g);
 }
@@ -442,14 +442,14 @@ static void backward(struct ran_workspace *w, const struct ran_params *p, struct
 static void documents(struct ran_workspace *w, const struct ran_params *p)
 {
         (void)p;
-        memcpy(w->head.head, w->x[w->c->layers], w->rows->B * w->D * sizeof(float));
+        memcpy(w->head.head, w->x[w->c->layers], w->packed->B * w->D * sizeof(float));
 }
 
 static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
                           struct ran_params *dp)
 {
         (void)p, (void)dp;
-        memcpy(w->dlast, w->head.dhead, w->rows->B * w->D * sizeof(float));
+        memcpy(w->dlast, w->head.dhead, w->packed->B * w->D * sizeof(float));
 }
 
 /* ---- state, attribution and cost ------------------------------------------------------------ */

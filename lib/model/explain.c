@@ -20,15 +20,15 @@
 struct ran_explainer {
         const struct ran_model *m;
         struct ran_workspace work;
-        struct ran_packed rows;
+        struct ran_packed packed;
         struct ran_params none; /* no gradient of a weight is wanted */
         bool away;              /* the work does not hold the document as it is, but elsewhere */
         float *logits;          /* (C) of the output in question */
         /* Of a tagger with a wide path: the document at hand, and scratch. */
         struct ran_document words;
-        uint32_t *places, *bucket;
+        uint32_t *positions, *bucket;
         bool *begins;
-        size_t places_cap, begins_cap;
+        size_t positions_cap, begins_cap;
 };
 
 struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_pool *pool,
@@ -56,10 +56,10 @@ void ran_explainer_free(struct ran_explainer *e)
         if (e == NULL)
                 return;
         ran_workspace_release(&e->work);
-        ran_packed_release(&e->rows);
+        ran_packed_release(&e->packed);
         ran_params_release(&e->none);
         free(e->logits);
-        free(e->places);
+        free(e->positions);
         free(e->begins);
         free(e->bucket);
         free(e);
@@ -90,15 +90,16 @@ static void return_home(struct ran_explainer *e)
 /* Keeps what the wide path of words looks at: the rows have the ids and their spelling. */
 static int keep_words(struct ran_explainer *e, const struct ran_document *d, struct ran_error *err)
 {
-        uint32_t *places = ran_grow(e->places, &e->places_cap, d->words, sizeof *places, err);
+        uint32_t *positions =
+                ran_grow(e->positions, &e->positions_cap, d->words, sizeof *positions, err);
 
-        if (places == NULL)
+        if (positions == NULL)
                 return RAN_ENOMEM;
-        e->places = memcpy(places, d->places, d->words * sizeof *places);
+        e->positions = memcpy(positions, d->positions, d->words * sizeof *positions);
         e->words = *d;
-        e->words.ids = e->rows.ids;
-        e->words.spelling = e->rows.spelling;
-        e->words.places = places;
+        e->words.ids = e->packed.ids;
+        e->words.spelling = e->packed.spelling;
+        e->words.positions = positions;
         if (d->begins == NULL)
                 return RAN_OK;
         bool *begins = ran_grow(e->begins, &e->begins_cap, d->words, sizeof *begins, err);
@@ -114,22 +115,22 @@ int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, size
         const struct ran_config *c = &e->m->config;
         bool words = c->task == RAN_TASK_TAG && d->words > 0;
 
-        ran_packed_clear(&e->rows);
+        ran_packed_clear(&e->packed);
         if (d->L == 0 || sources > d->L)
                 return ran_fail(err, RAN_EINVAL, "a document of %zu tokens, %zu of them source",
                                 d->L, sources);
         if (ran_model_check_document(e->m, d, err) != RAN_OK ||
             (words && ran_model_check_positions(d, err) != RAN_OK))
                 return RAN_EINVAL;
-        if (ran_packed_add(&e->rows, c, d->ids, d->L, 0, err) != RAN_OK ||
-            (c->spelling > 0 && ran_packed_spell(&e->rows, d->spelling, err) != RAN_OK) ||
-            (words && ran_packed_places(&e->rows, d->places, d->words, err) != RAN_OK) ||
+        if (ran_packed_add(&e->packed, c, d->ids, d->L, 0, err) != RAN_OK ||
+            (c->spelling > 0 && ran_packed_spell(&e->packed, d->spelling, err) != RAN_OK) ||
+            (words && ran_packed_positions(&e->packed, d->positions, d->words, err) != RAN_OK) ||
             (words && keep_words(e, d, err) != RAN_OK) ||
-            ran_workspace_fit(&e->work, &e->rows, e->m->C, err) != RAN_OK) {
-                ran_packed_clear(&e->rows);
+            ran_workspace_fit(&e->work, &e->packed, e->m->C, err) != RAN_OK) {
+                ran_packed_clear(&e->packed);
                 return RAN_ENOMEM;
         }
-        e->rows.sources[0] = sources;
+        e->packed.sources[0] = sources;
         e->away = true;
         return RAN_OK;
 }
@@ -175,7 +176,7 @@ static void go(struct ran_explainer *e, double u)
         struct ran_workspace *w = &e->work;
 
         ran_encode_embed(w, &e->m->params);
-        for (size_t t = 0; t < e->rows.L; t++) {
+        for (size_t t = 0; t < e->packed.L; t++) {
                 float *x = w->x[0] + t * w->D;
                 double scale, speed;
 
@@ -208,7 +209,7 @@ static void gain(struct ran_explainer *e, size_t row, double u, double share, do
         struct ran_workspace *w = &e->work;
 
         ran_encode_embed(w, &e->m->params); /* no backward pass reads it any more */
-        for (size_t t = 0; t < e->rows.L; t++) {
+        for (size_t t = 0; t < e->packed.L; t++) {
                 const float *x = w->x[0] + t * w->D;
                 double scale, speed;
 
@@ -222,7 +223,7 @@ int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t step
                       struct ran_error *err)
 {
         struct ran_workspace *w = &e->work;
-        size_t rows = e->rows.L > 0 ? w->size.outputs : 0;
+        size_t rows = e->packed.L > 0 ? w->size.outputs : 0;
 
         if (ran_is_tied(w->c))
                 return ran_fail(err, RAN_EINVAL, "a language model gives no labels to explain");
@@ -230,11 +231,11 @@ int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t step
                 return ran_fail(err, RAN_EINVAL,
                                 "no label %zu of output %zu: there are %zu and %zu", c, row,
                                 e->m->C, rows);
-        memset(value, 0, e->rows.L * sizeof *value);
+        memset(value, 0, e->packed.L * sizeof *value);
         if (steps == 0) {
                 return_home(e);
                 differentiate(e, row, c);
-                for (size_t t = 0; t < e->rows.L; t++)
+                for (size_t t = 0; t < e->packed.L; t++)
                         value[t] = ran_dot(w->dx + t * w->D, w->x[0] + t * w->D, w->D);
                 gain_wide(e, row, 1, value);
         }
@@ -257,7 +258,7 @@ static void probe(struct ran_explainer *e, size_t from, size_t to, size_t number
         uint64_t key = ran_key(0, RAN_FOR_HUTCHINSON, 0, number);
 
         memset(w->dlast, 0, w->D * sizeof *w->dlast);
-        memset(w->dx, 0, e->rows.L * w->D * sizeof *w->dx);
+        memset(w->dx, 0, e->packed.L * w->D * sizeof *w->dx);
         for (size_t i = from * w->D; i < to * w->D; i++)
                 w->dx[i] = ran_draw(key, i) >> 63 != 0 ? 1.0f : -1.0f;
         ran_encode_bwd(w, &e->m->params, &e->none);
@@ -267,7 +268,7 @@ int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t p
                        double *value, struct ran_error *err)
 {
         struct ran_workspace *w = &e->work;
-        size_t L = e->rows.L, D = w->D;
+        size_t L = e->packed.L, D = w->D;
 
         if (!ran_encoder_of(w->c)->per_token)
                 return ran_fail(err, RAN_EINVAL,

@@ -117,26 +117,26 @@ int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_lm_co
 }
 
 static int check_masked(const struct ran_model *m, const struct ran_state *s, const uint32_t *ids,
-                        size_t L, const uint32_t *places, size_t n, const uint32_t *gold,
+                        size_t L, const uint32_t *positions, size_t n, const uint32_t *gold,
                         struct ran_error *err)
 {
         if (ran_model_check_task(m, s, RAN_TASK_MLM, err) != RAN_OK ||
             ran_model_check_ids(m, ids, L, err) != RAN_OK || check_gold(m, gold, n, err) != RAN_OK)
                 return RAN_EINVAL;
         for (size_t i = 0; i < n; i++)
-                if (places[i] >= L || (i > 0 && places[i] <= places[i - 1]))
+                if (positions[i] >= L || (i > 0 && positions[i] <= positions[i - 1]))
                         return ran_fail(err, RAN_EINVAL, "masked token %zu is not one of the %zu",
                                         i, L);
         return RAN_OK;
 }
 
 int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
-                const uint32_t *places, size_t n, const uint32_t *gold, float *nll, float *logits,
-                struct ran_error *err)
+                const uint32_t *positions, size_t n, const uint32_t *gold, float *nll,
+                float *logits, struct ran_error *err)
 {
-        if (check_masked(m, s, ids, L, places, n, gold, err) != RAN_OK)
+        if (check_masked(m, s, ids, L, positions, n, gold, err) != RAN_OK)
                 return RAN_EINVAL;
-        int rc = ran_score_masked(s, ids, L, places, n, gold, nll, logits, err);
+        int rc = ran_score_masked(s, ids, L, positions, n, gold, nll, logits, err);
         return rc == RAN_OK ? check_given(m, nll, logits, n, err) : rc;
 }
 
@@ -156,14 +156,14 @@ static int take_checked(void *arg, size_t i, const float *logits, struct ran_err
 }
 
 int ran_lm_fill_each(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
-                     const uint32_t *places, size_t n, ran_lm_take *take, void *arg,
+                     const uint32_t *positions, size_t n, ran_lm_take *take, void *arg,
                      struct ran_error *err)
 {
         struct checked k = {m, take, arg};
 
-        if (check_masked(m, s, ids, L, places, n, NULL, err) != RAN_OK)
+        if (check_masked(m, s, ids, L, positions, n, NULL, err) != RAN_OK)
                 return RAN_EINVAL;
-        return ran_score_masked_each(s, ids, L, places, n, take_checked, &k, err);
+        return ran_score_masked_each(s, ids, L, positions, n, take_checked, &k, err);
 }
 
 /* ---- the file ------------------------------------------------------------------------------- */
@@ -182,7 +182,8 @@ static int each_part(const struct ran_recurrent_state *c, float *halves,
                      void *arg, struct ran_error *err)
 {
         const struct part pending = {"pending", halves, 1, 2};
-        struct part part[5] = {{"cell", c->G, c->layers, c->D}, {"gates", c->pre, c->layers, c->F}};
+        struct part part[5] = {{"cell", c->cell, c->layers, c->width},
+                               {"gates", c->pre, c->layers, c->projected}};
         int rc = fn(arg, &part[0], err);
 
         if (rc == RAN_OK && halves != NULL)
@@ -190,8 +191,8 @@ static int each_part(const struct ran_recurrent_state *c, float *halves,
         if (rc == RAN_OK && c->open > 0)
                 rc = fn(arg, &part[1], err);
         for (size_t l = 0; l < c->layers && rc == RAN_OK; l++) {
-                part[2] = (struct part){"", c->key[l], c->states, c->D};
-                part[3] = (struct part){"", c->value[l], c->states, c->D};
+                part[2] = (struct part){"", c->key[l], c->states, c->width};
+                part[3] = (struct part){"", c->value[l], c->states, c->width};
                 part[4] = (struct part){"", c->qkv[l], c->open > 0 ? 1 + c->open : 0, 3 * c->E};
                 snprintf(part[2].name, sizeof part[2].name, "key.%zu", l);
                 snprintf(part[3].name, sizeof part[3].name, "value.%zu", l);

@@ -15,7 +15,7 @@
 
 struct ran_state {
         struct ran_workspace work;
-        struct ran_packed rows;
+        struct ran_packed packed;
         const struct ran_params *p;
         size_t C;
         double *chain; /* tagging: scratch of the chain of tags */
@@ -55,7 +55,7 @@ void ran_state_free(struct ran_state *s)
         if (s == NULL)
                 return;
         ran_workspace_release(&s->work);
-        ran_packed_release(&s->rows);
+        ran_packed_release(&s->packed);
         free(s->chain);
         free(s->marginals);
         free(s->bucket);
@@ -69,13 +69,14 @@ static int load(struct ran_state *s, const struct ran_document *d, size_t source
 {
         const struct ran_config *c = s->work.c;
 
-        ran_packed_clear(&s->rows);
-        if (ran_packed_add(&s->rows, c, d->ids, d->L, 0, err) != RAN_OK ||
-            (c->spelling > 0 && ran_packed_spell(&s->rows, d->spelling, err) != RAN_OK) ||
-            (d->words > 0 && ran_packed_places(&s->rows, d->places, d->words, err) != RAN_OK))
+        ran_packed_clear(&s->packed);
+        if (ran_packed_add(&s->packed, c, d->ids, d->L, 0, err) != RAN_OK ||
+            (c->spelling > 0 && ran_packed_spell(&s->packed, d->spelling, err) != RAN_OK) ||
+            (d->words > 0 &&
+             ran_packed_positions(&s->packed, d->positions, d->words, err) != RAN_OK))
                 return RAN_ENOMEM;
-        s->rows.sources[0] = sources;
-        return ran_workspace_fit(&s->work, &s->rows, s->C, err);
+        s->packed.sources[0] = sources;
+        return ran_workspace_fit(&s->work, &s->packed, s->C, err);
 }
 
 int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, float *embedding,
@@ -180,14 +181,14 @@ int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ra
 
 /* ---- language models ------------------------------------------------------------------------ */
 
-/* Tokens [from, end) of the one document at hand become its places. */
-static int place_run(struct ran_packed *rows, size_t from, size_t end, struct ran_error *err)
+/* Tokens [from, end) of the one document at hand become its positions. */
+static int set_positions(struct ran_packed *packed, size_t from, size_t end, struct ran_error *err)
 {
-        rows->places = rows->docplace[0] = 0;
+        packed->positions = packed->doc_position[0] = 0;
         for (size_t t = from; t < end; t++) {
                 uint32_t at = (uint32_t)t;
 
-                if (ran_packed_places(rows, &at, 1, err) != RAN_OK)
+                if (ran_packed_positions(packed, &at, 1, err) != RAN_OK)
                         return RAN_ENOMEM;
         }
         return RAN_OK;
@@ -204,13 +205,13 @@ int ran_score_lm(struct ran_state *s, struct ran_recurrent_state *recurrent, con
         if (cache != NULL &&
             ran_cache_reserve(cache, n - out->skip, out->logits != NULL ? s->C : 0, err) != RAN_OK)
                 return RAN_ENOMEM;
-        ran_packed_clear(&s->rows);
-        int rc = ran_packed_add_after(&s->rows, s->work.c, ids, n, 0, recurrent, err);
+        ran_packed_clear(&s->packed);
+        int rc = ran_packed_add_after(&s->packed, s->work.c, ids, n, 0, recurrent, err);
         if (rc != RAN_OK)
                 return rc;
-        s->rows.sources[0] = sources;
-        if (place_run(&s->rows, all ? out->skip : n - 1, n, err) != RAN_OK ||
-            ran_workspace_fit(&s->work, &s->rows, s->C, err) != RAN_OK)
+        s->packed.sources[0] = sources;
+        if (set_positions(&s->packed, all ? out->skip : n - 1, n, err) != RAN_OK ||
+            ran_workspace_fit(&s->work, &s->packed, s->C, err) != RAN_OK)
                 return RAN_ENOMEM;
         ran_encode(&s->work, s->p);
         if (all)
@@ -220,32 +221,32 @@ int ran_score_lm(struct ran_state *s, struct ran_recurrent_state *recurrent, con
                               out->nll, out->logits, s->C);
         if (out->last == NULL)
                 return RAN_OK;
-        if (place_run(&s->rows, n - 1, n, err) != RAN_OK)
+        if (set_positions(&s->packed, n - 1, n, err) != RAN_OK)
                 return RAN_ENOMEM;
         ran_lm_score(&s->work, s->p, s->C, NULL, NULL, out->last);
         return RAN_OK;
 }
 
-/* Reads a document of which tokens at n places are to be told. */
-static int read_masked(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *places,
-                       size_t n, struct ran_error *err)
+/* Reads a document of which tokens at n positions are to be told. */
+static int read_masked(struct ran_state *s, const uint32_t *ids, size_t L,
+                       const uint32_t *positions, size_t n, struct ran_error *err)
 {
         if (L == 0 || n == 0)
                 return ran_fail(err, RAN_EINVAL, "a document without a masked token");
-        ran_packed_clear(&s->rows);
-        if (ran_packed_add(&s->rows, s->work.c, ids, L, 0, err) != RAN_OK ||
-            ran_packed_places(&s->rows, places, n, err) != RAN_OK ||
-            ran_workspace_fit(&s->work, &s->rows, s->C, err) != RAN_OK)
+        ran_packed_clear(&s->packed);
+        if (ran_packed_add(&s->packed, s->work.c, ids, L, 0, err) != RAN_OK ||
+            ran_packed_positions(&s->packed, positions, n, err) != RAN_OK ||
+            ran_workspace_fit(&s->work, &s->packed, s->C, err) != RAN_OK)
                 return RAN_ENOMEM;
         ran_encode(&s->work, s->p);
         return RAN_OK;
 }
 
-int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *places,
+int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *positions,
                      size_t n, const uint32_t *gold, float *nll, float *logits,
                      struct ran_error *err)
 {
-        int rc = read_masked(s, ids, L, places, n, err);
+        int rc = read_masked(s, ids, L, positions, n, err);
 
         if (rc == RAN_OK)
                 ran_lm_score(&s->work, s->p, s->C, gold, nll, logits);
@@ -253,7 +254,7 @@ int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const u
 }
 
 int ran_score_masked_each(struct ran_state *s, const uint32_t *ids, size_t L,
-                          const uint32_t *places, size_t n, ran_lm_take *take, void *arg,
+                          const uint32_t *positions, size_t n, ran_lm_take *take, void *arg,
                           struct ran_error *err)
 {
         size_t rows = n < RAN_LM_ROWS ? n : RAN_LM_ROWS, floats;
@@ -264,7 +265,7 @@ int ran_score_masked_each(struct ran_state *s, const uint32_t *ids, size_t L,
         if (logits == NULL)
                 return RAN_ENOMEM;
         s->logits = logits;
-        int rc = read_masked(s, ids, L, places, n, err);
+        int rc = read_masked(s, ids, L, positions, n, err);
         return rc == RAN_OK ? ran_lm_each(&s->work, s->p, s->C, logits, take, arg, err) : rc;
 }
 

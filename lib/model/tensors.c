@@ -322,8 +322,8 @@ static int check_names(const struct ran_tensors *t, struct ran_error *err)
         return RAN_OK;
 }
 
-/* With the tensors in the order of their places: they cover the data, and nothing twice. */
-static int check_places(const struct ran_tensors *t, struct ran_error *err)
+/* With the tensors in the order of their offsets: they cover the data, and nothing twice. */
+static int check_ranges(const struct ran_tensors *t, struct ran_error *err)
 {
         size_t at = 0;
 
@@ -362,7 +362,7 @@ static int finish(struct ran_tensors *t, struct ran_error *err)
         if (code != RAN_OK)
                 return code;
         sort(t->tensor, t->n, sizeof(*t->tensor), by_place);
-        code = check_places(t, err);
+        code = check_ranges(t, err);
         sort(t->tensor, t->n, sizeof(*t->tensor), by_name);
         return code;
 }

@@ -83,7 +83,7 @@ int ran_model_cut(const struct ran_model *m, double coverage, float *cut, struct
  * pool: threads that may help with one long document, or NULL. m and pool must outlive it.
  *
  * A model, state or past that do not belong together, a task that is not the model's, ids that it
- * does not have and places that are none are RAN_EINVAL; a result that is no number, as of damaged
+ * does not have and positions that are none are RAN_EINVAL; a result that is no number, as of damaged
  * weights, is RAN_EFORMAT. */
 struct ran_state;
 struct ran_state *ran_state_new(const struct ran_model *m, struct ran_pool *pool,
@@ -95,10 +95,10 @@ struct ran_document {
         size_t L;
         const uint32_t
                 *spelling; /* (L, RAN_SPELLING), for models that want it, of as many buckets */
-        /* For tagging: word i stands at token places[i] (ascending, < L). Of a document that was
+        /* For tagging: word i stands at token positions[i] (ascending, < L). Of a document that was
          * put together of sentences, begins[i] says whether it is the first of one: tags go from
          * word to word within a sentence only. NULL: it is one sentence. */
-        const uint32_t *places; /* (words) */
+        const uint32_t *positions; /* (words) */
         const bool *begins;     /* (words) */
         size_t words;
 };
@@ -131,7 +131,7 @@ void ran_lm_context_set_pending(struct ran_lm_context *p, uint32_t id);
  *
  *      p(w) = (1 - weight) p_model(w) + weight p_cache(w)
  *      p_cache(w) = sum of exp(theta cos(h_t, h_i)) over those i that w came after, divided by the
- *                   sum over all i:  the last `positions` places before t of this document
+ *                   sum over all i:  the last `positions` tokens before t of this document
  *
  * h is the output of the encoder that the softmax reads. The paper has h_t . h_i; the cosine makes
  * theta the same thing for models of any width and scale. At the first place of a document, where
@@ -179,10 +179,10 @@ struct ran_lm_out {
 int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_lm_context *past,
                 const uint32_t *ids, size_t n, size_t sources, const struct ran_lm_out *out,
                 struct ran_error *err);
-/* Of a document of L ids the tokens at places (n, ascending): nll of gold (n) unless NULL, and
+/* Of a document of L ids the tokens at positions (n, ascending): nll of gold (n) unless NULL, and
  * logits (n, V) unless NULL. task mlm. */
 int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
-                const uint32_t *places, size_t n, const uint32_t *gold, float *nll, float *logits,
+                const uint32_t *positions, size_t n, const uint32_t *gold, float *nll, float *logits,
                 struct ran_error *err);
 /* Takes the logits (V) of the i-th place. What it returns, if not RAN_OK, ends the others, and is
  * what ran_lm_fill_each returns. */
@@ -190,7 +190,7 @@ typedef int ran_lm_take(void *arg, size_t i, const float *logits, struct ran_err
 /* The logits of one place after another: memory for a few hundred of them, however many there are.
  */
 int ran_lm_fill_each(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
-                     const uint32_t *places, size_t n, ran_lm_take *take, void *arg,
+                     const uint32_t *positions, size_t n, ran_lm_take *take, void *arg,
                      struct ran_error *err);
 
 /* Probabilities (C) of logits: softmax, or a sigmoid each for several labels. In double, then
@@ -282,7 +282,7 @@ int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, size
  * whose rows are all (1 + s) times as large. The truth, but of a place where little is to be seen:
  * RAN and Transformer begin with a layer norm, which takes away the size of a row.
  *
- * steps k: the same at k places of a path on which all tokens grow from nothing (a row of zeros) to
+ * steps k: the same at k points of a path on which all tokens grow from nothing (a row of zeros) to
  * what they are, evenly as their layer norm shows them (integrated gradients; Sundararajan, Taly
  * and Yan 2017). The values together are the log odds less those of as many empty tokens, the
  * better the more places; their order is good from the first, and RAN_EXPLAIN_STEPS change it

@@ -133,7 +133,7 @@ static size_t floats_of(const struct ran_plan *p, size_t lane)
 {
         if (p->recurrent == NULL || !goes_on(p, &p->lane[lane]))
                 return 0;
-        return p->c->layers * p->recurrent[lane].D * (1 + 2 * states_of(p, lane));
+        return p->c->layers * p->recurrent[lane].width * (1 + 2 * states_of(p, lane));
 }
 
 size_t ran_plan_floats(const struct ran_plan *p)
@@ -172,7 +172,7 @@ int ran_plan_unpack(struct ran_plan *p, const float *in, struct ran_error *err)
 static int move(struct ran_recurrent_state *recurrent, size_t states, size_t tokens, size_t from,
                 size_t to, struct ran_ranks *r, struct ran_error *err)
 {
-        size_t n = recurrent->layers * recurrent->D * (1 + 2 * states);
+        size_t n = recurrent->layers * recurrent->width * (1 + 2 * states);
 
         if (from == to || from == RAN_EVERY_RANK || (r->rank != from && r->rank != to))
                 return RAN_OK;
