@@ -289,10 +289,7 @@ int ran_lm_each(struct ran_workspace *w, const struct ran_params *p, size_t V, f
                 k.listed = k.at;
                 run_block(&k);
                 for (size_t i = 0; i < k.n; i++) {
-                        int rc = take(arg, k.at + i, logits + i * V, err);
-
-                        if (rc != RAN_OK)
-                                return rc;
+                        RAN_TRY(take(arg, k.at + i, logits + i * V, err));
                 }
         }
         return RAN_OK;

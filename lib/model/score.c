@@ -84,9 +84,7 @@ int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, 
 {
         if (d->L == 0)
                 return ran_fail(err, RAN_EINVAL, "a document without tokens");
-        int rc = load(s, d, 0, err);
-        if (rc != RAN_OK)
-                return rc;
+        RAN_TRY(load(s, d, 0, err));
         ran_encode(&s->work, s->p);
         ran_head(&s->work, s->p, s->C);
         memcpy(logits, s->work.head.logits, s->C * sizeof *logits);
@@ -119,11 +117,11 @@ int ran_score_probed(struct ran_state *s, const struct ran_document *d, size_t s
 
         whole.words = 0;
         s->work.probes = probes;
-        int code = load(s, &whole, sources, err);
-        if (code == RAN_OK)
+        int rc = load(s, &whole, sources, err);
+        if (rc == RAN_OK)
                 ran_encode(&s->work, s->p);
         s->work.probes = NULL;
-        return code;
+        return rc;
 }
 
 /* The logits (words, C) of the encoder alone, in the head. */
@@ -131,9 +129,7 @@ static int read_words(struct ran_state *s, const struct ran_document *d, struct 
 {
         if (d->L == 0 || d->words == 0)
                 return ran_fail(err, RAN_EINVAL, "a document without words");
-        int rc = load(s, d, 0, err);
-        if (rc != RAN_OK)
-                return rc;
+        RAN_TRY(load(s, d, 0, err));
         ran_encode(&s->work, s->p);
         ran_head(&s->work, s->p, s->C);
         return RAN_OK;
@@ -143,10 +139,7 @@ int ran_score_word_parts(struct ran_state *s, const struct ran_document *d, floa
                          float *wide, struct ran_error *err)
 {
         size_t bytes = d->words * s->C * sizeof *deep;
-        int rc = read_words(s, d, err);
-
-        if (rc != RAN_OK)
-                return rc;
+        RAN_TRY(read_words(s, d, err));
         memcpy(deep, s->work.head.logits, bytes);
         if (wide != NULL) {
                 memset(wide, 0, bytes);
@@ -169,9 +162,7 @@ int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ra
         if (marginals == NULL)
                 return RAN_ENOMEM;
         s->marginals = marginals;
-        int rc = read_words(s, d, err);
-        if (rc != RAN_OK)
-                return rc;
+        RAN_TRY(read_words(s, d, err));
         if (ran_has_linear_words(s->work.c))
                 ran_linear_words_add(s->work.head.logits, s->bucket, s->p, s->work.c, d, s->C);
         *out = (struct ran_score_words){
@@ -206,9 +197,7 @@ int ran_score_lm(struct ran_state *s, struct ran_recurrent_state *recurrent, con
             ran_cache_reserve(cache, n - out->skip, out->logits != NULL ? s->C : 0, err) != RAN_OK)
                 return RAN_ENOMEM;
         ran_packed_clear(&s->packed);
-        int rc = ran_packed_add_after(&s->packed, s->work.c, ids, n, 0, recurrent, err);
-        if (rc != RAN_OK)
-                return rc;
+        RAN_TRY(ran_packed_add_after(&s->packed, s->work.c, ids, n, 0, recurrent, err));
         s->packed.sources[0] = sources;
         if (set_positions(&s->packed, all ? out->skip : n - 1, n, err) != RAN_OK ||
             ran_workspace_fit(&s->work, &s->packed, s->C, err) != RAN_OK)
@@ -246,11 +235,9 @@ int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const u
                      size_t n, const uint32_t *gold, float *nll, float *logits,
                      struct ran_error *err)
 {
-        int rc = read_masked(s, ids, L, positions, n, err);
-
-        if (rc == RAN_OK)
-                ran_lm_score(&s->work, s->p, s->C, gold, nll, logits);
-        return rc;
+        RAN_TRY(read_masked(s, ids, L, positions, n, err));
+        ran_lm_score(&s->work, s->p, s->C, gold, nll, logits);
+        return RAN_OK;
 }
 
 int ran_score_masked_each(struct ran_state *s, const uint32_t *ids, size_t L,
@@ -265,8 +252,8 @@ int ran_score_masked_each(struct ran_state *s, const uint32_t *ids, size_t L,
         if (logits == NULL)
                 return RAN_ENOMEM;
         s->logits = logits;
-        int rc = read_masked(s, ids, L, positions, n, err);
-        return rc == RAN_OK ? ran_lm_each(&s->work, s->p, s->C, logits, take, arg, err) : rc;
+        RAN_TRY(read_masked(s, ids, L, positions, n, err));
+        return ran_lm_each(&s->work, s->p, s->C, logits, take, arg, err);
 }
 
 static int no_number(struct ran_error *err)
