@@ -1,5 +1,5 @@
-/* explain.c - how each token of a document bears on what a model makes of it, by backward passes
- * through the whole of it: exact, whatever is between them.
+/* explain.c - attribution: how each token of a document influences the model's outputs, by backward
+ * passes through the whole document; exact at any distance.
  *
  * One row of the Jacobian takes one pass, all of it as many as there are outputs. What is asked
  * here takes few: the gradient of one number, or a sum of rows with random signs, whose squares are
@@ -19,12 +19,12 @@
 
 struct ran_explainer {
         const struct ran_model *m;
-        struct ran_workspace work;
+        struct ran_workspace workspace;
         struct ran_packed packed;
         struct ran_params none; /* no gradient of a weight is wanted */
-        bool away;              /* the work does not hold the document as it is, but elsewhere */
+        bool moved;             /* the workspace holds another point of the path, not the document */
         float *logits;          /* (C) of the output in question */
-        /* Of a tagger with a wide path: the document at hand, and scratch. */
+        /* Of a tagger with a linear model: the document at hand, and scratch. */
         struct ran_document words;
         uint32_t *positions, *bucket;
         bool *begins;
@@ -43,11 +43,11 @@ struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_po
         e->bucket = ran_alloc(ran_linear_words_features(&m->config), sizeof *e->bucket, err);
         if (e->logits == NULL || e->bucket == NULL ||
             ran_params_none(&e->none, &m->config, err) != RAN_OK ||
-            ran_workspace_init(&e->work, &m->config, true, pool, err) != RAN_OK) {
+            ran_workspace_init(&e->workspace, &m->config, true, pool, err) != RAN_OK) {
                 ran_explainer_free(e);
                 return NULL;
         }
-        e->work.settled = true;
+        e->workspace.settled = true;
         return e;
 }
 
@@ -55,7 +55,7 @@ void ran_explainer_free(struct ran_explainer *e)
 {
         if (e == NULL)
                 return;
-        ran_workspace_release(&e->work);
+        ran_workspace_release(&e->workspace);
         ran_packed_release(&e->packed);
         ran_params_release(&e->none);
         free(e->logits);
@@ -70,24 +70,24 @@ void ran_explainer_free(struct ran_explainer *e)
 /* From the rows of the tokens on, which begin at w->x[0]. */
 static void forward(struct ran_explainer *e)
 {
-        struct ran_workspace *w = &e->work;
+        struct ran_workspace *w = &e->workspace;
 
         ran_encoder_of(w->c)->forward(w, &e->m->params);
         if (!ran_is_tied(w->c) && w->size.outputs > 0)
                 ran_head(w, &e->m->params, e->m->C);
 }
 
-static void return_home(struct ran_explainer *e)
+static void restore_document(struct ran_explainer *e)
 {
-        if (!e->away)
+        if (!e->moved)
                 return;
-        ran_encode_embed(&e->work, &e->m->params);
-        e->work.linear_weight = 1;
+        ran_encode_embed(&e->workspace, &e->m->params);
+        e->workspace.linear_weight = 1;
         forward(e);
-        e->away = false;
+        e->moved = false;
 }
 
-/* Keeps what the wide path of words looks at: the rows have the ids and their spelling. */
+/* Keeps the document for the linear model of words; the packed batch has ids and spelling. */
 static int keep_words(struct ran_explainer *e, const struct ran_document *d, struct ran_error *err)
 {
         uint32_t *positions =
@@ -126,12 +126,12 @@ int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, size
             (c->spelling > 0 && ran_packed_spell(&e->packed, d->spelling, err) != RAN_OK) ||
             (words && ran_packed_positions(&e->packed, d->positions, d->words, err) != RAN_OK) ||
             (words && keep_words(e, d, err) != RAN_OK) ||
-            ran_workspace_fit(&e->work, &e->packed, e->m->C, err) != RAN_OK) {
+            ran_workspace_fit(&e->workspace, &e->packed, e->m->C, err) != RAN_OK) {
                 ran_packed_clear(&e->packed);
                 return RAN_ENOMEM;
         }
         e->packed.sources[0] = sources;
-        e->away = true;
+        e->moved = true;
         return RAN_OK;
 }
 
@@ -155,7 +155,7 @@ static void odds_bwd(const struct ran_config *config, float *dlogits, const floa
 /* Leaves in w->dx the adjoints of the tokens' rows, of the log odds of c in the output `row`. */
 static void differentiate(struct ran_explainer *e, size_t row, size_t c)
 {
-        struct ran_workspace *w = &e->work;
+        struct ran_workspace *w = &e->workspace;
         size_t C = e->m->C;
 
         memcpy(e->logits, w->head.logits + row * C, C * sizeof *e->logits);
@@ -170,10 +170,10 @@ static void differentiate(struct ran_explainer *e, size_t row, size_t c)
 
 /* ---- token to label ------------------------------------------------------------------------- */
 
-/* The document u of the way. */
-static void go(struct ran_explainer *e, double u)
+/* The document at the point u of the path. */
+static void move_to(struct ran_explainer *e, double u)
 {
-        struct ran_workspace *w = &e->work;
+        struct ran_workspace *w = &e->workspace;
 
         ran_encode_embed(w, &e->m->params);
         for (size_t t = 0; t < e->packed.L; t++) {
@@ -186,27 +186,27 @@ static void go(struct ran_explainer *e, double u)
         }
         w->linear_weight = (float)u; /* evenly, as the rest */
         forward(e);
-        e->away = true;
+        e->moved = true;
 }
 
-/* The wide path is linear: what it adds to the logits grows evenly, and the adjoints of the logits
- * say what that is worth. */
-static void gain_wide(const struct ran_explainer *e, size_t row, double share, double *value)
+/* The linear model's logits grow evenly along the path: their adjoints weight what each token
+ * adds. */
+static void add_linear(const struct ran_explainer *e, size_t row, double part, double *value)
 {
-        const struct ran_workspace *w = &e->work;
+        const struct ran_workspace *w = &e->workspace;
         const float *weight = w->head.dlogits + row * e->m->C;
 
         if (ran_has_linear_model(w->c))
-                ran_linear_model_explain(w, &e->m->params, e->m->C, weight, share, value);
+                ran_linear_model_explain(w, &e->m->params, e->m->C, weight, part, value);
         if (ran_has_linear_words(w->c))
                 ran_linear_words_explain(value, &e->m->params, w->c, &e->words, e->m->C, row,
-                                         weight, share);
+                                         weight, part);
 }
 
-/* Adds to value what the tokens gain there, for a part `share` of the way. */
-static void gain(struct ran_explainer *e, size_t row, double u, double share, double *value)
+/* Adds to value what the tokens add to the log odds on a part of the path around u. */
+static void add_point(struct ran_explainer *e, size_t row, double u, double part, double *value)
 {
-        struct ran_workspace *w = &e->work;
+        struct ran_workspace *w = &e->workspace;
 
         ran_encode_embed(w, &e->m->params); /* no backward pass reads it any more */
         for (size_t t = 0; t < e->packed.L; t++) {
@@ -214,15 +214,15 @@ static void gain(struct ran_explainer *e, size_t row, double u, double share, do
                 double scale, speed;
 
                 ran_encoder_of(w->c)->path(x, w->D, u, &scale, &speed);
-                value[t] += share * speed * ran_dot(w->dx + t * w->D, x, w->D);
+                value[t] += part * speed * ran_dot(w->dx + t * w->D, x, w->D);
         }
-        gain_wide(e, row, share, value);
+        add_linear(e, row, part, value);
 }
 
 int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t steps, double *value,
                       struct ran_error *err)
 {
-        struct ran_workspace *w = &e->work;
+        struct ran_workspace *w = &e->workspace;
         size_t rows = e->packed.L > 0 ? w->size.outputs : 0;
 
         if (ran_is_tied(w->c))
@@ -233,18 +233,18 @@ int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t step
                                 e->m->C, rows);
         memset(value, 0, e->packed.L * sizeof *value);
         if (steps == 0) {
-                return_home(e);
+                restore_document(e);
                 differentiate(e, row, c);
                 for (size_t t = 0; t < e->packed.L; t++)
                         value[t] = ran_dot(w->dx + t * w->D, w->x[0] + t * w->D, w->D);
-                gain_wide(e, row, 1, value);
+                add_linear(e, row, 1, value);
         }
         for (size_t i = 0; i < steps; i++) {
                 double u = ((double)i + 0.5) / (double)steps;
 
-                go(e, u);
+                move_to(e, u);
                 differentiate(e, row, c);
-                gain(e, row, u, 1 / (double)steps, value);
+                add_point(e, row, u, 1 / (double)steps, value);
         }
         return RAN_OK;
 }
@@ -252,9 +252,9 @@ int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t step
 /* ---- token to token ------------------------------------------------------------------------- */
 
 /* Random signs in the rows [from, to) of the output's adjoint, nothing elsewhere. */
-static void probe(struct ran_explainer *e, size_t from, size_t to, size_t number)
+static void sample(struct ran_explainer *e, size_t from, size_t to, size_t number)
 {
-        struct ran_workspace *w = &e->work;
+        struct ran_workspace *w = &e->workspace;
         uint64_t key = ran_key(0, RAN_FOR_HUTCHINSON, 0, number);
 
         memset(w->dlast, 0, w->D * sizeof *w->dlast);
@@ -264,28 +264,28 @@ static void probe(struct ran_explainer *e, size_t from, size_t to, size_t number
         ran_encode_bwd(w, &e->m->params, &e->none);
 }
 
-int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t probes,
+int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t samples,
                        double *value, struct ran_error *err)
 {
-        struct ran_workspace *w = &e->work;
+        struct ran_workspace *w = &e->workspace;
         size_t L = e->packed.L, D = w->D;
 
         if (!ran_encoder_of(w->c)->per_token)
                 return ran_fail(err, RAN_EINVAL,
                                 "a Contextualizer makes one vector of a document and none of a "
                                 "token: nothing bears on the output of a token");
-        if (from >= to || to > L || probes == 0)
+        if (from >= to || to > L || samples == 0)
                 return ran_fail(err, RAN_EINVAL,
-                                "rows %zu to %zu by %zu probes: of %zu tokens there are none", from,
-                                to, probes, L);
-        return_home(e);
+                                "rows %zu to %zu by %zu samples: of %zu tokens there are none", from,
+                                to, samples, L);
+        restore_document(e);
         memset(value, 0, L * sizeof *value);
-        for (size_t i = 0; i < probes; i++) {
-                probe(e, from, to, i);
+        for (size_t i = 0; i < samples; i++) {
+                sample(e, from, to, i);
                 for (size_t t = 0; t < L; t++)
                         value[t] += ran_dot(w->dx + t * D, w->dx + t * D, D);
         }
         for (size_t t = 0; t < L; t++)
-                value[t] *= ran_dot(w->x[0] + t * D, w->x[0] + t * D, D) / (double)(probes * D);
+                value[t] *= ran_dot(w->x[0] + t * D, w->x[0] + t * D, D) / (double)(samples * D);
         return RAN_OK;
 }
