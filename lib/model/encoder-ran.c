@@ -320,7 +320,7 @@ static void probe_windows(void *arg, size_t at, float *score)
         const struct ran_layer_pass *s = arg;
         struct ran_probe *k = &s->w->probes->probe[at];
         size_t head, heads, from, to;
-        float share = ran_probe_heads(k, s->w->h, &head, &heads);
+        float scale = ran_probe_heads(k, s->w->h, &head, &heads);
 
         if (!ran_probe_matches(k, RAN_PROBE_HEADS, s->l))
                 return;
@@ -334,7 +334,7 @@ static void probe_windows(void *arg, size_t at, float *score)
                         ran_attention_weights(score, &x, j, from, to);
                         for (size_t r = from; r < to; r++)
                                 ran_probe_add(k, v.at + r, v.at, score + (r - from) * v.n, v.n,
-                                              share);
+                                              scale);
                 }
         }
 }

@@ -68,8 +68,7 @@ static int check(const float *logits, size_t V, struct ran_error *err)
 {
         for (size_t i = 0; i < V; i++)
                 if (isnan(logits[i]) || logits[i] == INFINITY)
-                        return ran_fail(err, RAN_EINVAL,
-                                        "the model gives token %zu a score that is no number", i);
+                        return ran_fail(err, RAN_EINVAL, "the logit of token %zu is no number", i);
         return RAN_OK;
 }
 
@@ -89,7 +88,7 @@ static int fit(struct ran_sampler *s, size_t V, struct ran_error *err)
 
 static int no_token(struct ran_error *err)
 {
-        return ran_fail(err, RAN_EINVAL, "the model gives no token that may stand here a chance");
+        return ran_fail(err, RAN_EINVAL, "every token that may stand here has probability 0");
 }
 
 /* Weighs the allowed tokens: exp(logit / temperature) over that of the most probable one. Fills
