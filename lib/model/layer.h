@@ -226,6 +226,12 @@ static inline struct ran_layer_memory *ran_layer_memory_of(const struct ran_work
 {
         return w->own;
 }
+/* The memory hooks of struct ran_encoder (layer-memory.c). */
+int ran_layer_memory_init(struct ran_workspace *w, struct ran_error *err);
+void ran_layer_memory_release(struct ran_workspace *w);
+int ran_layer_memory_prepare(struct ran_workspace *w, struct ran_error *err);
+void ran_layer_memory_lay_out(struct ran_workspace *w, struct ran_arena *k);
+
 static inline bool ran_layer_is_gated(const struct ran_workspace *w)
 {
         return w->c->cell == RAN_CELL_GATED;
