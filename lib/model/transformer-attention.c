@@ -78,7 +78,7 @@ static struct ran_sparse sparse_of(const struct ran_transformer_pass *s, size_t 
                                    .similarity = w->c->similarity,
                                    .L = ran_transformer_length(packed, b),
                                    .h = w->h,
-                                   .d = w->d_k,
+                                   .d_k = w->d_k,
                                    .qkv = part_of(s, b, 0),
                                    .da = w->training ? s->own->adj.da + row * w->E : NULL,
                                    .a = s->act->a + row * w->E,
