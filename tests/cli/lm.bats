@@ -333,7 +333,7 @@ random_ids() {
   LC_ALL=C sed 's/cache\.next/cache.text/' log.state >bad.state
   dies 'no tensor cache.next of 5 by 2' score -m lm.ran --cache 5 --state-in bad.state texts.jsonl
   LC_ALL=C sed 's/cache\.key/cache.eye/' log.state >bad.state
-  dies 'keeps 0 for a cache' score -m lm.ran --cache 5 --state-in bad.state texts.jsonl
+  dies 'tokens for a cache' score -m lm.ran --cache 5 --state-in bad.state texts.jsonl
 }
 
 @test "cache: usage" {

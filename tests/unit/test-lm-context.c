@@ -270,7 +270,7 @@ TEST(past_files_that_are_no_states_of_this_model)
         check_load(&other, NULL, path, "the state of another model");
         struct ran_cache *cache = ran_cache_new(ran_model_config(x.m), &set, &err);
         REQUIRE(cache != NULL);
-        check_load(&x, cache, path, "of 4 tokens it keeps 0 for a cache, which are too few");
+        check_load(&x, cache, path, "it keeps 0 of 4 tokens for a cache, too few for");
         ran_cache_free(cache);
         struct ran_lm_context *again = ran_lm_context_load(x.m, NULL, path, &err);
         REQUIRE(again != NULL);
