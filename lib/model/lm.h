@@ -15,8 +15,6 @@
 
 #include "model/workspace.h"
 
-enum { RAN_LM_ROWS = 512 }; /* positions in a block */
-
 /* Initialises the biases of the output with the log frequencies of the ids, from count (V), at
  * least 0. Otherwise the embedding would learn them, as a direction common to all rare ids that
  * hides their differences. */
