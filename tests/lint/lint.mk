@@ -5,8 +5,8 @@
 analysed := $(patsubst %.c,$(BUILD)/lint/%.analysed,\
               $(lib_sources) lib/math/simd.c $(wildcard cmd/*/*.c))
 
-.PHONY: linted lint-scripts lint-manual lint-together
-linted: lint-scripts lint-manual lint-together $(analysed)
+.PHONY: linted lint-scripts lint-manual lint-together lint-floors
+linted: lint-floors lint-scripts lint-manual lint-together $(analysed)
 
 # Where gcc's analyser is wrong. It does not know
 # - that a function of ours which fails has set err->code, so that a line was read where there was none;
@@ -81,6 +81,11 @@ lint-together: | $(BUILD)/lint/cppcheck
 	  lib cmd tests/faults
 $(BUILD)/lint/cppcheck:
 	@mkdir -p $@
+
+# Which file may know which: by what they include, and by the symbols of the objects.
+lint-floors: $(lib_objects) $(call object,$(mains) $(cmd_shared))
+	@echo '  LINT  floors'
+	$(Q)tests/lint/floors $^
 
 lint-scripts:
 	@echo '  LINT  scripts'
