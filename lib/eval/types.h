@@ -3,7 +3,7 @@
 #define RAN_EVAL_TYPES_H
 
 #include "ran.h"
-#include "text/string-table.h"
+#include "base/string-table.h"
 
 /* Zero-initialise. A type is a number, from 0 in the order in which they came; its counts are
  * score[number], whose name and rates are set in the ordered list only. */

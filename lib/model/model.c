@@ -3,7 +3,7 @@
 #include "base/cjson.h"
 #include "model/model.h"
 #include "model/linear-model.h"
-#include "text/string-table.h"
+#include "base/string-table.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #define RAN_TEXT_BPE_H
 
 #include "text/pairs.h"
-#include "text/string-table.h"
+#include "base/string-table.h"
 
 struct bpe {
         uint32_t byte[256];  /* the piece of each; BPE_NONE for those that no UTF-8 holds */

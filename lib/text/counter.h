@@ -3,7 +3,7 @@
 #define RAN_TEXT_COUNTER_H
 
 #include "ran.h"
-#include "text/string-table.h"
+#include "base/string-table.h"
 #include "text/tokenizer.h"
 
 struct ran_counter {

@@ -1,6 +1,6 @@
 /* pairs.c - numbered pairs in a hash table. */
 #include "text/pairs.h"
-#include "text/string-table.h"
+#include "base/string-table.h"
 
 #include <stdlib.h>
 #include <string.h>

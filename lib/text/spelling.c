@@ -17,7 +17,7 @@
 #include <utf8proc.h>
 
 #include "ran.h"
-#include "text/string-table.h"
+#include "base/string-table.h"
 
 enum { AFFIX = (RAN_SPELLING - 2) / 2, RUN = 2 };
 enum { PREFIX = 2, SUFFIX = PREFIX + AFFIX };

@@ -6,7 +6,7 @@
 #include "ran.h"
 #include "text/bpe.h"
 #include "text/word-cache.h"
-#include "text/string-table.h"
+#include "base/string-table.h"
 #include "text/words.h"
 
 enum tokenizer_type {

@@ -7,7 +7,7 @@
  * names alone and not on the order of the records.
  */
 #include "base/error.h"
-#include "text/string-table.h"
+#include "base/string-table.h"
 
 #include <stdlib.h>
 #include <string.h>

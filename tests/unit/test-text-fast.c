@@ -9,7 +9,7 @@
 #include "ran.h"
 #include "test.h"
 #include "text/pairs.h"
-#include "text/string-table.h"
+#include "base/string-table.h"
 #include "text/tokenizer.h"
 #include "text/unicode.h"
 #include "vocabulary.h"

@@ -4,8 +4,8 @@
  *
  * The hash is computed a byte at a time (FNV-1a), so that all prefixes of a word are hashed in one
  * walk along it, which is what the search for the longest piece needs. */
-#ifndef RAN_TEXT_STRING_TABLE_H
-#define RAN_TEXT_STRING_TABLE_H
+#ifndef RAN_BASE_STRING_TABLE_H
+#define RAN_BASE_STRING_TABLE_H
 
 #include "ran.h"
 

@@ -1,5 +1,5 @@
 /* string-table.c - numbered strings in a hash table. */
-#include "text/string-table.h"
+#include "base/string-table.h"
 
 #include <stdlib.h>
 #include <string.h>
