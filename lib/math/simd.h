@@ -1,9 +1,10 @@
 /* simd.h - the arithmetic that depends on the processor's vector width.
  *
- * simd.c is compiled once an instruction set; each compilation fills one table. All kernels are
- * single-threaded, allocate nothing and cannot fail. Outputs come first, then inputs, then sizes.
- * A backward kernel is written beside its forward. Rows are ld apart where a leading dimension is
- * named. Every reduction has a fixed order, so a result is a function of its arguments alone.
+ * simd.c and simd-*.c are compiled once an instruction set, into one table of kernels for each;
+ * isa.c picks a table when a program starts. All kernels are single-threaded, allocate nothing and
+ * cannot fail. Outputs come first, then inputs, then sizes. A backward kernel is written beside its
+ * forward. Rows are ld apart where a leading dimension is named. Every reduction has a fixed order,
+ * so a result is a function of its arguments alone.
  *
  * Accuracy of the vector exp: at most 2 ulp; arguments are held to [-87.3, 88].
  */
@@ -104,6 +105,12 @@ struct ran_simd {
         void (*adam)(float *w, float *m, float *v, const float *g, size_t n, float gscale,
                      float beta1, float beta2, float rate, float root, float eps, float decay);
 };
+
+/* A table for each instruction set. The plain ones compute what base does, in wider vectors. */
+extern const struct ran_simd ran_simd_base;
+#ifdef RAN_HAVE_X86
+extern const struct ran_simd ran_simd_avx512, ran_simd_avx2, ran_simd_plain16, ran_simd_plain8;
+#endif
 
 /* The table in use: the best that this processor runs, or the one that RAN_ISA names. Set before
  * main. */

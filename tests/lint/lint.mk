@@ -3,7 +3,7 @@
 # with the reason.
 
 analysed := $(patsubst %.c,$(BUILD)/lint/%.analysed,\
-              $(lib_sources) lib/math/simd.c $(wildcard cmd/*/*.c))
+              $(lib_sources) $(simd_sources) $(wildcard cmd/*/*.c))
 
 .PHONY: linted lint-scripts lint-manual lint-together lint-floors
 linted: lint-floors lint-scripts lint-manual lint-together $(analysed)
@@ -60,7 +60,7 @@ comma := ,
 unless = $(subst $(space),$(comma),$(patsubst $<:%,-%,$(filter $<:%,$(except))))
 
 # The kernels as they are for one of the instruction sets; the sources differ by little.
-$(BUILD)/lint/lib/math/simd.analysed: kernel := -DRAN_SIMD=$(lastword $(simd)) $(simd_flags_$(lastword $(simd)))
+$(BUILD)/lint/lib/math/simd%.analysed: kernel := -DRAN_SIMD=$(lastword $(simd)) $(simd_flags_$(lastword $(simd)))
 
 $(BUILD)/lint/%.analysed: %.c .clang-tidy tests/lint/lint.mk $(BUILD)/flags $(BUILD)/packages
 	@mkdir -p $(@D)
