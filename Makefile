@@ -20,7 +20,7 @@ endif
 # For the shell, whatever it is: folders may have a space or an apostrophe in their names.
 quote = '$(subst ','\'',$(1))'
 
-VERSION := $(shell sed -n 's/^\#define RAN_VERSION "\([^"]*\)".*/\1/p' lib/ran.h)
+VERSION := $(shell sed -n 's/^\#define RAN_VERSION "\([^"]*\)".*/\1/p' lib/ran/base.h)
 PACKAGES := libcjson openblas libutf8proc
 
 package = $(shell $(PKG_CONFIG) $(1) $(PACKAGES) 2>/dev/null)
@@ -156,7 +156,7 @@ $(BUILD)/mpi/there: $(BUILD)/mpi/flags
 	    echo 'make: MPI is missing; "share/setup mpi" installs Open MPI (Debian, Ubuntu), elsewhere' \
 	      'MPI_PACKAGE, or MPI_CFLAGS and MPI_LIBS, say where it is' >&2; exit 1; }
 	@touch $@
-$(BUILD)/mpi/mpi.o: lib/train/mpi.c lib/train/ranks.h lib/ran.h $(BUILD)/flags
+$(BUILD)/mpi/mpi.o: lib/train/mpi.c lib/train/ranks.h $(wildcard lib/ran/*.h) $(BUILD)/flags
 	@echo '  CC    $@'
 	$(Q)$(compile)
 
@@ -398,7 +398,7 @@ install_folders := include/ran share/ran $(install_share:%=share/ran/%) $(LIBDIR
   share/bash-completion share/bash-completion/completions share/zsh $(ZSHDIR) \
   $(patsubst %,share/man/man%,1 2 3 4 5 6 7 8)
 
-$(BUILD)/ran.pc: share/ran.pc.in lib/ran.h FORCE
+$(BUILD)/ran.pc: share/ran.pc.in lib/ran/base.h FORCE
 	@mkdir -p $(@D)
 	@rm -f $@
 	@sed -e $(call quote,s|@PREFIX@|$(PREFIX)|) -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \

@@ -4,7 +4,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "ran.h"
+#include "ran/base.h"
 
 /* n bytes as a value, which the caller deletes. NULL: they hold no JSON, and *code is RAN_EFORMAT,
  * or memory ran out, and it is RAN_ENOMEM; err is left to the caller. *end, where it is not NULL:

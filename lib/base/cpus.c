@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ran.h"
+#include "ran/base.h"
 
 /* Processors in the affinity mask; the kernel may know more of them than a cpu_set_t holds. */
 static size_t affinity(void)

@@ -2,7 +2,7 @@
 #ifndef RAN_BASE_ERROR_H
 #define RAN_BASE_ERROR_H
 
-#include "ran.h"
+#include "ran/base.h"
 
 /* err, or where that is NULL one of this thread to be thrown away: for functions that read what
  * others have filled. */

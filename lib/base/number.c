@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ran.h"
+#include "ran/base.h"
 
 enum { EXACT_POWER = 22 };
 static const double power_of_ten[EXACT_POWER + 1] = {

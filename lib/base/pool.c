@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/phase.h"
-#include "ran.h"
+#include "ran/base.h"
 
 struct job {
         void (*fn)(void *arg, size_t i);

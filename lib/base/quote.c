@@ -1,5 +1,5 @@
 /* quote.c - text as a JSON string. Vocabularies, reports and records are all written with it. */
-#include "ran.h"
+#include "ran/base.h"
 #include "base/utf8.h"
 
 #include <string.h>

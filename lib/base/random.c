@@ -1,5 +1,5 @@
 #include "base/random.h"
-#include "ran.h"
+#include "ran/base.h"
 
 /* Each input picks a child of the previous key, so that neighbouring seeds, epochs and records have
  * unrelated sequences. */

@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ran.h"
+#include "ran/base.h"
 
 static const char *folder(void)
 {

@@ -7,7 +7,7 @@
 #ifndef RAN_BASE_STRING_TABLE_H
 #define RAN_BASE_STRING_TABLE_H
 
-#include "ran.h"
+#include "ran/base.h"
 
 #define STRING_TABLE_NONE UINT32_MAX
 

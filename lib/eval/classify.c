@@ -4,7 +4,8 @@
  * (gold, predicted) cells that is merged when it fills up, because a square table of 50,000 classes
  * would not fit and most of it would be zero.
  */
-#include "ran.h"
+#include "ran/eval.h"
+#include "ran/math.h"
 
 #include <float.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef RAN_EVAL_TYPES_H
 #define RAN_EVAL_TYPES_H
 
-#include "ran.h"
+#include "ran/eval.h"
 #include "base/string-table.h"
 
 /* Zero-initialise. A type is a number, from 0 in the order in which they came; its counts are

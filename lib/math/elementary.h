@@ -10,7 +10,7 @@
 #ifndef RAN_MATH_ELEMENTARY_H
 #define RAN_MATH_ELEMENTARY_H
 
-#include "ran.h"
+#include "ran/math.h"
 
 /* exp(x) - 1 and log(1 + x), accurate near 0 */
 double ran_expm1(double x);

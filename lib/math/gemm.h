@@ -2,7 +2,7 @@
 #ifndef RAN_MATH_GEMM_H
 #define RAN_MATH_GEMM_H
 
-#include "ran.h"
+#include "ran/base.h"
 
 /* C (M,N) = A (M,K) B (K,N), or += with add; single-threaded. C is row-major, ldc apart. A and B
  * may be transposed by their strides: element (i,k) of A is a[i*ras + k*cas], (k,j) of B is b[k*rbs

@@ -3,7 +3,7 @@
 #ifndef RAN_MODEL_CACHE_H
 #define RAN_MODEL_CACHE_H
 
-#include "ran.h"
+#include "ran/model.h"
 
 /* Makes room for n places more, and for the logits of V tokens if those are wanted (else 0): then
  * ran_cache_mix cannot fail. */

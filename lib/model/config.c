@@ -1,5 +1,6 @@
 /* config.c - what a model is, apart from its weights: the `config` of ran-model(5). */
 #include "base/field.h"
+#include "ran/model.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -7,8 +7,8 @@
  * (pre-norm; Mukund and Easwarakumar for the patterns, see sparse.h.) Rows of all documents go
  * through the products together, a chunk at a time; attention goes document by document.
  *
- * A document that goes on (recurrent-state.h) finds the keys and values of its earlier tokens in its
- * recurrent, as `states` of width E; its queries are those of the new tokens alone.
+ * A document that goes on (recurrent-state.h) finds the keys and values of its earlier tokens in
+ * its recurrent, as `states` of width E; its queries are those of the new tokens alone.
  */
 #include "math/gemm.h"
 #include "math/simd.h"

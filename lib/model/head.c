@@ -6,8 +6,8 @@
  *   gated:  h = SiLU(Linear_pool(v)) + GLU_gpc(G)
  *   logits = Linear_cls(h)
  *
- * where h is the last context of a Contextualizer as it is, and v of a Transformer; linear-model.c adds to
- * the logits what n-grams say.
+ * where h is the last context of a Contextualizer as it is, and v of a Transformer; linear-model.c
+ * adds to the logits what n-grams say.
  *
  * tag: a linear layer at the first piece of every word. Language models: lm.c.
  */

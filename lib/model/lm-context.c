@@ -2,9 +2,9 @@
  *
  * The file is a safetensors file: `cell` (N, D), `gates` (N, F), and for each layer l
  * `key.{l}`, `value.{l}` (states, D) and `open.{l}` (1 + open, 3E), those without rows left out;
- * see recurrent-state.h. `pending` (1, 2) is a token that waits: two halves of its id, 16 bits each, because
- * the digest guards tensors only. Of a cache, `cache.key` (rows, D) and `cache.next` (rows, 2), ids
- * in halves. The metadata say which model it belongs to.
+ * see recurrent-state.h. `pending` (1, 2) is a token that waits: two halves of its id, 16 bits
+ * each, because the digest guards tensors only. Of a cache, `cache.key` (rows, D) and `cache.next`
+ * (rows, 2), ids in halves. The metadata say which model it belongs to.
  */
 #include "math/elementary.h"
 #include "model/cache.h"

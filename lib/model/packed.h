@@ -11,8 +11,8 @@
  * Window i begins at token win[i] and at row win[i] + i; document b has the states from
  * docwin[b] + b to docwin[b+1] + b.
  *
- * A document that goes on (see recurrent-state.h) begins with a state that is known, and looks back on
- * `earlier` ones. If a window of it is open, the first window here is the rest of that one: its
+ * A document that goes on (see recurrent-state.h) begins with a state that is known, and looks back
+ * on `earlier` ones. If a window of it is open, the first window here is the rest of that one: its
  * first 1 + open rows, the cell and the tokens that were read before, are known, too, and no token
  * here.
  */

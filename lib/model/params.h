@@ -7,7 +7,7 @@
 #ifndef RAN_MODEL_PARAMS_H
 #define RAN_MODEL_PARAMS_H
 
-#include "ran.h"
+#include "ran/model.h"
 
 enum ran_init {
         RAN_INIT_ZERO,
@@ -169,7 +169,8 @@ struct ran_params {
         uint64_t seed;         /* of the training: what a random first context is keyed by */
         const float *spelling; /* (c->spelling, D), apart like the embedding; NULL: none */
         const float *wide;     /* (c->wide, C) and */
-        const float *idf; /* (c->wide) of the wide path of a classifier, see linear-model.h; NULL: none */
+        const float *idf; /* (c->wide) of the wide path of a classifier, see linear-model.h; NULL:
+                             none */
         const uint32_t *pieces; /* (V, RAN_PIECE), made from the vocabulary where c wants them */
         float *dembed; /* of a gradient where the output is tied to the embedding: (V, D); else NULL
                         */

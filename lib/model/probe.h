@@ -7,7 +7,7 @@
 #ifndef RAN_MODEL_PROBE_H
 #define RAN_MODEL_PROBE_H
 
-#include "ran.h"
+#include "ran/model.h"
 
 /* All that is looked at in one pass over one document. */
 struct ran_probes {

@@ -2,13 +2,13 @@
  * MODELS.md, state to carry on; only under the masks causal and prefix.
  *
  * While a model is trained with truncated back-propagation, pieces are whole windows, and what is
- * carried is a constant: no gradient goes through it. A reader of streams (lm-context.c) may stop within
- * a window; then the window stays open.
+ * carried is a constant: no gradient goes through it. A reader of streams (lm-context.c) may stop
+ * within a window; then the window stays open.
  */
 #ifndef RAN_MODEL_RECURRENT_STATE_H
 #define RAN_MODEL_RECURRENT_STATE_H
 
-#include "ran.h"
+#include "ran/model.h"
 
 /* One a document. Per layer the cell G and the review's keys and values of all states before it. A
  * Transformer has no cell: its states are its tokens, with the keys and values of all heads. */

@@ -4,6 +4,7 @@
  * heap, the most probable first, until they are enough. Nothing is sorted beyond them.
  */
 #include "math/elementary.h"
+#include "ran/model.h"
 
 #include <math.h>
 #include <stdlib.h>

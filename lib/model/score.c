@@ -9,6 +9,7 @@
 #include "model/model.h"
 #include "model/tagger.h"
 #include "model/linear-words.h"
+#include "ran/math.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* sparse.c - attention over a pattern: a block of queries, or of keys, against lines of scores.
  *
- * sparse-lines.h says what a line is. A tile of bands is one matrix product; a diagonal is rows that
- * belong together one by one. The softmax runs over lines element by element: largest score so far,
- * sum and weighted values of each centre are brought up to date line after line, and nothing there
- * depends on the kind.
+ * sparse-lines.h says what a line is. A tile of bands is one matrix product; a diagonal is rows
+ * that belong together one by one. The softmax runs over lines element by element: largest score so
+ * far, sum and weighted values of each centre are brought up to date line after line, and nothing
+ * there depends on the kind.
  *
  * Runs of keys are read as bands, unless they are so short that most of a tile would be hidden, or
  * the similarity is no product: then they are diagonals, too.
@@ -12,6 +12,7 @@
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "model/sparse-lines.h"
+#include "ran/math.h"
 
 #include <float.h>
 #include <math.h>

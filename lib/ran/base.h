@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#define RAN_VERSION "0.1.0" /* the only place of the version; the Makefile reads it */
+
 /* ---- errors (base/error.c) ------------------------------------------------------------------ */
 
 enum ran_code {

@@ -1,5 +1,5 @@
 /* json.c - values of a line that has been scanned: decoding strings, walking arrays and objects. */
-#include "ran.h"
+#include "ran/record.h"
 #include "record/json.h"
 
 #include <string.h>

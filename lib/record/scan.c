@@ -5,7 +5,7 @@
  * million brackets costs memory, not the stack.
  */
 #include "base/phase.h"
-#include "ran.h"
+#include "ran/record.h"
 #include "record/json.h"
 
 #include <stdlib.h>

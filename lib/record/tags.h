@@ -2,7 +2,7 @@
 #ifndef RAN_RECORD_TAGS_H
 #define RAN_RECORD_TAGS_H
 
-#include "ran.h"
+#include "ran/record.h"
 
 /* Whether `tag` goes on with the entity that `before`, the tag to its left, is in. */
 bool ran_tag_goes_on(const struct ran_tag *before, const struct ran_tag *tag);

@@ -2,7 +2,7 @@
 #ifndef RAN_TEXT_COUNTER_H
 #define RAN_TEXT_COUNTER_H
 
-#include "ran.h"
+#include "ran/text.h"
 #include "base/string-table.h"
 #include "text/tokenizer.h"
 

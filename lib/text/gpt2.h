@@ -4,7 +4,7 @@
 #ifndef RAN_TEXT_GPT2_H
 #define RAN_TEXT_GPT2_H
 
-#include "ran.h"
+#include "ran/text.h"
 
 /* The first word of a text of n > 0 bytes: its length in bytes, and in characters. All words
  * together are the text. 0 when it does not begin with well-formed UTF-8. */

@@ -7,6 +7,7 @@
 #include "base/cjson.h"
 #include "text/hf.h"
 #include "text/tokenizer.h"
+#include "ran/record.h"
 
 /* ---- members -------------------------------------------------------------------------------- */
 

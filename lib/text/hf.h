@@ -6,6 +6,7 @@
 
 #include "text/normalizer.h"
 #include "text/tokenizer.h"
+#include "ran/record.h"
 
 extern const char *const ran_hf_model_types[]; /* by enum tokenizer_type, NULL at the end */
 

@@ -8,7 +8,7 @@
 #ifndef RAN_TEXT_NORMALIZER_H
 #define RAN_TEXT_NORMALIZER_H
 
-#include "ran.h"
+#include "ran/text.h"
 
 enum normal_step {
         NORMAL_EOL,         /* a line feed becomes the word `eol` between spaces */

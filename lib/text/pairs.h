@@ -3,7 +3,7 @@
 #ifndef RAN_TEXT_PAIRS_H
 #define RAN_TEXT_PAIRS_H
 
-#include "ran.h"
+#include "ran/text.h"
 
 #define PAIRS_NONE UINT32_MAX
 

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <utf8proc.h>
 
-#include "ran.h"
+#include "ran/text.h"
 #include "base/string-table.h"
 
 enum { AFFIX = (RAN_SPELLING - 2) / 2, RUN = 2 };

@@ -3,7 +3,7 @@
 #ifndef RAN_TEXT_TOKENIZER_H
 #define RAN_TEXT_TOKENIZER_H
 
-#include "ran.h"
+#include "ran/text.h"
 #include "text/bpe.h"
 #include "text/word-cache.h"
 #include "base/string-table.h"

@@ -3,7 +3,7 @@
 #ifndef RAN_TEXT_WORD_CACHE_H
 #define RAN_TEXT_WORD_CACHE_H
 
-#include "ran.h"
+#include "ran/text.h"
 
 /* A piece of a word: its characters [from, to), none of which need be left. */
 struct word_part {

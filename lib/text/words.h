@@ -2,9 +2,9 @@
  *
  * Two ways lead through a text. Words of plain ASCII, which is most of most text, go through two
  * tables of 256 entries; every other stretch, up to the next white space, goes through the steps of
- * normalizer.h. The tables are made by sending each byte through those steps, so the two ways cannot
- * disagree. They may part in front of any ASCII character that stays what it is: no normalisation
- * joins one with what stands before it.
+ * normalizer.h. The tables are made by sending each byte through those steps, so the two ways
+ * cannot disagree. They may part in front of any ASCII character that stays what it is: no
+ * normalisation joins one with what stands before it.
  *
  * For byte pairs nothing of a text is lost: its words are those of GPT-2, which have the white
  * space (gpt2.h), or all of it is one word. Then the text is not normalised at all, or at once. So
@@ -12,7 +12,7 @@
 #ifndef RAN_TEXT_WORDS_H
 #define RAN_TEXT_WORDS_H
 
-#include "ran.h"
+#include "ran/text.h"
 #include "text/word-cache.h"
 #include "text/normalizer.h"
 

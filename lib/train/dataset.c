@@ -8,6 +8,7 @@
  */
 #include "base/error.h"
 #include "base/string-table.h"
+#include "ran/train.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,6 +8,7 @@
  * how many trials there are, not which.
  */
 #include "base/error.h"
+#include "ran/train.h"
 
 #include <math.h>
 #include <string.h>

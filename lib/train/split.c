@@ -1,5 +1,5 @@
 /* split.c - which documents of a data set are held out, as development data, and copies of them. */
-#include "ran.h"
+#include "ran/train.h"
 
 #include <stdlib.h>
 #include <string.h>
