@@ -148,10 +148,7 @@ static int set_choices(const struct ran_field *field, struct ran_choices *value,
 
         for (;; text++) {
                 size_t n = strcspn(text, ",");
-                int code = add_choice(field, &choices, text, n, err);
-
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(add_choice(field, &choices, text, n, err));
                 text += n;
                 if (*text == '\0')
                         break;
@@ -397,9 +394,7 @@ static int set_items(const struct ran_field *field, void *base, const cJSON *arr
         {
                 if (!cJSON_IsString(item))
                         return wrong_type(field, "an array of strings", err);
-                int code = ran_field_set(field, base, item->valuestring, err);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(ran_field_set(field, base, item->valuestring, err));
         }
         return RAN_OK;
 }
@@ -420,10 +415,8 @@ static int set_names(const struct ran_field *field, void *base, const cJSON *val
         {
                 if (!cJSON_IsString(item))
                         return wrong_type(field, right, err);
-                int code = add_choice(field, &choices, item->valuestring, strlen(item->valuestring),
-                                      err);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(add_choice(field, &choices, item->valuestring, strlen(item->valuestring),
+                                   err));
         }
         *(struct ran_choices *)place(field, base) = choices;
         return RAN_OK;

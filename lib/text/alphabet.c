@@ -99,7 +99,6 @@ static int add_alphabet(const struct ran_counter *c, struct alphabet *all, struc
                         struct ran_error *err)
 {
         size_t room = c->settings.vocab_size - t->pieces.n, kept = 0, n = all->names.n;
-        int code = RAN_OK;
 
         qsort_r(all->letter, n, sizeof(*all->letter), by_frequency, all);
         for (; kept < n && kept < c->settings.limit_alphabet; kept++) {
@@ -110,12 +109,12 @@ static int add_alphabet(const struct ran_counter *c, struct alphabet *all, struc
         }
         qsort_r(all->letter, kept, sizeof(*all->letter), by_bytes, all);
         for (int goes_on = 0; goes_on <= 1; goes_on++) {
-                for (size_t i = 0; i < kept && code == RAN_OK; i++) {
+                for (size_t i = 0; i < kept; i++) {
                         if (goes_on ? all->letter[i].goes_on : all->letter[i].begins)
-                                code = add_letter(t, all, &all->letter[i], goes_on, err);
+                                RAN_TRY(add_letter(t, all, &all->letter[i], goes_on, err));
                 }
         }
-        return code;
+        return RAN_OK;
 }
 
 int ran_learn_alphabet(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)

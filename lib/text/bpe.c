@@ -196,10 +196,7 @@ static size_t merge_all(const struct bpe *b, const char *word, size_t n, struct 
 int ran_bpe_cut(const struct bpe *b, const char *word, size_t n, struct bpe_scratch *s,
                 const struct bpe_piece **pieces, size_t *count, struct ran_error *err)
 {
-        int code = reserve(s, n, err);
-
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(reserve(s, n, err));
         *count = merge_all(b, word, n, s);
         *pieces = s->piece;
         return RAN_OK;

@@ -198,11 +198,9 @@ int ran_counter_add(struct ran_counter *c, const char *words, size_t n, struct r
                 const char *word = next_word(words, n, &pos, &length, err);
                 if (word == NULL)
                         return RAN_EINVAL;
-                int code = count_word(c, word, length, 1, err);
-                if (code == RAN_OK && c->words.n > c->settings.max_distinct)
-                        code = prune(c, err);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(count_word(c, word, length, 1, err));
+                if (c->words.n > c->settings.max_distinct)
+                        RAN_TRY(prune(c, err));
                 c->report.words++;
         }
         return RAN_OK;
@@ -292,19 +290,17 @@ static int learn(const struct ran_counter *c, struct ran_tokenizer *t, struct ra
 {
         const char *eol = c->settings.eol_token;
         const char *unk = t->type == TOKENIZER_BPE ? NULL : ran_tokenizer_reserved[RAN_UNK];
-        int code = ran_text_rules_set(&t->rules, &c->settings, err);
 
+        RAN_TRY(ran_text_rules_set(&t->rules, &c->settings, err));
         t->attach = t->rules.split == RAN_SPLIT_PUNCTUATION;
         t->max_chars = c->settings.max_word;
-        if (code == RAN_OK && t->type == TOKENIZER_WORDPIECE)
-                code = ran_tokenizer_set_prefix(t, TOKENIZER_PREFIX, err);
-        if (code == RAN_OK)
-                code = ran_tokenizer_add_reserved(t, err);
-        if (code == RAN_OK && eol != NULL)
-                code = ran_tokenizer_add(t, eol, strlen(eol), err);
-        if (code == RAN_OK)
-                code = learn_pieces(c, t, err);
-        return code == RAN_OK ? ran_tokenizer_finish(t, unk, err) : code;
+        if (t->type == TOKENIZER_WORDPIECE)
+                RAN_TRY(ran_tokenizer_set_prefix(t, TOKENIZER_PREFIX, err));
+        RAN_TRY(ran_tokenizer_add_reserved(t, err));
+        if (eol != NULL)
+                RAN_TRY(ran_tokenizer_add(t, eol, strlen(eol), err));
+        RAN_TRY(learn_pieces(c, t, err));
+        return ran_tokenizer_finish(t, unk, err);
 }
 
 struct ran_tokenizer *ran_counter_learn(const struct ran_counter *c, struct ran_error *err)

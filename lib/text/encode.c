@@ -46,10 +46,9 @@ static int grow(struct ran_encoding *e, struct ran_error *err)
         if (ids == NULL)
                 return RAN_ENOMEM;
         e->ids = ids;
-        if (grow_sizes(&e->start, &start, want, err) != RAN_OK ||
-            grow_sizes(&e->end, &end, want, err) != RAN_OK ||
-            grow_sizes(&e->word, &word, want, err) != RAN_OK)
-                return RAN_ENOMEM;
+        RAN_TRY(grow_sizes(&e->start, &start, want, err));
+        RAN_TRY(grow_sizes(&e->end, &end, want, err));
+        RAN_TRY(grow_sizes(&e->word, &word, want, err));
         e->cap = cap < start ? cap : start;
         return RAN_OK;
 }
@@ -105,9 +104,7 @@ static int cut_pieces(const struct ran_tokenizer *t, const struct word *word,
                         return add_part(s, t->unk, 0, word->chars, err);
                 }
                 size_t next = chars + ran_unicode_count(word->s + pos, length);
-                int code = add_part(s, id, chars, next, err);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(add_part(s, id, chars, next, err));
                 chars = next;
         }
         return RAN_OK;
@@ -191,20 +188,20 @@ static int cut_bytes(const struct ran_tokenizer *t, const struct word *word,
         struct bpe_piece whole = {.n = (uint32_t)word->n};
         const struct bpe_piece *piece = &whole;
         size_t count = 1, pos = 0, chars = 0;
-        int code = find_whole(t, word, s, &whole.id, err);
 
-        if (code == RAN_OK && whole.id == STRING_TABLE_NONE)
-                code = ran_bpe_cut(&t->bpe, word->s, word->n, &s->bpe, &piece, &count, err);
-        for (size_t i = 0; i < count && code == RAN_OK; i++) {
+        RAN_TRY(find_whole(t, word, s, &whole.id, err));
+        if (whole.id == STRING_TABLE_NONE)
+                RAN_TRY(ran_bpe_cut(&t->bpe, word->s, word->n, &s->bpe, &piece, &count, err));
+        for (size_t i = 0; i < count; i++) {
                 bool inside = ((unsigned char)word->s[pos] & 0xc0) == 0x80;
                 size_t next = chars + ran_unicode_count(word->s + pos, piece[i].n);
                 size_t from = chars - inside, to = next;
                 trim(word, pos, pos + piece[i].n, &from, &to);
-                code = add_part(s, piece[i].id, from, to > from ? to : from, err);
+                RAN_TRY(add_part(s, piece[i].id, from, to > from ? to : from, err));
                 pos += piece[i].n;
                 chars = next;
         }
-        return code;
+        return RAN_OK;
 }
 
 static int cut(const struct ran_tokenizer *t, const struct word *word,
@@ -247,22 +244,20 @@ static int add_extent(struct ran_encoding *e, const struct word *word, uint32_t 
 static int add_known(struct ran_encoding *e, const struct word *word,
                      const struct cached_word *known, struct ran_error *err)
 {
-        int code = RAN_OK;
-
-        for (size_t i = 0; i < known->parts && code == RAN_OK; i++)
-                code = add_extent(e, word, known->id[i], known->from[i], known->to[i], err);
-        return code;
+        for (size_t i = 0; i < known->parts; i++)
+                RAN_TRY(add_extent(e, word, known->id[i], known->from[i], known->to[i], err));
+        return RAN_OK;
 }
 
 static int add_new(const struct ran_tokenizer *t, const struct word *word, struct ran_encoding *e,
                    struct ran_error *err)
 {
         struct ran_encoding_scratch *s = e->scratch;
-        int code = cut(t, word, s, err);
 
-        for (size_t i = 0; i < s->parts && code == RAN_OK; i++)
-                code = add_extent(e, word, s->part[i].id, s->part[i].from, s->part[i].to, err);
-        return code;
+        RAN_TRY(cut(t, word, s, err));
+        for (size_t i = 0; i < s->parts; i++)
+                RAN_TRY(add_extent(e, word, s->part[i].id, s->part[i].from, s->part[i].to, err));
+        return RAN_OK;
 }
 
 static int add_word(const struct ran_tokenizer *t, struct word *word, struct ran_encoding *e,
@@ -278,10 +273,9 @@ static int add_word(const struct ran_tokenizer *t, struct word *word, struct ran
         const struct cached_word *known = ran_word_cache_find(&s->known, word->key, word->n, &set);
         if (known != NULL)
                 return add_known(e, word, known, err);
-        int code = add_new(t, word, e, err);
-        if (code == RAN_OK)
-                ran_word_cache_keep(set, word->key, word->n, s->part, s->parts);
-        return code;
+        RAN_TRY(add_new(t, word, e, err));
+        ran_word_cache_keep(set, word->key, word->n, s->part, s->parts);
+        return RAN_OK;
 }
 
 /* ---- texts to words ------------------------------------------------------------------------- */
@@ -325,9 +319,7 @@ static int encode_plain(const struct ran_tokenizer *t, const char *text, size_t 
         ran_words_begin(&words, &t->rules, &scratch->words, text, n, *points);
         words.lead |= !numbered && e->words > 0;
         while (ran_words_next(&words, &word, err)) {
-                int code = add_word(t, &word, e, err);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(add_word(t, &word, e, err));
                 e->words += numbered;
         }
         *points = words.points;
@@ -341,22 +333,22 @@ static int encode(const struct ran_tokenizer *t, const char *text, size_t n, boo
 
         if (scratch == NULL)
                 return RAN_ENOMEM;
-        int code = ran_word_cache_use(&scratch->known, t->digest, err);
+        RAN_TRY(ran_word_cache_use(&scratch->known, t->digest, err));
         *points = 0;
-        for (size_t pos = 0; pos < n && code == RAN_OK;) {
+        for (size_t pos = 0; pos < n;) {
                 struct found found = find_added(&t->added, text + pos, n - pos);
                 if (found.begin > 0)
-                        code = encode_plain(t, text + pos, found.begin, numbered, points, e, err);
-                if (code == RAN_OK && found.token != NULL) {
+                        RAN_TRY(encode_plain(t, text + pos, found.begin, numbered, points, e, err));
+                if (found.token != NULL) {
                         size_t end = *points + ran_unicode_count(text + pos + found.begin,
                                                                  found.end - found.begin);
-                        code = add(e, found.token->id, *points, end, err);
+                        RAN_TRY(add(e, found.token->id, *points, end, err));
                         e->words += numbered;
                         *points = end;
                 }
                 pos += found.end;
         }
-        return code;
+        return RAN_OK;
 }
 
 int ran_tokenizer_encode(const struct ran_tokenizer *t, const char *text, size_t n,

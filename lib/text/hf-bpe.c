@@ -103,17 +103,14 @@ static int read_merges(struct ran_tokenizer *t, const cJSON *merges, struct ran_
 
 int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err)
 {
-        int code = check_bpe(model, err);
-
         bool chars = t->rules.split == SPLIT_META;
 
-        if (code == RAN_OK)
-                code = ran_hf_bool(model, "ignore_merges", false, &t->bpe.whole, err);
-        if (code == RAN_OK && chars && t->bpe.whole)
-                code = ran_fail(err, RAN_EFORMAT,
+        RAN_TRY(check_bpe(model, err));
+        RAN_TRY(ran_hf_bool(model, "ignore_merges", false, &t->bpe.whole, err));
+        if (chars && t->bpe.whole)
+                return ran_fail(err, RAN_EFORMAT,
                                 "\"ignore_merges\": true of the model BPE is not supported with "
                                 "\"byte_fallback\"");
-        if (code == RAN_OK)
-                code = (chars ? ran_tokenizer_find_chars : ran_tokenizer_find_bytes)(t, err);
-        return code == RAN_OK ? read_merges(t, ran_hf_member(model, "merges"), err) : code;
+        RAN_TRY((chars ? ran_tokenizer_find_chars : ran_tokenizer_find_bytes)(t, err));
+        return read_merges(t, ran_hf_member(model, "merges"), err);
 }

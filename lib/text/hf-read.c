@@ -141,16 +141,13 @@ static int collect_vocab(struct entries *all, const struct hf_lists *lists, stru
                 return ran_fail(err, RAN_ENOMEM, "out of memory");
         while (ran_json_next(json, lists->vocab, &pos, &name, &item, &type)) {
                 const char *piece = all->text.data + all->text.len;
-                int code = ran_json_decode(json, name, &all->text, err);
+                RAN_TRY(ran_json_decode(json, name, &all->text, err));
                 ran_buf_char(&all->text, '\0');
-                if (code == RAN_OK)
-                        code = add_entry(
-                                all, piece,
-                                type == 'n' ? whole_number(json + item.begin, item.end - item.begin)
-                                            : (size_t)NO_ID,
-                                NULL, err);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(add_entry(all, piece,
+                                  type == 'n'
+                                          ? whole_number(json + item.begin, item.end - item.begin)
+                                          : (size_t)NO_ID,
+                                  NULL, err));
         }
         return RAN_OK;
 }
@@ -167,9 +164,7 @@ static int collect_added(struct entries *all, const cJSON *added, struct ran_err
                         return ran_fail(err, RAN_EFORMAT, "an added token has no content");
                 if (!read_number(ran_hf_member(item, "id"), UINT32_MAX, &id))
                         id = (size_t)NO_ID;
-                int code = add_entry(all, content, id, item, err);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(add_entry(all, content, id, item, err));
         }
         return RAN_OK;
 }
@@ -202,15 +197,11 @@ static void sort(struct entries *all)
 static int collect(struct entries *all, const struct hf_lists *lists, const cJSON *added,
                    struct ran_error *err)
 {
-        int code = collect_vocab(all, lists, err);
-
-        if (code == RAN_OK)
-                code = collect_added(all, added, err);
-        if (code == RAN_OK)
-                code = check_ids(all, err);
-        if (code == RAN_OK)
-                sort(all);
-        return code;
+        RAN_TRY(collect_vocab(all, lists, err));
+        RAN_TRY(collect_added(all, added, err));
+        RAN_TRY(check_ids(all, err));
+        sort(all);
+        return RAN_OK;
 }
 
 /* Whether normalisation neither makes such a piece of something else nor takes it away: without
@@ -234,18 +225,12 @@ static int add_added(struct ran_tokenizer *t, const struct entry *e, struct ran_
 {
         struct added_token token = {.id = (uint32_t)e->id};
         bool normalized, single;
-        int code = ran_hf_bool(e->added, "special", false, &token.special, err);
 
-        if (code == RAN_OK)
-                code = ran_hf_bool(e->added, "normalized", !token.special, &normalized, err);
-        if (code == RAN_OK)
-                code = ran_hf_bool(e->added, "single_word", false, &single, err);
-        if (code == RAN_OK)
-                code = ran_hf_bool(e->added, "lstrip", false, &token.left, err);
-        if (code == RAN_OK)
-                code = ran_hf_bool(e->added, "rstrip", false, &token.right, err);
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(ran_hf_bool(e->added, "special", false, &token.special, err));
+        RAN_TRY(ran_hf_bool(e->added, "normalized", !token.special, &normalized, err));
+        RAN_TRY(ran_hf_bool(e->added, "single_word", false, &single, err));
+        RAN_TRY(ran_hf_bool(e->added, "lstrip", false, &token.left, err));
+        RAN_TRY(ran_hf_bool(e->added, "rstrip", false, &token.right, err));
         if (is_left_alone(&t->rules.normal, e->piece))
                 normalized = false; /* it is in a text where it is in the normalised text */
         if (normalized || single)
@@ -263,23 +248,22 @@ static bool is_repetition(const struct entry *e, const struct entry *before)
 
 static int add_pieces(struct ran_tokenizer *t, const struct entries *all, struct ran_error *err)
 {
-        int code = ran_string_table_reserve(&t->pieces, all->n, err);
-
-        for (size_t i = 0; i < all->n && code == RAN_OK; i++) {
+        RAN_TRY(ran_string_table_reserve(&t->pieces, all->n, err));
+        for (size_t i = 0; i < all->n; i++) {
                 const struct entry *e = &all->at[i];
                 bool again = i > 0 && e[-1].id == e->id;
                 if (again && !is_repetition(e, e - 1))
                         return ran_fail(err, RAN_EFORMAT,
                                         "'%.80s' and '%.80s' have the same id %zu", e[-1].piece,
                                         e->piece, e->id);
-                while (code == RAN_OK && t->pieces.n < e->id)
-                        code = ran_tokenizer_add(t, "", 0, err);
-                if (code == RAN_OK && !again)
-                        code = ran_tokenizer_add(t, e->piece, strlen(e->piece), err);
-                if (code == RAN_OK && e->added != NULL)
-                        code = add_added(t, e, err);
+                while (t->pieces.n < e->id)
+                        RAN_TRY(ran_tokenizer_add(t, "", 0, err));
+                if (!again)
+                        RAN_TRY(ran_tokenizer_add(t, e->piece, strlen(e->piece), err));
+                if (e->added != NULL)
+                        RAN_TRY(add_added(t, e, err));
         }
-        return code;
+        return RAN_OK;
 }
 
 static int read_pieces(struct ran_tokenizer *t, const struct hf_lists *lists, const cJSON *added,
@@ -349,24 +333,22 @@ static int read_document(struct ran_tokenizer *t, const cJSON *document,
         const cJSON *model = ran_hf_member(document, "model");
         const char *unk = ran_hf_text(model, "unk_token");
         bool bpe = t->type == TOKENIZER_BPE, chars = false;
-        int code = bpe ? ran_hf_bool(model, "byte_fallback", false, &chars, err) : RAN_OK;
+
+        if (bpe)
+                RAN_TRY(ran_hf_bool(model, "byte_fallback", false, &chars, err));
         enum hf_letters letters = chars ? HF_CHARS : bpe ? HF_BYTES : HF_WORDS;
 
-        if (code == RAN_OK)
-                code = ran_hf_read_rules(&t->rules, document, letters, err);
-        if (code == RAN_OK)
-                code = read_decoder(t, ran_hf_member(document, "decoder"), letters, err);
-        if (code == RAN_OK && t->type == TOKENIZER_WORDPIECE)
-                code = read_wordpiece(t, model, err);
-        if (code == RAN_OK)
-                code = read_pieces(t, lists, ran_hf_member(document, "added_tokens"), err);
-        if (code == RAN_OK && bpe)
-                code = ran_hf_read_bpe(t, model, err);
-        if (code == RAN_OK)
-                code = set_notice(t, document, err);
-        if (code == RAN_OK && unk == NULL && !bpe)
+        RAN_TRY(ran_hf_read_rules(&t->rules, document, letters, err));
+        RAN_TRY(read_decoder(t, ran_hf_member(document, "decoder"), letters, err));
+        if (t->type == TOKENIZER_WORDPIECE)
+                RAN_TRY(read_wordpiece(t, model, err));
+        RAN_TRY(read_pieces(t, lists, ran_hf_member(document, "added_tokens"), err));
+        if (bpe)
+                RAN_TRY(ran_hf_read_bpe(t, model, err));
+        RAN_TRY(set_notice(t, document, err));
+        if (unk == NULL && !bpe)
                 unk = ran_tokenizer_reserved[RAN_UNK];
-        return code == RAN_OK ? ran_tokenizer_finish(t, unk, err) : code;
+        return ran_tokenizer_finish(t, unk, err);
 }
 
 /* One of enum tokenizer_type, or -1. Early files of byte pairs, like that of GPT-2 itself, do not

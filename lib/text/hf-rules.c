@@ -9,25 +9,23 @@
 static int read_bert(struct normalizer *z, const cJSON *object, struct ran_error *err)
 {
         bool clean = true, cjk = true, lower = true, strip = true;
-        int code = ran_hf_bool(object, "clean_text", true, &clean, err);
 
-        if (code == RAN_OK)
-                code = ran_hf_bool(object, "handle_chinese_chars", true, &cjk, err);
-        if (code == RAN_OK)
-                code = ran_hf_bool(object, "lowercase", true, &lower, err);
-        if (code == RAN_OK) /* null: as lowercase */
-                code = ran_hf_bool(object, "strip_accents", lower, &strip, err);
-        if (code == RAN_OK && clean)
-                code = ran_normalizer_add(z, NORMAL_CLEAN, err);
-        if (code == RAN_OK && cjk)
-                code = ran_normalizer_add(z, NORMAL_CJK, err);
-        if (code == RAN_OK && strip)
-                code = ran_normalizer_add(z, NORMAL_NFD, err);
-        if (code == RAN_OK && strip)
-                code = ran_normalizer_add(z, NORMAL_STRIP_NONSPACING, err);
-        if (code == RAN_OK && lower)
-                code = ran_normalizer_add(z, NORMAL_LOWERCASE, err);
-        return code;
+        RAN_TRY(ran_hf_bool(object, "clean_text", true, &clean, err));
+        RAN_TRY(ran_hf_bool(object, "handle_chinese_chars", true, &cjk, err));
+        RAN_TRY(ran_hf_bool(object, "lowercase", true, &lower, err));
+        /* null: as lowercase */
+        RAN_TRY(ran_hf_bool(object, "strip_accents", lower, &strip, err));
+        if (clean)
+                RAN_TRY(ran_normalizer_add(z, NORMAL_CLEAN, err));
+        if (cjk)
+                RAN_TRY(ran_normalizer_add(z, NORMAL_CJK, err));
+        if (strip)
+                RAN_TRY(ran_normalizer_add(z, NORMAL_NFD, err));
+        if (strip)
+                RAN_TRY(ran_normalizer_add(z, NORMAL_STRIP_NONSPACING, err));
+        if (lower)
+                RAN_TRY(ran_normalizer_add(z, NORMAL_LOWERCASE, err));
+        return RAN_OK;
 }
 
 /* A word between two spaces, as hf-write.c puts it. */
@@ -60,17 +58,16 @@ static int read_replace(struct normalizer *z, const cJSON *object, struct ran_er
 static int read_strip(struct normalizer *z, const cJSON *object, bool bytes, struct ran_error *err)
 {
         bool left = true, right = true;
-        int code = ran_hf_bool(object, "strip_left", true, &left, err);
 
-        if (code == RAN_OK)
-                code = ran_hf_bool(object, "strip_right", true, &right, err);
-        if (code == RAN_OK && !bytes)
+        RAN_TRY(ran_hf_bool(object, "strip_left", true, &left, err));
+        RAN_TRY(ran_hf_bool(object, "strip_right", true, &right, err));
+        if (!bytes)
                 return RAN_OK;
-        if (code == RAN_OK && left)
-                code = ran_normalizer_add(z, NORMAL_STRIP_LEFT, err);
-        if (code == RAN_OK && right)
-                code = ran_normalizer_add(z, NORMAL_STRIP_RIGHT, err);
-        return code;
+        if (left)
+                RAN_TRY(ran_normalizer_add(z, NORMAL_STRIP_LEFT, err));
+        if (right)
+                RAN_TRY(ran_normalizer_add(z, NORMAL_STRIP_RIGHT, err));
+        return RAN_OK;
 }
 
 static bool says(const char *text, const char *what)
@@ -130,23 +127,22 @@ static int read_next(struct text_rules *r, const cJSON *step, enum hf_letters le
                                 "the normalizer '%s' is not supported behind those that write "
                                 "spaces as '" WORDS_META "'",
                                 ran_hf_type(step));
-        int code = read_step(&r->normal, step, letters != HF_WORDS, err);
+        RAN_TRY(read_step(&r->normal, step, letters != HF_WORDS, err));
         *stripped |= strcmp(ran_hf_type(step), "Strip") == 0;
-        if (code == RAN_OK && *stripped && letters == HF_WORDS && !words && r->normal.eol != NULL)
+        if (*stripped && letters == HF_WORDS && !words && r->normal.eol != NULL)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the normalizer 'Strip' is not supported before a Replace "
                                 "of line feeds");
-        return code;
+        return RAN_OK;
 }
 
 static int read_normalizer(struct text_rules *r, const cJSON *object, enum hf_letters letters,
                            struct ran_error *err)
 {
         bool stripped = false;
-        int code = RAN_OK;
 
         if (!ran_hf_is_null(object) && strcmp(ran_hf_type(object), "Sequence") != 0) {
-                code = read_next(r, object, letters, &stripped, err);
+                RAN_TRY(read_next(r, object, letters, &stripped, err));
         } else if (!ran_hf_is_null(object)) {
                 const cJSON *steps = ran_hf_member(object, "normalizers"), *step;
                 if (!cJSON_IsArray(steps))
@@ -154,16 +150,14 @@ static int read_normalizer(struct text_rules *r, const cJSON *object, enum hf_le
                                         "the normalizer Sequence has no list 'normalizers'");
                 cJSON_ArrayForEach(step, steps)
                 {
-                        code = read_next(r, step, letters, &stripped, err);
-                        if (code != RAN_OK)
-                                return code;
+                        RAN_TRY(read_next(r, step, letters, &stripped, err));
                 }
         }
-        if (code == RAN_OK && letters == HF_CHARS && r->split != SPLIT_META)
+        if (letters == HF_CHARS && r->split != SPLIT_META)
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"byte_fallback\": true of the model BPE is supported only where "
                                 "the normalizer is a Replace of spaces by '" WORDS_META "'");
-        return code;
+        return RAN_OK;
 }
 
 /* ---- pre_tokenizer -------------------------------------------------------------------------- */
@@ -171,13 +165,11 @@ static int read_normalizer(struct text_rules *r, const cJSON *object, enum hf_le
 static int read_byte_level(struct text_rules *r, const cJSON *object, struct ran_error *err)
 {
         bool regex;
-        int code = ran_hf_bool(object, "add_prefix_space", true, &r->lead, err);
 
-        if (code == RAN_OK)
-                code = ran_hf_bool(object, "use_regex", true, &regex, err);
-        if (code == RAN_OK)
-                r->split = regex ? RAN_SPLIT_GPT2 : SPLIT_NOWHERE;
-        return code;
+        RAN_TRY(ran_hf_bool(object, "add_prefix_space", true, &r->lead, err));
+        RAN_TRY(ran_hf_bool(object, "use_regex", true, &regex, err));
+        r->split = regex ? RAN_SPLIT_GPT2 : SPLIT_NOWHERE;
+        return RAN_OK;
 }
 
 static int refuse_pre_tokenizer(const char *type, bool bytes, struct ran_error *err)
@@ -214,27 +206,26 @@ static int read_pattern(struct splits *splits, const cJSON *object, struct ran_e
         const char *regex = ran_hf_text(ran_hf_member(object, "pattern"), "Regex");
         const struct hf_pattern *pattern = ran_hf_patterns;
         bool invert;
-        int code = ran_hf_bool(object, "invert", false, &invert, err);
 
+        RAN_TRY(ran_hf_bool(object, "invert", false, &invert, err));
         while (regex != NULL && pattern->regex != NULL && strcmp(pattern->regex, regex) != 0)
                 pattern++;
-        if (code == RAN_OK &&
-            (regex == NULL || pattern->regex == NULL || !is_isolating(object) || invert))
+        if (regex == NULL || pattern->regex == NULL || !is_isolating(object) || invert)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the pattern of the pre_tokenizer 'Split' is not supported (those "
                                 "of GPT-2, and of GPT-4, Llama 3 and Qwen, isolated, are): %.200s",
                                 regex != NULL ? regex : "no Regex");
         splits->pattern = pattern;
-        return code;
+        return RAN_OK;
 }
 
 static int read_digits(struct splits *splits, const cJSON *object, struct ran_error *err)
 {
         bool single;
-        int code = ran_hf_bool(object, "individual_digits", false, &single, err);
 
+        RAN_TRY(ran_hf_bool(object, "individual_digits", false, &single, err));
         splits->digits = single ? 1 : SIZE_MAX;
-        return code;
+        return RAN_OK;
 }
 
 /* ByteLevel, and what may cut the text before it. A space in front is then one for each part, and
@@ -297,9 +288,7 @@ static int read_splits(struct text_rules *r, struct splits *splits, const cJSON 
                                 "the pre_tokenizer Sequence has no list 'pretokenizers'");
         cJSON_ArrayForEach(item, list)
         {
-                int code = read_split(r, splits, item, bytes, err);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(read_split(r, splits, item, bytes, err));
         }
         return RAN_OK;
 }
@@ -323,10 +312,7 @@ static int read_pre_tokenizer(struct text_rules *r, const cJSON *object, bool by
                               struct ran_error *err)
 {
         struct splits splits = {0};
-        int code = read_splits(r, &splits, object, bytes, err);
-
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(read_splits(r, &splits, object, bytes, err));
         if (splits.bytes)
                 return RAN_OK;
         if (splits.runs ? splits.punctuation : !splits.spaces)
@@ -341,10 +327,7 @@ int ran_hf_read_rules(struct text_rules *r, const cJSON *document, enum hf_lette
                       struct ran_error *err)
 {
         const cJSON *cutter = ran_hf_member(document, "pre_tokenizer");
-        int code = read_normalizer(r, ran_hf_member(document, "normalizer"), letters, err);
-
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(read_normalizer(r, ran_hf_member(document, "normalizer"), letters, err));
         return letters == HF_CHARS ? read_no_pre_tokenizer(cutter, err)
                                    : read_pre_tokenizer(r, cutter, letters == HF_BYTES, err);
 }

@@ -69,8 +69,7 @@ static int read_text(const char *text, size_t n, struct glyphs *out, struct ran_
                                 n);
 
         out->n = 0;
-        if (reserve(out, n, err) != RAN_OK)
-                return RAN_ENOMEM;
+        RAN_TRY(reserve(out, n, err));
         for (size_t pos = 0; pos < n;) {
                 utf8proc_int32_t c;
                 utf8proc_ssize_t length = utf8proc_iterate((const utf8proc_uint8_t *)text + pos,
@@ -93,8 +92,7 @@ static int end_of_line(struct glyphs *out, const struct glyphs *in, const char *
 
         for (size_t i = 0; i < in->n; i++) {
                 const struct glyph *g = &in->at[i];
-                if (reserve(out, n + 2, err) != RAN_OK)
-                        return RAN_ENOMEM;
+                RAN_TRY(reserve(out, n + 2, err));
                 if (g->c != '\n') {
                         push(out, g->c, g);
                         continue;
@@ -117,8 +115,7 @@ static int end_of_line(struct glyphs *out, const struct glyphs *in, const char *
 
 static int clean(struct glyphs *out, const struct glyphs *in, struct ran_error *err)
 {
-        if (reserve(out, in->n, err) != RAN_OK)
-                return RAN_ENOMEM;
+        RAN_TRY(reserve(out, in->n, err));
         for (size_t i = 0; i < in->n; i++) {
                 int32_t c = in->at[i].c;
                 if (!ran_unicode_is_control(c) && !ran_unicode_is_private(c))
@@ -131,8 +128,7 @@ static int clean(struct glyphs *out, const struct glyphs *in, struct ran_error *
 static int filter(struct glyphs *out, const struct glyphs *in, bool (*drop)(int32_t c),
                   struct ran_error *err)
 {
-        if (reserve(out, in->n, err) != RAN_OK)
-                return RAN_ENOMEM;
+        RAN_TRY(reserve(out, in->n, err));
         for (size_t i = 0; i < in->n; i++) {
                 if (!drop(in->at[i].c))
                         push(out, in->at[i].c, &in->at[i]);
@@ -145,8 +141,7 @@ static int strip(struct glyphs *out, const struct glyphs *in, bool left, struct 
 {
         size_t begin = 0, end = in->n;
 
-        if (reserve(out, in->n, err) != RAN_OK)
-                return RAN_ENOMEM;
+        RAN_TRY(reserve(out, in->n, err));
         while (left && begin < end && ran_unicode_is_space(in->at[begin].c))
                 begin++;
         while (!left && end > begin && ran_unicode_is_space(in->at[end - 1].c))
@@ -161,8 +156,7 @@ static int space_cjk(struct glyphs *out, const struct glyphs *in, struct ran_err
         for (size_t i = 0; i < in->n; i++) {
                 const struct glyph *g = &in->at[i];
                 bool cjk = ran_unicode_is_cjk(g->c);
-                if (reserve(out, 3, err) != RAN_OK)
-                        return RAN_ENOMEM;
+                RAN_TRY(reserve(out, 3, err));
                 if (cjk)
                         push(out, ' ', g);
                 push(out, g->c, g);
@@ -176,8 +170,7 @@ static int lowercase(struct glyphs *out, const struct glyphs *in, struct ran_err
 {
         for (size_t i = 0; i < in->n; i++) {
                 const struct glyph *g = &in->at[i];
-                if (reserve(out, 2, err) != RAN_OK)
-                        return RAN_ENOMEM;
+                RAN_TRY(reserve(out, 2, err));
                 push(out, utf8proc_tolower(g->c), g);
                 if (g->c == 0x130) /* the one letter whose lower case is two characters */
                         push(out, 0x307, g);
@@ -195,8 +188,7 @@ static int decompose(struct glyphs *out, const struct glyphs *in, bool compatibl
 
         for (size_t i = 0; i < in->n; i++) {
                 const struct glyph *g = &in->at[i];
-                if (reserve(out, LONGEST_DECOMPOSITION, err) != RAN_OK)
-                        return RAN_ENOMEM;
+                RAN_TRY(reserve(out, LONGEST_DECOMPOSITION, err));
                 if (g->c < first) {
                         push(out, g->c, g);
                         continue;
@@ -233,8 +225,7 @@ static void sort_marks(struct glyph *marks, size_t n, struct glyph *scratch)
 static int reorder(struct glyphs *g, struct glyphs *scratch, struct ran_error *err)
 {
         scratch->n = 0;
-        if (reserve(scratch, g->n, err) != RAN_OK)
-                return RAN_ENOMEM;
+        RAN_TRY(reserve(scratch, g->n, err));
         for (size_t i = 0; i < g->n;) {
                 unsigned last = ran_unicode_combining_class(g->at[i].c);
                 if (last == 0) {
@@ -299,13 +290,12 @@ static int normal_form(struct glyphs *out, struct glyphs *in, enum normal_step f
                        struct ran_error *err)
 {
         bool compatible = form == NORMAL_NFKC || form == NORMAL_NFKD;
-        int code = decompose(out, in, compatible, err);
 
-        if (code == RAN_OK)
-                code = reorder(out, in, err);
-        if (code == RAN_OK && (form == NORMAL_NFC || form == NORMAL_NFKC))
+        RAN_TRY(decompose(out, in, compatible, err));
+        RAN_TRY(reorder(out, in, err));
+        if (form == NORMAL_NFC || form == NORMAL_NFKC)
                 compose(out);
-        return code;
+        return RAN_OK;
 }
 
 /* ---- all steps ------------------------------------------------------------------------------ */
@@ -348,17 +338,17 @@ static int apply_step(const struct normalizer *z, enum normal_step step, struct 
 int ran_normalizer_apply(const struct normalizer *z, const char *text, size_t n, struct glyphs *out,
                          struct glyphs *spare, size_t *points, struct ran_error *err)
 {
-        int code = read_text(text, n, out, err);
-
+        RAN_TRY(read_text(text, n, out, err));
         *points = out->n;
-        for (size_t i = 0; i < z->n && code == RAN_OK; i++) {
+        for (size_t i = 0; i < z->n; i++) {
                 if (z->step[i] == NORMAL_NFC && all_below(out, FIRST_UNCOMPOSED))
                         continue;
                 struct glyphs in = *out;
                 *out = *spare;
                 out->n = 0;
-                code = apply_step(z, z->step[i], out, &in, err);
+                int code = apply_step(z, z->step[i], out, &in, err);
                 *spare = in;
+                RAN_TRY(code);
         }
-        return code;
+        return RAN_OK;
 }

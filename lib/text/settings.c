@@ -191,11 +191,11 @@ int ran_text_rules_set(struct text_rules *r, const struct ran_vocab_settings *se
                 return RAN_EINVAL;
         r->split = settings->split_at;
         const char *eol = settings->eol_token;
-        int code = eol != NULL ? ran_normalizer_add_eol(&r->normal, eol, strlen(eol), err) : RAN_OK;
+        if (eol != NULL)
+                RAN_TRY(ran_normalizer_add_eol(&r->normal, eol, strlen(eol), err));
         add_steps(&r->normal, settings);
-        if (code == RAN_OK)
-                code = ran_text_rules_prepare(r, err);
-        if (code == RAN_OK && r->normal.eol != NULL)
-                code = check_eol(r, settings, err);
-        return code;
+        RAN_TRY(ran_text_rules_prepare(r, err));
+        if (r->normal.eol != NULL)
+                RAN_TRY(check_eol(r, settings, err));
+        return RAN_OK;
 }

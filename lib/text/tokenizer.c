@@ -44,12 +44,10 @@ int ran_tokenizer_add(struct ran_tokenizer *t, const char *piece, size_t n, stru
 
 int ran_tokenizer_add_reserved(struct ran_tokenizer *t, struct ran_error *err)
 {
-        int code = RAN_OK;
-
-        for (size_t i = 0; i < RAN_RESERVED && code == RAN_OK; i++)
-                code = ran_tokenizer_add(t, ran_tokenizer_reserved[i],
-                                         strlen(ran_tokenizer_reserved[i]), err);
-        return code;
+        for (size_t i = 0; i < RAN_RESERVED; i++)
+                RAN_TRY(ran_tokenizer_add(t, ran_tokenizer_reserved[i],
+                                          strlen(ran_tokenizer_reserved[i]), err));
+        return RAN_OK;
 }
 
 int ran_tokenizer_add_special(struct ran_tokenizer *t, const struct added_token *token,
@@ -188,13 +186,10 @@ int ran_tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_er
                                 "a piece has %zu bytes, more than the %d that one of WordPiece may "
                                 "have",
                                 t->longest, TOKENIZER_PIECE_MOST);
-        int code = check_merges(t, err);
-        if (code == RAN_OK)
-                code = ran_text_rules_prepare(&t->rules, err);
-        if (code == RAN_OK)
-                code = ran_tokenizer_write(t, err);
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(check_merges(t, err));
+        RAN_TRY(ran_text_rules_prepare(&t->rules, err));
+        RAN_TRY(ran_tokenizer_write(t, err));
+
         struct ran_sha256 sha;
         ran_sha256_init(&sha);
         ran_sha256_add(&sha, t->json.data, t->json.len);

@@ -24,11 +24,11 @@ static size_t spell(const struct ran_tokenizer *t, const char *word, size_t n, u
 int ran_learn_wordpiece(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
 {
         size_t before = t->pieces.n;
-        int code = ran_learn_alphabet(c, t, err);
 
-        if (code == RAN_OK && t->pieces.n == before)
-                code = ran_fail(err, RAN_EINVAL,
+        RAN_TRY(ran_learn_alphabet(c, t, err));
+        if (t->pieces.n == before)
+                return ran_fail(err, RAN_EINVAL,
                                 "a vocabulary of %zu pieces has no room for a single character",
                                 c->settings.vocab_size);
-        return code == RAN_OK ? ran_learn_merges(c, t, spell, err) : code;
+        return ran_learn_merges(c, t, spell, err);
 }
