@@ -4,6 +4,7 @@
 
 #include <cblas.h>
 #include <float.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,6 +103,13 @@ static void keep_threads_ours(void)
                 blas_thread_shutdown_();
 }
 
+static void add_name(const char *name)
+{
+        size_t n = strlen(names);
+
+        snprintf(names + n, sizeof names - n, "%s%s", n > 0 ? ", " : "", name);
+}
+
 __attribute__((constructor)) static void choose(void)
 {
         const char *want = getenv("RAN_ISA");
@@ -115,7 +123,7 @@ __attribute__((constructor)) static void choose(void)
         refused = want;
         for (size_t i = 0; i < TABLES; i++)
                 if (runs(tables[i]))
-                        strcat(strcat(names, *names != '\0' ? ", " : ""), tables[i]->name);
+                        add_name(tables[i]->name);
         for (size_t i = TABLES; i-- > 0;)
                 if (runs(tables[i]) &&
                     (want == NULL ? tables[i] != &portable : strcmp(want, tables[i]->name) == 0)) {

@@ -94,7 +94,7 @@ static inline void put(float *p, vf v, size_t n)
 /* v in its first n lanes, other in the rest */
 static inline vf pick(vf v, vf other, size_t n)
 {
-        vi lane, take;
+        vi lane = {0}, take;
 
         if (n == VL)
                 return v;

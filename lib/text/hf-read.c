@@ -224,7 +224,7 @@ static bool is_left_alone(const struct normalizer *z, const char *piece)
 static int add_added(struct ran_tokenizer *t, const struct entry *e, struct ran_error *err)
 {
         struct added_token token = {.id = (uint32_t)e->id};
-        bool normalized, single;
+        bool normalized = false, single = false;
 
         RAN_TRY(ran_hf_bool(e->added, "special", false, &token.special, err));
         RAN_TRY(ran_hf_bool(e->added, "normalized", !token.special, &normalized, err));

@@ -268,7 +268,7 @@ static int joined_piece(struct learner *l, uint32_t a, uint32_t b, uint32_t *id,
 
 static int join(struct learner *l, uint32_t pair, struct ran_error *err)
 {
-        uint32_t a = l->pairs.at[pair].a, b = l->pairs.at[pair].b, joined;
+        uint32_t a = l->pairs.at[pair].a, b = l->pairs.at[pair].b, joined = NONE;
         uint32_t first = l->pair[pair].words, last = NONE;
 
         RAN_TRY(joined_piece(l, a, b, &joined, err));
