@@ -44,10 +44,10 @@ void ran_buf_char(struct ran_buf *b, char c)
 
 void ran_buf_size(struct ran_buf *b, size_t x)
 {
-        char *room = ran_buf_room(b, DIGITS_MAX);
+        char *room = ran_buf_room(b, RAN_DIGITS_MAX);
 
         if (room != NULL)
-                b->len += digits_put(room, x);
+                b->len += ran_digits_put(room, x);
 }
 
 void ran_buf_printf(struct ran_buf *b, const char *format, ...)
@@ -70,7 +70,7 @@ void ran_buf_printf(struct ran_buf *b, const char *format, ...)
 void ran_buf_shown(struct ran_buf *b, const char *s, size_t n)
 {
         for (size_t pos = 0; pos < n;) {
-                size_t length = utf8_control(s + pos, n - pos);
+                size_t length = ran_utf8_control(s + pos, n - pos);
 
                 ran_buf_char(b, length > 0 ? '?' : s[pos]);
                 pos += length > 0 ? length : 1;

@@ -9,7 +9,7 @@
 static void disarm(char *s)
 {
         for (size_t pos = 0, n = strlen(s); pos < n;) {
-                size_t length = utf8_control(s + pos, n - pos);
+                size_t length = ran_utf8_control(s + pos, n - pos);
 
                 memset(s + pos, '?', length);
                 pos += length > 0 ? length : 1;

@@ -9,20 +9,20 @@
 
 #include "ran/base.h"
 
-#define STRING_TABLE_NONE UINT32_MAX
+#define RAN_STRING_TABLE_NONE UINT32_MAX
 
-struct string_table_slot {
+struct ran_string_table_slot {
         uint32_t tag;   /* upper half of the hash */
-        uint32_t index; /* STRING_TABLE_NONE: free */
+        uint32_t index; /* RAN_STRING_TABLE_NONE: free */
 };
 
-struct string_table {
+struct ran_string_table {
         char *bytes;
         size_t bytes_n, bytes_cap;
         size_t *end; /* (n) where each string ends in bytes */
         size_t n, end_cap;
         size_t used; /* slots in use: n less those without one */
-        struct string_table_slot *slot;
+        struct ran_string_table_slot *slot;
         unsigned shift; /* 64 less the binary logarithm of the number of slots */
 };
 
@@ -32,20 +32,21 @@ struct string_table {
 extern uint64_t ran_string_table_seed,
         ran_string_table_multiplier; /* the latter for other tables, too */
 
-static inline uint64_t string_table_hash_byte(uint64_t hash, char byte)
+static inline uint64_t ran_string_table_hash_byte(uint64_t hash, char byte)
 {
         return (hash ^ (unsigned char)byte) * UINT64_C(0x100000001b3);
 }
 
-static inline uint64_t string_table_hash(uint64_t hash, const char *s, size_t n)
+static inline uint64_t ran_string_table_hash(uint64_t hash, const char *s, size_t n)
 {
         for (size_t i = 0; i < n; i++)
-                hash = string_table_hash_byte(hash, s[i]);
+                hash = ran_string_table_hash_byte(hash, s[i]);
         return hash;
 }
 
-void ran_string_table_release(struct string_table *s);
-static inline const char *string_table_get(const struct string_table *s, uint32_t index, size_t *n)
+void ran_string_table_release(struct ran_string_table *s);
+static inline const char *ran_string_table_get(const struct ran_string_table *s, uint32_t index,
+                                               size_t *n)
 {
         size_t begin = index > 0 ? s->end[index - 1] : 0;
 
@@ -54,23 +55,24 @@ static inline const char *string_table_get(const struct string_table *s, uint32_
 }
 
 /* Their order by bytes, as memcmp has it. */
-int ran_string_table_compare(const struct string_table *s, uint32_t i, uint32_t j);
+int ran_string_table_compare(const struct ran_string_table *s, uint32_t i, uint32_t j);
 
-/* The string made of head and tail, or STRING_TABLE_NONE. hash is that of both; s may be empty. */
-uint32_t ran_string_table_find(const struct string_table *s, uint64_t hash, const char *head,
+/* The string made of head and tail, or RAN_STRING_TABLE_NONE. hash is that of both; s may be empty.
+ */
+uint32_t ran_string_table_find(const struct ran_string_table *s, uint64_t hash, const char *head,
                                size_t head_n, const char *tail, size_t tail_n);
 /* Among strings of number `least` and up, the longest that is `head` and a beginning of text, of
  * `limit` bytes of it at most; its length in text goes to *length. hash is that of head. */
-uint32_t ran_string_table_longest(const struct string_table *s, uint32_t least, uint64_t hash,
+uint32_t ran_string_table_longest(const struct ran_string_table *s, uint32_t least, uint64_t hash,
                                   const char *head, size_t head_n, const char *text, size_t text_n,
                                   size_t limit, size_t *length);
-/* Appends a string that is not in the set yet and returns its number; STRING_TABLE_NONE without
+/* Appends a string that is not in the set yet and returns its number; RAN_STRING_TABLE_NONE without
  * memory. hash: its hash. */
-uint32_t ran_string_table_add(struct string_table *s, uint64_t hash, const char *bytes, size_t n,
-                              struct ran_error *err);
+uint32_t ran_string_table_add(struct ran_string_table *s, uint64_t hash, const char *bytes,
+                              size_t n, struct ran_error *err);
 /* Makes room in the table for so many more strings, lest it grow again and again. */
-int ran_string_table_reserve(struct string_table *s, size_t more, struct ran_error *err);
-/* Uses up a number: string_table_get gives an empty string for it, and no search finds it. */
-uint32_t ran_string_table_skip(struct string_table *s, struct ran_error *err);
+int ran_string_table_reserve(struct ran_string_table *s, size_t more, struct ran_error *err);
+/* Uses up a number: ran_string_table_get gives an empty string for it, and no search finds it. */
+uint32_t ran_string_table_skip(struct ran_string_table *s, struct ran_error *err);
 
 #endif

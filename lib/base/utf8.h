@@ -7,7 +7,7 @@
 /* Bytes (1 to 4) of the well-formed sequence at s, of which n >= 1 bytes may be read; 0 when there
  * is none: a stray or missing continuation, an overlong form, a surrogate, more than U+10FFFF
  * (Unicode, table 3-7: only the second byte has a range that depends on the first). */
-static inline size_t utf8_sequence(const unsigned char *s, size_t n)
+static inline size_t ran_utf8_sequence(const unsigned char *s, size_t n)
 {
         unsigned char lead = s[0];
         unsigned char low = 0x80, high = 0xbf;
@@ -39,7 +39,7 @@ static inline size_t utf8_sequence(const unsigned char *s, size_t n)
 
 /* Bytes of the control character that the n > 0 bytes at s begin with: C0 controls, DEL and the
  * UTF-8 form of the C1 controls (C2 80 to C2 9F). 0: they begin with none. */
-static inline size_t utf8_control(const char *s, size_t n)
+static inline size_t ran_utf8_control(const char *s, size_t n)
 {
         unsigned char c = (unsigned char)s[0], next = n > 1 ? (unsigned char)s[1] : 0;
 

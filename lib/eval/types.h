@@ -8,7 +8,7 @@
 /* Zero-initialise. A type is a number, from 0 in the order in which they came; its counts are
  * score[number], whose name and rates are set in the ordered list only. */
 struct ran_types {
-        struct string_table names;
+        struct ran_string_table names;
         struct ran_tag_score *score, *ordered;
         size_t score_cap, ordered_cap;
 };
@@ -22,12 +22,12 @@ const struct ran_tag_score *ran_types_order(struct ran_types *t, size_t *n);
 
 /* Precision, recall and F1 as shares of `whole`: 1, or 100 for per cent. 0 where nothing was found,
  * or there is nothing to find. */
-struct ran_prf ran_tag_rates(double whole, const struct ran_tag_score *score);
+struct ran_prf ran_types_rates(double whole, const struct ran_tag_score *score);
 
 /* Members of a JSON object, commas between: gold, found and correct; precision, recall and f1;
  * per_type, an array of objects that hold type and these. */
-void ran_tag_counts_json(const struct ran_tag_score *score, struct ran_buf *out);
-void ran_tag_rates_json(const struct ran_prf *rates, struct ran_buf *out);
+void ran_types_counts_json(const struct ran_tag_score *score, struct ran_buf *out);
+void ran_types_rates_json(const struct ran_prf *rates, struct ran_buf *out);
 void ran_types_json(const struct ran_tag_score *types, size_t n, struct ran_buf *out);
 
 #endif

@@ -70,7 +70,7 @@ struct ran_vocab_settings {
         char *eol_token; /* the word that a line feed becomes; NULL: white space */
 };
 extern const struct ran_field ran_vocab_fields[];
-extern const char *const ran_clean_names[]; /* "none" ..., NULL at the end */
+extern const char *const ran_vocab_clean_names[]; /* "none" ..., NULL at the end */
 
 /* A tokeniser is immutable once loaded and may be shared by threads. Loads a Hugging Face
  * tokenizer.json or, when the first character is no '{', a BERT vocab.txt: a piece a line, taken as

@@ -190,7 +190,7 @@ bool ran_json_next(const char *line, struct ran_span value, size_t *pos, struct 
         }
         item->begin = at;
         item->end = skip_value(line, at, last);
-        *type = json_type(line[at]);
+        *type = ran_json_type(line[at]);
         *pos = item->end;
         return true;
 }

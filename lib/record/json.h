@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 
 /* The type of a value, as in ran_member, from its first byte. */
-static inline char json_type(char first)
+static inline char ran_json_type(char first)
 {
         switch (first) {
         case '"':

@@ -8,8 +8,8 @@
 
 struct ran_counter {
         struct ran_vocab_settings settings; /* eol_token is that of rules */
-        struct text_rules rules;
-        struct string_table words, wanted;
+        struct ran_text_rules rules;
+        struct ran_string_table words, wanted;
         uint64_t *count; /* (words.n) */
         size_t count_cap;
         struct ran_counter_report report;

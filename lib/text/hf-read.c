@@ -62,7 +62,7 @@ static bool read_number(const cJSON *item, double limit, size_t *value)
 
 /* The decoder of pieces of characters is a Sequence that undoes what the normalizer did. Nothing
  * hangs on it: text is put together as the pieces say. */
-static int read_decoder(struct ran_tokenizer *t, const cJSON *object, enum hf_letters letters,
+static int read_decoder(struct ran_tokenizer *t, const cJSON *object, enum ran_hf_letters letters,
                         struct ran_error *err)
 {
         static const char *const wanted[] = {
@@ -129,7 +129,8 @@ static size_t whole_number(const char *text, size_t n)
 }
 
 /* The members of the vocabulary go by without a node for each: they are most of a file. */
-static int collect_vocab(struct entries *all, const struct hf_lists *lists, struct ran_error *err)
+static int collect_vocab(struct entries *all, const struct ran_hf_lists *lists,
+                         struct ran_error *err)
 {
         const char *json = lists->json;
         struct ran_span name, item;
@@ -194,7 +195,7 @@ static void sort(struct entries *all)
         }
 }
 
-static int collect(struct entries *all, const struct hf_lists *lists, const cJSON *added,
+static int collect(struct entries *all, const struct ran_hf_lists *lists, const cJSON *added,
                    struct ran_error *err)
 {
         RAN_TRY(collect_vocab(all, lists, err));
@@ -207,7 +208,7 @@ static int collect(struct entries *all, const struct hf_lists *lists, const cJSO
 /* Whether normalisation neither makes such a piece of something else nor takes it away: without
  * any; or by form NFC, if the piece is of ASCII, does not end in a character that joins with marks
  * behind it, and has none of the three that other characters become. */
-static bool is_left_alone(const struct normalizer *z, const char *piece)
+static bool is_left_alone(const struct ran_normalizer *z, const char *piece)
 {
         unsigned char last = (unsigned char)piece[strlen(piece) - 1];
         bool joins = (last | 0x20) >= 'a' && (last | 0x20) <= 'z';
@@ -223,7 +224,7 @@ static bool is_left_alone(const struct normalizer *z, const char *piece)
 
 static int add_added(struct ran_tokenizer *t, const struct entry *e, struct ran_error *err)
 {
-        struct added_token token = {.id = (uint32_t)e->id};
+        struct ran_added_token token = {.id = (uint32_t)e->id};
         bool normalized = false, single = false;
 
         RAN_TRY(ran_hf_bool(e->added, "special", false, &token.special, err));
@@ -266,8 +267,8 @@ static int add_pieces(struct ran_tokenizer *t, const struct entries *all, struct
         return RAN_OK;
 }
 
-static int read_pieces(struct ran_tokenizer *t, const struct hf_lists *lists, const cJSON *added,
-                       struct ran_error *err)
+static int read_pieces(struct ran_tokenizer *t, const struct ran_hf_lists *lists,
+                       const cJSON *added, struct ran_error *err)
 {
         struct entries all = {0};
 
@@ -328,7 +329,7 @@ static int set_notice(struct ran_tokenizer *t, const cJSON *document, struct ran
 }
 
 static int read_document(struct ran_tokenizer *t, const cJSON *document,
-                         const struct hf_lists *lists, struct ran_error *err)
+                         const struct ran_hf_lists *lists, struct ran_error *err)
 {
         const cJSON *model = ran_hf_member(document, "model");
         const char *unk = ran_hf_text(model, "unk_token");
@@ -336,7 +337,7 @@ static int read_document(struct ran_tokenizer *t, const cJSON *document,
 
         if (bpe)
                 RAN_TRY(ran_hf_bool(model, "byte_fallback", false, &chars, err));
-        enum hf_letters letters = chars ? HF_CHARS : bpe ? HF_BYTES : HF_WORDS;
+        enum ran_hf_letters letters = chars ? HF_CHARS : bpe ? HF_BYTES : HF_WORDS;
 
         RAN_TRY(ran_hf_read_rules(&t->rules, document, letters, err));
         RAN_TRY(read_decoder(t, ran_hf_member(document, "decoder"), letters, err));
@@ -351,8 +352,8 @@ static int read_document(struct ran_tokenizer *t, const cJSON *document,
         return ran_tokenizer_finish(t, unk, err);
 }
 
-/* One of enum tokenizer_type, or -1. Early files of byte pairs, like that of GPT-2 itself, do not
- * name their type. */
+/* One of enum ran_tokenizer_type, or -1. Early files of byte pairs, like that of GPT-2 itself, do
+ * not name their type. */
 static int find_type(const cJSON *model)
 {
         if (ran_hf_member(model, "type") == NULL && ran_hf_member(model, "merges") != NULL)
@@ -364,7 +365,7 @@ static int find_type(const cJSON *model)
         return -1;
 }
 
-static struct ran_tokenizer *from_document(const cJSON *document, const struct hf_lists *lists,
+static struct ran_tokenizer *from_document(const cJSON *document, const struct ran_hf_lists *lists,
                                            struct ran_error *err)
 {
         const cJSON *model = ran_hf_member(document, "model");
@@ -380,7 +381,7 @@ static struct ran_tokenizer *from_document(const cJSON *document, const struct h
                          ran_hf_type(model));
                 return NULL;
         }
-        struct ran_tokenizer *t = ran_tokenizer_new((enum tokenizer_type)type, err);
+        struct ran_tokenizer *t = ran_tokenizer_new((enum ran_tokenizer_type)type, err);
         if (t != NULL && read_document(t, document, lists, err) != RAN_OK) {
                 ran_tokenizer_free(t);
                 t = NULL;
@@ -397,14 +398,14 @@ static bool is_named(const char *json, struct ran_span quoted, const char *name)
 }
 
 /* Finds the lists of the model in a document that was scanned. */
-static void find_lists(struct hf_lists *lists, const struct ran_record *document)
+static void find_lists(struct ran_hf_lists *lists, const struct ran_record *document)
 {
         const struct ran_member *model = ran_record_find(document, "model", NULL);
         struct ran_span name, item;
         size_t pos = 0;
         char type;
 
-        *lists = (struct hf_lists){.json = document->line};
+        *lists = (struct ran_hf_lists){.json = document->line};
         if (model == NULL || model->type != 'o')
                 return;
         while (ran_json_next(document->line, model->value, &pos, &name, &item, &type)) {
@@ -414,7 +415,7 @@ static void find_lists(struct hf_lists *lists, const struct ran_record *document
 }
 
 /* The document without the lists, as cJSON has it. */
-static cJSON *parse_rest(const char *data, size_t n, const struct hf_lists *lists,
+static cJSON *parse_rest(const char *data, size_t n, const struct ran_hf_lists *lists,
                          struct ran_error *err)
 {
         struct ran_buf rest = {0};
@@ -439,7 +440,7 @@ struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, struct
 {
         struct ran_record scanned = {0};
         struct ran_tokenizer *t = NULL;
-        struct hf_lists lists;
+        struct ran_hf_lists lists;
         struct ran_error why;
 
         if (ran_cjson_nul(data, n) != NULL) {

@@ -6,7 +6,7 @@
 
 /* ---- normalizer ----------------------------------------------------------------------------- */
 
-static int read_bert(struct normalizer *z, const cJSON *object, struct ran_error *err)
+static int read_bert(struct ran_normalizer *z, const cJSON *object, struct ran_error *err)
 {
         bool clean = true, cjk = true, lower = true, strip = true;
 
@@ -36,7 +36,7 @@ static bool is_spaced_word(const char *s)
         return n > 2 && s[0] == ' ' && s[n - 1] == ' ' && strcspn(s + 1, " \t\n\v\f\r") == n - 2;
 }
 
-static int read_replace(struct normalizer *z, const cJSON *object, struct ran_error *err)
+static int read_replace(struct ran_normalizer *z, const cJSON *object, struct ran_error *err)
 {
         const cJSON *pattern = ran_hf_member(object, "pattern");
         const char *string = ran_hf_text(pattern, "String"), *regex = ran_hf_text(pattern, "Regex");
@@ -55,7 +55,8 @@ static int read_replace(struct normalizer *z, const cJSON *object, struct ran_er
 
 /* Without byte pairs words end at white space anyhow, and that at the ends of a text makes no
  * difference, unless it is what becomes a word. */
-static int read_strip(struct normalizer *z, const cJSON *object, bool bytes, struct ran_error *err)
+static int read_strip(struct ran_normalizer *z, const cJSON *object, bool bytes,
+                      struct ran_error *err)
 {
         bool left = true, right = true;
 
@@ -77,7 +78,7 @@ static bool says(const char *text, const char *what)
 
 /* With pieces of characters, the last steps write spaces in another way, and put one in front; no
  * step of z, as they are done when pieces are looked up. */
-static bool read_meta(struct text_rules *r, const cJSON *object)
+static bool read_meta(struct ran_text_rules *r, const cJSON *object)
 {
         const char *type = ran_hf_type(object);
 
@@ -93,7 +94,8 @@ static bool read_meta(struct text_rules *r, const cJSON *object)
         return true;
 }
 
-static int read_step(struct normalizer *z, const cJSON *object, bool bytes, struct ran_error *err)
+static int read_step(struct ran_normalizer *z, const cJSON *object, bool bytes,
+                     struct ran_error *err)
 {
         const char *type = ran_hf_type(object);
 
@@ -103,7 +105,8 @@ static int read_step(struct normalizer *z, const cJSON *object, bool bytes, stru
                 return read_replace(z, object, err);
         if (strcmp(type, "Strip") == 0)
                 return read_strip(z, object, bytes, err);
-        for (const struct hf_plain_step *plain = ran_hf_plain_steps; plain->type != NULL; plain++) {
+        for (const struct ran_hf_plain_step *plain = ran_hf_plain_steps; plain->type != NULL;
+             plain++) {
                 if (strcmp(type, plain->type) == 0)
                         return ran_normalizer_add(z, plain->step, err);
         }
@@ -115,7 +118,7 @@ static int read_step(struct normalizer *z, const cJSON *object, bool bytes, stru
 }
 
 /* A step of a Sequence. *stripped: one of those before it was Strip. */
-static int read_next(struct text_rules *r, const cJSON *step, enum hf_letters letters,
+static int read_next(struct ran_text_rules *r, const cJSON *step, enum ran_hf_letters letters,
                      bool *stripped, struct ran_error *err)
 {
         bool words = r->normal.eol != NULL, meta = r->split == SPLIT_META || r->always;
@@ -136,8 +139,8 @@ static int read_next(struct text_rules *r, const cJSON *step, enum hf_letters le
         return RAN_OK;
 }
 
-static int read_normalizer(struct text_rules *r, const cJSON *object, enum hf_letters letters,
-                           struct ran_error *err)
+static int read_normalizer(struct ran_text_rules *r, const cJSON *object,
+                           enum ran_hf_letters letters, struct ran_error *err)
 {
         bool stripped = false;
 
@@ -162,7 +165,7 @@ static int read_normalizer(struct text_rules *r, const cJSON *object, enum hf_le
 
 /* ---- pre_tokenizer -------------------------------------------------------------------------- */
 
-static int read_byte_level(struct text_rules *r, const cJSON *object, struct ran_error *err)
+static int read_byte_level(struct ran_text_rules *r, const cJSON *object, struct ran_error *err)
 {
         bool regex;
 
@@ -188,9 +191,9 @@ static int refuse_pre_tokenizer(const char *type, bool bytes, struct ran_error *
 /* What the pre-tokenizers of a file do, one after another. */
 struct splits {
         bool spaces, punctuation, runs;
-        bool bytes;                       /* ByteLevel, which comes last */
-        const struct hf_pattern *pattern; /* of a Split before it */
-        size_t digits;                    /* of Digits before it */
+        bool bytes;                           /* ByteLevel, which comes last */
+        const struct ran_hf_pattern *pattern; /* of a Split before it */
+        size_t digits;                        /* of Digits before it */
 };
 
 static bool is_isolating(const cJSON *object)
@@ -204,7 +207,7 @@ static bool is_isolating(const cJSON *object)
 static int read_pattern(struct splits *splits, const cJSON *object, struct ran_error *err)
 {
         const char *regex = ran_hf_text(ran_hf_member(object, "pattern"), "Regex");
-        const struct hf_pattern *pattern = ran_hf_patterns;
+        const struct ran_hf_pattern *pattern = ran_hf_patterns;
         bool invert;
 
         RAN_TRY(ran_hf_bool(object, "invert", false, &invert, err));
@@ -230,7 +233,7 @@ static int read_digits(struct splits *splits, const cJSON *object, struct ran_er
 
 /* ByteLevel, and what may cut the text before it. A space in front is then one for each part, and
  * regular expressions do not cut what others have cut: both are something else. */
-static int read_bytes(struct text_rules *r, struct splits *splits, const cJSON *object,
+static int read_bytes(struct ran_text_rules *r, struct splits *splits, const cJSON *object,
                       struct ran_error *err)
 {
         const char *type = ran_hf_type(object);
@@ -256,8 +259,8 @@ static int read_bytes(struct text_rules *r, struct splits *splits, const cJSON *
         return RAN_OK;
 }
 
-static int read_split(struct text_rules *r, struct splits *splits, const cJSON *object, bool bytes,
-                      struct ran_error *err)
+static int read_split(struct ran_text_rules *r, struct splits *splits, const cJSON *object,
+                      bool bytes, struct ran_error *err)
 {
         const char *type = ran_hf_type(object);
 
@@ -276,8 +279,8 @@ static int read_split(struct text_rules *r, struct splits *splits, const cJSON *
         return RAN_OK;
 }
 
-static int read_splits(struct text_rules *r, struct splits *splits, const cJSON *object, bool bytes,
-                       struct ran_error *err)
+static int read_splits(struct ran_text_rules *r, struct splits *splits, const cJSON *object,
+                       bool bytes, struct ran_error *err)
 {
         const cJSON *list = ran_hf_member(object, "pretokenizers"), *item;
 
@@ -308,7 +311,7 @@ static int read_no_pre_tokenizer(const cJSON *object, struct ran_error *err)
 
 /* Without byte pairs each of them cuts what those before it left, so that their order does not
  * matter; but words of letters and digits that are cut at punctuation, too, are something else. */
-static int read_pre_tokenizer(struct text_rules *r, const cJSON *object, bool bytes,
+static int read_pre_tokenizer(struct ran_text_rules *r, const cJSON *object, bool bytes,
                               struct ran_error *err)
 {
         struct splits splits = {0};
@@ -323,7 +326,7 @@ static int read_pre_tokenizer(struct text_rules *r, const cJSON *object, bool by
         return RAN_OK;
 }
 
-int ran_hf_read_rules(struct text_rules *r, const cJSON *document, enum hf_letters letters,
+int ran_hf_read_rules(struct ran_text_rules *r, const cJSON *document, enum ran_hf_letters letters,
                       struct ran_error *err)
 {
         const cJSON *cutter = ran_hf_member(document, "pre_tokenizer");

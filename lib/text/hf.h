@@ -8,14 +8,14 @@
 #include "text/tokenizer.h"
 #include "ran/record.h"
 
-extern const char *const ran_hf_model_types[]; /* by enum tokenizer_type, NULL at the end */
+extern const char *const ran_hf_model_types[]; /* by enum ran_tokenizer_type, NULL at the end */
 
 /* Normalizers of one name and no parameters. */
-struct hf_plain_step {
+struct ran_hf_plain_step {
         const char *type;
-        enum normal_step step;
+        enum ran_normalizer_step step;
 };
-extern const struct hf_plain_step ran_hf_plain_steps[]; /* type NULL at the end */
+extern const struct ran_hf_plain_step ran_hf_plain_steps[]; /* type NULL at the end */
 
 /* The original BERT removes control characters of two categories only. Hugging Face has no option
  * for that, but can replace what a regular expression finds. This is the one that is understood. */
@@ -23,16 +23,16 @@ extern const struct hf_plain_step ran_hf_plain_steps[]; /* type NULL at the end 
 
 /* Words of byte pairs that a pre-tokenizer Split cuts by a regular expression. These are
  * understood; type RAN_SPLIT_GPT2 is that of ByteLevel itself. */
-struct hf_pattern {
+struct ran_hf_pattern {
         const char *regex;
         int split;
-        size_t digits; /* as in struct text_rules */
+        size_t digits; /* as in struct ran_text_rules */
 };
-extern const struct hf_pattern ran_hf_patterns[]; /* regex NULL at the end */
+extern const struct ran_hf_pattern ran_hf_patterns[]; /* regex NULL at the end */
 
 /* The long list of a document, as spans of it: a node for each member of it would take longer than
  * all else when a program starts. */
-struct hf_lists {
+struct ran_hf_lists {
         const char *json;
         struct ran_span vocab; /* an object; end = 0: there is none */
 };
@@ -47,9 +47,9 @@ int ran_hf_bool(const cJSON *object, const char *name, bool absent, bool *value,
                 struct ran_error *err);
 
 /* What pieces are made of: words and parts of them, bytes, or characters. */
-enum hf_letters { HF_WORDS, HF_BYTES, HF_CHARS };
+enum ran_hf_letters { HF_WORDS, HF_BYTES, HF_CHARS };
 /* The normalizer and the pre_tokenizer of a document. */
-int ran_hf_read_rules(struct text_rules *r, const cJSON *document, enum hf_letters letters,
+int ran_hf_read_rules(struct ran_text_rules *r, const cJSON *document, enum ran_hf_letters letters,
                       struct ran_error *err);
 
 /* What only the model BPE has; its pieces are there. */

@@ -39,7 +39,7 @@ struct learner {
         size_t *begin;    /* (words) where each begins in row */
         uint32_t *length; /* (words) its pieces now; 0: the word takes no part */
 
-        struct pairs pairs;
+        struct ran_pairs pairs;
         struct pair *pair; /* (pairs.n) */
         size_t pair_cap;
 
@@ -132,8 +132,8 @@ static bool is_too_long(const struct learner *l, uint32_t a, uint32_t b)
 {
         size_t m, n;
 
-        string_table_get(&l->t->pieces, a, &m);
-        string_table_get(&l->t->pieces, b, &n);
+        ran_string_table_get(&l->t->pieces, a, &m);
+        ran_string_table_get(&l->t->pieces, b, &n);
         return l->t->type == TOKENIZER_WORDPIECE && m + n - l->t->prefix_n > TOKENIZER_PIECE_MOST;
 }
 
@@ -245,14 +245,14 @@ static int join_in_word(struct learner *l, uint32_t word, uint32_t a, uint32_t b
 static int joined_piece(struct learner *l, uint32_t a, uint32_t b, uint32_t *id,
                         struct ran_error *err)
 {
-        const struct string_table *pieces = &l->t->pieces;
+        const struct ran_string_table *pieces = &l->t->pieces;
         struct ran_buf text = {0};
         size_t n, prefix = l->t->prefix_n;
-        const char *piece = string_table_get(pieces, a, &n);
+        const char *piece = ran_string_table_get(pieces, a, &n);
         int code = RAN_OK;
 
         ran_buf_add(&text, piece, n);
-        piece = string_table_get(pieces, b, &n);
+        piece = ran_string_table_get(pieces, b, &n);
         ran_buf_add(&text, piece + prefix, n - prefix);
         if (text.failed) {
                 code = ran_fail(err, RAN_ENOMEM, "out of memory");
@@ -291,7 +291,7 @@ static int join(struct learner *l, uint32_t pair, struct ran_error *err)
 /* Writes each word as a row of pieces. Words that cannot be spelt take no part. */
 static int spell_words(struct learner *l, spell_fn *spell, struct ran_error *err)
 {
-        const struct string_table *words = &l->counter->words;
+        const struct ran_string_table *words = &l->counter->words;
 
         l->begin = ran_alloc(words->n, sizeof(*l->begin), err);
         l->length = ran_alloc(words->n, sizeof(*l->length), err);
@@ -301,7 +301,7 @@ static int spell_words(struct learner *l, spell_fn *spell, struct ran_error *err
         size_t end = 0;
         for (size_t i = 0; i < words->n; i++) {
                 size_t n;
-                const char *word = string_table_get(words, (uint32_t)i, &n);
+                const char *word = ran_string_table_get(words, (uint32_t)i, &n);
                 l->begin[i] = end;
                 l->length[i] = (uint32_t)spell(l->t, word, n, l->row + end);
                 end += l->length[i];

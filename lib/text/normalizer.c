@@ -15,7 +15,8 @@ enum {
         COMBINING_CLASSES = 256,
 };
 
-int ran_normalizer_add(struct normalizer *z, enum normal_step step, struct ran_error *err)
+int ran_normalizer_add(struct ran_normalizer *z, enum ran_normalizer_step step,
+                       struct ran_error *err)
 {
         if (z->n == NORMAL_STEPS_MAX)
                 return ran_fail(err, RAN_EFORMAT, "more than %d steps of normalisation",
@@ -24,7 +25,8 @@ int ran_normalizer_add(struct normalizer *z, enum normal_step step, struct ran_e
         return RAN_OK;
 }
 
-int ran_normalizer_add_eol(struct normalizer *z, const char *word, size_t n, struct ran_error *err)
+int ran_normalizer_add_eol(struct ran_normalizer *z, const char *word, size_t n,
+                           struct ran_error *err)
 {
         if (n > NORMAL_EOL_MOST)
                 return ran_fail(err, RAN_EFORMAT,
@@ -36,20 +38,20 @@ int ran_normalizer_add_eol(struct normalizer *z, const char *word, size_t n, str
         return ran_normalizer_add(z, NORMAL_EOL, err);
 }
 
-void ran_glyphs_release(struct glyphs *g)
+void ran_glyphs_release(struct ran_glyphs *g)
 {
         free(g->at);
-        *g = (struct glyphs){0};
+        *g = (struct ran_glyphs){0};
 }
 
 /* Makes room for `more` glyphs behind those in g. */
-static int reserve(struct glyphs *g, size_t more, struct ran_error *err)
+static int reserve(struct ran_glyphs *g, size_t more, struct ran_error *err)
 {
         if (more <= g->cap - g->n)
                 return RAN_OK;
         if (more > SIZE_MAX - g->n)
                 return ran_fail(err, RAN_ENOMEM, "a text of %zu characters is too long", g->n);
-        struct glyph *at = ran_grow(g->at, &g->cap, g->n + more, sizeof(*at), err);
+        struct ran_glyph *at = ran_grow(g->at, &g->cap, g->n + more, sizeof(*at), err);
         if (at == NULL)
                 return RAN_ENOMEM;
         g->at = at;
@@ -57,12 +59,12 @@ static int reserve(struct glyphs *g, size_t more, struct ran_error *err)
 }
 
 /* Room for it has been reserved. */
-static void push(struct glyphs *g, int32_t c, const struct glyph *from)
+static void push(struct ran_glyphs *g, int32_t c, const struct ran_glyph *from)
 {
-        g->at[g->n++] = (struct glyph){c, from->begin, from->end};
+        g->at[g->n++] = (struct ran_glyph){c, from->begin, from->end};
 }
 
-static int read_text(const char *text, size_t n, struct glyphs *out, struct ran_error *err)
+static int read_text(const char *text, size_t n, struct ran_glyphs *out, struct ran_error *err)
 {
         if (n >= UINT32_MAX)
                 return ran_fail(err, RAN_EINVAL, "%zu bytes are too many to be normalised at once",
@@ -77,7 +79,7 @@ static int read_text(const char *text, size_t n, struct glyphs *out, struct ran_
                 if (length <= 0)
                         return ran_fail(err, RAN_EFORMAT, "the text is not valid UTF-8");
                 uint32_t i = (uint32_t)out->n;
-                out->at[out->n++] = (struct glyph){c, i, i + 1};
+                out->at[out->n++] = (struct ran_glyph){c, i, i + 1};
                 pos += (size_t)length;
         }
         return RAN_OK;
@@ -85,13 +87,13 @@ static int read_text(const char *text, size_t n, struct glyphs *out, struct ran_
 
 /* ---- steps: each reads all of `in` and fills `out`, which is empty -------------------------- */
 
-static int end_of_line(struct glyphs *out, const struct glyphs *in, const char *eol,
+static int end_of_line(struct ran_glyphs *out, const struct ran_glyphs *in, const char *eol,
                        struct ran_error *err)
 {
         size_t n = strlen(eol);
 
         for (size_t i = 0; i < in->n; i++) {
-                const struct glyph *g = &in->at[i];
+                const struct ran_glyph *g = &in->at[i];
                 RAN_TRY(reserve(out, n + 2, err));
                 if (g->c != '\n') {
                         push(out, g->c, g);
@@ -113,7 +115,7 @@ static int end_of_line(struct glyphs *out, const struct glyphs *in, const char *
         return RAN_OK;
 }
 
-static int clean(struct glyphs *out, const struct glyphs *in, struct ran_error *err)
+static int clean(struct ran_glyphs *out, const struct ran_glyphs *in, struct ran_error *err)
 {
         RAN_TRY(reserve(out, in->n, err));
         for (size_t i = 0; i < in->n; i++) {
@@ -125,7 +127,7 @@ static int clean(struct glyphs *out, const struct glyphs *in, struct ran_error *
 }
 
 /* Leaves out the characters that `drop` says. */
-static int filter(struct glyphs *out, const struct glyphs *in, bool (*drop)(int32_t c),
+static int filter(struct ran_glyphs *out, const struct ran_glyphs *in, bool (*drop)(int32_t c),
                   struct ran_error *err)
 {
         RAN_TRY(reserve(out, in->n, err));
@@ -137,7 +139,8 @@ static int filter(struct glyphs *out, const struct glyphs *in, bool (*drop)(int3
 }
 
 /* Leaves out white space at the beginning, or at the end. */
-static int strip(struct glyphs *out, const struct glyphs *in, bool left, struct ran_error *err)
+static int strip(struct ran_glyphs *out, const struct ran_glyphs *in, bool left,
+                 struct ran_error *err)
 {
         size_t begin = 0, end = in->n;
 
@@ -151,10 +154,10 @@ static int strip(struct glyphs *out, const struct glyphs *in, bool left, struct 
         return RAN_OK;
 }
 
-static int space_cjk(struct glyphs *out, const struct glyphs *in, struct ran_error *err)
+static int space_cjk(struct ran_glyphs *out, const struct ran_glyphs *in, struct ran_error *err)
 {
         for (size_t i = 0; i < in->n; i++) {
-                const struct glyph *g = &in->at[i];
+                const struct ran_glyph *g = &in->at[i];
                 bool cjk = ran_unicode_is_cjk(g->c);
                 RAN_TRY(reserve(out, 3, err));
                 if (cjk)
@@ -166,10 +169,10 @@ static int space_cjk(struct glyphs *out, const struct glyphs *in, struct ran_err
         return RAN_OK;
 }
 
-static int lowercase(struct glyphs *out, const struct glyphs *in, struct ran_error *err)
+static int lowercase(struct ran_glyphs *out, const struct ran_glyphs *in, struct ran_error *err)
 {
         for (size_t i = 0; i < in->n; i++) {
-                const struct glyph *g = &in->at[i];
+                const struct ran_glyph *g = &in->at[i];
                 RAN_TRY(reserve(out, 2, err));
                 push(out, utf8proc_tolower(g->c), g);
                 if (g->c == 0x130) /* the one letter whose lower case is two characters */
@@ -180,14 +183,14 @@ static int lowercase(struct glyphs *out, const struct glyphs *in, struct ran_err
 
 /* ---- the four normalisation forms of Unicode ------------------------------------------------ */
 
-static int decompose(struct glyphs *out, const struct glyphs *in, bool compatible,
+static int decompose(struct ran_glyphs *out, const struct ran_glyphs *in, bool compatible,
                      struct ran_error *err)
 {
         int32_t first = compatible ? FIRST_COMPATIBLE : FIRST_CANONICAL;
         int options = UTF8PROC_DECOMPOSE | (compatible ? UTF8PROC_COMPAT : 0);
 
         for (size_t i = 0; i < in->n; i++) {
-                const struct glyph *g = &in->at[i];
+                const struct ran_glyph *g = &in->at[i];
                 RAN_TRY(reserve(out, LONGEST_DECOMPOSITION, err));
                 if (g->c < first) {
                         push(out, g->c, g);
@@ -208,7 +211,7 @@ static int decompose(struct glyphs *out, const struct glyphs *in, bool compatibl
 
 /* Sorts n marks by combining class, stably, by counting: a run of marks may be as long as its
  * author likes. */
-static void sort_marks(struct glyph *marks, size_t n, struct glyph *scratch)
+static void sort_marks(struct ran_glyph *marks, size_t n, struct ran_glyph *scratch)
 {
         size_t first[COMBINING_CLASSES + 1] = {0};
 
@@ -222,7 +225,7 @@ static void sort_marks(struct glyph *marks, size_t n, struct glyph *scratch)
 }
 
 /* Canonical order: between starters (class 0), marks stand by class. */
-static int reorder(struct glyphs *g, struct glyphs *scratch, struct ran_error *err)
+static int reorder(struct ran_glyphs *g, struct ran_glyphs *scratch, struct ran_error *err)
 {
         scratch->n = 0;
         RAN_TRY(reserve(scratch, g->n, err));
@@ -261,18 +264,18 @@ static int32_t composition(int32_t a, int32_t b)
 
 /* Joins each mark with the starter before it where Unicode has a character for both, unless a mark
  * of the same or a higher class stands between them. */
-static void compose(struct glyphs *g)
+static void compose(struct ran_glyphs *g)
 {
         size_t kept = 0, starter = SIZE_MAX;
         unsigned between = 0; /* class of the last mark kept since the starter */
 
         for (size_t i = 0; i < g->n; i++) {
-                struct glyph mark = g->at[i];
+                struct ran_glyph mark = g->at[i];
                 unsigned class = ran_unicode_combining_class(mark.c);
                 bool open = starter != SIZE_MAX && (starter + 1 == kept || between < class);
                 int32_t c = open ? composition(g->at[starter].c, mark.c) : 0;
                 if (c != 0) {
-                        struct glyph *s = &g->at[starter];
+                        struct ran_glyph *s = &g->at[starter];
                         s->c = c;
                         s->begin = mark.begin < s->begin ? mark.begin : s->begin;
                         s->end = mark.end > s->end ? mark.end : s->end;
@@ -286,7 +289,7 @@ static void compose(struct glyphs *g)
         g->n = kept;
 }
 
-static int normal_form(struct glyphs *out, struct glyphs *in, enum normal_step form,
+static int normal_form(struct ran_glyphs *out, struct ran_glyphs *in, enum ran_normalizer_step form,
                        struct ran_error *err)
 {
         bool compatible = form == NORMAL_NFKC || form == NORMAL_NFKD;
@@ -300,7 +303,7 @@ static int normal_form(struct glyphs *out, struct glyphs *in, enum normal_step f
 
 /* ---- all steps ------------------------------------------------------------------------------ */
 
-static bool all_below(const struct glyphs *g, int32_t c)
+static bool all_below(const struct ran_glyphs *g, int32_t c)
 {
         for (size_t i = 0; i < g->n; i++) {
                 if (g->at[i].c >= c)
@@ -309,8 +312,8 @@ static bool all_below(const struct glyphs *g, int32_t c)
         return true;
 }
 
-static int apply_step(const struct normalizer *z, enum normal_step step, struct glyphs *out,
-                      struct glyphs *in, struct ran_error *err)
+static int apply_step(const struct ran_normalizer *z, enum ran_normalizer_step step,
+                      struct ran_glyphs *out, struct ran_glyphs *in, struct ran_error *err)
 {
         switch (step) {
         case NORMAL_EOL:
@@ -335,15 +338,16 @@ static int apply_step(const struct normalizer *z, enum normal_step step, struct 
         }
 }
 
-int ran_normalizer_apply(const struct normalizer *z, const char *text, size_t n, struct glyphs *out,
-                         struct glyphs *spare, size_t *points, struct ran_error *err)
+int ran_normalizer_apply(const struct ran_normalizer *z, const char *text, size_t n,
+                         struct ran_glyphs *out, struct ran_glyphs *spare, size_t *points,
+                         struct ran_error *err)
 {
         RAN_TRY(read_text(text, n, out, err));
         *points = out->n;
         for (size_t i = 0; i < z->n; i++) {
                 if (z->step[i] == NORMAL_NFC && all_below(out, FIRST_UNCOMPOSED))
                         continue;
-                struct glyphs in = *out;
+                struct ran_glyphs in = *out;
                 *out = *spare;
                 out->n = 0;
                 int code = apply_step(z, z->step[i], out, &in, err);

@@ -10,7 +10,7 @@
 
 #include "ran/text.h"
 
-enum normal_step {
+enum ran_normalizer_step {
         NORMAL_EOL,         /* a line feed becomes the word `eol` between spaces */
         NORMAL_CLEAN,       /* no Cc, Cf, Co, U+FFFD; white space becomes a space */
         NORMAL_CLEAN_CC_CF, /* no Cc, Cf, U+FFFD but tab, line feed and carriage return */
@@ -31,34 +31,37 @@ enum {
         NORMAL_EOL_MOST = 100, /* bytes: it is written out for each line feed */
 };
 
-struct normalizer {
-        enum normal_step step[NORMAL_STEPS_MAX];
+struct ran_normalizer {
+        enum ran_normalizer_step step[NORMAL_STEPS_MAX];
         size_t n;
         char *eol; /* for NORMAL_EOL */
 };
 
 /* RAN_EFORMAT when there are too many steps. */
-int ran_normalizer_add(struct normalizer *z, enum normal_step step, struct ran_error *err);
+int ran_normalizer_add(struct ran_normalizer *z, enum ran_normalizer_step step,
+                       struct ran_error *err);
 
 /* Adds NORMAL_EOL, with the n bytes at word, which are copied; the caller frees z->eol. RAN_EFORMAT
  * for too many of them. */
-int ran_normalizer_add_eol(struct normalizer *z, const char *word, size_t n, struct ran_error *err);
+int ran_normalizer_add_eol(struct ran_normalizer *z, const char *word, size_t n,
+                           struct ran_error *err);
 
 /* A character and the code points [begin, end) of the stretch that it came from. Marks that were
  * put into canonical order keep their places, so begin need not grow from glyph to glyph. */
-struct glyph {
+struct ran_glyph {
         int32_t c;
         uint32_t begin, end;
 };
-struct glyphs {
-        struct glyph *at;
+struct ran_glyphs {
+        struct ran_glyph *at;
         size_t n, cap;
 };
-void ran_glyphs_release(struct glyphs *g);
+void ran_glyphs_release(struct ran_glyphs *g);
 
 /* Normalises the n bytes at text into *out, with *spare as scratch; *points becomes the number of
  * code points read. RAN_EFORMAT for bytes that are no UTF-8. Time is linear in n. */
-int ran_normalizer_apply(const struct normalizer *z, const char *text, size_t n, struct glyphs *out,
-                         struct glyphs *spare, size_t *points, struct ran_error *err);
+int ran_normalizer_apply(const struct ran_normalizer *z, const char *text, size_t n,
+                         struct ran_glyphs *out, struct ran_glyphs *spare, size_t *points,
+                         struct ran_error *err);
 
 #endif

@@ -7,7 +7,7 @@
 
 #define PAIRS_NONE UINT32_MAX
 
-struct pairs {
+struct ran_pairs {
         struct piece_pair {
                 uint32_t a, b;
         } * at;
@@ -17,10 +17,10 @@ struct pairs {
         unsigned shift; /* 64 less its logarithm */
 };
 
-void ran_pairs_release(struct pairs *p);
+void ran_pairs_release(struct ran_pairs *p);
 /* The number of the pair of a and b; PAIRS_NONE when there is none. */
-uint32_t ran_pairs_find(const struct pairs *p, uint32_t a, uint32_t b);
+uint32_t ran_pairs_find(const struct ran_pairs *p, uint32_t a, uint32_t b);
 /* The same, but the pair gets the next number when there is none; PAIRS_NONE without memory. */
-uint32_t ran_pairs_add(struct pairs *p, uint32_t a, uint32_t b, struct ran_error *err);
+uint32_t ran_pairs_add(struct ran_pairs *p, uint32_t a, uint32_t b, struct ran_error *err);
 
 #endif

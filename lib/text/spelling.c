@@ -63,7 +63,7 @@ struct reading {
 static uint64_t hash_character(uint64_t hash, int32_t c)
 {
         for (int shift = 0; shift < 24; shift += 8)
-                hash = string_table_hash_byte(hash, (char)(c >> shift));
+                hash = ran_string_table_hash_byte(hash, (char)(c >> shift));
         return hash;
 }
 

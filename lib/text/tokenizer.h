@@ -9,7 +9,7 @@
 #include "base/string-table.h"
 #include "text/words.h"
 
-enum tokenizer_type {
+enum ran_tokenizer_type {
         /* WordLevel: a word is a piece, or unknown */
         TOKENIZER_WORD = RAN_VOCAB_WORD,
         /* WordPiece: the longest piece that fits, again and again */
@@ -27,14 +27,14 @@ enum { TOKENIZER_BYTE_LENGTH = 6 };
 extern const char *const ran_tokenizer_reserved[RAN_RESERVED];
 
 /* Tokens that are found in a text before anything else is done to it: those of an imported file. */
-struct added_token {
+struct ran_added_token {
         uint32_t id;
         bool special;
         bool left, right; /* white space before or behind it is its own */
 };
-struct added_tokens {
-        struct string_table content;
-        struct added_token *token; /* (content.n) */
+struct ran_added_tokens {
+        struct ran_string_table content;
+        struct ran_added_token *token; /* (content.n) */
         size_t cap;
         bool first[256]; /* bytes that one begins with */
         size_t longest;  /* in bytes */
@@ -51,12 +51,13 @@ struct quoted {
 enum { TOKENIZER_STEP = 16 };
 
 struct ran_tokenizer {
-        enum tokenizer_type type;
-        struct text_rules rules;
-        struct string_table pieces; /* their numbers are the ids; an id without a piece is empty */
-        uint32_t unk;               /* BPE: may be RAN_NO_ID, no text needs it */
-        uint32_t least;             /* smaller ids are reserved: no text becomes one */
-        struct added_tokens added;
+        enum ran_tokenizer_type type;
+        struct ran_text_rules rules;
+        struct ran_string_table
+                pieces; /* their numbers are the ids; an id without a piece is empty */
+        uint32_t unk;   /* BPE: may be RAN_NO_ID, no text needs it */
+        uint32_t least; /* smaller ids are reserved: no text becomes one */
+        struct ran_added_tokens added;
         bool attach; /* decoding puts no space before "." and the like */
 
         /* WordPiece only. */
@@ -66,7 +67,7 @@ struct ran_tokenizer {
         size_t max_chars; /* a longer word is unknown */
         size_t longest;   /* bytes of a piece that can be of use */
 
-        struct bpe bpe; /* BPE only */
+        struct ran_bpe bpe; /* BPE only */
 
         char *notice;
         struct ran_buf json;   /* and TOKENIZER_STEP bytes behind it that may be read */
@@ -74,14 +75,14 @@ struct ran_tokenizer {
         char digest[65];
 };
 
-struct ran_tokenizer *ran_tokenizer_new(enum tokenizer_type type, struct ran_error *err);
+struct ran_tokenizer *ran_tokenizer_new(enum ran_tokenizer_type type, struct ran_error *err);
 /* Gives the next id to a piece; an empty one leaves the id without. RAN_EFORMAT when the piece is
  * there already. Pieces must be UTF-8. */
 int ran_tokenizer_add(struct ran_tokenizer *t, const char *piece, size_t n, struct ran_error *err);
 /* Adds the reserved tokens, in their order, as the first pieces. */
 int ran_tokenizer_add_reserved(struct ran_tokenizer *t, struct ran_error *err);
 /* Makes a piece a token of its own wherever it stands in a text. */
-int ran_tokenizer_add_special(struct ran_tokenizer *t, const struct added_token *token,
+int ran_tokenizer_add_special(struct ran_tokenizer *t, const struct ran_added_token *token,
                               struct ran_error *err);
 int ran_tokenizer_set_prefix(struct ran_tokenizer *t, const char *prefix, struct ran_error *err);
 /* BPE: all pieces are there; notes those of single bytes. RAN_EFORMAT when one is missing. */
@@ -94,10 +95,10 @@ int ran_tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_er
 
 /* The scratch of an encoding, made when first asked for; NULL without memory. */
 struct ran_encoding_scratch {
-        struct word_scratch words;
-        struct bpe_scratch bpe;
-        struct word_cache known;
-        struct word_part *part; /* of the word at hand */
+        struct ran_words_scratch words;
+        struct ran_bpe_scratch bpe;
+        struct ran_word_cache known;
+        struct ran_word_part *part; /* of the word at hand */
         size_t parts, part_cap;
         struct ran_buf spelled; /* its bytes as characters */
 };

@@ -118,7 +118,7 @@ bool ran_unicode_valid(const char *s, size_t n)
         size_t length = 1;
 
         for (size_t pos = 0; pos < n && length > 0; pos += length)
-                length = utf8_sequence((const unsigned char *)s + pos, n - pos);
+                length = ran_utf8_sequence((const unsigned char *)s + pos, n - pos);
         return length > 0;
 }
 

@@ -30,7 +30,7 @@ static int mark_special(struct ran_tokenizer *t, struct ran_error *err)
         static const char *const names[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
 
         for (size_t id = 0; id < t->pieces.n; id++) {
-                const struct added_token token = {.id = (uint32_t)id, .special = true};
+                const struct ran_added_token token = {.id = (uint32_t)id, .special = true};
                 size_t n;
                 const char *piece = ran_tokenizer_piece(t, (uint32_t)id, &n);
                 for (size_t i = 0; piece != NULL && i < sizeof(names) / sizeof(names[0]); i++) {

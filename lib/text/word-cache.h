@@ -6,7 +6,7 @@
 #include "ran/text.h"
 
 /* A piece of a word: its characters [from, to), none of which need be left. */
-struct word_part {
+struct ran_word_part {
         uint32_t id, from, to;
 };
 
@@ -16,7 +16,7 @@ enum {
         WORD_CACHE_PARTS = 6, /* and its pieces, at most: what fits into a cache line */
 };
 
-struct cached_word {
+struct ran_cached_word {
         uint64_t key[WORD_CACHE_KEY];
         unsigned char n; /* bytes of the word; 0: none is here */
         unsigned char parts;
@@ -25,25 +25,25 @@ struct cached_word {
 };
 
 /* Zero-initialise. */
-struct word_cache {
+struct ran_word_cache {
         char vocab[65]; /* digest of the vocabulary that the words were cut by */
         void *memory;
-        struct cached_word *set; /* pairs of words */
+        struct ran_cached_word *set; /* pairs of words */
 };
-void ran_word_cache_release(struct word_cache *k);
+void ran_word_cache_release(struct ran_word_cache *k);
 /* Before words are cut by a vocabulary: forgets what another one made. */
-int ran_word_cache_use(struct word_cache *k, const char *digest, struct ran_error *err);
+int ran_word_cache_use(struct ran_word_cache *k, const char *digest, struct ran_error *err);
 
 /* The bytes of a word, n of them and no more than WORD_CACHE_BYTES, as numbers, lowest first, zeros
  * behind: with n they tell it from any other word. */
 void ran_word_cache_key(uint64_t key[WORD_CACHE_KEY], const char *word, size_t n);
 /* The word of that key and n > 0 bytes; NULL when it is not known. *set is where to keep it then.
  */
-const struct cached_word *ran_word_cache_find(const struct word_cache *k,
-                                              const uint64_t key[WORD_CACHE_KEY], size_t n,
-                                              struct cached_word **set);
+const struct ran_cached_word *ran_word_cache_find(const struct ran_word_cache *k,
+                                                  const uint64_t key[WORD_CACHE_KEY], size_t n,
+                                                  struct ran_cached_word **set);
 /* Keeps a word that was not found, unless it has too many parts. */
-void ran_word_cache_keep(struct cached_word *set, const uint64_t key[WORD_CACHE_KEY], size_t n,
-                         const struct word_part *part, size_t parts);
+void ran_word_cache_keep(struct ran_cached_word *set, const uint64_t key[WORD_CACHE_KEY], size_t n,
+                         const struct ran_word_part *part, size_t parts);
 
 #endif

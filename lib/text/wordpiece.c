@@ -11,10 +11,10 @@ static size_t spell(const struct ran_tokenizer *t, const char *word, size_t n, u
                 size_t head = pos > 0 ? t->prefix_n : 0;
                 uint64_t hash = pos > 0 ? t->prefix_hash : ran_string_table_seed;
                 size = ran_unicode_length(word + pos, n - pos);
-                uint32_t id =
-                        ran_string_table_find(&t->pieces, string_table_hash(hash, word + pos, size),
-                                              t->prefix, head, word + pos, size);
-                if (id == STRING_TABLE_NONE)
+                uint32_t id = ran_string_table_find(&t->pieces,
+                                                    ran_string_table_hash(hash, word + pos, size),
+                                                    t->prefix, head, word + pos, size);
+                if (id == RAN_STRING_TABLE_NONE)
                         return 0;
                 row[length++] = id;
         }

@@ -32,8 +32,8 @@ enum {
 #define WORDS_META "\xe2\x96\x81"
 
 /* How text is cut into words. Fill normal, split and lead, then call ran_text_rules_prepare. */
-struct text_rules {
-        struct normalizer normal;
+struct ran_text_rules {
+        struct ran_normalizer normal;
         int split;   /* RAN_SPLIT_... or SPLIT_... */
         bool lead;   /* a text that does not begin with a space is given one; */
         bool always; /* one that does is, too */
@@ -46,39 +46,40 @@ struct text_rules {
         unsigned char word[256]; /* the same, but 0 for all that are not of class BYTE_WORD */
         bool cjk;                /* ideographs stand alone */
 };
-int ran_text_rules_prepare(struct text_rules *r, struct ran_error *err);
-void ran_text_rules_release(struct text_rules *r);
+int ran_text_rules_prepare(struct ran_text_rules *r, struct ran_error *err);
+void ran_text_rules_release(struct ran_text_rules *r);
 /* The rules that settings ask for; *r must be zero. */
-int ran_text_rules_set(struct text_rules *r, const struct ran_vocab_settings *settings,
+int ran_text_rules_set(struct ran_text_rules *r, const struct ran_vocab_settings *settings,
                        struct ran_error *err);
 
 /* A word, valid until the next call. */
-struct word {
+struct ran_word {
         const char *s; /* normalised, UTF-8 */
         size_t n;
         size_t chars; /* code points in s */
         /* Character k came from the code points [first + k, first + k + 1) of the text, or, when
          * glyphs is set, [first + glyphs[k].begin, first + glyphs[k].end). */
         size_t first;
-        const struct glyph *glyphs;
+        const struct ran_glyph *glyphs;
         bool keyed; /* key is that of ran_word_cache_key; never of a longer word */
         uint64_t key[WORD_CACHE_KEY];
 };
 /* The code points of the text that characters [from, to) of a word came from, to > from. */
-void ran_word_extent(const struct word *word, size_t from, size_t to, size_t *begin, size_t *end);
+void ran_words_extent(const struct ran_word *word, size_t from, size_t to, size_t *begin,
+                      size_t *end);
 
 /* Memory for reading words, reused from text to text. Zero-initialise. */
-struct word_scratch {
-        struct glyphs glyphs, spare;
+struct ran_words_scratch {
+        struct ran_glyphs glyphs, spare;
         char *bytes;
         size_t cap;
 };
-void ran_word_scratch_release(struct word_scratch *scratch);
+void ran_words_scratch_release(struct ran_words_scratch *scratch);
 
 /* A walk through the words of a text. */
-struct words {
-        const struct text_rules *rules;
-        struct word_scratch *scratch;
+struct ran_words {
+        const struct ran_text_rules *rules;
+        struct ran_words_scratch *scratch;
         const char *text;
         size_t pos, n;     /* in bytes */
         size_t points;     /* code points before pos */
@@ -92,9 +93,9 @@ struct words {
         unsigned char buffer[WORDS_SHORT];
 };
 /* points: how many code points of the document come before text. */
-void ran_words_begin(struct words *w, const struct text_rules *rules, struct word_scratch *scratch,
-                     const char *text, size_t n, size_t points);
+void ran_words_begin(struct ran_words *w, const struct ran_text_rules *rules,
+                     struct ran_words_scratch *scratch, const char *text, size_t n, size_t points);
 /* False at the end, or on failure: w->code says which. */
-bool ran_words_next(struct words *w, struct word *word, struct ran_error *err);
+bool ran_words_next(struct ran_words *w, struct ran_word *word, struct ran_error *err);
 
 #endif

@@ -351,7 +351,7 @@ TEST(the_oldest_merge_comes_first)
 }
 
 /* Merges the pair of the lowest rank, the one most to the left, until none is left. */
-static size_t naive_cut(const struct bpe *b, const char *word, size_t n, uint32_t *row)
+static size_t naive_cut(const struct ran_bpe *b, const char *word, size_t n, uint32_t *row)
 {
         for (size_t i = 0; i < n; i++)
                 row[i] = b->byte[(unsigned char)word[i]];
@@ -376,7 +376,7 @@ static size_t naive_cut(const struct bpe *b, const char *word, size_t n, uint32_
 TEST(pieces_are_those_of_a_naive_merger)
 {
         struct ran_tokenizer *t = learn(200);
-        struct bpe_scratch scratch = {0};
+        struct ran_bpe_scratch scratch = {0};
         struct dice d = {.key = 12};
 
         REQUIRE(t != NULL);
@@ -384,7 +384,7 @@ TEST(pieces_are_those_of_a_naive_merger)
                 static const char letters[] = "abthesmn 12,\xe6\x9d\xb1";
                 char word[100];
                 uint32_t row[100];
-                const struct bpe_piece *piece;
+                const struct ran_bpe_piece *piece;
                 size_t count, n = dice_size(&d, 1, trial % 100 + 1);
                 size_t kinds = dice_size(&d, 1, sizeof(letters) - 2);
                 for (size_t i = 0; i < n; i++)

@@ -124,12 +124,12 @@ static void random_text(struct ran_buf *out, uint64_t trial)
 }
 
 /* The normalised characters of code points [begin, end) of a text, without spaces. */
-static void normalised_slice(const struct text_rules *rules, const char *text, size_t n,
+static void normalised_slice(const struct ran_text_rules *rules, const char *text, size_t n,
                              size_t begin, size_t end, struct ran_buf *out)
 {
-        struct word_scratch scratch = {0};
-        struct words words;
-        struct word word;
+        struct ran_words_scratch scratch = {0};
+        struct ran_words words;
+        struct ran_word word;
         size_t from = 0, to;
 
         while (begin > 0 && from < n) {
@@ -143,7 +143,7 @@ static void normalised_slice(const struct text_rules *rules, const char *text, s
         ran_words_begin(&words, rules, &scratch, text + from, to - from, 0);
         while (ran_words_next(&words, &word, NULL))
                 ran_buf_add(out, word.s, word.n);
-        ran_word_scratch_release(&scratch);
+        ran_words_scratch_release(&scratch);
 }
 
 /* Two pieces of one character, as of a hangul syllable that was taken apart, both have its place.
