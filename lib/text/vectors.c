@@ -593,27 +593,3 @@ int ran_vectors_want(struct ran_vectors *v, size_t n, struct ran_counter *c, siz
         ran_buf_release(&words);
         return code;
 }
-
-/* ---- rows to begin with --------------------------------------------------------------------- */
-
-int ran_embedding_init(struct ran_embedding *e, size_t V, size_t D, struct ran_error *err)
-{
-        size_t n;
-
-        *e = (struct ran_embedding){.V = V, .D = D};
-        if (__builtin_mul_overflow(V, D, &n))
-                return ran_fail(err, RAN_EINVAL, "so large a vocabulary cannot be");
-        e->rows = ran_alloc_floats(n, err);
-        e->given = ran_alloc(V, sizeof *e->given, err);
-        if (e->rows != NULL && e->given != NULL)
-                return RAN_OK;
-        ran_embedding_release(e);
-        return RAN_ENOMEM;
-}
-
-void ran_embedding_release(struct ran_embedding *e)
-{
-        free(e->rows);
-        free(e->given);
-        *e = (struct ran_embedding){0};
-}
