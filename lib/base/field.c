@@ -175,8 +175,9 @@ static int add_item(struct ran_list *list, const char *text, struct ran_error *e
         if (item == NULL)
                 return RAN_ENOMEM;
         list->item = item;
-        item[list->n] = NULL;
-        RAN_TRY(set_text(&item[list->n], text, err));
+        item[list->n] = copy_text(text, err);
+        if (item[list->n] == NULL)
+                return RAN_ENOMEM;
         list->n++;
         return RAN_OK;
 }

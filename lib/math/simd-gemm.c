@@ -91,23 +91,6 @@ static void pack(float *out, const float *x, size_t stride, size_t kstride, size
  * at a[i + k*stride], as in a panel (stride MR). */
 enum { A_ROWS, A_COLUMNS };
 
-/* The part of a tile that lies within C: rows <= R, cols <= V vectors. */
-static inline __attribute__((always_inline)) void store_part(size_t R, size_t V, float *restrict c,
-                                                             size_t ldc, vf (*acc)[2], size_t rows,
-                                                             size_t cols, bool add)
-{
-        float out[MR][NR];
-
-#pragma GCC unroll 16
-        for (size_t i = 0; i < R; i++)
-#pragma GCC unroll 2
-                for (size_t j = 0; j < V; j++)
-                        store(&out[i][j * VL], acc[i][j]);
-        for (size_t i = 0; i < rows; i++)
-                for (size_t j = 0; j < cols; j++)
-                        c[i * ldc + j] = add ? c[i * ldc + j] + out[i][j] : out[i][j];
-}
-
 /* A tile of C: rows <= R, cols <= V vectors, B in a panel. R and V are constants to the compiler,
  * which keeps the sums in registers. */
 static inline __attribute__((always_inline)) void
@@ -162,7 +145,18 @@ tile(size_t R, size_t V, int how, float *restrict c, size_t ldc, const float *re
                         }
                 return;
         }
-        store_part(R, V, c, ldc, acc, rows, cols, add);
+        {
+                float out[MR][NR];
+
+#pragma GCC unroll 16
+                for (size_t i = 0; i < R; i++)
+#pragma GCC unroll 2
+                        for (size_t j = 0; j < V; j++)
+                                store(&out[i][j * VL], acc[i][j]);
+                for (size_t i = 0; i < rows; i++)
+                        for (size_t j = 0; j < cols; j++)
+                                c[i * ldc + j] = add ? c[i * ldc + j] + out[i][j] : out[i][j];
+        }
 }
 
 #define TILE(name, R, V, how)                                                                  \
