@@ -32,7 +32,7 @@ int ran_tokenizer_add(struct ran_tokenizer *t, const char *piece, size_t n, stru
                 id = ran_string_table_skip(&t->pieces, err);
                 return id != RAN_STRING_TABLE_NONE ? RAN_OK : RAN_ENOMEM;
         }
-        if (!ran_unicode_valid(piece, n))
+        if (ran_utf8_valid(piece, n) < n)
                 return ran_fail(err, RAN_EFORMAT, "piece %zu is not valid UTF-8", t->pieces.n);
         if (ran_tokenizer_find(t, piece, n, &id))
                 return ran_fail(err, RAN_EFORMAT, "the piece '%.*s' is there twice, as %u and %zu",

@@ -277,7 +277,7 @@ static size_t cut_word(const struct ran_text_rules *r, const char *s, size_t n, 
                 return ran_gpt4_word(s, n, r->digits, chars);
         if (r->split == SPLIT_META && !r->uncut)
                 n = meta_word(s, n);
-        if (!ran_unicode_valid(s, n))
+        if (ran_utf8_valid(s, n) < n)
                 return 0;
         *chars = ran_unicode_count(s, n);
         return n;
