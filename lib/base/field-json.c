@@ -159,7 +159,8 @@ int ran_fields_parse(const struct ran_field *fields, void *base, const char *jso
         int code;
 
         if (nul != NULL)
-                return ran_fail(err, RAN_EFORMAT, "line %zu holds U+0000, as no setting can",
+                return ran_fail(err, RAN_EFORMAT,
+                                "line %zu contains U+0000, which no setting can contain",
                                 line_of(json, nul));
         cJSON *object = ran_cjson_parse(json, n, &end, &code);
 
@@ -170,11 +171,10 @@ int ran_fields_parse(const struct ran_field *fields, void *base, const char *jso
         while (end < json + n && strchr(" \t\r\n", *end) != NULL && *end != '\0')
                 end++;
         if (end < json + n)
-                code = ran_fail(err, RAN_EFORMAT, "line %zu: something follows the JSON object",
+                code = ran_fail(err, RAN_EFORMAT, "line %zu: unexpected text after the JSON object",
                                 line_of(json, end));
         else if (!cJSON_IsObject(object))
-                code = ran_fail(err, RAN_EFORMAT,
-                                "a JSON object is needed: {\"name\": value, ...}");
+                code = ran_fail(err, RAN_EFORMAT, "expected a JSON object: {\"name\": value, ...}");
         else
                 code = set_members(fields, base, object, ignore_unknown, err);
         cJSON_Delete(object);

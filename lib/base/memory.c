@@ -6,7 +6,7 @@
 
 static int out_of_memory(size_t n, size_t size, struct ran_error *err)
 {
-        return ran_fail(err, RAN_ENOMEM, "out of memory: %zu x %zu bytes were asked for", n, size);
+        return ran_fail(err, RAN_ENOMEM, "out of memory: %zu x %zu bytes requested", n, size);
 }
 
 void *ran_alloc(size_t n, size_t size, struct ran_error *err)

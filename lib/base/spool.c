@@ -30,9 +30,10 @@ static const char *folder(void)
 
 static int no_room(size_t bytes, int error, struct ran_error *err)
 {
-        return ran_fail(err, RAN_EIO,
-                        "no room for %zu bytes of data in %s: %s (TMPDIR can name another folder)",
-                        bytes, folder(), strerror(error));
+        return ran_fail(
+                err, RAN_EIO,
+                "no room for %zu bytes of data in %s: %s (set TMPDIR to use another folder)", bytes,
+                folder(), strerror(error));
 }
 
 /* A file that nobody else sees, and that is gone when the program ends, however it ends. */
@@ -46,8 +47,8 @@ static int open_nameless(struct ran_error *err)
         fd = mkostemp(path, O_CLOEXEC);
         if (fd < 0)
                 ran_fail(err, RAN_EIO,
-                         "cannot make a file in %s for data that are large: %s "
-                         "(TMPDIR can name another folder)",
+                         "cannot create a temporary file in %s: %s (set TMPDIR to use another "
+                         "folder)",
                          folder(), strerror(errno));
         else
                 unlink(path);
@@ -113,7 +114,7 @@ void *ran_spool_reserve(struct ran_spool *s, size_t n, size_t size, struct ran_e
         size_t keep = s->keep > 0 ? s->keep : RAN_SPOOL_KEEP, want, room;
 
         if (__builtin_mul_overflow(n, size, &want) || want > (size_t)PTRDIFF_MAX - unit) {
-                ran_fail(err, RAN_ENOMEM, "out of memory: %zu x %zu bytes were asked for", n, size);
+                ran_fail(err, RAN_ENOMEM, "out of memory: %zu x %zu bytes requested", n, size);
                 return NULL;
         }
         if (want <= s->room && s->data != NULL)

@@ -35,7 +35,7 @@ int ran_bpe_add_merge(struct ran_bpe *b, uint32_t left, uint32_t right, uint32_t
         if (ran_pairs_add(&b->merges, left, right, err) == PAIRS_NONE)
                 return RAN_ENOMEM;
         if (b->merges.n == n)
-                return ran_fail(err, RAN_EFORMAT, "two pieces are merged twice");
+                return ran_fail(err, RAN_EFORMAT, "two tokens are merged twice");
         grown[n] = joined;
         return RAN_OK;
 }

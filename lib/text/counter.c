@@ -183,7 +183,7 @@ static const char *next_word(const char *words, size_t n, size_t *pos, size_t *l
         if (n - *pos >= sizeof(bytes))
                 memcpy(&bytes, words + *pos, sizeof(bytes));
         if (bytes == 0 || bytes > n - *pos - sizeof(bytes)) {
-                ran_fail(err, RAN_EINVAL, "these are not the words of a text");
+                ran_fail(err, RAN_EINVAL, "these words are not from ran_counter_words");
                 return NULL;
         }
         const char *word = words + *pos + sizeof(bytes);
@@ -256,8 +256,8 @@ int ran_learn_words(const struct ran_counter *c, struct ran_tokenizer *t, struct
         }
         if (n == 0)
                 code = ran_fail(err, RAN_EINVAL,
-                                "no word occurs at least %zu times (min_count); the most frequent "
-                                "words of a larger corpus will",
+                                "no word occurs %zu times or more (min_count): lower min_count or "
+                                "use more text",
                                 c->settings.min_count);
         qsort_r(order, n, sizeof(*order), by_count, (void *)c);
         for (size_t i = 0; i < n && code == RAN_OK && t->pieces.n < c->settings.vocab_size; i++) {
@@ -307,7 +307,7 @@ static int learn(const struct ran_counter *c, struct ran_tokenizer *t, struct ra
 struct ran_tokenizer *ran_counter_learn(const struct ran_counter *c, struct ran_error *err)
 {
         if (c->words.n == 0) {
-                ran_fail(err, RAN_EINVAL, "there is no word to learn a vocabulary from");
+                ran_fail(err, RAN_EINVAL, "cannot learn a vocabulary: there are no words");
                 return NULL;
         }
         enum ran_tokenizer_type type = (enum ran_tokenizer_type)c->settings.vocab_type;

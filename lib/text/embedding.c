@@ -9,7 +9,7 @@ int ran_embedding_init(struct ran_embedding *e, size_t V, size_t D, struct ran_e
 
         *e = (struct ran_embedding){.V = V, .D = D};
         if (__builtin_mul_overflow(V, D, &n))
-                return ran_fail(err, RAN_EINVAL, "so large a vocabulary cannot be");
+                return ran_fail(err, RAN_EINVAL, "the embedding is too large");
         e->rows = ran_alloc_floats(n, err);
         e->given = ran_alloc(V, sizeof *e->given, err);
         if (e->rows != NULL && e->given != NULL)

@@ -448,7 +448,7 @@ int ran_tokenizer_decode(const struct ran_tokenizer *t, const uint32_t *ids, siz
                 if (piece == NULL) {
                         out->len = before;
                         return ran_fail(err, RAN_EFORMAT,
-                                        "id %u stands for no piece of this vocabulary (%zu pieces)",
+                                        "id %u is not in this vocabulary of %zu tokens",
                                         (unsigned)ids[i], t->pieces.n);
                 }
                 if (t->type == TOKENIZER_BPE) {
@@ -469,6 +469,6 @@ int ran_tokenizer_decode(const struct ran_tokenizer *t, const uint32_t *ids, siz
                 ran_buf_add(out, piece, length);
                 begin = false;
         }
-        return out->failed ? ran_fail(err, RAN_ENOMEM, "no memory for the text of %zu pieces", n)
+        return out->failed ? ran_fail(err, RAN_ENOMEM, "no memory for the text of %zu tokens", n)
                            : RAN_OK;
 }

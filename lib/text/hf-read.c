@@ -179,7 +179,7 @@ static int check_ids(const struct entries *all, struct ran_error *err)
         for (size_t i = 0; i < all->n; i++) {
                 if (all->at[i].id >= limit)
                         return ran_fail(err, RAN_EFORMAT,
-                                        "the id of '%.80s' is no whole number from 0 to %zu",
+                                        "the id of '%.80s' is not a whole number from 0 to %zu",
                                         all->at[i].piece, limit - 1);
         }
         return RAN_OK;
@@ -291,7 +291,8 @@ static int read_wordpiece(struct ran_tokenizer *t, const cJSON *model, struct ra
 
         t->max_chars = 100;
         if (!ran_hf_is_null(most) && !read_number(most, UINT32_MAX, &t->max_chars))
-                return ran_fail(err, RAN_EFORMAT, "'max_input_chars_per_word' is no whole number");
+                return ran_fail(err, RAN_EFORMAT,
+                                "'max_input_chars_per_word' is not a whole number");
         return ran_tokenizer_set_prefix(t, prefix != NULL ? prefix : TOKENIZER_PREFIX, err);
 }
 
@@ -372,7 +373,8 @@ static struct ran_tokenizer *from_document(const cJSON *document, const struct r
         int type = find_type(model);
 
         if (!cJSON_IsObject(model)) {
-                ran_fail(err, RAN_EFORMAT, "this is no tokenizer.json: it has no object 'model'");
+                ran_fail(err, RAN_EFORMAT,
+                         "this is not a tokenizer.json: it has no object 'model'");
                 return NULL;
         }
         if (type < 0) {
@@ -444,7 +446,8 @@ struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, struct
         struct ran_error why;
 
         if (ran_cjson_nul(data, n) != NULL) {
-                ran_fail(err, RAN_EFORMAT, "the vocabulary holds U+0000, which is not supported");
+                ran_fail(err, RAN_EFORMAT,
+                         "the vocabulary contains U+0000, which is not supported");
                 return NULL;
         }
         int code = ran_record_scan(&scanned, data, n, &why);

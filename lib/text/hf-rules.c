@@ -48,7 +48,7 @@ static int read_replace(struct ran_normalizer *z, const cJSON *object, struct ra
         if (string == NULL || strcmp(string, "\n") != 0 || content == NULL ||
             !is_spaced_word(content) || z->eol != NULL)
                 return ran_fail(err, RAN_EFORMAT,
-                                "a normalizer of type Replace is understood only where it turns "
+                                "a normalizer of type Replace is supported only if it turns "
                                 "\"\\n\" into one word between spaces");
         return ran_normalizer_add_eol(z, content + 1, strlen(content) - 2, err);
 }
@@ -127,8 +127,8 @@ static int read_next(struct ran_text_rules *r, const cJSON *step, enum ran_hf_le
                 return RAN_OK;
         if (meta)
                 return ran_fail(err, RAN_EFORMAT,
-                                "the normalizer '%s' is not supported behind those that write "
-                                "spaces as '" WORDS_META "'",
+                                "the normalizer '%s' is not supported after one that writes spaces "
+                                "as '" WORDS_META "'",
                                 ran_hf_type(step));
         RAN_TRY(read_step(&r->normal, step, letters != HF_WORDS, err));
         *stripped |= strcmp(ran_hf_type(step), "Strip") == 0;
@@ -158,8 +158,8 @@ static int read_normalizer(struct ran_text_rules *r, const cJSON *object,
         }
         if (letters == HF_CHARS && r->split != SPLIT_META)
                 return ran_fail(err, RAN_EFORMAT,
-                                "\"byte_fallback\": true of the model BPE is supported only where "
-                                "the normalizer is a Replace of spaces by '" WORDS_META "'");
+                                "\"byte_fallback\": true of the model BPE is supported only if the "
+                                "normalizer is a Replace of spaces by '" WORDS_META "'");
         return RAN_OK;
 }
 
@@ -180,7 +180,7 @@ static int refuse_pre_tokenizer(const char *type, bool bytes, struct ran_error *
         if (bytes)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the pre_tokenizer '%s' is not supported for the model BPE "
-                                "(ByteLevel is, by itself or behind Digits or one Split)",
+                                "(ByteLevel is, by itself or after Digits or one Split)",
                                 type);
         return ran_fail(err, RAN_EFORMAT,
                         "the pre_tokenizer '%s' is not supported (BertPreTokenizer, "
@@ -252,7 +252,7 @@ static int read_bytes(struct ran_text_rules *r, struct splits *splits, const cJS
         if (r->lead || (splits->pattern != NULL && r->split == RAN_SPLIT_GPT2))
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"%s\": true of the pre_tokenizer ByteLevel is not supported "
-                                "behind another one",
+                                "after another one",
                                 r->lead ? "add_prefix_space" : "use_regex");
         r->split = splits->pattern != NULL ? splits->pattern->split : r->split;
         r->digits = splits->pattern != NULL ? splits->pattern->digits : splits->digits;

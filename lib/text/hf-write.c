@@ -375,7 +375,7 @@ int ran_tokenizer_write(struct ran_tokenizer *t, struct ran_error *err)
         ran_buf_str(out, "}\n");
         char *behind = ran_buf_room(out, TOKENIZER_STEP);
         if (behind == NULL)
-                return ran_fail(err, RAN_ENOMEM, "no memory to write %zu pieces", t->pieces.n);
+                return ran_fail(err, RAN_ENOMEM, "no memory to write %zu tokens", t->pieces.n);
         memset(behind, 0, TOKENIZER_STEP);
         return RAN_OK;
 }

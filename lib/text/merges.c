@@ -179,7 +179,7 @@ static int add_occurrence(struct learner *l, struct pair *p, uint32_t word, stru
                 l->free = l->occurrence[i].next;
         } else {
                 if (l->occurrences >= NONE)
-                        return ran_fail(err, RAN_ENOMEM, "more than %zu places of pairs",
+                        return ran_fail(err, RAN_ENOMEM, "more than %zu occurrences of pairs",
                                         l->occurrences);
                 struct occurrence *grown = ran_grow(l->occurrence, &l->occurrence_cap,
                                                     l->occurrences + 1, sizeof(*grown), err);

@@ -30,7 +30,7 @@ int ran_normalizer_add_eol(struct ran_normalizer *z, const char *word, size_t n,
 {
         if (n > NORMAL_EOL_MOST)
                 return ran_fail(err, RAN_EFORMAT,
-                                "the end-of-line token has %zu bytes, more than %d", n,
+                                "the end-of-line token has %zu bytes; the maximum is %d", n,
                                 NORMAL_EOL_MOST);
         z->eol = strndup(word, n);
         if (z->eol == NULL)

@@ -55,7 +55,7 @@ uint32_t ran_pairs_add(struct ran_pairs *p, uint32_t a, uint32_t b, struct ran_e
         if (p->slot[i] != PAIRS_NONE)
                 return p->slot[i];
         if (p->n >= PAIRS_NONE) {
-                ran_fail(err, RAN_ENOMEM, "more than %zu pairs of pieces", p->n);
+                ran_fail(err, RAN_ENOMEM, "more than %zu pairs of tokens", p->n);
                 return PAIRS_NONE;
         }
         struct piece_pair *at = ran_grow(p->at, &p->cap, p->n + 1, sizeof(*at), err);

@@ -148,8 +148,8 @@ static int check_eol(const struct ran_text_rules *r, const struct ran_vocab_sett
         ran_words_scratch_release(&scratch);
         if (words.code == RAN_OK && whole && unknown)
                 return ran_fail(err, RAN_EINVAL,
-                                "the end-of-line token '%s' is longer than --max-word %zu, beyond "
-                                "which words are unknown",
+                                "the end-of-line token '%s' is longer than --max-word %zu, so it "
+                                "would be unknown",
                                 eol, s->max_word);
         if (words.code != RAN_OK || whole)
                 return words.code;
@@ -166,20 +166,20 @@ static int check_settings(const struct ran_vocab_settings *s, struct ran_error *
         bool bpe = s->vocab_type == RAN_VOCAB_BPE;
 
         if (bpe != (s->split_at == RAN_SPLIT_GPT2))
-                return ran_fail(err, RAN_EINVAL,
-                                "--vocab-type bpe needs --split-at gpt2, and no other type can "
-                                "have it");
+                return ran_fail(
+                        err, RAN_EINVAL,
+                        "--vocab-type bpe requires --split-at gpt2, and no other type allows it");
         if (bpe && s->eol_token != NULL)
                 return ran_fail(err, RAN_EINVAL,
                                 "--vocab-type bpe keeps each line feed as it is: leave out "
                                 "--eol-token");
         if (s->eol_token != NULL && strlen(s->eol_token) > NORMAL_EOL_MOST)
-                return ran_fail(err, RAN_EINVAL, "--eol-token has %zu bytes, more than %d",
+                return ran_fail(err, RAN_EINVAL, "--eol-token has %zu bytes; the maximum is %d",
                                 strlen(s->eol_token), NORMAL_EOL_MOST);
         if (bpe && s->vocab_size < RAN_RESERVED + 256)
                 return ran_fail(err, RAN_EINVAL,
-                                "--vocab-type bpe has a piece for each byte beside the reserved "
-                                "ones: --vocab-size must be %d or more, not %zu",
+                                "--vocab-type bpe has a token for each byte and the reserved ones: "
+                                "--vocab-size must be %d or more, not %zu",
                                 RAN_RESERVED + 256, s->vocab_size);
         return RAN_OK;
 }

@@ -158,9 +158,9 @@ int ran_encoding_spell(struct ran_encoding *e, size_t first, const char *text, s
         struct walk w = {.text = n > 0 ? text : "", .n = n};
 
         if (buckets == 0)
-                return ran_fail(err, RAN_EINVAL, "there are no buckets to hash a spelling to");
+                return ran_fail(err, RAN_EINVAL, "spelling features need at least one bucket");
         if (e->n > SIZE_MAX / RAN_SPELLING)
-                return ran_fail(err, RAN_ENOMEM, "a document of %zu pieces is too long", e->n);
+                return ran_fail(err, RAN_ENOMEM, "a document of %zu tokens is too long", e->n);
         uint32_t *spelling =
                 ran_grow(e->spelling, &e->spelling_cap, e->n * RAN_SPELLING, sizeof *spelling, err);
         if (spelling == NULL)

@@ -33,9 +33,9 @@ int ran_tokenizer_add(struct ran_tokenizer *t, const char *piece, size_t n, stru
                 return id != RAN_STRING_TABLE_NONE ? RAN_OK : RAN_ENOMEM;
         }
         if (ran_utf8_valid(piece, n) < n)
-                return ran_fail(err, RAN_EFORMAT, "piece %zu is not valid UTF-8", t->pieces.n);
+                return ran_fail(err, RAN_EFORMAT, "token %zu is not valid UTF-8", t->pieces.n);
         if (ran_tokenizer_find(t, piece, n, &id))
-                return ran_fail(err, RAN_EFORMAT, "the piece '%.*s' is there twice, as %u and %zu",
+                return ran_fail(err, RAN_EFORMAT, "the token '%.*s' occurs twice, as %u and %zu",
                                 n < 80 ? (int)n : 80, piece, (unsigned)id, t->pieces.n);
         id = ran_string_table_add(
                 &t->pieces, ran_string_table_hash(ran_string_table_seed, piece, n), piece, n, err);
@@ -59,8 +59,8 @@ int ran_tokenizer_add_special(struct ran_tokenizer *t, const struct ran_added_to
 
         if (length > TOKENIZER_PIECE_MOST)
                 return ran_fail(err, RAN_EFORMAT,
-                                "the added token '%.40s...' has %zu bytes, more than %d", content,
-                                length, TOKENIZER_PIECE_MOST);
+                                "the added token '%.40s...' has %zu bytes; the maximum is %d",
+                                content, length, TOKENIZER_PIECE_MOST);
         struct ran_added_token *grown = ran_grow(a->token, &a->cap, n + 1, sizeof(*grown), err);
         if (grown == NULL)
                 return RAN_ENOMEM;
@@ -81,9 +81,10 @@ int ran_tokenizer_set_prefix(struct ran_tokenizer *t, const char *prefix, struct
         size_t n = strlen(prefix);
 
         if (n > TOKENIZER_PIECE_MOST)
-                return ran_fail(err, RAN_EFORMAT,
-                                "the prefix of pieces that go on has %zu bytes, more than %d", n,
-                                TOKENIZER_PIECE_MOST);
+                return ran_fail(
+                        err, RAN_EFORMAT,
+                        "the prefix of continuing subwords has %zu bytes; the maximum is %d", n,
+                        TOKENIZER_PIECE_MOST);
         char *copy = strdup(prefix);
         if (copy == NULL)
                 return ran_fail(err, RAN_ENOMEM, "out of memory");
@@ -130,7 +131,7 @@ int ran_tokenizer_find_bytes(struct ran_tokenizer *t, struct ran_error *err)
                 t->bpe.byte[i] = BPE_NONE;
                 if (!ran_tokenizer_find(t, piece, n, &t->bpe.byte[i]) && ran_gpt2_byte_occurs(byte))
                         return ran_fail(err, RAN_EFORMAT,
-                                        "the vocabulary has no piece '%.*s' for the byte 0x%02x",
+                                        "the vocabulary has no token '%.*s' for the byte 0x%02x",
                                         (int)n, piece, byte);
         }
         return RAN_OK;
@@ -148,7 +149,7 @@ int ran_tokenizer_find_chars(struct ran_tokenizer *t, struct ran_error *err)
                 if (!ran_tokenizer_find(t, piece, TOKENIZER_BYTE_LENGTH, &b->byte[i]) &&
                     ran_gpt2_byte_occurs((unsigned char)i))
                         return ran_fail(err, RAN_EFORMAT,
-                                        "the vocabulary has no piece '%s', which \"byte_fallback\" "
+                                        "the vocabulary has no token '%s', which \"byte_fallback\" "
                                         "needs",
                                         piece);
                 if (i >= 128)
@@ -178,13 +179,12 @@ int ran_tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_er
         t->unk = RAN_NO_ID;
         if (unk != NULL && !ran_tokenizer_find(t, unk, strlen(unk), &t->unk))
                 return ran_fail(err, RAN_EFORMAT,
-                                "the vocabulary has no piece '%s' for unknown words", unk);
+                                "the vocabulary has no token '%s' for unknown words", unk);
         t->least = begins_with_reserved(t) ? RAN_RESERVED : 0;
         t->longest = longest_piece(t);
         if (t->type == TOKENIZER_WORDPIECE && t->longest > TOKENIZER_PIECE_MOST)
                 return ran_fail(err, RAN_EFORMAT,
-                                "a piece has %zu bytes, more than the %d that one of WordPiece may "
-                                "have",
+                                "a token has %zu bytes; the maximum for WordPiece is %d",
                                 t->longest, TOKENIZER_PIECE_MOST);
         RAN_TRY(check_merges(t, err));
         RAN_TRY(ran_text_rules_prepare(&t->rules, err));

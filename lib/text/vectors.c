@@ -93,7 +93,7 @@ static int look(struct ran_vectors *v, size_t from, struct line *line, struct ra
                         break;
                 if (held > from + LONGEST_ROW)
                         return ran_fail(err, RAN_EFORMAT,
-                                        "%s:%llu: the line is longer than any row of word vectors",
+                                        "%s:%llu: the line is too long for a row of word vectors",
                                         v->path, (unsigned long long)v->row + 1);
                 searched = held > from ? held : from;
                 RAN_TRY(read_more(v, err));
@@ -224,7 +224,7 @@ static int read_beginning(struct ran_vectors *v, size_t dim, struct ran_error *e
                 RAN_TRY(look(v, 0, &line, err));
         }
         if (line.whole == 0)
-                return ran_fail(err, RAN_EFORMAT, "%s holds no word vectors", v->path);
+                return ran_fail(err, RAN_EFORMAT, "%s contains no word vectors", v->path);
         v->width = count_numbers(line.text, line.n);
         if (v->width == 0 && v->header && width <= WIDEST && looks_binary(v, width)) {
                 v->binary = true;
@@ -233,8 +233,8 @@ static int read_beginning(struct ran_vectors *v, size_t dim, struct ran_error *e
         }
         if (v->width == 0 || v->width > WIDEST)
                 return ran_fail(err, RAN_EFORMAT,
-                                "%s:%llu: no word vectors: a row is a word and numbers, with a "
-                                "space between them",
+                                "%s:%llu: not word vectors: a row is a word and numbers separated "
+                                "by spaces",
                                 v->path, (unsigned long long)v->row + 1);
         if (dim > 0 && v->width != dim)
                 return ran_fail(err, RAN_EINVAL, "%s: its vectors have %zu numbers each, not %zu",
@@ -344,7 +344,7 @@ static void keep(struct filling *f, uint32_t id, size_t width)
 static int bad_number(const struct ran_vectors *v, const char *s, size_t n, struct ran_error *err)
 {
         return ran_fail(err, RAN_EFORMAT,
-                        "%s:%llu: '%.*s' is no finite number (a word and %zu numbers are expected)",
+                        "%s:%llu: '%.*s' is not a finite number (expected a word and %zu numbers)",
                         v->path, (unsigned long long)v->row, n < 40 ? (int)n : 40, s, v->width);
 }
 
@@ -365,7 +365,7 @@ static int read_numbers(const struct ran_vectors *v, const struct line *line, fl
                                         "%s:%llu: %zu numbers, where the first row has %zu%s",
                                         v->path, (unsigned long long)v->row,
                                         count_numbers(line->text, line->n), v->width,
-                                        v->cut ? ": the file was cut off" : "");
+                                        v->cut ? ": the file is truncated" : "");
                 if (row == NULL ? !has_number_characters(s, n - at)
                                 : !ran_parse_double(s, n - at, &x) || !isfinite((float)x))
                         return bad_number(v, s, n - at, err);
@@ -410,9 +410,10 @@ static int read_lines(struct ran_vectors *v, struct filling *f, struct ran_error
 
 static int cut_off(const struct ran_vectors *v, struct ran_error *err)
 {
-        return ran_fail(err, RAN_EFORMAT,
-                        "%s: the file was cut off: vector %llu is not whole, and %zu were promised",
-                        v->path, (unsigned long long)v->row, v->promised);
+        return ran_fail(
+                err, RAN_EFORMAT,
+                "%s: the file is truncated: vector %llu is incomplete, and the header promises %zu",
+                v->path, (unsigned long long)v->row, v->promised);
 }
 
 static float load_float(const unsigned char *p)
@@ -481,7 +482,7 @@ static int take_binary(const struct ran_vectors *v, const struct vector *vector,
                 f->row[i] = load_float(vector->numbers + 4 * i);
                 if (!isfinite(f->row[i]))
                         return ran_fail(err, RAN_EFORMAT,
-                                        "%s: vector %llu holds a number that is not finite",
+                                        "%s: vector %llu contains a number that is not finite",
                                         v->path, (unsigned long long)v->row);
         }
         RAN_TRY(choose(f, (const char *)vector->word, vector->n, &id, err));
@@ -512,7 +513,7 @@ int ran_vectors_read(struct ran_vectors *v, const struct ran_tokenizer *t, struc
 
         if (to->V != V || to->D != v->width)
                 return ran_fail(err, RAN_EINVAL,
-                                "%s: %zu numbers a word do not fit an embedding of %zu by %zu",
+                                "%s: %zu numbers for a word do not fit an embedding of %zu by %zu",
                                 v->path, v->width, to->V, to->D);
         *report = (struct ran_vectors_report){.promised = v->promised, .header = v->header};
         f.fit = ran_alloc(V, 1, err);

@@ -15,7 +15,8 @@ static int add_lines(struct ran_tokenizer *t, const char *data, size_t n, struct
                 if (length > 0 && data[end - 1] == '\r')
                         length--;
                 if (memchr(data + pos, 0, length) != NULL)
-                        return ran_fail(err, RAN_EFORMAT, "line %zu holds U+0000", t->pieces.n + 1);
+                        return ran_fail(err, RAN_EFORMAT, "line %zu contains U+0000",
+                                        t->pieces.n + 1);
                 int code = ran_tokenizer_add(t, data + pos, length, &why);
                 if (code != RAN_OK)
                         return ran_fail(err, code, "line %zu: %s", t->pieces.n + 1, why.text);

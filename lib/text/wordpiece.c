@@ -28,7 +28,7 @@ int ran_learn_wordpiece(const struct ran_counter *c, struct ran_tokenizer *t, st
         RAN_TRY(ran_learn_alphabet(c, t, err));
         if (t->pieces.n == before)
                 return ran_fail(err, RAN_EINVAL,
-                                "a vocabulary of %zu pieces has no room for a single character",
+                                "a vocabulary of %zu tokens has no room for a single character",
                                 c->settings.vocab_size);
         return ran_learn_merges(c, t, spell, err);
 }

@@ -358,7 +358,7 @@ TEST(ids_without_a_piece_are_refused)
         CHECK_SIZE(ran_tokenizer_size(t), 25);
         ran_buf_str(&out, "as it was");
         CHECK(ran_tokenizer_decode(t, ids, 3, &out, &err) == RAN_EFORMAT);
-        CHECK_STR(err.text, "id 25 stands for no piece of this vocabulary (25 pieces)");
+        CHECK_STR(err.text, "id 25 is not in this vocabulary of 25 tokens");
         CHECK_SIZE(out.len, strlen("as it was"));
         ran_buf_release(&out);
         ran_tokenizer_free(t);
