@@ -1,4 +1,4 @@
-/* How many processors this process may use. */
+/* cpus.c - the number of processors available to this process. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* quote.c - text as a JSON string. Vocabularies, reports and records are all written with it. */
+/* quote.c - text as a JSON string, for vocabularies, reports and records. */
 #include "ran/base.h"
 #include "base/utf8.h"
 

@@ -1,4 +1,4 @@
-/* SHA-256 as in FIPS 180-4; section numbers below are its. */
+/* sha256.c - SHA-256 as in FIPS 180-4, whose sections are cited below. */
 #include <string.h>
 
 #include "base/sha256.h"

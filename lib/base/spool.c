@@ -3,12 +3,11 @@
  *      up to `keep` bytes           beyond
  *
  *      +------------------+         +-------------------------------------------+
- *      |  memory          |  --->   |  a file without a name, mapped and shared |
+ *      |  memory          |  --->   |  an unnamed file, mapped and shared       |
  *      +------------------+         +-------------------------------------------+
  *
- * Pages of the file need no memory of their own: the system writes those that it needs room for to
- * the disk and fetches them when they are looked at. Blocks on the disk are reserved before they
- * are mapped, so that a full disk is an error here and not a SIGBUS later on.
+ * The kernel can write pages of the file to disk and load them again when they are used. Blocks are
+ * reserved on disk before they are mapped, so a full disk is an error here and not a SIGBUS later.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 
 enum { FIRST_SLOTS_LOG2 = 6 };
 
-/* What they are where the system has no others: those of FNV, and the golden ratio. */
+/* The defaults, if the system has no random numbers: the basis of FNV, and the golden ratio. */
 uint64_t ran_string_table_seed = UINT64_C(0xcbf29ce484222325),
          ran_string_table_multiplier = UINT64_C(0x9e3779b97f4a7c15);
 
@@ -38,7 +38,7 @@ int ran_string_table_compare(const struct ran_string_table *s, uint32_t i, uint3
         return order != 0 ? order : (m > n) - (m < n);
 }
 
-/* The low bits of FNV are its best mixed ones; a multiplication brings all of them to the top. */
+/* FNV mixes its low bits best; the multiplication carries them to the top. */
 static size_t first_slot(const struct ran_string_table *s, uint64_t hash)
 {
         return (size_t)(hash * ran_string_table_multiplier >> s->shift);
@@ -86,7 +86,7 @@ uint32_t ran_string_table_longest(const struct ran_string_table *s, uint32_t lea
                 limit = text_n;
         for (size_t i = 0; i < limit; i++) {
                 hash = ran_string_table_hash_byte(hash, text[i]);
-                /* A string ends where a character does. */
+                /* A string ends at the end of a character. */
                 if (i + 1 < text_n && ((unsigned char)text[i + 1] & 0xc0) == 0x80)
                         continue;
                 uint32_t found = ran_string_table_find(s, hash, head, head_n, text, i + 1);

@@ -1,9 +1,9 @@
-/* string-table.h - different byte strings, numbered in the order in which they came: the pieces of
- * a vocabulary, the words of a corpus. Open addressing with linear probing over eight-byte slots;
- * the bytes lie one after another.
+/* string-table.h - distinct byte strings, numbered in order of insertion: the tokens of a
+ * vocabulary, the words of a corpus. Open addressing with linear probing over eight-byte slots; the
+ * bytes are stored one after another.
  *
- * The hash is computed a byte at a time (FNV-1a), so that all prefixes of a word are hashed in one
- * walk along it, which is what the search for the longest piece needs. */
+ * The hash is computed byte by byte (FNV-1a), so one pass over a word hashes all its prefixes,
+ * which the search for the longest token needs. */
 #ifndef RAN_BASE_STRING_TABLE_H
 #define RAN_BASE_STRING_TABLE_H
 
@@ -19,18 +19,17 @@ struct ran_string_table_slot {
 struct ran_string_table {
         char *bytes;
         size_t bytes_n, bytes_cap;
-        size_t *end; /* (n) where each string ends in bytes */
+        size_t *end; /* (n) the end of each string in bytes */
         size_t n, end_cap;
-        size_t used; /* slots in use: n less those without one */
+        size_t used; /* slots in use: n minus skipped numbers */
         struct ran_string_table_slot *slot;
-        unsigned shift; /* 64 less the binary logarithm of the number of slots */
+        unsigned shift; /* 64 - log2 of the number of slots */
 };
 
-/* Where a hash begins, and an odd number that says to which slot it belongs. They are other ones in
- * each process: nobody can write words, or names of labels, that all fall in one place. So a hash
- * is nothing to keep, and no order comes from it. */
-extern uint64_t ran_string_table_seed,
-        ran_string_table_multiplier; /* the latter for other tables, too */
+/* The seed of a hash, and the odd multiplier that maps a hash to its slot. Both are random per
+ * process, so input (words, names of labels) cannot force collisions. Never store a hash, or derive
+ * an order from one. */
+extern uint64_t ran_string_table_seed, ran_string_table_multiplier; /* other tables use it, too */
 
 static inline uint64_t ran_string_table_hash_byte(uint64_t hash, char byte)
 {
@@ -54,25 +53,25 @@ static inline const char *ran_string_table_get(const struct ran_string_table *s,
         return s->bytes + begin;
 }
 
-/* Their order by bytes, as memcmp has it. */
+/* Compares strings i and j by their bytes, as memcmp. */
 int ran_string_table_compare(const struct ran_string_table *s, uint32_t i, uint32_t j);
 
-/* The string made of head and tail, or RAN_STRING_TABLE_NONE. hash is that of both; s may be empty.
- */
+/* Finds the concatenation of head and tail; RAN_STRING_TABLE_NONE if it is not there. hash: of the
+ * concatenation. */
 uint32_t ran_string_table_find(const struct ran_string_table *s, uint64_t hash, const char *head,
                                size_t head_n, const char *tail, size_t tail_n);
-/* Among strings of number `least` and up, the longest that is `head` and a beginning of text, of
- * `limit` bytes of it at most; its length in text goes to *length. hash is that of head. */
+/* Finds the longest string, with a number >= least, that is head followed by a prefix of text of at
+ * most `limit` bytes; *length: the length of that prefix. hash: of head. */
 uint32_t ran_string_table_longest(const struct ran_string_table *s, uint32_t least, uint64_t hash,
                                   const char *head, size_t head_n, const char *text, size_t text_n,
                                   size_t limit, size_t *length);
-/* Appends a string that is not in the set yet and returns its number; RAN_STRING_TABLE_NONE without
- * memory. hash: its hash. */
+/* Adds a string that is not in the table and returns its number; RAN_STRING_TABLE_NONE (RAN_ENOMEM)
+ * on failure. hash: of the string. */
 uint32_t ran_string_table_add(struct ran_string_table *s, uint64_t hash, const char *bytes,
                               size_t n, struct ran_error *err);
-/* Makes room in the table for so many more strings, lest it grow again and again. */
+/* Makes room for so many more strings at once. */
 int ran_string_table_reserve(struct ran_string_table *s, size_t more, struct ran_error *err);
-/* Uses up a number: ran_string_table_get gives an empty string for it, and no search finds it. */
+/* Skips a number: ran_string_table_get returns an empty string for it, and no search finds it. */
 uint32_t ran_string_table_skip(struct ran_string_table *s, struct ran_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* json.h - what the scanner and the functions on scanned values have in common. */
+/* json.h - shared by the scanner and the functions on scanned values. */
 #ifndef RAN_RECORD_JSON_H
 #define RAN_RECORD_JSON_H
 
