@@ -81,7 +81,7 @@ $(BUILD)/lint/cppcheck:
 # Which file may know which: by what they include, and by the symbols of the objects.
 lint-floors: $(lib_objects) $(call object,$(mains) $(cmd_shared))
 	@echo '  LINT  floors'
-	$(Q)tests/lint/floors $^
+	$(Q)CC='$(CC)' CPPFLAGS='$(PACKAGE_CFLAGS) $(CPPFLAGS)' tests/lint/floors $^
 
 lint-scripts:
 	@echo '  LINT  scripts'
