@@ -50,6 +50,24 @@ $1 == "group" {
                 unite($3, $i)
 }
 
+$1 == "table" {
+        entries[$2] = $3
+}
+
+# Whether a symbol is an entry of a table of operations that `file` picks from.
+function is_entry(file, symbol)
+{
+        return file in entries && symbol ~ entries[file]
+}
+
+function is_any_entry(symbol,    file)
+{
+        for (file in entries)
+                if (symbol ~ entries[file])
+                        return 1
+        return 0
+}
+
 $1 == "include" {
         header = $4 ~ /^cmd\// ? $4 : "lib/" $4
         from = folder($2)
@@ -126,7 +144,7 @@ END {
                 for (i = 1; i <= n; i++) {
                         if (folder(headers[i]) != folder(at)) {
                                 print at ": " symbol " is declared in " headers[i] "; move one to the folder of the other"
-                        } else if (!is_public(headers[i])) {
+                        } else if (!is_public(headers[i]) && !is_any_entry(symbol)) {
                                 if (headers[i] in first)
                                         unite(first[headers[i]], at)
                                 else
@@ -149,7 +167,7 @@ END {
                                 substr(to, 5) ".h"
                 a = module(user[i])
                 b = module(home[used[i]])
-                if (a == b)
+                if (a == b || is_entry(user[i], used[i]))
                         continue
                 if (index(edges[a] " ", " " b " ") == 0)
                         edges[a] = edges[a] " " b
