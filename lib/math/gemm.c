@@ -120,8 +120,8 @@ static void multiply(struct ran_pool *pool, const struct product *p, const struc
         ran_parallel(pool, p->down * p->across + q->down * q->across, run_part, &k);
 }
 
-void ran_linear(struct ran_pool *pool, float *y, size_t ldy, const float *x, size_t ldx,
-                const float *w, const float *b, size_t N, size_t I, size_t O)
+void ran_gemm_linear(struct ran_pool *pool, float *y, size_t ldy, const float *x, size_t ldx,
+                     const float *w, const float *b, size_t N, size_t I, size_t O)
 {
         const struct product none = {0};
         struct product p = {.c = y,
@@ -141,9 +141,9 @@ void ran_linear(struct ran_pool *pool, float *y, size_t ldy, const float *x, siz
         multiply(pool, &p, &none);
 }
 
-void ran_linear_bwd(struct ran_pool *pool, float *dx, size_t lddx, bool add, float *dw, float *db,
-                    const float *dy, size_t lddy, const float *x, size_t ldx, const float *w,
-                    size_t N, size_t I, size_t O)
+void ran_gemm_linear_bwd(struct ran_pool *pool, float *dx, size_t lddx, bool add, float *dw,
+                         float *db, const float *dy, size_t lddy, const float *x, size_t ldx,
+                         const float *w, size_t N, size_t I, size_t O)
 {
         struct product weights = {.c = dw,
                                   .ldc = I,

@@ -13,12 +13,12 @@ void ran_gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas, cons
 
 /* y (N,O) = x (N,I) w (O,I)^T + b (O), or without b if that is NULL. Rows are ldy and ldx apart.
  * The pool computes it in parts that depend on N, I and O alone. */
-void ran_linear(struct ran_pool *pool, float *y, size_t ldy, const float *x, size_t ldx,
-                const float *w, const float *b, size_t N, size_t I, size_t O);
+void ran_gemm_linear(struct ran_pool *pool, float *y, size_t ldy, const float *x, size_t ldx,
+                     const float *w, const float *b, size_t N, size_t I, size_t O);
 /* Adjoint of the above. Any of dx, dw, db may be NULL; db needs dw.
  *   dx = dy w, or += with add      dw += dy^T x      db += sum over N of dy */
-void ran_linear_bwd(struct ran_pool *pool, float *dx, size_t lddx, bool add, float *dw, float *db,
-                    const float *dy, size_t lddy, const float *x, size_t ldx, const float *w,
-                    size_t N, size_t I, size_t O);
+void ran_gemm_linear_bwd(struct ran_pool *pool, float *dx, size_t lddx, bool add, float *dw,
+                         float *db, const float *dy, size_t lddy, const float *x, size_t ldx,
+                         const float *w, size_t N, size_t I, size_t O);
 
 #endif

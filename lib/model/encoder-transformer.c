@@ -502,8 +502,8 @@ static void project(struct pass *s)
         struct ran_workspace *w = s->w;
 
         each_block(s, norm_input);
-        ran_linear(w->pool, w->transformer_rows.qkv, 3 * w->E, w->transformer_rows.z, w->D,
-                   s->p->q_w, s->p->q_b, s->T, w->D, 3 * w->E);
+        ran_gemm_linear(w->pool, w->transformer_rows.qkv, 3 * w->E, w->transformer_rows.z, w->D,
+                        s->p->q_w, s->p->q_b, s->T, w->D, 3 * w->E);
         each_block(s, sort_qkv);
 }
 
@@ -511,8 +511,8 @@ static void output_run(struct pass *s, size_t t, size_t row, size_t n)
 {
         struct ran_workspace *w = s->w;
 
-        ran_linear(w->pool, w->transformer_rows.o + (t - s->t0) * w->D, w->D,
-                   s->act->a + row * w->E, w->E, s->p->out_w, s->p->out_b, n, w->E, w->D);
+        ran_gemm_linear(w->pool, w->transformer_rows.o + (t - s->t0) * w->D, w->D,
+                        s->act->a + row * w->E, w->E, s->p->out_w, s->p->out_b, n, w->E, w->D);
 }
 
 /* mid = x + o, and its norm */
@@ -553,8 +553,8 @@ static void feed_up(struct pass *s)
         size_t f = w->c->ffn_dim;
 
         each_block(s, norm_mid);
-        ran_linear(w->pool, s->up, f, w->transformer_rows.z, w->D, s->p->up_w, s->p->up_b, s->T,
-                   w->D, f);
+        ran_gemm_linear(w->pool, s->up, f, w->transformer_rows.z, w->D, s->p->up_w, s->p->up_b,
+                        s->T, w->D, f);
         each_block(s, bend);
 }
 
@@ -623,8 +623,8 @@ static void feed(struct ran_workspace *w, const struct ran_params *p, size_t l)
                 struct pass s = pass_of(w, p, NULL, l, t0);
 
                 feed_up(&s);
-                ran_linear(w->pool, w->transformer_rows.o, w->D, w->transformer_rows.bent,
-                           w->c->ffn_dim, s.p->down_w, s.p->down_b, s.T, w->c->ffn_dim, w->D);
+                ran_gemm_linear(w->pool, w->transformer_rows.o, w->D, w->transformer_rows.bent,
+                                w->c->ffn_dim, s.p->down_w, s.p->down_b, s.T, w->c->ffn_dim, w->D);
                 drop(&s, RAN_DROP_FEED, w->transformer_rows.o);
                 each_block(&s, add_feed);
         }
@@ -736,13 +736,13 @@ static void feed_bwd(struct ran_workspace *w, const struct ran_params *p, struct
                         each_block(&s, norm_mid);
                         each_block(&s, bend);
                 }
-                ran_linear_bwd(w->pool, w->transformer_adj.dup, f, false, s.dp->down_w,
-                               s.dp->down_b, d_o, D, w->transformer_rows.bent, f, s.p->down_w, s.T,
-                               f, D);
+                ran_gemm_linear_bwd(w->pool, w->transformer_adj.dup, f, false, s.dp->down_w,
+                                    s.dp->down_b, d_o, D, w->transformer_rows.bent, f, s.p->down_w,
+                                    s.T, f, D);
                 each_block(&s, bend_bwd);
-                ran_linear_bwd(w->pool, w->transformer_adj.dz, D, false, s.dp->up_w, s.dp->up_b,
-                               w->transformer_adj.dup, f, w->transformer_rows.z, D, s.p->up_w, s.T,
-                               D, f);
+                ran_gemm_linear_bwd(w->pool, w->transformer_adj.dz, D, false, s.dp->up_w,
+                                    s.dp->up_b, w->transformer_adj.dup, f, w->transformer_rows.z, D,
+                                    s.p->up_w, s.T, D, f);
                 each_block(&s, norm_mid_bwd);
                 sum_parts(&s, s.dp->ffn_norm_w, s.dp->ffn_norm_b);
         }
@@ -752,9 +752,9 @@ static void output_run_bwd(struct pass *s, size_t t, size_t row, size_t n)
 {
         struct ran_workspace *w = s->w;
 
-        ran_linear_bwd(w->pool, w->transformer_rows.qkv + (t - s->t0) * w->E, w->E, false,
-                       s->dp->out_w, s->dp->out_b, w->transformer_adj.d_o + (t - s->t0) * w->D,
-                       w->D, s->act->a + row * w->E, w->E, s->p->out_w, n, w->E, w->D);
+        ran_gemm_linear_bwd(w->pool, w->transformer_rows.qkv + (t - s->t0) * w->E, w->E, false,
+                            s->dp->out_w, s->dp->out_b, w->transformer_adj.d_o + (t - s->t0) * w->D,
+                            w->D, s->act->a + row * w->E, w->E, s->p->out_w, n, w->E, w->D);
 }
 
 /* da, which output_run_bwd left in rows, by heads. */
@@ -790,10 +790,10 @@ static void project_run_bwd(struct pass *s, size_t t, size_t row, size_t n)
 {
         struct ran_workspace *w = s->w;
 
-        ran_linear_bwd(w->pool, w->transformer_adj.dz + (t - s->t0) * w->D, w->D, false, s->dp->q_w,
-                       s->dp->q_b, w->transformer_adj.dqkv + row * 3 * w->E, 3 * w->E,
-                       w->transformer_rows.z + (t - s->t0) * w->D, w->D, s->p->q_w, n, w->D,
-                       3 * w->E);
+        ran_gemm_linear_bwd(w->pool, w->transformer_adj.dz + (t - s->t0) * w->D, w->D, false,
+                            s->dp->q_w, s->dp->q_b, w->transformer_adj.dqkv + row * 3 * w->E,
+                            3 * w->E, w->transformer_rows.z + (t - s->t0) * w->D, w->D, s->p->q_w,
+                            n, w->D, 3 * w->E);
 }
 
 static void attention_bwd(struct ran_workspace *w, const struct ran_params *p,

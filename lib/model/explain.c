@@ -281,12 +281,12 @@ int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t step
 static void probe(struct ran_explainer *e, size_t from, size_t to, size_t number)
 {
         struct ran_workspace *w = &e->work;
-        uint64_t key = ran_key(0, RAN_FOR_HUTCHINSON, 0, number);
+        uint64_t key = ran_random_key(0, RAN_FOR_HUTCHINSON, 0, number);
 
         memset(w->dlast, 0, w->D * sizeof *w->dlast);
         memset(w->dx, 0, e->rows.L * w->D * sizeof *w->dx);
         for (size_t i = from * w->D; i < to * w->D; i++)
-                w->dx[i] = ran_draw(key, i) >> 63 != 0 ? 1.0f : -1.0f;
+                w->dx[i] = ran_random_draw(key, i) >> 63 != 0 ? 1.0f : -1.0f;
         ran_encode_bwd(w, &e->m->params, &e->none);
 }
 

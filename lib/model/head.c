@@ -76,11 +76,11 @@ static void join_cells(struct ran_workspace *w, const struct ran_params *p)
                 memcpy(h->last + b * D,
                        w->cells[w->c->layers - 1].G + (rows->docwin[b + 1] + b) * D,
                        D * sizeof(float));
-        ran_linear(w->pool, h->head_pre, D, h->pooled, D, q->pool_w, q->pool_b, B, D, D);
+        ran_gemm_linear(w->pool, h->head_pre, D, h->pooled, D, q->pool_w, q->pool_b, B, D, D);
         ran_window_activation(w, h->head, h->head_pre, B * D);
         if (w->U > 0) {
-                ran_linear(w->pool, h->head_glu, 2 * D, h->last, D, q->gpc_value_w, q->gpc_value_b,
-                           B, D, 2 * D);
+                ran_gemm_linear(w->pool, h->head_glu, 2 * D, h->last, D, q->gpc_value_w,
+                                q->gpc_value_b, B, D, 2 * D);
                 for (size_t b = 0; b < B; b++)
                         ran_simd->glu_add(h->head + b * D, h->head_glu + b * 2 * D,
                                           h->head_glu + b * 2 * D + D, D);
@@ -107,7 +107,7 @@ static void classify(struct ran_workspace *w, const struct ran_params *p, size_t
                 join_cells(w, p);
         }
         drop_head(w, h->head);
-        ran_linear(w->pool, h->logits, C, h->head, D, p->head.out_w, p->head.out_b, B, D, C);
+        ran_gemm_linear(w->pool, h->logits, C, h->head, D, p->head.out_w, p->head.out_b, B, D, C);
         if (w->c->wide > 0 && w->linear_weight > 0)
                 ran_linear_model_add(w, p, C);
 }
@@ -144,15 +144,15 @@ static void join_cells_bwd(struct ran_workspace *w, const struct ran_params *p,
 
                         ran_simd->glu_bwd(dglu, dglu + D, h->dhead + b * D, glu, glu + D, D);
                 }
-                ran_linear_bwd(w->pool, w->dlast, D, false, dq->gpc_value_w, dq->gpc_value_b,
-                               h->dhead_glu, 2 * D, h->last, D, q->gpc_value_w, B, D, 2 * D);
+                ran_gemm_linear_bwd(w->pool, w->dlast, D, false, dq->gpc_value_w, dq->gpc_value_b,
+                                    h->dhead_glu, 2 * D, h->last, D, q->gpc_value_w, B, D, 2 * D);
         } else {
-                ran_linear_bwd(w->pool, w->dlast, D, false, dq->gpc, NULL, h->dhead, D, h->last, D,
-                               q->gpc, B, D, D);
+                ran_gemm_linear_bwd(w->pool, w->dlast, D, false, dq->gpc, NULL, h->dhead, D,
+                                    h->last, D, q->gpc, B, D, D);
         }
         ran_window_activation_bwd(w, h->dhead, h->head_pre, h->dhead, B * D);
-        ran_linear_bwd(w->pool, h->dpooled, D, false, dq->pool_w, dq->pool_b, h->dhead, D,
-                       h->pooled, D, q->pool_w, B, D, D);
+        ran_gemm_linear_bwd(w->pool, h->dpooled, D, false, dq->pool_w, dq->pool_b, h->dhead, D,
+                            h->pooled, D, q->pool_w, B, D, D);
 }
 
 static void classify_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
@@ -161,8 +161,8 @@ static void classify_bwd(struct ran_workspace *w, const struct ran_params *p, st
         struct ran_head *h = &w->head;
         size_t D = w->D, B = w->rows->B;
 
-        ran_linear_bwd(w->pool, h->dhead, D, false, dp->head.out_w, dp->head.out_b, h->dlogits, C,
-                       h->head, D, p->head.out_w, B, D, C);
+        ran_gemm_linear_bwd(w->pool, h->dhead, D, false, dp->head.out_w, dp->head.out_b, h->dlogits,
+                            C, h->head, D, p->head.out_w, B, D, C);
         drop_head(w, h->dhead);
         switch (w->c->encoder) {
         case RAN_ENCODER_CONTEXTUALIZER:
@@ -221,8 +221,8 @@ static void tag(struct ran_workspace *w, const struct ran_params *p, size_t C)
         size_t D = w->D;
 
         ran_head_places(w);
-        ran_linear(w->pool, h->logits, C, h->head, D, p->head.tag_w, p->head.tag_b, rows->places, D,
-                   C);
+        ran_gemm_linear(w->pool, h->logits, C, h->head, D, p->head.tag_w, p->head.tag_b,
+                        rows->places, D, C);
 }
 
 static void tag_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
@@ -232,8 +232,8 @@ static void tag_bwd(struct ran_workspace *w, const struct ran_params *p, struct 
         struct ran_head *h = &w->head;
         size_t D = w->D;
 
-        ran_linear_bwd(w->pool, h->dhead, D, false, dp->head.tag_w, dp->head.tag_b, h->dlogits, C,
-                       h->head, D, p->head.tag_w, rows->places, D, C);
+        ran_gemm_linear_bwd(w->pool, h->dhead, D, false, dp->head.tag_w, dp->head.tag_b, h->dlogits,
+                            C, h->head, D, p->head.tag_w, rows->places, D, C);
         ran_head_places_bwd(w);
 }
 

@@ -83,8 +83,8 @@ void ran_review_states(struct ran_layer_pass *s)
         ran_phase = RAN_PHASE_REVIEW;
         if (!w->c->review)
                 return;
-        ran_linear(w->pool, c->kv_pre, 2 * D, c->G, D, s->p->review_k_w, s->p->review_k_b, S, D,
-                   2 * D);
+        ran_gemm_linear(w->pool, c->kv_pre, 2 * D, c->G, D, s->p->review_k_w, s->p->review_k_b, S,
+                        D, 2 * D);
         for (size_t b = 0; b < w->rows->B; b++)
                 document_states(s, b);
 }
@@ -110,8 +110,8 @@ void ran_review_states_bwd(struct ran_layer_pass *s)
                                                   w->adj.dvalue + key * D, D);
                 }
         }
-        ran_linear_bwd(w->pool, w->adj.dG, D, true, s->dp->review_k_w, s->dp->review_k_b,
-                       w->adj.dkv_pre, 2 * D, c->G, D, s->p->review_k_w, S, D, 2 * D);
+        ran_gemm_linear_bwd(w->pool, w->adj.dG, D, true, s->dp->review_k_w, s->dp->review_k_b,
+                            w->adj.dkv_pre, 2 * D, c->G, D, s->p->review_k_w, S, D, 2 * D);
 }
 
 /* ---- attention over the states -------------------------------------------------------------- */
@@ -179,8 +179,8 @@ static void weigh(struct task *task)
         struct ran_workspace *w = s->w;
         const struct look *k = &task->k;
 
-        ran_linear(w->pool, w->score, k->states, s->act->review_q + k->from * w->D, w->D,
-                   s->cells->key + k->key * w->D, NULL, k->n, w->D, k->states);
+        ran_gemm_linear(w->pool, w->score, k->states, s->act->review_q + k->from * w->D, w->D,
+                        s->cells->key + k->key * w->D, NULL, k->n, w->D, k->states);
         each_window(task, online_exp);
 }
 
@@ -217,8 +217,8 @@ static void look_back(struct ran_layer_pass *s, size_t b)
                         memcpy(r + i * D, value, D * sizeof *r);
         } else {
                 weigh(&task);
-                ran_linear_bwd(w->pool, r, D, false, NULL, NULL, w->score, k.states, NULL, 0, value,
-                               k.n, D, k.states);
+                ran_gemm_linear_bwd(w->pool, r, D, false, NULL, NULL, w->score, k.states, NULL, 0,
+                                    value, k.n, D, k.states);
         }
         if (w->probes != NULL)
                 ran_workspace_each(w, 0, w->probes->n, show, &task);
@@ -241,12 +241,12 @@ static void look_back_bwd(struct ran_layer_pass *s, size_t b)
                 return;
         }
         weigh(&task);
-        ran_linear_bwd(w->pool, NULL, 0, false, dvalue, NULL, w->score, k.states, dr, D, NULL, k.n,
-                       D, k.states);
-        ran_linear(w->pool, w->dscore, k.states, dr, D, value, NULL, k.n, D, k.states);
+        ran_gemm_linear_bwd(w->pool, NULL, 0, false, dvalue, NULL, w->score, k.states, dr, D, NULL,
+                            k.n, D, k.states);
+        ran_gemm_linear(w->pool, w->dscore, k.states, dr, D, value, NULL, k.n, D, k.states);
         each_window(&task, online_softmax_bwd);
-        ran_linear_bwd(w->pool, dq, D, false, dkey, NULL, w->dscore, k.states,
-                       s->act->review_q + k.from * D, D, key, k.n, D, k.states);
+        ran_gemm_linear_bwd(w->pool, dq, D, false, dkey, NULL, w->dscore, k.states,
+                            s->act->review_q + k.from * D, D, key, k.n, D, k.states);
 }
 
 /* ---- token rows ----------------------------------------------------------------------------- */
@@ -352,8 +352,8 @@ void ran_review(struct ran_layer_pass *s)
 
         ran_phase = RAN_PHASE_REVIEW;
         if (w->c->review) {
-                ran_linear(w->pool, a->review_pre, D, y, D, p->review_q_w, p->review_q_b, s->T, D,
-                           D);
+                ran_gemm_linear(w->pool, a->review_pre, D, y, D, p->review_q_w, p->review_q_b, s->T,
+                                D, D);
                 ran_workspace_each(w, s->from, s->to, activate, s);
                 each_document(s, look_back);
         }
@@ -362,10 +362,10 @@ void ran_review(struct ran_layer_pass *s)
                 return;
         }
         if (w->c->review) {
-                ran_linear(w->pool, a->review_o, D, a->review_r, D, p->review_out_w,
-                           p->review_out_b, s->T, D, D);
-                ran_linear(w->pool, a->review_glu, 2 * D, a->review_q, D, p->review_value_w,
-                           p->review_value_b, s->T, D, 2 * D);
+                ran_gemm_linear(w->pool, a->review_o, D, a->review_r, D, p->review_out_w,
+                                p->review_out_b, s->T, D, D);
+                ran_gemm_linear(w->pool, a->review_glu, 2 * D, a->review_q, D, p->review_value_w,
+                                p->review_value_b, s->T, D, 2 * D);
         }
         ran_workspace_each(w, s->from, s->to, finish, s);
 }
@@ -387,16 +387,17 @@ void ran_review_bwd(struct ran_layer_pass *s)
         if (!w->c->review)
                 return;
         if (w->U > 0)
-                ran_linear_bwd(w->pool, j->dreview_r, D, false, dp->review_out_w, dp->review_out_b,
-                               j->dreview_o, D, a->review_r, D, p->review_out_w, T, D, D);
+                ran_gemm_linear_bwd(w->pool, j->dreview_r, D, false, dp->review_out_w,
+                                    dp->review_out_b, j->dreview_o, D, a->review_r, D,
+                                    p->review_out_w, T, D, D);
         else
                 memcpy(j->dreview_r, w->dx + s->t0 * D, T * D * sizeof(float));
         each_document(s, look_back_bwd);
         if (w->U > 0)
-                ran_linear_bwd(w->pool, j->dreview_q, D, true, dp->review_value_w,
-                               dp->review_value_b, j->dreview_glu, 2 * D, a->review_q, D,
-                               p->review_value_w, T, D, 2 * D);
+                ran_gemm_linear_bwd(w->pool, j->dreview_q, D, true, dp->review_value_w,
+                                    dp->review_value_b, j->dreview_glu, 2 * D, a->review_q, D,
+                                    p->review_value_w, T, D, 2 * D);
         ran_workspace_each(w, s->from, s->to, deactivate, s);
-        ran_linear_bwd(w->pool, w->dy + s->t0 * D, D, false, dp->review_q_w, dp->review_q_b,
-                       j->dreview_q, D, w->y[s->l] + s->t0 * D, D, p->review_q_w, T, D, D);
+        ran_gemm_linear_bwd(w->pool, w->dy + s->t0 * D, D, false, dp->review_q_w, dp->review_q_b,
+                            j->dreview_q, D, w->y[s->l] + s->t0 * D, D, p->review_q_w, T, D, D);
 }

@@ -53,7 +53,7 @@ void ran_scan_first_cells(struct ran_layer_pass *s, const struct ran_cells *belo
                                D * sizeof *c->below);
                 else
                         memset(c->below + b * D, 0, D * sizeof *c->below);
-        ran_linear(w->pool, c->first_pre, D, c->below, D, s->p->gpc, NULL, rows->B, D, D);
+        ran_gemm_linear(w->pool, c->first_pre, D, c->below, D, s->p->gpc, NULL, rows->B, D, D);
         ran_window_activation(w, c->first, c->first_pre, rows->B * D);
         for (size_t b = 0; b < rows->B; b++) {
                 float *G = c->G + (rows->docwin[b] + b) * D;
@@ -74,7 +74,7 @@ static void project(struct ran_layer_pass *s, const struct ran_window_view *v)
         ran_simd->norm(z, w->D, s->act->z_stat + v->r * 2, s->cells->G + v->state * w->D, w->D,
                        s->p->input_norm_w, s->p->input_norm_b, RAN_LN_EPS, 1, w->D);
         drop_cell(s, v, RAN_DROP_INPUT, z);
-        ran_linear(NULL, pre, w->F, z, w->D, s->p->q_w, s->p->q_b, 1, w->D, w->F);
+        ran_gemm_linear(NULL, pre, w->F, z, w->D, s->p->q_w, s->p->q_b, 1, w->D, w->F);
         ran_window_activation(w, s->act->qkv + v->r * 3 * w->E, pre,
                               3 * w->E); /* position 0: nothing rotates */
 }
@@ -88,7 +88,8 @@ static void update(struct ran_layer_pass *s, const struct ran_window_view *v, fl
         float *p = s->act->p + v->r * D, *pn = p, *o = s->act->o + v->r * D;
         const float *G = c->G + v->state * D, *glu = s->act->pre + v->r * w->F + 3 * w->E;
 
-        ran_linear(NULL, o, D, s->act->a + v->r * w->E, w->E, s->p->out_w, s->p->out_b, 1, w->E, D);
+        ran_gemm_linear(NULL, o, D, s->act->a + v->r * w->E, w->E, s->p->out_w, s->p->out_b, 1,
+                        w->E, D);
         ran_window_activation(w, p, o, D);
         drop_cell(s, v, RAN_DROP_ATTENTION, p);
         if (w->U > 0) {
@@ -101,8 +102,8 @@ static void update(struct ran_layer_pass *s, const struct ran_window_view *v, fl
         if (w->c->residual && w->U > 0) {
                 float *u = c->update_glu + v->i * 2 * D;
 
-                ran_linear(NULL, u, 2 * D, G, D, s->p->update_value_w, s->p->update_value_b, 1, D,
-                           2 * D);
+                ran_gemm_linear(NULL, u, 2 * D, G, D, s->p->update_value_w, s->p->update_value_b, 1,
+                                D, 2 * D);
                 ran_simd->glu_add(g, u, u + D, D);
         } else if (w->c->residual) {
                 ran_simd->add(g, G, D);
@@ -162,8 +163,8 @@ static void update_bwd(struct ran_layer_pass *s, const struct ran_window_view *v
                 float *du = w->adj.dupdate_glu + v->state * 2 * D;
 
                 ran_simd->glu_bwd(du, du + D, d, u, u + D, D);
-                ran_linear_bwd(NULL, dG, D, true, NULL, NULL, du, 2 * D, NULL, 0,
-                               s->p->update_value_w, 1, D, 2 * D);
+                ran_gemm_linear_bwd(NULL, dG, D, true, NULL, NULL, du, 2 * D, NULL, 0,
+                                    s->p->update_value_w, 1, D, 2 * D);
         } else if (w->c->residual) {
                 ran_simd->add(dG, d, D);
         }
@@ -186,7 +187,8 @@ static void project_bwd(struct ran_layer_pass *s, const struct ran_window_view *
 
         ran_window_activation_bwd(w, dpre, s->act->pre + v->r * w->F, w->adj.dqkv + v->r * 3 * w->E,
                                   3 * w->E);
-        ran_linear_bwd(NULL, d, D, false, NULL, NULL, dpre, w->F, NULL, 0, s->p->q_w, 1, D, w->F);
+        ran_gemm_linear_bwd(NULL, d, D, false, NULL, NULL, dpre, w->F, NULL, 0, s->p->q_w, 1, D,
+                            w->F);
         drop_cell(s, v, RAN_DROP_INPUT, d);
         ran_simd->norm_bwd(d, D, part + PART_INPUT * D, part + (PART_INPUT + 1) * D, d, D,
                            s->cells->G + v->state * D, D, s->act->z_stat + v->r * 2,
@@ -206,8 +208,8 @@ static void scan_bwd(void *arg, size_t b, float *scratch)
                 float *da = w->adj.da + v.r * w->E;
 
                 update_bwd(s, &v, scratch);
-                ran_linear_bwd(NULL, da, w->E, false, NULL, NULL, w->adj.d_o + v.r * w->D, w->D,
-                               NULL, 0, s->p->out_w, 1, w->E, w->D);
+                ran_gemm_linear_bwd(NULL, da, w->E, false, NULL, NULL, w->adj.d_o + v.r * w->D,
+                                    w->D, NULL, 0, s->p->out_w, 1, w->E, w->D);
                 ran_attention_bwd(w->adj.dqkv + v.r * 3 * w->E, da, &x, 0, 1, true, scratch);
                 project_bwd(s, &v, scratch);
         }
@@ -230,9 +232,9 @@ void ran_scan_weights_bwd(struct ran_layer_pass *s)
 
         ran_phase = RAN_PHASE_SCAN;
         if (w->c->residual && w->U > 0)
-                ran_linear_bwd(w->pool, NULL, 0, false, s->dp->update_value_w,
-                               s->dp->update_value_b, w->adj.dupdate_glu, 2 * D, s->cells->G, D,
-                               s->p->update_value_w, S, D, 2 * D);
+                ran_gemm_linear_bwd(w->pool, NULL, 0, false, s->dp->update_value_w,
+                                    s->dp->update_value_b, w->adj.dupdate_glu, 2 * D, s->cells->G,
+                                    D, s->p->update_value_w, S, D, 2 * D);
 }
 
 void ran_scan_first_cells_bwd(struct ran_layer_pass *s)
@@ -250,6 +252,6 @@ void ran_scan_first_cells_bwd(struct ran_layer_pass *s)
                                    w->adj.dG + (rows->docwin[b] + b) * D, D, c->first + b * D, D,
                                    c->first_stat + b * 2, s->p->gpc_norm_w, 1, D);
         ran_window_activation_bwd(w, w->adj.dfirst, c->first_pre, w->adj.dfirst, rows->B * D);
-        ran_linear_bwd(w->pool, w->dlast, D, false, s->dp->gpc, NULL, w->adj.dfirst, D, c->below, D,
-                       s->p->gpc, rows->B, D, D);
+        ran_gemm_linear_bwd(w->pool, w->dlast, D, false, s->dp->gpc, NULL, w->adj.dfirst, D,
+                            c->below, D, s->p->gpc, rows->B, D, D);
 }

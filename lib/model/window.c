@@ -179,8 +179,8 @@ void ran_window_project(struct ran_layer_pass *s)
         if (s->skip > 0)
                 recall(s);
         ran_workspace_each(w, s->from, s->to, normalise, s);
-        ran_linear(w->pool, s->act->pre + s->skip * w->F, w->F, s->act->z + s->skip * w->D, w->D,
-                   s->p->q_w, s->p->q_b, s->R - s->skip, w->D, w->F);
+        ran_gemm_linear(w->pool, s->act->pre + s->skip * w->F, w->F, s->act->z + s->skip * w->D,
+                        w->D, s->p->q_w, s->p->q_b, s->R - s->skip, w->D, w->F);
         ran_workspace_each(w, s->from, s->to, activate, s);
 }
 
@@ -221,10 +221,10 @@ void ran_window_project_bwd(struct ran_layer_pass *s)
 
         ran_phase = RAN_PHASE_PROJECTIONS;
         ran_workspace_each(w, s->from, s->to, deactivate, s);
-        ran_linear_bwd(w->pool, w->adj.dz, w->D, false, s->dp->q_w, s->dp->q_b, w->adj.dpre, w->F,
-                       s->act->z, w->D, s->p->q_w, s->R, w->D, w->F);
-        ran_linear_bwd(w->pool, NULL, 0, false, s->dp->out_w, s->dp->out_b, w->adj.d_o, w->D,
-                       s->act->a, w->E, s->p->out_w, s->R, w->E, w->D);
+        ran_gemm_linear_bwd(w->pool, w->adj.dz, w->D, false, s->dp->q_w, s->dp->q_b, w->adj.dpre,
+                            w->F, s->act->z, w->D, s->p->q_w, s->R, w->D, w->F);
+        ran_gemm_linear_bwd(w->pool, NULL, 0, false, s->dp->out_w, s->dp->out_b, w->adj.d_o, w->D,
+                            s->act->a, w->E, s->p->out_w, s->R, w->E, w->D);
         ran_workspace_each(w, s->from, s->to, normalise_bwd, s);
         ran_window_sum_parts(s, 0, s->dp->input_norm_w, s->dp->input_norm_b);
 }
@@ -274,8 +274,8 @@ void ran_window_finish(struct ran_layer_pass *s)
         ran_phase = RAN_PHASE_ATTENTION;
         ran_workspace_each(w, s->from, s->to, attend, s);
         ran_phase = RAN_PHASE_PROJECTIONS;
-        ran_linear(w->pool, s->act->o + s->skip * w->D, w->D, s->act->a + s->skip * w->E, w->E,
-                   s->p->out_w, s->p->out_b, s->R - s->skip, w->E, w->D);
+        ran_gemm_linear(w->pool, s->act->o + s->skip * w->D, w->D, s->act->a + s->skip * w->E, w->E,
+                        s->p->out_w, s->p->out_b, s->R - s->skip, w->E, w->D);
         ran_workspace_each(w, s->from, s->to, finish, s);
 }
 
@@ -327,8 +327,8 @@ void ran_window_finish_bwd(struct ran_layer_pass *s)
         ran_workspace_each(w, s->from, s->to, finish_bwd, s);
         if (w->U > 0)
                 ran_window_sum_parts(s, 0, s->dp->output_norm_w, s->dp->output_norm_b);
-        ran_linear_bwd(w->pool, w->adj.da, w->E, false, NULL, NULL, w->adj.d_o, w->D, NULL, 0,
-                       s->p->out_w, s->R, w->E, w->D);
+        ran_gemm_linear_bwd(w->pool, w->adj.da, w->E, false, NULL, NULL, w->adj.d_o, w->D, NULL, 0,
+                            s->p->out_w, s->R, w->E, w->D);
         ran_phase = RAN_PHASE_ATTENTION;
         ran_workspace_each(w, s->from, s->to, attend_bwd, s);
 }

@@ -266,6 +266,7 @@ void ran_workspace_dropout(const struct ran_workspace *w, size_t b, size_t layer
 
         if (w->training && p > 0)
                 ran_simd->dropout(
-                        x, n, ran_key(w->noise.seed, purpose, w->noise.epoch, w->rows->record[b]),
+                        x, n,
+                        ran_random_key(w->noise.seed, purpose, w->noise.epoch, w->rows->record[b]),
                         at, p);
 }

@@ -135,9 +135,9 @@ enum ran_purpose {
         RAN_FOR_HUTCHINSON,
         RAN_FOR_SEARCH,
 };
-uint64_t ran_key(uint64_t seed, uint64_t purpose, uint64_t epoch, uint64_t record);
-uint64_t ran_draw(uint64_t key, uint64_t position);  /* 64 uniform bits */
-double ran_uniform(uint64_t key, uint64_t position); /* in [0, 1), 53 bits */
+uint64_t ran_random_key(uint64_t seed, uint64_t purpose, uint64_t epoch, uint64_t record);
+uint64_t ran_random_draw(uint64_t key, uint64_t position);  /* 64 uniform bits */
+double ran_random_uniform(uint64_t key, uint64_t position); /* in [0, 1), 53 bits */
 
 /* ---- threads (base/pool.c) ------------------------------------------------------------------ */
 

@@ -132,7 +132,7 @@ void ran_spelling(const char *word, size_t n, size_t buckets, uint32_t feature[R
                 hash[SUFFIX + i] = tail;
         }
         for (size_t i = 0; i < RAN_SPELLING; i++)
-                feature[i] = (uint32_t)(ran_draw(hash[i], i) % buckets);
+                feature[i] = (uint32_t)(ran_random_draw(hash[i], i) % buckets);
 }
 
 /* ---- the words of an encoding --------------------------------------------------------------- */

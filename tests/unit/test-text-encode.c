@@ -120,7 +120,7 @@ static void random_text(struct ran_buf *out, uint64_t trial)
 
         out->len = 0;
         for (uint64_t i = 0; i < 30; i++)
-                ran_buf_str(out, parts[ran_draw(ran_key(5, 99, trial, 0), i) % 20]);
+                ran_buf_str(out, parts[ran_random_draw(ran_random_key(5, 99, trial, 0), i) % 20]);
 }
 
 /* The normalised characters of code points [begin, end) of a text, without spaces. */

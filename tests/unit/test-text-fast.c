@@ -109,7 +109,7 @@ TEST(a_known_word_is_no_other)
 
         CHECK_OK(ran_word_cache_use(&known, digest, &err), err);
         for (uint32_t i = 0; i < 400000; i++) {
-                uint32_t x = (uint32_t)(ran_draw(9, i) % 100000);
+                uint32_t x = (uint32_t)(ran_random_draw(9, i) % 100000);
                 char word[WORD_CACHE_BYTES] = {0};
                 const size_t n = WORD_CACHE_BYTES - x % 2;
                 struct ran_cached_word *set;
@@ -255,9 +255,9 @@ TEST(an_encoding_is_written_as_by_hand)
                 for (size_t i = 0; i < e.n; i++) {
                         unsigned shift = (unsigned)dice_size(&d, 0, 63);
                         e.ids[i] = (uint32_t)dice_size(&d, 0, dice_coin(&d) ? 5 : n - 1);
-                        e.start[i] = ran_draw(5, d.at) >> shift;
-                        e.end[i] = ran_draw(6, d.at) >> shift;
-                        e.word[i] = ran_draw(7, d.at) >> shift;
+                        e.start[i] = ran_random_draw(5, d.at) >> shift;
+                        e.end[i] = ran_random_draw(6, d.at) >> shift;
+                        e.word[i] = ran_random_draw(7, d.at) >> shift;
                 }
                 got.len = want.len = 0;
                 ran_encoding_json(&e, t, trial % 2 == 0, &got);
@@ -283,7 +283,7 @@ TEST(numbers_are_written_as_printf_does)
         for (int power = 0; power < 64; power++) {
                 for (int shift = -2; shift <= 2; shift++) {
                         const size_t x[] = {((size_t)1 << power) + (size_t)shift,
-                                            ran_draw(8, (uint64_t)power) >> power};
+                                            ran_random_draw(8, (uint64_t)power) >> power};
                         for (size_t i = 0; i < 2; i++) {
                                 b.len = 0;
                                 ran_buf_size(&b, x[i]);

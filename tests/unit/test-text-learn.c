@@ -445,19 +445,19 @@ static void naive_learn(struct naive *v, size_t size, size_t min_count)
  * of byte pairs has white space but those that are it. */
 static void random_corpus(struct naive *v, struct ran_buf *text, uint64_t trial)
 {
-        uint64_t key = ran_key(7, 99, trial, 0), at = 0;
+        uint64_t key = ran_random_key(7, 99, trial, 0), at = 0;
 
         for (v->n = 0; v->n < 12; v->n++) {
                 struct naive_word *w = &v->word[v->n];
-                size_t length = 1 + ran_draw(key, at++) % 9;
+                size_t length = 1 + ran_random_draw(key, at++) % 9;
                 size_t letters = 1 + trial % 4;
                 char word[16] = "", *to = w->pieces;
                 for (size_t i = 0; i < length; i++) {
-                        word[i] = (char)('a' + ran_draw(key, at++) % letters);
+                        word[i] = (char)('a' + ran_random_draw(key, at++) % letters);
                         to += sprintf(to, "%s%s%c", i > 0 ? " " : "", i > 0 ? v->prefix : "",
                                       word[i]);
                 }
-                w->count = 1 + ran_draw(key, at++) % 5;
+                w->count = 1 + ran_random_draw(key, at++) % 5;
                 for (size_t i = 0; i < w->count; i++)
                         ran_buf_printf(text, "%s\n", word);
         }
