@@ -15,10 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What similarity and weighted_sum do: see there. */
+/* The kinds of similarity and weighted_difference. */
 enum { RAN_ROWS_DOT, RAN_ROWS_SQUARED, RAN_ROWS_ABSOLUTE };
 
-/* So few rows do not pay for copying B into panels. */
+/* With so few rows, copying B into panels does not pay. */
 enum { RAN_FEW_ROWS = 4 };
 
 struct ran_simd {
@@ -64,22 +64,22 @@ struct ran_simd {
         /* Adjoint with respect to the unscaled scores: dp = scale p (dp - p . dp), in place */
         void (*softmax_bwd)(float *dp, const float *p, float scale, size_t n);
 
-        /* Attention over single keys (model/sparse.c): rows x_i and y_i (N, d) that belong
-         * together. out_i = x_i . y_i;  sum (x_i - y_i)^2;  sum |x_i - y_i| */
+        /* Attention over single keys (model/sparse.c): paired rows x_i and y_i (N, d). out_i = x_i
+         * . y_i;  sum (x_i - y_i)^2;  sum |x_i - y_i| */
         void (*similarity)(int how, float *out, const float *x, size_t ldx, const float *y,
                            size_t ldy, size_t N, size_t d);
         /* y_i += sum over lines l of p_l,i x_l,i, rows i (N, d): line l of p begins at p + l ldp,
          * that of x at x[l], its rows ldx apart */
         void (*weighted_sum)(float *y, size_t ldy, const float *p, size_t ldp,
                              const float *const *x, size_t ldx, size_t lines, size_t N, size_t d);
-        /* y_i += p_i (x_i - c_i);  p_i sign(x_i - c_i): adjoint of the other two likenesses */
+        /* y_i += p_i (x_i - c_i);  p_i sign(x_i - c_i): adjoint of the other two similarities */
         void (*weighted_difference)(int how, float *y, size_t ldy, const float *p, const float *x,
                                     size_t ldx, const float *c, size_t ldc, size_t N, size_t d);
         /* top = max(top, x);  x = exp(scale (x - top)) and sum += x: a softmax over lines that come
          * one after another, element by element */
         void (*online_max)(float *top, const float *x, size_t n);
         void (*online_exp)(float *x, float *sum, const float *top, float scale, size_t n);
-        /* Adjoint once all is summed up: p = exp(scale p - log_sum), dp = p (dp - delta) */
+        /* Adjoint, from the final sums: p = exp(scale p - log_sum), dp = p (dp - delta) */
         void (*online_softmax_bwd)(float *p, float *dp, const float *log_sum, const float *delta,
                                    float scale, size_t n);
 

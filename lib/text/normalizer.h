@@ -1,5 +1,5 @@
-/* normalizer.h - normalisation of a stretch of text, step by step, each character remembering which
- * ones of the original it came from.
+/* normalizer.h - normalisation of a stretch of text, step by step; each character keeps the range
+ * of the original that it comes from.
  *
  * The steps are those of Hugging Face's normalizers, so that each list of steps can be written as a
  * tokenizer.json and most documents can be read as a list of steps. All of them leave ASCII white
@@ -11,7 +11,7 @@
 #include "ran/text.h"
 
 enum ran_normalizer_step {
-        NORMAL_EOL,         /* a line feed becomes the word `eol` between spaces */
+        NORMAL_EOL,         /* a line feed becomes the word `eol`, between spaces */
         NORMAL_CLEAN,       /* no Cc, Cf, Co, U+FFFD; white space becomes a space */
         NORMAL_CLEAN_CC_CF, /* no Cc, Cf, U+FFFD but tab, line feed and carriage return */
         NORMAL_CJK,         /* spaces around CJK ideographs */
@@ -22,13 +22,13 @@ enum ran_normalizer_step {
         NORMAL_STRIP_NONSPACING, /* no Mn */
         NORMAL_STRIP_MARKS,      /* no Mn, Mc, Me */
         NORMAL_LOWERCASE,        /* each character by itself: no final sigma */
-        NORMAL_STRIP_LEFT,       /* no white space at the beginning: of all of a text only, */
-        NORMAL_STRIP_RIGHT,      /* and so at the end */
+        NORMAL_STRIP_LEFT,       /* no white space at the start; for whole texts only */
+        NORMAL_STRIP_RIGHT,      /* the same at the end */
 };
 
 enum {
         NORMAL_STEPS_MAX = 32,
-        NORMAL_EOL_MOST = 100, /* bytes: it is written out for each line feed */
+        NORMAL_EOL_MOST = 100, /* bytes; each line feed becomes so many */
 };
 
 struct ran_normalizer {
@@ -37,17 +37,17 @@ struct ran_normalizer {
         char *eol; /* for NORMAL_EOL */
 };
 
-/* RAN_EFORMAT when there are too many steps. */
+/* Adds a step. RAN_EFORMAT if there are too many. */
 int ran_normalizer_add(struct ran_normalizer *z, enum ran_normalizer_step step,
                        struct ran_error *err);
 
-/* Adds NORMAL_EOL, with the n bytes at word, which are copied; the caller frees z->eol. RAN_EFORMAT
- * for too many of them. */
+/* Adds NORMAL_EOL with a copy of the n bytes at word; the caller frees z->eol. RAN_EFORMAT if n is
+ * too large. */
 int ran_normalizer_add_eol(struct ran_normalizer *z, const char *word, size_t n,
                            struct ran_error *err);
 
-/* A character and the code points [begin, end) of the stretch that it came from. Marks that were
- * put into canonical order keep their places, so begin need not grow from glyph to glyph. */
+/* A character, and the code points [begin, end) of the stretch that it comes from. Marks moved into
+ * canonical order keep theirs, so begin need not grow from glyph to glyph. */
 struct ran_glyph {
         int32_t c;
         uint32_t begin, end;
