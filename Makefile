@@ -20,7 +20,7 @@ endif
 # For the shell, whatever it is: folders may have a space or an apostrophe in their names.
 quote = '$(subst ','\'',$(1))'
 
-VERSION := $(shell sed -n 's/^\#define RAN_VERSION "\([^"]*\)".*/\1/p' lib/ran.h)
+VERSION := $(shell sed -n 's/^\#define RAN_VERSION "\([^"]*\)".*/\1/p' lib/ran/base.h)
 PACKAGES := libcjson openblas libutf8proc
 
 package = $(shell $(PKG_CONFIG) $(1) $(PACKAGES) 2>/dev/null)
@@ -38,7 +38,8 @@ override ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -Ilib -I. $(PACKAGE_CFLAGS) $(DEFIN
         $(CFLAGS) $(OPTIMISE) -ffp-contract=off -fPIC -pthread \
         -ffile-prefix-map=$(call quote,$(CURDIR))=. $(WARNINGS)
 
-lib_sources  := $(sort $(filter-out lib/math/simd.c,$(wildcard lib/*/*.c)))
+simd_sources := $(sort $(wildcard lib/math/simd.c lib/math/simd-*.c))
+lib_sources  := $(sort $(filter-out $(simd_sources),$(wildcard lib/*/*.c)))
 mains        := $(sort $(wildcard cmd/*/ran-*.c))
 programs     := $(patsubst %.c,$(BUILD)/%,$(notdir $(mains)))
 cmd_shared   := $(sort $(filter-out $(mains),$(wildcard cmd/*/*.c)))
@@ -75,7 +76,7 @@ simd_flags_plain8  := -DRAN_LANES=8 -DRAN_PLAIN -mavx2
 simd_flags_plain16 := -DRAN_LANES=16 -DRAN_PLAIN -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2
 simd_flags_avx2    := -DRAN_LANES=8 -mavx2 -mfma
 simd_flags_avx512  := -DRAN_LANES=16 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma
-lib_objects += $(simd:%=$(BUILD)/lib/math/simd-%.o)
+lib_objects += $(foreach isa,$(simd),$(simd_sources:%.c=$(BUILD)/%-$(isa).o))
 
 # What ends a program that overran, instead of letting it serve whoever wrote the input. As far as
 # compiler and linker know these, all together or one by one; the user's CPPFLAGS, CFLAGS and LDFLAGS
@@ -131,10 +132,13 @@ $(BUILD)/%.o: %.c $(BUILD)/flags $(BUILD)/packages
 kernels := $(filter $(BUILD)/lib/math/% $(BUILD)/lib/mask/% $(BUILD)/lib/model/%,$(lib_objects))
 $(kernels): OPTIMISE = $(if $(filter -O0 -Og,$(CFLAGS)),,-O3)
 
-$(BUILD)/lib/math/simd-%.o: lib/math/simd.c $(BUILD)/flags $(BUILD)/packages
-	@mkdir -p $(@D)
-	@echo '  CC    $@'
-	$(Q)$(compile) -DRAN_SIMD=$* $(simd_flags_$*)
+define simd_rule
+$(BUILD)/lib/math/%-$(1).o: lib/math/%.c $(BUILD)/flags $(BUILD)/packages
+	@mkdir -p $$(@D)
+	@echo '  CC    $$@'
+	$$(Q)$$(compile) -DRAN_SIMD=$(1) $(simd_flags_$(1))
+endef
+$(foreach isa,$(simd),$(eval $(call simd_rule,$(isa))))
 
 # One object is different with MPI=1. The tests have their own, wherever MPI is.
 mpi_program := $(if $(filter 1,$(MPI)),$(BUILD)/ran-train,$(if $(MPI_LIBS),$(BUILD)/mpi/ran-train))
@@ -153,7 +157,7 @@ $(BUILD)/mpi/there: $(BUILD)/mpi/flags
 	    echo 'make: MPI is missing; "share/setup mpi" installs Open MPI (Debian, Ubuntu), elsewhere' \
 	      'MPI_PACKAGE, or MPI_CFLAGS and MPI_LIBS, say where it is' >&2; exit 1; }
 	@touch $@
-$(BUILD)/mpi/mpi.o: lib/train/mpi.c lib/train/ranks.h lib/ran.h $(BUILD)/flags
+$(BUILD)/mpi/mpi.o: lib/train/mpi.c lib/train/ranks.h $(wildcard lib/ran/*.h) $(BUILD)/flags
 	@echo '  CC    $@'
 	$(Q)$(compile)
 
@@ -406,7 +410,7 @@ install_folders := include/ran share/ran $(install_share:%=share/ran/%) $(LIBDIR
   share/bash-completion share/bash-completion/completions share/zsh $(ZSHDIR) \
   $(patsubst %,share/man/man%,1 2 3 4 5 6 7 8)
 
-$(BUILD)/ran.pc: share/ran.pc.in lib/ran.h FORCE
+$(BUILD)/ran.pc: share/ran.pc.in lib/ran/base.h FORCE
 	@mkdir -p $(@D)
 	@rm -f $@
 	@sed -e $(call quote,s|@PREFIX@|$(PREFIX)|) -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \

@@ -153,10 +153,10 @@ static uint64_t key_of(const struct scratch *s, const struct ran_record *record)
 
         for (size_t i = 0; id != NULL && id->type != '0' && i < id->value.end - id->value.begin;
              i++)
-                key = ran_draw(key, (unsigned char)record->line[id->value.begin + i]);
+                key = ran_random_draw(key, (unsigned char)record->line[id->value.begin + i]);
         for (size_t t = 0; t < s->sequence.L; t++)
-                key = ran_draw(key, s->sequence.ids[t]);
-        return ran_key(options.seed, RAN_FOR_SAMPLING, ran_lm_context_tokens(s->past), key);
+                key = ran_random_draw(key, s->sequence.ids[t]);
+        return ran_random_key(options.seed, RAN_FOR_SAMPLING, ran_lm_context_tokens(s->past), key);
 }
 
 static int keep_token(const struct generator *g, struct scratch *s, uint32_t id,
@@ -181,8 +181,8 @@ static int make_token(const struct generator *g, struct scratch *s, uint64_t key
                       struct ran_error *err)
 {
         uint32_t id = 0;
-        int code = ran_sampler_draw(&s->sampler, s->logits, g->lm.V, ran_uniform(key, s->made), &id,
-                                    err);
+        int code = ran_sampler_draw(&s->sampler, s->logits, g->lm.V,
+                                    ran_random_uniform(key, s->made), &id, err);
 
         if (code == RAN_OK)
                 code = keep_token(g, s, id, err);

@@ -195,7 +195,7 @@ static const struct ran_field import_fields[] = {
         {.name = "clean",
          .type = RAN_FIELD_CHOICE,
          .offset = IMPORT(clean),
-         .choices = ran_clean_names,
+         .choices = ran_vocab_clean_names,
          .initial = "all",
          .help = "control characters to remove: all, with those for private use, as Hugging Face; "
                  "cc-cf: these two categories, as the original BERT"},

@@ -191,7 +191,7 @@ static void make_keys(struct key *keys, const struct ran_dataset *set, bool dev)
                                   .index = b,
                                   .dev = dev};
                 for (size_t t = 0; t < k->L; t++)
-                        k->hash = ran_draw(k->hash, k->ids[t]);
+                        k->hash = ran_random_draw(k->hash, k->ids[t]);
         }
 }
 

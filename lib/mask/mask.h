@@ -22,7 +22,7 @@
 #ifndef RAN_MASK_MASK_H
 #define RAN_MASK_MASK_H
 
-#include "ran.h"
+#include "ran/mask.h"
 
 /* The k-th distance beyond near, k from 1 to m->far. */
 static inline size_t ran_mask_far(const struct ran_mask *m, size_t k)

@@ -254,8 +254,8 @@ static void run_block(struct block *k, struct ran_pool *pool, const float *h)
         struct ran_cache *c = k->c;
 
         remember(k, h);
-        ran_linear(pool, c->similarity, k->width, c->query, c->D, c->key, NULL, k->n, c->D,
-                   k->width);
+        ran_gemm_linear(pool, c->similarity, k->width, c->query, c->D, c->key, NULL, k->n, c->D,
+                        k->width);
         /* mass is for one row at a time */
         ran_parallel(k->logits == NULL ? pool : NULL, k->n, look_back, k);
 }

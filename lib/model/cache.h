@@ -3,7 +3,7 @@
 #ifndef RAN_MODEL_CACHE_H
 #define RAN_MODEL_CACHE_H
 
-#include "ran.h"
+#include "ran/model.h"
 
 /* Makes room for n more positions and, with logits, for V tokens (else 0), so that ran_cache_mix
  * cannot fail. */

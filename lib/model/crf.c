@@ -14,6 +14,7 @@
  * the smallest power would vanish beside the largest, each pair has its own.
  */
 #include "model/crf.h"
+#include "ran/math.h"
 
 #include <math.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 #ifndef RAN_MODEL_CRF_H
 #define RAN_MODEL_CRF_H
 
-#include "ran.h"
+#include "ran/model.h"
 
 /* None of it owned. NULL: zeros; without any of them tags are independent of each other. */
 struct ran_crf {

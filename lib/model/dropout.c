@@ -8,5 +8,6 @@ void ran_dropout(const struct ran_noise *noise, uint64_t record, size_t layer, i
         uint64_t purpose = RAN_FOR_DROPOUT + 16 * (layer * RAN_DROP_SITES + (uint64_t)site);
 
         if (p > 0)
-                ran_simd->dropout(x, n, ran_key(noise->seed, purpose, noise->epoch, record), at, p);
+                ran_simd->dropout(x, n, ran_random_key(noise->seed, purpose, noise->epoch, record),
+                                  at, p);
 }

@@ -3,7 +3,7 @@
 #ifndef RAN_MODEL_DROPOUT_H
 #define RAN_MODEL_DROPOUT_H
 
-#include "ran.h"
+#include "ran/model.h"
 
 /* How training differs from scoring. All zero when scoring. */
 struct ran_noise {

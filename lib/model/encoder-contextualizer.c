@@ -157,8 +157,8 @@ static uint64_t key_of_ids(const struct ran_packed *packed, size_t b, uint64_t s
         uint64_t hash = ran_contextualizer_length(packed, b);
 
         for (size_t t = packed->doc[b]; t < packed->doc[b + 1]; t++)
-                hash = ran_draw(hash, packed->ids[t]);
-        return ran_key(seed, RAN_FOR_CONTEXT, UINT64_MAX, hash);
+                hash = ran_random_draw(hash, packed->ids[t]);
+        return ran_random_key(seed, RAN_FOR_CONTEXT, UINT64_MAX, hash);
 }
 
 static void first_contexts(struct ran_workspace *w, const struct ran_params *p)
@@ -176,11 +176,11 @@ static void first_contexts(struct ran_workspace *w, const struct ran_params *p)
                         break;
                 case RAN_CONTEXT_RANDOM:
                         key = w->training && !w->settled
-                                      ? ran_key(p->seed, RAN_FOR_CONTEXT, w->noise.epoch,
-                                                w->packed->record[b])
+                                      ? ran_random_key(p->seed, RAN_FOR_CONTEXT, w->noise.epoch,
+                                                       w->packed->record[b])
                                       : key_of_ids(w->packed, b, p->seed);
                         for (size_t d = 0; d < D; d++)
-                                c[d] = (float)(2 * ran_uniform(key, d) - 1);
+                                c[d] = (float)(2 * ran_random_uniform(key, d) - 1);
                         break;
                 default:
                         for (size_t d = 0; d < D; d++)
@@ -243,12 +243,13 @@ static void step(struct ran_contextualizer_stage *g)
         const float *c = context(w, g->l);
         float *z = w->x[g->l + 1];
 
-        ran_linear(w->pool, k->vc + kept(w, g->l, B * rank), rank, c, D, p->v_w, NULL, B, D, rank);
-        ran_linear(w->pool, k->h + kept(w, g->l, k->n_rows * rank), rank, k->rows, D, p->u_w, NULL,
-                   k->n_rows, D, rank);
+        ran_gemm_linear(w->pool, k->vc + kept(w, g->l, B * rank), rank, c, D, p->v_w, NULL, B, D,
+                        rank);
+        ran_gemm_linear(w->pool, k->h + kept(w, g->l, k->n_rows * rank), rank, k->rows, D, p->u_w,
+                        NULL, k->n_rows, D, rank);
         ran_workers_each(&w->workers, 0, B, mix, g);
-        ran_linear(w->pool, k->alpha + kept(w, g->l, k->n_short * D), D, k->hv, rank, p->w_w, NULL,
-                   k->n_short, rank, D);
+        ran_gemm_linear(w->pool, k->alpha + kept(w, g->l, k->n_short * D), D, k->hv, rank, p->w_w,
+                        NULL, k->n_short, rank, D);
         ran_workers_each(&w->workers, 0, B, attend, g);
         ran_simd->norm(z, D, k->stat + kept(w, g->l, B * 2), k->before + kept(w, g->l, B * D), D,
                        p->norm_w, p->norm_b, LN_EPS, B, D);
@@ -289,10 +290,10 @@ static double token_sizes(struct ran_contextualizer_stage *g, float *size)
                 n = L - from < block ? L - from : block;
                 ran_contextualizer_weigh(w, g->once->position, 0, from, n, x, w->x[0] + from * D,
                                          anchor);
-                ran_linear(w->pool, h, rank, x, D, p->u_w, NULL, n, D, rank);
+                ran_gemm_linear(w->pool, h, rank, x, D, p->u_w, NULL, n, D, rank);
                 for (size_t i = 0; i < n; i++)
                         ran_simd->mul(h + i * rank, h + i * rank, k->vc, rank);
-                ran_linear(w->pool, alpha, D, h, rank, p->w_w, p->w_b, n, rank, D);
+                ran_gemm_linear(w->pool, alpha, D, h, rank, p->w_w, p->w_b, n, rank, D);
                 ran_simd->mul(alpha, alpha, x, n * D);
                 for (size_t i = 0; i < n; i++) {
                         double one = size_of(alpha + i * D, D);
@@ -414,15 +415,15 @@ static void step_bwd(struct ran_contextualizer_stage *g)
                            k->before + kept(w, g->l, B * D), D, k->stat + kept(w, g->l, B * 2),
                            p->norm_w, B, D);
         ran_workers_each(&w->workers, 0, B, attend_bwd, g);
-        ran_linear_bwd(w->pool, k->dhv, rank, false, dp->w_w, NULL, k->dalpha, D, k->hv, rank,
-                       p->w_w, k->n_short, rank, D);
+        ran_gemm_linear_bwd(w->pool, k->dhv, rank, false, dp->w_w, NULL, k->dalpha, D, k->hv, rank,
+                            p->w_w, k->n_short, rank, D);
         for (size_t b = 0; b < B && dp->w_w != NULL; b++)
                 add_weights(g, b);
         ran_workers_each(&w->workers, 0, B, mix_bwd, g);
-        ran_linear_bwd(w->pool, k->drows, D, true, dp->u_w, NULL, k->dhv, rank, k->rows, D, p->u_w,
-                       k->n_rows, D, rank);
-        ran_linear_bwd(w->pool, w->dlast, D, true, dp->v_w, NULL, k->dvc, rank, context(w, g->l), D,
-                       p->v_w, B, D, rank);
+        ran_gemm_linear_bwd(w->pool, k->drows, D, true, dp->u_w, NULL, k->dhv, rank, k->rows, D,
+                            p->u_w, k->n_rows, D, rank);
+        ran_gemm_linear_bwd(w->pool, w->dlast, D, true, dp->v_w, NULL, k->dvc, rank,
+                            context(w, g->l), D, p->v_w, B, D, rank);
 }
 
 static void backward(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp)

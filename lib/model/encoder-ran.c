@@ -311,11 +311,12 @@ static void documents(struct ran_workspace *w, const struct ran_params *p)
                 memcpy(h->last + b * D,
                        own->cells[w->c->layers - 1].G + (packed->doc_window[b + 1] + b) * D,
                        D * sizeof(float));
-        ran_linear(w->pool, h->head_pre, D, own->pooling.pooled, D, q->pool_w, q->pool_b, B, D, D);
+        ran_gemm_linear(w->pool, h->head_pre, D, own->pooling.pooled, D, q->pool_w, q->pool_b, B, D,
+                        D);
         ran_window_activation(w, head, h->head_pre, B * D);
         if (ran_layer_is_gated(w)) {
-                ran_linear(w->pool, h->head_glu, 2 * D, h->last, D, q->gpc_value_w, q->gpc_value_b,
-                           B, D, 2 * D);
+                ran_gemm_linear(w->pool, h->head_glu, 2 * D, h->last, D, q->gpc_value_w,
+                                q->gpc_value_b, B, D, 2 * D);
                 for (size_t b = 0; b < B; b++)
                         ran_simd->glu_add(head + b * D, h->head_glu + b * 2 * D,
                                           h->head_glu + b * 2 * D + D, D);
@@ -341,15 +342,15 @@ static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
 
                         ran_simd->glu_bwd(dglu, dglu + D, dhead + b * D, glu, glu + D, D);
                 }
-                ran_linear_bwd(w->pool, w->dlast, D, false, dq->gpc_value_w, dq->gpc_value_b,
-                               h->dhead_glu, 2 * D, h->last, D, q->gpc_value_w, B, D, 2 * D);
+                ran_gemm_linear_bwd(w->pool, w->dlast, D, false, dq->gpc_value_w, dq->gpc_value_b,
+                                    h->dhead_glu, 2 * D, h->last, D, q->gpc_value_w, B, D, 2 * D);
         } else {
-                ran_linear_bwd(w->pool, w->dlast, D, false, dq->gpc, NULL, dhead, D, h->last, D,
-                               q->gpc, B, D, D);
+                ran_gemm_linear_bwd(w->pool, w->dlast, D, false, dq->gpc, NULL, dhead, D, h->last,
+                                    D, q->gpc, B, D, D);
         }
         ran_window_activation_bwd(w, dhead, h->head_pre, dhead, B * D);
-        ran_linear_bwd(w->pool, own->pooling.dpooled, D, false, dq->pool_w, dq->pool_b, dhead, D,
-                       own->pooling.pooled, D, q->pool_w, B, D, D);
+        ran_gemm_linear_bwd(w->pool, own->pooling.dpooled, D, false, dq->pool_w, dq->pool_b, dhead,
+                            D, own->pooling.pooled, D, q->pool_w, B, D, D);
         ran_pooling_bwd(&own->pooling, w);
 }
 

@@ -22,8 +22,8 @@ struct ran_explainer {
         struct ran_workspace workspace;
         struct ran_packed packed;
         struct ran_params none; /* no gradient of a weight is wanted */
-        bool moved;             /* the workspace holds another point of the path, not the document */
-        float *logits;          /* (C) of the output in question */
+        bool moved;    /* the workspace holds another point of the path, not the document */
+        float *logits; /* (C) of the output in question */
         /* Of a tagger with a linear model: the document at hand, and scratch. */
         struct ran_document words;
         uint32_t *positions, *bucket;
@@ -255,12 +255,12 @@ int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t step
 static void sample(struct ran_explainer *e, size_t from, size_t to, size_t number)
 {
         struct ran_workspace *w = &e->workspace;
-        uint64_t key = ran_key(0, RAN_FOR_HUTCHINSON, 0, number);
+        uint64_t key = ran_random_key(0, RAN_FOR_HUTCHINSON, 0, number);
 
         memset(w->dlast, 0, w->D * sizeof *w->dlast);
         memset(w->dx, 0, e->packed.L * w->D * sizeof *w->dx);
         for (size_t i = from * w->D; i < to * w->D; i++)
-                w->dx[i] = ran_draw(key, i) >> 63 != 0 ? 1.0f : -1.0f;
+                w->dx[i] = ran_random_draw(key, i) >> 63 != 0 ? 1.0f : -1.0f;
         ran_encode_bwd(w, &e->m->params, &e->none);
 }
 
@@ -276,8 +276,8 @@ int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t s
                                 "token: nothing bears on the output of a token");
         if (from >= to || to > L || samples == 0)
                 return ran_fail(err, RAN_EINVAL,
-                                "rows %zu to %zu by %zu samples: of %zu tokens there are none", from,
-                                to, samples, L);
+                                "rows %zu to %zu by %zu samples: of %zu tokens there are none",
+                                from, to, samples, L);
         restore_document(e);
         memset(value, 0, L * sizeof *value);
         for (size_t i = 0; i < samples; i++) {

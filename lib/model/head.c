@@ -28,7 +28,7 @@ static void classify(struct ran_workspace *w, const struct ran_params *p, size_t
 
         ran_encoder_of(w->c)->documents(w, p);
         drop_head(w, h->head);
-        ran_linear(w->pool, h->logits, C, h->head, D, p->head.out_w, p->head.out_b, B, D, C);
+        ran_gemm_linear(w->pool, h->logits, C, h->head, D, p->head.out_w, p->head.out_b, B, D, C);
         if (w->c->wide > 0 && w->linear_weight > 0)
                 ran_linear_model_add(w, p, C);
 }
@@ -39,8 +39,8 @@ static void classify_bwd(struct ran_workspace *w, const struct ran_params *p, st
         struct ran_head *h = &w->head;
         size_t D = w->D, B = w->packed->B;
 
-        ran_linear_bwd(w->pool, h->dhead, D, false, dp->head.out_w, dp->head.out_b, h->dlogits, C,
-                       h->head, D, p->head.out_w, B, D, C);
+        ran_gemm_linear_bwd(w->pool, h->dhead, D, false, dp->head.out_w, dp->head.out_b, h->dlogits,
+                            C, h->head, D, p->head.out_w, B, D, C);
         drop_head(w, h->dhead);
         ran_encoder_of(w->c)->documents_bwd(w, p, dp);
 }
@@ -88,8 +88,8 @@ static void tag(struct ran_workspace *w, const struct ran_params *p, size_t C)
         size_t D = w->D;
 
         ran_head_positions(w);
-        ran_linear(w->pool, h->logits, C, h->head, D, p->head.tag_w, p->head.tag_b,
-                   packed->positions, D, C);
+        ran_gemm_linear(w->pool, h->logits, C, h->head, D, p->head.tag_w, p->head.tag_b,
+                        packed->positions, D, C);
 }
 
 static void tag_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
@@ -99,8 +99,8 @@ static void tag_bwd(struct ran_workspace *w, const struct ran_params *p, struct 
         struct ran_head *h = &w->head;
         size_t D = w->D;
 
-        ran_linear_bwd(w->pool, h->dhead, D, false, dp->head.tag_w, dp->head.tag_b, h->dlogits, C,
-                       h->head, D, p->head.tag_w, packed->positions, D, C);
+        ran_gemm_linear_bwd(w->pool, h->dhead, D, false, dp->head.tag_w, dp->head.tag_b, h->dlogits,
+                            C, h->head, D, p->head.tag_w, packed->positions, D, C);
         ran_head_positions_bwd(w);
 }
 

@@ -4,7 +4,7 @@
 #ifndef RAN_MODEL_LM_GROUPS_H
 #define RAN_MODEL_LM_GROUPS_H
 
-#include "ran.h"
+#include "ran/model.h"
 
 enum { RAN_LM_ROWS = 512 }; /* positions whose logits are computed at once */
 

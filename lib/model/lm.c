@@ -3,6 +3,8 @@
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "model/head.h"
+#include "ran/model.h"
+#include "ran/math.h"
 
 #include <string.h>
 
@@ -99,11 +101,11 @@ static void first_scores(struct block *k)
         k->score = w->head.logits;
         k->width = k->first + k->tails;
         k->rows = k->n;
-        ran_linear(w->pool, k->score, k->width, head_of(k), D, k->p->embed, q->lm_b, k->n, D,
-                   k->first);
+        ran_gemm_linear(w->pool, k->score, k->width, head_of(k), D, k->p->embed, q->lm_b, k->n, D,
+                        k->first);
         if (k->tails > 0)
-                ran_linear(w->pool, k->score + k->first, k->width, head_of(k), D, q->lm_tail_w,
-                           q->lm_tail_b, k->n, D, k->tails);
+                ran_gemm_linear(w->pool, k->score + k->first, k->width, head_of(k), D, q->lm_tail_w,
+                                q->lm_tail_b, k->n, D, k->tails);
 }
 
 static void first_bwd(struct block *k)
@@ -113,12 +115,12 @@ static void first_bwd(struct block *k)
         size_t D = w->D;
         float *dhead = w->head.dhead + k->at * D;
 
-        ran_linear_bwd(w->pool, dhead, D, false, k->dp->dembed, dq->lm_b, k->score, k->width,
-                       head_of(k), D, k->p->embed, k->n, D, k->first);
+        ran_gemm_linear_bwd(w->pool, dhead, D, false, k->dp->dembed, dq->lm_b, k->score, k->width,
+                            head_of(k), D, k->p->embed, k->n, D, k->first);
         if (k->tails > 0)
-                ran_linear_bwd(w->pool, dhead, D, true, dq->lm_tail_w, dq->lm_tail_b,
-                               k->score + k->first, k->width, head_of(k), D, k->p->head.lm_tail_w,
-                               k->n, D, k->tails);
+                ran_gemm_linear_bwd(w->pool, dhead, D, true, dq->lm_tail_w, dq->lm_tail_b,
+                                    k->score + k->first, k->width, head_of(k), D,
+                                    k->p->head.lm_tail_w, k->n, D, k->tails);
 }
 
 static void first(struct block *k)
@@ -142,8 +144,8 @@ static void tail_scores(struct block *k, struct ran_lm_group g, const float *x)
 
         k->score = w->head.tail;
         k->width = g.end - g.from;
-        ran_linear(w->pool, k->score, k->width, x, w->D, k->p->embed + g.from * w->D,
-                   k->p->head.lm_b + g.from, k->rows, w->D, k->width);
+        ran_gemm_linear(w->pool, k->score, k->width, x, w->D, k->p->embed + g.from * w->D,
+                        k->p->head.lm_b + g.from, k->rows, w->D, k->width);
 }
 
 static void tail_bwd(struct block *k, struct ran_lm_group g)
@@ -151,9 +153,9 @@ static void tail_bwd(struct block *k, struct ran_lm_group g)
         struct ran_workspace *w = k->w;
         size_t D = w->D;
 
-        ran_linear_bwd(w->pool, w->head.dtail_head, D, false, k->dp->dembed + g.from * D,
-                       k->dp->head.lm_b + g.from, k->score, k->width, w->head.tail_head, D,
-                       k->p->embed + g.from * D, k->rows, D, k->width);
+        ran_gemm_linear_bwd(w->pool, w->head.dtail_head, D, false, k->dp->dembed + g.from * D,
+                            k->dp->head.lm_b + g.from, k->score, k->width, w->head.tail_head, D,
+                            k->p->embed + g.from * D, k->rows, D, k->width);
         for (size_t r = 0; r < k->rows; r++)
                 ran_simd->add(w->head.dhead + (k->at + k->position[r]) * D,
                               w->head.dtail_head + r * D, D);

@@ -3,7 +3,7 @@
 #include "base/cjson.h"
 #include "model/model.h"
 #include "model/linear-model.h"
-#include "text/string-table.h"
+#include "base/string-table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -210,18 +210,18 @@ static int read_json(const struct ran_model *m, const char *key, cJSON **value,
 /* Answers go by name: no two labels can have the same one. */
 static int check_labels(const struct ran_model *m, struct ran_error *err)
 {
-        struct string_table names = {0};
+        struct ran_string_table names = {0};
         int rc = ran_string_table_reserve(&names, m->C, err);
 
         for (size_t c = 0; rc == RAN_OK && c < m->C; c++) {
                 const char *name = m->labels[c];
                 size_t n = strlen(name);
-                uint64_t hash = string_table_hash(ran_string_table_seed, name, n);
+                uint64_t hash = ran_string_table_hash(ran_string_table_seed, name, n);
 
-                if (ran_string_table_find(&names, hash, "", 0, name, n) != STRING_TABLE_NONE)
+                if (ran_string_table_find(&names, hash, "", 0, name, n) != RAN_STRING_TABLE_NONE)
                         rc = ran_fail(err, RAN_EFORMAT,
                                       "two labels in the model file have the name \"%s\"", name);
-                else if (ran_string_table_add(&names, hash, name, n, err) == STRING_TABLE_NONE)
+                else if (ran_string_table_add(&names, hash, name, n, err) == RAN_STRING_TABLE_NONE)
                         rc = RAN_ENOMEM;
         }
         ran_string_table_release(&names);

@@ -134,7 +134,7 @@ void ran_params_release(struct ran_params *p)
 /* Box and Muller, one number a position. */
 static double normal(uint64_t key, uint64_t i)
 {
-        double u = 1.0 - ran_uniform(key, 2 * i), v = ran_uniform(key, 2 * i + 1);
+        double u = 1.0 - ran_random_uniform(key, 2 * i), v = ran_random_uniform(key, 2 * i + 1);
 
         return sqrt(-2.0 * ran_log(u)) * ran_cos(6.283185307179586 * v);
 }
@@ -151,7 +151,7 @@ static uint64_t hash(const char *s)
 void ran_tensor_init(float *x, const struct ran_tensor_spec *spec, uint64_t seed)
 {
         size_t n = (spec->rows > 0 ? spec->rows : 1) * spec->cols;
-        uint64_t key = ran_key(seed, RAN_FOR_INIT, 0, hash(spec->name));
+        uint64_t key = ran_random_key(seed, RAN_FOR_INIT, 0, hash(spec->name));
         double deviation = sqrt(2.0 / (double)(spec->rows + spec->cols));
 
         for (size_t i = 0; i < n; i++)
@@ -172,7 +172,7 @@ void ran_tensor_init(float *x, const struct ran_tensor_spec *spec, uint64_t seed
                         x[i] = (float)(0.25 * deviation * normal(key, i));
                         break;
                 case RAN_INIT_UNIFORM:
-                        x[i] = (float)(0.1 * ran_uniform(key, i) - 0.05);
+                        x[i] = (float)(0.1 * ran_random_uniform(key, i) - 0.05);
                         break;
                 }
 }

@@ -6,7 +6,7 @@
 #ifndef RAN_MODEL_PROBE_H
 #define RAN_MODEL_PROBE_H
 
-#include "ran.h"
+#include "ran/model.h"
 
 /* The probes of one pass over one document. */
 struct ran_probes {

@@ -8,7 +8,7 @@
 #ifndef RAN_MODEL_RECURRENT_STATE_H
 #define RAN_MODEL_RECURRENT_STATE_H
 
-#include "ran.h"
+#include "ran/model.h"
 
 /* One a document. Per layer the cell, and the review's keys and values of all states before it. A
  * Transformer has no cell: its states are its tokens, with the keys and values of all heads. */

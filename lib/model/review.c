@@ -84,8 +84,8 @@ void ran_review_states(struct ran_layer_pass *s)
         ran_phase = RAN_PHASE_REVIEW;
         if (!w->c->review)
                 return;
-        ran_linear(w->pool, c->kv_pre, 2 * D, c->G, D, s->p->review_k_w, s->p->review_k_b, states,
-                   D, 2 * D);
+        ran_gemm_linear(w->pool, c->kv_pre, 2 * D, c->G, D, s->p->review_k_w, s->p->review_k_b,
+                        states, D, 2 * D);
         for (size_t b = 0; b < w->packed->B; b++)
                 document_states(s, b);
 }
@@ -111,8 +111,9 @@ void ran_review_states_bwd(struct ran_layer_pass *s)
                                                   s->own->adj.dvalue + key * D, D);
                 }
         }
-        ran_linear_bwd(w->pool, s->own->adj.dG, D, true, s->dp->review_k_w, s->dp->review_k_b,
-                       s->own->adj.dkv_pre, 2 * D, c->G, D, s->p->review_k_w, states, D, 2 * D);
+        ran_gemm_linear_bwd(w->pool, s->own->adj.dG, D, true, s->dp->review_k_w, s->dp->review_k_b,
+                            s->own->adj.dkv_pre, 2 * D, c->G, D, s->p->review_k_w, states, D,
+                            2 * D);
 }
 
 /* ---- attention over the states -------------------------------------------------------------- */
@@ -181,8 +182,8 @@ static void score_states(struct task *task)
         struct ran_workspace *w = s->w;
         const struct lookback *k = &task->k;
 
-        ran_linear(w->pool, s->own->score, k->states, s->act->review_q + k->from * w->D, w->D,
-                   s->cells->key + k->key * w->D, NULL, k->n, w->D, k->states);
+        ran_gemm_linear(w->pool, s->own->score, k->states, s->act->review_q + k->from * w->D, w->D,
+                        s->cells->key + k->key * w->D, NULL, k->n, w->D, k->states);
         each_window(task, online_exp);
 }
 
@@ -219,8 +220,8 @@ static void lookback(struct ran_layer_pass *s, size_t b)
                         memcpy(r + i * D, value, D * sizeof *r);
         } else {
                 score_states(&task);
-                ran_linear_bwd(w->pool, r, D, false, NULL, NULL, s->own->score, k.states, NULL, 0,
-                               value, k.n, D, k.states);
+                ran_gemm_linear_bwd(w->pool, r, D, false, NULL, NULL, s->own->score, k.states, NULL,
+                                    0, value, k.n, D, k.states);
         }
         if (w->probes != NULL)
                 ran_workers_each(&w->workers, 0, w->probes->n, fill_probe, &task);
@@ -243,12 +244,12 @@ static void lookback_bwd(struct ran_layer_pass *s, size_t b)
                 return;
         }
         score_states(&task);
-        ran_linear_bwd(w->pool, NULL, 0, false, dvalue, NULL, s->own->score, k.states, dr, D, NULL,
-                       k.n, D, k.states);
-        ran_linear(w->pool, s->own->dscore, k.states, dr, D, value, NULL, k.n, D, k.states);
+        ran_gemm_linear_bwd(w->pool, NULL, 0, false, dvalue, NULL, s->own->score, k.states, dr, D,
+                            NULL, k.n, D, k.states);
+        ran_gemm_linear(w->pool, s->own->dscore, k.states, dr, D, value, NULL, k.n, D, k.states);
         each_window(&task, online_softmax_bwd);
-        ran_linear_bwd(w->pool, dq, D, false, dkey, NULL, s->own->dscore, k.states,
-                       s->act->review_q + k.from * D, D, key, k.n, D, k.states);
+        ran_gemm_linear_bwd(w->pool, dq, D, false, dkey, NULL, s->own->dscore, k.states,
+                            s->act->review_q + k.from * D, D, key, k.n, D, k.states);
 }
 
 /* ---- token rows ----------------------------------------------------------------------------- */
@@ -359,8 +360,8 @@ void ran_review(struct ran_layer_pass *s)
 
         ran_phase = RAN_PHASE_REVIEW;
         if (w->c->review) {
-                ran_linear(w->pool, a->review_pre, D, y, D, p->review_q_w, p->review_q_b, s->tokens,
-                           D, D);
+                ran_gemm_linear(w->pool, a->review_pre, D, y, D, p->review_q_w, p->review_q_b,
+                                s->tokens, D, D);
                 ran_workers_each(&w->workers, s->from, s->to, activate, s);
                 each_document(s, lookback);
         }
@@ -369,10 +370,10 @@ void ran_review(struct ran_layer_pass *s)
                 return;
         }
         if (w->c->review) {
-                ran_linear(w->pool, a->review_o, D, a->review_r, D, p->review_out_w,
-                           p->review_out_b, s->tokens, D, D);
-                ran_linear(w->pool, a->review_glu, 2 * D, a->review_q, D, p->review_value_w,
-                           p->review_value_b, s->tokens, D, 2 * D);
+                ran_gemm_linear(w->pool, a->review_o, D, a->review_r, D, p->review_out_w,
+                                p->review_out_b, s->tokens, D, D);
+                ran_gemm_linear(w->pool, a->review_glu, 2 * D, a->review_q, D, p->review_value_w,
+                                p->review_value_b, s->tokens, D, 2 * D);
         }
         ran_workers_each(&w->workers, s->from, s->to, finish, s);
 }
@@ -394,17 +395,18 @@ void ran_review_bwd(struct ran_layer_pass *s)
         if (!w->c->review)
                 return;
         if (ran_layer_is_gated(w))
-                ran_linear_bwd(w->pool, j->dreview_r, D, false, dp->review_out_w, dp->review_out_b,
-                               j->dreview_o, D, a->review_r, D, p->review_out_w, tokens, D, D);
+                ran_gemm_linear_bwd(w->pool, j->dreview_r, D, false, dp->review_out_w,
+                                    dp->review_out_b, j->dreview_o, D, a->review_r, D,
+                                    p->review_out_w, tokens, D, D);
         else
                 memcpy(j->dreview_r, w->dx + s->t0 * D, tokens * D * sizeof(float));
         each_document(s, lookback_bwd);
         if (ran_layer_is_gated(w))
-                ran_linear_bwd(w->pool, j->dreview_q, D, true, dp->review_value_w,
-                               dp->review_value_b, j->dreview_glu, 2 * D, a->review_q, D,
-                               p->review_value_w, tokens, D, 2 * D);
+                ran_gemm_linear_bwd(w->pool, j->dreview_q, D, true, dp->review_value_w,
+                                    dp->review_value_b, j->dreview_glu, 2 * D, a->review_q, D,
+                                    p->review_value_w, tokens, D, 2 * D);
         ran_workers_each(&w->workers, s->from, s->to, deactivate, s);
-        ran_linear_bwd(w->pool, s->own->dy + s->t0 * D, D, false, dp->review_q_w, dp->review_q_b,
-                       j->dreview_q, D, s->own->y[s->l] + s->t0 * D, D, p->review_q_w, tokens, D,
-                       D);
+        ran_gemm_linear_bwd(w->pool, s->own->dy + s->t0 * D, D, false, dp->review_q_w,
+                            dp->review_q_b, j->dreview_q, D, s->own->y[s->l] + s->t0 * D, D,
+                            p->review_q_w, tokens, D, D);
 }

@@ -2,7 +2,7 @@
 #ifndef RAN_MODEL_ROTARY_H
 #define RAN_MODEL_ROTARY_H
 
-#include "ran.h"
+#include "ran/model.h"
 
 /* Zero-initialise. */
 struct ran_rotary {

@@ -4,6 +4,7 @@
  * probable first, until there are enough; the others are never sorted.
  */
 #include "math/elementary.h"
+#include "ran/model.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -54,7 +54,7 @@ void ran_scan_first_cells(struct ran_layer_pass *s, const struct ran_cells *belo
                                D * sizeof *c->below);
                 else
                         memset(c->below + b * D, 0, D * sizeof *c->below);
-        ran_linear(w->pool, c->first_pre, D, c->below, D, s->p->gpc, NULL, packed->B, D, D);
+        ran_gemm_linear(w->pool, c->first_pre, D, c->below, D, s->p->gpc, NULL, packed->B, D, D);
         ran_window_activation(w, c->first, c->first_pre, packed->B * D);
         for (size_t b = 0; b < packed->B; b++) {
                 float *G = c->G + (packed->doc_window[b] + b) * D;
@@ -75,8 +75,8 @@ static void project(struct ran_layer_pass *s, const struct ran_window_view *v)
         ran_simd->norm(z, w->D, s->act->z_stat + v->r * 2, s->cells->G + v->state * w->D, w->D,
                        s->p->input_norm_w, s->p->input_norm_b, RAN_LN_EPS, 1, w->D);
         drop_cell(s, v, RAN_DROP_INPUT, z);
-        ran_linear(NULL, pre, s->own->projected, z, w->D, s->p->q_w, s->p->q_b, 1, w->D,
-                   s->own->projected);
+        ran_gemm_linear(NULL, pre, s->own->projected, z, w->D, s->p->q_w, s->p->q_b, 1, w->D,
+                        s->own->projected);
         ran_window_activation(w, s->act->qkv + v->r * 3 * w->E, pre,
                               3 * w->E); /* position 0: nothing rotates */
 }
@@ -91,7 +91,8 @@ static void update(struct ran_layer_pass *s, const struct ran_window_view *v, fl
         const float *G = c->G + v->state * D,
                     *glu = s->act->pre + v->r * s->own->projected + 3 * w->E;
 
-        ran_linear(NULL, o, D, s->act->a + v->r * w->E, w->E, s->p->out_w, s->p->out_b, 1, w->E, D);
+        ran_gemm_linear(NULL, o, D, s->act->a + v->r * w->E, w->E, s->p->out_w, s->p->out_b, 1,
+                        w->E, D);
         ran_window_activation(w, p, o, D);
         drop_cell(s, v, RAN_DROP_ATTENTION, p);
         if (ran_layer_is_gated(w)) {
@@ -104,8 +105,8 @@ static void update(struct ran_layer_pass *s, const struct ran_window_view *v, fl
         if (w->c->residual && ran_layer_is_gated(w)) {
                 float *u = c->update_glu + v->i * 2 * D;
 
-                ran_linear(NULL, u, 2 * D, G, D, s->p->update_value_w, s->p->update_value_b, 1, D,
-                           2 * D);
+                ran_gemm_linear(NULL, u, 2 * D, G, D, s->p->update_value_w, s->p->update_value_b, 1,
+                                D, 2 * D);
                 ran_simd->glu_add(g, u, u + D, D);
         } else if (w->c->residual) {
                 ran_simd->add(g, G, D);
@@ -167,8 +168,8 @@ static void update_bwd(struct ran_layer_pass *s, const struct ran_window_view *v
                 float *du = s->own->adj.dupdate_glu + v->state * 2 * D;
 
                 ran_simd->glu_bwd(du, du + D, d, u, u + D, D);
-                ran_linear_bwd(NULL, dG, D, true, NULL, NULL, du, 2 * D, NULL, 0,
-                               s->p->update_value_w, 1, D, 2 * D);
+                ran_gemm_linear_bwd(NULL, dG, D, true, NULL, NULL, du, 2 * D, NULL, 0,
+                                    s->p->update_value_w, 1, D, 2 * D);
         } else if (w->c->residual) {
                 ran_simd->add(dG, d, D);
         }
@@ -192,8 +193,8 @@ static void project_bwd(struct ran_layer_pass *s, const struct ran_window_view *
 
         ran_window_activation_bwd(w, dpre, s->act->pre + v->r * s->own->projected,
                                   s->own->adj.dqkv + v->r * 3 * w->E, 3 * w->E);
-        ran_linear_bwd(NULL, d, D, false, NULL, NULL, dpre, s->own->projected, NULL, 0, s->p->q_w,
-                       1, D, s->own->projected);
+        ran_gemm_linear_bwd(NULL, d, D, false, NULL, NULL, dpre, s->own->projected, NULL, 0,
+                            s->p->q_w, 1, D, s->own->projected);
         drop_cell(s, v, RAN_DROP_INPUT, d);
         ran_simd->norm_bwd(d, D, part + PART_INPUT * D, part + (PART_INPUT + 1) * D, d, D,
                            s->cells->G + v->state * D, D, s->act->z_stat + v->r * 2,
@@ -213,8 +214,8 @@ static void scan_bwd(void *arg, size_t b, float *scratch)
                 float *da = s->own->adj.da + v.r * w->E;
 
                 update_bwd(s, &v, scratch);
-                ran_linear_bwd(NULL, da, w->E, false, NULL, NULL, s->own->adj.d_o + v.r * w->D,
-                               w->D, NULL, 0, s->p->out_w, 1, w->E, w->D);
+                ran_gemm_linear_bwd(NULL, da, w->E, false, NULL, NULL, s->own->adj.d_o + v.r * w->D,
+                                    w->D, NULL, 0, s->p->out_w, 1, w->E, w->D);
                 ran_attention_bwd(s->own->adj.dqkv + v.r * 3 * w->E, da, &x, 0, 1, true, scratch);
                 project_bwd(s, &v, scratch);
         }
@@ -237,9 +238,9 @@ void ran_scan_weights_bwd(struct ran_layer_pass *s)
 
         ran_phase = RAN_PHASE_SCAN;
         if (w->c->residual && ran_layer_is_gated(w))
-                ran_linear_bwd(w->pool, NULL, 0, false, s->dp->update_value_w,
-                               s->dp->update_value_b, s->own->adj.dupdate_glu, 2 * D, s->cells->G,
-                               D, s->p->update_value_w, states, D, 2 * D);
+                ran_gemm_linear_bwd(w->pool, NULL, 0, false, s->dp->update_value_w,
+                                    s->dp->update_value_b, s->own->adj.dupdate_glu, 2 * D,
+                                    s->cells->G, D, s->p->update_value_w, states, D, 2 * D);
 }
 
 void ran_scan_first_cells_bwd(struct ran_layer_pass *s)
@@ -260,6 +261,6 @@ void ran_scan_first_cells_bwd(struct ran_layer_pass *s)
                         c->first_stat + b * 2, s->p->gpc_norm_w, 1, D);
         ran_window_activation_bwd(w, s->own->adj.dfirst, c->first_pre, s->own->adj.dfirst,
                                   packed->B * D);
-        ran_linear_bwd(w->pool, w->dlast, D, false, s->dp->gpc, NULL, s->own->adj.dfirst, D,
-                       c->below, D, s->p->gpc, packed->B, D, D);
+        ran_gemm_linear_bwd(w->pool, w->dlast, D, false, s->dp->gpc, NULL, s->own->adj.dfirst, D,
+                            c->below, D, s->p->gpc, packed->B, D, D);
 }

@@ -8,6 +8,7 @@
 #include "model/head.h"
 #include "model/lm.h"
 #include "model/linear-words.h"
+#include "ran/math.h"
 
 #include <math.h>
 #include <stdlib.h>

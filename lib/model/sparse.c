@@ -11,6 +11,8 @@
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "model/sparse-lines.h"
+#include "ran/model.h"
+#include "ran/math.h"
 
 #include <float.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef RAN_MODEL_TAG_RULES_H
 #define RAN_MODEL_TAG_RULES_H
 
-#include "ran.h"
+#include "ran/model.h"
 
 /* What IOB2 allows, where the names of the classes are tags. Otherwise everything is allowed, and
  * all members are NULL. */

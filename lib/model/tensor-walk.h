@@ -8,7 +8,7 @@
 #ifndef RAN_MODEL_TENSOR_WALK_H
 #define RAN_MODEL_TENSOR_WALK_H
 
-#include "ran.h"
+#include "ran/model.h"
 
 enum ran_init {
         RAN_INIT_ZERO,

@@ -2,6 +2,7 @@
  * UTF-8 without recursion and leaves numbers as text: a double would lose 64-bit offsets. Every
  * number in it is checked before it is used, every sum and product before it is taken. */
 #include "model/tensors.h"
+#include "ran/record.h"
 
 #include <stdlib.h>
 #include <string.h>

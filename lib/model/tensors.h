@@ -15,7 +15,7 @@
 #ifndef RAN_MODEL_TENSORS_H
 #define RAN_MODEL_TENSORS_H
 
-#include "ran.h"
+#include "ran/model.h"
 
 /* In the order that the format sorts by: smallest alignment first. */
 enum ran_dtype {

@@ -257,8 +257,8 @@ static void project(struct ran_transformer_pass *s)
         struct ran_workspace *w = s->w;
 
         ran_transformer_each_block(s, norm_input);
-        ran_linear(w->pool, s->own->rows.qkv, 3 * w->E, s->own->rows.z, w->D, s->p->q_w, s->p->q_b,
-                   s->tokens, w->D, 3 * w->E);
+        ran_gemm_linear(w->pool, s->own->rows.qkv, 3 * w->E, s->own->rows.z, w->D, s->p->q_w,
+                        s->p->q_b, s->tokens, w->D, 3 * w->E);
         ran_transformer_each_block(s, arrange_qkv);
 }
 
@@ -266,8 +266,8 @@ static void output_run(struct ran_transformer_pass *s, size_t t, size_t row, siz
 {
         struct ran_workspace *w = s->w;
 
-        ran_linear(w->pool, s->own->rows.o + (t - s->t0) * w->D, w->D, s->act->a + row * w->E, w->E,
-                   s->p->out_w, s->p->out_b, n, w->E, w->D);
+        ran_gemm_linear(w->pool, s->own->rows.o + (t - s->t0) * w->D, w->D, s->act->a + row * w->E,
+                        w->E, s->p->out_w, s->p->out_b, n, w->E, w->D);
 }
 
 /* mid = x + o, and its norm */
@@ -321,9 +321,9 @@ static void output_run_bwd(struct ran_transformer_pass *s, size_t t, size_t row,
 {
         struct ran_workspace *w = s->w;
 
-        ran_linear_bwd(w->pool, s->own->rows.qkv + (t - s->t0) * w->E, w->E, false, s->dp->out_w,
-                       s->dp->out_b, s->own->adj.d_o + (t - s->t0) * w->D, w->D,
-                       s->act->a + row * w->E, w->E, s->p->out_w, n, w->E, w->D);
+        ran_gemm_linear_bwd(w->pool, s->own->rows.qkv + (t - s->t0) * w->E, w->E, false,
+                            s->dp->out_w, s->dp->out_b, s->own->adj.d_o + (t - s->t0) * w->D, w->D,
+                            s->act->a + row * w->E, w->E, s->p->out_w, n, w->E, w->D);
 }
 
 /* da, which output_run_bwd left in rows, by heads. */
@@ -362,9 +362,10 @@ static void project_run_bwd(struct ran_transformer_pass *s, size_t t, size_t row
 {
         struct ran_workspace *w = s->w;
 
-        ran_linear_bwd(w->pool, s->own->adj.dz + (t - s->t0) * w->D, w->D, false, s->dp->q_w,
-                       s->dp->q_b, s->own->adj.dqkv + row * 3 * w->E, 3 * w->E,
-                       s->own->rows.z + (t - s->t0) * w->D, w->D, s->p->q_w, n, w->D, 3 * w->E);
+        ran_gemm_linear_bwd(w->pool, s->own->adj.dz + (t - s->t0) * w->D, w->D, false, s->dp->q_w,
+                            s->dp->q_b, s->own->adj.dqkv + row * 3 * w->E, 3 * w->E,
+                            s->own->rows.z + (t - s->t0) * w->D, w->D, s->p->q_w, n, w->D,
+                            3 * w->E);
 }
 
 void ran_transformer_attention_bwd(struct ran_workspace *w, const struct ran_params *p,

@@ -30,8 +30,8 @@ static void feed_up(struct ran_transformer_pass *s)
         size_t ffn_dim = w->c->ffn_dim;
 
         ran_transformer_each_block(s, norm_mid);
-        ran_linear(w->pool, s->up, ffn_dim, s->own->rows.z, w->D, s->p->up_w, s->p->up_b, s->tokens,
-                   w->D, ffn_dim);
+        ran_gemm_linear(w->pool, s->up, ffn_dim, s->own->rows.z, w->D, s->p->up_w, s->p->up_b,
+                        s->tokens, w->D, ffn_dim);
         ran_transformer_each_block(s, gelu);
 }
 
@@ -54,8 +54,8 @@ void ran_transformer_feed(struct ran_workspace *w, const struct ran_params *p, s
                 struct ran_transformer_pass s = ran_transformer_pass_of(w, p, NULL, l, t0);
 
                 feed_up(&s);
-                ran_linear(w->pool, s.own->rows.o, w->D, s.own->rows.gelu, w->c->ffn_dim,
-                           s.p->down_w, s.p->down_b, s.tokens, w->c->ffn_dim, w->D);
+                ran_gemm_linear(w->pool, s.own->rows.o, w->D, s.own->rows.gelu, w->c->ffn_dim,
+                                s.p->down_w, s.p->down_b, s.tokens, w->c->ffn_dim, w->D);
                 ran_transformer_drop(&s, RAN_DROP_FEED, s.own->rows.o);
                 ran_transformer_each_block(&s, add_feed);
         }
@@ -92,13 +92,13 @@ void ran_transformer_feed_bwd(struct ran_workspace *w, const struct ran_params *
                         ran_transformer_each_block(&s, norm_mid);
                         ran_transformer_each_block(&s, gelu);
                 }
-                ran_linear_bwd(w->pool, s.own->adj.dup, ffn_dim, false, s.dp->down_w, s.dp->down_b,
-                               d_o, D, s.own->rows.gelu, ffn_dim, s.p->down_w, s.tokens, ffn_dim,
-                               D);
+                ran_gemm_linear_bwd(w->pool, s.own->adj.dup, ffn_dim, false, s.dp->down_w,
+                                    s.dp->down_b, d_o, D, s.own->rows.gelu, ffn_dim, s.p->down_w,
+                                    s.tokens, ffn_dim, D);
                 ran_transformer_each_block(&s, gelu_bwd);
-                ran_linear_bwd(w->pool, s.own->adj.dz, D, false, s.dp->up_w, s.dp->up_b,
-                               s.own->adj.dup, ffn_dim, s.own->rows.z, D, s.p->up_w, s.tokens, D,
-                               ffn_dim);
+                ran_gemm_linear_bwd(w->pool, s.own->adj.dz, D, false, s.dp->up_w, s.dp->up_b,
+                                    s.own->adj.dup, ffn_dim, s.own->rows.z, D, s.p->up_w, s.tokens,
+                                    D, ffn_dim);
                 ran_transformer_each_block(&s, norm_mid_bwd);
                 ran_transformer_sum_parts(&s, s.dp->ffn_norm_w, s.dp->ffn_norm_b);
         }

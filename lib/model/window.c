@@ -183,9 +183,9 @@ void ran_window_project(struct ran_layer_pass *s)
         if (s->skip > 0)
                 recall(s);
         ran_workers_each(&w->workers, s->from, s->to, normalise, s);
-        ran_linear(w->pool, s->act->pre + s->skip * s->own->projected, s->own->projected,
-                   s->act->z + s->skip * w->D, w->D, s->p->q_w, s->p->q_b, s->rows - s->skip, w->D,
-                   s->own->projected);
+        ran_gemm_linear(w->pool, s->act->pre + s->skip * s->own->projected, s->own->projected,
+                        s->act->z + s->skip * w->D, w->D, s->p->q_w, s->p->q_b, s->rows - s->skip,
+                        w->D, s->own->projected);
         ran_workers_each(&w->workers, s->from, s->to, activate, s);
 }
 
@@ -227,11 +227,11 @@ void ran_window_project_bwd(struct ran_layer_pass *s)
 
         ran_phase = RAN_PHASE_PROJECTIONS;
         ran_workers_each(&w->workers, s->from, s->to, deactivate, s);
-        ran_linear_bwd(w->pool, s->own->adj.dz, w->D, false, s->dp->q_w, s->dp->q_b,
-                       s->own->adj.dpre, s->own->projected, s->act->z, w->D, s->p->q_w, s->rows,
-                       w->D, s->own->projected);
-        ran_linear_bwd(w->pool, NULL, 0, false, s->dp->out_w, s->dp->out_b, s->own->adj.d_o, w->D,
-                       s->act->a, w->E, s->p->out_w, s->rows, w->E, w->D);
+        ran_gemm_linear_bwd(w->pool, s->own->adj.dz, w->D, false, s->dp->q_w, s->dp->q_b,
+                            s->own->adj.dpre, s->own->projected, s->act->z, w->D, s->p->q_w,
+                            s->rows, w->D, s->own->projected);
+        ran_gemm_linear_bwd(w->pool, NULL, 0, false, s->dp->out_w, s->dp->out_b, s->own->adj.d_o,
+                            w->D, s->act->a, w->E, s->p->out_w, s->rows, w->E, w->D);
         ran_workers_each(&w->workers, s->from, s->to, normalise_bwd, s);
         ran_window_sum_parts(s, 0, s->dp->input_norm_w, s->dp->input_norm_b);
 }
@@ -281,8 +281,8 @@ void ran_window_finish(struct ran_layer_pass *s)
         ran_phase = RAN_PHASE_ATTENTION;
         ran_workers_each(&w->workers, s->from, s->to, attend, s);
         ran_phase = RAN_PHASE_PROJECTIONS;
-        ran_linear(w->pool, s->act->o + s->skip * w->D, w->D, s->act->a + s->skip * w->E, w->E,
-                   s->p->out_w, s->p->out_b, s->rows - s->skip, w->E, w->D);
+        ran_gemm_linear(w->pool, s->act->o + s->skip * w->D, w->D, s->act->a + s->skip * w->E, w->E,
+                        s->p->out_w, s->p->out_b, s->rows - s->skip, w->E, w->D);
         ran_workers_each(&w->workers, s->from, s->to, finish, s);
 }
 
@@ -335,8 +335,8 @@ void ran_window_finish_bwd(struct ran_layer_pass *s)
         ran_workers_each(&w->workers, s->from, s->to, finish_bwd, s);
         if (ran_layer_is_gated(w))
                 ran_window_sum_parts(s, 0, s->dp->output_norm_w, s->dp->output_norm_b);
-        ran_linear_bwd(w->pool, s->own->adj.da, w->E, false, NULL, NULL, s->own->adj.d_o, w->D,
-                       NULL, 0, s->p->out_w, s->rows, w->E, w->D);
+        ran_gemm_linear_bwd(w->pool, s->own->adj.da, w->E, false, NULL, NULL, s->own->adj.d_o, w->D,
+                            NULL, 0, s->p->out_w, s->rows, w->E, w->D);
         ran_phase = RAN_PHASE_ATTENTION;
         ran_workers_each(&w->workers, s->from, s->to, attend_bwd, s);
 }

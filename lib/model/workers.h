@@ -2,7 +2,7 @@
 #ifndef RAN_MODEL_WORKERS_H
 #define RAN_MODEL_WORKERS_H
 
-#include "ran.h"
+#include "ran/model.h"
 #include "model/arena.h"
 
 struct ran_workers {

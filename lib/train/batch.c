@@ -328,11 +328,11 @@ static int load_words(struct ran_batcher *k, struct ran_trainee *t, size_t b, st
 /* Makes some ids of the piece that was added last unknown. */
 static void drop_words(struct ran_batcher *k, struct ran_packed *rows, uint64_t record)
 {
-        uint64_t key = ran_key(k->noise.seed, RAN_FOR_WORDS, k->noise.epoch, record);
+        uint64_t key = ran_random_key(k->noise.seed, RAN_FOR_WORDS, k->noise.epoch, record);
         size_t at = rows->doc[rows->B - 1];
 
         for (size_t i = at; k->word_dropout > 0 && i < rows->L; i++)
-                if (ran_uniform(key, i - at) < k->word_dropout)
+                if (ran_random_uniform(key, i - at) < k->word_dropout)
                         rows->ids[i] = k->unknown;
 }
 

@@ -1,5 +1,5 @@
-/* broadcast.c - see broadcast.h. One list of broadcasts serves both sides: what rank 0 sends in it, the
- * others receive. */
+/* broadcast.c - see broadcast.h. One list of broadcasts serves both sides: what rank 0 sends in it,
+ * the others receive. */
 #include "train/broadcast.h"
 
 #include <stdlib.h>

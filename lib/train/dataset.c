@@ -7,7 +7,8 @@
  * names alone and not on the order of the records.
  */
 #include "base/error.h"
-#include "text/string-table.h"
+#include "base/string-table.h"
+#include "ran/train.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 
 /* A class has the number of its name. */
 struct ran_known_names {
-        struct string_table names;
+        struct ran_string_table names;
 };
 
 static void forget_names(struct ran_dataset *d)
@@ -43,8 +44,8 @@ static int add_class(struct ran_dataset *d, const char *name, size_t n, struct r
         if (n > 0)
                 memcpy(copy, name, n);
         if (ran_string_table_add(&d->known->names,
-                                 string_table_hash(ran_string_table_seed, copy, n), copy, n,
-                                 err) == STRING_TABLE_NONE) {
+                                 ran_string_table_hash(ran_string_table_seed, copy, n), copy, n,
+                                 err) == RAN_STRING_TABLE_NONE) {
                 free(copy);
                 return RAN_ENOMEM;
         }
@@ -59,9 +60,9 @@ int ran_dataset_label(struct ran_dataset *d, const char *name, size_t n, uint32_
                 return ran_fail(err, RAN_EFORMAT, "a label cannot hold U+0000");
         *label = RAN_LABEL_UNKNOWN;
         if (d->known != NULL)
-                *label = ran_string_table_find(&d->known->names,
-                                               string_table_hash(ran_string_table_seed, name, n),
-                                               "", 0, name, n);
+                *label = ran_string_table_find(
+                        &d->known->names, ran_string_table_hash(ran_string_table_seed, name, n), "",
+                        0, name, n);
         if (*label != RAN_LABEL_UNKNOWN || d->fixed)
                 return RAN_OK;
         int code = add_class(d, name, n, err);
@@ -70,7 +71,7 @@ int ran_dataset_label(struct ran_dataset *d, const char *name, size_t n, uint32_
         *label = (uint32_t)d->C - 1;
         return RAN_OK;
 }
-_Static_assert(RAN_LABEL_UNKNOWN == STRING_TABLE_NONE, "a name that is not known is no class");
+_Static_assert(RAN_LABEL_UNKNOWN == RAN_STRING_TABLE_NONE, "a name that is not known is no class");
 
 int ran_dataset_set_classes(struct ran_dataset *d, char *const *names, size_t C,
                             struct ran_error *err)
@@ -277,7 +278,7 @@ int ran_dataset_soft_target(struct ran_dataset *d, const uint32_t *labels, const
 /* FNV-1a: which documents a split takes depends on it. */
 static uint64_t number_of(const char *name, size_t n)
 {
-        return string_table_hash(UINT64_C(0xcbf29ce484222325), name, n);
+        return ran_string_table_hash(UINT64_C(0xcbf29ce484222325), name, n);
 }
 
 int ran_dataset_group(struct ran_dataset *d, const char *name, size_t n, struct ran_error *err)

@@ -11,6 +11,7 @@
 #define RAN_TRAIN_ENSEMBLE_H
 
 #include "model/crf.h"
+#include "ran/train.h"
 
 struct ran_ensemble {
         double deep, wide; /* >= 0 */

@@ -3,6 +3,7 @@
 #include "train/masking.h"
 #include "model/tagger.h"
 #include "train/plan.h"
+#include "ran/math.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -2,7 +2,7 @@
 #ifndef RAN_TRAIN_LOSS_H
 #define RAN_TRAIN_LOSS_H
 
-#include "ran.h"
+#include "ran/train.h"
 
 /* What the probabilities of a document's classes should be: p (n) of the classes label (n),
  * ascending, and 0 of the others. With a single label they add up to 1. p NULL: all are 1. */

@@ -18,7 +18,7 @@ static const double masked = 0.15, as_mask = 0.8, as_other = 0.1;
 /* Positions of draws: one of a word, two of a token. */
 static double draw_word(const struct words *w, size_t i)
 {
-        return ran_uniform(w->key, 3 * i);
+        return ran_random_uniform(w->key, 3 * i);
 }
 
 static struct words words_of(const struct ran_dataset *d, size_t b, uint64_t seed, uint64_t epoch)
@@ -27,7 +27,7 @@ static struct words words_of(const struct ran_dataset *d, size_t b, uint64_t see
         struct words w = {.place = d->places + at,
                           .n = d->label_first[b + 1] - at,
                           .L = d->first[b + 1] - d->first[b],
-                          .key = ran_key(seed, RAN_FOR_MASKING, epoch, b),
+                          .key = ran_random_key(seed, RAN_FOR_MASKING, epoch, b),
                           .none = true};
 
         for (size_t i = 0; i < w.n; i++) {
@@ -65,14 +65,15 @@ size_t ran_masking_count(const struct ran_dataset *d, size_t b, uint64_t seed, u
 /* What stands at a token of a masked word. */
 static uint32_t replace(const struct words *w, size_t t, uint32_t id, uint32_t mask, size_t V)
 {
-        double how = ran_uniform(w->key, 3 * t + 1);
+        double how = ran_random_uniform(w->key, 3 * t + 1);
         size_t from = V > RAN_RESERVED ? RAN_RESERVED : 0;
 
         if (how < as_mask)
                 return mask;
         if (how >= as_mask + as_other)
                 return id;
-        return (uint32_t)(from + (size_t)(ran_uniform(w->key, 3 * t + 2) * (double)(V - from)));
+        return (uint32_t)(from +
+                          (size_t)(ran_random_uniform(w->key, 3 * t + 2) * (double)(V - from)));
 }
 
 int ran_masking_id(uint32_t *mask, const struct ran_tokenizer *tokenizer, struct ran_error *err)

@@ -9,7 +9,7 @@
 #ifndef RAN_TRAIN_MASKING_H
 #define RAN_TRAIN_MASKING_H
 
-#include "ran.h"
+#include "ran/train.h"
 
 struct ran_masking {
         uint32_t *ids;   /* (L) of the document with its gaps */

@@ -8,6 +8,7 @@
  *   0                  0 1 2 3 4 5
  */
 #include "train/ranks.h"
+#include "ran/math.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #ifndef RAN_TRAIN_RANKS_H
 #define RAN_TRAIN_RANKS_H
 
-#include "ran.h"
+#include "ran/train.h"
 
 struct ran_ranks;
 

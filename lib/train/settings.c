@@ -1,5 +1,6 @@
 /* settings.c - what training can be told, beside what the model is. */
 #include "base/field.h"
+#include "ran/train.h"
 
 #include <stddef.h>
 

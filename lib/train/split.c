@@ -1,5 +1,5 @@
 /* split.c - which documents of a data set are held out, as development data, and copies of them. */
-#include "ran.h"
+#include "ran/train.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,10 +46,10 @@ static size_t draw(const struct ran_dataset *d, uint64_t seed, struct drawn *dra
                 uint64_t number = d->group != NULL ? d->group[b] : b;
                 if (known && d->guessed != NULL && d->guessed[b])
                         continue;
-                drawn[n++] =
-                        (struct drawn){.stratum = by_class ? label_of(d, b) : 0,
-                                       .draw = ran_draw(ran_key(seed, RAN_FOR_SPLIT, 0, number), 0),
-                                       .document = b};
+                drawn[n++] = (struct drawn){
+                        .stratum = by_class ? label_of(d, b) : 0,
+                        .draw = ran_random_draw(ran_random_key(seed, RAN_FOR_SPLIT, 0, number), 0),
+                        .document = b};
         }
         qsort(drawn, n, sizeof *drawn, compare_drawn);
         return n;

@@ -4,11 +4,11 @@
  *
  *   min over u, b   1/2 (|u|² + b²) + Σ_d cost_d max(0, 1 - y_d (b + Σ_g u_g r_gc x_dg))²
  *
- * with x_dg as linear-model.h has them, y_d = ±1, and r_gc the more, the better a feature tells the class
- * from others by itself: r_gc² = |ln (p_gc / q_gc)|, where p is its share in the documents of the
- * class and q in all others (Wang and Manning 2012 have the ratio itself; its root was better on
- * each of five collections), scaled so that documents have the length 1 in the mean; or 1 of all.
- * Which of the two, and what errors cost, is chosen by cross-validation (cross-validate.h).
+ * with x_dg as linear-model.h has them, y_d = ±1, and r_gc the more, the better a feature tells the
+ * class from others by itself: r_gc² = |ln (p_gc / q_gc)|, where p is its share in the documents of
+ * the class and q in all others (Wang and Manning 2012 have the ratio itself; its root was better
+ * on each of five collections), scaled so that documents have the length 1 in the mean; or 1 of
+ * all. Which of the two, and what errors cost, is chosen by cross-validation (cross-validate.h).
  * wide.weight[g, c] = r_gc u_g. A document that is learned from by probabilities counts for both
  * sides, as much as they say.
  *
@@ -19,7 +19,7 @@
 #ifndef RAN_TRAIN_SVM_H
 #define RAN_TRAIN_SVM_H
 
-#include "ran.h"
+#include "ran/train.h"
 
 /* What is to be learned, and from which documents of d: document (n). */
 struct ran_svm {

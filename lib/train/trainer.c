@@ -3,6 +3,7 @@
 #include "model/model.h"
 #include "model/linear-model.h"
 #include "train/crf-train.h"
+#include "ran/math.h"
 
 #include <math.h>
 #include <stdlib.h>

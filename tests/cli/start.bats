@@ -67,7 +67,7 @@ vectors() {
   refused 2 'leave out --vocab' train --vectors v.txt --vocab vocab.json --vector-words 4 -o r.ran
   refused 2 'vocabulary of words' train --vectors v.txt --vocab-type bpe --vector-words 4 -o r.ran
   { head -3 v.txt; echo 'snow 1 2 x 4 5'; } >bad.txt
-  refused 3 "bad.txt:4: 'x' is no finite number" train --vectors bad.txt --vector-words 9 -o r.ran
+  refused 3 "bad.txt:4: 'x' is not a finite number" train --vectors bad.txt --vector-words 9 -o r.ran
 }
 
 @test "vectors: taggers have them, too; --freeze changes the model and goes into it" {
@@ -96,7 +96,7 @@ vectors() {
   refused 3 'no piece of the vocabulary has a vector in foreign.txt' \
     train --vectors foreign.txt -o m.ran
   sed 's/-2/nan/' v.txt >nan.txt
-  refused 3 "nan.txt:1: 'nan' is no finite number" train --vectors nan.txt -o m.ran
+  refused 3 "nan.txt:1: 'nan' is not a finite number" train --vectors nan.txt -o m.ran
   refused 2 '--freeze is for what --vectors or --init brings' train --freeze -o m.ran
   ran-tokenize learn -q -o v.json train.jsonl
   ran-tokenize encode -q --vocab v.json train.jsonl | jq -c '{label: .label, ids: .encoding.ids}' >ids.jsonl

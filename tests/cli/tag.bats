@@ -429,7 +429,7 @@ left O' ]
   refused '{"tokens":["x"]}' 'bad.jsonl:1: there are no "tags"'
   refused '{"text":"x","tags":["O"]}' 'bad.jsonl:1: the "tags" need an array of "tokens"'
   refused '{"tokens":["x"],"tags":["PER"]}' 'bad.jsonl:1: the tags are names of no scheme, but of a scheme like IOB2 at names.jsonl:1'
-  refused '{"tokens":["x","y"],"tags":["B-PER","PER"]}' 'bad.jsonl:1: "PER" is no tag'
+  refused '{"tokens":["x","y"],"tags":["B-PER","PER"]}' 'bad.jsonl:1: "PER" is not a tag'
   refused '{"tokens":["x","y"],"tags":["O",2]}' 'bad.jsonl:1: some of the tags are numbers'
   refused '{"tokens":["x"],"tags":[2]}' 'bad.jsonl:1: the tags are numbers, but of a scheme like IOB2 at names.jsonl:1'
   refused '{"tokens":["x"],"tags":[null]}' 'bad.jsonl:1: a tag must be a string or a number'

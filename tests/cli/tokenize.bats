@@ -116,13 +116,13 @@ pieces() {
     printf '%s' "$text" >empty.jsonl
     run --separate-stderr ran-tokenize learn -o v.json empty.jsonl
     [ "$status" -eq 3 ]
-    [ "$stderr" = 'ran-tokenize: there is no word to learn a vocabulary from' ]
+    [ "$stderr" = 'ran-tokenize: cannot learn a vocabulary: there are no words' ]
     [ ! -e v.json ]
   done
   echo '{"text":"every word once"}' >rare.jsonl
   run --separate-stderr ran-tokenize learn -o v.json rare.jsonl
   [ "$status" -eq 3 ]
-  [[ "$stderr" == *'no word occurs at least 2 times (min_count)'* ]]
+  [[ "$stderr" == *'no word occurs 2 times or more (min_count)'* ]]
 }
 
 @test "learn: bad lines are named, the others count" {
@@ -166,7 +166,7 @@ pieces() {
   [ "$(print -c settings.json --vocab-type word)" = '["nfc",true,"all",true,"punctuation"]' ]
   run --separate-stderr ran-tokenize learn --vocab-type bpe --split-at spaces -o v.json corpus.jsonl
   [ "$status" -eq 2 ]
-  [ "${stderr_lines[0]}" = 'ran-tokenize: --vocab-type bpe needs --split-at gpt2, and no other type can have it' ]
+  [ "${stderr_lines[0]}" = 'ran-tokenize: --vocab-type bpe requires --split-at gpt2, and no other type allows it' ]
   [ ! -e v.json ]
 }
 
@@ -244,11 +244,11 @@ pieces() {
   run --separate-stderr ran-tokenize import twice.txt
   [ "$status" -eq 3 ]
   [ -z "$output" ]
-  [ "$stderr" = "ran-tokenize: twice.txt: line 4: the piece 'a' is there twice, as 1 and 3" ]
+  [ "$stderr" = "ran-tokenize: twice.txt: line 4: the token 'a' occurs twice, as 1 and 3" ]
   printf '%s\n' a b >unknown.txt
   run --separate-stderr ran-tokenize import unknown.txt
   [ "$status" -eq 3 ]
-  [ "$stderr" = "ran-tokenize: unknown.txt: the vocabulary has no piece '[UNK]' for unknown words" ]
+  [ "$stderr" = "ran-tokenize: unknown.txt: the vocabulary has no token '[UNK]' for unknown words" ]
   run --separate-stderr ran-tokenize import
   [ "$status" -eq 2 ]
 }

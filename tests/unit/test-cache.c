@@ -171,7 +171,7 @@ static void check_against_naive(const struct toy *t, const struct text *x,
 
 TEST(probabilities_are_those_of_the_sums_in_double_and_add_up_to_1)
 {
-        struct dice dice = {.key = ran_key(5, 4, 1, 1)};
+        struct dice dice = {.key = ran_random_key(5, 4, 1, 1)};
 
         for (size_t i = 0; i < 60; i++) {
                 struct ran_config c = lm_config(&dice, false);
@@ -208,7 +208,7 @@ static struct ran_cache *through_arrays(struct ran_cache *cache, const struct ra
 
 TEST(a_document_in_pieces_and_through_a_file_says_what_the_whole_says)
 {
-        struct dice dice = {.key = ran_key(5, 4, 1, 2)};
+        struct dice dice = {.key = ran_random_key(5, 4, 1, 2)};
 
         for (size_t i = 0; i < 40; i++) {
                 struct ran_config c = lm_config(&dice, i % 2 > 0);
@@ -262,7 +262,7 @@ TEST(a_document_in_pieces_and_through_a_file_says_what_the_whole_says)
 /* The same document again, after others and beside them: what a promise says. */
 TEST(a_cleared_cache_and_any_number_of_threads_give_the_same_bits)
 {
-        struct dice dice = {.key = ran_key(5, 4, 1, 3)};
+        struct dice dice = {.key = ran_random_key(5, 4, 1, 3)};
         struct ran_error err = {0};
         struct ran_pool *pool = ran_pool_new(3, &err);
 
@@ -302,7 +302,7 @@ TEST(a_cleared_cache_and_any_number_of_threads_give_the_same_bits)
 
 TEST(leading_tokens_that_are_skipped_are_read_and_change_nothing_else)
 {
-        struct dice dice = {.key = ran_key(5, 4, 1, 4)};
+        struct dice dice = {.key = ran_random_key(5, 4, 1, 4)};
 
         for (size_t i = 0; i < 20; i++) {
                 struct ran_config c = lm_config(&dice, i % 2 > 0);

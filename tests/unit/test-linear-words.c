@@ -441,7 +441,7 @@ TEST(chain_of_a_long_text_is_learned)
 
         c.wide = ROWS;
         for (uint32_t t = 0; t < L; t++) {
-                ids[t] = (uint32_t)(ran_draw(3, t) % 8);
+                ids[t] = (uint32_t)(ran_random_draw(3, t) % 8);
                 places[t] = t;
                 tags[t] = ids[t] % C;
         }

@@ -168,7 +168,7 @@ static void check_scores(const struct toy *t, const struct batch *b)
 TEST(scores_equal_those_of_a_plain_softmax_in_double)
 {
         static const size_t shortlists[] = {0, 3, 1, 10, 22, 23, 100};
-        struct dice dice = {.key = ran_key(3, 1, 4, 1)};
+        struct dice dice = {.key = ran_random_key(3, 1, 4, 1)};
 
         for (size_t i = 0; i < 60; i++) {
                 struct ran_config c = lm_config(&dice, shortlists[i % 7]);
@@ -187,7 +187,7 @@ TEST(scores_equal_those_of_a_plain_softmax_in_double)
 
 TEST(places_without_gold_count_for_nothing)
 {
-        struct dice dice = {.key = ran_key(3, 1, 4, 2)};
+        struct dice dice = {.key = ran_random_key(3, 1, 4, 2)};
         struct ran_config c = lm_config(&dice, 4);
         struct ran_error err = {0};
         struct batch b = {0};
@@ -216,7 +216,7 @@ TEST(places_without_gold_count_for_nothing)
 TEST(output_begins_with_the_frequencies)
 {
         static const size_t shortlists[] = {0, 3, 1, 22};
-        struct dice dice = {.key = ran_key(3, 1, 4, 3)};
+        struct dice dice = {.key = ran_random_key(3, 1, 4, 3)};
         double count[TOY_V], all = 0;
 
         for (size_t id = 0; id < TOY_V; id++) {
@@ -313,7 +313,7 @@ static void check_gradient(const struct toy *t, const struct batch *b)
 TEST(gradients_equal_central_differences)
 {
         static const size_t shortlists[] = {0, 3, 10, 0, 1};
-        struct dice dice = {.key = ran_key(3, 1, 4, 3)};
+        struct dice dice = {.key = ran_random_key(3, 1, 4, 3)};
 
         for (size_t i = 0; i < 10; i++) {
                 struct ran_config c = lm_config(&dice, shortlists[i % 5]);

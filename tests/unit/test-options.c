@@ -296,7 +296,7 @@ TEST(options_refuse_a_bad_configuration)
                 {"{\"top\":\"8\"}", "config.json: \"top\" must be a number\n"},
                 {"{\"top\":800}", "config.json: --top must be a whole number from 0 to 100"},
                 {"{\"top\":8,\"top\":9}", "config.json: \"top\" is given twice\n"},
-                {"[]", "config.json: a JSON object is needed"},
+                {"[]", "config.json: expected a JSON object"},
                 {"{\"top\":\n8", "config.json: line 2 is not JSON\n"},
                 {"{\"zebra\":1}", "config.json: unknown setting \"zebra\"\n"},
         };

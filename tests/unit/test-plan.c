@@ -21,7 +21,7 @@ struct epoch {
 /* n documents of up to `longest` ids, with sources under the prefix mask. */
 static void begin(struct epoch *e, int mask, size_t n, size_t longest, size_t lanes, size_t bptt)
 {
-        struct dice dice = {.key = ran_key(n, longest, lanes, bptt)};
+        struct dice dice = {.key = ran_random_key(n, longest, lanes, bptt)};
         struct ran_error err = {0};
         uint32_t *ids = ran_alloc(longest, sizeof(*ids), &err);
 

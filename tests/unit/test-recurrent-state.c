@@ -61,7 +61,7 @@ static void read_in_pieces(const struct toy *t, struct dice *dice, const uint32_
 
 TEST(reading_in_pieces_equals_reading_at_once)
 {
-        struct dice dice = {.key = ran_key(2, 7, 1, 8)};
+        struct dice dice = {.key = ran_random_key(2, 7, 1, 8)};
 
         for (size_t i = 0; i < 80; i++) {
                 struct ran_config c = lm_config(&dice, i % 2 > 0);
@@ -111,7 +111,7 @@ static void encode_piece(struct ran_workspace *w, const struct toy *t, struct ra
 
 TEST(training_in_pieces_sees_what_training_at_once_sees)
 {
-        struct dice dice = {.key = ran_key(2, 7, 1, 9)};
+        struct dice dice = {.key = ran_random_key(2, 7, 1, 9)};
 
         for (size_t i = 0; i < 60; i++) {
                 struct ran_config c = lm_config(&dice, i % 2 > 0);
@@ -176,7 +176,7 @@ static double piece_loss(struct ran_workspace *w, const struct toy *t, struct ra
 /* No gradient goes through what was carried, and all other gradients are right. */
 TEST(gradient_of_a_second_piece_takes_what_was_carried_as_given)
 {
-        struct dice dice = {.key = ran_key(2, 7, 1, 10)};
+        struct dice dice = {.key = ran_random_key(2, 7, 1, 10)};
 
         for (size_t i = 0; i < 20; i++) {
                 struct ran_config c = lm_config(&dice, i % 2 > 0);

@@ -180,7 +180,7 @@ TEST(spool_on_a_full_disk_is_an_error)
 
 static void add_all(struct ran_dataset *d, size_t keep, bool words)
 {
-        struct dice dice = {.key = ran_key(1, 2, 3, 4)};
+        struct dice dice = {.key = ran_random_key(1, 2, 3, 4)};
         struct ran_error err = {0};
 
         *d = (struct ran_dataset){.keep = keep};

@@ -1,5 +1,5 @@
 /* string-table.c - numbered strings in a hash table. */
-#include "text/string-table.h"
+#include "base/string-table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 enum { FIRST_SLOTS_LOG2 = 6 };
 
-/* What they are where the system has no others: those of FNV, and the golden ratio. */
+/* The defaults, if the system has no random numbers: the basis of FNV, and the golden ratio. */
 uint64_t ran_string_table_seed = UINT64_C(0xcbf29ce484222325),
          ran_string_table_multiplier = UINT64_C(0x9e3779b97f4a7c15);
 
@@ -21,76 +21,76 @@ __attribute__((constructor)) static void choose(void)
         ran_string_table_multiplier = key[1] | 1;
 }
 
-void ran_string_table_release(struct string_table *s)
+void ran_string_table_release(struct ran_string_table *s)
 {
         free(s->bytes);
         free(s->end);
         free(s->slot);
-        *s = (struct string_table){0};
+        *s = (struct ran_string_table){0};
 }
 
-int ran_string_table_compare(const struct string_table *s, uint32_t i, uint32_t j)
+int ran_string_table_compare(const struct ran_string_table *s, uint32_t i, uint32_t j)
 {
         size_t m, n;
-        const char *a = string_table_get(s, i, &m), *b = string_table_get(s, j, &n);
+        const char *a = ran_string_table_get(s, i, &m), *b = ran_string_table_get(s, j, &n);
         int order = memcmp(a, b, m < n ? m : n);
 
         return order != 0 ? order : (m > n) - (m < n);
 }
 
-/* The low bits of FNV are its best mixed ones; a multiplication brings all of them to the top. */
-static size_t first_slot(const struct string_table *s, uint64_t hash)
+/* FNV mixes its low bits best; the multiplication carries them to the top. */
+static size_t first_slot(const struct ran_string_table *s, uint64_t hash)
 {
         return (size_t)(hash * ran_string_table_multiplier >> s->shift);
 }
 
-static size_t slots(const struct string_table *s)
+static size_t slots(const struct ran_string_table *s)
 {
         return s->slot != NULL ? (size_t)1 << (64 - s->shift) : 0;
 }
 
-static bool equal(const struct string_table *s, uint32_t index, const char *head, size_t head_n,
+static bool equal(const struct ran_string_table *s, uint32_t index, const char *head, size_t head_n,
                   const char *tail, size_t tail_n)
 {
         size_t n;
-        const char *bytes = string_table_get(s, index, &n);
+        const char *bytes = ran_string_table_get(s, index, &n);
 
         return n == head_n + tail_n && (head_n == 0 || memcmp(bytes, head, head_n) == 0) &&
                (tail_n == 0 || memcmp(bytes + head_n, tail, tail_n) == 0);
 }
 
-uint32_t ran_string_table_find(const struct string_table *s, uint64_t hash, const char *head,
+uint32_t ran_string_table_find(const struct ran_string_table *s, uint64_t hash, const char *head,
                                size_t head_n, const char *tail, size_t tail_n)
 {
         if (s->slot == NULL)
-                return STRING_TABLE_NONE;
+                return RAN_STRING_TABLE_NONE;
 
         size_t mask = slots(s) - 1;
         uint32_t tag = (uint32_t)(hash >> 32);
         for (size_t i = first_slot(s, hash);; i = (i + 1) & mask) {
-                const struct string_table_slot *slot = &s->slot[i];
-                if (slot->index == STRING_TABLE_NONE)
-                        return STRING_TABLE_NONE;
+                const struct ran_string_table_slot *slot = &s->slot[i];
+                if (slot->index == RAN_STRING_TABLE_NONE)
+                        return RAN_STRING_TABLE_NONE;
                 if (slot->tag == tag && equal(s, slot->index, head, head_n, tail, tail_n))
                         return slot->index;
         }
 }
 
-uint32_t ran_string_table_longest(const struct string_table *s, uint32_t least, uint64_t hash,
+uint32_t ran_string_table_longest(const struct ran_string_table *s, uint32_t least, uint64_t hash,
                                   const char *head, size_t head_n, const char *text, size_t text_n,
                                   size_t limit, size_t *length)
 {
-        uint32_t best = STRING_TABLE_NONE;
+        uint32_t best = RAN_STRING_TABLE_NONE;
 
         if (limit > text_n)
                 limit = text_n;
         for (size_t i = 0; i < limit; i++) {
-                hash = string_table_hash_byte(hash, text[i]);
-                /* A string ends where a character does. */
+                hash = ran_string_table_hash_byte(hash, text[i]);
+                /* A string ends at the end of a character. */
                 if (i + 1 < text_n && ((unsigned char)text[i + 1] & 0xc0) == 0x80)
                         continue;
                 uint32_t found = ran_string_table_find(s, hash, head, head_n, text, i + 1);
-                if (found != STRING_TABLE_NONE && found >= least) {
+                if (found != RAN_STRING_TABLE_NONE && found >= least) {
                         best = found;
                         *length = i + 1;
                 }
@@ -98,20 +98,20 @@ uint32_t ran_string_table_longest(const struct string_table *s, uint32_t least, 
         return best;
 }
 
-static void insert(struct string_table *s, uint64_t hash, uint32_t index)
+static void insert(struct ran_string_table *s, uint64_t hash, uint32_t index)
 {
         size_t mask = slots(s) - 1, i = first_slot(s, hash);
 
-        while (s->slot[i].index != STRING_TABLE_NONE)
+        while (s->slot[i].index != RAN_STRING_TABLE_NONE)
                 i = (i + 1) & mask;
-        s->slot[i] = (struct string_table_slot){(uint32_t)(hash >> 32), index};
+        s->slot[i] = (struct ran_string_table_slot){(uint32_t)(hash >> 32), index};
         s->used++;
 }
 
-static int grow_slots(struct string_table *s, size_t n, struct ran_error *err)
+static int grow_slots(struct ran_string_table *s, size_t n, struct ran_error *err)
 {
         size_t old = slots(s);
-        struct string_table bigger = *s;
+        struct ran_string_table bigger = *s;
 
         bigger.slot = ran_alloc(n, sizeof(*bigger.slot), err);
         if (bigger.slot == NULL)
@@ -122,18 +122,18 @@ static int grow_slots(struct string_table *s, size_t n, struct ran_error *err)
         bigger.used = 0;
         for (size_t i = 0; i < old; i++) {
                 uint32_t index = s->slot[i].index;
-                if (index == STRING_TABLE_NONE)
+                if (index == RAN_STRING_TABLE_NONE)
                         continue;
                 size_t length;
-                const char *bytes = string_table_get(s, index, &length);
-                insert(&bigger, string_table_hash(ran_string_table_seed, bytes, length), index);
+                const char *bytes = ran_string_table_get(s, index, &length);
+                insert(&bigger, ran_string_table_hash(ran_string_table_seed, bytes, length), index);
         }
         free(s->slot);
         *s = bigger;
         return RAN_OK;
 }
 
-int ran_string_table_reserve(struct string_table *s, size_t more, struct ran_error *err)
+int ran_string_table_reserve(struct ran_string_table *s, size_t more, struct ran_error *err)
 {
         size_t old = slots(s), n = old != 0 ? old : (size_t)1 << FIRST_SLOTS_LOG2;
 
@@ -144,9 +144,9 @@ int ran_string_table_reserve(struct string_table *s, size_t more, struct ran_err
         return n > old ? grow_slots(s, n, err) : RAN_OK;
 }
 
-static int append(struct string_table *s, const char *bytes, size_t n, struct ran_error *err)
+static int append(struct ran_string_table *s, const char *bytes, size_t n, struct ran_error *err)
 {
-        if (s->n >= STRING_TABLE_NONE)
+        if (s->n >= RAN_STRING_TABLE_NONE)
                 return ran_fail(err, RAN_ENOMEM, "more than %zu different strings", s->n);
         if (n > SIZE_MAX - s->bytes_n)
                 return ran_fail(err, RAN_ENOMEM, "too many bytes in strings");
@@ -167,16 +167,16 @@ static int append(struct string_table *s, const char *bytes, size_t n, struct ra
         return RAN_OK;
 }
 
-uint32_t ran_string_table_add(struct string_table *s, uint64_t hash, const char *bytes, size_t n,
-                              struct ran_error *err)
+uint32_t ran_string_table_add(struct ran_string_table *s, uint64_t hash, const char *bytes,
+                              size_t n, struct ran_error *err)
 {
         if (ran_string_table_reserve(s, 1, err) != RAN_OK || append(s, bytes, n, err) != RAN_OK)
-                return STRING_TABLE_NONE;
+                return RAN_STRING_TABLE_NONE;
         insert(s, hash, (uint32_t)(s->n - 1));
         return (uint32_t)(s->n - 1);
 }
 
-uint32_t ran_string_table_skip(struct string_table *s, struct ran_error *err)
+uint32_t ran_string_table_skip(struct ran_string_table *s, struct ran_error *err)
 {
-        return append(s, "", 0, err) == RAN_OK ? (uint32_t)(s->n - 1) : STRING_TABLE_NONE;
+        return append(s, "", 0, err) == RAN_OK ? (uint32_t)(s->n - 1) : RAN_STRING_TABLE_NONE;
 }
