@@ -8,6 +8,7 @@
 
 #include "cmd/options/message.h"
 #include "cmd/records/io.h"
+#include "cmd/formats/import.h"
 #include "cmd/records/loop.h"
 #include "tiny.h"
 
