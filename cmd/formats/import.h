@@ -3,7 +3,7 @@
 #define CMD_FORMATS_IMPORT_H
 
 #include "cmd/formats/conll.h"
-#include "cmd/records/lines.h"
+#include "cmd/formats/lines.h"
 #include "ran.h"
 
 enum {

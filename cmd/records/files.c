@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cmd/formats/import.h"
-#include "cmd/records/lines.h"
+#include "cmd/formats/lines.h"
 #include "cmd/options/message.h"
 
 /* ---- --files-from --------------------------------------------------------------------------- */

@@ -26,7 +26,7 @@
 #include "cmd/records/emit.h"
 #include "cmd/records/files.h"
 #include "cmd/formats/import.h"
-#include "cmd/records/lines.h"
+#include "cmd/formats/lines.h"
 #include "cmd/formats/foreign.h"
 #include "cmd/records/shard.h"
 
