@@ -574,9 +574,9 @@ END
     [[ $stderr == *'3 of 33 records failed'* ]]
     run -1 ran-train classify $shape --epochs 1 --on-error=skip --max-errors 4 -q -o m.ran $options bad.jsonl
     rm m.ran
-    refused 3 'too many such lines (--max-errors)' \
+    refused 3 'too many bad records (--max-errors)' \
       ran-train classify $shape --epochs 1 --on-error=skip --max-errors 3 -q -o m.ran $options bad.jsonl
-    refused 3 'ended at the first such line (--on-error=stop)' \
+    refused 3 'stopped at the first bad record (--on-error=stop)' \
       ran-train classify $shape --epochs 1 --on-error=stop --rejects rejects -q -o m.ran $options <(sed 5d bad.jsonl)
     [ "$(cat rejects)" = ' {"text": "  ", "label": "wet"}' ]
     [ ! -e m.ran ]

@@ -209,7 +209,8 @@ static int read_gaps(const struct how *how, const struct ran_record *r, struct r
 /* ---- what is written ------------------------------------------------------------------------ */
 
 /* Appends, again, what is read of a line or a block. */
-static void import(int format, const struct ran_buf *written, struct ran_buf *out)
+static void import(const struct import_format *format, const struct ran_buf *written,
+                   struct ran_buf *out)
 {
         const struct text_line piece = {.file = "file", .s = written->data, .n = written->len};
         struct import how = {.format = format};
@@ -217,7 +218,8 @@ static void import(int format, const struct ran_buf *written, struct ran_buf *ou
         size_t line;
 
         require(import_begin(&how, &piece, &err) == RAN_OK &&
-                import_piece(&how, &piece, out, &line, &err) == RAN_OK);
+                import_text_line(&how, &piece, out, &line, &err) == RAN_OK);
+        import_end(&how);
 }
 
 /* Behind a label, the text is one line, and the same once more when it has been read. */
@@ -231,7 +233,7 @@ static int write_fasttext(const struct ran_record *r, struct ran_error *err)
         if (rc == RAN_OK) {
                 require(memchr(line.data, '\n', line.len) == line.data + line.len - 1);
                 line.len--;
-                import(CMD_FORMAT_FASTTEXT, &line, &json);
+                import(&import_fasttext, &line, &json);
                 require(ran_record_scan(&read, json.data, json.len, NULL) == RAN_OK);
                 fasttext_add_label(&again, "x");
                 require(fasttext_add_text(&again, &read, NULL) == RAN_OK);
@@ -267,7 +269,7 @@ static int write_conll(const struct how *how, const struct ran_record *r, struct
                 ran_buf_str(&lines, " O\n");
         }
         if (rc == RAN_OK && d->words > 0) {
-                import(CMD_FORMAT_CONLL, &lines, &json);
+                import(&import_conll, &lines, &json);
                 require(ran_record_scan(&read, json.data, json.len, NULL) == RAN_OK);
                 require(cmd_tags_read(&subject.labels, &read, err) == RAN_OK &&
                         subject.labels.n == d->words);
