@@ -156,7 +156,7 @@ static void *make_scratch(void *arg, struct ran_error *err)
         if (options.embed)
                 s->embedding = ran_alloc_floats(c->D, err);
         if (evidence_options.evidence > 0) {
-                s->document.placed = true;
+                s->document.with_positions = true;
                 s->evidence = classify_evidence_new(&evidence_options, c->model, c->pool, err);
         }
         if (s->state == NULL || s->logits == NULL || s->p == NULL || s->ranked == NULL ||
@@ -176,7 +176,7 @@ static int score(const struct classifier *c, struct scratch *s, const struct ran
         int code = cmd_document_read(&s->document, record, ran_model_tokenizer(m),
                                      ran_model_vocabulary(m), &document_options, err);
 
-        const struct ran_document document = cmd_document_of(&s->document);
+        const struct ran_document document = cmd_document_view(&s->document);
         if (code == RAN_OK)
                 code = ran_classify(m, s->state, &document, s->logits, s->embedding, err);
         if (code == RAN_OK)
@@ -405,7 +405,7 @@ static void write_report(const struct classifier *c)
 
 /* ---- the program ---------------------------------------------------------------------------- */
 
-static const char *const reads[] = {"id", "ran_error", CMD_DOCUMENT_MEMBERS, CMD_LABEL_MEMBERS,
+static const char *const reads[] = {"id", "ran_error", CMD_DOCUMENT_MEMBERS, CMD_LABELS_MEMBERS,
                                     NULL};
 
 static int evaluate(struct classifier *c, struct cmd_loop *loop, char **files)

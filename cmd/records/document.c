@@ -33,7 +33,7 @@ void cmd_document_release(struct cmd_document *d)
         ran_encoding_release(&d->encoding);
         ran_buf_release(&d->text);
         free(d->given);
-        free(d->places);
+        free(d->positions);
         *d = (struct cmd_document){0};
 }
 
@@ -252,7 +252,7 @@ static int read_source(struct cmd_document *d, const struct ran_record *record,
 void cmd_document_word(const struct cmd_document *d, size_t i, size_t *start, size_t *end)
 {
         const struct ran_encoding *e = &d->encoding;
-        size_t t = d->places[i];
+        size_t t = d->positions[i];
 
         *start = e->start[t];
         while (t + 1 < d->L && e->word[t + 1] == e->word[t])
@@ -272,23 +272,24 @@ static bool is_blank(const struct cmd_document *d, size_t first)
         return true;
 }
 
-static int find_places(struct cmd_document *d, struct ran_error *err)
+static int find_positions(struct cmd_document *d, struct ran_error *err)
 {
         const size_t *word = d->ids == d->given ? NULL : d->encoding.word;
 
         if (d->L > UINT32_MAX)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the document has %zu tokens, too many to find words in", d->L);
-        uint32_t *places = ran_grow(d->places, &d->places_cap, d->L, sizeof(*places), err);
-        if (places == NULL)
+        uint32_t *positions =
+                ran_grow(d->positions, &d->positions_cap, d->L, sizeof(*positions), err);
+        if (positions == NULL)
                 return RAN_ENOMEM;
-        d->places = places;
+        d->positions = positions;
         d->words = 0;
         for (size_t t = 0; t < d->L; t++) {
                 if (word != NULL && t > 0 && word[t] == word[t - 1])
                         continue;
                 if (d->from != CMD_FROM_TEXT || !is_blank(d, t))
-                        places[d->words++] = (uint32_t)t;
+                        positions[d->words++] = (uint32_t)t;
         }
         return RAN_OK;
 }
@@ -346,7 +347,7 @@ int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
         int code = read_source(d, record, tokenizer, V, err);
 
         if (code == RAN_OK && d->by_words)
-                code = find_places(d, err);
+                code = find_positions(d, err);
         d->empty = code == RAN_OK && (d->L == 0 || (d->by_words && d->words == 0));
         if (code != RAN_OK)
                 return code;
@@ -359,16 +360,16 @@ int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
                 return RAN_OK;
         if (d->head < d->L)
                 cut(d);
-        return d->placed ? find_places(d, err) : RAN_OK;
+        return d->with_positions ? find_positions(d, err) : RAN_OK;
 }
 
-struct ran_document cmd_document_of(const struct cmd_document *d)
+struct ran_document cmd_document_view(const struct cmd_document *d)
 {
         return (struct ran_document){
                 .ids = d->ids,
                 .L = d->L,
                 .spelling = d->spelling > 0 ? d->encoding.spelling : NULL,
-                .places = d->places,
+                .places = d->positions,
                 .words = d->words,
         };
 }

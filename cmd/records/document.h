@@ -19,7 +19,7 @@ enum { CMD_FROM_ENCODING, CMD_FROM_IDS, CMD_FROM_TOKENS, CMD_FROM_TEXT };
 /* Zero-initialise; reused from record to record, one a thread. */
 struct cmd_document {
         bool by_words;       /* set by the caller: `places`, too */
-        bool placed;         /* set by the caller: places of what is read by tokens */
+        bool with_positions; /* set by the caller: places of what is read by tokens */
         size_t spelling;     /* set by the caller: buckets for that of words; 0: not wanted */
         int unit;            /* set by the caller: what offsets count, RAN_UNIT_... */
         const uint32_t *ids; /* (L) */
@@ -28,8 +28,8 @@ struct cmd_document {
         size_t head, tail;   /* by words nothing is cut off: these are the tokens to be read, from
                                 both   ends, head + tail of them */
         int from;            /* the member that was read: CMD_FROM_... */
-        uint32_t *places;    /* (words) the token that stands for each word: its first */
-        size_t words, places_cap;
+        uint32_t *positions; /* (words) the token that stands for each word: its first */
+        size_t words, positions_cap;
         /* Of tokens and text: what ids points into, cut like them. */
         struct ran_encoding encoding;
         uint32_t *given; /* of encoding and ids: the same */
@@ -61,7 +61,7 @@ int cmd_document_read_member(struct cmd_document *d, const struct ran_record *re
                              const char *name, const struct ran_tokenizer *tokenizer,
                              struct ran_error *err);
 /* What was read, for the library. */
-struct ran_document cmd_document_of(const struct cmd_document *d);
+struct ran_document cmd_document_view(const struct cmd_document *d);
 /* Appends `,"truncated":{"kept":k,"of":n}` when the document was cut, else nothing. */
 void cmd_document_truncated(const struct cmd_document *d, struct ran_buf *out);
 

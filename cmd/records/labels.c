@@ -18,8 +18,9 @@ static bool has_names(const struct cmd_names *called)
         return called != NULL && called->n > 0;
 }
 
-int cmd_label_add(const struct cmd_names *called, const char *what, const char *line,
-                  struct ran_span value, char type, struct ran_buf *out, struct ran_error *err)
+int cmd_labels_add_name(const struct cmd_names *called, const char *what, const char *line,
+                        struct ran_span value, char type, struct ran_buf *out,
+                        struct ran_error *err)
 {
         const char *name = line + value.begin;
         size_t n = value.end - value.begin;
@@ -29,7 +30,7 @@ int cmd_label_add(const struct cmd_names *called, const char *what, const char *
                 return ran_json_decode(line, value, out, err);
         if (type != 'n')
                 return ran_fail(err, RAN_EFORMAT, "a %s must be a string or a number", what);
-        if (has_names(called) && cmd_names_of(called, name, n, &name, &n, &why) != RAN_OK)
+        if (has_names(called) && cmd_names_find(called, name, n, &name, &n, &why) != RAN_OK)
                 return ran_fail(err, RAN_EFORMAT, "the %s %s", what, why.text);
         ran_buf_add(out, name, n);
         return RAN_OK;
@@ -44,7 +45,7 @@ static int add_label(struct cmd_labels *l, const char *what, const char *line,
         if (grown == NULL)
                 return RAN_ENOMEM;
         l->end = grown;
-        int code = cmd_label_add(l->called, what, line, value, type, &l->names, err);
+        int code = cmd_labels_add_name(l->called, what, line, value, type, &l->names, err);
         if (code != RAN_OK)
                 return code;
         if (l->names.failed)
@@ -202,13 +203,14 @@ static void convert(struct cmd_labels *l)
                 l->names.data[begin] = l->tags[i].part;
 }
 
-bool cmd_tags_agree(enum cmd_tag_kind a, enum cmd_tag_kind b)
+bool cmd_labels_tags_agree(enum cmd_tag_kind a, enum cmd_tag_kind b)
 {
         return a == b || (a == CMD_TAGS_OUTSIDE && b != CMD_TAGS_NUMBERS) ||
                (b == CMD_TAGS_OUTSIDE && a != CMD_TAGS_NUMBERS);
 }
 
-int cmd_tags_read(struct cmd_labels *l, const struct ran_record *record, struct ran_error *err)
+int cmd_labels_read_tags(struct cmd_labels *l, const struct ran_record *record,
+                         struct ran_error *err)
 {
         const struct ran_member *m = foreign_tags(record);
 

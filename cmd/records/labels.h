@@ -9,7 +9,7 @@
  * have names; then -1 is no label) or `labels` (a list of them, perhaps empty); or, of other tools,
  * a list as `label`, a list `accept` of what was chosen among `options`, or an object `cats` of 1
  * and 0. */
-#define CMD_LABEL_MEMBERS "label", "labels", "accept", "options", "cats"
+#define CMD_LABELS_MEMBERS "label", "labels", "accept", "options", "cats"
 /* What tags are like. In one data set they are either of schemes (and outside), or numbers, or
  * anything else (and "O" among it). */
 enum cmd_tag_kind {
@@ -43,16 +43,18 @@ int cmd_labels_read(struct cmd_labels *l, const struct ran_record *record, struc
 /* Appends the label, tag or the like to a text, by its name if it is a number that has one. what:
  * for messages. RAN_EFORMAT for what is neither string nor number, or for a number without a name.
  */
-int cmd_label_add(const struct cmd_names *called, const char *what, const char *line,
-                  struct ran_span value, char type, struct ran_buf *out, struct ran_error *err);
+int cmd_labels_add_name(const struct cmd_names *called, const char *what, const char *line,
+                        struct ran_span value, char type, struct ran_buf *out,
+                        struct ran_error *err);
 
 /* The gold tags of a record: `tags` (or `ner_tags`), one a word. Numbers that have names are names.
  * Names of any scheme become IOB2, and the census is of this record; what is of no scheme is taken
  * as it is written. RAN_EFORMAT for kinds that do not go together. */
-#define CMD_TAG_MEMBERS "tags", "ner_tags"
-int cmd_tags_read(struct cmd_labels *l, const struct ran_record *record, struct ran_error *err);
+#define CMD_LABELS_TAG_MEMBERS "tags", "ner_tags"
+int cmd_labels_read_tags(struct cmd_labels *l, const struct ran_record *record,
+                         struct ran_error *err);
 
 /* Whether tags of these kinds may be in one data set. */
-bool cmd_tags_agree(enum cmd_tag_kind a, enum cmd_tag_kind b);
+bool cmd_labels_tags_agree(enum cmd_tag_kind a, enum cmd_tag_kind b);
 
 #endif

@@ -15,7 +15,7 @@ void cmd_masked_release(struct cmd_masked *g)
         cmd_document_release(&g->document);
         ran_encoding_release(&g->encoding);
         free(g->ids);
-        free(g->places);
+        free(g->positions);
         free(g->start);
         free(g->end);
         *g = (struct cmd_masked){0};
@@ -41,10 +41,11 @@ static int add_ids(struct cmd_masked *g, const uint32_t *ids, size_t n, struct r
 static int add_place(struct cmd_masked *g, size_t place, size_t start, size_t end,
                      struct ran_error *err)
 {
-        uint32_t *places = ran_grow(g->places, &g->places_cap, g->n + 1, sizeof *places, err);
-        if (places == NULL)
+        uint32_t *positions =
+                ran_grow(g->positions, &g->positions_cap, g->n + 1, sizeof *positions, err);
+        if (positions == NULL)
                 return RAN_ENOMEM;
-        g->places = places;
+        g->positions = positions;
         size_t *starts = ran_grow(g->start, &g->start_cap, g->n + 1, sizeof *starts, err);
         if (starts == NULL)
                 return RAN_ENOMEM;
@@ -53,7 +54,7 @@ static int add_place(struct cmd_masked *g, size_t place, size_t start, size_t en
         if (ends == NULL)
                 return RAN_ENOMEM;
         g->end = ends;
-        places[g->n] = (uint32_t)place;
+        positions[g->n] = (uint32_t)place;
         starts[g->n] = start;
         ends[g->n++] = end;
         return RAN_OK;
@@ -165,7 +166,7 @@ static int read_masked_at(struct cmd_masked *g, const char *line, const struct r
         while (good && ran_json_next(line, m->value, &pos, NULL, &item, &type)) {
                 good = type == 'n' &&
                        ran_parse_size(line + item.begin, item.end - item.begin, &place) &&
-                       place < g->L && (g->n == 0 || place > g->places[g->n - 1]);
+                       place < g->L && (g->n == 0 || place > g->positions[g->n - 1]);
                 if (good && add_place(g, place, place, place + 1, err) != RAN_OK)
                         return RAN_ENOMEM;
         }

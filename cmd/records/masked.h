@@ -18,17 +18,17 @@ struct cmd_masked_how {
 struct cmd_masked {
         uint32_t *ids; /* (L) */
         size_t L;
-        uint32_t *places;    /* (n) where the gaps are, ascending */
+        uint32_t *positions; /* (n) where the gaps are, ascending */
         size_t *start, *end; /* (n) the same in code points of the text, in words, or in ids */
         size_t n;
-        size_t ids_cap, places_cap, start_cap, end_cap;
+        size_t ids_cap, positions_cap, start_cap, end_cap;
         struct cmd_document document; /* of ids; else scratch */
         struct ran_encoding encoding; /* scratch */
 };
 void cmd_masked_release(struct cmd_masked *g);
 
 /* Members read here, for cmd_loop.reads. */
-#define CMD_GAPS_MEMBERS CMD_DOCUMENT_MEMBERS, "masked_at"
+#define CMD_MASKED_MEMBERS CMD_DOCUMENT_MEMBERS, "masked_at"
 
 /* Takes the first present of encoding, ids, tokens, text. Gaps of ids are those that `masked_at`
  * lists, or else the id of [MASK]. RAN_EFORMAT when there is none, unless there may be. */

@@ -12,12 +12,12 @@ static const struct {
         [RAN_TASK_MLM] = {"fills gaps in texts", "ran-lm", "ran-lm fill"},
 };
 
-const char *cmd_program_of_task(int task)
+const char *cmd_model_program_of_task(int task)
 {
         return tasks[task].program;
 }
 
-const char *cmd_use_of_task(int task)
+const char *cmd_model_use_of_task(int task)
 {
         return tasks[task].use;
 }

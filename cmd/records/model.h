@@ -9,8 +9,8 @@
 struct ran_model *cmd_model_open(const char *path, bool verify, int task);
 
 /* What is done with a model of the task: "ran-tag". */
-const char *cmd_program_of_task(int task);
+const char *cmd_model_program_of_task(int task);
 /* How that is begun: "ran-tag", "ran-lm score". */
-const char *cmd_use_of_task(int task);
+const char *cmd_model_use_of_task(int task);
 
 #endif

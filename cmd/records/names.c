@@ -253,8 +253,8 @@ void cmd_names_open(struct cmd_names *names, const char *file, bool tags)
         ran_bytes_release(&bytes);
 }
 
-int cmd_names_of(const struct cmd_names *names, const char *s, size_t n, const char **name,
-                 size_t *length, struct ran_error *err)
+int cmd_names_find(const struct cmd_names *names, const char *s, size_t n, const char **name,
+                   size_t *length, struct ran_error *err)
 {
         size_t number, begin;
 

@@ -25,8 +25,8 @@ int cmd_names_read(struct cmd_names *names, const char *s, size_t n, bool tags,
                    struct ran_error *err);
 
 /* The name of the number that is written [s, s+n); RAN_EFORMAT for one that has none. */
-int cmd_names_of(const struct cmd_names *names, const char *s, size_t n, const char **name,
-                 size_t *length, struct ran_error *err);
+int cmd_names_find(const struct cmd_names *names, const char *s, size_t n, const char **name,
+                   size_t *length, struct ran_error *err);
 
 /* Of the option that names the file. */
 #define CMD_NAMES_HELP                                                                             \

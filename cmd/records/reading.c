@@ -1,7 +1,7 @@
 /* reading.c - the document of a record as a model reads it, whatever its task. */
 #include "cmd/records/reading.h"
 
-int cmd_reading_of(struct cmd_reading_how *how, const struct ran_model *m, struct ran_error *err)
+int cmd_reading_init(struct cmd_reading_how *how, const struct ran_model *m, struct ran_error *err)
 {
         const struct ran_config *c = ran_model_config(m);
 
@@ -14,7 +14,7 @@ int cmd_reading_of(struct cmd_reading_how *how, const struct ran_model *m, struc
 void cmd_reading_release(struct cmd_reading *r)
 {
         cmd_sequence_release(&r->sequence);
-        cmd_masked_release(&r->gaps);
+        cmd_masked_release(&r->masked);
         cmd_document_release(&r->whole);
         *r = (struct cmd_reading){0};
 }
@@ -29,7 +29,7 @@ static int read_whole(struct cmd_reading *r, const struct cmd_reading_how *how,
         d->unit = how->unit;
         int code = cmd_document_read(d, record, ran_model_tokenizer(how->model),
                                      ran_model_vocabulary(how->model), how->document, err);
-        r->tokens = cmd_document_of(d);
+        r->tokens = cmd_document_view(d);
         r->document = d;
         r->end = d->L;
         return code;
@@ -66,22 +66,22 @@ static int read_sequence(struct cmd_reading *r, const struct cmd_reading_how *ho
         return RAN_OK;
 }
 
-static int read_gaps(struct cmd_reading *r, const struct cmd_reading_how *how,
-                     const struct ran_record *record, struct ran_error *err)
+static int read_masked(struct cmd_reading *r, const struct cmd_reading_how *how,
+                       const struct ran_record *record, struct ran_error *err)
 {
         const struct ran_tokenizer *tokenizer = ran_model_tokenizer(how->model);
-        const struct cmd_masked_how gaps = {
+        const struct cmd_masked_how masked = {
                 .tokenizer = tokenizer,
                 .V = ran_model_vocabulary(how->model),
                 .mask = tokenizer != NULL ? how->reserved.mask : RAN_MASK,
                 .mask_token = "[MASK]",
                 .none = true,
         };
-        int code = cmd_masked_read(&r->gaps, &gaps, record, err);
+        int code = cmd_masked_read(&r->masked, &masked, record, err);
 
-        if (code != RAN_OK || r->gaps.n == 0)
+        if (code != RAN_OK || r->masked.n == 0)
                 return code == RAN_OK ? read_whole(r, how, record, err) : code;
-        r->tokens = (struct ran_document){.ids = r->gaps.ids, .L = r->gaps.L};
+        r->tokens = (struct ran_document){.ids = r->masked.ids, .L = r->masked.L};
         return RAN_OK;
 }
 
@@ -94,7 +94,7 @@ int cmd_reading_read(struct cmd_reading *r, const struct cmd_reading_how *how,
         case RAN_TASK_LM:
                 return read_sequence(r, how, record, err);
         case RAN_TASK_MLM:
-                return read_gaps(r, how, record, err);
+                return read_masked(r, how, record, err);
         default:
                 return read_whole(r, how, record, err);
         }

@@ -6,7 +6,7 @@
 #include "ran.h"
 #include "cmd/records/sequence.h"
 
-/* How to read. Fill it with cmd_reading_of. */
+/* How to read. Fill it with cmd_reading_init. */
 struct cmd_reading_how {
         const struct ran_model *model;
         struct cmd_reserved reserved;                /* of language models */
@@ -14,7 +14,7 @@ struct cmd_reading_how {
         int unit;                                    /* what offsets count, RAN_UNIT_... */
 };
 /* RAN_EINVAL when the vocabulary lacks a piece that the model's task needs. */
-int cmd_reading_of(struct cmd_reading_how *how, const struct ran_model *m, struct ran_error *err);
+int cmd_reading_init(struct cmd_reading_how *how, const struct ran_model *m, struct ran_error *err);
 
 /* Zero-initialise; reused from record to record, one a thread. */
 struct cmd_reading {
@@ -25,7 +25,7 @@ struct cmd_reading {
         size_t first, end;
         /* What holds them. */
         struct cmd_sequence sequence;
-        struct cmd_masked gaps;
+        struct cmd_masked masked;
         struct cmd_document whole;
 };
 void cmd_reading_release(struct cmd_reading *r);

@@ -18,7 +18,7 @@ static bool is_same(const struct sentence_group *doc, const char *file, const ch
 bool sentence_group_goes_on(struct sentence_group *doc, const char *file,
                             const struct ran_record *record, size_t most)
 {
-        const struct ran_member *m = ran_record_find(record, CMD_DOC_MEMBER, NULL);
+        const struct ran_member *m = ran_record_find(record, SENTENCE_GROUP_MEMBER, NULL);
         bool named = m != NULL && m->type != '0';
         const char *id = named ? record->line + m->value.begin : "";
         size_t n = named ? m->value.end - m->value.begin : 0;

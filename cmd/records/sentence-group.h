@@ -4,7 +4,7 @@
 
 #include "ran.h"
 
-#define CMD_DOC_MEMBER "doc"
+#define SENTENCE_GROUP_MEMBER "doc"
 
 /* The document that is being read. Zero-initialise. */
 struct sentence_group {

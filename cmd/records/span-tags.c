@@ -52,7 +52,7 @@ static int read_label(struct spans *s, const char *line, struct ran_span value, 
                 return ran_fail(err, RAN_EFORMAT,
                                 "the label of %s[%zu] must be a string or a number", s->name, s->n);
         label->begin = s->labels.len;
-        int code = cmd_label_add(s->called, "label", line, value, type, &s->labels, err);
+        int code = cmd_labels_add_name(s->called, "label", line, value, type, &s->labels, err);
         label->end = s->labels.len;
         if (code == RAN_OK && label->end - label->begin > LONGEST_LABEL)
                 code = ran_fail(err, RAN_EFORMAT,
@@ -221,8 +221,8 @@ static int tag_words(struct cmd_labels *l, struct spans *s, const struct cmd_doc
         return code == RAN_OK ? add_tags(l, s, err) : code;
 }
 
-int cmd_span_tags(struct cmd_labels *l, const struct cmd_document *d,
-                  const struct ran_record *record, struct ran_error *err)
+int cmd_span_tags_read(struct cmd_labels *l, const struct cmd_document *d,
+                       const struct ran_record *record, struct ran_error *err)
 {
         struct spans s = {.called = l->called};
         const struct ran_member *m = foreign_spans(record, &s.name);

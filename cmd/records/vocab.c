@@ -20,7 +20,7 @@ struct ran_tokenizer *cmd_vocab_open(const char *path)
         return t;
 }
 
-void cmd_words_release(struct cmd_words *w)
+void cmd_vocab_words_release(struct cmd_vocab_words *w)
 {
         ran_encoding_release(&w->encoding);
         ran_buf_release(&w->text);
@@ -28,8 +28,8 @@ void cmd_words_release(struct cmd_words *w)
 
 /* behind: another one comes before it, with a space between, as where ran_tokenizer_encode_word
  * makes pieces of them. */
-static int read_string(struct cmd_words *w, const char *line, struct ran_span value, bool behind,
-                       const struct ran_counter *counter, struct ran_buf *words,
+static int read_string(struct cmd_vocab_words *w, const char *line, struct ran_span value,
+                       bool behind, const struct ran_counter *counter, struct ran_buf *words,
                        struct ran_error *err)
 {
         w->text.len = 0;
@@ -42,7 +42,7 @@ static int read_string(struct cmd_words *w, const char *line, struct ran_span va
 }
 
 /* A string, or an array of strings. */
-static int read_member(struct cmd_words *w, const char *name, const char *line,
+static int read_member(struct cmd_vocab_words *w, const char *name, const char *line,
                        const struct ran_member *m, const struct ran_counter *counter,
                        struct ran_buf *words, struct ran_error *err)
 {
@@ -66,8 +66,9 @@ static int read_member(struct cmd_words *w, const char *name, const char *line,
         return code;
 }
 
-int cmd_words_read(struct cmd_words *w, const struct ran_record *record,
-                   const struct ran_counter *counter, struct ran_buf *words, struct ran_error *err)
+int cmd_vocab_words_read(struct cmd_vocab_words *w, const struct ran_record *record,
+                         const struct ran_counter *counter, struct ran_buf *words,
+                         struct ran_error *err)
 {
         static const char *const names[] = {"tokens", "text", "source", "target"};
         const struct ran_member *members[] = {

@@ -71,7 +71,7 @@ static bool read_document(const struct how *how, const struct ran_record *r, str
         size_t V = ran_tokenizer_size(subject.tokenizer);
 
         d->by_words = how->by_words;
-        d->placed = how->several;
+        d->with_positions = how->several;
         d->spelling = how->spelling;
         d->unit = how->rest % 3;
         if (cmd_document_read(d, r, how->tokenizer, V, &how->options, err) != RAN_OK)
@@ -79,8 +79,9 @@ static bool read_document(const struct how *how, const struct ran_record *r, str
         require(d->L > 0 && d->head + d->tail <= d->L && d->L <= d->of);
         for (size_t t = 0; t < d->L; t++)
                 require(d->ids[t] < V);
-        for (size_t i = 0; (d->by_words || d->placed) && i < d->words; i++)
-                require(d->places[i] < d->L && (i == 0 || d->places[i] > d->places[i - 1]));
+        for (size_t i = 0; (d->by_words || d->with_positions) && i < d->words; i++)
+                require(d->positions[i] < d->L &&
+                        (i == 0 || d->positions[i] > d->positions[i - 1]));
         for (size_t i = 0; how->spelling > 0 && i < d->L * RAN_SPELLING; i++)
                 require(d->encoding.spelling[i] < how->spelling);
         return true;
@@ -149,7 +150,7 @@ static int read_spans(const struct how *how, const struct ran_record *r, struct 
         words.rest = RAN_UNIT_CODEPOINT;
         if (!read_document(&words, r, err))
                 return err->code;
-        int rc = cmd_span_tags(&subject.labels, d, r, err);
+        int rc = cmd_span_tags_read(&subject.labels, d, r, err);
         if (rc != RAN_OK || !subject.labels.present)
                 return rc;
         require(subject.labels.n == d->words);
@@ -159,7 +160,7 @@ static int read_spans(const struct how *how, const struct ran_record *r, struct 
 
 static int read_tags(const struct ran_record *r, struct ran_error *err)
 {
-        int rc = cmd_tags_read(&subject.labels, r, err);
+        int rc = cmd_labels_read_tags(&subject.labels, r, err);
 
         if (rc == RAN_OK)
                 check_labels(&subject.labels, true);
@@ -201,7 +202,8 @@ static int read_gaps(const struct how *how, const struct ran_record *r, struct r
         for (size_t t = 0; t < g->L; t++)
                 require(g->ids[t] < reading.V);
         for (size_t i = 0; i < g->n; i++)
-                require(g->places[i] < g->L && (i == 0 || g->places[i] > g->places[i - 1]) &&
+                require(g->positions[i] < g->L &&
+                        (i == 0 || g->positions[i] > g->positions[i - 1]) &&
                         g->start[i] <= g->end[i]);
         return RAN_OK;
 }
@@ -271,7 +273,7 @@ static int write_conll(const struct how *how, const struct ran_record *r, struct
         if (rc == RAN_OK && d->words > 0) {
                 import(&import_conll, &lines, &json);
                 require(ran_record_scan(&read, json.data, json.len, NULL) == RAN_OK);
-                require(cmd_tags_read(&subject.labels, &read, err) == RAN_OK &&
+                require(cmd_labels_read_tags(&subject.labels, &read, err) == RAN_OK &&
                         subject.labels.n == d->words);
         }
         ran_record_release(&read);
