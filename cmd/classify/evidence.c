@@ -250,7 +250,7 @@ static int confirm(struct classify_evidence *e, size_t c, float p, struct ran_er
 /* The place of a token among those of the record. */
 static size_t uncut(const struct cmd_document *d, size_t t)
 {
-        return t < d->head ? t : t + d->of - d->L;
+        return t < d->head ? t : t + d->uncut - d->L;
 }
 
 /* Where the passages stand in the record and what is written there; they come in its order. */

@@ -435,7 +435,7 @@ END
     '{"text":"Ann","entities":["PER"]}' >bad.jsonl
   run -4 --separate-stderr ran-train tag --check bad.jsonl
   [[ $stderr == *'bad.jsonl:1: entities[0], 0 to 9, is out of range'* ]] || { echo "$stderr"; false; }
-  [[ $stderr == *'bad.jsonl:2: label[0] must be an object with one each of start, end and label'* ]]
+  [[ $stderr == *'bad.jsonl:2: label[0] must be an object of start, end and label'* ]]
   [[ $stderr == *'bad.jsonl:3: the label of annotations[0] must be'* ]]
   [[ $stderr == *'bad.jsonl:4: start and end of entities[0] must be whole numbers'* ]]
   [[ $stderr == *'bad.jsonl:5: spans[0] must be an object'* ]]
@@ -540,7 +540,7 @@ END
   run -1 --separate-stderr ran-classify -m labels.ran --eval --label-names info.json - <<<'{"text":"sun","label":0}
 {"text":"sun","label":2}
 {"text":"sun","label":0.0}'
-  [[ $stderr == *'standard input:2: the label 2 has no name in info.json, which has 0 to 1'* ]]
+  [[ $stderr == *'standard input:2: the label 2 has no name: info.json names 0 to 1'* ]]
   [[ $stderr == *'standard input:3: the label 0.0 has no name'* ]]
   # Without names they are what they are.
   run --separate-stderr ran-train classify --check input.jsonl
@@ -563,16 +563,16 @@ END
     run -3 --separate-stderr ran-train classify --check --label-names file - <<<'{"text":"a","label":0}'
     [[ $stderr == "ran-train: file: $1"* ]] || { echo "$2: $stderr" >&2; false; }
   }
-  says 'it has no names' ''
-  says 'it has no names' '[]'
-  says 'a line is empty' 'a\n\nb\n'
-  says 'these are no lines of UTF-8' 'a\n\xff\n'
-  says 'these are no lines of UTF-8' 'a\0\n'
-  says 'this is no valid JSON' '["a",'
-  says 'this is no valid JSON' '["a"], "b": 1'
+  says 'no names' ''
+  says 'no names' '[]'
+  says 'an empty line' 'a\n\nb\n'
+  says 'not text in UTF-8' 'a\n\xff\n'
+  says 'not text in UTF-8' 'a\0\n'
+  says 'not valid JSON' '["a",'
+  says 'not valid JSON' '["a"], "b": 1'
   says 'each name must be a string' '["a",1]'
   says '"id2label" must name all numbers' '{"id2label":{"0":"a","2":"b"}}'
-  says 'it has neither "id2label" nor "names", nor names among "features" of "label" or "labels"' '{"features":{"label":{"dtype":"x"}}}'
+  says 'no "id2label", no "names", and no names of "label" or "labels" in "features"' '{"features":{"label":{"dtype":"x"}}}'
   says 'it has neither' '{"features":{"ner_tags":{"feature":{"names":["x"]}}}}'
   run -3 --separate-stderr ran-train classify --check --label-names nowhere - <<<'{}'
   [[ $stderr == *'cannot '*'nowhere'* ]]

@@ -589,7 +589,7 @@ END
   done >train.jsonl
   sed '2s/: 6,/: 7,/' train.jsonl >off.jsonl
   run -1 --separate-stderr ran-train tag $shape --epochs 1 --on-error=skip --rejects rejects -q -o m.ran off.jsonl
-  [[ $stderr == *'off.jsonl:2: '*'does not fall on the borders of words'* ]]
+  [[ $stderr == *'off.jsonl:2: '*'does not start and end at words'* ]]
   cmp rejects <(sed -n 2p off.jsonl)
   # A sentence with other tags than those before it: found when the sentences are put together.
   printf 'go O\nto O\nOslo B-LOC\n\n%.0s' 1 2 3 4 >tagged.conll

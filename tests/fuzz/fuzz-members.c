@@ -76,7 +76,7 @@ static bool read_document(const struct how *how, const struct ran_record *r, str
         d->unit = how->rest % 3;
         if (cmd_document_read(d, r, how->tokenizer, V, &how->options, err) != RAN_OK)
                 return false;
-        require(d->L > 0 && d->head + d->tail <= d->L && d->L <= d->of);
+        require(d->L > 0 && d->head + d->tail <= d->L && d->L <= d->uncut);
         for (size_t t = 0; t < d->L; t++)
                 require(d->ids[t] < V);
         for (size_t i = 0; (d->by_words || d->with_positions) && i < d->words; i++)
