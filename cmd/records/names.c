@@ -144,7 +144,7 @@ static int read_numbered(struct cmd_names *names, const char *json, struct value
         if (ordered == NULL)
                 return RAN_ENOMEM;
         if (!order_members(json, object, ordered, n))
-                code = refuse(names, "\"id2label\" must name each number from 0 on", err);
+                code = refuse(names, "\"id2label\" must name all numbers from 0 on", err);
         for (size_t i = 0; i < n && code == RAN_OK; i++)
                 code = add_string(names, json, ordered[i], err);
         free(ordered);

@@ -118,7 +118,7 @@ static int bad_segments(struct ran_error *err)
 {
         return ran_fail(
                 err, RAN_EFORMAT,
-                "\"segments\" must have a number for each of \"ids\": 0 in the source, then 1");
+                "\"segments\" must be an array of as many numbers as \"ids\": 0 in the source, then 1");
 }
 
 static int read_segments(struct cmd_sequence *s, const struct cmd_sequence_how *how,

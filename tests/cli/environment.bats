@@ -10,7 +10,7 @@ setup() {
 
 @test "RAN_ISA: a name that nobody knows is refused, with those that would do" {
   RAN_ISA=quantum run --separate-stderr -2 ran-tokenize learn -o vocab.json /dev/null
-  [[ $stderr == "ran-tokenize: RAN_ISA=quantum: this processor and program know "*base* ]]
+  [[ $stderr == "ran-tokenize: RAN_ISA=quantum: this processor and program have "*base* ]]
 }
 
 @test "RAN_ISA: the kernels that it names are used; empty is as good as unset" {

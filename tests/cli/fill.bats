@@ -66,7 +66,7 @@ setup() {
 @test "fill: what is refused" {
   refused '{"text":"no gap"}' 'no masked token: write [MASK]' fill -m gaps.ran
   refused '{"ids":[7,8]}' 'no masked token' fill -m gaps.ran
-  refused '{"ids":[7,8],"masked_at":[2]}' '"masked_at" must be an array of places' fill -m gaps.ran
+  refused '{"ids":[7,8],"masked_at":[2]}' '"masked_at" must be an array of positions' fill -m gaps.ran
   refused '{"ids":[7,8],"masked_at":[1,0]}' '"masked_at" must be' fill -m gaps.ran
   refused '{"ids":[7,8],"masked_at":1}' '"masked_at" must be' fill -m gaps.ran
   refused '{"ids":[1,8000]}' 'not in the vocabulary' fill -m gaps.ran

@@ -46,7 +46,7 @@ say() {
   run -0 ran-train classify --replay m.ran -o again.ran train.jsonl
   cmp m.ran again.ran
   [ ! -e again.ran.ckpt ]
-  refused 2 'cannot be the output, too' ran-train classify --replay m.ran -o m.ran train.jsonl
+  refused 2 'cannot also be the output' ran-train classify --replay m.ran -o m.ran train.jsonl
   refused 2 'without -o' ran-train classify --replay m.ran --resume train.jsonl
   refused 2 'without -o' ran-train classify --replay m.ran --log l train.jsonl
 }

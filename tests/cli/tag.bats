@@ -430,7 +430,7 @@ left O' ]
   refused '{"text":"x","tags":["O"]}' 'bad.jsonl:1: the "tags" need an array of "tokens"'
   refused '{"tokens":["x"],"tags":["PER"]}' 'bad.jsonl:1: the tags are names of no scheme, but of a scheme like IOB2 at names.jsonl:1'
   refused '{"tokens":["x","y"],"tags":["B-PER","PER"]}' 'bad.jsonl:1: "PER" is no tag'
-  refused '{"tokens":["x","y"],"tags":["O",2]}' 'bad.jsonl:1: some of the tags are numbers'
+  refused '{"tokens":["x","y"],"tags":["O",2]}' 'bad.jsonl:1: some tags are numbers'
   refused '{"tokens":["x"],"tags":[2]}' 'bad.jsonl:1: the tags are numbers, but of a scheme like IOB2 at names.jsonl:1'
   refused '{"tokens":["x"],"tags":[null]}' 'bad.jsonl:1: a tag must be a string or a number'
   refused '{"tokens":[],"tags":[]}' 'bad.jsonl:1: the document has no tokens'

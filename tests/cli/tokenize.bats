@@ -304,7 +304,7 @@ pieces() {
     '{"id":5,"text":"a","text":"b"}' '{"id":6,"text":"a"}' >bad.jsonl
   run --separate-stderr ran-tokenize encode -q --vocab vocab.txt bad.jsonl
   [ "$status" -eq 1 ]
-  [ "$(jq -c '[.id, .ran_error.message]' <<<"$output")" = '[1,"no \\"tokens\\" and no \\"text\\""]
+  [ "$(jq -c '[.id, .ran_error.message]' <<<"$output")" = '[1,"no \"tokens\" and no \"text\""]
 [2,"the document has no tokens"]
 [3,"\"text\" must be a string"]
 [4,"\"tokens\" must be an array of strings"]

@@ -605,15 +605,15 @@ END
   documents 9 >train.jsonl
   cp train.jsonl kept.jsonl
   ln train.jsonl other-name.jsonl
-  refused 2 'train.jsonl is read: it cannot be the output, too' \
+  refused 2 'train.jsonl is an input: it cannot also be the output' \
     ran-train classify $shape -o other-name.jsonl train.jsonl
-  refused 2 'it cannot be the output' ran-train classify -o train.jsonl --dev train.jsonl kept.jsonl
-  refused 2 'it cannot be the output' ran-tokenize learn -o train.jsonl kept.jsonl train.jsonl
+  refused 2 'it cannot also be the output' ran-train classify -o train.jsonl --dev train.jsonl kept.jsonl
+  refused 2 'it cannot also be the output' ran-tokenize learn -o train.jsonl kept.jsonl train.jsonl
   cmp train.jsonl kept.jsonl
 }
 
 @test "train: verbs and options that make no sense together" {
-  refused 2 'a verb comes first: classify' ran-train
+  refused 2 'give a verb first: classify' ran-train
   refused 2 "unknown verb 'sort'" ran-train sort
   refused 2 '-o FILE' ran-train mlm
   refused 2 '-o FILE' ran-train classify
