@@ -100,7 +100,7 @@ static int read_pair(struct cmd_sequence *s, const struct cmd_sequence_how *how,
                 return ran_fail(err, RAN_EFORMAT,
                                 "no \"source\": this model generates a target from a source");
         if (!how->ask && json_member(record, "target") == NULL)
-                return ran_fail(err, RAN_EFORMAT, "a \"source\" without a \"target\"");
+                return ran_fail(err, RAN_EFORMAT, "a \"source\", but no \"target\"");
         RAN_TRY(cmd_document_read_member(d, record, "source", how->tokenizer, err));
         RAN_TRY(add_source(s, how, err));
         if (how->ask)

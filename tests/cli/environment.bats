@@ -43,7 +43,7 @@ shift_of() {
 
 @test "RAN_ISA: each name trains and labels alike, within rounding" {
   RAN_ISA=quantum run --separate-stderr -2 ran-tokenize learn -o vocab.json /dev/null
-  names=$(sed -n '1s/.* know //; 1s/, / /gp' <<<"$stderr")
+  names=$(sed -n '1s/.* have //; 1s/, / /gp' <<<"$stderr")
   [[ $names == *base* ]]
   awk 'BEGIN { for (i = 1; i <= 12; i++) {
     printf "{\"label\": \"%s\", \"text\": \"", i % 2 ? "odd" : "even"

@@ -573,7 +573,7 @@ END
   says 'each name must be a string' '["a",1]'
   says '"id2label" must name all numbers' '{"id2label":{"0":"a","2":"b"}}'
   says 'no "id2label", no "names", and no names of "label" or "labels" in "features"' '{"features":{"label":{"dtype":"x"}}}'
-  says 'it has neither' '{"features":{"ner_tags":{"feature":{"names":["x"]}}}}'
+  says 'no "id2label"' '{"features":{"ner_tags":{"feature":{"names":["x"]}}}}'
   run -3 --separate-stderr ran-train classify --check --label-names nowhere - <<<'{}'
   [[ $stderr == *'cannot '*'nowhere'* ]]
   run -2 --separate-stderr ran-classify -m labels.ran --label-names names.conll - <<<'{}'

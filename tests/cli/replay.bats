@@ -93,7 +93,7 @@ say() {
   equal ran-train lm --replay q.ran pairs.jsonl
   ran-train mlm $shape -o g.ran train.jsonl
   equal ran-train mlm --replay g.ran train.jsonl
-  refused 3 'a task of ran-classify' ran-train tag --replay m.ran tagged.jsonl
+  refused 3 'use ran-classify' ran-train tag --replay m.ran tagged.jsonl
   refused 3 'a task of' ran-train classify --replay g.ran train.jsonl
 }
 

@@ -168,7 +168,7 @@ goes_on() {
 # ---- what is refused -----------------------------------------------------------------------------
 
 @test "train lm: a source without a target and a target without a source" {
-  bad 'a "source" without a "target"' '{"source":"a","target":"b"}' '{"source":"a"}'
+  bad 'there is a "source", but no "target"' '{"source":"a","target":"b"}' '{"source":"a"}'
   bad 'there is a "target", but no "source"' '{"source":"a","target":"b"}' '{"target":"a"}'
   bad 'there is a "target", but no "source"' '{"source":null,"target":"a"}'
   texts 1 >texts.jsonl
