@@ -142,19 +142,16 @@ static int push(struct walk *w, const char *folder, const char *name, size_t dep
                 struct ran_error *err)
 {
         struct waiting *stack = ran_grow(w->stack, &w->cap, w->n + 1, sizeof(*stack), err);
-        size_t n = strlen(folder);
-        bool slash = n > 0 && folder[n - 1] == '/';
+        size_t n = strlen(folder), size = n + strlen(name) + 2;
+        bool slash = name[0] != '\0' && !(n > 0 && folder[n - 1] == '/');
 
         if (stack == NULL)
                 return RAN_ENOMEM;
         w->stack = stack;
-        char *path = ran_alloc(n + strlen(name) + 2, 1, err);
+        char *path = ran_alloc(size, 1, err);
         if (path == NULL)
                 return RAN_ENOMEM;
-        memcpy(path, folder, n);
-        if (name[0] != '\0' && !slash)
-                path[n++] = '/';
-        memcpy(path + n, name, strlen(name));
+        snprintf(path, size, "%s%s%s", folder, slash ? "/" : "", name);
         stack[w->n++] = (struct waiting){path, depth};
         return RAN_OK;
 }

@@ -94,7 +94,7 @@ say() {
   ran-train mlm $shape -o g.ran train.jsonl
   equal ran-train mlm --replay g.ran train.jsonl
   refused 3 'use ran-classify' ran-train tag --replay m.ran tagged.jsonl
-  refused 3 'a task of' ran-train classify --replay g.ran train.jsonl
+  refused 3 'use ran-lm' ran-train classify --replay g.ran train.jsonl
 }
 
 @test "replay: what training began with must be named again" {
