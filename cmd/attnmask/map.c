@@ -54,7 +54,7 @@ void attnmask_map_choose(struct attnmask_model *a)
                           "it");
         if (label && c->task == RAN_TASK_CLASSIFY && o->row != NULL)
                 cmd_usage("--map label: the label is of the whole document: not with --row");
-        if (!label && c->encoder == RAN_ENCODER_CONTEXTUALIZER)
+        if (!label && !ran_config_has_token_outputs(c))
                 cmd_usage("--map tokens: a Contextualizer makes one vector of a document and none "
                           "of a token");
         a->class = o->label != NULL ? class_of(a->model, o->label) : SIZE_MAX;
@@ -119,7 +119,7 @@ static int ask_tagger(const struct attnmask_model *a, struct attnmask_scratch *s
                            : RAN_ENOMEM;
 
         if (code == RAN_OK) {
-                for (size_t i = 0; i < d->words && d->places[i] <= token; i++)
+                for (size_t i = 0; i < d->words && d->positions[i] <= token; i++)
                         answer->row = i;
                 answer->class = a->class != SIZE_MAX ? a->class : tags[answer->row];
                 answer->p = answer->class == tags[answer->row] ? score[answer->row] : NAN;

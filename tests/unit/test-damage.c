@@ -260,7 +260,7 @@ static struct ran_document document(const struct ran_model *m, uint32_t ids[L],
                 places[i] = (uint32_t)i;
         }
         memset(spelling, 0, L * RAN_SPELLING * sizeof *spelling);
-        return (struct ran_document){ids, L, .spelling = spelling, .places = places, .words = L};
+        return (struct ran_document){ids, L, .spelling = spelling, .positions = places, .words = L};
 }
 
 static bool all_numbers(const float *x, size_t n)
