@@ -3,6 +3,10 @@
 
 #include "cmd/attnmask/attnmask.h"
 #include "cmd/attnmask/picture.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/was-set.h"
+#include "cmd/records/loop.h"
 
 /* ---- a record ------------------------------------------------------------------------------- */
 
@@ -35,7 +39,7 @@ static void *make_scratch(void *arg, struct ran_error *err)
                 return NULL;
         s->state = ran_state_new(a->model, a->pool, err);
         if (maps(a)) {
-                s->reading.whole.placed = ran_model_config(a->model)->task == RAN_TASK_TAG;
+                s->reading.whole.with_positions = ran_model_config(a->model)->task == RAN_TASK_TAG;
                 s->explainer = ran_explainer_new(a->model, a->pool, err);
         }
         if (s->state != NULL && (s->explainer != NULL || !maps(a)))
@@ -129,7 +133,7 @@ static struct ran_model *open_model(struct attnmask_model *a,
 
         if (m == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
-        if (cmd_reading_of(&a->how, m, &err) != RAN_OK)
+        if (cmd_reading_init(&a->how, m, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s: %s", o->model, err.text);
         const struct ran_config *c = ran_model_config(m);
         bool language = c->task == RAN_TASK_LM || c->task == RAN_TASK_MLM;

@@ -3,7 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/write.h"
+#include "cmd/records/io.h"
+#include "cmd/records/files.h"
+#include "cmd/records/loop.h"
 #include "cmd/records/masked.h"
 #include "cmd/lm/lm.h"
 #include "ran.h"
@@ -155,7 +160,7 @@ static int fill_record(void *arg, void *scratch, const struct cmd_line *line, st
         s->rows.len = 0;
         ran_buf_str(out, "{\"masks\":[");
         if (code == RAN_OK)
-                code = ran_lm_fill_each(f->lm.model, s->state, g->ids, g->L, g->places, g->n,
+                code = ran_lm_fill_each(f->lm.model, s->state, g->ids, g->L, g->positions, g->n,
                                         add_gap, &a, err);
         ran_buf_char(out, ']');
         if (options.logits && code == RAN_OK) {
@@ -170,7 +175,7 @@ static int fill_record(void *arg, void *scratch, const struct cmd_line *line, st
 
 /* ---- the program ---------------------------------------------------------------------------- */
 
-static const char *const reads[] = {"id", "ran_error", CMD_GAPS_MEMBERS, NULL};
+static const char *const reads[] = {"id", "ran_error", CMD_MASKED_MEMBERS, NULL};
 
 int lm_fill(int argc, char **argv)
 {

@@ -7,6 +7,7 @@
 #include "cmd/train/reader.h"
 #include "cmd/formats/foreign.h"
 #include "cmd/records/span-tags.h"
+#include "cmd/options/message.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,12 +15,12 @@
 
 /* Two more have names that options give. */
 #define NAMED_MEMBERS NULL, NULL
-static const char *labelled[] = {CMD_DOCUMENT_MEMBERS, CMD_LABEL_MEMBERS, "weight", NAMED_MEMBERS,
+static const char *labelled[] = {CMD_DOCUMENT_MEMBERS, CMD_LABELS_MEMBERS, "weight", NAMED_MEMBERS,
                                  NULL};
 static const char *tagged[] = {CMD_DOCUMENT_MEMBERS,
-                               CMD_TAG_MEMBERS,
-                               CMD_SPAN_MEMBERS,
-                               CMD_DOC_MEMBER,
+                               CMD_LABELS_TAG_MEMBERS,
+                               CMD_SPAN_TAGS_MEMBERS,
+                               SENTENCE_GROUP_MEMBER,
                                "weight",
                                NAMED_MEMBERS,
                                NULL};
@@ -51,7 +52,7 @@ void train_scratch_release(struct train_scratch *s)
         cmd_document_release(&s->document);
         cmd_labels_release(&s->labels);
         cmd_soft_label_release(&s->soft);
-        cmd_words_release(&s->words);
+        cmd_vocab_words_release(&s->words);
         cmd_sequence_release(&s->sequence);
         free(s->gap);
         free(s->gold);
@@ -112,7 +113,7 @@ static int read_tags(struct cmd_labels *tags, const struct ran_record *record,
                 m = foreign_tokens(record);
                 ids_name = "tokens";
         }
-        if (cmd_tags_read(tags, record, err) != RAN_OK)
+        if (cmd_labels_read_tags(tags, record, err) != RAN_OK)
                 return err->code;
         if (!tags->present && spans != NULL)
                 return RAN_OK; /* to be read when it is known where words are */
@@ -181,7 +182,7 @@ static int read_document(struct train_scratch *s, const struct train_source *sou
         if (code == RAN_OK && source->task == RAN_TASK_MLM)
                 return train_masked_read(s, source, record, err);
         if (code == RAN_OK && source->task == RAN_TASK_TAG && !s->labels.present)
-                code = cmd_span_tags(&s->labels, &s->document, record, err);
+                code = cmd_span_tags_read(&s->labels, &s->document, record, err);
         return code == RAN_OK ? refuse_nul(&s->labels, source->task, err) : code;
 }
 
@@ -214,8 +215,8 @@ static void pack(const struct train_scratch *s, const struct train_source *sourc
         ran_buf_add(result, labels->end, labels->n * sizeof *labels->end);
         ran_buf_add(result, soft->end, head.soft * sizeof *soft->end);
         ran_buf_add(result, document->ids, document->L * sizeof *document->ids);
-        ran_buf_add(result, s->gaps > 0 ? s->gap : document->places,
-                    head.places * sizeof *document->places);
+        ran_buf_add(result, s->gaps > 0 ? s->gap : document->positions,
+                    head.places * sizeof *document->positions);
         ran_buf_add(result, document->encoding.spelling, head.spelling * sizeof(uint32_t));
         ran_buf_add(result, s->gold, s->gaps * sizeof *s->gold);
         ran_buf_add(result, soft->p, head.soft * sizeof *soft->p);
@@ -304,7 +305,7 @@ static const char *const kinds[CMD_TAG_KINDS] = {
 static int check_tags(const struct train_data *d, const struct packed *head, struct ran_error *err)
 {
         for (int kind = 0; kind < CMD_TAG_KINDS; kind++)
-                if (d->tagged[kind].file != NULL && !cmd_tags_agree(head->kind, kind))
+                if (d->tagged[kind].file != NULL && !cmd_labels_tags_agree(head->kind, kind))
                         return ran_fail(err, RAN_EFORMAT, "the tags are %s, but %s at %s:%zu",
                                         kinds[head->kind], kinds[kind], d->tagged[kind].file,
                                         d->tagged[kind].line);

@@ -5,6 +5,7 @@
  * as any other line.
  */
 #include "cmd/train/reader.h"
+#include "cmd/options/message.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -100,7 +101,7 @@ static int count(void *arg, void *scratch, const struct cmd_line *line, struct r
                 return train_encode(&l->reader, s, line, result, err);
         if (train_read_labels(s, l->reader.source, &line->record, err) != RAN_OK)
                 return err->code;
-        return cmd_words_read(&s->words, &line->record, l->counter, result, err);
+        return cmd_vocab_words_read(&s->words, &line->record, l->counter, result, err);
 }
 
 static int take_counted(void *arg, const struct cmd_line *line, const struct ran_buf *result,

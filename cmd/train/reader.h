@@ -7,7 +7,7 @@
 #ifndef CMD_TRAIN_READER_H
 #define CMD_TRAIN_READER_H
 
-#include "cmd/options/cmd.h"
+#include "cmd/records/loop.h"
 #include "cmd/records/sentence-group.h"
 #include "cmd/records/document.h"
 #include "cmd/records/labels.h"
@@ -33,7 +33,7 @@ struct train_scratch {
         struct cmd_document document;
         struct cmd_labels labels;
         struct cmd_soft_label soft;
-        struct cmd_words words;       /* where a vocabulary is learned */
+        struct cmd_vocab_words words; /* where a vocabulary is learned */
         struct cmd_sequence sequence; /* of a language model, in place of document */
         int mask;                     /* RAN_MASK_... that it is to be read with */
         uint32_t *gap, *gold;         /* (gaps) of mlm: where ids have gaps, and what stood there */

@@ -1,6 +1,9 @@
 /* run.c - signals, the files of a run, and the summary at its end. */
 #include "cmd/train/run.h"
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/outputs.h"
+#include "cmd/options/write.h"
 #include "cmd/records/model.h"
 
 #include <errno.h>
@@ -181,7 +184,7 @@ void train_run_tell_model(const struct ran_train_job *job)
         stat(job->output, &file);
         cmd_note("the model is %s (%sB); now use it:", job->output,
                  train_amount(size, (double)file.st_size));
-        cmd_note("    %s -m %s FILE", cmd_use_of_task(job->config->task), job->output);
+        cmd_note("    %s -m %s FILE", cmd_model_use_of_task(job->config->task), job->output);
 }
 
 /* ---- the run -------------------------------------------------------------------------------- */

@@ -11,8 +11,6 @@ linted: lint-floors lint-scripts lint-manual lint-together $(analysed)
 # Where gcc's analyser is wrong. It does not know
 # - that lists which are freed one after another are others;
 lib/model/recurrent-state.c-except := -Wno-analyzer-double-free
-# - that what is counted is there;
-cmd/records/labels.c-except := -Wno-analyzer-null-dereference
 # - that memory which is kept in a list is kept (a sanitizer looks for what is lost);
 lib/base/field.c-except := -Wno-analyzer-malloc-leak
 cmd/records/files.c-except := -Wno-analyzer-malloc-leak
@@ -25,11 +23,11 @@ lib/math/simd-rows.c-except := -Wno-analyzer-shift-count-overflow
 # Where clang-tidy is wrong, as FILE:CHECK. It does not know
 # - that a function of ours which fails has set err->code;
 except := cmd/attnmask/map.c:clang-analyzer-core.UndefinedBinaryOperatorResult \
-  cmd/attnmask/map.c:clang-analyzer-core.CallAndMessage cmd/formats/import.c:clang-analyzer-core.CallAndMessage \
+  cmd/attnmask/map.c:clang-analyzer-core.CallAndMessage \
   lib/model/lm-context.c:clang-analyzer-core.NullDereference lib/model/tensors.c:clang-analyzer-core.UndefinedBinaryOperatorResult \
   lib/train/cross-validate.c:clang-analyzer-core.NonNullParamChecker lib/train/ranks.c:clang-analyzer-core.UndefinedBinaryOperatorResult
 # - that what is counted is there, and that there is nothing where the count is 0;
-except += cmd/attnmask/draw.c:clang-analyzer-core.NullDereference cmd/records/span-tags.c:clang-analyzer-core.NullDereference \
+except += cmd/attnmask/draw.c:clang-analyzer-core.NullDereference \
   lib/base/spool.c:clang-analyzer-core.NonNullParamChecker lib/text/counter.c:clang-analyzer-core.NullDereference \
   lib/text/alphabet.c:clang-analyzer-core.NonNullParamChecker \
   lib/train/batch.c:clang-analyzer-core.NullDereference lib/train/grad.c:clang-analyzer-core.NullDereference \
@@ -48,7 +46,7 @@ except += lib/model/contextualizer-tokens.c:cert-flp30-c lib/train/ensemble.c:ce
 # - that types are multiples of a float;
 except += lib/model/workspace.c:bugprone-integer-division
 # - that ran_alloc gives zeros; that the lines of a table are few.
-except += cmd/records/files.c:bugprone-not-null-terminated-result lib/model/model.c:bugprone-not-null-terminated-result \
+except += lib/model/model.c:bugprone-not-null-terminated-result \
   cmd/attnmask/count.c:misc-no-recursion
 empty :=
 space := $(empty) $(empty)
