@@ -23,9 +23,9 @@ static size_t class_of(const struct ran_model *m, const char *name)
 }
 
 /* Which tokens: those of --rows, or that of --row. */
-static void choose_tokens(struct attnmask_choice *c, const struct attnmask_options *o)
+static void select_tokens(struct attnmask_selection *c, const struct attnmask_options *o)
 {
-        *c = (struct attnmask_choice){.by = ATTNMASK_ALL};
+        *c = (struct attnmask_selection){.by = ATTNMASK_ALL};
         if (o->row != NULL && o->rows != NULL)
                 cmd_usage("--row and --rows say in two ways which tokens: give one");
         if (o->rows != NULL && !attnmask_parse_rows(o->rows, &c->from, &c->to))
@@ -39,7 +39,7 @@ static void choose_tokens(struct attnmask_choice *c, const struct attnmask_optio
                 c->by = ATTNMASK_TOKENS;
 }
 
-void attnmask_map_choose(struct attnmask_model *a)
+void attnmask_map_select(struct attnmask_model *a)
 {
         const struct attnmask_options *o = a->options;
         const struct ran_config *c = ran_model_config(a->model);
@@ -57,7 +57,7 @@ void attnmask_map_choose(struct attnmask_model *a)
                 cmd_usage("--map tokens: a Contextualizer makes one vector of a document and none "
                           "of a token");
         a->class = o->label != NULL ? class_of(a->model, o->label) : SIZE_MAX;
-        choose_tokens(&a->choice, o);
+        select_tokens(&a->selection, o);
 }
 
 /* The tokens that are asked for, and those that are shown beside them: with --row all. */
@@ -69,13 +69,13 @@ static int ranges(const struct attnmask_model *a, const struct attnmask_scratch 
                   struct range *rows, struct range *columns, struct ran_error *err)
 {
         size_t L = s->reading.tokens.L;
-        const struct range all = {0, L}, asked = {a->choice.from, a->choice.to};
+        const struct range all = {0, L}, asked = {a->selection.from, a->selection.to};
 
-        if (a->choice.to > L)
+        if (a->selection.to > L)
                 return ran_fail(err, RAN_EINVAL,
                                 "there is no token %zu: the document has %zu, and the first is 0",
-                                a->choice.to - 1, L);
-        *rows = a->choice.by == ATTNMASK_ALL ? all : asked;
+                                a->selection.to - 1, L);
+        *rows = a->selection.by == ATTNMASK_ALL ? all : asked;
         *columns = a->options->row != NULL ? all : *rows;
         return RAN_OK;
 }
@@ -219,7 +219,7 @@ static int fill(struct attnmask_scratch *s, const struct table *t, struct ran_er
 /* What bears most, either way, first. */
 static int compare(const void *a, const void *b)
 {
-        const struct attnmask_got *x = a, *y = b;
+        const struct attnmask_weight *x = a, *y = b;
 
         if (fabs(x->weight) != fabs(y->weight))
                 return fabs(x->weight) > fabs(y->weight) ? -1 : 1;
@@ -230,14 +230,15 @@ static int add_top(struct ran_buf *out, const struct attnmask_model *a, struct a
                    const char *name, struct range of, struct ran_error *err)
 {
         size_t n = 0;
-        struct attnmask_got *got = ran_grow(s->got, &s->got_cap, of.to - of.from, sizeof *got, err);
+        struct attnmask_weight *got =
+                ran_grow(s->ranked, &s->ranked_cap, of.to - of.from, sizeof *got, err);
 
         if (got == NULL)
                 return RAN_ENOMEM;
-        s->got = got;
+        s->ranked = got;
         for (size_t t = of.from; t < of.to; t++)
                 if (s->value[t] != 0)
-                        got[n++] = (struct attnmask_got){s->value[t], t};
+                        got[n++] = (struct attnmask_weight){s->value[t], t};
         qsort(got, n, sizeof *got, compare);
         ran_buf_str(out, ",\"top\":[");
         for (size_t i = 0; i < n && i < a->options->top; i++) {

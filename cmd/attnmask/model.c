@@ -20,9 +20,9 @@ static void free_scratch(void *arg)
         ran_explainer_free(s->explainer);
         free(s->value);
         cmd_reading_release(&s->reading);
-        free(s->look);
+        free(s->probes);
         free(s->sum);
-        free(s->got);
+        free(s->ranked);
         free(s);
 }
 
@@ -62,7 +62,8 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct ra
         struct attnmask_scratch *s = scratch;
         int code = read_record(a, s, &line->record, err);
 
-        return code == RAN_OK ? (maps(a) ? attnmask_map : attnmask_paid)(a, s, result, err) : code;
+        return code == RAN_OK ? (maps(a) ? attnmask_map : attnmask_attention)(a, s, result, err)
+                              : code;
 }
 
 /* ---- a picture ------------------------------------------------------------------------------ */
@@ -86,7 +87,7 @@ static int paint(void *arg, const struct cmd_line *line, const struct ran_buf *r
                                 "one, by head -n 1, say");
         int code = read_record(p->model, p->scratch, &line->record, err);
         if (code == RAN_OK)
-                code = (maps(p->model) ? attnmask_map_picture : attnmask_paid_picture)(
+                code = (maps(p->model) ? attnmask_map_picture : attnmask_attention_picture)(
                         p->model, p->scratch, &p->sink, err);
         p->drawn += code == RAN_OK;
         return code;
@@ -162,9 +163,9 @@ int attnmask_model(const struct attnmask_options *options,
         const bool picture = attnmask_draws(options);
 
         if (maps(&a))
-                attnmask_map_choose(&a);
+                attnmask_map_select(&a);
         else
-                attnmask_choose(&a.choice, options, ran_model_config(m), picture);
+                attnmask_select(&a.selection, options, ran_model_config(m), picture);
         struct cmd_loop loop = {
                 .input = input,
                 .output = output,

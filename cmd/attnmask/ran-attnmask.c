@@ -319,7 +319,7 @@ bool attnmask_parse_rows(const char *text, size_t *from, size_t *to)
 }
 
 /* --row I or --rows A:B */
-static void choose_rows(struct attnmask *a)
+static void select_rows(struct attnmask *a)
 {
         const char *rows = options.rows, *row = options.row;
         size_t N = options.length;
@@ -353,7 +353,7 @@ static void answer(void)
         struct ran_error err;
 
         if (!options.table) {
-                choose_rows(&a);
+                select_rows(&a);
                 init_heads(&a);
         }
         note_oddities();

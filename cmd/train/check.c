@@ -39,8 +39,8 @@ __attribute__((format(printf, 2, 3))) static void add_problem(struct train_probl
         p->n++;
 }
 
-static void find_mixed(struct train_problems *p, const struct train_place *one,
-                       const struct train_place *several)
+static void find_mixed(struct train_problems *p, const struct train_location *one,
+                       const struct train_location *several)
 {
         if (one->file != NULL && several->file != NULL)
                 add_problem(p,
@@ -60,8 +60,8 @@ static bool is_text(const struct ran_dataset *set)
         return set->sources != NULL;
 }
 
-static void find_mixed_texts(struct train_problems *p, const struct train_place *plain,
-                             const struct train_place *paired)
+static void find_mixed_texts(struct train_problems *p, const struct train_location *plain,
+                             const struct train_location *paired)
 {
         if (plain->file != NULL && paired->file != NULL)
                 add_problem(p,
@@ -259,7 +259,7 @@ static const struct {
 /* Places, alone or in pairs; the first of them are named. */
 struct places {
         size_t n;
-        struct train_place a[TRAIN_LISTED], b[TRAIN_LISTED];
+        struct train_location a[TRAIN_LISTED], b[TRAIN_LISTED];
 };
 
 /* What is known of one of the two sets. */
@@ -316,7 +316,7 @@ static void summarise(struct summary *s, const struct train_data *data, size_t w
         summarise_lengths(s, window);
 }
 
-static void add_pair(struct places *p, struct train_place a, struct train_place b)
+static void add_pair(struct places *p, struct train_location a, struct train_location b)
 {
         if (p->n < TRAIN_LISTED) {
                 p->a[p->n] = a;
@@ -353,7 +353,7 @@ static double share_of(size_t part, size_t whole)
         return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-static void json_place(struct ran_buf *b, struct train_place place)
+static void json_place(struct ran_buf *b, struct train_location place)
 {
         struct ran_buf text = {0};
 

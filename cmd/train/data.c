@@ -269,17 +269,18 @@ int train_encode(void *arg, void *scratch, const struct cmd_line *line, struct r
 
 /* ---- packed documents to the data set, in order --------------------------------------------- */
 
-struct train_place train_place_of(const struct cmd_line *line)
+struct train_location train_location_of(const struct cmd_line *line)
 {
         bool standard_input = strcmp(line->file, "-") == 0;
 
-        return (struct train_place){standard_input ? "standard input" : line->file, line->number};
+        return (struct train_location){standard_input ? "standard input" : line->file,
+                                       line->number};
 }
 
-static void note(struct train_place *place, const struct cmd_line *line)
+static void note(struct train_location *place, const struct cmd_line *line)
 {
         if (place->file == NULL)
-                *place = train_place_of(line);
+                *place = train_location_of(line);
 }
 
 static void note_kind(struct train_reader *r, const struct cmd_line *line,
@@ -324,7 +325,7 @@ static void note_tags(struct train_data *d, const struct cmd_line *line, const s
 /* No loss, and no line that anybody must mend. */
 static int leave_lone(struct train_data *d, const struct cmd_line *line)
 {
-        struct train_place place = train_place_of(line);
+        struct train_location place = train_location_of(line);
 
         if (++d->lone <= TRAIN_LISTED)
                 cmd_warn("%s:%zu: after its one id there is none to predict: left out", place.file,
@@ -336,27 +337,27 @@ static int leave_lone(struct train_data *d, const struct cmd_line *line)
 static void note_unknown(struct train_data *d, const struct cmd_line *line, const char *what,
                          const char *name, size_t n)
 {
-        struct train_place place = train_place_of(line);
+        struct train_location place = train_location_of(line);
 
         if (++d->unknown <= TRAIN_LISTED)
                 cmd_warn("%s:%zu: nothing was trained with the %s \"%.*s\": no answer is right",
                          place.file, place.line, what, (int)(n < 200 ? n : 200), name);
 }
 
-struct train_place *train_place_add(struct ran_spool *places, size_t n, const struct cmd_line *line,
-                                    struct ran_error *err)
+struct train_location *train_location_add(struct ran_spool *places, size_t n,
+                                          const struct cmd_line *line, struct ran_error *err)
 {
-        struct train_place *place = ran_spool_reserve(places, n + 1, sizeof *place, err);
+        struct train_location *place = ran_spool_reserve(places, n + 1, sizeof *place, err);
 
         if (place != NULL)
-                place[n] = train_place_of(line);
+                place[n] = train_location_of(line);
         return place;
 }
 
 /* A bad record, and one that --check lists. */
 static int refuse_empty(struct train_data *d, const struct cmd_line *line, struct ran_error *err)
 {
-        struct train_place *empty = train_place_add(&d->empty_spool, d->empties, line, err);
+        struct train_location *empty = train_location_add(&d->empty_spool, d->empties, line, err);
 
         if (empty == NULL)
                 return err->code;
@@ -540,7 +541,7 @@ static int add_document(struct train_reader *r, const struct cmd_line *line,
             ran_dataset_group(&d->set, group, head->group, err) != RAN_OK)
                 return err->code;
         d->grouped += head->group > 0;
-        struct train_place *place = train_place_add(&d->place_spool, before, line, err);
+        struct train_location *place = train_location_add(&d->location_spool, before, line, err);
         if (place == NULL)
                 return err->code;
         d->place = place;
@@ -618,7 +619,7 @@ void train_begin(struct train_reader *r)
         d->task = r->source->task;
         d->soft_label = r->source->soft_label;
         d->group = r->source->group;
-        d->set.keep = d->place_spool.keep = d->empty_spool.keep = r->source->keep;
+        d->set.keep = d->location_spool.keep = d->empty_spool.keep = r->source->keep;
         ran_sha256_init(&r->digest);
         struct ran_error err = {0};
         if (d->task == RAN_TASK_MLM && ran_dataset_set_classes(&d->set, NULL, 0, &err) != RAN_OK)
@@ -690,7 +691,7 @@ void train_data_read(struct train_data *d, const struct train_source *source, ch
 void train_data_release(struct train_data *d)
 {
         ran_dataset_release(&d->set);
-        ran_spool_release(&d->place_spool);
+        ran_spool_release(&d->location_spool);
         ran_spool_release(&d->empty_spool);
         *d = (struct train_data){0};
 }

@@ -7,7 +7,7 @@
 #include "cmd/records/labels.h"
 #include "ran.h"
 
-struct train_place {
+struct train_location {
         const char *file; /* NULL: nowhere */
         size_t line;
 };
@@ -16,15 +16,15 @@ struct train_place {
 struct train_data {
         int task; /* of the source that it is read from */
         struct ran_dataset set;
-        struct train_place *place; /* (B) of each document of the set, until it is split */
+        struct train_location *place; /* (B) of each document of the set, until it is split */
         struct cmd_counts counts;
-        struct train_place *empty; /* documents without a token; they count as bad */
+        struct train_location *empty; /* documents without a token; they count as bad */
         size_t empties;
-        struct ran_spool place_spool, empty_spool; /* where the two lie */
-        struct train_place one,
+        struct ran_spool location_spool, empty_spool; /* where the two lie */
+        struct train_location one,
                 several; /* the first record with `label`, the first with `labels` */
-        struct train_place tagged[CMD_TAG_KINDS]; /* the first record with tags of each kind */
-        struct train_place plain,
+        struct train_location tagged[CMD_TAG_KINDS]; /* the first record with tags of each kind */
+        struct train_location plain,
                 paired;               /* language models: the first text, the first with a source */
         size_t lone;                  /* language models: documents of one id, left out */
         struct ran_tag_census census; /* of the tags, before they became IOB2 */

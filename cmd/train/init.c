@@ -59,7 +59,7 @@ static void take_config(struct ran_config *config, const struct ran_config *from
         }
 }
 
-static void open_model(struct train_start *s, struct ran_config *config)
+static void open_model(struct train_init *s, struct ran_config *config)
 {
         const char *name = s->options->init;
         struct ran_error err = {0};
@@ -72,7 +72,7 @@ static void open_model(struct train_start *s, struct ran_config *config)
 
 /* ---- word vectors --------------------------------------------------------------------------- */
 
-static void open_vectors(struct train_start *s, struct ran_config *config)
+static void open_vectors(struct train_init *s, struct ran_config *config)
 {
         struct ran_error err = {0};
         bool given = cmd_was_set("dim");
@@ -102,7 +102,7 @@ static void tell_vectors(const struct ran_vectors_report *r, const char *name, s
                 cmd_note("%s: %zu rows repeat a word: the first one counts", name, r->repeated);
 }
 
-static void read_vectors(struct train_start *s, const struct ran_train_job *job)
+static void read_vectors(struct train_init *s, const struct ran_train_job *job)
 {
         const char *name = s->options->vectors;
         struct ran_vectors_report report;
@@ -122,8 +122,8 @@ static void read_vectors(struct train_start *s, const struct ran_train_job *job)
 
 /* ---- both ----------------------------------------------------------------------------------- */
 
-void train_start_open(struct train_start *s, const struct train_start_options *options,
-                      struct ran_config *config)
+void train_init_open(struct train_init *s, const struct train_init_options *options,
+                     struct ran_config *config)
 {
         s->options = options;
         if (options->init != NULL && options->vectors != NULL)
@@ -134,7 +134,7 @@ void train_start_open(struct train_start *s, const struct train_start_options *o
                 open_vectors(s, config);
 }
 
-void train_start_job(struct train_start *s, struct ran_train_job *job)
+void train_init_job(struct train_init *s, struct ran_train_job *job)
 {
         if (s->file != NULL) {
                 read_vectors(s, job);
@@ -151,10 +151,10 @@ void train_start_job(struct train_start *s, struct ran_train_job *job)
                          s->options->init, ran_train_keeps_head(job) ? "is, too" : "begins anew");
 }
 
-void train_start_release(struct train_start *s)
+void train_init_release(struct train_init *s)
 {
         ran_model_free(s->init);
         ran_vectors_free(s->file);
         ran_embedding_release(&s->embedding);
-        *s = (struct train_start){0};
+        *s = (struct train_init){0};
 }

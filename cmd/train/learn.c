@@ -14,11 +14,11 @@
 struct spool {
         char *lines;
         size_t *end; /* (n) */
-        struct train_place *place;
+        struct train_location *place;
         char *raw;       /* how they came, for --rejects */
         size_t *raw_end; /* (n) */
         size_t n;
-        struct ran_spool lines_spool, end_spool, place_spool, raw_spool,
+        struct ran_spool lines_spool, end_spool, location_spool, raw_spool,
                 raw_end_spool; /* where they lie */
 };
 
@@ -26,7 +26,7 @@ struct learner {
         struct train_reader reader;
         struct ran_counter *counter;
         struct spool spool;
-        struct train_place first_ids, first_words;
+        struct train_location first_ids, first_words;
         struct train_source *with; /* the source of the reader, once there is a vocabulary */
         size_t spelling;           /* that it then has */
         struct ran_tokenizer *tokenizer;
@@ -54,7 +54,7 @@ static int keep_raw(struct spool *s, const struct cmd_line *line, struct ran_err
 static int keep_line(struct spool *s, const struct cmd_line *line, struct ran_error *err)
 {
         size_t at = s->n > 0 ? s->end[s->n - 1] : 0, length = line->record.length;
-        struct train_place *place = train_place_add(&s->place_spool, s->n, line, err);
+        struct train_location *place = train_location_add(&s->location_spool, s->n, line, err);
         size_t *end =
                 place != NULL ? ran_spool_reserve(&s->end_spool, s->n + 1, sizeof *end, err) : NULL;
         char *lines = end != NULL ? ran_spool_reserve(&s->lines_spool, at + length, 1, err) : NULL;
@@ -73,7 +73,7 @@ static void release_spool(struct spool *s)
 {
         ran_spool_release(&s->lines_spool);
         ran_spool_release(&s->end_spool);
-        ran_spool_release(&s->place_spool);
+        ran_spool_release(&s->location_spool);
         ran_spool_release(&s->raw_spool);
         ran_spool_release(&s->raw_end_spool);
 }
@@ -108,10 +108,10 @@ static int take_counted(void *arg, const struct cmd_line *line, const struct ran
 {
         struct learner *l = arg;
         bool ids = find(&line->record, "ids") != NULL;
-        struct train_place *first = ids ? &l->first_ids : &l->first_words;
+        struct train_location *first = ids ? &l->first_ids : &l->first_words;
 
         if (first->file == NULL)
-                *first = train_place_of(line);
+                *first = train_location_of(line);
         if (ids)
                 return train_take(&l->reader, line, result, err);
         if (ran_counter_add(l->counter, result->data, result->len, err) != RAN_OK)
@@ -262,7 +262,7 @@ struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_
         loop.take = take_counted;
         loop.finish = finish;
         loop.arg = &l;
-        spool->lines_spool.keep = spool->end_spool.keep = spool->place_spool.keep =
+        spool->lines_spool.keep = spool->end_spool.keep = spool->location_spool.keep =
                 spool->raw_spool.keep = spool->raw_end_spool.keep = source->keep;
         train_begin(&l.reader);
         cmd_records(&loop, files, &d->counts);

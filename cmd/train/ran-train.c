@@ -22,7 +22,7 @@ enum { CHECK_JSON, CHECK_TEXT };
 
 struct file_options {
         char *output, *vocab, *dev, *dev_group, *label_names, *soft_label;
-        struct train_start_options start;
+        struct train_init_options start;
         double dev_share, soft_share;
         bool no_dev;
 };
@@ -199,7 +199,7 @@ struct session {
         struct ran_pool *pool;
         struct ran_model *model; /* of --dump-gradients, else NULL */
         struct train_replay replay;
-        struct train_start start;
+        struct train_init start;
         struct ran_tokenizer *tokenizer; /* of our own; NULL: the model's, or none */
         struct train_source source;
         struct cmd_names names; /* of labels or tags that are numbers */
@@ -580,7 +580,7 @@ static void release(struct session *s)
         train_data_release(&s->dev);
         cmd_names_release(&s->names);
         free(s->held);
-        train_start_release(&s->start);
+        train_init_release(&s->start);
         train_replay_release(&s->replay);
         ran_tokenizer_free(s->tokenizer);
         ran_model_free(s->model);
@@ -735,7 +735,7 @@ static int train(struct session *s, const struct cmd_program *program, const cha
 
         describe_data(s, &training);
         job.training = training.data;
-        train_start_job(&s->start, &job);
+        train_init_job(&s->start, &job);
         int status = other.dry_run          ? train_dry_run(&job)
                      : other.replay != NULL ? replay(s, &job)
                      : run.tune > 0         ? tune(&job, program)
@@ -758,7 +758,7 @@ static int run_task(int task, const struct cmd_program *program, const struct pr
         check_usage();
         open_replay(&s);
         choose_vocabulary();
-        train_start_open(&s.start, &file.start, &config);
+        train_init_open(&s.start, &file.start, &config);
         check_config(task);
         cmd_check_inputs("output", file.output, files);
         cmd_check_inputs("log", run.log, files);

@@ -1,4 +1,4 @@
-/* reader.h - how a line becomes a document of a data set: what train/data.c, train/text.c and
+/* reader.h - how a line becomes a document of a data set: what train/data.c, train/task-lm.c and
  * train/learn.c know of each other, and nobody else.
  *
  * A line goes through train_encode, in any thread, which packs labels or tags, weight and ids into
@@ -65,9 +65,9 @@ int train_take(void *arg, const struct cmd_line *line, const struct ran_buf *res
                struct ran_error *err);
 
 /* Where a line stands, and to append that to n places; NULL on failure. */
-struct train_place train_place_of(const struct cmd_line *line);
-struct train_place *train_place_add(struct ran_spool *places, size_t n, const struct cmd_line *line,
-                                    struct ran_error *err);
+struct train_location train_location_of(const struct cmd_line *line);
+struct train_location *train_location_add(struct ran_spool *places, size_t n,
+                                          const struct cmd_line *line, struct ran_error *err);
 
 /* The members that are read, and so on; work, take and arg are left to the caller. */
 struct cmd_loop train_loop(const struct train_source *source);

@@ -1,4 +1,4 @@
-/* draw.c - numbers of blocks as a picture: the attention that a model paid in a
+/* panels.c - numbers of blocks as a picture: the attention that a model paid in a
  * document. */
 #include <math.h>
 #include <stdlib.h>
@@ -106,7 +106,7 @@ static void average(struct ran_probe *k)
 
 static char *name_of(const struct attnmask_model *a, const struct ran_probe *k, bool steps)
 {
-        const struct attnmask_choice *c = &a->choice;
+        const struct attnmask_selection *c = &a->selection;
         struct ran_buf name = {0};
 
         if (steps && c->layer_to - c->layer_from > 1)
@@ -129,7 +129,7 @@ static char *name_of(const struct attnmask_model *a, const struct ran_probe *k, 
 static void explain(const struct attnmask_model *a, const struct attnmask_scratch *s,
                     const struct attnmask_panels *p)
 {
-        const struct ran_probe *k = s->look;
+        const struct ran_probe *k = s->probes;
         const struct ran_probe_table *t = &s->shape.table[k->table];
         const bool text = a->options->format == PICTURE_TEXT, blocks = k->down * k->across > 1;
         static const char *const axes[] = {
@@ -160,14 +160,14 @@ static void explain(const struct attnmask_model *a, const struct attnmask_scratc
 static int fill(const struct attnmask_model *a, struct attnmask_scratch *s,
                 struct attnmask_panels *p, struct ran_error *err)
 {
-        const bool steps = s->shape.table[s->look->table].queries == RAN_AXIS_DOCUMENT;
+        const bool steps = s->shape.table[s->probes->table].queries == RAN_AXIS_DOCUMENT;
         size_t cells;
 
         for (size_t i = 0; i < s->n; i++)
-                cut(a->options, &s->look[i]);
+                cut(a->options, &s->probes[i]);
         p->n = steps ? 1 : s->n;
-        p->width = ran_probe_width(s->look);
-        p->height = steps ? s->n : ran_probe_height(s->look);
+        p->width = ran_probe_width(s->probes);
+        p->height = steps ? s->n : ran_probe_height(s->probes);
         if (__builtin_mul_overflow(p->n * p->height, p->width, &cells))
                 return ran_fail(err, RAN_ENOMEM, "no picture can be that large");
         p->value = ran_grow(s->sum, &s->sum_cap, cells, sizeof *s->sum, err);
@@ -176,29 +176,29 @@ static int fill(const struct attnmask_model *a, struct attnmask_scratch *s,
         if (p->value == NULL || p->names == NULL)
                 return RAN_ENOMEM;
         for (size_t i = 0; i < s->n; i++) {
-                s->look[i].sum = s->sum + i * (cells / s->n);
+                s->probes[i].sum = s->sum + i * (cells / s->n);
                 if (i < p->n)
-                        p->names[i] = name_of(a, &s->look[i], steps);
+                        p->names[i] = name_of(a, &s->probes[i], steps);
                 if (i < p->n && p->names[i] == NULL)
                         return ran_fail(err, RAN_ENOMEM, "out of memory");
         }
         return RAN_OK;
 }
 
-int attnmask_paid_picture(const struct attnmask_model *a, struct attnmask_scratch *s,
-                          struct cmd_sink *out, struct ran_error *err)
+int attnmask_attention_picture(const struct attnmask_model *a, struct attnmask_scratch *s,
+                               struct cmd_sink *out, struct ran_error *err)
 {
         const struct cmd_reading *r = &s->reading;
         struct attnmask_panels p = {0};
-        int code = attnmask_looks(&a->choice, &s->shape, true, &s->look, &s->cap, &s->n, err);
+        int code = attnmask_probes(&a->selection, &s->shape, true, &s->probes, &s->cap, &s->n, err);
 
         if (code == RAN_OK)
                 code = fill(a, s, &p, err);
         if (code == RAN_OK)
-                code = ran_probe(a->model, s->state, &r->tokens, r->sources, s->look, s->n, err);
+                code = ran_probe(a->model, s->state, &r->tokens, r->sources, s->probes, s->n, err);
         if (code == RAN_OK) {
                 for (size_t i = 0; i < s->n; i++)
-                        average(&s->look[i]);
+                        average(&s->probes[i]);
                 attnmask_scale(&p);
                 code = attnmask_draw(a->options, &p, out, err);
         }

@@ -1,4 +1,4 @@
-/* choice.c - which part of a model's attention is asked for. */
+/* selection.c - which part of a model's attention is asked for. */
 #include <string.h>
 
 #include "cmd/attnmask/attnmask.h"
@@ -14,7 +14,8 @@ static size_t number(const char *option, const char *text, const char *others)
         return n;
 }
 
-static void choose_layers(struct attnmask_choice *c, const struct attnmask_options *o, bool picture)
+static void select_layers(struct attnmask_selection *c, const struct attnmask_options *o,
+                          bool picture)
 {
         size_t N = c->shape.layers;
 
@@ -31,7 +32,8 @@ static void choose_layers(struct attnmask_choice *c, const struct attnmask_optio
                           c->layer_from, N);
 }
 
-static void choose_heads(struct attnmask_choice *c, const struct attnmask_options *o, bool picture)
+static void select_heads(struct attnmask_selection *c, const struct attnmask_options *o,
+                         bool picture)
 {
         const char *head = o->head != NULL ? o->head : picture ? "mean" : "all";
         size_t h = c->shape.table[RAN_PROBE_HEADS].heads;
@@ -59,7 +61,7 @@ static void choose_heads(struct attnmask_choice *c, const struct attnmask_option
 }
 
 /* --row I or cell:I, --rows A:B, --in-window N: one of them at most. */
-static void choose_queries(struct attnmask_choice *c, const struct attnmask_options *o)
+static void select_queries(struct attnmask_selection *c, const struct attnmask_options *o)
 {
         const enum ran_axis queries = c->shape.table[RAN_PROBE_HEADS].queries;
         const char *row = o->row, *asked = row != NULL       ? "--row"
@@ -93,14 +95,14 @@ static void choose_queries(struct attnmask_choice *c, const struct attnmask_opti
         }
 }
 
-void attnmask_choose(struct attnmask_choice *c, const struct attnmask_options *o,
+void attnmask_select(struct attnmask_selection *c, const struct attnmask_options *o,
                      const struct ran_config *config, bool picture)
 {
-        *c = (struct attnmask_choice){0};
+        *c = (struct attnmask_selection){0};
         ran_probe_shape(&c->shape, config, 1);
-        choose_layers(c, o, picture);
-        choose_heads(c, o, picture);
-        choose_queries(c, o);
+        select_layers(c, o, picture);
+        select_heads(c, o, picture);
+        select_queries(c, o);
         if (c->by == ATTNMASK_CELL && c->review && c->head_to == 0)
                 cmd_usage("cells look at no windows: --row cell:%zu is not for the review",
                           c->from);
@@ -109,7 +111,7 @@ void attnmask_choose(struct attnmask_choice *c, const struct attnmask_options *o
 
 /* ---- in a document -------------------------------------------------------------------------- */
 
-static int check_document(const struct attnmask_choice *c, const struct ran_probe_shape *shape,
+static int check_document(const struct attnmask_selection *c, const struct ran_probe_shape *shape,
                           struct ran_error *err)
 {
         if (c->by == ATTNMASK_TOKENS && c->to > shape->L)
@@ -138,7 +140,7 @@ static void part(const struct ran_probe_shape *shape, enum ran_axis axis, size_t
         *end = ran_probe_row(shape, to - 1) + 1;
 }
 
-static void place(const struct attnmask_choice *c, const struct ran_probe_shape *shape,
+static void place(const struct attnmask_selection *c, const struct ran_probe_shape *shape,
                   struct ran_probe *k, bool zoom)
 {
         const struct ran_probe_table *t = &shape->table[k->table];
@@ -164,8 +166,9 @@ static void place(const struct attnmask_choice *c, const struct ran_probe_shape 
         }
 }
 
-int attnmask_looks(const struct attnmask_choice *c, const struct ran_probe_shape *shape, bool zoom,
-                   struct ran_probe **looks, size_t *cap, size_t *n, struct ran_error *err)
+int attnmask_probes(const struct attnmask_selection *c, const struct ran_probe_shape *shape,
+                    bool zoom, struct ran_probe **probes, size_t *cap, size_t *n,
+                    struct ran_error *err)
 {
         bool mean = c->head_from == RAN_PROBE_MEAN;
         size_t heads = mean                        ? 1
@@ -175,10 +178,10 @@ int attnmask_looks(const struct attnmask_choice *c, const struct ran_probe_shape
 
         if (check_document(c, shape, err) != RAN_OK)
                 return RAN_EINVAL;
-        struct ran_probe *k = ran_grow(*looks, cap, all, sizeof *k, err);
+        struct ran_probe *k = ran_grow(*probes, cap, all, sizeof *k, err);
         if (k == NULL)
                 return RAN_ENOMEM;
-        *looks = k;
+        *probes = k;
         *n = all;
         for (size_t l = c->layer_from; l < c->layer_to; l++)
                 for (size_t j = 0; j < heads + c->review; j++, k++) {

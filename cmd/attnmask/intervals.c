@@ -1,4 +1,4 @@
-/* rows.c - what queries see, as intervals of keys: all of them, one, or one after several
+/* intervals.c - what queries see, as intervals of keys: all of them, one, or one after several
  * layers. */
 #include <stdlib.h>
 

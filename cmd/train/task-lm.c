@@ -1,4 +1,4 @@
-/* text.c - which texts of a record a language model learns from, and their ids and gaps. */
+/* task-lm.c - which texts of a record a language model learns from, and their ids and gaps. */
 #include "cmd/train/reader.h"
 #include "cmd/formats/foreign.h"
 
