@@ -2,7 +2,8 @@
 #ifndef CMD_ATTNMASK_ATTNMASK_H
 #define CMD_ATTNMASK_ATTNMASK_H
 
-#include "cmd/options/cmd.h"
+#include "cmd/options/write.h"
+#include "cmd/records/io.h"
 #include "cmd/records/reading.h"
 
 struct attnmask_options {

@@ -5,6 +5,7 @@
 
 #include "cmd/attnmask/attnmask.h"
 #include "cmd/attnmask/picture.h"
+#include "cmd/options/message.h"
 
 /* Cells of a panel. Letters are twice as high as wide, so in blocks a cell of text is, too. */
 struct grid {

@@ -6,6 +6,7 @@
 
 #include "cmd/attnmask/attnmask.h"
 #include "cmd/attnmask/picture.h"
+#include "cmd/options/message.h"
 
 /* Random signs a block of rows: a row alone is then right within some fifteen per cent, and a block
  * of several better than that. Blocks across, when nobody says how many: each row of them is PROBES

@@ -3,6 +3,10 @@
 
 #include "cmd/attnmask/attnmask.h"
 #include "cmd/attnmask/picture.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/was-set.h"
+#include "cmd/records/loop.h"
 
 /* ---- a record ------------------------------------------------------------------------------- */
 

@@ -6,6 +6,7 @@
 
 #include "cmd/attnmask/attnmask.h"
 #include "cmd/attnmask/picture.h"
+#include "cmd/options/message.h"
 
 /* A side of a panel of pixels is no shorter than this share of the other. */
 enum { SLIMMEST = 4 };

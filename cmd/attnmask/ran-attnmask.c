@@ -8,7 +8,12 @@
 
 #include "cmd/attnmask/attnmask.h"
 #include "cmd/attnmask/picture.h"
-#include "cmd/options/program.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/was-set.h"
+#include "cmd/options/write.h"
+#include "cmd/records/io.h"
+#include "cmd/records/files.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 
@@ -173,7 +178,7 @@ static void check_question(char **files)
         static const char *const of_drawings[] = {"size", NULL};
         static const char no_records[] = "records are read with --scores or --model only";
 
-        cmd_excludes("what a model does is shown with --model FILE only", with);
+        cmd_excludes(true, "what a model does is shown with --model FILE only", with);
         bool row = options.row != NULL;
 
         if (row + options.count + options.table + options.scores > 1)
@@ -191,10 +196,8 @@ static void check_question(char **files)
                        options.format == PICTURE_JSON),
                      "grids and pictures", of_drawings);
         check_terminal();
-        if (!options.scores) {
-                cmd_excludes(no_records, of_records);
-                cmd_excludes_fields(no_records, cmd_input_fields);
-        }
+        cmd_excludes(!options.scores, no_records, of_records);
+        cmd_excludes_fields(!options.scores, no_records, cmd_input_fields);
         if (files[0] != NULL && !options.scores)
                 cmd_usage("%s: files are read with --scores only", files[0]);
         if (options.length == 0 && !options.table && !options.scores)
@@ -232,15 +235,15 @@ static void check_model(void)
         static const char *const of_attention[] = {"layer", "head", "in_window", NULL};
         bool tokens = options.map == ATTNMASK_MAP_TOKENS;
 
-        cmd_excludes("a model has a pattern of its own", without);
-        if (options.map != ATTNMASK_MAP_ATTENTION)
-                cmd_excludes("only --map attention is of one layer, head and window", of_attention);
+        cmd_excludes(true, "a model has a pattern of its own", without);
+        cmd_excludes(options.map != ATTNMASK_MAP_ATTENTION,
+                     "only --map attention is of one layer, head and window", of_attention);
         cmd_document_check(&document_options);
         if (options.label != NULL && options.map != ATTNMASK_MAP_LABEL)
                 cmd_usage("--label is for --map label");
-        if (attnmask_draws(&options))
-                cmd_excludes("a picture is no record and has no numbers", of_numbers);
-        else if (options.size > 0 && !(tokens && options.weights))
+        cmd_excludes(attnmask_draws(&options), "a picture is no record and has no numbers",
+                     of_numbers);
+        if (!attnmask_draws(&options) && options.size > 0 && !(tokens && options.weights))
                 cmd_usage("--size is for pictures: give --format text, pgm, png or svg");
         check_terminal();
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "cmd/attnmask/attnmask.h"
+#include "cmd/options/options.h"
+#include "cmd/records/loop.h"
 
 /* ---- vectors -------------------------------------------------------------------------------- */
 

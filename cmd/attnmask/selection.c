@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cmd/attnmask/attnmask.h"
+#include "cmd/options/message.h"
 
 /* ---- what was asked ------------------------------------------------------------------------- */
 

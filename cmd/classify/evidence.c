@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/options/cmd.h"
 #include "cmd/records/spans.h"
 
 /* For each passage that is wanted two are tried, because the gradient knows the document only as it

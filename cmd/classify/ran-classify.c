@@ -5,7 +5,14 @@
 
 #include "cmd/classify/eval.h"
 #include "cmd/classify/evidence.h"
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/outputs.h"
+#include "cmd/options/was-set.h"
+#include "cmd/options/write.h"
+#include "cmd/records/io.h"
+#include "cmd/records/files.h"
+#include "cmd/records/loop.h"
 #include "cmd/records/document.h"
 #include "cmd/formats/fasttext.h"
 #include "cmd/records/labels.h"
@@ -464,8 +471,7 @@ static struct ran_model *open_model(void)
         cmd_document_check(&document_options);
         if (options.abstain && options.coverage == 0)
                 cmd_usage("--abstain goes by the set of --coverage: how sure shall it be?");
-        if (options.eval)
-                cmd_excludes("--eval writes a report and no records", of_records);
+        cmd_excludes(options.eval, "--eval writes a report and no records", of_records);
         if (options.eval && options.abstain)
                 cmd_usage("--eval writes a report and no records: leave out --abstain; the report "
                           "tells what it would do");
@@ -488,10 +494,11 @@ static void check_fasttext(const struct ran_model *m)
         static const char *const others[] = {"top",  "probs", "logits", "embed", "evidence",
                                              "eval", "into",  "only",   "drop",  NULL};
 
+        cmd_excludes(options.output_format == OUTPUT_FASTTEXT,
+                     "--output-format=fasttext writes labels and text only", others);
         if (options.output_format != OUTPUT_FASTTEXT)
                 return;
         output.lines = true;
-        cmd_excludes("--output-format=fasttext writes labels and text only", others);
         for (size_t c = 0; c < ran_model_classes(m); c++)
                 if (!fasttext_has_label(ran_model_label(m, c)))
                         cmd_die(CMD_FAILED,

@@ -12,8 +12,10 @@
 
 #include <string.h>
 
-#include "cmd/options/cmd.h"
 #include "cmd/formats/fasttext.h"
+
+const char *const import_names[] = {"auto", "jsonl", "fasttext", "fasttext-labels", "conll", "tsv",
+                                    "text", "file",  NULL};
 
 enum { PREFIX = sizeof(FASTTEXT_PREFIX) - 1 };
 

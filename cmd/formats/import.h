@@ -2,10 +2,22 @@
 #ifndef CMD_FORMATS_IMPORT_H
 #define CMD_FORMATS_IMPORT_H
 
-#include "cmd/options/cmd.h"
 #include "cmd/formats/conll.h"
-#include "cmd/records/lines.h"
+#include "cmd/formats/lines.h"
 #include "ran.h"
+
+enum {
+        CMD_FORMAT_AUTO,
+        CMD_FORMAT_JSONL,
+        CMD_FORMAT_FASTTEXT,
+        CMD_FORMAT_FASTTEXT_LABELS,
+        CMD_FORMAT_CONLL,
+        CMD_FORMAT_TSV,
+        CMD_FORMAT_TEXT,
+        CMD_FORMAT_FILE
+};
+/* Their names, for --input-format; NULL at the end. */
+extern const char *const import_names[];
 
 /* What a file holds, and how that becomes records. */
 struct import {

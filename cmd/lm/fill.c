@@ -3,7 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/write.h"
+#include "cmd/records/io.h"
+#include "cmd/records/files.h"
+#include "cmd/records/loop.h"
 #include "cmd/records/masked.h"
 #include "cmd/lm/lm.h"
 #include "ran.h"

@@ -8,7 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/was-set.h"
+#include "cmd/options/write.h"
+#include "cmd/records/io.h"
+#include "cmd/records/files.h"
+#include "cmd/records/loop.h"
 #include "cmd/lm/text.h"
 #include "cmd/lm/lm.h"
 #include "ran.h"
@@ -376,10 +382,10 @@ static void check_usage(char **files)
         for (size_t i = 0; i < options.stop.n; i++)
                 if (options.stop.item[i][0] == '\0')
                         cmd_usage("--stop needs a text that is not empty");
+        cmd_excludes(options.prompt != NULL, "--prompt reads no records", of_records);
+        cmd_excludes_fields(options.prompt != NULL, "--prompt reads no records", cmd_input_fields);
         if (options.prompt == NULL)
                 return;
-        cmd_excludes("--prompt reads no records", of_records);
-        cmd_excludes_fields("--prompt reads no records", cmd_input_fields);
         if (files[0] != NULL)
                 cmd_usage("--prompt reads no records: %s is one file too many", files[0]);
         if (ran_utf8_valid(options.prompt, strlen(options.prompt)) < strlen(options.prompt))

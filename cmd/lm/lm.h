@@ -2,7 +2,6 @@
 #ifndef CMD_LM_LM_H
 #define CMD_LM_LM_H
 
-#include "cmd/options/cmd.h"
 #include "ran.h"
 #include "cmd/records/sequence.h"
 

@@ -4,6 +4,10 @@
 #include <stdlib.h>
 
 #include "cmd/records/model.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/outputs.h"
+#include "cmd/options/write.h"
 
 #define OPTION(member) offsetof(struct lm_options, member)
 

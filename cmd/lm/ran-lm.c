@@ -1,5 +1,6 @@
 /* ran-lm.c - how likely texts are, how they could go on, and what could fill their gaps. */
-#include "cmd/options/cmd.h"
+#include "cmd/options/options.h"
+#include "cmd/options/verbs.h"
 #include "cmd/lm/lm.h"
 
 int main(int argc, char **argv)

@@ -3,7 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/outputs.h"
+#include "cmd/options/was-set.h"
+#include "cmd/options/write.h"
+#include "cmd/records/io.h"
+#include "cmd/records/files.h"
+#include "cmd/records/loop.h"
 #include "cmd/lm/perplexity.h"
 #include "cmd/lm/lm.h"
 #include "ran.h"
@@ -377,8 +384,7 @@ int lm_score(int argc, char **argv)
 
         if (options.total && (options.per_token || options.logits))
                 cmd_usage("--total writes sums: it takes no --per-token and no --logits");
-        if (options.total)
-                cmd_excludes("--total writes sums and no records", of_records);
+        cmd_excludes(options.total, "--total writes sums and no records", of_records);
         check_history();
         lm_open(&c.lm, &model_options, RAN_TASK_LM, files);
         if (options.history > 0 && c.lm.mask == RAN_MASK_PREFIX)

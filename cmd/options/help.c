@@ -1,6 +1,8 @@
 /* help.c - what --help, --version, --print-options and --print-config write. */
-#include "cmd/options/cmd.h"
-#include "cmd/options/program.h"
+#include "cmd/options/options.h"
+#include "cmd/options/table.h"
+#include "cmd/options/help.h"
+#include "cmd/options/was-set.h"
 
 #include <string.h>
 

@@ -1,7 +1,9 @@
 /* outputs.c - what is written must not be what is read, nor be written twice: what the user had
  * would be gone. */
-#include "cmd/options/cmd.h"
-#include "cmd/options/program.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/outputs.h"
+#include "cmd/options/table.h"
 
 #include <string.h>
 #include <sys/stat.h>

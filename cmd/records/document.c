@@ -1,6 +1,6 @@
 /* document.c - the ids of a record's document, whichever member holds them; and its gold labels. */
 #include "cmd/records/document.h"
-#include "cmd/options/cmd.h"
+#include "cmd/options/was-set.h"
 #include "cmd/formats/foreign.h"
 
 #include <math.h>

@@ -2,7 +2,8 @@
 #ifndef CMD_RECORDS_EMIT_H
 #define CMD_RECORDS_EMIT_H
 
-#include "cmd/options/cmd.h"
+#include "cmd/records/io.h"
+#include "cmd/records/loop.h"
 
 /* Appends the record and a newline, with value (JSON) as its member `name`: in place of the member
  * of that name if there is one, else last. --drop and --only are heeded. */

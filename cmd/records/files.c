@@ -9,7 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/records/lines.h"
+#include "cmd/formats/import.h"
+#include "cmd/formats/lines.h"
+#include "cmd/options/message.h"
 
 /* ---- --files-from --------------------------------------------------------------------------- */
 

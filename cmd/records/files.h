@@ -2,7 +2,11 @@
 #ifndef CMD_RECORDS_FILES_H
 #define CMD_RECORDS_FILES_H
 
-#include "cmd/options/cmd.h"
+#include "cmd/records/io.h"
+
+/* The operands and the names that --files-from lists, NULL at the end; dies with 3 when the list
+ * cannot be read or is empty. Once, and before anything else looks at operands (files.c). */
+char **cmd_files(const struct cmd_input *input, char **operands);
 
 struct files {
         char **name;    /* (n + 1) NULL at the end */

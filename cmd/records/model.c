@@ -1,7 +1,7 @@
 /* model.c - opening the model of a program. */
 #include "cmd/records/model.h"
 
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
 
 static const struct {
         const char *does, *program, *use;

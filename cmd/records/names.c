@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
 
 void cmd_names_release(struct cmd_names *names)
 {

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
 
 enum { MOST = 1000000 }; /* parts */
 

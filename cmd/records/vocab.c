@@ -1,7 +1,7 @@
 /* vocab.c - opening vocabularies, and reading the words that one is learned from. */
 #include "cmd/records/vocab.h"
 
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
 #include "cmd/formats/foreign.h"
 
 struct ran_tokenizer *cmd_vocab_open(const char *path)

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
+#include "cmd/options/outputs.h"
+#include "cmd/options/write.h"
 
 static int add_line(struct ran_conll *conll, const struct ran_conll_reader *r, bool is_token,
                     struct ran_error *err)

@@ -4,6 +4,7 @@
 #include "cmd/formats/conll.h"
 #include "cmd/formats/foreign.h"
 #include "cmd/records/spans.h"
+#include "cmd/options/message.h"
 
 #include <stdlib.h>
 #include <string.h>

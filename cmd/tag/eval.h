@@ -2,7 +2,7 @@
 #ifndef CMD_TAG_EVAL_H
 #define CMD_TAG_EVAL_H
 
-#include "cmd/options/cmd.h"
+#include "cmd/records/loop.h"
 #include "cmd/records/labels.h"
 #include "ran.h"
 #include "cmd/tag/words.h"

@@ -3,7 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/outputs.h"
+#include "cmd/options/was-set.h"
+#include "cmd/options/write.h"
+#include "cmd/records/io.h"
+#include "cmd/records/files.h"
+#include "cmd/records/loop.h"
 #include "cmd/formats/conll.h"
 #include "cmd/records/sentence-group.h"
 #include "cmd/records/document.h"
@@ -391,8 +398,8 @@ static void check_conlleval(void)
                                              "eval_format", "into",   "only",    "max_tokens",
                                              "truncate",    "drop",   NULL};
 
-        cmd_excludes(why, others);
-        cmd_excludes_fields(why, cmd_input_fields);
+        cmd_excludes(options.conlleval, why, others);
+        cmd_excludes_fields(options.conlleval, why, cmd_input_fields);
 }
 
 static void check_usage(void)
@@ -412,12 +419,10 @@ static void check_usage(void)
         if (options.label_names != NULL && !options.eval)
                 cmd_usage("--label-names is for --eval: the tags of the model have names");
         output.lines = options.output_format == OUTPUT_CONLL;
-        if (output.lines)
-                cmd_excludes("--output-format=conll writes words and tags only", not_in_columns);
-        if (options.eval)
-                cmd_excludes("--eval writes a report and no records", of_records);
-        if (options.conlleval)
-                check_conlleval();
+        cmd_excludes(output.lines, "--output-format=conll writes words and tags only",
+                     not_in_columns);
+        cmd_excludes(options.eval, "--eval writes a report and no records", of_records);
+        check_conlleval();
         cmd_requires(options.eval, "--eval", of_eval);
         cmd_document_check(&document_options);
 }

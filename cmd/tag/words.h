@@ -2,7 +2,7 @@
 #ifndef CMD_TAG_WORDS_H
 #define CMD_TAG_WORDS_H
 
-#include "cmd/options/cmd.h"
+#include "cmd/records/loop.h"
 #include "cmd/records/document.h"
 #include "ran.h"
 

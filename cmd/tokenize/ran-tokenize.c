@@ -1,5 +1,6 @@
 /* ran-tokenize.c - learns vocabularies, turns text into pieces of one, and pieces into text. */
-#include "cmd/options/cmd.h"
+#include "cmd/options/options.h"
+#include "cmd/options/verbs.h"
 #include "cmd/tokenize/tokenize.h"
 
 int main(int argc, char **argv)

@@ -3,6 +3,7 @@
  * The report is gathered once and written twice, for machines and for people.
  */
 #include "cmd/train/check.h"
+#include "cmd/options/message.h"
 
 #include <math.h>
 #include <stdarg.h>

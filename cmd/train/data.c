@@ -7,6 +7,7 @@
 #include "cmd/train/reader.h"
 #include "cmd/formats/foreign.h"
 #include "cmd/records/span-tags.h"
+#include "cmd/options/message.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,8 @@
 #ifndef CMD_TRAIN_DATA_H
 #define CMD_TRAIN_DATA_H
 
-#include "cmd/options/cmd.h"
+#include "cmd/records/io.h"
+#include "cmd/records/loop.h"
 #include "cmd/records/labels.h"
 #include "ran.h"
 

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
+#include "cmd/options/was-set.h"
 
 /* ---- another model -------------------------------------------------------------------------- */
 

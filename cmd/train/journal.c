@@ -9,7 +9,8 @@
  * the trials before it, so that the settings are compared with that, not read.
  */
 #include "cmd/train/journal.h"
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
+#include "cmd/options/write.h"
 
 #include <math.h>
 #include <stdlib.h>

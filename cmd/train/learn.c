@@ -5,6 +5,7 @@
  * as any other line.
  */
 #include "cmd/train/reader.h"
+#include "cmd/options/message.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

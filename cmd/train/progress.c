@@ -5,7 +5,8 @@
  * that a log stays short and a long run is never silent.
  */
 #include "cmd/train/progress.h"
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,13 @@
 /* ran-train - trains a model from documents with labels, or with tags for their words, or from
  * texts alone. */
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/outputs.h"
+#include "cmd/options/verbs.h"
+#include "cmd/options/was-set.h"
+#include "cmd/options/write.h"
+#include "cmd/records/io.h"
+#include "cmd/records/files.h"
 #include "cmd/records/model.h"
 #include "cmd/records/sequence.h"
 #include "cmd/train/check.h"
@@ -320,12 +327,10 @@ static void check_dump(void)
                                              "resume",    "log",       "overwrite_checkpoint",
                                              NULL};
 
-        if (other.dump_gradients == NULL)
-                return;
-        cmd_excludes(why, others);
-        cmd_excludes_fields(why, ran_train_fields);
-        cmd_excludes_fields(why, ran_config_fields);
-        cmd_excludes_fields(why, ran_vocab_fields);
+        cmd_excludes(other.dump_gradients != NULL, why, others);
+        cmd_excludes_fields(other.dump_gradients != NULL, why, ran_train_fields);
+        cmd_excludes_fields(other.dump_gradients != NULL, why, ran_config_fields);
+        cmd_excludes_fields(other.dump_gradients != NULL, why, ran_vocab_fields);
 }
 
 static void check_usage(void)

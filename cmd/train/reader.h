@@ -7,7 +7,7 @@
 #ifndef CMD_TRAIN_READER_H
 #define CMD_TRAIN_READER_H
 
-#include "cmd/options/cmd.h"
+#include "cmd/records/loop.h"
 #include "cmd/records/sentence-group.h"
 #include "cmd/records/document.h"
 #include "cmd/records/labels.h"

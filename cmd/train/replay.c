@@ -4,7 +4,8 @@
  * that hours are not spent on other data; and in the end byte for byte.
  */
 #include "cmd/train/replay.h"
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
+#include "cmd/options/was-set.h"
 #include "cmd/records/model.h"
 
 #include <errno.h>

@@ -1,6 +1,9 @@
 /* run.c - signals, the files of a run, and the summary at its end. */
 #include "cmd/train/run.h"
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/outputs.h"
+#include "cmd/options/write.h"
 #include "cmd/records/model.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #ifndef CMD_TRAIN_RUN_H
 #define CMD_TRAIN_RUN_H
 
-#include "cmd/options/cmd.h"
+#include "cmd/options/options.h"
 #include "ran.h"
 #include "cmd/train/journal.h"
 #include "cmd/train/progress.h"

@@ -7,15 +7,14 @@
  * checkpoint stands beside.
  */
 #include "cmd/train/tune.h"
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
+#include "cmd/options/table.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "cmd/options/program.h"
 
 /* How a trial ended that was told to. */
 enum verdict { GOES_ON, NOT_BETTER, BEHIND, TOO_LATE };

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/options/cmd.h"
 #include "cmd/formats/import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

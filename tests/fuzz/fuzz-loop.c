@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/options/cmd.h"
+#include "cmd/options/message.h"
+#include "cmd/records/io.h"
+#include "cmd/formats/import.h"
+#include "cmd/records/loop.h"
 #include "tiny.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -4,8 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd/options/cmd.h"
-#include "cmd/options/program.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/table.h"
 #include "test.h"
 
 static struct settings {

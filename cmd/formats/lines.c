@@ -1,5 +1,5 @@
 /* lines.c - a file as groups of lines, or of pieces of several, each as soon as it has arrived. */
-#include "cmd/records/lines.h"
+#include "cmd/formats/lines.h"
 
 #include <errno.h>
 #include <fcntl.h>

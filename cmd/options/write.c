@@ -1,132 +1,15 @@
-/* cmd.c - messages, statuses and checked output. */
-#include "cmd/options/cmd.h"
+/* write.c - checked output. */
+#include "cmd/options/write.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/options/program.h"
-
-static const char *name = "ran"; /* perhaps with a verb */
-
-/* Models and other large files are mapped: what another program cuts off one of them meanwhile is
- * memory without anything behind it. */
-static void on_lost_page(int signal, siginfo_t *info, void *context)
-{
-        static const char text[] =
-                ": a file became shorter while it was read, or its disk failed\n";
-
-        (void)context;
-        if (info->si_code != BUS_ADRERR) {
-                raise(signal); /* with SA_RESETHAND: the end that it is without us */
-                return;
-        }
-        ran_writer_abandon_all();
-        ssize_t said = write(STDERR_FILENO, name, strcspn(name, " "));
-        said += write(STDERR_FILENO, text, sizeof(text) - 1);
-        (void)said; /* there is nobody else to tell */
-        _exit(CMD_FAILED);
-}
-
-void cmd_catch_lost_pages(void)
-{
-        const struct sigaction action = {.sa_sigaction = on_lost_page,
-                                         .sa_flags = SA_SIGINFO | SA_RESETHAND};
-
-        sigaction(SIGBUS, &action, NULL);
-}
-
-void cmd_set_program(const char *program)
-{
-        static bool first = true;
-
-        name = program;
-        if (first)
-                atexit(ran_writer_abandon_all); /* wherever cmd_die is called */
-        first = false;
-}
-
-int cmd_status_of(const struct ran_error *err)
-{
-        switch (err->code) {
-        case RAN_OK:
-                return CMD_OK;
-        case RAN_EINVAL:
-                return CMD_USAGE;
-        case RAN_EDIVERGED:
-                return CMD_DIVERGED;
-        default:
-                return CMD_FAILED;
-        }
-}
-
-/* ran_fail replaces what might steer a terminal: file names and records may hold anything. */
-static void say(const char *format, va_list ap)
-{
-        struct ran_error line;
-        char text[sizeof(line.text)];
-
-        vsnprintf(text, sizeof(text), format, ap);
-        ran_fail(&line, RAN_OK, "%s", text);
-        fprintf(stderr, "%.*s: %s\n", (int)strcspn(name, " "), name, line.text);
-}
-
-void cmd_die(int status, const char *format, ...)
-{
-        va_list ap;
-
-        va_start(ap, format);
-        say(format, ap);
-        va_end(ap);
-        exit(status);
-}
-
-void cmd_usage(const char *format, ...)
-{
-        va_list ap;
-
-        va_start(ap, format);
-        say(format, ap);
-        va_end(ap);
-        fprintf(stderr, "Try '%s --help' for more.\n", name);
-        exit(CMD_USAGE);
-}
-
-void cmd_refuse(const char *what, const struct ran_error *err)
-{
-        const char *colon = what != NULL ? ": " : "";
-
-        if (what == NULL)
-                what = "";
-        if (err->code == RAN_ENOMEM)
-                cmd_die(CMD_FAILED, "%s%s%s", what, colon, err->text);
-        cmd_usage("%s%s%s", what, colon, err->text);
-}
-
-void cmd_warn(const char *format, ...)
-{
-        va_list ap;
-
-        va_start(ap, format);
-        say(format, ap);
-        va_end(ap);
-}
-
-void cmd_note(const char *format, ...)
-{
-        va_list ap;
-
-        if (cmd_common.quiet)
-                return;
-        va_start(ap, format);
-        say(format, ap);
-        va_end(ap);
-}
+#include "cmd/options/message.h"
 
 /* A reader that went away is no error of ours: the program dies of SIGPIPE, as it would have by
  * itself if whoever started it had not told it to ignore the signal. */
@@ -252,14 +135,4 @@ int cmd_finish(int status)
                 cmd_die(CMD_FAILED, "cannot write standard output: %s", strerror(errno));
         }
         return status;
-}
-
-struct ran_pool *cmd_pool(void)
-{
-        struct ran_error err;
-        struct ran_pool *pool = ran_pool_new(cmd_common.jobs, &err);
-
-        if (pool == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        return pool;
 }

@@ -1,6 +1,6 @@
 /* lines.h - a file as groups of lines, or of pieces of several, each as soon as it has arrived. */
-#ifndef CMD_RECORDS_LINES_H
-#define CMD_RECORDS_LINES_H
+#ifndef CMD_FORMATS_LINES_H
+#define CMD_FORMATS_LINES_H
 
 #include "ran.h"
 
