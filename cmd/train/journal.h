@@ -1,13 +1,13 @@
-/* journal.h - MODEL.tune: what a search for settings has tried, so that it can go on. */
+/* journal.h - MODEL.tune: the trials of a search for settings, so that it can be resumed. */
 #ifndef CMD_TRAIN_JOURNAL_H
 #define CMD_TRAIN_JOURNAL_H
 
 #include "ran.h"
 
 enum train_trial_end {
-        TRAIN_TRIAL_RUNNING, /* interrupted: its checkpoint goes on */
+        TRAIN_TRIAL_RUNNING, /* interrupted: its checkpoint continues */
         TRAIN_TRIAL_DONE,
-        TRAIN_TRIAL_BEHIND,   /* ended early, because a better one was much further by then */
+        TRAIN_TRIAL_BEHIND,   /* ended early: a better one was much better by then */
         TRAIN_TRIAL_DIVERGED, /* or memory did not suffice */
 };
 struct train_trial {
