@@ -1,4 +1,4 @@
-/* text.c - the text of a continuation while it is made, token by token.
+/* text.c - the text of a continuation while it is generated, token by token.
  *
  *      |  shown already  |  sure  |  may yet become a stop string, or is half a character  |
  *                                 ^ sure                                                    ^ len
@@ -99,19 +99,13 @@ int lm_text_add(struct lm_text *t, uint32_t id, struct ran_error *err)
 {
         const uint32_t pair[2] = {t->last, id};
         const bool alone = t->last == RAN_NO_ID;
-        size_t before = 0;
-        int code = RAN_OK;
 
         t->scratch.len = 0;
         if (!alone)
-                code = ran_tokenizer_decode(t->tokenizer, pair, 1, &t->scratch, err);
-        before = t->scratch.len;
+                RAN_TRY(ran_tokenizer_decode(t->tokenizer, pair, 1, &t->scratch, err));
+        size_t before = t->scratch.len;
         t->scratch.len = 0;
-        if (code == RAN_OK)
-                code = ran_tokenizer_decode(t->tokenizer, pair + alone, alone ? 1 : 2, &t->scratch,
-                                            err);
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(ran_tokenizer_decode(t->tokenizer, pair + alone, alone ? 1 : 2, &t->scratch, err));
         t->last = id;
         return lm_text_add_bytes(t, t->scratch.data + before, t->scratch.len - before, err);
 }

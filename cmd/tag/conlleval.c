@@ -1,4 +1,4 @@
-/* conlleval.c - in the place of the script conlleval. */
+/* conlleval.c - the score of the script conlleval. */
 #include "cmd/tag/conlleval.h"
 
 #include <errno.h>

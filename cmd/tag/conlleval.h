@@ -1,4 +1,4 @@
-/* conlleval.h - in the place of the script conlleval. */
+/* conlleval.h - the score of the script conlleval. */
 #ifndef CMD_TAG_CONLLEVAL_H
 #define CMD_TAG_CONLLEVAL_H
 

@@ -1,4 +1,4 @@
-/* eval.c - the tags that a model gives against those that the records have. */
+/* eval.c - predicted tags against those of the records. */
 #include "cmd/tag/eval.h"
 #include "cmd/records/span-tags.h"
 #include "cmd/formats/conll.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LISTED = 20 }; /* unknown tags that are named before the others are only counted */
+enum { LISTED = 20 }; /* unknown tags that are named; further ones are only counted */
 
 int tag_eval_init(struct tag_eval *e, const struct ran_model *model, const struct ran_tag *tags,
                   struct ran_error *err)
@@ -78,8 +78,8 @@ static int check(const struct tag_eval *e, const struct cmd_labels *gold, size_t
                                 gold->n);
         if (e->tags != NULL && gold->kind == CMD_TAGS_NUMBERS)
                 return ran_fail(err, RAN_EFORMAT,
-                                "the \"tags\" are numbers, but the model knows them by name: "
-                                "--label-names FILE says what they are called");
+                                "the \"tags\" are numbers, but those of the model are names: give "
+                                "--label-names FILE");
         if (e->tags != NULL && gold->kind == CMD_TAGS_NAMES)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the \"tags\" are of no scheme, but those of the model are IOB2");
@@ -132,7 +132,7 @@ static void note_unknown(struct tag_eval *e, const struct cmd_line *line, const 
 {
         if (is_known(e, name, n) || ++e->unknown > LISTED)
                 return;
-        cmd_warn("%s:%zu: the model does not know the tag \"%.*s\": no answer is right",
+        cmd_warn("%s:%zu: the model does not know the tag \"%.*s\": any answer counts as wrong",
                  strcmp(line->file, "-") == 0 ? "standard input" : line->file, line->number,
                  (int)(n < 200 ? n : 200), name);
 }
@@ -163,7 +163,7 @@ static const char *found_name(const struct tag_eval *e, uint32_t tag)
         return tag != RAN_LABEL_UNKNOWN ? ran_model_label(e->model, tag) : "O";
 }
 
-/* The tags of both sides taken apart, for the strict score. */
+/* Parses the tags of both sides, for the strict score. */
 static int parse(struct tag_eval *e, size_t i, const char *gold, size_t n, uint32_t found,
                  struct ran_error *err)
 {

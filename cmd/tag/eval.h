@@ -1,4 +1,4 @@
-/* eval.h - the tags that a model gives against those that the records have. */
+/* eval.h - predicted tags against those of the records. */
 #ifndef CMD_TAG_EVAL_H
 #define CMD_TAG_EVAL_H
 

@@ -108,7 +108,7 @@ ignored() {
   ignored 'records are read with --scores or --model only' ran-attnmask --table
   options=("${of_records[@]}" '--shard 1/2' '--rejects x' --verify --logits '--max-tokens 2'
     '--output-format jsonl' '--eval-format json' '--offsets byte')
-  ignored '--conlleval reads what a model found' ran-tag --conlleval
+  ignored '--conlleval reads predictions' ran-tag --conlleval
   [ ! -e x ]
 }
 

@@ -151,7 +151,7 @@ say() {
   refused 3 'JSON' ran-train classify --replay other.ran train.jsonl
   cp m.ran other.ran
   say other.ran '\\"epochs\\":2' '\\"epochz\\":2'
-  refused 4 'other.ran does not say what "epochs" was' ran-train classify --replay other.ran train.jsonl
+  refused 4 'other.ran does not record "epochs"' ran-train classify --replay other.ran train.jsonl
   cp m.ran other.ran
   say other.ran '\\"version\\":\\"0.' '\\"version\\":\\"9.'
   refused 4 'was trained by version 9.' ran-train classify --replay other.ran train.jsonl

@@ -206,7 +206,7 @@ refused() {
     jq -e '.prediction.tags | (.[:5] | all(. == null)) and (.[5:] | all)'
   # The first piece of a word stands for it: where that is cut off, the word was not read.
   tags '{"tokens":["Ann-Ann"]}' --max-tokens 1 --truncate=tail
-  [[ $output == *'no word begins among the 1 tokens that are left of it'* ]]
+  [[ $output == *'no word begins in the 1 tokens that truncation leaves'* ]]
   # What was not read is missed.
   jq -c '.tags = ["B-PER","I-PER","O","B-PER","O","B-LOC","O"]' <<<"$sentence" >gold.jsonl
   ran-tag -m names.ran --eval --eval-format=json --max-tokens 3 gold.jsonl |
@@ -540,11 +540,11 @@ left O' ]
 
 @test "tag: options that make no sense together" {
   run -2 --separate-stderr ran-tag names.jsonl
-  [[ $stderr == *'which model?'* ]]
+  [[ $stderr == *'no model: give --model FILE'* ]]
   run -2 --separate-stderr ran-tag -m names.ran --conll-out x names.jsonl
-  [[ $stderr == *'--conll-out is for --eval'* ]]
+  [[ $stderr == *'--conll-out needs --eval'* ]]
   run -2 --separate-stderr ran-tag -m names.ran --conlleval columns
-  [[ $stderr == *'--conlleval reads what a model found'* ]]
+  [[ $stderr == *'--conlleval reads predictions'* ]]
   # Found out before anything is read.
   run -3 --separate-stderr ran-tag -m names.ran --eval --conll-out none/x none.jsonl
   [[ $stderr == *'none/x'* ]]

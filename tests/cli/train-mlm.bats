@@ -78,7 +78,7 @@ bad() {
   bad '"masked_at" must be' '{"ids":[1,2],"masked_at":1,"masked_ids":5}'
   bad '"masked_at" must be' '{"ids":[1,2],"masked_at":[-1],"masked_ids":[5]}'
   bad '"masked_ids" must be' '{"ids":[1,2],"masked_at":[0],"masked_ids":[0.5]}'
-  bad '0 places in "masked_at"' '{"ids":[1,2],"masked_at":[],"masked_ids":[]}'
+  bad '0 positions in "masked_at"' '{"ids":[1,2],"masked_at":[],"masked_ids":[]}'
 }
 
 @test "train mlm: empty documents, and ids outside the vocabulary" {
