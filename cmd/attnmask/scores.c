@@ -24,8 +24,8 @@ static int add_number(struct vectors *v, const char *text, size_t n, const char 
                 return RAN_ENOMEM;
         v->x = grown;
         if (!ran_parse_double(text, n, &x) || !isfinite((float)x))
-                return ran_fail(err, RAN_EFORMAT, "\"%s\": %.*s is no number that can be used",
-                                name, n < 40 ? (int)n : 40, text);
+                return ran_fail(err, RAN_EFORMAT, "\"%s\": %.*s is not a usable number", name,
+                                n < 40 ? (int)n : 40, text);
         v->x[v->floats++] = (float)x;
         return RAN_OK;
 }
@@ -128,7 +128,7 @@ static int read_record(struct scratch *s, const struct ran_record *r, const stru
         if (code == RAN_OK && (s->key.n != s->query.n || s->key.d != s->query.d))
                 return ran_fail(
                         err, RAN_EFORMAT,
-                        "%zu queries of %zu numbers and %zu keys of %zu: they must be alike",
+                        "%zu queries of %zu numbers and %zu keys of %zu: the counts must be equal",
                         s->query.n, s->query.d, s->key.n, s->key.d);
         return code;
 }

@@ -1,7 +1,7 @@
-/* selection.c - which part of a model's attention is asked for. */
+/* selection.c - which part of the attention of a model is asked for. */
 #include <string.h>
 
-#include "cmd/attnmask/attnmask.h"
+#include "cmd/attnmask/model.h"
 #include "cmd/options/message.h"
 
 /* ---- what was asked ------------------------------------------------------------------------- */
@@ -13,6 +13,14 @@ static size_t number(const char *option, const char *text, const char *others)
         if (!ran_parse_size(text, strlen(text), &n))
                 cmd_usage("--%s must be a number%s, not '%s'", option, others, text);
         return n;
+}
+
+bool attnmask_parse_rows(const char *text, size_t *from, size_t *to)
+{
+        size_t n = strcspn(text, ":");
+
+        return text[n] != '\0' && ran_parse_size(text, n, from) &&
+               ran_parse_size(text + n + 1, strlen(text + n + 1), to) && *from < *to;
 }
 
 static void select_layers(struct attnmask_selection *c, const struct attnmask_options *o,
@@ -49,7 +57,7 @@ static void select_heads(struct attnmask_selection *c, const struct attnmask_opt
                 c->head_to = 0;
         } else if (strcmp(head, "review") == 0) {
                 if (!review)
-                        cmd_usage("the model has no review, in which tokens look back at windows");
+                        cmd_usage("the model has no review, the attention of tokens to windows");
                 c->review = true;
                 c->head_to = 0;
         } else {
@@ -70,15 +78,16 @@ static void select_queries(struct attnmask_selection *c, const struct attnmask_o
                                                              : "--in-window";
 
         if ((row != NULL) + (o->rows != NULL) + (o->in_window != NULL) > 1)
-                cmd_usage("--row, --rows and --in-window say in three ways who looks: give one");
+                cmd_usage("--row, --rows and --in-window all select queries: give one");
         if (row == NULL && o->rows == NULL && o->in_window == NULL)
                 return;
         if (queries == RAN_AXIS_DOCUMENT && o->rows == NULL)
-                cmd_usage("%s: in this model no token looks at others; the document as a whole "
-                          "looks at its tokens",
-                          asked);
+                cmd_usage(
+                        "%s: in this model tokens do not attend to tokens; the document as a whole "
+                        "does",
+                        asked);
         if (queries != RAN_AXIS_ROWS && (row == NULL ? o->rows == NULL : row[0] == 'c'))
-                cmd_usage("%s: the model does not read in windows, so that there are no cells",
+                cmd_usage("%s: the model does not read in windows, and has no cells",
                           row != NULL ? row : asked);
         if (row != NULL) {
                 bool cell = strncmp(row, "cell:", 5) == 0;
@@ -105,7 +114,7 @@ void attnmask_select(struct attnmask_selection *c, const struct attnmask_options
         select_heads(c, o, picture);
         select_queries(c, o);
         if (c->by == ATTNMASK_CELL && c->review && c->head_to == 0)
-                cmd_usage("cells look at no windows: --row cell:%zu is not for the review",
+                cmd_usage("cells do not attend to windows: --row cell:%zu is not for the review",
                           c->from);
         c->review = c->review && c->by != ATTNMASK_CELL;
 }

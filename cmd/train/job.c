@@ -4,8 +4,8 @@
 
 #include "cmd/options/message.h"
 #include "cmd/options/was-set.h"
+#include "cmd/train/job.h"
 #include "cmd/train/ranks.h"
-#include "cmd/train/session.h"
 #include "cmd/train/tune.h"
 
 /* ---- settings that the data decide on ------------------------------------------------------- */
@@ -138,7 +138,7 @@ static int replay(struct train_session *s, struct ran_train_job *job)
         return status == CMD_OK ? train_replay_compare(&s->replay, job->output) : status;
 }
 
-int train_session_train(struct train_session *s)
+int train_job_run(struct train_session *s)
 {
         const struct train_mode_options *mode = &s->options->mode;
         struct ran_buf training = {0};

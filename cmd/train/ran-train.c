@@ -8,8 +8,8 @@
 #include "cmd/options/write.h"
 #include "cmd/records/files.h"
 #include "cmd/train/check.h"
+#include "cmd/train/job.h"
 #include "cmd/train/ranks.h"
-#include "cmd/train/session.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 
@@ -92,8 +92,7 @@ static int run(struct train_session *s)
                 status = check(s, &problems);
         } else {
                 refuse_problems(&problems);
-                status =
-                        o->mode.dump_gradients != NULL ? dump_gradients(s) : train_session_train(s);
+                status = o->mode.dump_gradients != NULL ? dump_gradients(s) : train_job_run(s);
                 if (status == CMD_OK && left_out(s) && !o->input.errors_ok)
                         status = CMD_SOME_FAILED;
         }

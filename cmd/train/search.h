@@ -1,5 +1,5 @@
-/* search.h - the search for settings of --tune: what tune.c, trial.c and tune-report.c know of each
- * other, and nobody else. */
+/* search.h - the search for settings of --tune: what tune.c, trial.c, tune-report.c and search.c
+ * share. */
 #ifndef CMD_TRAIN_SEARCH_H
 #define CMD_TRAIN_SEARCH_H
 
@@ -27,13 +27,16 @@ struct train_search {
         enum train_verdict verdict;
 };
 
-/* ---- trial.c -------------------------------------------------------------------------------- */
+/* ---- search.c ------------------------------------------------------------------------------- */
 
 double train_search_clock(void);                                      /* seconds */
 double train_search_spent(const struct train_search *t);              /* of the budget */
 struct train_trial *train_search_entry(const struct train_search *t); /* the trial at work */
 /* The best trial that the journal has a result of; SIZE_MAX: none. */
 size_t train_search_best(const struct train_search *t);
+
+/* ---- trial.c -------------------------------------------------------------------------------- */
+
 void train_search_digest(const char *model, char digest[65]); /* of a model file; "": none */
 
 /* Trains trial `at`. */

@@ -34,7 +34,4 @@ void train_session_open(struct train_session *s, char **files);
 void train_session_read(struct train_session *s, char **files);
 void train_session_release(struct train_session *s);
 
-/* Trains, or does a dry run, a replay or a search; returns the status to end with (job.c). */
-int train_session_train(struct train_session *s);
-
 #endif

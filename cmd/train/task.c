@@ -24,8 +24,3 @@ const struct train_task *train_task_of(int task)
                 t++;
         return *t;
 }
-
-const char *train_label_word(const struct train_task *task)
-{
-        return task->label != NULL ? task->label : "label";
-}

@@ -73,6 +73,9 @@ const struct train_task *train_task_of_verb(const char *name);
 const struct train_task *train_task_of(int task); /* RAN_TASK_... */
 
 /* "label" or "tag"; of texts "label", too, which no message needs. */
-const char *train_label_word(const struct train_task *task);
+static inline const char *train_label_word(const struct train_task *task)
+{
+        return task->label != NULL ? task->label : "label";
+}
 
 #endif
