@@ -8,7 +8,7 @@
 
 /* ---- tasks ---------------------------------------------------------------------------------- */
 
-/* What is explained: a class, and its probability, NaN where nobody computes it. */
+/* The label to explain: the row of the output, its class and probability (NaN: unknown). */
 struct answer {
         size_t row, class;
         float p;
@@ -145,8 +145,8 @@ int map_label_add(struct ran_buf *out, const struct attnmask_model *a, struct at
 
 /* ---- a picture ------------------------------------------------------------------------------ */
 
-/* Whether a picture cannot have the character at s: it means something there, or XML has none such.
- * Control characters are another matter. */
+/* Whether a picture cannot have the character at s: it has a meaning in SVG, or is not in XML.
+ * Control characters are replaced elsewhere. */
 static bool is_foreign(const char *s)
 {
         return strchr("<>&", *s) != NULL || strncmp(s, "\xef\xbf\xbe", 3) == 0 ||

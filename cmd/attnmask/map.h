@@ -30,10 +30,11 @@ struct map_table {
 
 double map_sum(const double *value, struct map_range r);
 
-/* Appends the most important of s->value in a range, either way: `,"top":[...]`, each with its
- * number as member `name`; an array of numbers. */
+/* Appends the largest of s->value in a range, either way: `,"top":[...]`, each with its value as
+ * member `name`. */
 int map_add_top(struct ran_buf *out, const struct attnmask_model *a, struct attnmask_scratch *s,
                 const char *name, struct map_range of, struct ran_error *err);
+/* Appends an array of numbers. */
 void map_add_numbers(struct ran_buf *out, const double *x, size_t n);
 
 /* ---- map-label.c ---------------------------------------------------------------------------- */
@@ -45,7 +46,7 @@ bool map_labels_words(const struct ran_model *m);
 void map_label_select(struct attnmask_model *a);
 int map_label_add(struct ran_buf *out, const struct attnmask_model *a, struct attnmask_scratch *s,
                   struct ran_error *err);
-/* What speaks for the label, and below what speaks against it. */
+/* Two panels: what speaks for the label, and what speaks against it. */
 int map_label_panels(const struct attnmask_model *a, struct attnmask_scratch *s,
                      struct attnmask_panels *p, struct map_table *t, struct ran_error *err);
 

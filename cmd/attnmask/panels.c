@@ -8,7 +8,7 @@
 #include "cmd/attnmask/picture.h"
 #include "cmd/options/message.h"
 
-/* A side of a panel of pixels is no shorter than this share of the other. */
+/* Pixels: the longer side of a panel is at most this many times the shorter one. */
 enum { SLIMMEST = 4 };
 
 static size_t most(size_t a, size_t b)
@@ -38,15 +38,14 @@ size_t attnmask_size(const struct attnmask_options *o)
 
 /* ---- panels --------------------------------------------------------------------------------- */
 
-/* How often each line of n blocks is drawn beside `other` lines across. */
+/* Pixels of each of n blocks on one side, if the other side has `other` blocks. */
 static size_t repeats(size_t n, size_t other)
 {
         return most(1, other / SLIMMEST / n);
 }
 
-/* From white, for nothing, by equal ratios to black: weights are the exponentials of scores, and
- * those of most pictures would be either all alike or, but for a few, nothing. What is least is not
- * white. */
+/* On a logarithmic scale, from almost white for `least` to black for `most`; 0 is white. Weights
+ * are exponentials of scores: on a linear scale most pictures would be nearly white. */
 static unsigned char shade(const struct attnmask_panels *p, double value)
 {
         const double lightest = 0.05;

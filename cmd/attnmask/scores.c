@@ -1,4 +1,4 @@
-/* scores.c - the attention scores of vectors that records hold: Algorithm 2 of the paper
+/* scores.c - the attention scores of vectors in records: Algorithm 2 of the paper
  * about dispersed attention, for any pattern, mask and similarity. */
 #include <math.h>
 #include <stdlib.h>
@@ -105,7 +105,7 @@ static const struct ran_member *find(const struct ran_record *r, const char *nam
         return m != NULL && m->type != '0' ? m : NULL;
 }
 
-/* Queries and keys; *key is that of the scratch, or the same vectors are both. */
+/* Reads queries and keys; *key are the keys, which may be the same vectors as the queries. */
 static int read_record(struct scratch *s, const struct ran_record *r, const struct vectors **key,
                        struct ran_error *err)
 {

@@ -135,7 +135,8 @@ static int check_document(const struct attnmask_selection *c, const struct ran_p
         return RAN_OK;
 }
 
-/* Of an axis, what belongs to the tokens [from, to): the cell of a window with its first token. */
+/* The part of an axis for the tokens [from, to): the cell of a window belongs to its first token.
+ */
 static void part(const struct ran_probe_shape *shape, enum ran_axis axis, size_t from, size_t to,
                  size_t *first, size_t *end)
 {
@@ -150,8 +151,8 @@ static void part(const struct ran_probe_shape *shape, enum ran_axis axis, size_t
         *end = ran_probe_row(shape, to - 1) + 1;
 }
 
-static void place(const struct attnmask_selection *c, const struct ran_probe_shape *shape,
-                  struct ran_probe *k, bool zoom)
+static void set_ranges(const struct attnmask_selection *c, const struct ran_probe_shape *shape,
+                       struct ran_probe *k, bool zoom)
 {
         const struct ran_probe_table *t = &shape->table[k->table];
         bool window = c->by == ATTNMASK_WINDOW, by_token = t->keys != RAN_AXIS_STATES;
@@ -198,7 +199,7 @@ int attnmask_probes(const struct attnmask_selection *c, const struct ran_probe_s
                         *k = (struct ran_probe){.layer = l};
                         k->table = j < heads ? RAN_PROBE_HEADS : RAN_PROBE_REVIEW;
                         k->head = j == heads ? 0 : mean ? RAN_PROBE_MEAN : c->head_from + j;
-                        place(c, shape, k, zoom);
+                        set_ranges(c, shape, k, zoom);
                 }
         return RAN_OK;
 }

@@ -12,7 +12,6 @@
 
 /* ---- evaluation ----------------------------------------------------------------------------- */
 
-/* arg of the loop: work takes it for the classifier that it begins with. */
 struct evaluation {
         struct classifier classifier;
         struct classify_eval eval;

@@ -88,9 +88,9 @@ struct scratch {
         struct ran_state *state;
         struct ran_cache *cache; /* of this record, where each is a document of its own */
         struct cmd_sequence sequence;
-        size_t read; /* tokens of it that the model read, but for [END] */
+        size_t read; /* its tokens that the model read, without [END] */
         uint32_t *gold;
-        float *nll, *logits; /* (read), (read, V): only if scored for */
+        float *nll, *logits; /* (read), (read, V): logits with --logits only */
         size_t gold_cap, nll_cap, logits_cap;
         struct ran_buf text;
 };

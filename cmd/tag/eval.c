@@ -43,9 +43,9 @@ bool tag_eval_tagged(const struct ran_record *record)
 
 /* ---- one record, in any thread -------------------------------------------------------------- */
 
-/* What travels from _pack to _add: this head, the ends of the gold tags in their text (n), the tags
- * that were found (n, RAN_LABEL_UNKNOWN where nothing was read), the text, and with columns the
- * words, a line feed after each. */
+/* How a record travels from _pack to _add: this head, the ends of the gold tags in their text (n),
+ * the predicted tags (n, RAN_LABEL_UNKNOWN for a word that was not read), the text, and with
+ * columns the words, a line feed after each. */
 struct packed {
         size_t n, text;
 };
@@ -137,8 +137,8 @@ static void note_unknown(struct tag_eval *e, const struct cmd_line *line, const 
                  (int)(n < 200 ? n : 200), name);
 }
 
-/* A line that conlleval reads: the word, the gold tag and the one found. *text moves to the next
- * word. */
+/* A line for conlleval: the word, the gold tag and the predicted one. *text moves to the next word.
+ */
 static void add_columns(struct tag_eval *e, const char **text, const char *gold, size_t n,
                         const char *found)
 {
@@ -157,7 +157,7 @@ static void add_columns(struct tag_eval *e, const char **text, const char *gold,
         *text = end + 1;
 }
 
-/* What was found, as a name: a word that was not read is outside. */
+/* The predicted tag by name: a word that was not read is outside. */
 static const char *found_name(const struct tag_eval *e, uint32_t tag)
 {
         return tag != RAN_LABEL_UNKNOWN ? ran_model_label(e->model, tag) : "O";
@@ -220,7 +220,7 @@ int tag_eval_add(struct tag_eval *e, const struct cmd_line *line, const struct r
 
 /* ---- the report ----------------------------------------------------------------------------- */
 
-/* Of tags that mark nothing: how many are right. */
+/* Tags that mark no entities only have an accuracy. */
 static void report_plain(struct tag_eval *e, int format, struct ran_buf *out)
 {
         struct ran_conll_report r;

@@ -304,7 +304,7 @@ static void predict(void *arg, void *scratch, struct cmd_item *items, size_t n)
 
 /* ---- evaluation ----------------------------------------------------------------------------- */
 
-/* For take; nothing comes of a record without tags. */
+/* For take; a record without tags gives nothing. */
 static void tag_tagged(void *arg, void *scratch, struct cmd_item *items, size_t n)
 {
         const struct program_state *p = arg;
@@ -387,7 +387,7 @@ static int run(struct program_state *p, char **files)
         return options.eval ? evaluate(p, &loop, files) : cmd_records(&loop, files, NULL);
 }
 
-/* Neither a model nor records: columns go in, and what the script prints comes out. */
+/* --conlleval reads columns and prints a score, without a model or records. */
 static void check_conlleval(void)
 {
         static const char why[] = "--conlleval reads predictions";

@@ -31,9 +31,9 @@ static void hold_out(struct train_session *s)
 
         if (s->has_dev || share == 0)
                 return;
-        s->held = ran_alloc(all, sizeof *s->held, &err);
-        if (s->held == NULL || ran_dataset_split(&s->train.set, share, s->settings.seed, s->held,
-                                                 &s->dev.set, &err) != RAN_OK)
+        s->held_out = ran_alloc(all, sizeof *s->held_out, &err);
+        if (s->held_out == NULL || ran_dataset_split(&s->train.set, share, s->settings.seed,
+                                                     s->held_out, &s->dev.set, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         s->has_dev = s->dev.set.B > 0;
         tell_held_out(s, all, own);
@@ -97,7 +97,7 @@ static struct ran_train_job job_of(const struct train_session *s)
                 .settings = &s->settings,
                 .train = &s->train.set,
                 .dev = s->has_dev ? &s->dev.set : NULL,
-                .held = s->held,
+                .held = s->held_out,
                 .tokenizer = s->source.tokenizer,
                 .V = s->source.V == TRAIN_ANY_ID ? V : s->source.V,
                 .output = o->file.output,

@@ -19,7 +19,7 @@
 
 static const char *const ends[] = {"running", "done", "behind", "diverged", NULL};
 static const char first_member[] = "\"ran_tune\":1,";
-static const double most_seconds = 1e12; /* so many can be added up, and written again */
+static const double most_seconds = 1e12; /* sums of these can be written again */
 
 /* ---- trials --------------------------------------------------------------------------------- */
 
@@ -84,7 +84,7 @@ static int refuse(const struct train_journal *j, size_t line, const char *what,
                         j->path, line, what);
 }
 
-/* A line at work. What is wrong with it is said once, in *err. */
+/* A line that is being read. Its first error goes into *err. */
 struct entry {
         const struct train_journal *j;
         const struct ran_record *r;
@@ -219,7 +219,7 @@ static bool read_trial(struct train_journal *j, const struct entry *e)
         return true;
 }
 
-/* The first line, braces left out, is compared as a whole once there is something to compare. */
+/* The first line is kept without its braces, and compared as a whole later. */
 static bool read_header(struct train_journal *j, const struct entry *e)
 {
         struct ran_span inside = {e->r->object.begin + 1, e->r->object.end - 1};

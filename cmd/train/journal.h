@@ -45,7 +45,7 @@ void train_journal_drop(struct train_journal *j); /* the last one */
 void train_trial_reach(struct train_trial *t, size_t epoch, double metric);
 /* Appends the members of a trial, as they stand in the journal and in the log. */
 void train_trial_json(const struct train_journal *j, size_t i, struct ran_buf *out);
-/* Writes the whole file anew: it is never half there. Dies with 3 when that is not possible. */
+/* Replaces the whole file at once. Dies with 3 when that is not possible. */
 void train_journal_write(const struct train_journal *j);
 
 #endif

@@ -1,8 +1,8 @@
 /* progress.c - the live line, the plain lines and the log of a training run.
  *
- * On a terminal one line is drawn again and again, and stays where an epoch has been evaluated. In
- * a file or a pipe there is one plain line for each evaluation and every half minute in between, so
- * that a log stays short and a long run is never silent.
+ * On a terminal one line is redrawn, and stays after each evaluation. In a file or a pipe there is
+ * one plain line for each evaluation and every half minute in between: a log stays short, and a
+ * long run is never silent.
  */
 #include "cmd/train/progress.h"
 #include "cmd/options/message.h"

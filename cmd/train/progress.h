@@ -1,4 +1,4 @@
-/* progress.h - what a person and a machine see of a training run while it goes on. */
+/* progress.h - the live line and the log of a training run. */
 #ifndef CMD_TRAIN_PROGRESS_H
 #define CMD_TRAIN_PROGRESS_H
 
@@ -31,7 +31,7 @@ struct train_progress {
 void train_progress_begin(struct train_progress *p);
 /* Shows and logs one report. */
 void train_progress_report(struct train_progress *p, const struct ran_train_report *r);
-/* A line that stays; an entry of the log, which begins with `"event":...` and has no braces. */
+/* Shows a line that stays; writes an entry of the log, members from `"event":...` on, no braces. */
 void train_progress_line(struct train_progress *p, const struct ran_buf *line);
 void train_progress_entry(struct train_progress *p, const struct ran_buf *members);
 /* Ends the live line, so that messages start on a line of their own. */

@@ -24,8 +24,8 @@ static bool is_sent(int signal)
         return signal == SIGINT || signal == SIGTERM;
 }
 
-/* A signal asks for a checkpoint and an end, which take as long as one step; the second one that
- * somebody sent ends the program at once. The others only ask: a hangup comes twice where the shell
+/* A signal asks for a checkpoint and the end, which take as long as one step. The second SIGINT or
+ * SIGTERM ends the program at once. The others only ask: a hangup comes twice where the shell
  * passes it on, and a pipe without a reader breaks at every line. */
 static void on_signal(int signal)
 {
@@ -49,8 +49,8 @@ static bool ignored(int signal)
         return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-/* SIGINT even where a script started the program in the background, with it ignored; but nohup is
- * believed. */
+/* Catches SIGINT even if a script started the program in the background, with SIGINT ignored; but
+ * respects nohup. */
 void train_run_catch_signals(void)
 {
         catch_signal(SIGINT);
@@ -219,7 +219,7 @@ static const char *metric_name(int metric)
         return f->choices[metric];
 }
 
-/* Says what is left, and how to go on with it; steps: whether there were any in this run. */
+/* Says what is left, and how to continue; steps: whether there were any in this run. */
 static int ended_early(const struct ran_train_job *job, const struct ran_error *err, bool steps)
 {
         bool again = err->code != RAN_EDIVERGED;
@@ -276,8 +276,8 @@ int train_run(struct ran_train_job *job, struct train_run *run)
 
 /* ---- dry run -------------------------------------------------------------------------------- */
 
-/* Ends the trial once its speed can be told, and in any case before there would be a model. */
-static int on_trial(void *arg, const struct ran_train_report *report)
+/* Ends the measurement once the speed is known, and in any case before there would be a model. */
+static int on_measured_step(void *arg, const struct ran_train_report *report)
 {
         const double enough = 3; /* seconds; the first step is slower than the others */
         double *seconds = arg;
@@ -288,7 +288,7 @@ static int on_trial(void *arg, const struct ran_train_report *report)
         return report->seconds > enough || report->step >= report->steps;
 }
 
-/* Seconds that the training would take. Writes no file. */
+/* Seconds of the whole training. Writes no file. */
 static double measure(const struct ran_train_job *job)
 {
         struct ran_train_settings settings = *job->settings;
@@ -296,10 +296,10 @@ static double measure(const struct ran_train_job *job)
         struct ran_error err = {0};
         double seconds = 0;
 
-        settings.patience = settings.epochs; /* so that nothing but on_trial ends it */
+        settings.patience = settings.epochs; /* so that nothing but on_measured_step ends it */
         trial.settings = &settings;
         trial.output = trial.checkpoint = NULL;
-        trial.report = on_trial;
+        trial.report = on_measured_step;
         trial.arg = &seconds;
         int code = ran_train(&trial, &err);
         if (code != RAN_OK && code != RAN_EINTR)

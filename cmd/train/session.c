@@ -234,7 +234,7 @@ void train_session_release(struct train_session *s)
         train_data_release(&s->train);
         train_data_release(&s->dev);
         cmd_names_release(&s->names);
-        free(s->held);
+        free(s->held_out);
         train_init_release(&s->init);
         train_replay_release(&s->replay);
         train_run_release(&s->run);

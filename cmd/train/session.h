@@ -24,7 +24,7 @@ struct train_session {
         struct train_source source;
         struct cmd_names names; /* of labels or tags that are numbers */
         struct train_data train, dev;
-        bool *held; /* (B of train) documents that dev has; NULL: it has others */
+        bool *held_out; /* (B of train) documents that dev has; NULL: it has others */
         bool has_dev;
 };
 /* Opens what the options name, and makes sure that the output can be written, before any data are

@@ -39,8 +39,8 @@ static int on_dev(struct train_search *t, const struct ran_train_report *r)
         return train_run_stopped();
 }
 
-/* Before the model takes the place of the best one: an epoch may have been better than what is kept
- * of it, whose encoder the development data did not show to help. */
+/* Before the model replaces the best one. Its best epoch may have been better than the model, if
+ * the development data did not show that the encoder helps. */
 static int on_kept(struct train_search *t, const struct ran_train_report *r)
 {
         size_t best = train_search_best(t);
@@ -51,7 +51,7 @@ static int on_kept(struct train_search *t, const struct ran_train_report *r)
         return train_run_stopped();
 }
 
-/* The time that a trial took, and its checkpoint, go together. */
+/* The time of a trial is that of its checkpoint. */
 static void keep_time(struct train_search *t)
 {
         train_search_entry(t)->seconds = t->trial_before + train_search_clock() - t->trial_began;
@@ -73,7 +73,7 @@ static int on_report(void *arg, const struct ran_train_report *r)
                 return 0;
         case RAN_REPORT_KEPT:
                 return on_kept(t, r);
-        case RAN_REPORT_END: /* of one that was resumed when nothing was left to do, too */
+        case RAN_REPORT_END: /* also of a trial resumed when it was complete */
                 note_best(t, r);
                 return 0;
         default:
@@ -106,7 +106,7 @@ int train_search_run_trial(struct train_search *t, size_t at, bool resume, struc
         t->run.resume = resume;
         t->run.report = on_report;
         t->run.arg = t;
-        if (t->again) /* the one that stands there may be of another trial */
+        if (t->again) /* that file may be of another trial */
                 t->run.checkpoint = NULL;
         t->trial_before = train_search_entry(t)->seconds;
         t->trial_began = train_search_clock();
@@ -118,7 +118,7 @@ int train_search_run_trial(struct train_search *t, size_t at, bool resume, struc
 
 /* ---- its result ----------------------------------------------------------------------------- */
 
-/* The trial has a result: it goes into the journal, after its model took its place. */
+/* The result of the trial goes into the journal, after its model is the output. */
 static void conclude(struct train_search *t, enum train_trial_end end)
 {
         struct train_trial *e = train_search_entry(t);

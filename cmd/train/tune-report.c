@@ -27,8 +27,7 @@ static void add_option(const struct ran_field *field, const char *value, struct 
                 ran_buf_printf(out, " %s", value);
 }
 
-/* The options that differ, and with `was` the values of before; base and other are what fields
- * describe. */
+/* The options that differ, with `was` the values before; fields describe base and other. */
 static void add_options(const struct ran_field *fields, const void *base, const void *other,
                         bool was, struct ran_buf *out)
 {
