@@ -40,7 +40,7 @@ static void *make_scratch(void *arg, struct ran_error *err)
                 return NULL;
         s->state = ran_state_new(a->model, a->pool, err);
         if (maps(a)) {
-                s->reading.whole.placed = map_labels_words(a->model);
+                s->reading.whole.with_positions = map_labels_words(a->model);
                 s->explainer = ran_explainer_new(a->model, a->pool, err);
         }
         if (s->state != NULL && (s->explainer != NULL || !maps(a)))
@@ -131,7 +131,7 @@ static struct ran_model *open_model(struct attnmask_model *a,
 
         if (m == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
-        if (cmd_reading_of(&a->how, m, &err) != RAN_OK)
+        if (cmd_reading_init(&a->how, m, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s: %s", o->model, err.text);
         const struct ran_config *c = ran_model_config(m);
         if (!map_has_labels(m) && document->max_tokens > 0)

@@ -91,7 +91,7 @@ void classify_evidence_free(struct classify_evidence *e)
 int classify_evidence_read(struct classify_evidence *e, const struct cmd_document *document,
                            const struct ran_record *record, struct ran_error *err)
 {
-        const struct ran_document d = cmd_document_of(document);
+        const struct ran_document d = cmd_document_view(document);
 
         e->document = document;
         e->record = record;
@@ -111,9 +111,9 @@ int classify_evidence_read(struct classify_evidence *e, const struct cmd_documen
 /* Where the tokens of word i end: at the next word, or where the document was truncated. */
 static size_t end_of(const struct cmd_document *d, size_t i)
 {
-        size_t end = i + 1 < d->words ? d->places[i + 1] : d->L;
+        size_t end = i + 1 < d->words ? d->positions[i + 1] : d->L;
 
-        return d->places[i] < d->head && end > d->head ? d->head : end;
+        return d->positions[i] < d->head && end > d->head ? d->head : end;
 }
 
 /* The passage with the largest gain among the words that no other has: from each word on, as many
@@ -124,13 +124,13 @@ static struct passage best(const struct classify_evidence *e, size_t length)
         struct passage most = {0};
 
         for (size_t first = 0, last = 0; first < d->words; first++) {
-                size_t from = d->places[first];
+                size_t from = d->positions[first];
 
                 if (e->taken[first])
                         continue;
                 for (last = last > first ? last : first + 1; last < d->words; last++)
                         if (e->taken[last] || end_of(d, last) - from > length ||
-                            (from < d->head && d->places[last] >= d->head))
+                            (from < d->head && d->positions[last] >= d->head))
                                 break;
                 double gain = e->value[end_of(d, last - 1)] - e->value[from];
                 if (gain > most.gain)
@@ -191,8 +191,8 @@ static void copy_without(void *to, const void *from, size_t size, size_t L, size
 static int remove_passage(struct classify_evidence *e, struct passage *p, size_t c,
                           struct ran_error *err)
 {
-        struct ran_document d = cmd_document_of(e->document);
-        size_t first = e->document->places[p->first], end = end_of(e->document, p->last - 1);
+        struct ran_document d = cmd_document_view(e->document);
+        size_t first = e->document->positions[p->first], end = end_of(e->document, p->last - 1);
 
         p->without = NAN;
         if (end - first == d.L)
@@ -243,7 +243,7 @@ static int confirm(struct classify_evidence *e, size_t c, float p, struct ran_er
 /* The index of a token in the record, before truncation. */
 static size_t untruncated(const struct cmd_document *d, size_t t)
 {
-        return t < d->head ? t : t + d->of - d->L;
+        return t < d->head ? t : t + d->uncut - d->L;
 }
 
 /* Offsets and text of the passages, which are in the order of the record. */
@@ -259,8 +259,8 @@ static int locate(struct classify_evidence *e, struct ran_error *err)
                 size_t first = p->first, last = p->last;
 
                 if (d->from == CMD_FROM_TOKENS) {
-                        first = d->encoding.word[d->places[first]];
-                        last = d->encoding.word[d->places[last - 1]] + 1;
+                        first = d->encoding.word[d->positions[first]];
+                        last = d->encoding.word[d->positions[last - 1]] + 1;
                 }
                 p->text.begin = e->text.len;
                 RAN_TRY(cmd_spans_next(&spans, first, last, &p->start, &p->end, &e->text, err));

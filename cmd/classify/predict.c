@@ -50,7 +50,7 @@ void *classify_scratch_new(void *arg, struct ran_error *err)
         if (o->embed)
                 s->embedding = ran_alloc_floats(c->D, err);
         if (o->evidence.evidence > 0) {
-                s->document.placed = true;
+                s->document.with_positions = true;
                 s->evidence = classify_evidence_new(&o->evidence, c->model, c->pool, err);
         }
         if (s->state == NULL || s->logits == NULL || s->p == NULL || s->ranked == NULL ||
@@ -70,7 +70,7 @@ static int score(const struct classifier *c, struct scratch *s, const struct ran
 
         RAN_TRY(cmd_document_read(&s->document, record, ran_model_tokenizer(m),
                                   ran_model_vocabulary(m), &c->options->document, err));
-        const struct ran_document document = cmd_document_of(&s->document);
+        const struct ran_document document = cmd_document_view(&s->document);
         RAN_TRY(ran_classify(m, s->state, &document, s->logits, s->embedding, err));
         ran_probabilities(ran_model_config(m), s->logits, c->C, s->p);
         return RAN_OK;

@@ -85,7 +85,7 @@ static int evaluate(const struct classifier *c, struct cmd_loop *loop, char **fi
 static int run(struct classifier *c, char **files)
 {
         static const char *const reads[] = {"id", "ran_error", CMD_DOCUMENT_MEMBERS,
-                                            CMD_LABEL_MEMBERS, NULL};
+                                            CMD_LABELS_MEMBERS, NULL};
         struct cmd_loop loop = {
                 .input = &c->options->input,
                 .output = &c->options->output,

@@ -1,4 +1,5 @@
-/* lines.c - a file as groups of lines, or of pieces of several, each as soon as it has arrived. */
+/* lines.c - a file as groups of texts: lines, sentences or whole files, each as soon as it has
+ * arrived. */
 #include "cmd/formats/lines.h"
 
 #include <errno.h>
@@ -8,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A group is large enough to keep many threads busy and small enough to hold, results included. */
+/* A group keeps many threads busy, and fits into memory with its results. */
 enum { GROUP_BYTES = 4 << 20, GROUP_LINES = 4096 };
 
 const char *lines_name(const struct lines *l)
@@ -41,9 +42,9 @@ int lines_open(struct lines *l, const char *file, struct ran_error *err)
         return open_file(l, file, err);
 }
 
-void lines_open_whole(struct lines *l, char **files, size_t n)
+void lines_open_files(struct lines *l, char **files, size_t n)
 {
-        *l = (struct lines){.unit = LINES_WHOLE, .fd = -1, .next_file = files, .files = n};
+        *l = (struct lines){.unit = LINES_FILE, .fd = -1, .next_file = files, .files = n};
 }
 
 void lines_close(struct lines *l)
@@ -62,7 +63,7 @@ static bool readable(int fd)
         return poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 0) > 0;
 }
 
-/* Whatever there is, after what is held; waits if there is nothing. */
+/* Appends what has arrived; waits if nothing has. */
 static int read_more(struct lines *l, struct ran_error *err)
 {
         size_t want = l->end < GROUP_BYTES / 4 ? GROUP_BYTES / 4 : l->end + 1;
@@ -86,7 +87,7 @@ static int read_more(struct lines *l, struct ran_error *err)
         return RAN_OK;
 }
 
-/* Reads until one line at least is whole, and on while that needs no waiting. */
+/* Reads until there is a whole line, and on while more has arrived. */
 static int fill(struct lines *l, struct ran_error *err)
 {
         size_t searched = l->kept;
@@ -103,9 +104,7 @@ static int fill(struct lines *l, struct ran_error *err)
                 searched = l->end;
                 if (whole && (l->end >= GROUP_BYTES || !readable(l->fd)))
                         break;
-                int code = read_more(l, err);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(read_more(l, err));
         }
         return RAN_OK;
 }
@@ -119,14 +118,7 @@ static bool is_blank(const char *s, size_t n)
         return n == 0;
 }
 
-static bool begins_with(const char *s, size_t n, const char *what)
-{
-        size_t m = strlen(what);
-
-        return n >= m && memcmp(s, what, m) == 0;
-}
-
-/* A byte order mark and the end of a line are not part of it. */
+/* Leaves out a byte order mark and the CR of the line end. */
 static void strip(const char **s, size_t *n, bool first)
 {
         size_t mark = first ? ran_utf8_mark(*s, *n) : 0;
@@ -137,7 +129,7 @@ static void strip(const char **s, size_t *n, bool first)
                 --*n;
 }
 
-static int add_piece(struct lines *l, struct text_line piece, struct ran_error *err)
+static int add_text(struct lines *l, struct text_line text, struct ran_error *err)
 {
         struct text_line *grown =
                 ran_grow(l->line, &l->line_cap, l->count + 1, sizeof(*l->line), err);
@@ -145,28 +137,28 @@ static int add_piece(struct lines *l, struct text_line piece, struct ran_error *
         if (grown == NULL)
                 return RAN_ENOMEM;
         l->line = grown;
-        piece.file = l->file;
-        if (piece.s != NULL)
-                piece.offset = l->offset + (size_t)(piece.s - l->data);
-        l->line[l->count++] = piece;
+        text.file = l->file;
+        if (text.s != NULL)
+                text.offset = l->offset + (size_t)(text.s - l->data);
+        l->line[l->count++] = text;
         return RAN_OK;
 }
 
 static int add_line(struct lines *l, const char *s, size_t n, struct ran_error *err)
 {
-        struct lines_place before = l->at;
+        struct lines_count before = l->at;
 
         strip(&s, &n, l->at.number++ == 0);
         if (is_blank(s, n)) {
                 l->at.blank++;
                 return RAN_OK;
         }
-        return add_piece(
-                l, (struct text_line){.s = s, .n = n, .number = l->at.number, .place = before},
+        return add_text(
+                l, (struct text_line){.s = s, .n = n, .number = l->at.number, .before = before},
                 err);
 }
 
-/* The line that is held whole from `from` on, where it ends, and where the next one begins. */
+/* The whole line at `from`: its length, and where the next one begins; false without one. */
 static bool whole_line(const struct lines *l, size_t from, size_t *n, size_t *next)
 {
         const char *s = l->data + from;
@@ -179,15 +171,13 @@ static bool whole_line(const struct lines *l, size_t from, size_t *n, size_t *ne
         return true;
 }
 
-/* Makes a group of the lines that are held whole. */
+/* Makes a group of the whole lines. */
 static int split_each(struct lines *l, struct ran_error *err)
 {
         size_t n, next;
 
         while (!l->more && whole_line(l, l->begin, &n, &next)) {
-                int code = add_line(l, l->data + l->begin, n, err);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(add_line(l, l->data + l->begin, n, err));
                 l->begin = next;
                 l->more = l->count == GROUP_LINES;
         }
@@ -196,13 +186,7 @@ static int split_each(struct lines *l, struct ran_error *err)
 
 /* ---- blocks --------------------------------------------------------------------------------- */
 
-/* In the columns of CoNLL-2003, and in CoNLL-U. */
-static bool begins_document(const char *s, size_t n)
-{
-        return begins_with(s, n, "-DOCSTART-") || begins_with(s, n, "# newdoc");
-}
-
-/* The block ends in front of the byte `end`, and what comes next begins at `next`. */
+/* The block ends before the byte `end`; the next one begins at `next`. */
 static int end_block(struct lines *l, size_t end, size_t next, size_t doc, struct ran_error *err)
 {
         const char *s = l->data + l->begin;
@@ -211,10 +195,10 @@ static int end_block(struct lines *l, size_t end, size_t next, size_t doc, struc
 
         strip(&s, &n, l->began.number == 0);
         if (l->first > 0)
-                code = add_piece(
+                code = add_text(
                         l,
                         (struct text_line){
-                                .s = s, .n = n, .number = l->first, .doc = doc, .place = l->began},
+                                .s = s, .n = n, .number = l->first, .doc = doc, .before = l->began},
                         err);
         l->more = l->count == GROUP_LINES;
         l->began = l->at;
@@ -223,15 +207,15 @@ static int end_block(struct lines *l, size_t end, size_t next, size_t doc, struc
         return code;
 }
 
-/* One line of a block. What begins a document belongs to its first sentence, or ends the one in
- * front of it where no blank line does. */
+/* One line of a block. A line that begins a document belongs to the sentence after it, and ends the
+ * one before it if no blank line does. */
 static int scan_line(struct lines *l, const char *s, size_t n, size_t from, size_t next,
                      struct ran_error *err)
 {
         bool begins;
 
         strip(&s, &n, l->at.number == 0);
-        begins = begins_document(s, n);
+        begins = l->begins_document != NULL && l->begins_document(s, n);
         if (begins && l->first > 0)
                 return end_block(l, from - (from > l->begin), from, l->at.doc, err);
         l->at.number++;
@@ -245,7 +229,7 @@ static int scan_line(struct lines *l, const char *s, size_t n, size_t from, size
         l->at.blank++;
         if (l->first > 0)
                 return end_block(l, from - 1, next, l->at.doc, err);
-        if (from == l->begin) { /* nothing stands in front of it but other blank lines */
+        if (from == l->begin) { /* only blank lines precede it */
                 l->began = l->at;
                 l->begin = next;
                 l->scanned = 0;
@@ -259,9 +243,7 @@ static int split_blocks(struct lines *l, struct ran_error *err)
 
         while (!l->more && whole_line(l, l->begin + l->scanned, &n, &next)) {
                 size_t from = l->begin + l->scanned;
-                int code = scan_line(l, l->data + from, n, from, next, err);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(scan_line(l, l->data + from, n, from, next, err));
         }
         l->kept = l->scanned;
         if (!l->ended || l->more)
@@ -274,7 +256,7 @@ static int split_blocks(struct lines *l, struct ran_error *err)
 
 /* ---- whole files ---------------------------------------------------------------------------- */
 
-/* Appends all of the next file to what is held. */
+/* Appends all of the next file to data. */
 static int read_file(struct lines *l, struct ran_error *err)
 {
         size_t begin = l->end;
@@ -289,24 +271,24 @@ static int read_file(struct lines *l, struct ran_error *err)
                 return code;
         if (l->why != 0)
                 l->end = begin;
-        return add_piece(l, (struct text_line){.n = l->end - begin, .number = 1, .why = l->why},
-                         err);
+        return add_text(l, (struct text_line){.n = l->end - begin, .number = 1, .why = l->why},
+                        err);
 }
 
-/* Where they are is known when all of them are there. */
-static void place_files(struct lines *l)
+/* data may have moved until all of them were read: now the texts can point into it. */
+static void point_to_files(struct lines *l)
 {
         const char *s = l->data != NULL ? l->data : "";
         uint64_t offset = l->offset;
 
         for (size_t i = 0; i < l->count; i++) {
-                struct text_line *piece = &l->line[i];
-                size_t mark = ran_utf8_mark(s, piece->n);
-                piece->s = s + mark;
-                piece->offset = offset;
-                offset += piece->n;
-                s += piece->n;
-                piece->n -= mark;
+                struct text_line *text = &l->line[i];
+                size_t mark = ran_utf8_mark(s, text->n);
+                text->s = s + mark;
+                text->offset = offset;
+                offset += text->n;
+                s += text->n;
+                text->n -= mark;
         }
 }
 
@@ -315,11 +297,9 @@ static int next_files(struct lines *l, struct ran_error *err)
         l->offset += l->end;
         l->count = l->begin = l->end = 0;
         while (l->files > 0 && l->end < GROUP_BYTES && l->count < GROUP_LINES) {
-                int code = read_file(l, err);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(read_file(l, err));
         }
-        place_files(l);
+        point_to_files(l);
         l->ended = l->files == 0;
         return RAN_OK;
 }
@@ -332,9 +312,7 @@ int lines_peek(struct lines *l, struct text_line *line, struct ran_error *err)
 
         *line = (struct text_line){.file = l->file};
         do {
-                int code = fill(l, err);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(fill(l, err));
                 for (; whole_line(l, at, &n, &next); at = next) {
                         const char *s = l->data + at;
                         strip(&s, &n, at == 0);
@@ -352,16 +330,14 @@ int lines_peek(struct lines *l, struct text_line *line, struct ran_error *err)
 
 int lines_next(struct lines *l, struct ran_error *err)
 {
-        if (l->unit == LINES_WHOLE)
+        if (l->unit == LINES_FILE)
                 return next_files(l, err);
         do {
-                int code = l->more ? RAN_OK : fill(l, err);
+                if (!l->more)
+                        RAN_TRY(fill(l, err));
                 l->count = l->kept = 0;
                 l->more = false;
-                if (code == RAN_OK)
-                        code = l->unit == LINES_BLOCKS ? split_blocks(l, err) : split_each(l, err);
-                if (code != RAN_OK)
-                        return code;
+                RAN_TRY(l->unit == LINES_SENTENCE ? split_blocks(l, err) : split_each(l, err));
         } while (l->count == 0 && !l->ended);
         return RAN_OK;
 }
@@ -372,6 +348,6 @@ void lines_keep(struct lines *l, size_t i)
 
         l->begin = (size_t)(l->line[i].s - l->data);
         l->kept = searched - l->begin;
-        l->at = l->began = l->line[i].place;
+        l->at = l->began = l->line[i].before;
         l->first = l->scanned = 0;
 }

@@ -157,8 +157,8 @@ static int fill_record(void *arg, void *scratch, const struct cmd_line *line, st
         RAN_TRY(read_masked(f, s, &line->record, err));
         s->rows.len = 0;
         ran_buf_str(out, "{\"masks\":[");
-        RAN_TRY(ran_lm_fill_each(f->lm.model, s->state, m->ids, m->L, m->places, m->n, add_mask, &a,
-                                 err));
+        RAN_TRY(ran_lm_fill_each(f->lm.model, s->state, m->ids, m->L, m->positions, m->n, add_mask,
+                                 &a, err));
         ran_buf_char(out, ']');
         if (options.logits) {
                 ran_buf_str(out, ",\"logits\":[");
@@ -172,7 +172,7 @@ static int fill_record(void *arg, void *scratch, const struct cmd_line *line, st
 
 /* ---- the program ---------------------------------------------------------------------------- */
 
-static const char *const reads[] = {"id", "ran_error", CMD_GAPS_MEMBERS, NULL};
+static const char *const reads[] = {"id", "ran_error", CMD_MASKED_MEMBERS, NULL};
 
 int lm_fill(int argc, char **argv)
 {

@@ -17,7 +17,7 @@ static void add_setting(struct cmd_command_line *c, const struct cmd_option *o, 
         c->settings[c->count++] = (struct cmd_setting){o->field, o->base, text};
 }
 
-/* The value of an option without one of its own: the next argument, whatever it looks like. */
+/* The next argument, whatever it looks like, is the value of an option without "=". */
 static const char *value_from_next(struct cmd_command_line *c, const struct ran_field *field)
 {
         if (c->at + 1 >= c->argc)
@@ -26,7 +26,7 @@ static const char *value_from_next(struct cmd_command_line *c, const struct ran_
         return c->argv[++c->at];
 }
 
-/* How much of a field's option the first n letters of `given` are. */
+/* Whether the first n letters of `given` are the option, or its beginning. */
 enum match { NO_MATCH, BEGINNING, WHOLE };
 
 static enum match match(const char *option, const char *given, size_t n)
@@ -114,7 +114,7 @@ static bool find_letter(const struct cmd_program *program, char letter, struct c
         return false;
 }
 
-/* -xv: letters until one takes a value, which is the rest or the next argument. */
+/* -xv: letters, until one takes the rest or the next argument as its value. */
 static void take_letters(struct cmd_command_line *c)
 {
         struct cmd_option o;

@@ -61,8 +61,7 @@ static void check_names(const struct cmd_program *program, const char *path,
                 if (!cmd_option_find(program, name, (size_t)n, &o))
                         refuse_setting(program, path, name, n);
                 if (o.field->local)
-                        cmd_usage("%s: \"%.*s\" can be given on the command line only", path, n,
-                                  name);
+                        cmd_usage("%s: \"%.*s\" is for the command line only", path, n, name);
                 cmd_set_note(o.field, !has_default(&o));
         }
 }

@@ -43,7 +43,7 @@ int cmd_status_of(const struct ran_error *err)
         }
 }
 
-/* ran_fail replaces what might steer a terminal: file names and records may hold anything. */
+/* File names and records may hold anything: ran_fail replaces what could steer a terminal. */
 static void say(const char *format, va_list ap)
 {
         struct ran_error line;

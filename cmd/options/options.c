@@ -26,22 +26,22 @@ struct cmd_common cmd_common;
 
 static const struct ran_field common_fields[] = {
         {"jobs", 'j', RAN_FIELD_SIZE, COMMON(jobs), 0, 4096, .value = "N", .initial = "0",
-         .help = "threads to use; 0: RAN_THREADS, else one for each processor that may be used",
+         .help = "number of threads; 0: RAN_THREADS, or else one for each available processor",
          .local = true},
         {"config", 'c', RAN_FIELD_TEXT, COMMON(config), .value = "FILE",
-         .help = "take settings from the JSON object in FILE: names of options, '_' for '-'; "
-                 "the command line comes first",
+         .help = "read settings from the JSON object in FILE (names of options with '_' for '-'); "
+                 "the command line overrides them",
          .local = true},
         {"print_config", 0, RAN_FIELD_BOOL, COMMON(print_config),
-         .help = "write the settings in force, as --config takes them, and exit", .local = true},
+         .help = "print the settings in force, as --config reads them, and exit", .local = true},
         {"print_options", 0, RAN_FIELD_BOOL, COMMON(print_options),
-         .help = "write a line for each option, as completion of command lines takes them, and "
-                 "exit",
+         .help = "print a line for each option, for shell completion, and exit", .local = true},
+        {"quiet", 'q', RAN_FIELD_BOOL, COMMON(quiet), .help = "print only errors and warnings",
          .local = true},
-        {"quiet", 'q', RAN_FIELD_BOOL, COMMON(quiet), .help = "say nothing but what went wrong",
+        {"verbose", 'v', RAN_FIELD_BOOL, COMMON(verbose), .help = "print more messages",
          .local = true},
-        {"verbose", 'v', RAN_FIELD_BOOL, COMMON(verbose), .help = "say more", .local = true},
-        {"help", 'h', RAN_FIELD_BOOL, COMMON(help), .help = "print this and exit", .local = true},
+        {"help", 'h', RAN_FIELD_BOOL, COMMON(help), .help = "print this help and exit",
+         .local = true},
         {"version", 'V', RAN_FIELD_BOOL, COMMON(version), .help = "print the version and exit",
          .local = true},
         {0},
@@ -73,7 +73,7 @@ static void init_fields(const struct cmd_program *program)
         }
 }
 
-/* The output "-" is standard output, as "-" among files is standard input. */
+/* Output "-" is standard output, as "-" among files is standard input. */
 static void apply_dash(const struct cmd_program *program)
 {
         for (struct cmd_option o = {0}; cmd_option_next(program, &o);) {
@@ -86,7 +86,7 @@ static void apply_dash(const struct cmd_program *program)
         }
 }
 
-/* Gives the fields that nobody set the defaults that go with those that somebody set. */
+/* Defaults that depend on other fields, of the fields that nobody set. */
 static void init_dependent_fields(const struct cmd_program *program)
 {
         struct ran_error err;
@@ -111,7 +111,7 @@ static void write_out(const struct cmd_program *program,
         ran_buf_release(&out);
 }
 
-/* Ends the program with what --help and its like ask for. */
+/* Prints what --help and the like ask for, and exits. */
 static void answer(const struct cmd_program *program,
                    void (*write)(const struct cmd_program *program, struct ran_buf *out))
 {
@@ -124,7 +124,7 @@ void cmd_write_set(const struct cmd_program *program)
         write_out(program, cmd_print_set);
 }
 
-/* The number of threads that nobody gave on the command line. */
+/* The number of threads without --jobs. */
 static size_t default_jobs(const struct ran_field *jobs)
 {
         const char *asked = getenv("RAN_THREADS");

@@ -38,7 +38,7 @@ static void on_lost_page(int signal, siginfo_t *info, void *context)
 
         (void)context;
         if (info->si_code != BUS_ADRERR) {
-                raise(signal); /* with SA_RESETHAND: the end that it is without us */
+                raise(signal); /* the default action, after SA_RESETHAND */
                 return;
         }
         ran_writer_abandon_all();
@@ -68,5 +68,5 @@ void cmd_process_check_isa(void)
         const char *known, *refused = ran_isa_refused(&known);
 
         if (refused != NULL)
-                cmd_usage("RAN_ISA=%s: this processor and program know %s", refused, known);
+                cmd_usage("RAN_ISA=%s: this processor and program have %s", refused, known);
 }

@@ -102,19 +102,19 @@ const struct ran_field *cmd_table_clash(const struct cmd_program *program)
         return NULL;
 }
 
-/* ---- names that are nearly right ------------------------------------------------------------ */
+/* ---- misspelt names ------------------------------------------------------------------------- */
 
 enum { LONGEST_NAME = 63 };
 
-static unsigned least(unsigned a, unsigned b, unsigned c)
+static unsigned min3(unsigned a, unsigned b, unsigned c)
 {
         unsigned m = a < b ? a : b;
 
         return m < c ? m : c;
 }
 
-/* Letters to insert, remove, replace, or swap with their neighbour to make b of a; large when
- * either is too long for a name. */
+/* The edit distance of a and b: letters to insert, remove, replace, or swap with a neighbour. Large
+ * when either is too long for a name. */
 static unsigned distance(const char *a, const char *b)
 {
         unsigned char d[LONGEST_NAME + 1][LONGEST_NAME + 1]; /* of the first i and j letters */
@@ -128,10 +128,10 @@ static unsigned distance(const char *a, const char *b)
                                 d[i][j] = (unsigned char)(i + j);
                                 continue;
                         }
-                        unsigned best = least(d[i - 1][j] + 1, d[i][j - 1] + 1,
-                                              d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+                        unsigned best = min3(d[i - 1][j] + 1, d[i][j - 1] + 1,
+                                             d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
                         if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                                best = least(best, best, d[i - 2][j - 2] + 1);
+                                best = min3(best, best, d[i - 2][j - 2] + 1);
                         d[i][j] = (unsigned char)best;
                 }
         }

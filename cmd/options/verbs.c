@@ -16,7 +16,7 @@ static _Noreturn void refuse_verb(const struct cmd_verb *verbs, const char *give
         ran_buf_char(&names, '\0');
         if (given != NULL)
                 cmd_warn("unknown verb '%s'", given);
-        cmd_usage("a verb comes first: %s", names.failed ? "see --help" : names.data);
+        cmd_usage("give a verb first: %s", names.failed ? "see --help" : names.data);
 }
 
 int cmd_run_verb(const char *name, const char *summary, const struct cmd_verb *verbs, int argc,

@@ -11,8 +11,8 @@
 
 #include "cmd/options/message.h"
 
-/* A reader that went away is no error of ours: the program dies of SIGPIPE, as it would have by
- * itself if whoever started it had not told it to ignore the signal. */
+/* When the reader has gone, the program dies of SIGPIPE, even if its parent had the signal ignored.
+ */
 static _Noreturn void die_of_closed_pipe(void)
 {
         signal(SIGPIPE, SIG_DFL);
@@ -50,7 +50,7 @@ static struct ran_writer *open_file(const char *path)
         return w;
 }
 
-/* Not a pipe: whoever reads it would take its being closed again for the end. */
+/* Without opening a pipe: closing it again would be the end of file for its reader. */
 void cmd_check_writable(const char *path)
 {
         struct stat st;

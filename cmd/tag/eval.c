@@ -96,10 +96,10 @@ int tag_eval_pack(const struct tag_eval *e, const struct tag_scratch *s, const s
 {
         const struct ran_record *record = &item->line->record;
         struct ran_buf *out = item->result;
-        int code = cmd_tags_read(gold, record, item->err);
+        int code = cmd_labels_read_tags(gold, record, item->err);
 
         if (code == RAN_OK && !gold->present)
-                code = cmd_span_tags(gold, &r->document, record, item->err);
+                code = cmd_span_tags_read(gold, &r->document, record, item->err);
         if (code == RAN_OK)
                 code = check(e, gold, r->words, item->err);
         if (code != RAN_OK)

@@ -336,9 +336,13 @@ static void write_report(struct tag_eval *eval)
 
 /* ---- the program ---------------------------------------------------------------------------- */
 
-static const char *const reads[] = {
-        "id",           "ran_error", CMD_DOCUMENT_MEMBERS, CMD_TAG_MEMBERS, CMD_SPAN_MEMBERS,
-        CMD_DOC_MEMBER, NULL};
+static const char *const reads[] = {"id",
+                                    "ran_error",
+                                    CMD_DOCUMENT_MEMBERS,
+                                    CMD_LABELS_TAG_MEMBERS,
+                                    CMD_SPAN_TAGS_MEMBERS,
+                                    SENTENCE_GROUP_MEMBER,
+                                    NULL};
 
 static int evaluate(struct program_state *p, struct cmd_loop *loop, char **files)
 {

@@ -104,10 +104,10 @@ static void add_words(struct tag_scratch *s, const struct cmd_document *d, size_
         bool first = true;
 
         for (size_t i = 0; i < d->words; i++) {
-                if (d->places[i] < from || d->places[i] >= to)
+                if (d->positions[i] < from || d->positions[i] >= to)
                         continue;
                 s->at[s->words + i] = all->words;
-                s->positions[all->words] = (uint32_t)(d->places[i] + shift);
+                s->positions[all->words] = (uint32_t)(d->positions[i] + shift);
                 s->begins[all->words++] = first;
                 first = false;
         }

@@ -49,12 +49,12 @@ struct learn {
 static void *make_words(void *arg, struct ran_error *err)
 {
         (void)arg;
-        return ran_alloc(1, sizeof(struct cmd_words), err);
+        return ran_alloc(1, sizeof(struct cmd_vocab_words), err);
 }
 
 static void free_words(void *scratch)
 {
-        cmd_words_release(scratch);
+        cmd_vocab_words_release(scratch);
         free(scratch);
 }
 
@@ -63,7 +63,7 @@ static int collect(void *arg, void *scratch, const struct cmd_line *line, struct
 {
         const struct learn *l = arg;
 
-        return cmd_words_read(scratch, &line->record, l->counter, result, err);
+        return cmd_vocab_words_read(scratch, &line->record, l->counter, result, err);
 }
 
 static int count(void *arg, const struct cmd_line *line, const struct ran_buf *result,
@@ -109,7 +109,7 @@ static struct ran_counter *new_counter(const struct ran_vocab_settings *settings
 
 static int count_and_write(struct learn *l, char **files)
 {
-        static const char *const reads[] = {CMD_WORDS_MEMBERS, NULL};
+        static const char *const reads[] = {CMD_VOCAB_WORDS_MEMBERS, NULL};
         struct cmd_sink out;
         struct cmd_loop loop = {
                 .input = &l->input,

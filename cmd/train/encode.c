@@ -10,7 +10,7 @@ void train_scratch_release(struct train_scratch *s)
         cmd_document_release(&s->document);
         cmd_labels_release(&s->labels);
         cmd_soft_label_release(&s->soft);
-        cmd_words_release(&s->words);
+        cmd_vocab_words_release(&s->words);
         cmd_sequence_release(&s->sequence);
         free(s->masked_at);
         free(s->masked_ids);
@@ -88,7 +88,7 @@ void train_pack(const struct train_scratch *s, const struct train_source *source
         const struct cmd_soft_label *soft = &s->soft;
         const struct cmd_labels *labels = &s->labels;
         const struct cmd_document *document = &s->document;
-        const uint32_t *words = s->masked > 0 ? s->masked_at : document->places;
+        const uint32_t *words = s->masked > 0 ? s->masked_at : document->positions;
         size_t n_soft = source->judge ? 0 : soft->n;
         size_t soft_names = n_soft > 0 ? soft->names.len : 0;
         const struct train_packed head = {

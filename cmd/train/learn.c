@@ -92,7 +92,7 @@ static int count(void *arg, void *scratch, const struct cmd_line *line, struct r
         if (train_member(&line->record, "ids") != NULL)
                 return train_encode(&l->reader, s, line, result, err);
         RAN_TRY(train_read_labels(s, l->reader.source, &line->record, err));
-        return cmd_words_read(&s->words, &line->record, l->counter, result, err);
+        return cmd_vocab_words_read(&s->words, &line->record, l->counter, result, err);
 }
 
 static int take_counted(void *arg, const struct cmd_line *line, const struct ran_buf *result,

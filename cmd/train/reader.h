@@ -38,7 +38,7 @@ struct train_scratch {
         struct cmd_document document;
         struct cmd_labels labels;
         struct cmd_soft_label soft;
-        struct cmd_words words;           /* where a vocabulary is learned */
+        struct cmd_vocab_words words;     /* where a vocabulary is learned */
         struct cmd_sequence sequence;     /* of a language model, in place of document */
         int mask;                         /* RAN_MASK_... that it is to be read with */
         uint32_t *masked_at, *masked_ids; /* (masked) of mlm: which ids are masked, and by what */

@@ -199,7 +199,7 @@ void train_run_tell_model(const struct ran_train_job *job)
         stat(job->output, &file);
         cmd_note("the model is %s (%sB); use it with:", job->output,
                  train_amount(size, (double)file.st_size));
-        cmd_note("    %s -m %s FILE", cmd_use_of_task(job->config->task), job->output);
+        cmd_note("    %s -m %s FILE", cmd_model_use_of_task(job->config->task), job->output);
 }
 
 /* ---- the run -------------------------------------------------------------------------------- */

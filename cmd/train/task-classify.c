@@ -60,7 +60,7 @@ static void check_text(struct ran_buf *out, const struct train_summary *s)
         train_check_labels_text(out, "labels", s, d->set.B);
 }
 
-static const char *const members[] = {CMD_DOCUMENT_MEMBERS, CMD_LABEL_MEMBERS, "weight", NULL};
+static const char *const members[] = {CMD_DOCUMENT_MEMBERS, CMD_LABELS_MEMBERS, "weight", NULL};
 
 /* What was better on the development data of ten collections, see share/experiments: the linear
  * model more than all else, and subwords where documents are short, since few words of a new one

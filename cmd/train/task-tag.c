@@ -33,7 +33,7 @@ static int read_tags(struct train_scratch *s, const struct train_source *source,
                 m = foreign_tokens(record);
                 words_name = "tokens";
         }
-        RAN_TRY(cmd_tags_read(tags, record, err));
+        RAN_TRY(cmd_labels_read_tags(tags, record, err));
         if (!tags->present && spans != NULL)
                 return train_refuse_nul(tags, source, err); /* spans wait until words are known */
         if (!tags->present)
@@ -56,7 +56,7 @@ static int encode(struct train_scratch *s, const struct train_source *source,
         s->document.by_words = true;
         RAN_TRY(train_document_read(s, source, record, err));
         if (!s->document.empty && !s->labels.present)
-                RAN_TRY(cmd_span_tags(&s->labels, &s->document, record, err));
+                RAN_TRY(cmd_span_tags_read(&s->labels, &s->document, record, err));
         if (!s->document.empty)
                 RAN_TRY(train_refuse_nul(&s->labels, source, err));
         train_pack(s, source, result);
@@ -77,7 +77,7 @@ static int check_kind(const struct train_data *d, const struct train_packed *hea
                       struct ran_error *err)
 {
         for (int kind = 0; kind < CMD_TAG_KINDS; kind++)
-                if (d->tagged[kind].file != NULL && !cmd_tags_agree(head->kind, kind))
+                if (d->tagged[kind].file != NULL && !cmd_labels_tags_agree(head->kind, kind))
                         return ran_fail(err, RAN_EFORMAT, "the tags are %s, but %s at %s:%zu",
                                         kinds[head->kind], kinds[kind], d->tagged[kind].file,
                                         d->tagged[kind].line);
@@ -205,8 +205,12 @@ static void adapt_to_dev(struct train_session *s)
                          C);
 }
 
-static const char *const members[] = {CMD_DOCUMENT_MEMBERS, CMD_TAG_MEMBERS, CMD_SPAN_MEMBERS,
-                                      CMD_DOC_MEMBER,       "weight",        NULL};
+static const char *const members[] = {CMD_DOCUMENT_MEMBERS,
+                                      CMD_LABELS_TAG_MEMBERS,
+                                      CMD_SPAN_TAGS_MEMBERS,
+                                      SENTENCE_GROUP_MEMBER,
+                                      "weight",
+                                      NULL};
 
 /* What was best on the development data of CoNLL-2003, see share/recipes. */
 static const struct train_preset presets[] = {

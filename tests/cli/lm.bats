@@ -633,16 +633,16 @@ random_ids() {
 @test "lm: models of other tasks" {
   ran-train classify -q --epochs 1 --dim 8 --heads 1 --head-dim 8 --no-dev -o class.ran \
     <(printf '{"text":"a b","label":"%s"}\n' x y)
-  dies 'labels documents' score -m class.ran texts.jsonl
-  dies 'labels documents' fill -m class.ran texts.jsonl
-  dies 'continues texts' fill -m lm.ran texts.jsonl
+  dies 'classifies documents' score -m class.ran texts.jsonl
+  dies 'classifies documents' fill -m class.ran texts.jsonl
+  dies 'generates text' fill -m lm.ran texts.jsonl
   dies 'cannot open' score -m nowhere.ran texts.jsonl
 }
 
 @test "lm: records that do not fit the model" {
   refused '{"text":""}' 'no tokens' score -m lm.ran
   refused '{"text":" \n "}' 'no tokens' generate -m lm.ran
-  refused '{"source":"a","target":"b"}' 'a "source" is for a model with the mask prefix' score -m lm.ran
+  refused '{"source":"a","target":"b"}' 'a "source" needs a model with --mask prefix' score -m lm.ran
   refused '{"text":"a"}' 'no "source"' score -m pairs.ran
   refused '{"text":"a"}' 'no "source"' generate -m pairs.ran
   refused '{"target":"a"}' 'no "source"' score -m pairs.ran
@@ -667,6 +667,6 @@ random_ids() {
   for piece in '[START]:lm' '[END]:lm' '[SEP]:pairs'; do
     name=${piece%:*}
     LC_ALL=C sed "s/\\[${name:1:2}\\([A-Z]*\\]\\)/[${name:1:1}x\\1/g" "${piece#*:}.ran" >odd.ran
-    dies "has no piece $name" score -m odd.ran texts.jsonl
+    dies "has no token $name" score -m odd.ran texts.jsonl
   done
 }

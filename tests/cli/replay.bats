@@ -46,7 +46,7 @@ say() {
   run -0 ran-train classify --replay m.ran -o again.ran train.jsonl
   cmp m.ran again.ran
   [ ! -e again.ran.ckpt ]
-  refused 2 'cannot be the output, too' ran-train classify --replay m.ran -o m.ran train.jsonl
+  refused 2 'cannot also be the output' ran-train classify --replay m.ran -o m.ran train.jsonl
   refused 2 'without -o' ran-train classify --replay m.ran --resume train.jsonl
   refused 2 'without -o' ran-train classify --replay m.ran --log l train.jsonl
 }
@@ -93,8 +93,8 @@ say() {
   equal ran-train lm --replay q.ran pairs.jsonl
   ran-train mlm $shape -o g.ran train.jsonl
   equal ran-train mlm --replay g.ran train.jsonl
-  refused 3 'a task of ran-classify' ran-train tag --replay m.ran tagged.jsonl
-  refused 3 'a task of' ran-train classify --replay g.ran train.jsonl
+  refused 3 'use ran-classify' ran-train tag --replay m.ran tagged.jsonl
+  refused 3 'use ran-lm' ran-train classify --replay g.ran train.jsonl
 }
 
 @test "replay: what training began with must be named again" {

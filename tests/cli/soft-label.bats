@@ -97,7 +97,7 @@ loss() {
     jq -e '.prediction | has("labels") and (.probs | keys == ["even", "warm", "wet", "white"])'
   # Where nothing else says so, --multilabel does.
   printf '%s\n' '{"text":"sun sun","soft":{"a":0.9,"b":0.8}}' >"$out/one.jsonl"
-  refused 3 'add up to 1.7, not to 1 (labels that do not exclude each other: --multilabel)' \
+  refused 3 'add up to 1.7, not to 1 (for several labels a document, use --multilabel)' \
     learn --soft-label soft -o "$out/no.ran" "$out/one.jsonl"
   learn -q --no-dev --multilabel --soft-label soft -o "$out/one.ran" "$out/one.jsonl"
   # A list beside it is part of the mixture.
@@ -143,8 +143,8 @@ loss() {
 @test "soft labels: what cannot be used is named with file and line" {
   says 'there is neither "label" nor "labels" nor "prediction"' '{"text":"sun"}'
   says 'there is neither "label" nor "labels" nor "prediction"' '{"text":"sun","prediction":null}'
-  says '"prediction" is no object of labels and their probabilities' '{"text":"sun","prediction":["a"]}'
-  says '"prediction" has no "probs", which ran-classify --probs writes' '{"text":"sun","prediction":{"label":"wet","score":1}}'
+  says '"prediction" is no object of labels and probabilities' '{"text":"sun","prediction":["a"]}'
+  says '"prediction" has no "probs" (ran-classify --probs writes them)' '{"text":"sun","prediction":{"label":"wet","score":1}}'
   says '"prediction" has "probs" twice' '{"text":"sun","prediction":{"probs":{"a":1},"probs":{"a":1}}}'
   says 'the probabilities in "prediction" add up to 0.5, not to 1' '{"text":"sun","prediction":{"probs":{"a":0.2,"b":0.3}}}'
   says 'the probabilities in "prediction" add up to 0, not to 1' '{"text":"sun","prediction":{}}'

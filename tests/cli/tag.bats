@@ -145,7 +145,7 @@ refused() {
   [ "$(jq -c '.ran_error.message // .prediction.tags' <<<"$output")" = \
 '"the document has no tokens"
 ["B-PER"]
-"no document: one of tokens and text is needed"
+"no document: give one of tokens and text"
 "\"tokens\" must be an array of strings"
 "the document has no tokens"' ]
 }
@@ -167,7 +167,7 @@ refused() {
   grep -q '"grad.spelling.weight"' g
   # What has no spelling is refused, or trained on without.
   run -1 --separate-stderr ran-tag -m spelled.ran - <<<'{"ids":[7,8]}'
-  [[ $output == *'the model looks at the spelling of words, which \"ids\" do not have'* ]]
+  [[ $output == *'the model reads the spelling of words, which \"ids\" lack'* ]]
   run -0 --separate-stderr ran-train tag $shape --epochs 1 --spelling 500 -o ids.ran numbers.jsonl
   [[ $stderr == *'the documents are ids, without spelling: --spelling 0'* ]]
   ran-tag -m ids.ran numbers.jsonl >/dev/null
@@ -265,21 +265,21 @@ refused() {
 {"text":"","spans":[]}
 EOF
   cat >want <<'EOF'
-2: spans[0], 0 to 6, does not fall on the borders of words: those here go from 0 to 7
-3: spans[0], 1 to 7, does not fall on the borders of words: those here go from 0 to 7
+2: spans[0], 0 to 6, does not start and end at words: the nearest go from 0 to 7
+3: spans[0], 1 to 7, does not start and end at words: the nearest go from 0 to 7
 4: spans[1], 0 to 7, overlaps spans[0]
 5: spans[0], 8 to 13, is out of range: the text has 12 characters
 6: spans[0], 4 to 4, is empty
-7: spans[0], 3 to 5, does not fall on the borders of words: those here go from 5 to 8
-8: spans[0], 8 to 9, does not fall on the borders of words: those here go from 5 to 8
-9: start and end of spans[0] must be whole numbers from 0 on
-10: start and end of spans[0] must be whole numbers from 0 on
-11: spans[0] must be an object with one each of start, end and label, or a list of these three
-12: spans[0] must be an object with one each of start, end and label, or a list of these three
-13: spans[0] must be an object with one each of start, end and label, or a list of these three
+7: spans[0], 3 to 5, does not start and end at words: the nearest go from 5 to 8
+8: spans[0], 8 to 9, does not start and end at words: the nearest go from 5 to 8
+9: start and end of spans[0] must be whole numbers
+10: start and end of spans[0] must be whole numbers
+11: spans[0] must be an object of start, end and label, or a list of these three
+12: spans[0] must be an object of start, end and label, or a list of these three
+13: spans[0] must be an object of start, end and label, or a list of these three
 14: "spans" must be an array
 15: a tag cannot hold U+0000
-16: "spans" are of characters of a "text"; "tokens" need "tags"
+16: "spans" mark characters of a "text"; "tokens" need "tags"
 17: the document has no tokens
 EOF
   run -3 --separate-stderr ran-train tag --no-dev --min-count 1 -o bad.ran bad.jsonl
@@ -430,7 +430,7 @@ left O' ]
   refused '{"text":"x","tags":["O"]}' 'bad.jsonl:1: the "tags" need an array of "tokens"'
   refused '{"tokens":["x"],"tags":["PER"]}' 'bad.jsonl:1: the tags are names of no scheme, but of a scheme like IOB2 at names.jsonl:1'
   refused '{"tokens":["x","y"],"tags":["B-PER","PER"]}' 'bad.jsonl:1: "PER" is no tag'
-  refused '{"tokens":["x","y"],"tags":["O",2]}' 'bad.jsonl:1: some of the tags are numbers'
+  refused '{"tokens":["x","y"],"tags":["O",2]}' 'bad.jsonl:1: some tags are numbers'
   refused '{"tokens":["x"],"tags":[2]}' 'bad.jsonl:1: the tags are numbers, but of a scheme like IOB2 at names.jsonl:1'
   refused '{"tokens":["x"],"tags":[null]}' 'bad.jsonl:1: a tag must be a string or a number'
   refused '{"tokens":[],"tags":[]}' 'bad.jsonl:1: the document has no tokens'
@@ -531,11 +531,11 @@ left O' ]
   printf '%s\n' '{"text":"a","label":"x"}' '{"text":"b","label":"y"}' >labelled.jsonl
   ran-train classify -q --no-dev --epochs 1 --dim 8 --heads 1 --head-dim 8 --min-count 1 -o labels.ran labelled.jsonl
   run -3 --separate-stderr ran-tag -m labels.ran names.jsonl
-  [[ $stderr == *'labels.ran: this model labels documents, a task of ran-classify'* ]]
+  [[ $stderr == *'labels.ran: this model classifies documents: use ran-classify'* ]]
   run -3 --separate-stderr ran-classify -m names.ran names.jsonl
-  [[ $stderr == *'names.ran: this model tags words, a task of ran-tag'* ]]
+  [[ $stderr == *'names.ran: this model tags words: use ran-tag'* ]]
   run -3 --separate-stderr ran-train tag --dump-gradients g -m labels.ran names.jsonl
-  [[ $stderr == *'this model labels documents'* ]]
+  [[ $stderr == *'this model classifies documents'* ]]
 }
 
 @test "tag: options that make no sense together" {

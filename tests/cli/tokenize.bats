@@ -130,7 +130,7 @@ pieces() {
   run --separate-stderr ran-tokenize learn -o v.json bad.jsonl
   [ "$status" -eq 1 ]
   [ "${stderr_lines[0]}" = 'ran-tokenize: bad.jsonl:2: "text" must be a string or an array of strings' ]
-  [ "${stderr_lines[1]}" = 'ran-tokenize: bad.jsonl:3: no words: one of tokens, text, source and target is needed' ]
+  [ "${stderr_lines[1]}" = 'ran-tokenize: bad.jsonl:3: no words: give one of tokens, text, source and target' ]
   [ "${stderr_lines[2]}" = 'ran-tokenize: bad.jsonl:4: "tokens" must hold strings only' ]
   [ "$(jq -c '.model.vocab | keys_unsorted[5:]' v.json)" = '["a"]' ]
 }
@@ -304,7 +304,7 @@ pieces() {
     '{"id":5,"text":"a","text":"b"}' '{"id":6,"text":"a"}' >bad.jsonl
   run --separate-stderr ran-tokenize encode -q --vocab vocab.txt bad.jsonl
   [ "$status" -eq 1 ]
-  [ "$(jq -c '[.id, .ran_error.message]' <<<"$output")" = '[1,"no text: one of tokens and text is needed"]
+  [ "$(jq -c '[.id, .ran_error.message]' <<<"$output")" = '[1,"no \"tokens\" and no \"text\""]
 [2,"the document has no tokens"]
 [3,"\"text\" must be a string"]
 [4,"\"tokens\" must be an array of strings"]
@@ -378,10 +378,10 @@ pieces() {
     '{"ids":[]}' >bad.jsonl
   run --separate-stderr ran-tokenize decode -q --vocab vocab.txt bad.jsonl
   [ "$status" -eq 1 ]
-  [ "$(jq -r .ran_error.message <<<"$output")" = 'id 99 is not in the vocabulary, of 10
+  [ "$(jq -r .ran_error.message <<<"$output")" = 'id 99 is not in the vocabulary (10 tokens)
 ids must be whole numbers, not "a"
 no ids: one of encoding and ids is needed
-"encoding" was made with another vocabulary than the model'\''s
+"encoding" is of another vocabulary than the model'\''s
 the document has no tokens' ]
   # Which of the two?
   ran-tokenize encode -q --vocab vocab.txt <<<'{"text":"a"}' | sed 's/"ids":/"ids":[2],&/' >bad.jsonl

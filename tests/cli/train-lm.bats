@@ -228,14 +228,14 @@ goes_on() {
     ran-train lm $shape -o m.ran both.jsonl
   texts 20 >texts.jsonl
   pairs 20 >pairs.jsonl
-  refused 3 'pairs.jsonl:1: a "source" is for a model with the mask prefix' \
+  refused 3 'pairs.jsonl:1: a "source" needs a model with --mask prefix' \
     ran-train lm $shape --dev pairs.jsonl -o m.ran texts.jsonl
   refused 3 'texts.jsonl:1: there is neither "source" nor "target"' \
     ran-train lm $shape --dev texts.jsonl -o m.ran pairs.jsonl
-  refused 3 'pairs.jsonl:1: a "source" is for a model with the mask prefix' \
+  refused 3 'pairs.jsonl:1: a "source" needs a model with --mask prefix' \
     ran-train lm $shape --mask causal -o m.ran pairs.jsonl
   ran-train lm $shape -q --epochs 1 -o m.ran texts.jsonl
-  refused 3 'a "source" is for a model with the mask prefix' \
+  refused 3 'a "source" needs a model with --mask prefix' \
     ran-train lm --dump-gradients g -m m.ran pairs.jsonl
 }
 
@@ -243,9 +243,9 @@ goes_on() {
   printf '%s\n' '[UNK]' '[SEP]' '[MASK]' w1 w2 w3 >vocab.txt
   texts 20 >texts.jsonl
   pairs 20 >pairs.jsonl
-  refused 3 'vocab.txt: the vocabulary has no piece [START]' \
+  refused 3 'vocab.txt: the vocabulary has no token [START]' \
     ran-train lm $shape --vocab vocab.txt -o m.ran texts.jsonl
-  refused 3 'vocab.txt: the vocabulary has no piece [END]' \
+  refused 3 'vocab.txt: the vocabulary has no token [END]' \
     ran-train lm $shape --vocab vocab.txt --mask prefix -o m.ran pairs.jsonl
 }
 

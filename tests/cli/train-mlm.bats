@@ -92,7 +92,7 @@ bad() {
   echo '{"ids":[1,2],"masked_at":[0],"masked_ids":[999999]}' >ids.jsonl
   refused 3 '"masked_ids" must be' ran-train mlm $shape --vocab vocab.json -o m.ran ids.jsonl
   printf '%s\n' '[UNK]' '[START]' '[END]' word1 word2 >vocab.txt
-  refused 3 'vocab.txt: the vocabulary has no piece [MASK]' \
+  refused 3 'vocab.txt: the vocabulary has no token [MASK]' \
     ran-train mlm $shape --vocab vocab.txt -o m.ran texts.jsonl
 }
 

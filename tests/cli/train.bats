@@ -574,9 +574,9 @@ END
     [[ $stderr == *'3 of 33 records failed'* ]]
     run -1 ran-train classify $shape --epochs 1 --on-error=skip --max-errors 4 -q -o m.ran $options bad.jsonl
     rm m.ran
-    refused 3 'too many such lines (--max-errors)' \
+    refused 3 'too many bad records (--max-errors)' \
       ran-train classify $shape --epochs 1 --on-error=skip --max-errors 3 -q -o m.ran $options bad.jsonl
-    refused 3 'ended at the first such line (--on-error=stop)' \
+    refused 3 'stopped at the first bad record (--on-error=stop)' \
       ran-train classify $shape --epochs 1 --on-error=stop --rejects rejects -q -o m.ran $options <(sed 5d bad.jsonl)
     [ "$(cat rejects)" = ' {"text": "  ", "label": "wet"}' ]
     [ ! -e m.ran ]
@@ -589,7 +589,7 @@ END
   done >train.jsonl
   sed '2s/: 6,/: 7,/' train.jsonl >off.jsonl
   run -1 --separate-stderr ran-train tag $shape --epochs 1 --on-error=skip --rejects rejects -q -o m.ran off.jsonl
-  [[ $stderr == *'off.jsonl:2: '*'does not fall on the borders of words'* ]]
+  [[ $stderr == *'off.jsonl:2: '*'does not start and end at words'* ]]
   cmp rejects <(sed -n 2p off.jsonl)
   # A sentence with other tags than those before it: found when the sentences are put together.
   printf 'go O\nto O\nOslo B-LOC\n\n%.0s' 1 2 3 4 >tagged.conll
@@ -605,15 +605,15 @@ END
   documents 9 >train.jsonl
   cp train.jsonl kept.jsonl
   ln train.jsonl other-name.jsonl
-  refused 2 'train.jsonl is read: it cannot be the output, too' \
+  refused 2 'train.jsonl is an input: it cannot also be the output' \
     ran-train classify $shape -o other-name.jsonl train.jsonl
-  refused 2 'it cannot be the output' ran-train classify -o train.jsonl --dev train.jsonl kept.jsonl
-  refused 2 'it cannot be the output' ran-tokenize learn -o train.jsonl kept.jsonl train.jsonl
+  refused 2 'it cannot also be the output' ran-train classify -o train.jsonl --dev train.jsonl kept.jsonl
+  refused 2 'it cannot also be the output' ran-tokenize learn -o train.jsonl kept.jsonl train.jsonl
   cmp train.jsonl kept.jsonl
 }
 
 @test "train: verbs and options that make no sense together" {
-  refused 2 'a verb comes first: classify' ran-train
+  refused 2 'give a verb first: classify' ran-train
   refused 2 "unknown verb 'sort'" ran-train sort
   refused 2 '-o MODEL' ran-train mlm
   refused 2 '-o MODEL' ran-train classify
