@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cmd/attnmask/attnmask.h"
+#include "cmd/formats/json.h"
 #include "cmd/options/options.h"
 #include "cmd/records/loop.h"
 
@@ -97,20 +98,12 @@ static void free_scratch(void *arg)
         free(s);
 }
 
-/* A member that is there and not null. */
-static const struct ran_member *find(const struct ran_record *r, const char *name)
-{
-        const struct ran_member *m = ran_record_find(r, name, NULL);
-
-        return m != NULL && m->type != '0' ? m : NULL;
-}
-
 /* Reads queries and keys; *key are the keys, which may be the same vectors as the queries. */
 static int read_record(struct scratch *s, const struct ran_record *r, const struct vectors **key,
                        struct ran_error *err)
 {
-        const struct ran_member *both = find(r, "vectors"), *q = find(r, "query"),
-                                *k = find(r, "key");
+        const struct ran_member *both = json_member(r, "vectors"), *q = json_member(r, "query"),
+                                *k = json_member(r, "key");
         int code;
 
         *key = &s->query;

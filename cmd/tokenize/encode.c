@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/options/write.h"
@@ -149,21 +150,14 @@ int tokenize_encode(int argc, char **argv)
 
 /* ---- decode --------------------------------------------------------------------------------- */
 
-/* Whether the record has a member of that name, and not null. */
-static bool has(const struct ran_record *record, const char *name)
-{
-        const struct ran_member *m = ran_record_find(record, name, NULL);
-
-        return m != NULL && m->type != '0';
-}
-
 static int decode_record(void *arg, void *scratch, const struct cmd_line *line,
                          struct ran_buf *result, struct ran_error *err)
 {
         const struct conversion *c = arg;
         struct scratch *s = scratch;
 
-        if (!has(&line->record, "encoding") && !has(&line->record, "ids"))
+        if (json_member(&line->record, "encoding") == NULL &&
+            json_member(&line->record, "ids") == NULL)
                 return ran_fail(err, RAN_EFORMAT, "no ids: one of encoding and ids is needed");
         RAN_TRY(cmd_document_read(&s->document, &line->record, c->tokenizer,
                                   ran_tokenizer_size(c->tokenizer), NULL, err));

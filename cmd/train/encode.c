@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/formats/json.h"
 #include "cmd/train/task.h"
 
 void train_scratch_release(struct train_scratch *s)
@@ -18,17 +19,10 @@ void train_scratch_release(struct train_scratch *s)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-const struct ran_member *train_member(const struct ran_record *record, const char *name)
-{
-        const struct ran_member *m = ran_record_find(record, name, NULL);
-
-        return m != NULL && m->type != '0' ? m : NULL;
-}
-
 /* A weight that is absent or null is 1. */
 static int read_weight(const struct ran_record *record, double *weight, struct ran_error *err)
 {
-        const struct ran_member *m = train_member(record, "weight");
+        const struct ran_member *m = json_member(record, "weight");
 
         *weight = 1;
         if (m == NULL)
@@ -47,7 +41,7 @@ static void read_group(struct train_scratch *s, const struct train_source *sourc
         const struct ran_member *m = NULL;
 
         if (source->group != NULL && !source->judge)
-                m = train_member(record, source->group);
+                m = json_member(record, source->group);
         s->group = m != NULL ? record->line + m->value.begin : NULL;
         s->group_n = s->group != NULL ? m->value.end - m->value.begin : 0;
 }

@@ -4,6 +4,7 @@
  * text are kept. Then the vocabulary is learned, and the kept lines go through the same functions
  * as any other line.
  */
+#include "cmd/formats/json.h"
 #include "cmd/train/reader.h"
 #include "cmd/options/message.h"
 
@@ -86,10 +87,10 @@ static int count(void *arg, void *scratch, const struct cmd_line *line, struct r
         struct learner *l = arg;
         struct train_scratch *s = scratch;
 
-        if (train_member(&line->record, "encoding") != NULL)
+        if (json_member(&line->record, "encoding") != NULL)
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"encoding\" needs its vocabulary: give --vocab FILE");
-        if (train_member(&line->record, "ids") != NULL)
+        if (json_member(&line->record, "ids") != NULL)
                 return train_encode(&l->reader, s, line, result, err);
         RAN_TRY(train_read_labels(s, l->reader.source, &line->record, err));
         return cmd_vocab_words_read(&s->words, &line->record, l->counter, result, err);
@@ -99,7 +100,7 @@ static int take_counted(void *arg, const struct cmd_line *line, const struct ran
                         struct ran_error *err)
 {
         struct learner *l = arg;
-        bool ids = train_member(&line->record, "ids") != NULL;
+        bool ids = json_member(&line->record, "ids") != NULL;
         struct train_location *first = ids ? &l->first_ids : &l->first_words;
 
         if (first->file == NULL)

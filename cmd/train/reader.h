@@ -49,9 +49,6 @@ struct train_scratch {
 };
 void train_scratch_release(struct train_scratch *s);
 
-/* A member that is there and not null; else NULL. */
-const struct ran_member *train_member(const struct ran_record *record, const char *name);
-
 /* ---- a packed document ---------------------------------------------------------------------- */
 
 /* How a document travels from encode to take: this head, then n ends of names of labels or tags and

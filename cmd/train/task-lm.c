@@ -1,6 +1,7 @@
 /* task-lm.c - ran-train lm: texts, or a source and a target each; which of them a record has, and
  * their ids. */
 #include "cmd/formats/foreign.h"
+#include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 #include "cmd/train/check-report.h"
 #include "cmd/train/session.h"
@@ -9,11 +10,11 @@
 /* Many records have a "source" that says where they are from: beside a text it is no text. */
 static bool is_pair(const struct train_source *source, const struct ran_record *record)
 {
-        if (train_member(record, "ids"))
+        if (json_member(record, "ids"))
                 return false;
         return source->mask == RAN_MASK_PREFIX ||
-               ((train_member(record, "source") || train_member(record, "target")) &&
-                !train_member(record, "encoding") && foreign_tokens(record) == NULL &&
+               ((json_member(record, "source") || json_member(record, "target")) &&
+                !json_member(record, "encoding") && foreign_tokens(record) == NULL &&
                 foreign_text(record) == NULL);
 }
 
@@ -22,16 +23,16 @@ static bool is_pair(const struct train_source *source, const struct ran_record *
 static int read_kind(struct train_scratch *s, const struct train_source *source,
                      const struct ran_record *record, struct ran_error *err)
 {
-        bool pair = is_pair(source, record), from = train_member(record, "source");
+        bool pair = is_pair(source, record), from = json_member(record, "source");
 
-        if (pair && !from && !train_member(record, "target"))
+        if (pair && !from && !json_member(record, "target"))
                 return ran_fail(err, RAN_EFORMAT, "there is neither \"source\" nor \"target\"");
-        if (pair && !(from && train_member(record, "target")))
+        if (pair && !(from && json_member(record, "target")))
                 return ran_fail(err, RAN_EFORMAT, "there is a \"%s\", but no \"%s\"",
                                 from ? "source" : "target", from ? "target" : "source");
         s->mask = source->mask;
         if (s->mask == RAN_MASK_NONE)
-                s->mask = pair || (train_member(record, "ids") && train_member(record, "segments"))
+                s->mask = pair || (json_member(record, "ids") && json_member(record, "segments"))
                                   ? RAN_MASK_PREFIX
                                   : RAN_MASK_CAUSAL;
         s->words.pairs = pair;

@@ -1,5 +1,6 @@
 /* task-mlm.c - ran-train mlm: texts of which words are masked in training, or ids that are masked
  * already. */
+#include "cmd/formats/json.h"
 #include "cmd/train/check-report.h"
 #include "cmd/train/task.h"
 
@@ -46,7 +47,7 @@ static int read_masked(struct train_scratch *s, const struct train_source *sourc
 {
         const struct numbers at = {"masked_at", s->document.L, true};
         const struct numbers ids = {"masked_ids", source->V, false};
-        bool has_at = train_member(record, at.name), has_ids = train_member(record, ids.name);
+        bool has_at = json_member(record, at.name), has_ids = json_member(record, ids.name);
         size_t n;
 
         if (s->document.from != CMD_FROM_IDS || !(has_at || has_ids))

@@ -1,5 +1,6 @@
 /* task-tag.c - ran-train tag: documents with a tag for each word, or with spans of their text. */
 #include "cmd/formats/foreign.h"
+#include "cmd/formats/json.h"
 #include "cmd/records/span-tags.h"
 #include "cmd/options/message.h"
 #include "cmd/train/check-report.h"
@@ -25,7 +26,7 @@ static int read_tags(struct train_scratch *s, const struct train_source *source,
                      const struct ran_record *record, struct ran_error *err)
 {
         struct cmd_labels *tags = &s->labels;
-        const struct ran_member *m = train_member(record, "ids");
+        const struct ran_member *m = json_member(record, "ids");
         const char *name, *words_name = "ids";
         const struct ran_member *spans = foreign_spans(record, &name);
 
