@@ -457,7 +457,7 @@ left O' ]
 
 @test "train tag: a plain cell is refused, with the reason" {
   run -2 --separate-stderr ran-train tag --cell plain -o m.ran names.jsonl
-  [[ $stderr == *'cannot be tagged: use --cell gated'* ]]
+  [[ $stderr == *'cannot be tagged; use --cell gated'* ]]
 }
 
 @test "train tag: what goes with tags that are learned one by one only" {
