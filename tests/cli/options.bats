@@ -235,7 +235,7 @@ alone() {
   for option in "${options[@]}"; do
     run -2 --separate-stderr ran-train classify --dump-gradients g -m none $option none
     [ -z "$output" ]
-    [[ ${stderr_lines[0]} == *'--dump-gradients is of a model as it is: leave out --'* ]] || { echo "$option: $stderr"; false; }
+    [[ ${stderr_lines[0]} == *'--dump-gradients takes a model as it is: leave out --'* ]] || { echo "$option: $stderr"; false; }
   done
   [ ! -e x ]
 }
