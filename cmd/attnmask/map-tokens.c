@@ -13,10 +13,10 @@ enum { PROBES = 4, BLOCKS = 64 };
 
 void map_tokens_select(struct attnmask_model *a)
 {
-        if (ran_model_config(a->model)->encoder == RAN_ENCODER_CONTEXTUALIZER)
-                cmd_usage(
-                        "--map tokens: a Contextualizer has one output for the document, and none "
-                        "for a token");
+        if (!ran_config_has_token_outputs(ran_model_config(a->model)))
+                cmd_usage("--map tokens: this encoder has one output for the document, and none "
+                          "for a "
+                          "token");
 }
 
 /* The rows and columns of a table; each row costs PROBES backward passes. */

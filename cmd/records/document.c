@@ -352,7 +352,7 @@ struct ran_document cmd_document_view(const struct cmd_document *d)
                 .ids = d->ids,
                 .L = d->L,
                 .spelling = d->spelling > 0 ? d->encoding.spelling : NULL,
-                .places = d->positions,
+                .positions = d->positions,
                 .words = d->words,
         };
 }

@@ -2,8 +2,9 @@
 #include "train/batch.h"
 #include "math/simd.h"
 #include "model/encoder.h"
+#include "model/head.h"
 #include "model/lm.h"
-#include "model/model.h"
+#include "model/model-check.h"
 #include "model/tagger.h"
 #include "train/loss.h"
 #include "train/reduce.h"
@@ -284,7 +285,7 @@ static int load_predicted(struct ran_batcher *k, struct ran_trainee *t,
                           const struct ran_chunk_of_document *p, struct ran_error *err)
 {
         const struct ran_dataset *d = k->data;
-        size_t b = p->document, at = t->rows.places, from;
+        size_t b = p->document, at = t->rows.positions, from;
         size_t to = ran_plan_predicts(d, p, &from);
 
         ROOM(place, to - from);
@@ -297,21 +298,21 @@ static int load_predicted(struct ran_batcher *k, struct ran_trainee *t,
         }
         if (p->from == 0)
                 t->rows.sources[t->rows.B - 1] = d->sources[b];
-        return ran_packed_places(&t->rows, t->place, to - from, err);
+        return ran_packed_positions(&t->rows, t->place, to - from, err);
 }
 
 /* A place for each token that is to be found. */
 static int load_gaps(struct ran_batcher *k, struct ran_trainee *t, size_t b, struct ran_error *err)
 {
         const struct ran_masking *g = &t->gaps;
-        size_t at = t->rows.places;
+        size_t at = t->rows.positions;
 
         ROOM(gold, at + g->n);
         ROOM(scale, at + g->n);
         memcpy(t->gold + at, g->gold, g->n * sizeof *g->gold);
         for (size_t i = 0; i < g->n; i++)
                 t->scale[at + i] = (float)((double)k->data->weight[b] / k->terms);
-        return ran_packed_places(&t->rows, g->place, g->n, err);
+        return ran_packed_positions(&t->rows, g->place, g->n, err);
 }
 
 static int load_words(struct ran_batcher *k, struct ran_trainee *t, size_t b, struct ran_error *err)
@@ -321,7 +322,7 @@ static int load_words(struct ran_batcher *k, struct ran_trainee *t, size_t b, st
 
         if (k->c->crf)
                 ROOM(chain, ran_crf_scratch(true, n, k->C));
-        return ran_packed_places(&t->rows, d->places + from, n, err);
+        return ran_packed_positions(&t->rows, d->places + from, n, err);
 }
 
 /* Makes some ids of the piece that was added last unknown. */
@@ -380,13 +381,13 @@ static double chain_loss(struct ran_batcher *k, struct ran_trainee *t, size_t at
                          const float *logits, float *dlogits, double weight, struct ran_grad *g)
 {
         const struct ran_dataset *d = k->data;
-        const struct ran_crf chain = ran_crf_of_params(k->p);
+        const struct ran_crf chain = ran_head_crf(k->p);
         const struct ran_crf_grad d_chain = {g->p.head.crf_start, g->p.head.crf_end,
                                              g->p.head.crf_transition};
         double loss = 0;
 
         for (size_t from = 0, end; from < n; from = end) {
-                end = ran_tag_sentence_end(d->begins + at, from, n);
+                end = ran_crf_sentence_end(d->begins + at, from, n);
                 loss += ran_crf_loss(dlogits + from * k->C, &d_chain, logits + from * k->C, &chain,
                                      d->labels + at + from, end - from, k->C, weight, t->chain);
         }
@@ -424,8 +425,8 @@ static double losses(struct ran_batcher *k, struct ran_trainee *t, size_t shard,
         double loss = 0;
 
         for (size_t i = k->shard[shard], r = 0; i < k->shard[shard + 1]; i++, r++)
-                loss += document_loss(k, t, k->piece[i].document, places ? t->rows.docplace[r] : r,
-                                      g);
+                loss += document_loss(k, t, k->piece[i].document,
+                                      places ? t->rows.doc_position[r] : r, g);
         return loss;
 }
 

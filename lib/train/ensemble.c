@@ -329,7 +329,7 @@ static void add_sentences(const void *arg, const struct ran_ensemble *at, struct
 
         memset(k->dchain, 0, k->floats * sizeof *k->dchain);
         for (size_t from = 0, end; from < n; from = end) {
-                end = ran_tag_sentence_end(d->begins, from, n);
+                end = ran_crf_sentence_end(d->begins, from, n);
                 add_sentence(k, at, &chain, from, end - from, s);
         }
         s->g[0] += by_chain(k->dchain, &k->deep->chain, C);
@@ -341,7 +341,7 @@ static size_t longest_sentence(const struct ran_dataset *d)
         size_t n = d->label_first[d->B], longest = 0;
 
         for (size_t from = 0, end; from < n; from = end) {
-                end = ran_tag_sentence_end(d->begins, from, n);
+                end = ran_crf_sentence_end(d->begins, from, n);
                 longest = end - from > longest ? end - from : longest;
         }
         return longest;

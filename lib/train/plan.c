@@ -1,5 +1,6 @@
 /* plan.c - see plan.h. */
 #include "train/plan.h"
+#include "model/encoder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@ static int add_carries(struct ran_plan *p, struct ran_error *err)
 {
         p->recurrent = ran_alloc(p->lanes, sizeof *p->recurrent, err);
         for (size_t i = 0; i < p->lanes && p->recurrent != NULL; i++)
-                if (ran_recurrent_state_init(&p->recurrent[i], p->c, err) != RAN_OK)
+                if (ran_encoder_state_init(&p->recurrent[i], p->c, err) != RAN_OK)
                         return RAN_ENOMEM;
         return p->recurrent != NULL ? RAN_OK : RAN_ENOMEM;
 }
@@ -125,14 +126,14 @@ size_t ran_plan_steps(struct ran_plan *p, const size_t *order, size_t documents)
 
 static size_t states_of(const struct ran_plan *p, size_t lane)
 {
-        return ran_recurrent_state_states(p->c, p->lane[lane].to);
+        return ran_encoder_states(p->c, p->lane[lane].to);
 }
 
 static size_t floats_of(const struct ran_plan *p, size_t lane)
 {
         if (p->recurrent == NULL || !goes_on(p, &p->lane[lane]))
                 return 0;
-        return p->c->layers * p->recurrent[lane].D * (1 + 2 * states_of(p, lane));
+        return p->c->layers * p->recurrent[lane].width * (1 + 2 * states_of(p, lane));
 }
 
 size_t ran_plan_floats(const struct ran_plan *p)
@@ -171,7 +172,7 @@ int ran_plan_unpack(struct ran_plan *p, const float *in, struct ran_error *err)
 static int move(struct ran_recurrent_state *recurrent, size_t states, size_t tokens, size_t from,
                 size_t to, struct ran_ranks *r, struct ran_error *err)
 {
-        size_t n = recurrent->layers * recurrent->D * (1 + 2 * states);
+        size_t n = recurrent->layers * recurrent->width * (1 + 2 * states);
 
         if (from == to || from == RAN_EVERY_RANK || (r->rank != from && r->rank != to))
                 return RAN_OK;
@@ -200,7 +201,7 @@ int ran_plan_move(const struct ran_chunk_of_document *piece, const struct ran_co
         if (ranks == NULL || piece->recurrent == NULL)
                 return RAN_OK;
         if (piece->from > 0)
-                rc = move(piece->recurrent, ran_recurrent_state_states(c, piece->from), piece->from,
+                rc = move(piece->recurrent, ran_encoder_states(c, piece->from), piece->from,
                           *piece->holder, to, ranks, err);
         *piece->holder = to;
         return rc;

@@ -10,6 +10,7 @@
  */
 #include "base/error.h"
 #include "train/trainer.h"
+#include "model/head.h"
 #include "model/tagger.h"
 #include "train/crf-train.h"
 #include "train/evaluate.h"
@@ -197,7 +198,7 @@ static int blend_words(struct ran_trainer *t, float *deep, const float *wide, fl
                        struct ran_crf *crf, struct ran_error *err)
 {
         const struct ran_dataset *dev = t->job->dev;
-        const struct ran_tag_path u = {deep, ran_crf_of_params(&t->p)},
+        const struct ran_tag_path u = {deep, ran_head_crf(&t->p)},
                                   v = {wide, ran_crf_train_view(t->chain, t->C)};
         int rc = ran_ensemble_fit_words(&t->ensemble, t->usual, dev, &u, &v, err);
 
@@ -211,7 +212,7 @@ static int blend_words(struct ran_trainer *t, float *deep, const float *wide, fl
 static int judge_tags(struct ran_trainer *t, struct ran_evaluate_rates *r, struct ran_error *err)
 {
         const struct ran_dataset *dev = t->job->dev;
-        struct ran_crf crf = ran_crf_of_params(&t->p);
+        struct ran_crf crf = ran_head_crf(&t->p);
         size_t n;
 
         if (__builtin_mul_overflow(dev->label_first[dev->B], t->C, &n))
