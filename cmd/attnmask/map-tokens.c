@@ -15,8 +15,7 @@ void map_tokens_select(struct attnmask_model *a)
 {
         if (!ran_config_has_token_outputs(ran_model_config(a->model)))
                 cmd_usage("--map tokens: this encoder has one output for the document, and none "
-                          "for a "
-                          "token");
+                          "for a token");
 }
 
 /* The rows and columns of a table; each row costs PROBES backward passes. */
