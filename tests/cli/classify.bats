@@ -365,9 +365,9 @@ EOF2
   awk 'BEGIN { for (i = 0; i < 400; i++) printf "{\"text\":\"w%d of it\",\"label\":\"l%d\"}\n", i % 200, i % 200 }' >many.jsonl
   shape='--dim 4 --layers 1 --heads 1 --head-dim 2 --window 8 --epochs 1 --no-dev'
   run -0 --separate-stderr ran-train classify $shape -o many.ran many.jsonl
-  [[ $stderr == *'there are 200 labels: --wide 65536'* ]]
+  [[ $stderr == *'200 labels: linear model reduced to 65536 rows'* ]]
   head -c 100000 many.ran | grep -ac 'wide\\":65536'
   run -0 --separate-stderr ran-train classify $shape --wide 131072 -o many.ran many.jsonl
-  [[ $stderr != *'labels: --wide'* ]]
+  [[ $stderr != *'linear model reduced'* ]]
   head -c 100000 many.ran | grep -ac 'wide\\":131072'
 }

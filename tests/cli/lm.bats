@@ -238,11 +238,11 @@ random_ids() {
 
 @test "history: what cannot be is said" {
   run -2 --separate-stderr ran-lm score -m lm.ran --stride 3 texts.jsonl
-  [[ $stderr == *'--stride is for --history'* ]]
+  [[ $stderr == *'--stride needs --history'* ]]
   run -2 --separate-stderr ran-lm score -m lm.ran --history 3 --stride 4 texts.jsonl
-  [[ $stderr == *'--stride 4 leaves tokens out: it is 3,'* ]]
+  [[ $stderr == *'--stride 4 leaves tokens out: at most 3,'* ]]
   run -2 --separate-stderr ran-lm score -m lm.ran --history 3 --state-out x.state texts.jsonl
-  [[ $stderr == *'--history forgets what --state-in and --state-out keep'* ]]
+  [[ $stderr == *'--history and --state-in or --state-out exclude each other'* ]]
   [ ! -e x.state ]
   dies 'reads each source whole: it takes no --history' score -m pairs.ran --history 3 pairs.jsonl
 }
@@ -435,7 +435,7 @@ random_ids() {
   dies 'not a state of ran-lm' score -m lm.ran --state-in lm.ran texts.jsonl
   dies 'not a safetensors file' generate -m lm.ran --state-in texts.jsonl --prompt x
   dies 'cannot open nowhere.state' score -m lm.ran --state-in nowhere.state texts.jsonl
-  dies 'whole: there is no state' score -m pairs.ran --state-out x.state pairs.jsonl
+  dies 'whole: it has no state' score -m pairs.ran --state-out x.state pairs.jsonl
   [ ! -e x.state ]
 }
 
@@ -620,7 +620,7 @@ random_ids() {
   run -2 --separate-stderr ran-lm generate -m ids.ran --stop x ids.jsonl
   [[ $stderr == *'no vocabulary'* ]]
   run -2 --separate-stderr ran-lm generate --prompt x
-  [[ $stderr == *'which model?'* ]]
+  [[ $stderr == *'no model: give --model FILE'* ]]
   run -2 --separate-stderr ran-lm generate -m lm.ran --prompt $'\377'
   run -2 --separate-stderr ran-lm generate -m lm.ran --stop $'\377'
   run -2 --separate-stderr ran-lm score -m lm.ran --total --logits texts.jsonl

@@ -108,7 +108,7 @@ ignored() {
   ignored 'records are read with --scores or --model only' ran-attnmask --table
   options=("${of_records[@]}" '--shard 1/2' '--rejects x' --verify --logits '--max-tokens 2'
     '--output-format jsonl' '--eval-format json' '--offsets byte')
-  ignored '--conlleval reads what a model found' ran-tag --conlleval
+  ignored '--conlleval reads predictions' ran-tag --conlleval
   [ ! -e x ]
 }
 
@@ -235,7 +235,7 @@ alone() {
   for option in "${options[@]}"; do
     run -2 --separate-stderr ran-train classify --dump-gradients g -m none $option none
     [ -z "$output" ]
-    [[ ${stderr_lines[0]} == *'--dump-gradients is of a model as it is: leave out --'* ]] || { echo "$option: $stderr"; false; }
+    [[ ${stderr_lines[0]} == *'--dump-gradients takes a model as it is: leave out --'* ]] || { echo "$option: $stderr"; false; }
   done
   [ ! -e x ]
 }

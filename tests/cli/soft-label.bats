@@ -107,11 +107,11 @@ loss() {
 @test "soft labels: only labels of their own judge a model" {
   cat train.jsonl taught.jsonl >"$out/both.jsonl"
   run -0 --separate-stderr learn --soft-label prediction -o "$out/pupil.ran" "$out/both.jsonl"
-  [[ $stderr == *'9 of the 90 documents that have a label of their own are held out'* ]]
+  [[ $stderr == *'9 of the 90 documents with a label of their own are held out for validation'* ]]
   ran-classify -m "$out/pupil.ran" --coverage 0.9 train.jsonl | sed -n 1p | jq -e '.prediction | has("set")'
   # Nothing but guesses: good enough to choose an epoch by, not for a promise.
   run -0 --separate-stderr learn --soft-label prediction -o "$out/pupil.ran" taught.jsonl
-  [[ $stderr == *'11 of 110 documents are held out'* ]]
+  [[ $stderr == *'11 of 110 documents are held out for validation'* ]]
   refused 2 'the model has no calibration' ran-classify -m "$out/pupil.ran" --coverage 0.9 train.jsonl
 }
 
@@ -133,7 +133,7 @@ loss() {
   learn --check --soft-label prediction "$out/both.jsonl" |
     jq -e '.soft_labels == {documents: 110, without_label: 110} and .ok and .documents == 200'
   run -0 --separate-stderr learn --check --check-format=text --soft-label prediction "$out/both.jsonl"
-  [[ $output == *'soft labels: 110, 110 of them without a label beside'* ]]
+  [[ $output == *'soft labels: 110, 110 of them without a label'* ]]
   run -4 --separate-stderr learn --check --soft-label predicton train.jsonl
   jq -e '.problems == ["no document has the member \"predicton\" that --soft-label names"]' <<<"$output"
   run -0 --separate-stderr learn --dry-run --soft-label prediction taught.jsonl

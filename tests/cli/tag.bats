@@ -169,7 +169,7 @@ refused() {
   run -1 --separate-stderr ran-tag -m spelled.ran - <<<'{"ids":[7,8]}'
   [[ $output == *'the model reads the spelling of words, which \"ids\" lack'* ]]
   run -0 --separate-stderr ran-train tag $shape --epochs 1 --spelling 500 -o ids.ran numbers.jsonl
-  [[ $stderr == *'the documents are ids, which are not spelled: --spelling 0'* ]]
+  [[ $stderr == *'the documents are ids, without spelling: --spelling 0'* ]]
   ran-tag -m ids.ran numbers.jsonl >/dev/null
 }
 
@@ -206,7 +206,7 @@ refused() {
     jq -e '.prediction.tags | (.[:5] | all(. == null)) and (.[5:] | all)'
   # The first piece of a word stands for it: where that is cut off, the word was not read.
   tags '{"tokens":["Ann-Ann"]}' --max-tokens 1 --truncate=tail
-  [[ $output == *'no word begins among the 1 tokens that are left of it'* ]]
+  [[ $output == *'no word begins in the 1 tokens that truncation leaves'* ]]
   # What was not read is missed.
   jq -c '.tags = ["B-PER","I-PER","O","B-PER","O","B-LOC","O"]' <<<"$sentence" >gold.jsonl
   ran-tag -m names.ran --eval --eval-format=json --max-tokens 3 gold.jsonl |
@@ -303,7 +303,7 @@ EOF
   shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 2 --min-count 1'
   jq -c '.tags |= map({"B-PER": "NNP", "I-PER": "NNP$", "B-LOC": "E", "O": "O"}[.])' names.jsonl >pos.jsonl
   run -0 --separate-stderr ran-train tag $shape --epochs 12 --learning-rate 0.02 -o pos.ran pos.jsonl
-  [[ $stderr == *'the tags mark no entities: the best epoch is chosen by accuracy'* ]]
+  [[ $stderr == *'the tags mark no entities: accuracy decides which epoch is best'* ]]
   ran-tag -m pos.ran pos.jsonl | jq -se 'all(.tags == .prediction.tags and (.prediction | keys) == ["tags"])'
   run -0 --separate-stderr ran-tag -m pos.ran --eval pos.jsonl
   [ "$output" = '101 records, 677 words; accuracy: 100.00%' ]
@@ -415,7 +415,7 @@ left O' ]
   [ "$(cat want)" = '{"B-LOC":90,"B-PER":181,"I-PER":90,"O":316}' ]
   for scheme in IOBES BILOU IOB1; do
     ran-train tag --check $scheme.jsonl 2>err | jq -c .tags >got
-    grep -q "$scheme.jsonl: the tags are $scheme, and are converted to IOB2" err
+    grep -q "$scheme.jsonl: the tags are $scheme; they are converted to IOB2" err
     cmp want got
   done
   cat IOBES.jsonl BILOU.jsonl >both.jsonl
@@ -445,19 +445,19 @@ left O' ]
 @test "train tag: a tag of the development data that training has not is named" {
   echo '{"tokens":["Rex","ran"],"tags":["B-DOG","O"]}' >dev.jsonl
   run -0 --separate-stderr ran-train tag --epochs 1 --dim 8 --heads 1 --head-dim 8 --dev dev.jsonl -o m.ran names.jsonl
-  [[ $stderr == *'dev.jsonl:1: nothing was trained with the tag "B-DOG"'* ]]
+  [[ $stderr == *'dev.jsonl:1: the training data have no tag "B-DOG"'* ]]
   [ -s m.ran ]
 }
 
 @test "train tag: numbers mark no entities, so that accuracy chooses the epoch" {
   run -0 --separate-stderr ran-train tag --epochs 2 --dim 8 --heads 1 --head-dim 8 -o m.ran numbers.jsonl
-  [[ $stderr == *'the best epoch is chosen by accuracy'* ]]
+  [[ $stderr == *'accuracy decides which epoch is best'* ]]
   [[ $stderr == *'dev accuracy '[1-9]* ]]
 }
 
 @test "train tag: a plain cell is refused, with the reason" {
   run -2 --separate-stderr ran-train tag --cell plain -o m.ran names.jsonl
-  [[ $stderr == *'cannot be tagged: use --cell gated'* ]]
+  [[ $stderr == *'cannot be tagged; use --cell gated'* ]]
 }
 
 @test "train tag: what goes with tags that are learned one by one only" {
@@ -540,11 +540,11 @@ left O' ]
 
 @test "tag: options that make no sense together" {
   run -2 --separate-stderr ran-tag names.jsonl
-  [[ $stderr == *'which model?'* ]]
+  [[ $stderr == *'no model: give --model FILE'* ]]
   run -2 --separate-stderr ran-tag -m names.ran --conll-out x names.jsonl
-  [[ $stderr == *'--conll-out is for --eval'* ]]
+  [[ $stderr == *'--conll-out needs --eval'* ]]
   run -2 --separate-stderr ran-tag -m names.ran --conlleval columns
-  [[ $stderr == *'--conlleval reads what a model found'* ]]
+  [[ $stderr == *'--conlleval reads predictions'* ]]
   # Found out before anything is read.
   run -3 --separate-stderr ran-tag -m names.ran --eval --conll-out none/x none.jsonl
   [[ $stderr == *'none/x'* ]]

@@ -29,7 +29,7 @@ pieces() {
   run --separate-stderr ran-tokenize learn --min-count 1 -o vocab.json corpus.jsonl
   [ "$status" -eq 0 ]
   [ -z "$output" ]
-  [ "$stderr" = 'ran-tokenize: 8 words, 5 of them different; a vocabulary of 10 pieces' ]
+  [ "$stderr" = 'ran-tokenize: 8 words, 5 of them different; a vocabulary of 10 tokens' ]
   [ "$(jq -c '.model.vocab | keys_unsorted' vocab.json)" = \
     '["[UNK]","[MASK]","[SEP]","[START]","[END]","the","rain","!",",","sun"]' ]
   [ "$(jq -c '[.version, .model.type, .model.unk_token, .added_tokens, .truncation]' vocab.json)" = \
@@ -81,8 +81,8 @@ pieces() {
   for i in $(seq 1500); do echo "{\"text\":\"w$i often\"}"; done >many.jsonl
   run --separate-stderr ran-tokenize learn --max-distinct 1000 -o v.json many.jsonl
   [ "$status" -eq 0 ]
-  [ "${stderr_lines[0]}" = 'ran-tokenize: many.jsonl:1000: more than 1000 different words: from here on the rarest are forgotten (--max-distinct)' ]
-  [ "${stderr_lines[1]}" = 'ran-tokenize: 3000 words, 751 of them different; a vocabulary of 6 pieces' ]
+  [ "${stderr_lines[0]}" = 'ran-tokenize: many.jsonl:1000: more than 1000 different words: forgetting the rarest from here on (--max-distinct)' ]
+  [ "${stderr_lines[1]}" = 'ran-tokenize: 3000 words, 751 of them different; a vocabulary of 6 tokens' ]
   [ "${stderr_lines[2]}" = 'ran-tokenize: rare words were forgotten 750 times, with 25% of all occurrences' ]
 }
 
@@ -147,7 +147,7 @@ pieces() {
   run --separate-stderr ran-tokenize learn --vocab-type bpe --min-count 2 -o vocab.json corpus.jsonl
   [ "$status" -eq 0 ]
   # Words: The, " rain" 2, a comma, " the", the, " sun", an exclamation mark.
-  [ "$stderr" = 'ran-tokenize: 8 words, 7 of them different; a vocabulary of 267 pieces' ]
+  [ "$stderr" = 'ran-tokenize: 8 words, 7 of them different; a vocabulary of 267 tokens' ]
   [ "$(jq -c '.model.vocab | keys_unsorted[:6] + keys_unsorted[261:]' vocab.json)" = \
     '["[UNK]","[MASK]","[SEP]","[START]","[END]","!","he","ai","rai","the","Ġrai","Ġrain"]' ]
   [ "$(jq -c '[.model | .type, .unk_token, .ignore_merges, .byte_fallback, .merges]' vocab.json)" = \
@@ -186,7 +186,7 @@ pieces() {
 @test "import: a vocab.txt becomes a tokenizer.json" {
   run --separate-stderr ran-tokenize import -o vocab.json vocab.txt
   [ "$status" -eq 0 ]
-  [ "$stderr" = 'ran-tokenize: vocab.txt: 10 pieces, letters made lower case, accents removed' ]
+  [ "$stderr" = 'ran-tokenize: vocab.txt: 10 tokens, letters made lower case, accents removed' ]
   [ "$(jq -c '[.normalizer.lowercase, .normalizer.strip_accents, .model.max_input_chars_per_word]' vocab.json)" = \
     '[true,true,100]' ]
   [ "$(pieces 'Running [MASK]')" = 'run|##ning|[|mask|]' ]
@@ -204,7 +204,7 @@ pieces() {
   ran-tokenize import -q vocab.txt >wanted
   ran-tokenize import -q - <vocab.txt | cmp - wanted
   cat vocab.txt | ran-tokenize import - 2>said | cmp - wanted
-  [[ $(<said) == 'ran-tokenize: standard input: '*' pieces, '* ]]
+  [[ $(<said) == 'ran-tokenize: standard input: '*' tokens, '* ]]
   run -3 --separate-stderr sh -c 'ran-tokenize import - <&-'
   [[ $stderr == 'ran-tokenize: '* ]]
 }
@@ -315,7 +315,7 @@ pieces() {
 @test "encode: a vocabulary must be named, and be one" {
   run --separate-stderr ran-tokenize encode corpus.jsonl
   [ "$status" -eq 2 ]
-  [ "${stderr_lines[0]}" = 'ran-tokenize: which vocabulary? --vocab FILE, or that of -m MODEL' ]
+  [ "${stderr_lines[0]}" = 'ran-tokenize: no vocabulary: give --vocab FILE or -m MODEL' ]
   run --separate-stderr ran-tokenize encode --vocab no.json corpus.jsonl
   [ "$status" -eq 3 ]
   [ "$stderr" = 'ran-tokenize: cannot open no.json: No such file or directory' ]

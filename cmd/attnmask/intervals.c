@@ -1,5 +1,5 @@
-/* rows.c - what queries see, as intervals of keys: all of them, one, or one after several
- * layers. */
+/* intervals.c - the keys of queries, as intervals: of all queries, of one, or of one through
+ * several layers. */
 #include <stdlib.h>
 
 #include "cmd/attnmask/attnmask.h"
@@ -7,8 +7,7 @@
 
 /* ---- intervals ------------------------------------------------------------------------------ */
 
-/* Adds [from, to) to what has been written of a row: as JSON with the end left out, for people with
- * both ends. */
+/* Appends the interval [from, to) to a row: in JSON the end is exclusive, for people inclusive. */
 static void add_run(struct ran_buf *out, bool json, bool first, size_t from, size_t to)
 {
         if (json)
@@ -19,7 +18,7 @@ static void add_run(struct ran_buf *out, bool json, bool first, size_t from, siz
                 ran_buf_printf(out, "%s%zu-%zu", first ? "" : " ", from, to - 1);
 }
 
-static void add_sight(struct cmd_sink *out, const struct ran_mask *m, size_t row, bool json)
+static void add_keys(struct cmd_sink *out, const struct ran_mask *m, size_t row, bool json)
 {
         struct ran_mask_ranges s = ran_mask_row(m, row);
         size_t pos = 0, from, to;
@@ -42,7 +41,7 @@ static void add_row_json(struct cmd_sink *out, const struct attnmask *a, size_t 
 {
         begin_json(&out->buf, a, head, row);
         ran_buf_str(&out->buf, "\"keys\":[");
-        add_sight(out, &a->heads[head].mask, row, true);
+        add_keys(out, &a->heads[head].mask, row, true);
         ran_buf_str(&out->buf, "]}\n");
         cmd_sink_flush(out);
 }
@@ -71,13 +70,13 @@ static void add_row_text(struct cmd_sink *out, const struct attnmask *a, size_t 
 
         ran_buf_printf(&out->buf, "%s, mask %s: token %zu of %zu sees %zu\n", a->names[head],
                        ran_mask_names[a->options->mask], row, m->N, keys_of(m, row));
-        add_sight(out, m, row, false);
+        add_keys(out, m, row, false);
         ran_buf_char(&out->buf, '\n');
 }
 
 /* ---- after several layers ------------------------------------------------------------------- */
 
-/* Sets of tokens: what is reached, what it sees, and scratch. */
+/* Sets of tokens: those reached, those that they see, and scratch. */
 struct reach {
         uint64_t *set, *next, *spare;
         size_t words;
@@ -93,7 +92,7 @@ static void add_to(uint64_t *set, size_t from, size_t to)
                 set[from / 64] |= UINT64_C(1) << from % 64;
 }
 
-/* One layer is the row itself. */
+/* Through one layer a token reaches the keys of its row. */
 static void reach_one(struct reach *r, const struct attnmask *a)
 {
         for (size_t h = 0; h < a->n; h++) {
@@ -106,7 +105,7 @@ static void reach_one(struct reach *r, const struct attnmask *a)
         }
 }
 
-/* Whether there is more than before. */
+/* One more layer; returns whether the set has grown. */
 static bool reach_further(struct reach *r, const struct attnmask *a)
 {
         bool more = false;

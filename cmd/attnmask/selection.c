@@ -1,7 +1,7 @@
-/* choice.c - which part of a model's attention is asked for. */
+/* selection.c - which part of the attention of a model is asked for. */
 #include <string.h>
 
-#include "cmd/attnmask/attnmask.h"
+#include "cmd/attnmask/model.h"
 #include "cmd/options/message.h"
 
 /* ---- what was asked ------------------------------------------------------------------------- */
@@ -15,7 +15,16 @@ static size_t number(const char *option, const char *text, const char *others)
         return n;
 }
 
-static void choose_layers(struct attnmask_choice *c, const struct attnmask_options *o, bool picture)
+bool attnmask_parse_rows(const char *text, size_t *from, size_t *to)
+{
+        size_t n = strcspn(text, ":");
+
+        return text[n] != '\0' && ran_parse_size(text, n, from) &&
+               ran_parse_size(text + n + 1, strlen(text + n + 1), to) && *from < *to;
+}
+
+static void select_layers(struct attnmask_selection *c, const struct attnmask_options *o,
+                          bool picture)
 {
         size_t N = c->shape.layers;
 
@@ -32,7 +41,8 @@ static void choose_layers(struct attnmask_choice *c, const struct attnmask_optio
                           c->layer_from, N);
 }
 
-static void choose_heads(struct attnmask_choice *c, const struct attnmask_options *o, bool picture)
+static void select_heads(struct attnmask_selection *c, const struct attnmask_options *o,
+                         bool picture)
 {
         const char *head = o->head != NULL ? o->head : picture ? "mean" : "all";
         size_t h = c->shape.table[RAN_PROBE_HEADS].heads;
@@ -47,7 +57,7 @@ static void choose_heads(struct attnmask_choice *c, const struct attnmask_option
                 c->head_to = 0;
         } else if (strcmp(head, "review") == 0) {
                 if (!review)
-                        cmd_usage("the model has no review, in which tokens look back at windows");
+                        cmd_usage("the model has no review, the attention of tokens to windows");
                 c->review = true;
                 c->head_to = 0;
         } else {
@@ -60,7 +70,7 @@ static void choose_heads(struct attnmask_choice *c, const struct attnmask_option
 }
 
 /* --row I or cell:I, --rows A:B, --in-window N: one of them at most. */
-static void choose_queries(struct attnmask_choice *c, const struct attnmask_options *o)
+static void select_queries(struct attnmask_selection *c, const struct attnmask_options *o)
 {
         const enum ran_axis queries = c->shape.table[RAN_PROBE_HEADS].queries;
         const char *row = o->row, *asked = row != NULL       ? "--row"
@@ -68,15 +78,16 @@ static void choose_queries(struct attnmask_choice *c, const struct attnmask_opti
                                                              : "--in-window";
 
         if ((row != NULL) + (o->rows != NULL) + (o->in_window != NULL) > 1)
-                cmd_usage("--row, --rows and --in-window say in three ways who looks: give one");
+                cmd_usage("--row, --rows and --in-window all select queries: give one");
         if (row == NULL && o->rows == NULL && o->in_window == NULL)
                 return;
         if (queries == RAN_AXIS_DOCUMENT && o->rows == NULL)
-                cmd_usage("%s: in this model no token looks at others; the document as a whole "
-                          "looks at its tokens",
-                          asked);
+                cmd_usage(
+                        "%s: in this model tokens do not attend to tokens; the document as a whole "
+                        "does",
+                        asked);
         if (queries != RAN_AXIS_ROWS && (row == NULL ? o->rows == NULL : row[0] == 'c'))
-                cmd_usage("%s: the model does not read in windows, so that there are no cells",
+                cmd_usage("%s: the model does not read in windows, and has no cells",
                           row != NULL ? row : asked);
         if (row != NULL) {
                 bool cell = strncmp(row, "cell:", 5) == 0;
@@ -94,23 +105,23 @@ static void choose_queries(struct attnmask_choice *c, const struct attnmask_opti
         }
 }
 
-void attnmask_choose(struct attnmask_choice *c, const struct attnmask_options *o,
+void attnmask_select(struct attnmask_selection *c, const struct attnmask_options *o,
                      const struct ran_config *config, bool picture)
 {
-        *c = (struct attnmask_choice){0};
+        *c = (struct attnmask_selection){0};
         ran_probe_shape(&c->shape, config, 1);
-        choose_layers(c, o, picture);
-        choose_heads(c, o, picture);
-        choose_queries(c, o);
+        select_layers(c, o, picture);
+        select_heads(c, o, picture);
+        select_queries(c, o);
         if (c->by == ATTNMASK_CELL && c->review && c->head_to == 0)
-                cmd_usage("cells look at no windows: --row cell:%zu is not for the review",
+                cmd_usage("cells do not attend to windows: --row cell:%zu is not for the review",
                           c->from);
         c->review = c->review && c->by != ATTNMASK_CELL;
 }
 
 /* ---- in a document -------------------------------------------------------------------------- */
 
-static int check_document(const struct attnmask_choice *c, const struct ran_probe_shape *shape,
+static int check_document(const struct attnmask_selection *c, const struct ran_probe_shape *shape,
                           struct ran_error *err)
 {
         if (c->by == ATTNMASK_TOKENS && c->to > shape->L)
@@ -124,7 +135,8 @@ static int check_document(const struct attnmask_choice *c, const struct ran_prob
         return RAN_OK;
 }
 
-/* Of an axis, what belongs to the tokens [from, to): the cell of a window with its first token. */
+/* The part of an axis for the tokens [from, to): the cell of a window belongs to its first token.
+ */
 static void part(const struct ran_probe_shape *shape, enum ran_axis axis, size_t from, size_t to,
                  size_t *first, size_t *end)
 {
@@ -139,8 +151,8 @@ static void part(const struct ran_probe_shape *shape, enum ran_axis axis, size_t
         *end = ran_probe_row(shape, to - 1) + 1;
 }
 
-static void place(const struct attnmask_choice *c, const struct ran_probe_shape *shape,
-                  struct ran_probe *k, bool zoom)
+static void set_ranges(const struct attnmask_selection *c, const struct ran_probe_shape *shape,
+                       struct ran_probe *k, bool zoom)
 {
         const struct ran_probe_table *t = &shape->table[k->table];
         bool window = c->by == ATTNMASK_WINDOW, by_token = t->keys != RAN_AXIS_STATES;
@@ -165,8 +177,9 @@ static void place(const struct attnmask_choice *c, const struct ran_probe_shape 
         }
 }
 
-int attnmask_looks(const struct attnmask_choice *c, const struct ran_probe_shape *shape, bool zoom,
-                   struct ran_probe **looks, size_t *cap, size_t *n, struct ran_error *err)
+int attnmask_probes(const struct attnmask_selection *c, const struct ran_probe_shape *shape,
+                    bool zoom, struct ran_probe **probes, size_t *cap, size_t *n,
+                    struct ran_error *err)
 {
         bool mean = c->head_from == RAN_PROBE_MEAN;
         size_t heads = mean                        ? 1
@@ -176,17 +189,17 @@ int attnmask_looks(const struct attnmask_choice *c, const struct ran_probe_shape
 
         if (check_document(c, shape, err) != RAN_OK)
                 return RAN_EINVAL;
-        struct ran_probe *k = ran_grow(*looks, cap, all, sizeof *k, err);
+        struct ran_probe *k = ran_grow(*probes, cap, all, sizeof *k, err);
         if (k == NULL)
                 return RAN_ENOMEM;
-        *looks = k;
+        *probes = k;
         *n = all;
         for (size_t l = c->layer_from; l < c->layer_to; l++)
                 for (size_t j = 0; j < heads + c->review; j++, k++) {
                         *k = (struct ran_probe){.layer = l};
                         k->table = j < heads ? RAN_PROBE_HEADS : RAN_PROBE_REVIEW;
                         k->head = j == heads ? 0 : mean ? RAN_PROBE_MEAN : c->head_from + j;
-                        place(c, shape, k, zoom);
+                        set_ranges(c, shape, k, zoom);
                 }
         return RAN_OK;
 }

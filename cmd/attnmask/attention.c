@@ -1,10 +1,10 @@
-/* paid.c - the attention that a model paid in a document, as JSON: who got most of it, and
- * the weights themselves. */
+/* attention.c - the attention of a model in a document, as JSON: the largest weights, and all of
+ * them. */
 #include <stdlib.h>
 
-#include "cmd/attnmask/attnmask.h"
+#include "cmd/attnmask/model.h"
 
-/* Numbers of an answer, of which there is one a look; a table of more is not written out. */
+/* Most weights of a document that are written out. */
 enum { MOST_WEIGHTS = 1 << 26 };
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -32,7 +32,7 @@ static void add_key(struct ran_buf *out, const struct attnmask_model *a,
         }
 }
 
-static void add_look(struct ran_buf *out, const struct ran_probe *k)
+static void add_probe_name(struct ran_buf *out, const struct ran_probe *k)
 {
         ran_buf_printf(out, "\"layer\":%zu,\"head\":", k->layer);
         if (k->table == RAN_PROBE_REVIEW)
@@ -43,36 +43,36 @@ static void add_look(struct ran_buf *out, const struct ran_probe *k)
                 ran_buf_printf(out, "%zu", k->head);
 }
 
-/* ---- who got most --------------------------------------------------------------------------- */
+/* ---- largest weights ------------------------------------------------------------------------ */
 
 /* The larger first; equals in the order of the keys. */
 static int compare(const void *a, const void *b)
 {
-        const struct attnmask_got *x = a, *y = b;
+        const struct attnmask_weight *x = a, *y = b;
 
         if (x->weight != y->weight)
                 return x->weight > y->weight ? -1 : 1;
         return (x->key > y->key) - (x->key < y->key);
 }
 
-/* A weight is the share of all that the queries gave. */
+/* A weight is the mean over the queries. */
 static int add_top(struct ran_buf *out, const struct attnmask_model *a, struct attnmask_scratch *s,
                    const struct ran_probe *k, struct ran_error *err)
 {
         size_t n = k->key_to - k->key_from, height = ran_probe_height(k), got = 0;
         double queries = (double)(k->query_to - k->query_from);
-        struct attnmask_got *list = ran_grow(s->got, &s->got_cap, n, sizeof *list, err);
+        struct attnmask_weight *list = ran_grow(s->ranked, &s->ranked_cap, n, sizeof *list, err);
 
         if (list == NULL)
                 return RAN_ENOMEM;
-        s->got = list;
+        s->ranked = list;
         for (size_t j = 0; j < n; j++) {
                 double sum = 0;
 
                 for (size_t i = 0; i < height; i++)
                         sum += k->sum[i * n + j];
                 if (sum > 0)
-                        list[got++] = (struct attnmask_got){sum / queries, k->key_from + j};
+                        list[got++] = (struct attnmask_weight){sum / queries, k->key_from + j};
         }
         qsort(list, got, sizeof *list, compare);
         ran_buf_str(out, ",\"top\":[");
@@ -99,7 +99,7 @@ static void add_row_name(struct ran_buf *out, const struct attnmask_scratch *s,
                 ran_buf_printf(out, cell ? "\"row\":\"cell:%zu\"," : "\"row\":%zu,", query);
 }
 
-/* A key that is no token, or window: a cell, or the state before the first window. */
+/* A key that is neither token nor window: a cell, or the state before the first window. */
 static bool is_other(const struct attnmask_scratch *s, enum ran_axis axis, size_t key, size_t *at)
 {
         *at = key;
@@ -110,7 +110,7 @@ static bool is_other(const struct attnmask_scratch *s, enum ran_axis axis, size_
         return axis == RAN_AXIS_STATES && key == 0;
 }
 
-/* What stands in both lists: keys that got something, but for the others. */
+/* Both lists have the tokens, or windows, with a weight above 0. */
 static void add_row(struct ran_buf *out, const struct attnmask_scratch *s,
                     const struct ran_probe *k, size_t y)
 {
@@ -170,7 +170,7 @@ static int make_room(const struct attnmask_model *a, struct attnmask_scratch *s,
         size_t all = 0;
 
         for (size_t i = 0; i < s->n; i++) {
-                struct ran_probe *k = &s->look[i];
+                struct ran_probe *k = &s->probes[i];
                 size_t cells;
 
                 if (!a->options->weights)
@@ -179,7 +179,7 @@ static int make_room(const struct attnmask_model *a, struct attnmask_scratch *s,
                     __builtin_add_overflow(all, cells, &all) ||
                     (a->options->weights && all > MOST_WEIGHTS))
                         return ran_fail(err, RAN_EINVAL,
-                                        "that would be more than %d weights: choose some with "
+                                        "that would be more than %d weights: select some with "
                                         "--layer, --head and --rows A:B",
                                         MOST_WEIGHTS);
         }
@@ -188,8 +188,8 @@ static int make_room(const struct attnmask_model *a, struct attnmask_scratch *s,
                 return RAN_ENOMEM;
         s->sum = sum;
         for (size_t i = 0; i < s->n; i++) {
-                s->look[i].sum = sum;
-                sum += ran_probe_height(&s->look[i]) * ran_probe_width(&s->look[i]);
+                s->probes[i].sum = sum;
+                sum += ran_probe_height(&s->probes[i]) * ran_probe_width(&s->probes[i]);
         }
         return RAN_OK;
 }
@@ -197,10 +197,8 @@ static int make_room(const struct attnmask_model *a, struct attnmask_scratch *s,
 static int add_answer(struct ran_buf *out, const struct attnmask_model *a,
                       struct attnmask_scratch *s, const struct ran_probe *k, struct ran_error *err)
 {
-        int code = RAN_OK;
-
         ran_buf_char(out, '{');
-        add_look(out, k);
+        add_probe_name(out, k);
         if (s->shape.table[k->table].queries == RAN_AXIS_DOCUMENT) {
                 ran_buf_str(out, ",\"update\":");
                 ran_buf_float(out, (float)k->update);
@@ -208,40 +206,36 @@ static int add_answer(struct ran_buf *out, const struct attnmask_model *a,
                 ran_buf_float(out, (float)k->context);
         }
         if (a->options->top > 0)
-                code = add_top(out, a, s, k, err);
-        if (code == RAN_OK && a->options->weights)
+                RAN_TRY(add_top(out, a, s, k, err));
+        if (a->options->weights)
                 add_weights(out, s, k);
         ran_buf_char(out, '}');
-        return code;
+        return RAN_OK;
 }
 
-int attnmask_paid(const struct attnmask_model *a, struct attnmask_scratch *s, struct ran_buf *out,
-                  struct ran_error *err)
+int attnmask_attention(const struct attnmask_model *a, struct attnmask_scratch *s,
+                       struct ran_buf *out, struct ran_error *err)
 {
         const struct cmd_reading *r = &s->reading;
-        int code = attnmask_looks(&a->choice, &s->shape, false, &s->look, &s->cap, &s->n, err);
 
-        if (code == RAN_OK)
-                code = make_room(a, s, err);
-        if (code == RAN_OK)
-                code = ran_probe(a->model, s->state, &r->tokens, r->sources, s->look, s->n, err);
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(attnmask_probes(&a->selection, &s->shape, false, &s->probes, &s->cap, &s->n, err));
+        RAN_TRY(make_room(a, s, err));
+        RAN_TRY(ran_probe(a->model, s->state, &r->tokens, r->sources, s->probes, s->n, err));
         ran_buf_printf(out, "{\"tokens\":%zu", s->shape.L);
         if (s->shape.table[RAN_PROBE_HEADS].queries == RAN_AXIS_ROWS)
                 ran_buf_printf(out, ",\"windows\":%zu", s->shape.windows);
         if (r->document != NULL)
                 cmd_document_truncated(r->document, out);
-        if (a->options->row != NULL && a->choice.by == ATTNMASK_TOKENS) {
+        if (a->options->row != NULL && a->selection.by == ATTNMASK_TOKENS) {
                 ran_buf_str(out, ",\"row\":{");
-                cmd_reading_add_token(r, &a->how, a->choice.from, out);
+                cmd_reading_add_token(r, &a->how, a->selection.from, out);
                 ran_buf_char(out, '}');
         }
         ran_buf_str(out, ",\"heads\":[");
-        for (size_t i = 0; i < s->n && code == RAN_OK; i++) {
+        for (size_t i = 0; i < s->n; i++) {
                 ran_buf_str(out, i > 0 ? "," : "");
-                code = add_answer(out, a, s, &s->look[i], err);
+                RAN_TRY(add_answer(out, a, s, &s->probes[i], err));
         }
         ran_buf_str(out, "]}");
-        return code;
+        return RAN_OK;
 }
