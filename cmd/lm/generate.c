@@ -162,8 +162,9 @@ static uint64_t key_of(const struct scratch *s, const struct ran_record *record)
              i++)
                 key = ran_random_draw(key, (unsigned char)record->line[id->value.begin + i]);
         for (size_t t = 0; t < s->sequence.L; t++)
-                key = ran_draw(key, s->sequence.ids[t]);
-        return ran_key(options.seed, RAN_FOR_SAMPLING, ran_lm_context_tokens(s->context), key);
+                key = ran_random_draw(key, s->sequence.ids[t]);
+        return ran_random_key(options.seed, RAN_FOR_SAMPLING, ran_lm_context_tokens(s->context),
+                              key);
 }
 
 static int append_token(const struct generator *g, struct scratch *s, uint32_t id,
@@ -189,8 +190,8 @@ static int generate_token(const struct generator *g, struct scratch *s, uint64_t
 {
         uint32_t id = 0;
 
-        RAN_TRY(ran_sampler_draw(&s->sampler, s->logits, g->lm.V, ran_uniform(key, s->n_new), &id,
-                                 err));
+        RAN_TRY(ran_sampler_draw(&s->sampler, s->logits, g->lm.V, ran_random_uniform(key, s->n_new),
+                                 &id, err));
         RAN_TRY(append_token(g, s, id, err));
         if (id == g->lm.reserved.end) {
                 s->finish = "end";
