@@ -29,15 +29,6 @@ struct cmd_program {
         const char *prefix; /* users may leave it out: --type for --vocab-type */
 };
 
-/* Options of every program, filled by cmd_parse. */
-struct cmd_common {
-        size_t jobs; /* threads, never 0 after cmd_parse */
-        char *config;
-        bool quiet, verbose, print_config, print_options, help, version;
-};
-extern struct cmd_common cmd_common;
-extern const struct cmd_group cmd_common_group;
-
 /* Sets every field to its default, applies --config FILE, then the command line in the manner of
  * getopt_long (operands and options in any order, unique abbreviations, `--`). Answers --help,
  * --version, --print-options and --print-config and exits with 0; exits with 2 on misuse. Reorders

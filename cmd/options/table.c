@@ -1,5 +1,6 @@
 /* table.c - the option table of a program: its fields one by one, their names, and mistakes in it.
  */
+#include "cmd/options/common.h"
 #include "cmd/options/table.h"
 
 #include <limits.h>

@@ -7,6 +7,7 @@
 
 #include "cmd/formats/conll.h"
 #include "cmd/options/message.h"
+#include "cmd/options/common.h"
 #include "cmd/options/options.h"
 #include "cmd/records/run.h"
 #include "cmd/records/sentence-group.h"

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/options/common.h"
 #include "cmd/options/message.h"
 #include "cmd/options/was-set.h"
 #include "cmd/train/job.h"

@@ -6,6 +6,7 @@
  */
 #include "cmd/train/progress.h"
 #include "cmd/options/message.h"
+#include "cmd/options/common.h"
 #include "cmd/options/options.h"
 
 #include <errno.h>

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cmd/options/message.h"
+#include "cmd/options/common.h"
 #include "cmd/options/options.h"
 #include "cmd/options/help.h"
 #include "cmd/records/io.h"

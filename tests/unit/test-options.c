@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cmd/options/message.h"
+#include "cmd/options/common.h"
 #include "cmd/options/options.h"
 #include "cmd/options/table.h"
 #include "cmd/options/was-set.h"
