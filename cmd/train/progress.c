@@ -111,7 +111,7 @@ static void make_line(const struct train_progress *p, const struct ran_train_rep
         }
         if (r->refit)
                 ran_buf_str(line, "all documents  ");
-        if (r->event == RAN_REPORT_WIDE)
+        if (r->event == RAN_REPORT_LINEAR)
                 ran_buf_printf(line, "wide path  %zu times through the documents", r->step);
         else
                 add_steps(r, line);
@@ -137,7 +137,7 @@ void train_progress_clear(struct train_progress *p)
 
 static void show(struct train_progress *p, const struct ran_train_report *r)
 {
-        bool passing = r->event == RAN_REPORT_STEP || r->event == RAN_REPORT_WIDE;
+        bool passing = r->event == RAN_REPORT_STEP || r->event == RAN_REPORT_LINEAR;
         bool lasting =
                 (r->event == RAN_REPORT_DEV || r->event == RAN_REPORT_REFIT) && p->trial == 0;
         struct ran_buf line = {0};

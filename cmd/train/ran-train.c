@@ -722,7 +722,7 @@ static int train(struct session *s, const struct cmd_program *program, const cha
                 .settings = &settings,
                 .train = &s->train.set,
                 .dev = s->has_dev ? &s->dev.set : NULL,
-                .held = s->held,
+                .held_out = s->held,
                 .tokenizer = s->source.tokenizer,
                 .V = s->source.V == any_id ? V : s->source.V,
                 .output = file.output,

@@ -162,7 +162,7 @@ static void summarise(const struct ran_train_job *job, const struct train_progre
                 cmd_note(
                         "of the encoder the first training is kept: the second one tells documents "
                         "worse that only it has learned from");
-        if (last->alone)
+        if (last->linear_only)
                 cmd_note("the wide path decides alone: the development data do not show that the "
                          "encoder helps");
         cmd_note("%s tokens in %s, %s tokens/s, peak memory %sB",
@@ -304,8 +304,9 @@ int train_dry_run(const struct ran_train_job *job)
         fflush(stdout); /* what follows takes a while */
         printf("time        %s for %zu epochs%s, on %zu threads\n",
                train_duration(text, measure(job)), job->settings->epochs,
-               job->settings->refit && job->held != NULL ? ", and at most as long again (--refit)"
-                                                         : "",
+               job->settings->refit && job->held_out != NULL
+                       ? ", and at most as long again (--refit)"
+                       : "",
                ran_pool_threads(job->pool));
         return CMD_OK;
 }

@@ -90,14 +90,14 @@ size_t ran_dataset_guessed(const struct ran_dataset *d); /* documents of which l
 /* Orders the classes that turned up by the bytes of their names, and renumbers the labels.
  * RAN_EINVAL for a label that is none of them. */
 int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err);
-/* Marks a share of the documents of d (finished) in held (B), and copies them to dev (zeroed), in
- * order: about that share of each class and exactly that share in all, but never the last document
- * of a class. Which ones depends on the seed and on a document's place in d alone. With several
- * labels a document, the share is of all. Documents whose labels are guessed are left out of this,
- * unless all are; the copies have no soft target. Where documents have groups, whole groups are
- * held out: about that share of the documents, of whatever class, but never the last group of a
- * class. After a failure dev holds a part, and is to be released. */
-int ran_dataset_split(const struct ran_dataset *d, double share, uint64_t seed, bool *held,
+/* Marks a share of the documents of d (finished) in held_out (B), and copies them to dev (zeroed),
+ * in order: about that share of each class and exactly that share in all, but never the last
+ * document of a class. Which ones depends on the seed and on a document's place in d alone. With
+ * several labels a document, the share is of all. Documents whose labels are guessed are left out
+ * of this, unless all are; the copies have no soft target. Where documents have groups, whole
+ * groups are held out: about that share of the documents, of whatever class, but never the last
+ * group of a class. After a failure dev holds a part, and is to be released. */
+int ran_dataset_split(const struct ran_dataset *d, double share, uint64_t seed, bool *held_out,
                       struct ran_dataset *dev, struct ran_error *err);
 void ran_dataset_release(struct ran_dataset *d);
 
@@ -116,7 +116,7 @@ struct ran_train_settings {
         double vectors_rms; /* root mean square that `vectors` of the job are scaled to; 0: as is */
         double init_rate;   /* share of the learning rate, for what `init` of the job brings */
         double wide_cost;   /* of errors of the wide path, see train/svm.h; 0: chosen */
-        bool refit;         /* after the best epoch is known, learn from `held` documents, too */
+        bool refit;         /* after the best epoch is known, learn from held-out documents, too */
         bool freeze;        /* the rows of the embedding that `vectors` or `init` bring stay */
         int schedule, metric, class_weights, wide_ratios;
 };
@@ -127,8 +127,8 @@ int ran_train_settings_check(const struct ran_train_settings *s, const struct ra
 
 struct ran_train_report {
         enum {
-                RAN_REPORT_WIDE, /* the wide path is being learned: step times through the data */
-                RAN_REPORT_STEP, /* an epoch is at work until here */
+                RAN_REPORT_LINEAR, /* the wide path is being learned: step times through the data */
+                RAN_REPORT_STEP,   /* an epoch is at work until here */
                 RAN_REPORT_DEV,
                 RAN_REPORT_CHECKPOINT,
                 RAN_REPORT_KEPT,  /* what is best of the epochs is known, and whether its encoder
@@ -149,7 +149,8 @@ struct ran_train_report {
         uint64_t moved;                      /* bytes between this rank and others so far */
         bool improved;
         bool first_encoder; /* with REPORT_END: it is not of all documents, which led it astray */
-        bool alone; /* with REPORT_END: the wide path, since nothing shows that the encoder helps */
+        bool linear_only;   /* with REPORT_END: the wide path, since nothing shows that the encoder
+                               helps */
 };
 
 /* Processes that train one model together (train/ranks.h). NULL stands for one that is alone. */
@@ -170,8 +171,8 @@ struct ran_train_job {
         const struct ran_train_settings *settings;
         const struct ran_dataset *train, *dev; /* dev NULL or empty: the last epoch is kept; else it
                                                   has the classes of train */
-        const bool *held; /* (B) documents of train that dev has, not to be learned from until the
-                             settings say `refit`; NULL: none */
+        const bool *held_out; /* (B) documents of train that dev has, not to be learned from until
+                             the settings say `refit`; NULL: none */
         const struct ran_tokenizer
                 *tokenizer; /* goes into the model; NULL: ids only, then V says how many */
         size_t V;

@@ -39,16 +39,16 @@ void ran_batcher_release(struct ran_batcher *k)
         if (k->c == NULL)
                 return;
         while (k->idle != NULL) {
-                struct ran_trainee *t = k->idle;
+                struct ran_batch_scratch *t = k->idle;
 
                 k->idle = t->next;
                 ran_workspace_release(&t->work);
-                ran_packed_release(&t->rows);
-                free(t->chain);
+                ran_packed_release(&t->packed);
+                free(t->crf);
                 free(t->gold);
                 free(t->scale);
-                free(t->place);
-                ran_masking_release(&t->gaps);
+                free(t->position);
+                ran_masking_release(&t->masking);
                 free(t);
         }
         ran_tree_release(&k->tree);
@@ -153,7 +153,7 @@ int ran_batch_check(const struct ran_dataset *d, const struct ran_config *c, siz
 
 /* What output i of a document (its class, or the tag of a word) weighs in the loss. With several
  * labels a document there is no one class that it belongs to. */
-static double weigh(const struct ran_batcher *k, size_t b, size_t i)
+static double term_weight(const struct ran_batcher *k, size_t b, size_t i)
 {
         const struct ran_dataset *d = k->data;
         double weight = (double)d->weight[b];
@@ -164,37 +164,37 @@ static double weigh(const struct ran_batcher *k, size_t b, size_t i)
 }
 
 /* Terms of the loss: a document, a word, or a predicted token. */
-static double terms(const struct ran_batcher *k, const struct ran_chunk_of_document *piece)
+static double terms(const struct ran_batcher *k, const struct ran_chunk_of_document *chunk)
 {
-        size_t b = piece->document, from, to;
+        size_t b = chunk->document, from, to;
         size_t words = k->data->label_first[b + 1] - k->data->label_first[b];
         double sum = 0;
 
         if (k->c->task == RAN_TASK_LM) {
-                to = ran_plan_predicts(k->data, piece, &from);
+                to = ran_plan_predicts(k->data, chunk, &from);
                 return (double)k->data->weight[b] * (double)(to - from);
         }
         if (k->c->task == RAN_TASK_MLM)
                 return (double)k->data->weight[b] *
                        (double)ran_masking_count(k->data, b, k->noise.seed, k->noise.epoch);
         if (k->c->task == RAN_TASK_CLASSIFY)
-                return weigh(k, b, 0);
+                return term_weight(k, b, 0);
         for (size_t i = 0; i < words; i++)
-                sum += weigh(k, b, i);
+                sum += term_weight(k, b, i);
         return sum;
 }
 
-static int cut(struct ran_batcher *k, const struct ran_chunk_of_document *piece, size_t n,
-               struct ran_error *err)
+static int plan_shards(struct ran_batcher *k, const struct ran_chunk_of_document *chunk, size_t n,
+                       struct ran_error *err)
 {
         size_t tokens = 0, target, held = 0;
 
-        k->piece = piece;
+        k->chunk = chunk;
         k->shards = 0;
         k->terms = 0;
         for (size_t i = 0; i < n; i++) {
-                tokens += piece[i].to - piece[i].from;
-                k->terms += terms(k, &piece[i]);
+                tokens += chunk[i].to - chunk[i].from;
+                k->terms += terms(k, &chunk[i]);
         }
         target = tokens / SHARDS_AT_LEAST;
         target = target < LEAST_TOKENS ? LEAST_TOKENS : target;
@@ -213,7 +213,7 @@ static int cut(struct ran_batcher *k, const struct ran_chunk_of_document *piece,
         k->loss = loss;
         tokens = 0;
         for (size_t i = 0; i < n; i++) {
-                size_t L = piece[i].to - piece[i].from;
+                size_t L = chunk[i].to - chunk[i].from;
 
                 if (i == 0 || held + L > target) {
                         begin[k->shards] = tokens;
@@ -229,21 +229,21 @@ static int cut(struct ran_batcher *k, const struct ran_chunk_of_document *piece,
 }
 
 /* Which rank has which shards; and what these go on from comes there. */
-static int deal(struct ran_batcher *k, struct ran_error *err)
+static int assign_shards(struct ran_batcher *k, struct ran_error *err)
 {
         if (k->bound == NULL && (k->bound = ran_ranks_bounds(k->ranks, err)) == NULL)
                 return RAN_ENOMEM;
         ran_ranks_partition(k->ranks, k->begin, k->shards, k->bound);
         for (size_t r = 0; r < ran_ranks_count(k->ranks); r++)
                 for (size_t i = k->shard[k->bound[r]]; i < k->shard[k->bound[r + 1]]; i++)
-                        if (ran_plan_move(&k->piece[i], k->c, r, k->ranks, err) != RAN_OK)
+                        if (ran_plan_move(&k->chunk[i], k->c, r, k->ranks, err) != RAN_OK)
                                 return err->code;
         return RAN_OK;
 }
 
-static struct ran_trainee *take_trainee(struct ran_batcher *k, struct ran_error *err)
+static struct ran_batch_scratch *take_scratch(struct ran_batcher *k, struct ran_error *err)
 {
-        struct ran_trainee *t;
+        struct ran_batch_scratch *t;
 
         pthread_mutex_lock(&k->lock);
         t = k->idle;
@@ -260,7 +260,7 @@ static struct ran_trainee *take_trainee(struct ran_batcher *k, struct ran_error 
         return t;
 }
 
-static void give_trainee(struct ran_batcher *k, struct ran_trainee *t)
+static void give_scratch(struct ran_batcher *k, struct ran_batch_scratch *t)
 {
         pthread_mutex_lock(&k->lock);
         t->next = k->idle;
@@ -270,7 +270,7 @@ static void give_trainee(struct ran_batcher *k, struct ran_trainee *t)
 
 /* ---- one shard ------------------------------------------------------------------------------ */
 
-/* Grows one array of a trainee. */
+/* Grows one array of a scratch. */
 #define ROOM(array, want)                                                                       \
         do {                                                                                    \
                 void *moved = ran_grow(t->array, &t->array##_cap, want, sizeof *t->array, err); \
@@ -280,51 +280,53 @@ static void give_trainee(struct ran_batcher *k, struct ran_trainee *t)
         } while (0)
 
 /* A place for each token that predicts the one after it. */
-static int load_predicted(struct ran_batcher *k, struct ran_trainee *t,
+static int load_predicted(struct ran_batcher *k, struct ran_batch_scratch *t,
                           const struct ran_chunk_of_document *p, struct ran_error *err)
 {
         const struct ran_dataset *d = k->data;
-        size_t b = p->document, at = t->rows.places, from;
+        size_t b = p->document, at = t->packed.places, from;
         size_t to = ran_plan_predicts(d, p, &from);
 
-        ROOM(place, to - from);
+        ROOM(position, to - from);
         ROOM(gold, at + to - from);
         ROOM(scale, at + to - from);
         for (size_t i = from; i < to; i++, at++) {
-                t->place[i - from] = (uint32_t)(i - p->from);
+                t->position[i - from] = (uint32_t)(i - p->from);
                 t->gold[at] = d->ids[d->first[b] + i + 1];
                 t->scale[at] = (float)((double)d->weight[b] / k->terms);
         }
         if (p->from == 0)
-                t->rows.sources[t->rows.B - 1] = d->sources[b];
-        return ran_packed_places(&t->rows, t->place, to - from, err);
+                t->packed.sources[t->packed.B - 1] = d->sources[b];
+        return ran_packed_places(&t->packed, t->position, to - from, err);
 }
 
 /* A place for each token that is to be found. */
-static int load_gaps(struct ran_batcher *k, struct ran_trainee *t, size_t b, struct ran_error *err)
+static int load_masked(struct ran_batcher *k, struct ran_batch_scratch *t, size_t b,
+                       struct ran_error *err)
 {
-        const struct ran_masking *g = &t->gaps;
-        size_t at = t->rows.places;
+        const struct ran_masking *g = &t->masking;
+        size_t at = t->packed.places;
 
         ROOM(gold, at + g->n);
         ROOM(scale, at + g->n);
         memcpy(t->gold + at, g->gold, g->n * sizeof *g->gold);
         for (size_t i = 0; i < g->n; i++)
                 t->scale[at + i] = (float)((double)k->data->weight[b] / k->terms);
-        return ran_packed_places(&t->rows, g->place, g->n, err);
+        return ran_packed_places(&t->packed, g->position, g->n, err);
 }
 
-static int load_words(struct ran_batcher *k, struct ran_trainee *t, size_t b, struct ran_error *err)
+static int load_words(struct ran_batcher *k, struct ran_batch_scratch *t, size_t b,
+                      struct ran_error *err)
 {
         const struct ran_dataset *d = k->data;
         size_t from = d->label_first[b], n = d->label_first[b + 1] - from;
 
         if (k->c->crf)
-                ROOM(chain, ran_crf_scratch(true, n, k->C));
-        return ran_packed_places(&t->rows, d->places + from, n, err);
+                ROOM(crf, ran_crf_scratch(true, n, k->C));
+        return ran_packed_places(&t->packed, d->places + from, n, err);
 }
 
-/* Makes some ids of the piece that was added last unknown. */
+/* Makes some ids of the chunk that was added last unknown. */
 static void drop_words(struct ran_batcher *k, struct ran_packed *rows, uint64_t record)
 {
         uint64_t key = ran_key(k->noise.seed, RAN_FOR_WORDS, k->noise.epoch, record);
@@ -335,66 +337,67 @@ static void drop_words(struct ran_batcher *k, struct ran_packed *rows, uint64_t 
                         rows->ids[i] = k->unknown;
 }
 
-static int load_piece(struct ran_batcher *k, struct ran_trainee *t,
+static int load_chunk(struct ran_batcher *k, struct ran_batch_scratch *t,
                       const struct ran_chunk_of_document *p, struct ran_error *err)
 {
         const struct ran_dataset *d = k->data;
         size_t b = p->document;
         const uint32_t *ids = d->ids + d->first[b] + p->from;
-        uint64_t record = b + (uint64_t)p->number * d->B; /* no two pieces drop out alike */
+        uint64_t record = b + (uint64_t)p->number * d->B; /* no two chunks drop out alike */
 
         if (p->recurrent != NULL && p->from == 0)
                 ran_recurrent_state_clear(p->recurrent);
         if (k->c->task == RAN_TASK_MLM) {
-                if (ran_masking_make(&t->gaps, d, b, k->mask, k->C, k->noise.seed, k->noise.epoch,
-                                     err) != RAN_OK)
+                if (ran_masking_make(&t->masking, d, b, k->mask, k->C, k->noise.seed,
+                                     k->noise.epoch, err) != RAN_OK)
                         return RAN_ENOMEM;
-                ids = t->gaps.ids;
+                ids = t->masking.ids;
         }
-        if (ran_packed_add_after(&t->rows, k->c, ids, p->to - p->from, record, p->recurrent, err) !=
-                    RAN_OK ||
+        if (ran_packed_add_after(&t->packed, k->c, ids, p->to - p->from, record, p->recurrent,
+                                 err) != RAN_OK ||
             (k->c->spelling > 0 &&
-             ran_packed_spell(&t->rows, d->spelling + (d->first[b] + p->from) * RAN_SPELLING,
+             ran_packed_spell(&t->packed, d->spelling + (d->first[b] + p->from) * RAN_SPELLING,
                               err) != RAN_OK))
                 return err->code;
-        drop_words(k, &t->rows, record);
+        drop_words(k, &t->packed, record);
         if (k->c->task == RAN_TASK_LM)
                 return load_predicted(k, t, p, err);
         if (k->c->task == RAN_TASK_MLM)
-                return load_gaps(k, t, b, err);
+                return load_masked(k, t, b, err);
         return k->c->task == RAN_TASK_TAG ? load_words(k, t, b, err) : RAN_OK;
 }
 
-static int load(struct ran_batcher *k, struct ran_trainee *t, size_t shard, struct ran_error *err)
+static int load(struct ran_batcher *k, struct ran_batch_scratch *t, size_t shard,
+                struct ran_error *err)
 {
-        ran_packed_clear(&t->rows);
+        ran_packed_clear(&t->packed);
         for (size_t i = k->shard[shard]; i < k->shard[shard + 1]; i++)
-                if (load_piece(k, t, &k->piece[i], err) != RAN_OK)
+                if (load_chunk(k, t, &k->chunk[i], err) != RAN_OK)
                         return err->code;
-        return ran_workspace_fit(&t->work, &t->rows, k->C, err);
+        return ran_workspace_fit(&t->work, &t->packed, k->C, err);
 }
 
-/* Loss of the n words of a document from the label `at` on, each sentence a chain of its own, and
+/* Loss of the n words of a document from the label `at` on, each sentence a crf of its own, and
  * the gradient by their logits. */
-static double chain_loss(struct ran_batcher *k, struct ran_trainee *t, size_t at, size_t n,
-                         const float *logits, float *dlogits, double weight, struct ran_grad *g)
+static double crf_loss(struct ran_batcher *k, struct ran_batch_scratch *t, size_t at, size_t n,
+                       const float *logits, float *dlogits, double weight, struct ran_grad *g)
 {
         const struct ran_dataset *d = k->data;
-        const struct ran_crf chain = ran_crf_of_params(k->p);
-        const struct ran_crf_grad d_chain = {g->p.head.crf_start, g->p.head.crf_end,
-                                             g->p.head.crf_transition};
+        const struct ran_crf crf = ran_crf_of_params(k->p);
+        const struct ran_crf_grad d_crf = {g->p.head.crf_start, g->p.head.crf_end,
+                                           g->p.head.crf_transition};
         double loss = 0;
 
         for (size_t from = 0, end; from < n; from = end) {
                 end = ran_tag_sentence_end(d->begins + at, from, n);
-                loss += ran_crf_loss(dlogits + from * k->C, &d_chain, logits + from * k->C, &chain,
-                                     d->labels + at + from, end - from, k->C, weight, t->chain);
+                loss += ran_crf_loss(dlogits + from * k->C, &d_crf, logits + from * k->C, &crf,
+                                     d->labels + at + from, end - from, k->C, weight, t->crf);
         }
         return loss;
 }
 
 /* Loss of a document whose first output is row r, and its gradient by the logits. */
-static double document_loss(struct ran_batcher *k, struct ran_trainee *t, size_t b, size_t r,
+static double document_loss(struct ran_batcher *k, struct ran_batch_scratch *t, size_t b, size_t r,
                             struct ran_grad *g)
 {
         const struct ran_dataset *d = k->data;
@@ -406,30 +409,31 @@ static double document_loss(struct ran_batcher *k, struct ran_trainee *t, size_t
 
         if (k->c->task == RAN_TASK_CLASSIFY)
                 return ran_loss_classify(dlogits, logits, k->C, &target, k->c->multilabel,
-                                         k->smoothing, weigh(k, b, 0) / k->terms);
+                                         k->smoothing, term_weight(k, b, 0) / k->terms);
         if (k->c->crf)
-                return chain_loss(k, t, at, n, logits, dlogits, weigh(k, b, 0) / k->terms, g);
+                return crf_loss(k, t, at, n, logits, dlogits, term_weight(k, b, 0) / k->terms, g);
         for (size_t i = 0; i < n; i++) {
                 const struct ran_target word = {target.label + i, NULL, 1};
 
                 loss += ran_loss_classify(dlogits + i * k->C, logits + i * k->C, k->C, &word, false,
-                                          k->smoothing, weigh(k, b, i) / k->terms);
+                                          k->smoothing, term_weight(k, b, i) / k->terms);
         }
         return loss;
 }
 
-static double losses(struct ran_batcher *k, struct ran_trainee *t, size_t shard, struct ran_grad *g)
+static double losses(struct ran_batcher *k, struct ran_batch_scratch *t, size_t shard,
+                     struct ran_grad *g)
 {
         bool places = k->c->task != RAN_TASK_CLASSIFY;
         double loss = 0;
 
         for (size_t i = k->shard[shard], r = 0; i < k->shard[shard + 1]; i++, r++)
-                loss += document_loss(k, t, k->piece[i].document, places ? t->rows.docplace[r] : r,
-                                      g);
+                loss += document_loss(k, t, k->chunk[i].document,
+                                      places ? t->packed.docplace[r] : r, g);
         return loss;
 }
 
-static int differentiate(struct ran_batcher *k, struct ran_trainee *t, size_t shard,
+static int differentiate(struct ran_batcher *k, struct ran_batch_scratch *t, size_t shard,
                          struct ran_grad *g, struct ran_error *err)
 {
         if (load(k, t, shard, err) != RAN_OK)
@@ -445,8 +449,8 @@ static int differentiate(struct ran_batcher *k, struct ran_trainee *t, size_t sh
                 ran_head_bwd(&t->work, k->p, &g->p, k->C);
         }
         ran_encode_bwd(&t->work, k->p, &g->p);
-        return ran_grad_embed(g, t->rows.ids, k->c->spelling > 0 ? t->rows.spelling : NULL, k->V,
-                              t->work.dx, t->rows.L, k->c->dim, k->pool, err);
+        return ran_grad_embed(g, t->packed.ids, k->c->spelling > 0 ? t->packed.spelling : NULL,
+                              k->V, t->work.dx, t->packed.L, k->c->dim, k->pool, err);
 }
 
 /* The n-th of this rank. */
@@ -457,7 +461,7 @@ static void run_shard(void *arg, size_t n)
         size_t shard = k->bound[ran_ranks_me(k->ranks)] + n;
 
         ran_phase = RAN_PHASE_REST;
-        struct ran_trainee *t = take_trainee(k, &err);
+        struct ran_batch_scratch *t = take_scratch(k, &err);
         struct ran_grad *g = t != NULL ? ran_tree_take(&k->tree) : NULL;
 
         if (g != NULL && differentiate(k, t, shard, g, &err) == RAN_OK)
@@ -467,16 +471,16 @@ static void run_shard(void *arg, size_t n)
         if (err.code != RAN_OK)
                 ran_tree_fail(&k->tree, &err);
         if (t != NULL)
-                give_trainee(k, t);
+                give_scratch(k, t);
 }
 
-int ran_batch_gradient(struct ran_batcher *k, const struct ran_chunk_of_document *piece, size_t n,
+int ran_batch_gradient(struct ran_batcher *k, const struct ran_chunk_of_document *chunk, size_t n,
                        double *loss, struct ran_grad **gradient, struct ran_error *err)
 {
         size_t me = ran_ranks_me(k->ranks);
 
-        if (cut(k, piece, n, err) != RAN_OK || ran_tree_begin(&k->tree, k->shards, err) != RAN_OK ||
-            deal(k, err) != RAN_OK)
+        if (plan_shards(k, chunk, n, err) != RAN_OK ||
+            ran_tree_begin(&k->tree, k->shards, err) != RAN_OK || assign_shards(k, err) != RAN_OK)
                 return ran_ranks_break(k->ranks, err->code);
         if (!(k->terms > 0))
                 k->terms = 1; /* only documents of weight 0: no loss, no gradient */

@@ -19,7 +19,7 @@ struct ran_broadcast_job_copy {
         struct ran_train_settings settings;
         struct ran_dataset train, dev;
         struct ran_tokenizer *tokenizer;
-        struct ran_spool held;
+        struct ran_spool held_out;
 };
 /* The next job, with `pool` or one of its own where that is NULL; false: there is none, or *err
  * says why. Release it in any case. */

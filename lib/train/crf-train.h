@@ -3,7 +3,7 @@
  *
  *   min over w   1/2 |w|² + cost Σ_s -log p(tags of s | w)
  *
- * over sentences s, where w are the weights of the features, the bias and the chain.
+ * over sentences s, where w are the weights of the features, the bias and the crf.
  *
  * By stochastic gradients, one sentence at a time (Bottou 2010), whose steps become shorter evenly
  * to nothing: a sentence touches a few thousand weights, and |w|² is kept up to date by one number
@@ -33,15 +33,15 @@ struct ran_crf_train {
 extern const double ran_crf_train_cost;
 enum { RAN_CRF_TRAIN_PASSES = 20 };
 
-/* The chain of C tags as one run of floats: start (C), end (C), transition (C, C). */
+/* The crf of C tags as one run of floats: start (C), end (C), transition (C, C). */
 size_t ran_crf_train_floats(size_t C);
-/* Views of such a run; of NULL: no chain. */
+/* Views of such a run; of NULL: no crf. */
 struct ran_crf ran_crf_train_view(const float *x, size_t C);
 struct ran_crf_grad ran_crf_train_grad_view(float *x, size_t C);
 
 /* Learns weight (c->wide, C) and bias (C), beginning with what they hold: w is measured from there;
- * and, unless it is NULL, the chain, from nothing. They stay as they were unless it succeeds. */
-int ran_crf_train_run(const struct ran_crf_train *k, float *weight, float *bias, float *chain,
+ * and, unless it is NULL, the crf, from nothing. They stay as they were unless it succeeds. */
+int ran_crf_train_run(const struct ran_crf_train *k, float *weight, float *bias, float *crf,
                       struct ran_error *err);
 
 #endif

@@ -44,7 +44,7 @@ static double flops_per_document(const struct ran_config *c, double L, double sc
         return L > D ? 2 * D * D * (L + N * u) : 4 * L * D * N * u;
 }
 
-/* Bytes of scratch for the longest piece of the data beside a shard's worth of others. */
+/* Bytes of scratch for the longest chunk of the data beside a shard's worth of others. */
 static int scratch(const struct ran_train_job *job, const struct ran_chunk_of_document *longest,
                    size_t C, double *bytes, struct ran_error *err)
 {
@@ -78,7 +78,7 @@ static bool longer(const struct ran_chunk_of_document *a, const struct ran_chunk
         return x > y || (x == y && a->from > b->from); /* which looks back on more */
 }
 
-/* Steps of a run, as the first epoch has them, and the longest piece that one takes. */
+/* Steps of a run, as the first epoch has them, and the longest chunk that one takes. */
 static int steps(const struct ran_train_job *job, size_t *n, struct ran_chunk_of_document *longest,
                  struct ran_error *err)
 {
@@ -94,8 +94,8 @@ static int steps(const struct ran_train_job *job, size_t *n, struct ran_chunk_of
                 *n = ran_plan_steps(&plan, order, B) * job->settings->epochs;
                 while (ran_plan_next(&plan))
                         for (size_t i = 0; i < plan.n; i++)
-                                if (longer(&plan.piece[i], longest))
-                                        *longest = plan.piece[i];
+                                if (longer(&plan.chunk[i], longest))
+                                        *longest = plan.chunk[i];
         }
         ran_plan_release(&plan);
         free(order);

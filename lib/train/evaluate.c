@@ -21,8 +21,8 @@ struct sweep {
         struct ran_pool *pool;
         struct ran_ranks *ranks;
         int (*fn)(struct sweep *k, struct ran_state *s, size_t b, struct ran_error *err);
-        float *deep, *wide; /* (B, C), or (words, C) of a tagger; wide may be NULL */
-        double *loss;       /* (B) */
+        float *encoder, *linear; /* (B, C), or (words, C) of a tagger; linear may be NULL */
+        double *loss;            /* (B) */
         atomic_size_t next;
         size_t end; /* documents [next, end) are to be done here */
         pthread_mutex_t lock;
@@ -30,14 +30,14 @@ struct sweep {
         uint32_t mask; /* mlm */
 };
 
-static void sweep_lane(void *arg, size_t lane)
+static void sweep_worker(void *arg, size_t worker)
 {
         struct sweep *k = arg;
         struct ran_error err = {0};
         struct ran_state *s = ran_score_state_new(k->c, k->p, k->C, k->pool, &err);
         size_t b;
 
-        (void)lane;
+        (void)worker;
         while (s != NULL && err.code == RAN_OK && (b = atomic_fetch_add(&k->next, 1)) < k->end)
                 k->fn(k, s, b, &err);
         if (err.code != RAN_OK) {
@@ -56,10 +56,10 @@ static int gather(struct sweep *k, size_t *bound, struct ran_error *err)
 
         for (size_t r = 0; r <= ran_ranks_count(k->ranks) && words; r++)
                 bound[r] = k->d->label_first[bound[r]];
-        if (k->deep != NULL)
-                rc = ran_ranks_gather(k->ranks, k->deep, k->C * sizeof *k->deep, bound, err);
-        if (k->wide != NULL && rc == RAN_OK)
-                rc = ran_ranks_gather(k->ranks, k->wide, k->C * sizeof *k->wide, bound, err);
+        if (k->encoder != NULL)
+                rc = ran_ranks_gather(k->ranks, k->encoder, k->C * sizeof *k->encoder, bound, err);
+        if (k->linear != NULL && rc == RAN_OK)
+                rc = ran_ranks_gather(k->ranks, k->linear, k->C * sizeof *k->linear, bound, err);
         if (k->loss != NULL && rc == RAN_OK)
                 rc = ran_ranks_gather(k->ranks, k->loss, sizeof *k->loss, bound, err);
         return rc;
@@ -67,7 +67,8 @@ static int gather(struct sweep *k, size_t *bound, struct ran_error *err)
 
 static int sweep(struct sweep *k, struct ran_error *err)
 {
-        size_t lanes = k->pool != NULL ? ran_pool_threads(k->pool) : 1, me = ran_ranks_me(k->ranks);
+        size_t workers = k->pool != NULL ? ran_pool_threads(k->pool) : 1,
+               me = ran_ranks_me(k->ranks);
         size_t *bound = ran_ranks_bounds(k->ranks, err);
 
         if (bound == NULL)
@@ -76,7 +77,7 @@ static int sweep(struct sweep *k, struct ran_error *err)
         atomic_store(&k->next, bound[me]);
         k->end = bound[me + 1];
         pthread_mutex_init(&k->lock, NULL);
-        ran_parallel(k->pool, lanes, sweep_lane, k);
+        ran_parallel(k->pool, workers, sweep_worker, k);
         pthread_mutex_destroy(&k->lock);
         int rc = k->err.code == RAN_OK ? gather(k, bound, err)
                                        : ran_fail(err, k->err.code, "%s", k->err.text);
@@ -91,12 +92,13 @@ static int predict_one(struct sweep *k, struct ran_state *s, size_t b, struct ra
         size_t at = (words ? k->d->label_first[b] : b) * k->C;
 
         return (words ? ran_score_word_parts : ran_score_parts)(
-                s, &d, k->deep + at, k->wide != NULL ? k->wide + at : NULL, err);
+                s, &d, k->encoder + at, k->linear != NULL ? k->linear + at : NULL, err);
 }
 
 int ran_evaluate_predict(const struct ran_config *c, const struct ran_params *p, size_t C,
                          const struct ran_dataset *d, struct ran_pool *pool,
-                         struct ran_ranks *ranks, float *deep, float *wide, struct ran_error *err)
+                         struct ran_ranks *ranks, float *encoder, float *linear,
+                         struct ran_error *err)
 {
         struct sweep k = {.c = c,
                           .p = p,
@@ -105,8 +107,8 @@ int ran_evaluate_predict(const struct ran_config *c, const struct ran_params *p,
                           .pool = pool,
                           .ranks = ranks,
                           .fn = predict_one,
-                          .deep = deep,
-                          .wide = wide};
+                          .encoder = encoder,
+                          .linear = linear};
 
         return sweep(&k, err);
 }
@@ -187,26 +189,26 @@ int ran_evaluate_calibrate(struct ran_calibration *c, const struct ran_dataset *
 struct decoder {
         const struct ran_dataset *d;
         const float *logits;
-        struct ran_crf chain;
+        struct ran_crf crf;
         struct ran_tag_rules rules;
         uint32_t *tags;  /* (words) */
         double *loss;    /* (B) */
-        double *scratch; /* of all lanes, room for each */
+        double *scratch; /* of all workers, room for each */
         float *marginals;
         size_t longest, room;
         atomic_size_t next;
 };
 
-static void decode(const struct decoder *k, size_t lane, size_t b)
+static void decode(const struct decoder *k, size_t worker, size_t b)
 {
         const struct ran_dataset *d = k->d;
         size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
-        const struct ran_tag_scratch w = {.crf = k->chain,
+        const struct ran_tag_scratch w = {.crf = k->crf,
                                           .logits = k->logits + at * d->C,
                                           .begins = d->begins + at,
                                           .C = d->C,
-                                          .chain = k->scratch + lane * k->room,
-                                          .marginals = k->marginals + lane * k->longest * d->C};
+                                          .chain = k->scratch + worker * k->room,
+                                          .marginals = k->marginals + worker * k->longest * d->C};
 
         ran_tag_decode(&w, &k->rules, n, k->tags + at);
         ran_tag_marginals(&w, n);
@@ -216,33 +218,33 @@ static void decode(const struct decoder *k, size_t lane, size_t b)
                                 fmax((double)w.marginals[i * d->C + d->labels[at + i]], 1e-30));
 }
 
-static void decode_lane(void *arg, size_t lane)
+static void decode_worker(void *arg, size_t worker)
 {
         struct decoder *k = arg;
         size_t b;
 
         while ((b = atomic_fetch_add(&k->next, 1)) < k->d->B)
-                decode(k, lane, b);
+                decode(k, worker, b);
 }
 
 static int decode_all(struct decoder *k, struct ran_pool *pool, struct ran_error *err)
 {
-        size_t lanes = pool != NULL ? ran_pool_threads(pool) : 1, C = k->d->C, all, floats;
+        size_t workers = pool != NULL ? ran_pool_threads(pool) : 1, C = k->d->C, all, floats;
 
         for (size_t b = 0; b < k->d->B; b++) {
                 size_t n = k->d->label_first[b + 1] - k->d->label_first[b];
 
                 k->longest = n > k->longest ? n : k->longest;
         }
-        k->room = ran_crf_scratch(k->chain.transition != NULL, k->longest, C);
-        if (__builtin_mul_overflow(k->room, lanes, &all) ||
-            __builtin_mul_overflow(k->longest * C, lanes, &floats)) /* less than its scratch */
+        k->room = ran_crf_scratch(k->crf.transition != NULL, k->longest, C);
+        if (__builtin_mul_overflow(k->room, workers, &all) ||
+            __builtin_mul_overflow(k->longest * C, workers, &floats)) /* less than its scratch */
                 return ran_fail(err, RAN_ENOMEM, "a document of %zu words is too long", k->longest);
         k->scratch = ran_alloc(all, sizeof *k->scratch, err);
         k->marginals = ran_alloc_floats(floats, err);
         if (k->scratch == NULL || k->marginals == NULL)
                 return RAN_ENOMEM;
-        ran_parallel(pool, lanes, decode_lane, k);
+        ran_parallel(pool, workers, decode_worker, k);
         return RAN_OK;
 }
 
@@ -276,13 +278,13 @@ static void rate(struct ran_evaluate_rates *rates, struct ran_conll *e, const st
 }
 
 int ran_evaluate_tags(struct ran_evaluate_rates *rates, const struct ran_dataset *d,
-                      const float *logits, const struct ran_crf *chain, struct ran_pool *pool,
+                      const float *logits, const struct ran_crf *crf, struct ran_pool *pool,
                       struct ran_error *err)
 {
         struct ran_conll *e = ran_conll_new(err);
         struct decoder k = {.d = d,
                             .logits = logits,
-                            .chain = *chain,
+                            .crf = *crf,
                             .tags = ran_alloc(d->label_first[d->B], sizeof *k.tags, err),
                             .loss = ran_alloc(d->B, sizeof *k.loss, err)};
         int rc = RAN_ENOMEM;
@@ -333,19 +335,19 @@ static int read_one(struct sweep *k, struct ran_state *s, size_t b, struct ran_e
 static int fill_one(struct sweep *k, struct ran_state *s, size_t b, struct ran_error *err)
 {
         const struct ran_dataset *d = k->d;
-        struct ran_masking gaps = {0};
+        struct ran_masking masked = {0};
         float *nll = NULL;
-        int rc = ran_masking_make(&gaps, d, b, k->mask, k->C, 0, 0, err);
+        int rc = ran_masking_make(&masked, d, b, k->mask, k->C, 0, 0, err);
 
-        if (rc == RAN_OK && (nll = ran_alloc_floats(gaps.n, err)) == NULL)
+        if (rc == RAN_OK && (nll = ran_alloc_floats(masked.n, err)) == NULL)
                 rc = RAN_ENOMEM;
         if (rc == RAN_OK)
-                rc = ran_score_masked(s, gaps.ids, d->first[b + 1] - d->first[b], gaps.place,
-                                      gaps.n, gaps.gold, nll, NULL, err);
-        for (size_t i = 0; i < gaps.n && rc == RAN_OK; i++)
+                rc = ran_score_masked(s, masked.ids, d->first[b + 1] - d->first[b], masked.position,
+                                      masked.n, masked.gold, nll, NULL, err);
+        for (size_t i = 0; i < masked.n && rc == RAN_OK; i++)
                 k->loss[b] += (double)nll[i];
         free(nll);
-        ran_masking_release(&gaps);
+        ran_masking_release(&masked);
         return rc;
 }
 

@@ -9,11 +9,12 @@
 #include "train/ranks.h"
 
 /* Logits (B, C) of all documents, or (words, C) of all their words, each computed as ran-classify
- * and ran-tag would: of the encoder and, unless `wide` is NULL, as it must be where there is none,
- * of the wide path. */
+ * and ran-tag would: of the encoder and, unless `linear` is NULL, as it must be where there is
+ * none, of the linear model. */
 int ran_evaluate_predict(const struct ran_config *c, const struct ran_params *p, size_t C,
                          const struct ran_dataset *d, struct ran_pool *pool,
-                         struct ran_ranks *ranks, float *deep, float *wide, struct ran_error *err);
+                         struct ran_ranks *ranks, float *encoder, float *linear,
+                         struct ran_error *err);
 /* Adds all documents of d to e. thresholds (C) or NULL. */
 int ran_evaluate_classify(struct ran_eval *e, const struct ran_dataset *d,
                           const float *probabilities, const float *thresholds,
@@ -31,15 +32,15 @@ int ran_evaluate_calibrate(struct ran_calibration *c, const struct ran_dataset *
 struct ran_evaluate_rates {
         double accuracy, micro_f1, macro_f1, loss;
 };
-/* Of a tagger, from its logits (words, C) and its chain: share of words right; F1 of entities as
+/* Of a tagger, from its logits (words, C) and its crf: share of words right; F1 of entities as
  * conlleval counts them, over all and the mean over types; mean -log of the probability of a word's
  * tag. */
 int ran_evaluate_tags(struct ran_evaluate_rates *rates, const struct ran_dataset *d,
-                      const float *logits, const struct ran_crf *chain, struct ran_pool *pool,
+                      const float *logits, const struct ran_crf *crf, struct ran_pool *pool,
                       struct ran_error *err);
 
 /* Of a language model: only the loss, the mean over predicted tokens of -log of their probability.
- * Documents are read whole, however they are trained on. mlm: the gaps are always the same ones,
+ * Documents are read whole, however they are trained on. mlm: the masked are always the same ones,
  * and `mask` is the piece that stands for one. */
 int ran_evaluate_texts(struct ran_evaluate_rates *rates, const struct ran_config *c,
                        const struct ran_params *p, size_t V, const struct ran_dataset *d,

@@ -81,7 +81,7 @@ static int dump_batch(const struct ran_model *m, struct ran_batcher *k, struct r
         table.x = ran_alloc_floats(table.rows * table.width, err);
         if (table.x == NULL)
                 return RAN_ENOMEM;
-        rc = ran_batch_gradient(k, plan->piece, plan->n, &loss, &g, err);
+        rc = ran_batch_gradient(k, plan->chunk, plan->n, &loss, &g, err);
         if (rc == RAN_OK) {
                 spread(table.x, &g->rows, table.width);
                 rc = write(m, layout, g, loss, table.x, output, err);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void start_by_chance(struct ran_trainer *t)
+static void init_random(struct ran_trainer *t)
 {
         float *rows = t->table.x;
         const struct ran_tensor_spec embed = {
@@ -27,7 +27,7 @@ static void start_by_chance(struct ran_trainer *t)
 }
 
 /* The output of a language model begins with how often each id occurs in the training data. */
-static int start_output(struct ran_trainer *t, struct ran_error *err)
+static int init_output_bias(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_dataset *d = t->job->train;
         double *count = ran_alloc(t->V, sizeof *count, err);
@@ -59,7 +59,7 @@ bool ran_train_keeps_head(const struct ran_train_job *job)
         return true;
 }
 
-static bool is_of_head(const char *tensor)
+static bool belongs_to_head(const char *tensor)
 {
         static const char *const heads[] = {"classify.", "wide.", "tag.", "crf.", "lm."};
 
@@ -82,15 +82,15 @@ static const struct ran_tensor *find(const struct ran_tensors *theirs,
                        : NULL;
 }
 
-static void take_rows(struct ran_trainer *t, size_t first, size_t n, const float *rows)
+static void copy_rows(struct ran_trainer *t, size_t first, size_t n, const float *rows)
 {
-        ran_trainer_take(t, first, n, rows);
+        ran_trainer_copy_rows(t, first, n, rows);
         for (size_t r = first; r < first + n; r++)
-                t->optimiser.table.share[r] *= (float)t->s->init_rate;
+                t->optimiser.table.rate_scale[r] *= (float)t->s->init_rate;
 }
 
 /* Every tensor of the same name and shape, which learns at its own rate then. */
-static int take_tensors(struct ran_trainer *t, struct ran_error *err)
+static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_model *m = t->job->init;
         bool head = ran_train_keeps_head(t->job);
@@ -98,31 +98,31 @@ static int take_tensors(struct ran_trainer *t, struct ran_error *err)
         for (size_t i = 0; i < t->layout.n; i++) {
                 const struct ran_tensor_spec *spec = &t->layout.spec[i];
                 const struct ran_tensor *from =
-                        head || !is_of_head(spec->name) ? find(&m->tensors, spec) : NULL;
+                        head || !belongs_to_head(spec->name) ? find(&m->tensors, spec) : NULL;
 
                 if (from == NULL)
                         continue;
                 if (ran_tensor_floats(&m->tensors, from, t->p.block + spec->offset, err) != RAN_OK)
                         return err->code;
-                t->optimiser.share[i] = t->s->init_rate;
+                t->optimiser.rate_scale[i] = t->s->init_rate;
         }
-        take_rows(t, 0, t->V, m->params.embed);
+        copy_rows(t, 0, t->V, m->params.embed);
         if (t->c->spelling > 0 && t->c->spelling == m->config.spelling)
-                take_rows(t, t->V, t->c->spelling, m->params.spelling);
+                copy_rows(t, t->V, t->c->spelling, m->params.spelling);
         /* A classifier's weights mean nothing without their idf. */
         if (head && t->c->wide > 0 && t->c->wide == m->config.wide &&
             t->c->ngrams == m->config.ngrams && t->c->affixes == m->config.affixes &&
             (t->c->task != RAN_TASK_TAG || t->c->spelling == m->config.spelling)) {
-                memcpy(t->wide, m->params.wide, t->c->wide * t->C * sizeof *t->wide);
+                memcpy(t->linear, m->params.wide, t->c->wide * t->C * sizeof *t->linear);
                 if (t->idf != NULL)
                         memcpy(t->idf, m->params.idf, t->c->wide * sizeof *t->idf);
                 t->linear_rate = t->s->init_rate;
-                t->usual = (struct ran_ensemble){1, 1}; /* they were blended already */
+                t->prior = (struct ran_ensemble){1, 1}; /* they were blended already */
         }
         return RAN_OK;
 }
 
-static int start_as_model(struct ran_trainer *t, struct ran_error *err)
+static int init_from_model(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_model *m = t->job->init;
 
@@ -133,7 +133,7 @@ static int start_as_model(struct ran_trainer *t, struct ran_error *err)
                                 m->V, m->config.dim, t->V, t->D);
         if (ran_model_metadata(m, "digest") == NULL)
                 return ran_fail(err, RAN_EINVAL, "the model to begin with has no digest");
-        return take_tensors(t, err);
+        return copy_tensors(t, err);
 }
 
 /* ---- word vectors --------------------------------------------------------------------------- */
@@ -157,7 +157,7 @@ static double scale_of(const struct ran_embedding *e, double rms)
         return squares > 0 ? rms / sqrt(squares / n) : 1;
 }
 
-static int start_as_vectors(struct ran_trainer *t, struct ran_error *err)
+static int init_from_vectors(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_embedding *e = t->job->vectors;
         double scale = scale_of(e, t->s->vectors_rms);
@@ -181,21 +181,21 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
                 return ran_fail(err, RAN_EINVAL,
                                 "freeze keeps rows of the embedding as they were given, but none "
                                 "were");
-        start_by_chance(t);
+        init_random(t);
         if (ran_has_linear_model(t->c)) {
                 const struct ran_svm wide = ran_trainer_svm(t);
 
                 rc = ran_svm_idf(&wide, t->idf, err);
         }
         if (rc == RAN_OK && ran_is_tied(t->c))
-                rc = start_output(t, err);
+                rc = init_output_bias(t, err);
         if (rc == RAN_OK && job->init != NULL)
-                rc = start_as_model(t, err);
+                rc = init_from_model(t, err);
         if (rc == RAN_OK && job->vectors != NULL)
-                rc = start_as_vectors(t, err);
+                rc = init_from_vectors(t, err);
         for (size_t id = 0; id < t->V && t->s->freeze; id++)
                 if (job->init != NULL || job->vectors->given[id])
-                        t->optimiser.table.share[id] = 0;
+                        t->optimiser.table.rate_scale[id] = 0;
         return rc;
 }
 

@@ -12,11 +12,11 @@
 #include "ran.h"
 
 struct ran_masking {
-        uint32_t *ids;   /* (L) of the document with its gaps */
-        uint32_t *place; /* (n) tokens that are to be found, ascending */
-        uint32_t *gold;  /* (n) what stood there */
+        uint32_t *ids;      /* (L) of the document with its gaps */
+        uint32_t *position; /* (n) tokens that are to be found, ascending */
+        uint32_t *gold;     /* (n) what stood there */
         size_t n;
-        size_t ids_cap, place_cap, gold_cap;
+        size_t ids_cap, position_cap, gold_cap;
 };
 /* Zero-initialise; V pieces, of which `mask` stands for a gap. A dataset with `given` gaps says
  * itself which they are. */

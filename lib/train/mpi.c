@@ -74,7 +74,7 @@ static int finish(struct ran_ranks *r, MPI_Request *request, const char *what,
                 if (done)
                         return RAN_OK;
                 double time = now();
-                if (r->hasty && r->rank == 0 && r->stopped != NULL && r->stopped() != 0) {
+                if (r->interruptible && r->rank == 0 && r->stopped != NULL && r->stopped() != 0) {
                         asked = asked > 0 ? asked : time;
                         if (time - asked > patience)
                                 return ran_fail(err, RAN_EINTR,

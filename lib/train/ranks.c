@@ -126,7 +126,7 @@ int ran_ranks_broadcast(struct ran_ranks *r, void *bytes, size_t n, struct ran_e
         return rc == RAN_OK ? RAN_OK : ran_ranks_break(r, rc);
 }
 
-int ran_ranks_most(struct ran_ranks *r, int *value, struct ran_error *err)
+int ran_ranks_max(struct ran_ranks *r, int *value, struct ran_error *err)
 {
         int theirs, rc = RAN_OK;
 

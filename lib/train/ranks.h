@@ -36,7 +36,7 @@ struct ran_ranks {
         bool broken;
         /* Rank 0 does not wait for others once it is asked to stop: nothing is lost that a
          * checkpoint needs. */
-        bool hasty;
+        bool interruptible;
         uint64_t moved; /* bytes that this rank sent and received; a broadcast counts once */
         void *link;     /* of the links */
 };
@@ -54,7 +54,7 @@ int ran_ranks_receive(struct ran_ranks *r, size_t from, void *bytes, size_t n,
                       struct ran_error *err);
 int ran_ranks_broadcast(struct ran_ranks *r, void *bytes, size_t n, struct ran_error *err);
 /* The largest value of all ranks becomes that of each. */
-int ran_ranks_most(struct ran_ranks *r, int *value, struct ran_error *err);
+int ran_ranks_max(struct ran_ranks *r, int *value, struct ran_error *err);
 /* What rank 0 did alone came to `rc`, with that *err: so it did for all. What another rank came to
  * by itself, if it is no success, breaks the ranks. */
 int ran_ranks_agree(struct ran_ranks *r, int rc, struct ran_error *err);

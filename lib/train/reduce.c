@@ -191,8 +191,8 @@ static int collect(struct ran_tree *t, struct ran_ranks *r, const size_t *bound,
  */
 
 /* Rows of a dense gradient go through a second one, in which only those that are not zero are. */
-static int spread_dense(struct ran_tree *t, struct ran_ranks *r, struct ran_grad *g,
-                        struct ran_error *err)
+static int broadcast_dense(struct ran_tree *t, struct ran_ranks *r, struct ran_grad *g,
+                           struct ran_error *err)
 {
         struct ran_grad *packed = r->rank == 0 ? ran_tree_take(t) : g;
         size_t n = 0;
@@ -218,8 +218,8 @@ static int spread_dense(struct ran_tree *t, struct ran_ranks *r, struct ran_grad
         return rc == RAN_OK ? RAN_OK : ran_ranks_break(r, rc);
 }
 
-static int spread_sparse(struct ran_tree *t, struct ran_ranks *r, struct ran_grad *g,
-                         struct ran_error *err)
+static int broadcast_sparse(struct ran_tree *t, struct ran_ranks *r, struct ran_grad *g,
+                            struct ran_error *err)
 {
         uint64_t rows = g->rows.n;
 
@@ -233,13 +233,13 @@ static int spread_sparse(struct ran_tree *t, struct ran_ranks *r, struct ran_gra
         return rc;
 }
 
-static int spread(struct ran_tree *t, struct ran_ranks *r, struct ran_grad *g, double *loss,
-                  struct ran_error *err)
+static int broadcast(struct ran_tree *t, struct ran_ranks *r, struct ran_grad *g, double *loss,
+                     struct ran_error *err)
 {
         if (ran_ranks_broadcast(r, loss, sizeof *loss, err) != RAN_OK ||
             ran_ranks_broadcast(r, g->p.block, t->size * sizeof(float), err) != RAN_OK)
                 return err->code;
-        return t->V > 0 ? spread_dense(t, r, g, err) : spread_sparse(t, r, g, err);
+        return t->V > 0 ? broadcast_dense(t, r, g, err) : broadcast_sparse(t, r, g, err);
 }
 
 static int failed(const struct ran_tree *t, struct ran_ranks *r, struct ran_error *err)
@@ -260,7 +260,7 @@ int ran_reduce(struct ran_tree *t, struct ran_ranks *ranks, const size_t *bound,
         *total = 0;
         for (size_t s = 0; s < t->shards && ran_ranks_leads(ranks); s++)
                 *total += loss[s];
-        if (ranks == NULL || spread(t, ranks, *sum, total, err) == RAN_OK)
+        if (ranks == NULL || broadcast(t, ranks, *sum, total, err) == RAN_OK)
                 return RAN_OK;
         ran_tree_give(t, *sum);
         return err->code;

@@ -307,7 +307,7 @@ static void step(struct ran_trial *t, int i, struct dice *d)
                 t->at[i] = (signed char)to;
 }
 
-static void go_near(const struct ran_search *s, struct ran_trial *t, struct dice *d)
+static void mutate(const struct ran_search *s, struct ran_trial *t, struct dice *d)
 {
         int picks = 1 + draw(d, 2);
 
@@ -323,7 +323,7 @@ static void go_near(const struct ran_search *s, struct ran_trial *t, struct dice
         }
 }
 
-static void go_far(const struct ran_search *s, struct ran_trial *t, struct dice *d)
+static void redraw(const struct ran_search *s, struct ran_trial *t, struct dice *d)
 {
         for (int i = 0; i < ROWS; i++) {
                 const struct candidate k = candidate(s, t);
@@ -334,7 +334,7 @@ static void go_far(const struct ran_search *s, struct ran_trial *t, struct dice 
 }
 
 /* What does not matter any more is as it was in the beginning, so that no trial is made twice. */
-static void forget(const struct ran_search *s, struct ran_trial *t)
+static void reset_unused(const struct ran_search *s, struct ran_trial *t)
 {
         for (int i = 0; i < ROWS; i++) {
                 const struct candidate k = candidate(s, t);
@@ -352,7 +352,7 @@ static bool was_tried(const struct ran_trial *trial, size_t n, const struct ran_
         return false;
 }
 
-static bool can_be(const struct ran_search *s, const struct ran_trial *t)
+static bool is_affordable(const struct ran_search *s, const struct ran_trial *t)
 {
         const struct candidate k = candidate(s, t);
         struct ran_train_estimate e;
@@ -390,11 +390,11 @@ bool ran_search_next(const struct ran_search *s, const struct ran_trial *trial, 
                 *next = trial[ran_search_best(trial, n)];
                 next->metric = -INFINITY;
                 if (n % 2 == 1 && i < tries / 2)
-                        go_near(s, next, &d);
+                        mutate(s, next, &d);
                 else
-                        go_far(s, next, &d);
-                forget(s, next);
-                if (!was_tried(trial, n, next) && can_be(s, next))
+                        redraw(s, next, &d);
+                reset_unused(s, next);
+                if (!was_tried(trial, n, next) && is_affordable(s, next))
                         return true;
         }
         return false;

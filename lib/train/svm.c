@@ -353,7 +353,7 @@ static bool solved(const struct solver *s)
 
         for (size_t i = 0; i < (s->C + s->per - 1) / s->per; i++)
                 worst = fmax(worst, s->worst[i]);
-        return worst <= s->k->near;
+        return worst <= s->k->tolerance;
 }
 
 static int solve(struct solver *s, struct ran_error *err)

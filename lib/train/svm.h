@@ -4,11 +4,11 @@
  *
  *   min over u, b   1/2 (|u|² + b²) + Σ_d cost_d max(0, 1 - y_d (b + Σ_g u_g r_gc x_dg))²
  *
- * with x_dg as linear-model.h has them, y_d = ±1, and r_gc the more, the better a feature tells the class
- * from others by itself: r_gc² = |ln (p_gc / q_gc)|, where p is its share in the documents of the
- * class and q in all others (Wang and Manning 2012 have the ratio itself; its root was better on
- * each of five collections), scaled so that documents have the length 1 in the mean; or 1 of all.
- * Which of the two, and what errors cost, is chosen by cross-validation (cross-validate.h).
+ * with x_dg as linear-model.h has them, y_d = ±1, and r_gc the more, the better a feature tells the
+ * class from others by itself: r_gc² = |ln (p_gc / q_gc)|, where p is its share in the documents of
+ * the class and q in all others (Wang and Manning 2012 have the ratio itself; its root was better
+ * on each of five collections), scaled so that documents have the length 1 in the mean; or 1 of
+ * all. Which of the two, and what errors cost, is chosen by cross-validation (cross-validate.h).
  * wide.weight[g, c] = r_gc u_g. A document that is learned from by probabilities counts for both
  * sides, as much as they say.
  *
@@ -30,13 +30,13 @@ struct ran_svm {
         const uint32_t *pieces;     /* those of the vocabulary, if c wants them */
         const double *class_weight; /* (C) of a document's only class; NULL: all 1 */
         double cost;
-        bool ratios;   /* r as above; else 1 */
-        float *alpha;  /* NULL: 0 to begin with. Or (B, C, sides) as another fit left it, whose
-                          weight  and bias this one begins with: sooner there, if only the cost is
-                          another */
-        double near;   /* ends when no document is further than this from where it belongs, */
-        size_t passes; /* or after so many times through the documents */
-        uint64_t seed; /* of the order of documents */
+        bool ratios;      /* r as above; else 1 */
+        float *alpha;     /* NULL: 0 to begin with. Or (B, C, sides) as another fit left it, whose
+                             weight  and bias this one begins with: sooner there, if only the cost is
+                             another */
+        double tolerance; /* ends when no document is further than this from where it belongs, */
+        size_t passes;    /* or after so many times through the documents */
+        uint64_t seed;    /* of the order of documents */
         struct ran_pool *pool;
         /* Called after each time through the documents, with their number; a value other than 0
          * ends it with RAN_EINTR. NULL: nobody asks. */

@@ -68,7 +68,7 @@ static struct ran_train_report report_of(const struct ran_trainer *t, int event)
                 .best = t->at.best,
                 .best_epoch = (size_t)t->at.best_epoch,
                 .stale = (size_t)t->at.stale,
-                .alone = t->at.best_epoch > 0 && t->c->wide > 0 && t->at.deep == 0,
+                .linear_only = t->at.best_epoch > 0 && t->c->wide > 0 && t->at.encoder == 0,
                 .first_encoder = t->first_encoder,
                 .moved = ran_ranks_moved(t->job->ranks),
         };
@@ -98,7 +98,7 @@ static int tell_all(struct ran_trainer *t, const struct ran_train_report *r, int
         *next = tell(t, r) != 0                                             ? STOP
                 : leads(t) && now() - t->saved > t->job->checkpoint_seconds ? SAVE
                                                                             : GO_ON;
-        return ran_ranks_most(t->job->ranks, next, err);
+        return ran_ranks_max(t->job->ranks, next, err);
 }
 
 /* ---- numbers that are none ------------------------------------------------------------------ */
@@ -151,8 +151,8 @@ static void keep_best(struct ran_trainer *t, double metric)
                 t->at.best = metric;
                 t->at.best_epoch = t->at.epoch;
                 t->at.stale = 0;
-                t->at.deep = t->ensemble.deep;
-                t->at.wide = t->ensemble.wide;
+                t->at.encoder = t->ensemble.encoder;
+                t->at.linear = t->ensemble.linear;
                 memcpy(t->best_block, t->p.block, t->layout.size * sizeof(float));
                 memcpy(t->best_table, t->table.x, bytes_of(&t->table));
         } else {
@@ -181,7 +181,7 @@ static int predict(struct ran_trainer *t, enum asking what, float *p, struct ran
                 return rc;
         }
         if (wide != NULL)
-                rc = (what == FIT ? ran_ensemble_fit : ran_ensemble_prove)(&t->ensemble, t->usual,
+                rc = (what == FIT ? ran_ensemble_fit : ran_ensemble_prove)(&t->ensemble, t->prior,
                                                                            dev, p, wide, err);
         if (rc == RAN_OK && wide != NULL)
                 ran_ensemble_add(p, &t->ensemble, p, wide, n);
@@ -197,14 +197,14 @@ static int blend_words(struct ran_trainer *t, float *deep, const float *wide, fl
                        struct ran_crf *crf, struct ran_error *err)
 {
         const struct ran_dataset *dev = t->job->dev;
-        const struct ran_tag_path u = {deep, ran_crf_of_params(&t->p)},
-                                  v = {wide, ran_crf_train_view(t->chain, t->C)};
-        int rc = ran_ensemble_fit_words(&t->ensemble, t->usual, dev, &u, &v, err);
+        const struct ran_tag_scores u = {deep, ran_crf_of_params(&t->p)},
+                                    v = {wide, ran_crf_train_view(t->crf, t->C)};
+        int rc = ran_ensemble_fit_words(&t->ensemble, t->prior, dev, &u, &v, err);
 
         if (rc != RAN_OK)
                 return rc;
         ran_ensemble_add(deep, &t->ensemble, deep, wide, dev->label_first[dev->B] * t->C);
-        *crf = ran_ensemble_chain(chain, &t->ensemble, &u.chain, &v.chain, t->C);
+        *crf = ran_ensemble_crf(chain, &t->ensemble, &u.crf, &v.crf, t->C);
         return RAN_OK;
 }
 
@@ -318,8 +318,8 @@ static int keep_alone(struct ran_trainer *t, const float *p, struct ran_error *e
         if (rc != RAN_OK)
                 return rc;
         t->at.best = metric_of(t, &r);
-        t->at.deep = t->ensemble.deep;
-        t->at.wide = t->ensemble.wide;
+        t->at.encoder = t->ensemble.encoder;
+        t->at.linear = t->ensemble.linear;
         return RAN_OK;
 }
 
@@ -335,7 +335,8 @@ static int tune(struct ran_trainer *t, struct ran_error *err)
         if (p == NULL)
                 return RAN_ENOMEM;
         int rc = predict(t, PROVE, p, err);
-        if (rc == RAN_OK && leads(t) && t->c->wide > 0 && t->ensemble.deep == 0 && t->at.deep > 0)
+        if (rc == RAN_OK && leads(t) && t->c->wide > 0 && t->ensemble.encoder == 0 &&
+            t->at.encoder > 0)
                 rc = keep_alone(t, p, err);
         if (rc == RAN_OK && leads(t) && t->c->multilabel)
                 t->at.threshold = (double)ran_evaluate_best_threshold(dev, p);
@@ -355,7 +356,7 @@ static int step(struct ran_trainer *t, struct ran_error *err)
 
         t->batcher.noise.epoch = (uint64_t)t->at.epoch + ran_is_tied(t->c); /* 0: of dev data */
         ran_plan_next(&t->plan);
-        rc = ran_batch_gradient(&t->batcher, t->plan.piece, t->plan.n, &loss, &g, err);
+        rc = ran_batch_gradient(&t->batcher, t->plan.chunk, t->plan.n, &loss, &g, err);
         if (rc != RAN_OK)
                 return rc;
         ran_optimiser_clear(&t->optimiser, g);
@@ -371,7 +372,7 @@ static int step(struct ran_trainer *t, struct ran_error *err)
         ran_optimiser_step(&t->optimiser, t->p.block, &t->table, g, scale, t->rate);
         ran_tree_give(&t->batcher.tree, g);
         for (size_t i = 0; i < t->plan.n; i++)
-                t->tokens += t->plan.piece[i].to - t->plan.piece[i].from;
+                t->tokens += t->plan.chunk[i].to - t->plan.chunk[i].from;
         t->at.loss = 0.98 * t->at.loss + 0.02 * loss;
         t->at.loss_weight = 0.98 * t->at.loss_weight + 0.02;
         t->at.batch++;
@@ -428,13 +429,13 @@ static int go_step(struct ran_trainer *t, struct ran_error *err)
         int next = GO_ON, rc;
 
         if (ranks != NULL)
-                ranks->hasty = t->plan.recurrent == NULL;
+                ranks->interruptible = t->plan.recurrent == NULL;
         if ((rc = step(t, err)) == RAN_OK) {
                 r = report_of(t, RAN_REPORT_STEP);
                 rc = tell_all(t, &r, &next, err);
         }
         if (ranks != NULL)
-                ranks->hasty = false;
+                ranks->interruptible = false;
         if (rc != RAN_OK && ranks != NULL && ranks->broken)
                 return keep(t, rc, err);
         if (rc == RAN_OK && next == STOP)
@@ -463,7 +464,7 @@ static int run_epoch(struct ran_trainer *t, struct ran_error *err)
 static int on_pass(void *arg, size_t passes)
 {
         struct ran_trainer *t = arg;
-        struct ran_train_report r = report_of(t, RAN_REPORT_WIDE);
+        struct ran_train_report r = report_of(t, RAN_REPORT_LINEAR);
 
         r.step = passes;
         return tell(t, &r);
@@ -483,7 +484,7 @@ static int learn_chain(struct ran_trainer *t, struct ran_error *err)
                                         .pass = on_pass,
                                         .arg = t};
 
-        return ran_crf_train_run(&k, t->wide, t->p.head.wide_b, t->chain, err);
+        return ran_crf_train_run(&k, t->linear, t->p.head.wide_b, t->crf, err);
 }
 
 static int learn_linear(struct ran_trainer *t, struct ran_error *err)
@@ -494,10 +495,10 @@ static int learn_linear(struct ran_trainer *t, struct ran_error *err)
         wide.pass = on_pass;
         wide.arg = t;
         if (t->at.refit == 0)
-                rc = ran_cross_validate(&wide, t->s->wide_ratios, t->idf, t->wide, t->p.head.wide_b,
-                                        err);
+                rc = ran_cross_validate(&wide, t->s->wide_ratios, t->idf, t->linear,
+                                        t->p.head.wide_b, err);
         if (rc == RAN_OK)
-                rc = ran_svm_fit(&wide, t->idf, t->wide, t->p.head.wide_b, err);
+                rc = ran_svm_fit(&wide, t->idf, t->linear, t->p.head.wide_b, err);
         if (rc == RAN_OK) {
                 t->at.cost = wide.cost;
                 t->at.ratios = wide.ratios;
@@ -536,21 +537,21 @@ static void scale(float *x, size_t n, double by)
 static void add_paths(struct ran_trainer *t)
 {
         bool words = t->c->task == RAN_TASK_TAG;
-        struct ran_ensemble ensemble = {t->at.deep, t->at.wide};
+        struct ran_ensemble ensemble = {t->at.encoder, t->at.linear};
         struct ran_head_params *q = &t->p.head;
 
         if (t->c->wide == 0)
                 return;
-        scale(words ? q->tag_w : q->out_w, t->C * t->D, t->at.deep);
-        scale(words ? q->tag_b : q->out_b, t->C, t->at.deep);
-        if (t->chain != NULL) {
-                ran_ensemble_add(q->crf_start, &ensemble, q->crf_start, t->chain, t->C);
-                ran_ensemble_add(q->crf_end, &ensemble, q->crf_end, t->chain + t->C, t->C);
-                ran_ensemble_add(q->crf_transition, &ensemble, q->crf_transition,
-                                 t->chain + 2 * t->C, t->C * t->C);
+        scale(words ? q->tag_w : q->out_w, t->C * t->D, t->at.encoder);
+        scale(words ? q->tag_b : q->out_b, t->C, t->at.encoder);
+        if (t->crf != NULL) {
+                ran_ensemble_add(q->crf_start, &ensemble, q->crf_start, t->crf, t->C);
+                ran_ensemble_add(q->crf_end, &ensemble, q->crf_end, t->crf + t->C, t->C);
+                ran_ensemble_add(q->crf_transition, &ensemble, q->crf_transition, t->crf + 2 * t->C,
+                                 t->C * t->C);
         }
-        scale(t->p.head.wide_b, t->C, t->at.wide);
-        scale(t->wide, t->c->wide * t->C, t->at.wide);
+        scale(t->p.head.wide_b, t->C, t->at.linear);
+        scale(t->linear, t->c->wide * t->C, t->at.linear);
 }
 
 /* What one more step would have found: the last one may have led to numbers that are none, and
@@ -563,7 +564,7 @@ static int check_last(struct ran_trainer *t, struct ran_error *err)
 
         ran_plan_begin(&t->plan, t->order, t->documents);
         ran_plan_next(&t->plan);
-        rc = ran_batch_gradient(&t->batcher, t->plan.piece, t->plan.n, &loss, &g, err);
+        rc = ran_batch_gradient(&t->batcher, t->plan.chunk, t->plan.n, &loss, &g, err);
         if (rc != RAN_OK)
                 return rc;
         ran_tree_give(&t->batcher.tree, g);
@@ -600,7 +601,7 @@ static int settle(struct ran_trainer *t, struct ran_error *err)
                 memcpy(t->p.block, t->best_block, t->layout.size * sizeof(float));
                 memcpy(t->table.x, t->best_table, bytes_of(&t->table));
         }
-        t->ensemble = (struct ran_ensemble){t->at.deep, t->at.wide};
+        t->ensemble = (struct ran_ensemble){t->at.encoder, t->at.linear};
         if (ran_broadcast_state(t, err) != RAN_OK || tune(t, err) != RAN_OK)
                 return err->code;
         r = report_of(t, RAN_REPORT_KEPT);
@@ -628,7 +629,7 @@ static int model_loss(struct ran_trainer *t, double *loss, struct ran_error *err
 {
         const struct ran_dataset *dev = t->job->dev;
         const bool both = t->c->wide > 0;
-        const struct ran_ensemble ensemble = {both ? t->at.deep : 1, both ? t->at.wide : 0};
+        const struct ran_ensemble ensemble = {both ? t->at.encoder : 1, both ? t->at.linear : 0};
         float *deep = ran_alloc_floats(dev->B * t->C, err);
         float *wide = both ? ran_alloc_floats(dev->B * t->C, err) : NULL;
         int rc = RAN_ENOMEM;
@@ -670,7 +671,7 @@ static int keep_better(struct ran_trainer *t, struct ran_error *err)
 {
         double after = 0, before = 0;
 
-        if (t->c->task != RAN_TASK_CLASSIFY || (t->c->wide > 0 && t->at.deep == 0))
+        if (t->c->task != RAN_TASK_CLASSIFY || (t->c->wide > 0 && t->at.encoder == 0))
                 return RAN_OK;
         if (model_loss(t, &after, err) != RAN_OK)
                 return err->code;

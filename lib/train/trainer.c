@@ -26,7 +26,7 @@ bool ran_train_has_dev(const struct ran_train_job *job)
 
 bool ran_train_refits(const struct ran_train_job *job)
 {
-        return ran_train_has_dev(job) && job->held != NULL && job->settings->refit;
+        return ran_train_has_dev(job) && job->held_out != NULL && job->settings->refit;
 }
 
 void ran_trainer_begin_epoch(struct ran_trainer *t)
@@ -90,14 +90,14 @@ static int allocate_tables(struct ran_trainer *t, bool dev, struct ran_error *er
 
         t->table.x = ran_alloc_floats(n, err);
         t->best_table = dev ? ran_alloc_floats(n, err) : NULL;
-        t->p.wide = t->wide = ran_alloc_floats(t->c->wide * t->C, err);
+        t->p.wide = t->linear = ran_alloc_floats(t->c->wide * t->C, err);
         if (ran_has_linear_model(t->c) &&
             (t->p.idf = t->idf = ran_alloc_floats(t->c->wide, err)) == NULL)
                 return RAN_ENOMEM;
         if (ran_has_linear_words(t->c) && t->c->crf &&
-            (t->chain = ran_alloc_floats(ran_crf_train_floats(t->C), err)) == NULL)
+            (t->crf = ran_alloc_floats(ran_crf_train_floats(t->C), err)) == NULL)
                 return RAN_ENOMEM;
-        if (t->table.x == NULL || (dev && t->best_table == NULL) || t->wide == NULL)
+        if (t->table.x == NULL || (dev && t->best_table == NULL) || t->linear == NULL)
                 return RAN_ENOMEM;
         t->p.embed = t->table.x;
         t->p.spelling = t->c->spelling > 0 ? t->p.embed + t->V * t->D : NULL;
@@ -109,11 +109,11 @@ static int allocate_tables(struct ran_trainer *t, bool dev, struct ran_error *er
 
 static void list_documents(struct ran_trainer *t)
 {
-        const bool *held = t->at.refit == 0 ? t->job->held : NULL;
+        const bool *held_out = t->at.refit == 0 ? t->job->held_out : NULL;
 
         t->documents = 0;
         for (size_t b = 0; b < t->job->train->B; b++)
-                if (held == NULL || !held[b])
+                if (held_out == NULL || !held_out[b])
                         t->document[t->documents++] = b;
 }
 
@@ -169,7 +169,7 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         t->batch = ran_train_batch(job);
         t->at.best = -INFINITY;
         t->at.threshold = 0.5;
-        t->usual = t->c->task == RAN_TASK_TAG ? ran_ensemble_unknown_words : ran_ensemble_unknown;
+        t->prior = t->c->task == RAN_TASK_TAG ? ran_ensemble_default_words : ran_ensemble_default;
         if (__builtin_mul_overflow(job->train->first[job->train->B], t->s->epochs, &tokens) ||
             !ran_table_shape(&t->table, t->c, t->V) ||
             __builtin_mul_overflow(t->c->wide, t->C, &rows) || rows > SIZE_MAX / sizeof(float))
@@ -207,8 +207,8 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                 rc = describe(t, err);
         if (rc != RAN_OK)
                 return rc;
-        t->at.deep = t->usual.deep;
-        t->at.wide = t->usual.wide;
+        t->at.encoder = t->prior.encoder;
+        t->at.linear = t->prior.linear;
         t->at.cost = t->s->wide_cost * t->linear_rate;
         t->batcher.ranks = job->ranks;
         t->batcher.smoothing = t->s->label_smoothing;
@@ -226,9 +226,9 @@ int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err)
         list_documents(t);
         memset(t->p.block, 0, t->layout.size * sizeof(float));
         memset(t->table.x, 0, t->table.rows * t->table.width * sizeof(float));
-        memset(t->wide, 0, t->c->wide * t->C * sizeof *t->wide);
-        if (t->chain != NULL)
-                memset(t->chain, 0, ran_crf_train_floats(t->C) * sizeof *t->chain);
+        memset(t->linear, 0, t->c->wide * t->C * sizeof *t->linear);
+        if (t->crf != NULL)
+                memset(t->crf, 0, ran_crf_train_floats(t->C) * sizeof *t->crf);
         ran_optimiser_release(&t->optimiser);
         if (ran_optimiser_init(&t->optimiser, t->s, &t->layout, &t->table, ran_is_tied(t->c),
                                t->job->pool, err) != RAN_OK)
@@ -246,7 +246,7 @@ struct ran_svm ran_trainer_svm(const struct ran_trainer *t)
                                 .class_weight = t->batcher.class_weight,
                                 .cost = t->at.cost,
                                 .ratios = t->at.ratios != 0,
-                                .near = ran_svm_tolerance,
+                                .tolerance = ran_svm_tolerance,
                                 .passes = RAN_SVM_PASSES,
                                 .seed = t->s->seed,
                                 .pool = t->job->pool};
@@ -261,9 +261,9 @@ void ran_trainer_release(struct ran_trainer *t)
         ran_layout_release(&t->layout);
         free(t->table.x);
         free(t->best_table);
-        free(t->wide);
+        free(t->linear);
         free(t->idf);
-        free(t->chain);
+        free(t->crf);
         free(t->pieces);
         free(t->best_block);
         free(t->order);
@@ -299,8 +299,8 @@ size_t ran_trainer_extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS])
         x[n++] = (struct ran_extra){"train.embed.v", RAN_DTYPE_F32, table->v, table->moments};
         x[n++] =
                 (struct ran_extra){"train.embed.met", RAN_DTYPE_F64, table->last_step, table->rows};
-        if (t->chain != NULL)
-                x[n++] = (struct ran_extra){"train.chain", RAN_DTYPE_F32, t->chain,
+        if (t->crf != NULL)
+                x[n++] = (struct ran_extra){"train.chain", RAN_DTYPE_F32, t->crf,
                                             ran_crf_train_floats(t->C)};
         return n;
 }
@@ -321,7 +321,8 @@ static size_t extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS])
 }
 
 /* And what the documents go on from that are not read to their end. NULL: memory ran out. */
-static float *carried(const struct ran_trainer *t, struct ran_extra *x, struct ran_error *err)
+static float *recurrent_extra(const struct ran_trainer *t, struct ran_extra *x,
+                              struct ran_error *err)
 {
         size_t n = ran_plan_floats(&t->plan);
         float *data = ran_alloc_floats(n, err);
@@ -368,7 +369,7 @@ int ran_checkpoint_write(struct ran_trainer *t, struct ran_error *err)
         ran_trainer_note(t);
         parts.extra = x;
         parts.extras = extras(t, x);
-        recurrent = carried(t, &x[parts.extras], err);
+        recurrent = recurrent_extra(t, &x[parts.extras], err);
         if (recurrent == NULL)
                 return RAN_ENOMEM;
         ran_plan_pack(&t->plan, recurrent);
@@ -400,9 +401,9 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
                 ran_buf_printf(&more, ",\"learned_from\":%zu", t->documents);
         if (t->c->wide > 0) {
                 ran_buf_str(&more, ",\"paths\":{\"deep\":");
-                ran_buf_double(&more, t->at.deep);
+                ran_buf_double(&more, t->at.encoder);
                 ran_buf_str(&more, ",\"wide\":");
-                ran_buf_double(&more, t->at.wide);
+                ran_buf_double(&more, t->at.linear);
                 ran_buf_str(&more, ",\"cost\":");
                 ran_buf_double(&more, t->at.cost);
                 if (ran_has_linear_model(t->c))
@@ -432,7 +433,7 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
         return rc;
 }
 
-void ran_trainer_take(struct ran_trainer *t, size_t first, size_t n, const float *rows)
+void ran_trainer_copy_rows(struct ran_trainer *t, size_t first, size_t n, const float *rows)
 {
         if (n > 0)
                 memcpy(t->table.x + first * t->D, rows, n * t->D * sizeof(float));
@@ -483,7 +484,7 @@ static int same_run(const struct ran_trainer *t, const struct ran_model *m, stru
         return RAN_OK;
 }
 
-static bool is_share(double x)
+static bool is_weight(double x)
 {
         return x >= 0 && x <= 1e12;
 }
@@ -504,19 +505,19 @@ static bool sane(const struct ran_trainer *t)
         for (size_t i = 0; i < sizeof t->at / sizeof *x; i++)
                 if (isnan(x[i]))
                         return false;
-        return (t->at.refit == 0 || ran_train_refits(t->job)) && is_share(t->at.deep) &&
-               is_share(t->at.wide) && t->at.threshold >= 0 && t->at.threshold <= 1 &&
+        return (t->at.refit == 0 || ran_train_refits(t->job)) && is_weight(t->at.encoder) &&
+               is_weight(t->at.linear) && t->at.threshold >= 0 && t->at.threshold <= 1 &&
                is_count(t->at.epoch) && t->at.epoch <= last && is_count(t->at.batch) &&
                t->at.batch <= t->at.updates && is_count(t->at.updates) &&
-               is_count(t->at.calibrated) && is_share(t->at.cost) && is_count(t->at.best_epoch) &&
+               is_count(t->at.calibrated) && is_weight(t->at.cost) && is_count(t->at.best_epoch) &&
                t->at.best_epoch <= epochs && (!judged || t->at.best_epoch > 0) &&
                is_count(t->at.stale) && t->at.stale <= epochs;
 }
 
-static int read_carried(struct ran_trainer *t, const struct ran_model *m, struct ran_error *err)
+static int read_recurrent(struct ran_trainer *t, const struct ran_model *m, struct ran_error *err)
 {
         struct ran_extra x;
-        float *recurrent = carried(t, &x, err);
+        float *recurrent = recurrent_extra(t, &x, err);
         int rc = recurrent != NULL ? RAN_OK : RAN_ENOMEM;
 
         if (rc == RAN_OK && x.n > 0)
@@ -527,7 +528,7 @@ static int read_carried(struct ran_trainer *t, const struct ran_model *m, struct
         return rc;
 }
 
-int ran_trainer_go_on(struct ran_trainer *t, struct ran_error *err)
+int ran_trainer_resume(struct ran_trainer *t, struct ran_error *err)
 {
         bool here = sane(t);
 
@@ -542,16 +543,16 @@ int ran_trainer_go_on(struct ran_trainer *t, struct ran_error *err)
                     : ran_fail(err, RAN_EFORMAT, "the checkpoint's progress makes no sense");
 }
 
-static void take_wide(struct ran_trainer *t, const struct ran_model *m)
+static void read_linear(struct ran_trainer *t, const struct ran_model *m)
 {
         if (t->c->wide == 0)
                 return;
-        memcpy(t->wide, m->params.wide, t->c->wide * t->C * sizeof *t->wide);
+        memcpy(t->linear, m->params.wide, t->c->wide * t->C * sizeof *t->linear);
         if (t->idf != NULL)
                 memcpy(t->idf, m->params.idf, t->c->wide * sizeof *t->idf);
 }
 
-static int recall_calibration(struct ran_trainer *t, struct ran_error *err)
+static int read_calibration(struct ran_trainer *t, struct ran_error *err)
 {
         size_t documents = (size_t)t->at.calibrated;
         float *p = documents > 0 ? ran_alloc_floats(RAN_CALIBRATION_KEPT, err) : NULL;
@@ -582,15 +583,15 @@ int ran_checkpoint_read(struct ran_trainer *t, struct ran_error *err)
         for (size_t i = 0; i < n && rc == RAN_OK; i++)
                 rc = ran_model_read_extra(m, &x[i], err);
         if (rc == RAN_OK)
-                rc = ran_trainer_go_on(t, err);
+                rc = ran_trainer_resume(t, err);
         if (rc == RAN_OK)
-                rc = read_carried(t, m, err);
+                rc = read_recurrent(t, m, err);
         if (rc == RAN_OK) {
                 memcpy(t->p.block, m->params.block, t->layout.size * sizeof(float));
-                ran_trainer_take(t, 0, t->V, m->params.embed);
-                ran_trainer_take(t, t->V, t->c->spelling, m->params.spelling);
-                take_wide(t, m);
-                rc = recall_calibration(t, err);
+                ran_trainer_copy_rows(t, 0, t->V, m->params.embed);
+                ran_trainer_copy_rows(t, t->V, t->c->spelling, m->params.spelling);
+                read_linear(t, m);
+                rc = read_calibration(t, err);
         }
         ran_model_free(m);
         return rc;

@@ -18,8 +18,8 @@
         X(best)       /* dev metric of the best epoch; -infinity before the first */   \
         X(best_epoch) /* from 1; 0: none */                                            \
         X(stale)      /* epochs since */                                               \
-        X(deep)       /* what the encoder counts then beside a wide path, */           \
-        X(wide)       /* and what that counts */                                       \
+        X(encoder)    /* what the encoder counts then beside a wide path, */           \
+        X(linear)     /* and what that counts */                                       \
         X(loss)       /* smoothed */                                                   \
         X(loss_weight)                                                                 \
         X(cost)       /* of the wide path's errors, as chosen; 0: not yet */           \
@@ -43,8 +43,8 @@ struct ran_trainer {
         struct ran_layout layout;
         struct ran_params p;    /* weights at work; what lies apart is in */
         struct ran_table table; /* the embedding, that of spelling behind it */
-        float *wide, *idf;      /* (c->wide, C), (c->wide); idf NULL: a tagger has none */
-        float *chain;           /* of a tagger's wide path; NULL: it has none */
+        float *linear, *idf;    /* (c->wide, C), (c->wide); idf NULL: a tagger has none */
+        float *crf;             /* of a tagger's wide path; NULL: it has none */
         double linear_rate;     /* share of its cost, where `init` brought it; 0: it stays */
         uint32_t *pieces;
         float *best_block, *best_table; /* NULL without dev data */
@@ -55,11 +55,11 @@ struct ran_trainer {
         size_t *document, documents; /* those learned from */
         size_t *order;               /* (documents) as this epoch takes them */
         struct ran_plan plan;
-        size_t batch;   /* documents, or lanes, of a step */
+        size_t batch;   /* documents, or streams, of a step */
         size_t batches; /* steps of this epoch */
         size_t steps;   /* of the run, if every epoch to come has as many as this one */
         char *training; /* metadata that says what is computed: same text, same run */
-        struct ran_ensemble usual, ensemble;    /* of the paths, where there is a wide one: to begin
+        struct ran_ensemble prior, ensemble;    /* of the paths, where there is a wide one: to begin
                                              with,    and as of the last epoch */
         struct ran_calibration calibration;     /* one label: by the dev data */
         float calibrated[RAN_CALIBRATION_KEPT]; /* its numbers, in a checkpoint */
@@ -78,7 +78,7 @@ void ran_trainer_release(struct ran_trainer *t);
 int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err);
 
 /* Fills rows of the table. */
-void ran_trainer_take(struct ran_trainer *t, size_t first, size_t n, const float *rows);
+void ran_trainer_copy_rows(struct ran_trainer *t, size_t first, size_t n, const float *rows);
 
 /* What the wide path is to learn; with the cost 0, before that is chosen. */
 struct ran_svm ran_trainer_svm(const struct ran_trainer *t);
@@ -102,7 +102,7 @@ enum { RAN_EXTRAS = 11 };
 size_t ran_trainer_extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS]);
 /* Notes in t->at where the run stands, and takes it up where t->at says. */
 void ran_trainer_note(struct ran_trainer *t);
-int ran_trainer_go_on(struct ran_trainer *t, struct ran_error *err);
+int ran_trainer_resume(struct ran_trainer *t, struct ran_error *err);
 
 /* Writes job->checkpoint, and goes on from it. */
 int ran_checkpoint_write(struct ran_trainer *t, struct ran_error *err);

@@ -84,7 +84,7 @@ static size_t check_epoch(struct epoch *e, size_t lanes, size_t span)
                 CHECK(e->plan.n <= lanes && e->plan.n <= last_n);
                 last_n = e->plan.n;
                 for (size_t i = 0; i < e->plan.n; i++) {
-                        const struct ran_chunk_of_document *p = &e->plan.piece[i];
+                        const struct ran_chunk_of_document *p = &e->plan.chunk[i];
                         size_t b = p->document;
 
                         CHECK(b < e->n && !seen[b]);

@@ -277,7 +277,7 @@ TEST(train_refuses_documents_that_do_not_fit)
 {
         struct ran_train_estimate e;
         struct ran_error err = {0};
-        bool held[40];
+        bool held_out[40];
         struct training t;
         uint32_t label;
         size_t first;
@@ -304,10 +304,10 @@ TEST(train_refuses_documents_that_do_not_fit)
         t.c.task = RAN_TASK_TAG;
         check_invalid(&t, "the documents are for another task");
         t.c.task = RAN_TASK_CLASSIFY;
-        memset(held, true, sizeof held);
-        t.job.held = held;
+        memset(held_out, true, sizeof held_out);
+        t.job.held_out = held_out;
         check_invalid(&t, "all documents are held out");
-        t.job.held = NULL;
+        t.job.held_out = NULL;
         t.job.resume = true;
         t.job.checkpoint = NULL;
         check_invalid(&t, "there is no checkpoint to resume from");
