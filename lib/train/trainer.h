@@ -88,6 +88,8 @@ struct ran_svm ran_trainer_svm(const struct ran_trainer *t);
 int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err);
 void ran_trainer_describe_init(const struct ran_train_job *job, struct ran_buf *out);
 
+/* Fills t->document. */
+void ran_trainer_list_documents(struct ran_trainer *t);
 /* Documents of a step. */
 size_t ran_train_batch(const struct ran_train_job *job);
 /* Whether there are documents to choose the best epoch by; and whether all are learned from in the
@@ -107,7 +109,38 @@ int ran_trainer_resume(struct ran_trainer *t, struct ran_error *err);
 /* Writes job->checkpoint, and goes on from it. */
 int ran_checkpoint_write(struct ran_trainer *t, struct ran_error *err);
 int ran_checkpoint_read(struct ran_trainer *t, struct ran_error *err);
-/* The finished model. */
+
+/* output.c: t->training; what every file of the run has; a file with a JSON object of t->training
+ * and `more`; the finished model. */
+int ran_trainer_describe(struct ran_trainer *t, struct ran_error *err);
+struct ran_parts ran_trainer_parts(const struct ran_trainer *t);
+int ran_trainer_write_parts(struct ran_trainer *t, const char *path, struct ran_parts *parts,
+                            const char *more, struct ran_error *err);
 int ran_trainer_write(struct ran_trainer *t, struct ran_error *err);
+
+/* report.c: seconds of a clock; epochs that there will be at most. */
+double ran_trainer_now(void);
+size_t ran_trainer_epochs(const struct ran_trainer *t);
+bool ran_trainer_leads(const struct ran_trainer *t);
+struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int event);
+int ran_trainer_tell(struct ran_trainer *t, const struct ran_train_report *r);
+/* What all do next, when one of them is told that. */
+enum { RAN_GO_ON, RAN_SAVE, RAN_STOP };
+int ran_trainer_tell_all(struct ran_trainer *t, const struct ran_train_report *r, int *next,
+                         struct ran_error *err);
+int ran_trainer_diverged(const struct ran_trainer *t, double epoch, double step, const char *what,
+                         struct ran_error *err);
+/* RAN_EDIVERGED unless all n results for development data are finite. */
+int ran_trainer_check_results(const struct ran_trainer *t, const float *x, size_t n,
+                              struct ran_error *err);
+
+/* validate.c: an epoch's figures, of development data, which may be the best; what is tuned on
+ * them. */
+size_t ran_table_bytes(const struct ran_table *t);
+int ran_trainer_validate(struct ran_trainer *t, struct ran_error *err);
+int ran_trainer_tune(struct ran_trainer *t, struct ran_error *err);
+
+/* refit.c */
+int ran_trainer_keep_better(struct ran_trainer *t, struct ran_error *err);
 
 #endif
