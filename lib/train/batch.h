@@ -10,11 +10,13 @@
 #define RAN_TRAIN_BATCH_H
 
 #include "model/workspace.h"
+#include "train/task.h"
 #include "train/grad.h"
 #include "train/masking.h"
 #include "train/plan.h"
 #include "train/ranks.h"
 
+/* Memory of a shard at work. */
 struct ran_batch_scratch {
         struct ran_workspace work;
         struct ran_packed packed;
@@ -29,6 +31,7 @@ struct ran_batch_scratch {
 
 struct ran_batcher {
         const struct ran_config *c;
+        const struct ran_train_task *task;
         const struct ran_params *p; /* weights, which the caller may change between batches */
         size_t V, C;
         const struct ran_dataset *data;
@@ -57,6 +60,17 @@ int ran_batcher_init(struct ran_batcher *k, const struct ran_config *c, const st
                      size_t V, size_t C, const struct ran_dataset *data, struct ran_pool *pool,
                      struct ran_error *err);
 void ran_batcher_release(struct ran_batcher *k);
+/* For tasks: what output i of document b (its class, or the tag of a word) weighs in the loss. With
+ * several labels a document there is no one class that it belongs to. */
+double ran_batch_weight(const struct ran_batcher *k, size_t b, size_t i);
+/* Grows one array of a scratch, or returns RAN_ENOMEM. */
+#define RAN_BATCH_ROOM(s, array, want, err)                                                     \
+        do {                                                                                    \
+                void *moved = ran_grow(s->array, &s->array##_cap, want, sizeof *s->array, err); \
+                if (moved == NULL)                                                              \
+                        return RAN_ENOMEM;                                                      \
+                s->array = moved;                                                               \
+        } while (0)
 /* Weights that make every class count the same: B / (C n_c). */
 int ran_batcher_balance(struct ran_batcher *k, struct ran_error *err);
 /* RAN_EINVAL where d (may be NULL) is not for this task, an id of it is not below V, a label none
@@ -64,6 +78,9 @@ int ran_batcher_balance(struct ran_batcher *k, struct ran_error *err);
  * unknown: labels may be RAN_LABEL_UNKNOWN. */
 int ran_batch_check(const struct ran_dataset *d, const struct ran_config *c, size_t V, size_t C,
                     bool unknown, struct ran_error *err);
+/* Whether the labels of document b are classes. */
+int ran_batch_check_labels(const struct ran_dataset *d, size_t b, size_t C, bool unknown,
+                           struct ran_error *err);
 /* Mean loss of the chunks chunk[0..n) and its gradient, to be handed back with ran_tree_give; on
  * all ranks, of the same chunks. */
 int ran_batch_gradient(struct ran_batcher *k, const struct ran_chunk_of_document *chunk, size_t n,

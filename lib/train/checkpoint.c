@@ -2,6 +2,7 @@
 #include "train/crf-train.h"
 #include "train/trainer.h"
 #include "model/model.h"
+#include "model/task.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -93,7 +94,7 @@ static bool same_tokenizer(const struct ran_tokenizer *a, const struct ran_token
 
 static bool same_labels(const struct ran_trainer *t, const struct ran_model *m)
 {
-        for (size_t c = 0; c < t->C && !ran_is_tied(t->c); c++)
+        for (size_t c = 0; c < t->C && !ran_task_is_tied(t->c); c++)
                 if (strcmp(m->labels[c], t->job->train->names[c]) != 0)
                         return false;
         return true;

@@ -2,6 +2,8 @@
 #include "base/error.h"
 #include "train/trainer.h"
 #include "model/lm.h"
+#include "model/task.h"
+#include "train/task.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -106,11 +108,11 @@ static int steps(const struct ran_train_job *job, size_t *n, struct ran_chunk_of
  */
 static double output_flops(const struct ran_config *c, size_t V)
 {
-        double share = c->task == RAN_TASK_LM ? 1 : 0.15;
+        double outputs = ran_train_task_of(c)->outputs;
 
-        return ran_is_tied(c) ? share * 2 * (double)c->dim *
-                                        (double)(ran_lm_first(c, V) + ran_lm_tails(c, V))
-                              : 0;
+        return ran_task_is_tied(c) ? outputs * 2 * (double)c->dim *
+                                             (double)(ran_lm_first(c, V) + ran_lm_tails(c, V))
+                                   : 0;
 }
 
 /* What of the data, and of vectors to begin with, lies in memory and not in files. */
@@ -137,7 +139,7 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
         const struct ran_config *c = job->config;
         size_t V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
         size_t threads = job->pool != NULL ? ran_pool_threads(job->pool) : 1;
-        size_t C = ran_is_tied(c) ? V : d->C;
+        size_t C = ran_task_is_tied(c) ? V : d->C;
         struct ran_chunk_of_document longest = {0};
         struct ran_table table;
         struct ran_layout layout;
@@ -173,7 +175,7 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
         if ((rc = steps(job, &e->steps, &longest, err)) != RAN_OK ||
             (d->B > 0 && (rc = scratch(job, &longest, C, &work, err)) != RAN_OK))
                 return rc;
-        if (ran_is_tied(c)) /* gradients hold all of the embedding */
+        if (ran_task_is_tied(c)) /* gradients hold all of the embedding */
                 shard += (double)e->embedding_parameters;
         /* weights, two moments and the best so far; gradients of the shards in flight; scratch;
          * data; weights of the wide path, and as much three times while they are learned */

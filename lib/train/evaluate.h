@@ -6,7 +6,29 @@
 #include "model/calibration.h"
 #include "model/crf.h"
 #include "model/params.h"
+#include "model/score.h"
 #include "train/ranks.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* Documents on their way through `score` of the task (train/task.h), in any order, with a state of
+ * the thread: it fills the document's part of encoder and linear, or of loss. */
+struct ran_sweep {
+        const struct ran_config *c;
+        const struct ran_params *p;
+        size_t C;
+        const struct ran_dataset *d;
+        struct ran_pool *pool;
+        struct ran_ranks *ranks;
+        float *encoder, *linear; /* (B, C), or (words, C) of a tagger; linear may be NULL */
+        double *loss;            /* (B) of language models */
+        uint32_t mask;           /* mlm: the subword [MASK] */
+        atomic_size_t next;
+        size_t end; /* documents [next, end) are to be done here */
+        pthread_mutex_t lock;
+        struct ran_error err;
+};
 
 /* Logits (B, C) of all documents, or (words, C) of all their words, each computed as ran-classify
  * and ran-tag would: of the encoder and, unless `linear` is NULL, as it must be where there is
@@ -32,6 +54,8 @@ int ran_evaluate_calibrate(struct ran_calibration *c, const struct ran_dataset *
 struct ran_evaluate_rates {
         double accuracy, micro_f1, macro_f1, loss;
 };
+/* That of RAN_METRIC_...: the larger, the better. */
+double ran_evaluate_metric(const struct ran_evaluate_rates *r, int metric);
 /* Of a tagger, from its logits (words, C) and its crf: share of words right; F1 of entities as
  * conlleval counts them, over all and the mean over types; mean -log of the probability of a word's
  * tag. */

@@ -3,6 +3,7 @@
 #include "base/phase.h"
 #include "base/posting.h"
 #include "math/simd.h"
+#include "model/task.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -190,7 +191,7 @@ int ran_tree_init(struct ran_tree *t, const struct ran_config *c, size_t C, size
                 t->c = NULL;
                 return ran_fail(err, RAN_EINVAL, "so large a vocabulary cannot be");
         }
-        if (ran_is_tied(c))
+        if (ran_task_is_tied(c))
                 t->V = C;
         if (pthread_mutex_init(&t->lock, NULL) != 0)
                 return ran_fail(err, RAN_ENOMEM, "no lock to be had");

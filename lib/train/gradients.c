@@ -133,8 +133,8 @@ int ran_dump_gradients(const char *model, const struct ran_dataset *data, size_t
                      : ran_fail(err, RAN_EINVAL, "gradients of no documents");
         if (rc == RAN_OK)
                 rc = ran_batcher_init(&k, &m->config, &m->params, m->V, m->C, data, pool, err);
-        if (rc == RAN_OK && m->config.task == RAN_TASK_MLM)
-                rc = ran_masking_id(&k.mask, m->tokenizer, err);
+        if (rc == RAN_OK && k.task->prepare != NULL)
+                rc = k.task->prepare(&k, m->tokenizer, err);
         if (rc == RAN_OK)
                 rc = dump(m, &k, documents < data->B ? documents : data->B, output, err);
         ran_batcher_release(&k);

@@ -1,7 +1,8 @@
 /* init.c - where weights begin: by chance, as another model's, or as word vectors. */
-#include "model/lm.h"
 #include "model/model.h"
 #include "train/trainer.h"
+#include "model/task.h"
+#include "train/task.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,21 +27,6 @@ static void init_random(struct ran_trainer *t)
         t->linear_rate = 1;
 }
 
-/* The output of a language model begins with how often each id occurs in the training data. */
-static int init_output_bias(struct ran_trainer *t, struct ran_error *err)
-{
-        const struct ran_dataset *d = t->job->train;
-        double *count = ran_alloc(t->V, sizeof *count, err);
-
-        if (count == NULL)
-                return RAN_ENOMEM;
-        for (size_t i = 0; i < d->first[d->B]; i++)
-                count[d->ids[i]]++;
-        ran_lm_init_bias(t->c, &t->p, t->V, count);
-        free(count);
-        return RAN_OK;
-}
-
 /* ---- another model -------------------------------------------------------------------------- */
 
 bool ran_train_keeps_head(const struct ran_train_job *job)
@@ -49,7 +35,7 @@ bool ran_train_keeps_head(const struct ran_train_job *job)
 
         if (job->init == NULL || of->encoder != c->encoder || of->task != c->task)
                 return false;
-        if (ran_is_tied(c))
+        if (ran_task_is_tied(c))
                 return true; /* their classes are the vocabulary */
         if (of->multilabel != c->multilabel || job->init->C != job->train->C)
                 return false;
@@ -112,7 +98,7 @@ static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
         /* A classifier's weights mean nothing without their idf. */
         if (head && t->c->wide > 0 && t->c->wide == m->config.wide &&
             t->c->ngrams == m->config.ngrams && t->c->affixes == m->config.affixes &&
-            (t->c->task != RAN_TASK_TAG || t->c->spelling == m->config.spelling)) {
+            (!ran_has_linear_words(t->c) || t->c->spelling == m->config.spelling)) {
                 memcpy(t->linear, m->params.wide, t->c->wide * t->C * sizeof *t->linear);
                 if (t->idf != NULL)
                         memcpy(t->idf, m->params.idf, t->c->wide * sizeof *t->idf);
@@ -187,8 +173,8 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
 
                 rc = ran_svm_idf(&wide, t->idf, err);
         }
-        if (rc == RAN_OK && ran_is_tied(t->c))
-                rc = init_output_bias(t, err);
+        if (rc == RAN_OK && ran_train_task_of(t->c)->init_output != NULL)
+                rc = ran_train_task_of(t->c)->init_output(t, err);
         if (rc == RAN_OK && job->init != NULL)
                 rc = init_from_model(t, err);
         if (rc == RAN_OK && job->vectors != NULL)

@@ -2,6 +2,7 @@
 #include "train/trainer.h"
 #include "model/linear-model.h"
 #include "model/model.h"
+#include "model/task.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,7 @@ struct ran_parts ran_trainer_parts(const struct ran_trainer *t)
                                   .params = &t->p,
                                   .V = t->V,
                                   .C = t->C,
-                                  .labels = ran_is_tied(t->c) ? NULL : t->job->train->names,
+                                  .labels = ran_task_is_tied(t->c) ? NULL : t->job->train->names,
                                   .tokenizer = t->job->tokenizer};
 }
 

@@ -1,27 +1,14 @@
 /* refit.c - the encoder of a refit against that of the best epoch. */
 #include "train/broadcast.h"
-#include "train/evaluate.h"
+#include "train/task.h"
+#include "train/trainer.h"
 
-#include <stdlib.h>
-
-/* What the model with this encoder, both paths as much as they count, loses on the documents that
+/* What the model with this encoder, the ensemble as it is weighted, loses on the documents that
  * were held out. */
 static int model_loss(struct ran_trainer *t, double *loss, struct ran_error *err)
 {
-        const struct ran_dataset *dev = t->job->dev;
-        const bool both = t->c->wide > 0;
-        const struct ran_ensemble ensemble = {both ? t->at.encoder : 1, both ? t->at.linear : 0};
-        float *deep = ran_alloc_floats(dev->B * t->C, err);
-        float *wide = both ? ran_alloc_floats(dev->B * t->C, err) : NULL;
-        int rc = RAN_ENOMEM;
+        int rc = ran_train_task_of(t->c)->held_out_loss(t, loss, err);
 
-        if (deep != NULL && (wide != NULL || !both))
-                rc = ran_evaluate_predict(t->c, &t->p, t->C, dev, t->job->pool, t->job->ranks, deep,
-                                          wide, err);
-        if (rc == RAN_OK && ran_trainer_leads(t))
-                rc = ran_ensemble_loss(loss, &ensemble, dev, deep, both ? wide : deep, err);
-        free(deep);
-        free(wide);
         return rc == RAN_OK ? RAN_OK : ran_ranks_break(t->job->ranks, rc);
 }
 
@@ -52,7 +39,8 @@ int ran_trainer_keep_better(struct ran_trainer *t, struct ran_error *err)
 {
         double after = 0, before = 0;
 
-        if (t->c->task != RAN_TASK_CLASSIFY || (t->c->wide > 0 && t->at.encoder == 0))
+        if (ran_train_task_of(t->c)->held_out_loss == NULL ||
+            (t->c->wide > 0 && t->at.encoder == 0))
                 return RAN_OK;
         if (model_loss(t, &after, err) != RAN_OK)
                 return err->code;

@@ -102,3 +102,12 @@ int ran_trainer_check_results(const struct ran_trainer *t, const float *x, size_
                                                     "result for the development data", err);
         return RAN_OK;
 }
+
+int ran_trainer_on_pass(void *arg, size_t passes)
+{
+        struct ran_trainer *t = arg;
+        struct ran_train_report r = ran_trainer_report(t, RAN_REPORT_LINEAR);
+
+        r.step = passes;
+        return ran_trainer_tell(t, &r);
+}

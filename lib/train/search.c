@@ -8,6 +8,7 @@
  * how many trials there are, not which.
  */
 #include "base/error.h"
+#include "train/task.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,7 +32,7 @@ static bool has_unknown(const struct ran_search *s, const struct ran_config *c)
 
 static bool is_lm_of_long_texts(const struct ran_search *s, const struct ran_config *c)
 {
-        return c->task == RAN_TASK_LM && s->longest > 2 * c->window;
+        return ran_train_task_of(c)->chunks && s->longest > 2 * c->window;
 }
 
 static bool has_init(const struct ran_search *s, const struct ran_config *c)
@@ -78,7 +79,7 @@ static bool has_ffn(const struct ran_search *s, const struct ran_config *c)
 
 static bool has_free_head(const struct ran_search *s, const struct ran_config *c)
 {
-        return c->task == RAN_TASK_CLASSIFY && !ran_train_keeps_head(s->job);
+        return ran_train_task_of(c)->has_head && !ran_train_keeps_head(s->job);
 }
 
 static bool has_pooling(const struct ran_search *s, const struct ran_config *c)

@@ -1,5 +1,6 @@
 /* settings.c - what training can be told, beside what the model is. */
 #include "base/field.h"
+#include "train/task.h"
 
 #include <stddef.h>
 
@@ -218,30 +219,18 @@ const struct ran_field ran_train_fields[] = {
 int ran_train_settings_check(const struct ran_train_settings *s, const struct ran_config *config,
                              struct ran_error *err)
 {
-        bool texts = config->task == RAN_TASK_LM || config->task == RAN_TASK_MLM;
+        const struct ran_train_task *task = ran_train_task_of(config);
 
-        if (ran_fields_check(ran_train_fields, s, err) != RAN_OK)
-                return RAN_EINVAL;
-        if (s->bptt > 0 && config->task != RAN_TASK_LM)
+        RAN_TRY(ran_fields_check(ran_train_fields, s, err));
+        if (s->bptt > 0 && !task->chunks)
                 return ran_fail(err, RAN_EINVAL,
                                 "truncated back-propagation is for language models (lm), which go "
                                 "on from what was read: bptt must be 0");
-        if (texts && s->metric != RAN_METRIC_LOSS)
-                return ran_fail(err, RAN_EINVAL,
-                                "the best epoch of a language model is that of the lowest loss: "
-                                "metric must be 'loss'");
-        if (texts && (s->label_smoothing > 0 || s->class_weights != RAN_WEIGHTS_NONE))
-                return ran_fail(err, RAN_EINVAL,
-                                "a language model has no classes: label_smoothing must be 0 and "
-                                "class_weights 'none'");
+        if (task->check_settings != NULL)
+                RAN_TRY(task->check_settings(s, err));
         if (config->crf && (s->label_smoothing > 0 || s->class_weights != RAN_WEIGHTS_NONE))
                 return ran_fail(err, RAN_EINVAL,
                                 "label_smoothing and class_weights are for tags that are learned "
                                 "one by one, without the CRF: crf must be off");
-        if (config->task == RAN_TASK_MLM && s->word_dropout > 0)
-                return ran_fail(
-                        err, RAN_EINVAL,
-                        "words are masked for a masked language model: word_dropout must be "
-                        "0");
         return RAN_OK;
 }

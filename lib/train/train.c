@@ -10,10 +10,9 @@
  */
 #include "base/error.h"
 #include "train/trainer.h"
-#include "model/tagger.h"
-#include "train/crf-train.h"
-#include "train/evaluate.h"
+#include "model/task.h"
 #include "train/broadcast.h"
+#include "train/task.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,7 +27,8 @@ static int step(struct ran_trainer *t, struct ran_error *err)
         double loss, scale = 1;
         int rc;
 
-        t->batcher.noise.epoch = (uint64_t)t->at.epoch + ran_is_tied(t->c); /* 0: of dev data */
+        t->batcher.noise.epoch =
+                (uint64_t)t->at.epoch + ran_task_is_tied(t->c); /* 0: of dev data */
         ran_plan_next(&t->plan);
         rc = ran_batch_gradient(&t->batcher, t->plan.chunk, t->plan.n, &loss, &g, err);
         if (rc != RAN_OK)
@@ -138,98 +138,36 @@ static int run_epoch(struct ran_trainer *t, struct ran_error *err)
         return RAN_OK;
 }
 
-static int on_pass(void *arg, size_t passes)
+static int fit_linear(struct ran_trainer *t, struct ran_error *err)
 {
-        struct ran_trainer *t = arg;
-        struct ran_train_report r = ran_trainer_report(t, RAN_REPORT_LINEAR);
-
-        r.step = passes;
-        return ran_trainer_tell(t, &r);
-}
-
-static int learn_chain(struct ran_trainer *t, struct ran_error *err)
-{
-        if (t->at.cost == 0)
-                t->at.cost = ran_crf_train_cost * t->linear_rate;
-        const struct ran_crf_train k = {.c = t->c,
-                                        .d = t->job->train,
-                                        .document = t->document,
-                                        .n = t->documents,
-                                        .cost = t->at.cost,
-                                        .passes = RAN_CRF_TRAIN_PASSES,
-                                        .seed = t->s->seed,
-                                        .pass = on_pass,
-                                        .arg = t};
-
-        return ran_crf_train_run(&k, t->linear, t->p.head.wide_b, t->crf, err);
-}
-
-static int learn_linear(struct ran_trainer *t, struct ran_error *err)
-{
-        struct ran_svm wide = ran_trainer_svm(t);
-        int rc = RAN_OK;
-
-        wide.pass = on_pass;
-        wide.arg = t;
-        if (t->at.refit == 0)
-                rc = ran_cross_validate(&wide, t->s->wide_ratios, t->idf, t->linear,
-                                        t->p.head.wide_b, err);
-        if (rc == RAN_OK)
-                rc = ran_svm_fit(&wide, t->idf, t->linear, t->p.head.wide_b, err);
-        if (rc == RAN_OK) {
-                t->at.cost = wide.cost;
-                t->at.ratios = wide.ratios;
-        }
-        return rc;
-}
-
-static int solve_wide(struct ran_trainer *t, struct ran_error *err)
-{
-        int rc = (t->c->task == RAN_TASK_TAG ? learn_chain : learn_linear)(t, err);
+        int rc = ran_train_task_of(t->c)->fit_linear(t, err);
 
         if (rc == RAN_OK)
                 t->at.fitted = 1;
         return rc;
 }
 
-static int learn_wide(struct ran_trainer *t, struct ran_error *err)
+static int learn_linear(struct ran_trainer *t, struct ran_error *err)
 {
         int rc;
 
         if (t->c->wide == 0 || t->linear_rate == 0 || t->at.fitted != 0)
                 return RAN_OK;
-        rc = ran_ranks_agree(t->job->ranks, ran_trainer_leads(t) ? solve_wide(t, err) : RAN_OK,
+        rc = ran_ranks_agree(t->job->ranks, ran_trainer_leads(t) ? fit_linear(t, err) : RAN_OK,
                              err);
         if (rc != RAN_OK)
                 return rc == RAN_EINTR ? stop(t, err) : rc;
         return ran_broadcast_state(t, err);
 }
 
-static void scale(float *x, size_t n, double by)
+/* The finished model has one output: the ensemble weights go into encoder and linear model. */
+static void merge(struct ran_trainer *t)
 {
-        for (size_t i = 0; i < n; i++)
-                x[i] = (float)(by * (double)x[i]);
-}
-
-/* The paths of the finished model are added up as they are, and a tagger has one chain. */
-static void add_paths(struct ran_trainer *t)
-{
-        bool words = t->c->task == RAN_TASK_TAG;
-        struct ran_ensemble ensemble = {t->at.encoder, t->at.linear};
-        struct ran_head_params *q = &t->p.head;
-
         if (t->c->wide == 0)
                 return;
-        scale(words ? q->tag_w : q->out_w, t->C * t->D, t->at.encoder);
-        scale(words ? q->tag_b : q->out_b, t->C, t->at.encoder);
-        if (t->crf != NULL) {
-                ran_ensemble_add(q->crf_start, &ensemble, q->crf_start, t->crf, t->C);
-                ran_ensemble_add(q->crf_end, &ensemble, q->crf_end, t->crf + t->C, t->C);
-                ran_ensemble_add(q->crf_transition, &ensemble, q->crf_transition, t->crf + 2 * t->C,
-                                 t->C * t->C);
-        }
-        scale(t->p.head.wide_b, t->C, t->at.linear);
-        scale(t->linear, t->c->wide * t->C, t->at.linear);
+        ran_train_task_of(t->c)->merge(t);
+        ran_trainer_scale(t->p.head.wide_b, t->C, t->at.linear);
+        ran_trainer_scale(t->linear, t->c->wide * t->C, t->at.linear);
 }
 
 /* What one more step would have found: the last one may have led to numbers that are none, and
@@ -254,7 +192,7 @@ static int check_last(struct ran_trainer *t, struct ran_error *err)
 /* Epochs until the last one. */
 static int learn(struct ran_trainer *t, struct ran_error *err)
 {
-        int rc = learn_wide(t, err);
+        int rc = learn_linear(t, err);
 
         t->from_step = t->optimiser.step;
         t->from_seconds = ran_trainer_now() - t->started;
@@ -304,7 +242,7 @@ static int write_model(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_train_report r;
 
-        add_paths(t);
+        merge(t);
         if (ran_trainer_write(t, err) != RAN_OK)
                 return err->code;
         if (t->job->checkpoint != NULL)

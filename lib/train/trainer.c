@@ -2,7 +2,9 @@
 #include "train/trainer.h"
 #include "model/model.h"
 #include "model/linear-model.h"
+#include "model/task.h"
 #include "train/crf-train.h"
+#include "train/task.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -83,7 +85,7 @@ static int allocate(struct ran_trainer *t, struct ran_error *err)
                 rc = ran_params_init(&t->p, t->c, t->C, err);
         if (rc == RAN_OK)
                 rc = ran_optimiser_init(&t->optimiser, t->s, &t->layout, &t->table,
-                                        ran_is_tied(t->c), job->pool, err);
+                                        ran_task_is_tied(t->c), job->pool, err);
         if (rc == RAN_OK)
                 rc = ran_batcher_init(&t->batcher, t->c, &t->p, t->V, t->C, job->train, job->pool,
                                       err);
@@ -116,16 +118,16 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                                   .C = job->train->C,
                                   .D = job->config->dim};
         t->V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
-        if (ran_is_tied(t->c))
+        if (ran_task_is_tied(t->c))
                 t->C = t->V;
         if (job->train->B == 0 || t->C < (job->train->multilabel ? 1 : 2))
                 return ran_fail(err, RAN_EINVAL,
                                 "%zu documents of %zu %s: there is nothing to learn", job->train->B,
-                                t->C, ran_is_tied(t->c) ? "different ids" : "classes");
+                                t->C, ran_task_is_tied(t->c) ? "different ids" : "classes");
         t->batch = ran_train_batch(job);
         t->at.best = -INFINITY;
         t->at.threshold = 0.5;
-        t->prior = t->c->task == RAN_TASK_TAG ? ran_ensemble_default_words : ran_ensemble_default;
+        t->prior = *ran_train_task_of(t->c)->prior;
         if (__builtin_mul_overflow(job->train->first[job->train->B], t->s->epochs, &tokens) ||
             !ran_table_shape(&t->table, t->c, t->V) ||
             __builtin_mul_overflow(t->c->wide, t->C, &rows) || rows > SIZE_MAX / sizeof(float))
@@ -149,14 +151,15 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                 rc = ran_batch_check(job->train, t->c, t->V, t->C, false, err);
         if (rc == RAN_OK)
                 rc = ran_batch_check(job->dev, t->c, t->V, t->C, true, err);
-        if (rc == RAN_OK && ran_train_has_dev(job) && !ran_is_tied(t->c) && job->dev->C != t->C)
+        if (rc == RAN_OK && ran_train_has_dev(job) && !ran_task_is_tied(t->c) &&
+            job->dev->C != t->C)
                 rc = ran_fail(err, RAN_EINVAL,
                               "the development data are of %zu classes, the training data of %zu",
                               job->dev->C, t->C);
         if (rc == RAN_OK)
                 rc = allocate(t, err);
-        if (rc == RAN_OK && t->c->task == RAN_TASK_MLM)
-                rc = ran_masking_id(&t->batcher.mask, job->tokenizer, err);
+        if (rc == RAN_OK && t->batcher.task->prepare != NULL)
+                rc = t->batcher.task->prepare(&t->batcher, job->tokenizer, err);
         if (rc == RAN_OK && ran_ranks_leads(job->ranks))
                 rc = ran_trainer_init_weights(t, err);
         if (rc == RAN_OK && ran_ranks_leads(job->ranks))
@@ -186,7 +189,7 @@ int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err)
         if (t->crf != NULL)
                 memset(t->crf, 0, ran_crf_train_floats(t->C) * sizeof *t->crf);
         ran_optimiser_release(&t->optimiser);
-        if (ran_optimiser_init(&t->optimiser, t->s, &t->layout, &t->table, ran_is_tied(t->c),
+        if (ran_optimiser_init(&t->optimiser, t->s, &t->layout, &t->table, ran_task_is_tied(t->c),
                                t->job->pool, err) != RAN_OK)
                 return err->code;
         return ran_ranks_leads(t->job->ranks) ? ran_trainer_init_weights(t, err) : RAN_OK;
@@ -233,4 +236,10 @@ void ran_trainer_copy_rows(struct ran_trainer *t, size_t first, size_t n, const 
 {
         if (n > 0)
                 memcpy(t->table.x + first * t->D, rows, n * t->D * sizeof(float));
+}
+
+void ran_trainer_scale(float *x, size_t n, double by)
+{
+        for (size_t i = 0; i < n; i++)
+                x[i] = (float)(by * (double)x[i]);
 }

@@ -128,6 +128,8 @@ int ran_trainer_tell(struct ran_trainer *t, const struct ran_train_report *r);
 enum { RAN_GO_ON, RAN_SAVE, RAN_STOP };
 int ran_trainer_tell_all(struct ran_trainer *t, const struct ran_train_report *r, int *next,
                          struct ran_error *err);
+/* Tells of a pass of the linear model; arg is the trainer. */
+int ran_trainer_on_pass(void *arg, size_t passes);
 int ran_trainer_diverged(const struct ran_trainer *t, double epoch, double step, const char *what,
                          struct ran_error *err);
 /* RAN_EDIVERGED unless all n results for development data are finite. */
@@ -139,6 +141,9 @@ int ran_trainer_check_results(const struct ran_trainer *t, const float *x, size_
 size_t ran_table_bytes(const struct ran_table *t);
 int ran_trainer_validate(struct ran_trainer *t, struct ran_error *err);
 int ran_trainer_tune(struct ran_trainer *t, struct ran_error *err);
+
+/* x (n) times `by`. */
+void ran_trainer_scale(float *x, size_t n, double by);
 
 /* refit.c */
 int ran_trainer_keep_better(struct ran_trainer *t, struct ran_error *err);
