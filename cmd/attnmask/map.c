@@ -53,7 +53,7 @@ void attnmask_map_choose(struct attnmask_model *a)
                           "it");
         if (label && c->task == RAN_TASK_CLASSIFY && o->row != NULL)
                 cmd_usage("--map label: the label is of the whole document: not with --row");
-        if (!label && c->encoder == RAN_ENCODER_CONTEXTUALIZER)
+        if (!label && !ran_config_has_token_outputs(c))
                 cmd_usage("--map tokens: a Contextualizer makes one vector of a document and none "
                           "of a token");
         a->class = o->label != NULL ? class_of(a->model, o->label) : SIZE_MAX;

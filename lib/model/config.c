@@ -1,10 +1,10 @@
 /* config.c - what a model is, apart from its weights: the `config` of ran-model(5). */
 #include "base/field.h"
+#include "model/encoder.h"
 
 #include <stddef.h>
 #include <string.h>
 
-static const char *const encoders[] = {"ran", "contextualizer", "transformer", NULL};
 static const char *const tasks[] = {"classify", "tag", "lm", "mlm", NULL};
 static const char *const cells[] = {"gated", "plain", NULL};
 static const char *const contexts[] = {"constant", "learned", "random", NULL};
@@ -16,7 +16,7 @@ const struct ran_field ran_config_fields[] = {
         {.name = "encoder",
          .type = RAN_FIELD_CHOICE,
          AT(encoder),
-         .choices = encoders,
+         .choices = ran_encoder_names,
          .value = "KIND",
          .initial = "ran",
          .help = "encoder: ran; the lighter contextualizer, which can classify only; or a "
@@ -240,17 +240,12 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
 {
         if (ran_fields_check(ran_config_fields, c, err) != RAN_OK)
                 return RAN_EINVAL;
-        if (c->encoder == RAN_ENCODER_TRANSFORMER && c->attention.n > 1 &&
-            c->attention.n != c->heads)
+        const struct ran_encoder *encoder = ran_encoder_of(c); /* the number was in range */
+        if (!encoder->per_token && c->task != RAN_TASK_CLASSIFY)
                 return ran_fail(err, RAN_EINVAL,
-                                "attention has %zu patterns for %zu heads: give one, or one for "
-                                "each head",
-                                c->attention.n, c->heads);
-        if (c->encoder == RAN_ENCODER_CONTEXTUALIZER && c->task != RAN_TASK_CLASSIFY)
-                return ran_fail(err, RAN_EINVAL,
-                                "a contextualizer makes one vector of a document and none of a "
+                                "a %s makes one vector of a document and none of a "
                                 "token: it can classify, but for '%s' the encoder must be 'ran'",
-                                tasks[c->task]);
+                                ran_encoder_names[c->encoder], tasks[c->task]);
         if (c->task != RAN_TASK_LM && c->mask != RAN_MASK_NONE)
                 return ran_fail(
                         err, RAN_EINVAL,
@@ -261,11 +256,8 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
                 return ran_fail(err, RAN_EINVAL,
                                 "a language model must not see what it predicts: mask must be "
                                 "'causal' or 'prefix'");
-        if (c->encoder == RAN_ENCODER_RAN && c->mask != RAN_MASK_NONE && c->min_window > 1)
-                return ran_fail(err, RAN_EINVAL,
-                                "under the mask '%s' a window must not depend on what follows it: "
-                                "min_window must be 1, not %zu",
-                                ran_mask_names[c->mask], c->min_window);
+        if (encoder->check != NULL)
+                RAN_TRY(encoder->check(c, err));
         if (c->spelling > 0 && (c->task == RAN_TASK_LM || c->task == RAN_TASK_MLM))
                 return ran_fail(err, RAN_EINVAL,
                                 "language models cannot look at the spelling of words that are to "
@@ -283,7 +275,7 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
                 return ran_fail(err, RAN_EINVAL,
                                 "a tagger looks at the beginnings and ends of words as spelling: "
                                 "affixes must be off");
-        if (c->encoder != RAN_ENCODER_CONTEXTUALIZER && c->rotary && c->head_dim % 2 != 0)
+        if (encoder->per_token && c->rotary && c->head_dim % 2 != 0)
                 return ran_fail(err, RAN_EINVAL,
                                 "rotary positions turn pairs: head_dim must be even, "
                                 "not %zu (or rotary off)",

@@ -15,9 +15,9 @@
  *
  *   exp(-|s_j| t) / Σ exp(-|s_j| t')
  *
- * whose sum is geometric: nothing overflows, and no token has to be read before another. In a chunk
- * it is the product of three factors: that of the chunk's own end, and what tables hold for tokens
- * within chunks, 1 in the one of the other direction. */
+ * whose sum is geometric: nothing overflows, and no token has to be read before another. In a block
+ * it is the product of three factors: that of the block's own end, and what tables hold for tokens
+ * within blocks, 1 in the one of the other direction. */
 
 /* What is less than 1e-16 of the largest is 0: it is lost in rounding, and processors are slow at
  * products of such numbers. */
@@ -27,10 +27,10 @@ static double some(double weight)
         return weight < LEAST_WEIGHT ? 0 : weight;
 }
 
-/* Row k of `down` is for the token k of a chunk; the last row of `up` for its last. */
+/* Row k of `down` is for the token k of a block; the last row of `up` for its last. */
 static void tabulate(struct ran_workspace *w, const float *position)
 {
-        struct ran_contextualizer_steps *k = w->steps;
+        struct ran_contextualizer_steps *k = w->own;
         size_t D = w->D, T = k->T;
 
         for (size_t j = 0; j < D; j++) {
@@ -73,18 +73,19 @@ static void scale_positions(struct ran_workspace *w, const float *position, size
 {
         double n = (double)ran_contextualizer_length(w->rows, b),
                whole = w->c->position_scale ? n : 1;
-        double *scale = (double *)w->steps->scale + b * w->D;
+        double *scale = (double *)ran_contextualizer_steps_of(w)->scale + b * w->D;
 
         for (size_t j = 0; j < w->D; j++)
                 scale[j] = whole / series(fabs((double)position[j]), n);
         for (size_t j = 0; j < w->D && w->training; j++)
-                ((double *)w->steps->mean)[b * w->D + j] = mean_place((double)position[j], n);
+                ((double *)ran_contextualizer_steps_of(w)->mean)[b * w->D + j] =
+                        mean_place((double)position[j], n);
 }
 
 void ran_contextualizer_weigh(const struct ran_workspace *w, const float *position, size_t b,
                               size_t from, size_t n, float *y, const float *x, float *anchor)
 {
-        const struct ran_contextualizer_steps *k = w->steps;
+        const struct ran_contextualizer_steps *k = w->own;
         const double *scale = (const double *)k->scale + b * w->D;
         size_t D = w->D, behind = ran_contextualizer_length(w->rows, b) - from - n;
 
@@ -104,7 +105,7 @@ void ran_contextualizer_weigh(const struct ran_workspace *w, const float *positi
 /* Where share i adds to S and X: the first one of a document in place, the others apart. */
 static float *share_square(const struct ran_workspace *w, size_t i)
 {
-        const struct ran_contextualizer_steps *k = w->steps;
+        const struct ran_contextualizer_steps *k = w->own;
         const struct ran_contextualizer_partial *s = &k->share[i];
 
         return s->from == 0 ? k->rows + k->row[s->b] * w->D
@@ -113,7 +114,7 @@ static float *share_square(const struct ran_workspace *w, size_t i)
 
 static float *share_sum(const struct ran_workspace *w, size_t i)
 {
-        const struct ran_contextualizer_steps *k = w->steps;
+        const struct ran_contextualizer_steps *k = w->own;
         const struct ran_contextualizer_partial *s = &k->share[i];
 
         return s->from == 0 ? k->sum + s->b * w->D : k->part_sum + (i - s->b - 1) * w->D;
@@ -123,20 +124,20 @@ static void gather(void *arg, size_t i, float *scratch)
 {
         const struct ran_contextualizer_stage *g = arg;
         struct ran_workspace *w = g->w;
-        const struct ran_contextualizer_partial *s = &w->steps->share[i];
-        size_t D = w->D, chunk = ran_contextualizer_chunk_of(w);
+        const struct ran_contextualizer_partial *s = &ran_contextualizer_steps_of(w)->share[i];
+        size_t D = w->D, block = ran_contextualizer_block_of(w);
         const float *e = w->x[0] + w->rows->doc[s->b] * D;
         float *square = share_square(w, i), *sum = share_sum(w, i), *total = scratch + D,
               *x = total + D;
 
         memset(sum, 0, D * sizeof *sum);
         for (size_t from = s->from, n; from < s->to; from += n) {
-                n = s->to - from < chunk ? s->to - from : chunk;
+                n = s->to - from < block ? s->to - from : block;
                 if (!ran_contextualizer_is_long(w, s->b))
                         x = square + from * D;
-                ran_contextualizer_weigh(w, g->p->encoder.position, s->b, from, n, x, e + from * D,
+                ran_contextualizer_weigh(w, g->once->position, s->b, from, n, x, e + from * D,
                                          scratch);
-                memset(total, 0, D * sizeof *total); /* of the chunk first, for accuracy */
+                memset(total, 0, D * sizeof *total); /* of the block first, for accuracy */
                 ran_simd->bias_bwd(total, x, D, n, D);
                 ran_simd->add(sum, total, D);
                 if (ran_contextualizer_is_long(w, s->b))
@@ -149,17 +150,20 @@ void ran_contextualizer_gather(struct ran_contextualizer_stage *g)
         struct ran_workspace *w = g->w;
         size_t D = w->D;
 
-        tabulate(w, g->p->encoder.position);
+        tabulate(w, g->once->position);
         for (size_t b = 0; b < w->rows->B; b++)
-                scale_positions(w, g->p->encoder.position, b);
-        ran_workspace_each(w, 0, w->steps->G, gather, g);
-        for (size_t i = 0; i < w->steps->G; i++) {
-                const struct ran_contextualizer_partial *s = &w->steps->share[i];
+                scale_positions(w, g->once->position, b);
+        ran_workers_each(&w->workers, 0, ran_contextualizer_steps_of(w)->G, gather, g);
+        for (size_t i = 0; i < ran_contextualizer_steps_of(w)->G; i++) {
+                const struct ran_contextualizer_partial *s =
+                        &ran_contextualizer_steps_of(w)->share[i];
 
                 if (s->from == 0) /* all there is of a short document */
                         continue;
-                ran_simd->add(w->steps->sum + s->b * D, share_sum(w, i), D);
-                ran_simd->add(w->steps->rows + w->steps->row[s->b] * D, share_square(w, i), D * D);
+                ran_simd->add(ran_contextualizer_steps_of(w)->sum + s->b * D, share_sum(w, i), D);
+                ran_simd->add(ran_contextualizer_steps_of(w)->rows +
+                                      ran_contextualizer_steps_of(w)->row[s->b] * D,
+                              share_square(w, i), D * D);
         }
 }
 
@@ -170,7 +174,8 @@ static void fold(void *arg, size_t b, float *scratch)
 {
         const struct ran_contextualizer_stage *g = arg;
         size_t D = g->w->D;
-        float *ds = g->w->steps->drows + g->w->steps->row[b] * D;
+        float *ds = ran_contextualizer_steps_of(g->w)->drows +
+                    ran_contextualizer_steps_of(g->w)->row[b] * D;
 
         (void)scratch;
         for (size_t d = 0; d < D && ran_contextualizer_is_long(g->w, b); d++)
@@ -195,13 +200,13 @@ static void moments(float *total, float *moment, const float *dx, const float *x
 }
 
 /* What n tokens from number `from` on give to the gradient of s: dx ⊙ x times the distance from the
- * mean. It is counted from the end of the chunk where p is largest: seen from the other one, what
+ * mean. It is counted from the end of the block where p is largest: seen from the other one, what
  * matters is a small difference of large floats. room: 4 D floats. */
 static void spread(const struct ran_workspace *w, const float *position, size_t b, size_t from,
                    size_t n, double *ds, const float *dx, const float *x, float *room)
 {
         size_t D = w->D;
-        const double *mean = (const double *)w->steps->mean + b * D;
+        const double *mean = (const double *)ran_contextualizer_steps_of(w)->mean + b * D;
         const float *rising = room, *falling = room + 2 * D;
 
         moments(room, room + D, dx, x, n, D, true);
@@ -217,10 +222,10 @@ static void scatter(void *arg, size_t i, float *scratch)
 {
         const struct ran_contextualizer_stage *g = arg;
         struct ran_workspace *w = g->w;
-        const struct ran_contextualizer_steps *k = w->steps;
+        const struct ran_contextualizer_steps *k = w->own;
         const struct ran_contextualizer_partial *s = &k->share[i];
-        const float *position = g->p->encoder.position;
-        size_t D = w->D, chunk = ran_contextualizer_chunk_of(w), at = k->row[s->b] * D;
+        const float *position = g->once->position;
+        size_t D = w->D, block = ran_contextualizer_block_of(w), at = k->row[s->b] * D;
         const float *e = w->x[0] + w->rows->doc[s->b] * D;
         float *de = w->dx + w->rows->doc[s->b] * D;
         float *room = scratch + D, *x = room + 4 * D, *dx = x + k->T * D;
@@ -228,7 +233,7 @@ static void scatter(void *arg, size_t i, float *scratch)
 
         memset(ds, 0, D * sizeof *ds);
         for (size_t from = s->from, n; from < s->to; from += n) {
-                n = s->to - from < chunk ? s->to - from : chunk;
+                n = s->to - from < block ? s->to - from : block;
                 if (ran_contextualizer_is_long(w, s->b)) {
                         ran_contextualizer_weigh(w, position, s->b, from, n, x, e + from * D,
                                                  scratch);
@@ -246,15 +251,15 @@ static void scatter(void *arg, size_t i, float *scratch)
 void ran_contextualizer_scatter(struct ran_contextualizer_stage *g)
 {
         struct ran_workspace *w = g->w;
-        const double *ds = (const double *)w->steps->dposition;
+        const double *ds = (const double *)ran_contextualizer_steps_of(w)->dposition;
 
-        ran_workspace_each(w, 0, w->rows->B, fold, g);
-        ran_workspace_each(w, 0, w->steps->G, scatter, g);
-        for (size_t j = 0; j < w->D && g->dp->encoder.position != NULL; j++) {
+        ran_workers_each(&w->workers, 0, w->rows->B, fold, g);
+        ran_workers_each(&w->workers, 0, ran_contextualizer_steps_of(w)->G, scatter, g);
+        for (size_t j = 0; j < w->D && g->donce->position != NULL; j++) {
                 double sum = 0;
 
-                for (size_t i = 0; i < w->steps->G; i++)
+                for (size_t i = 0; i < ran_contextualizer_steps_of(w)->G; i++)
                         sum += ds[i * w->D + j];
-                g->dp->encoder.position[j] += (float)sum;
+                g->donce->position[j] += (float)sum;
         }
 }

@@ -41,6 +41,15 @@ enum { VECTORS = 5, MATRICES = 2 };
  * their reciprocals. */
 static const double steepest = 500;
 
+size_t ran_crf_sentence_end(const bool *begins, size_t from, size_t n)
+{
+        size_t end = from + 1;
+
+        while (end < n && (begins == NULL || !begins[end]))
+                end++;
+        return end;
+}
+
 size_t ran_crf_scratch(bool chained, size_t L, size_t C)
 {
         size_t rows, n;

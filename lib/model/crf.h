@@ -36,6 +36,10 @@ static inline bool ran_crf_allows(const struct ran_crf_rules *r, size_t from, si
         return r->start[to] || (r->open[from] && r->type[from] == r->type[to]);
 }
 
+/* The word behind the sentence that word `from` of n begins; begins: see struct ran_document. Each
+ * sentence is a chain of its own. */
+size_t ran_crf_sentence_end(const bool *begins, size_t from, size_t n);
+
 /* chained: there are transitions. SIZE_MAX when there are too many to count: no allocation will
  * succeed then. */
 size_t ran_crf_scratch(bool chained, size_t L, size_t C);

@@ -60,15 +60,32 @@ static void embed(const struct tokens *k, size_t from, size_t n)
         }
 }
 
+#define NUMBERED(number, name) [RAN_ENCODER_##number] = &ran_encoder_##name,
+#define NAMED(number, name)    [RAN_ENCODER_##number] = #name,
+
+const char *const ran_encoder_names[] = {RAN_ENCODERS(NAMED) NULL};
+
 const struct ran_encoder *ran_encoder_of(const struct ran_config *c)
 {
-        static const struct ran_encoder *const encoders[] = {
-                [RAN_ENCODER_RAN] = &ran_encoder_ran,
-                [RAN_ENCODER_CONTEXTUALIZER] = &ran_encoder_contextualizer,
-                [RAN_ENCODER_TRANSFORMER] = &ran_encoder_transformer,
-        };
+        static const struct ran_encoder *const encoders[] = {RAN_ENCODERS(NUMBERED)};
 
         return encoders[c->encoder];
+}
+
+bool ran_config_has_token_outputs(const struct ran_config *c)
+{
+        return ran_encoder_of(c)->per_token;
+}
+
+int ran_encoder_state_init(struct ran_recurrent_state *state, const struct ran_config *c,
+                           struct ran_error *err)
+{
+        return ran_recurrent_state_init(state, c, ran_encoder_of(c)->state_width(c), err);
+}
+
+size_t ran_encoder_states(const struct ran_config *c, size_t tokens)
+{
+        return tokens / ran_encoder_of(c)->state_tokens(c);
 }
 
 void ran_encode_embed(struct ran_workspace *w, const struct ran_params *p)

@@ -8,7 +8,8 @@
 #include "math/elementary.h"
 #include "math/simd.h"
 #include "model/encoder.h"
-#include "model/model.h"
+#include "model/head.h"
+#include "model/model-check.h"
 #include "model/linear-words.h"
 #include "model/linear-model.h"
 
@@ -72,7 +73,7 @@ static void forward(struct ran_explainer *e)
         struct ran_workspace *w = &e->work;
 
         ran_encoder_of(w->c)->forward(w, &e->m->params);
-        if (!ran_is_tied(w->c) && w->size.O > 0)
+        if (!ran_is_tied(w->c) && w->size.outputs > 0)
                 ran_head(w, &e->m->params, e->m->C);
 }
 
@@ -160,44 +161,13 @@ static void differentiate(struct ran_explainer *e, size_t row, size_t c)
         if (ran_has_linear_words(w->c))
                 ran_linear_words_add_one(e->logits, e->bucket, &e->m->params, w->c, &e->words, C,
                                          row, w->linear_weight);
-        memset(w->head.dlogits, 0, w->size.O * C * sizeof(float));
+        memset(w->head.dlogits, 0, w->size.outputs * C * sizeof(float));
         odds_bwd(w->c, w->head.dlogits + row * C, e->logits, C, c);
         ran_head_bwd(w, &e->m->params, &e->none, C);
         ran_encode_bwd(w, &e->m->params, &e->none);
 }
 
 /* ---- token to label ------------------------------------------------------------------------- */
-
-/* Where a token stands on the path, u of the way: its row times `at`, which grows by `speed` as u
- * does. All that a RAN reads of a token is LN of its row, in which the length of the row hardly
- * shows: with
- *
- *      at = u sqrt(eps / (v + eps - u^2 v)),   v: variance of the row
- *
- * its LN grows as u does, from nothing to what it is. A Contextualizer reads the rows themselves; a
- * Transformer both, for which u^3 is slow where LN is quick, and gets there all the same. */
-struct place {
-        double at, speed;
-};
-
-static struct place place_of(const struct ran_workspace *w, const float *x, double u)
-{
-        const double eps = RAN_LN_EPS;
-        double mean = 0, v = 0, q;
-
-        if (w->c->encoder == RAN_ENCODER_CONTEXTUALIZER)
-                return (struct place){u, 1};
-        if (w->c->encoder == RAN_ENCODER_TRANSFORMER)
-                return (struct place){u * u * u, 3 * u * u};
-        for (size_t d = 0; d < w->D; d++)
-                mean += (double)x[d];
-        mean /= (double)w->D;
-        for (size_t d = 0; d < w->D; d++)
-                v += ((double)x[d] - mean) * ((double)x[d] - mean);
-        v /= (double)w->D;
-        q = 1 / (v + eps - u * u * v);
-        return (struct place){u * sqrt(eps * q), sqrt(eps * q) * (v + eps) * q};
-}
 
 /* The document u of the way. */
 static void go(struct ran_explainer *e, double u)
@@ -207,10 +177,11 @@ static void go(struct ran_explainer *e, double u)
         ran_encode_embed(w, &e->m->params);
         for (size_t t = 0; t < e->rows.L; t++) {
                 float *x = w->x[0] + t * w->D;
-                const struct place place = place_of(w, x, u);
+                double scale, speed;
 
+                ran_encoder_of(w->c)->path(x, w->D, u, &scale, &speed);
                 for (size_t d = 0; d < w->D; d++)
-                        x[d] = (float)(place.at * (double)x[d]);
+                        x[d] = (float)(scale * (double)x[d]);
         }
         w->linear_weight = (float)u; /* evenly, as the rest */
         forward(e);
@@ -239,8 +210,10 @@ static void gain(struct ran_explainer *e, size_t row, double u, double share, do
         ran_encode_embed(w, &e->m->params); /* no backward pass reads it any more */
         for (size_t t = 0; t < e->rows.L; t++) {
                 const float *x = w->x[0] + t * w->D;
+                double scale, speed;
 
-                value[t] += share * place_of(w, x, u).speed * ran_dot(w->dx + t * w->D, x, w->D);
+                ran_encoder_of(w->c)->path(x, w->D, u, &scale, &speed);
+                value[t] += share * speed * ran_dot(w->dx + t * w->D, x, w->D);
         }
         gain_wide(e, row, share, value);
 }
@@ -249,7 +222,7 @@ int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t step
                       struct ran_error *err)
 {
         struct ran_workspace *w = &e->work;
-        size_t rows = e->rows.L > 0 ? w->size.O : 0;
+        size_t rows = e->rows.L > 0 ? w->size.outputs : 0;
 
         if (ran_is_tied(w->c))
                 return ran_fail(err, RAN_EINVAL, "a language model gives no labels to explain");
@@ -296,7 +269,7 @@ int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t p
         struct ran_workspace *w = &e->work;
         size_t L = e->rows.L, D = w->D;
 
-        if (w->c->encoder == RAN_ENCODER_CONTEXTUALIZER)
+        if (!ran_encoder_of(w->c)->per_token)
                 return ran_fail(err, RAN_EINVAL,
                                 "a Contextualizer makes one vector of a document and none of a "
                                 "token: nothing bears on the output of a token");

@@ -2,7 +2,6 @@
 #include "model/linear-words.h"
 #include "math/elementary.h"
 #include "math/simd.h"
-#include "model/tagger.h"
 #include "model/linear-model.h"
 
 /* Kinds of features: part of the format of model files. */
@@ -188,7 +187,7 @@ void ran_linear_words_add(float *logits, uint32_t *bucket, const struct ran_para
                           const struct ran_config *c, const struct ran_document *d, size_t C)
 {
         for (size_t from = 0, end; from < d->words; from = end) {
-                end = ran_tag_sentence_end(d->begins, from, d->words);
+                end = ran_crf_sentence_end(d->begins, from, d->words);
                 for (size_t w = from; w < end; w++) {
                         size_t n = ran_linear_words_list(bucket, c, d, from, end, w);
 
@@ -202,7 +201,7 @@ void ran_linear_words_add(float *logits, uint32_t *bucket, const struct ran_para
 /* The sentence that word w is in. */
 static void find_sentence(struct reader *r)
 {
-        while ((r->end = ran_tag_sentence_end(r->d->begins, r->from, r->d->words)) <= r->w)
+        while ((r->end = ran_crf_sentence_end(r->d->begins, r->from, r->d->words)) <= r->w)
                 r->from = r->end;
 }
 

@@ -2,13 +2,14 @@
  *
  * The file is a safetensors file: `cell` (N, D), `gates` (N, F), and for each layer l
  * `key.{l}`, `value.{l}` (states, D) and `open.{l}` (1 + open, 3E), those without rows left out;
- * see recurrent-state.h. `pending` (1, 2) is a token that waits: two halves of its id, 16 bits each, because
- * the digest guards tensors only. Of a cache, `cache.key` (rows, D) and `cache.next` (rows, 2), ids
- * in halves. The metadata say which model it belongs to.
+ * see recurrent-state.h. `pending` (1, 2) is a token that waits: two halves of its id, 16 bits
+ * each, because the digest guards tensors only. Of a cache, `cache.key` (rows, D) and `cache.next`
+ * (rows, 2), ids in halves. The metadata say which model it belongs to.
  */
 #include "math/elementary.h"
 #include "model/cache.h"
-#include "model/model.h"
+#include "model/encoder.h"
+#include "model/model-check.h"
 #include "model/score.h"
 
 #include <math.h>
@@ -31,7 +32,7 @@ struct ran_lm_context *ran_lm_context_new(const struct ran_model *m, struct ran_
                 return NULL;
         p->m = m;
         p->pending = RAN_NO_ID;
-        if (ran_recurrent_state_init(&p->recurrent, &m->config, err) == RAN_OK)
+        if (ran_encoder_state_init(&p->recurrent, &m->config, err) == RAN_OK)
                 return p;
         free(p);
         return NULL;
@@ -356,7 +357,7 @@ static int parse(struct ran_lm_context *p, const struct ran_tensors *t, struct r
 {
         const char *digest = ran_model_metadata(p->m, "digest"), *number = metadata(t, "tokens");
         struct ran_recurrent_state *c = &p->recurrent;
-        size_t W = p->m->config.window;
+        size_t each = ran_encoder_of(&p->m->config)->state_tokens(&p->m->config);
         float halves[2], *pending = ran_tensors_find(t, "pending") != NULL ? halves : NULL;
 
         if (strcmp(metadata(t, "format"), FORMAT) != 0)
@@ -370,10 +371,8 @@ static int parse(struct ran_lm_context *p, const struct ran_tensors *t, struct r
                 return err->code;
         if (!ran_parse_size(number, strlen(number), &c->tokens))
                 return ran_fail(err, RAN_EFORMAT, "it does not say how many tokens were read");
-        if (p->m->config.encoder == RAN_ENCODER_TRANSFORMER)
-                W = 1; /* each token is a state, and nothing is open */
-        c->states = c->tokens / W;
-        c->open = c->tokens % W;
+        c->states = c->tokens / each;
+        c->open = c->tokens % each;
         if (c->states > t->size || c->open > t->size) /* before anything of that size is made */
                 return ran_fail(err, RAN_EFORMAT, "it is too small for %zu tokens", c->tokens);
         if (ran_recurrent_state_reserve(c, c->states, c->open, err) != RAN_OK)

@@ -2,50 +2,9 @@
 #include "model/lm.h"
 #include "math/gemm.h"
 #include "math/simd.h"
-#include "model/encoder.h"
+#include "model/head.h"
 
 #include <string.h>
-
-/* ---- groups of ids -------------------------------------------------------------------------- */
-
-/* Ids [from, end), told apart by one softmax. */
-struct group {
-        size_t from, end;
-};
-
-size_t ran_lm_first(const struct ran_config *c, size_t V)
-{
-        return c->shortlist > 0 && c->shortlist < V ? c->shortlist : V;
-}
-
-size_t ran_lm_tails(const struct ran_config *c, size_t V)
-{
-        size_t tails = 0;
-
-        for (size_t from = ran_lm_first(c, V); from < V; tails++)
-                from = from > V / 4 ? V : 4 * from;
-        return tails;
-}
-
-/* Tail k < ran_lm_tails. */
-static struct group tail_of(const struct ran_config *c, size_t V, size_t k)
-{
-        size_t from = c->shortlist << 2 * k;
-
-        return (struct group){from, from > V / 4 ? V : 4 * from};
-}
-
-size_t ran_lm_widest(const struct ran_config *c, size_t V)
-{
-        size_t widest = 0;
-
-        for (size_t k = 0; k < ran_lm_tails(c, V); k++) {
-                struct group g = tail_of(c, V, k);
-
-                widest = g.end - g.from > widest ? g.end - g.from : widest;
-        }
-        return widest;
-}
 
 void ran_lm_init_bias(const struct ran_config *c, const struct ran_params *p, size_t V,
                       const double *count)
@@ -57,7 +16,7 @@ void ran_lm_init_bias(const struct ran_config *c, const struct ran_params *p, si
         for (size_t id = 0; id < V; id++)
                 p->head.lm_b[id] = (float)ran_log((count[id] + 0.5) / all);
         for (size_t k = 0; k < ran_lm_tails(c, V); k++) {
-                struct group g = tail_of(c, V, k);
+                struct ran_lm_group g = ran_lm_tail(c, V, k);
                 double sum = 0;
 
                 for (size_t id = g.from; id < g.end; id++)
@@ -119,7 +78,7 @@ static size_t entry_of(const struct block *k, size_t id)
 
         if (id < k->first)
                 return id;
-        while (id >= tail_of(k->w->c, k->V, tail).end)
+        while (id >= ran_lm_tail(k->w->c, k->V, tail).end)
                 tail++;
         return k->first + tail;
 }
@@ -176,7 +135,7 @@ static void first(struct block *k)
 }
 
 /* Scores of a tail's ids for k->rows rows of x. */
-static void tail_scores(struct block *k, struct group g, const float *x)
+static void tail_scores(struct block *k, struct ran_lm_group g, const float *x)
 {
         struct ran_workspace *w = k->w;
 
@@ -186,7 +145,7 @@ static void tail_scores(struct block *k, struct group g, const float *x)
                    k->p->head.lm_b + g.from, k->rows, w->D, k->width);
 }
 
-static void tail_bwd(struct block *k, struct group g)
+static void tail_bwd(struct block *k, struct ran_lm_group g)
 {
         struct ran_workspace *w = k->w;
         size_t D = w->D;
@@ -200,7 +159,7 @@ static void tail_bwd(struct block *k, struct group g)
 }
 
 /* A tail's softmax, for the places that look into it. */
-static void tail(struct block *k, struct group g)
+static void tail(struct block *k, struct ran_lm_group g)
 {
         struct ran_workspace *w = k->w;
         size_t D = w->D;
@@ -246,7 +205,7 @@ static void list_adaptive(struct block *k)
         double tail_log[RAN_LM_ROWS];
 
         for (size_t t = 0; t < k->tails; t++) {
-                struct group g = tail_of(k->w->c, k->V, t);
+                struct ran_lm_group g = ran_lm_tail(k->w->c, k->V, t);
 
                 first_scores(k);
                 for (size_t i = 0; i < k->n; i++) {
@@ -284,7 +243,7 @@ static void run_block(struct block *k)
                 return;
         first(k);
         for (size_t t = 0; t < k->tails; t++)
-                tail(k, tail_of(k->w->c, k->V, t));
+                tail(k, ran_lm_tail(k->w->c, k->V, t));
 }
 
 static struct block block_of(struct ran_workspace *w, const struct ran_params *p, size_t V)

@@ -17,10 +17,6 @@
 
 enum { RAN_LM_ROWS = 512 }; /* places in a block */
 
-/* Ids in the first softmax: S, or V. Ids in the widest tail; 0: there is none. */
-size_t ran_lm_first(const struct ran_config *c, size_t V);
-size_t ran_lm_widest(const struct ran_config *c, size_t V);
-
 /* Sets the biases of the output such that it says how frequent each id is before it knows anything
  * else: logarithms of count (V), at least 0. Left to the rows of the embedding, that would be a
  * direction that all rare ids share, and which hides what tells them apart. */

@@ -5,10 +5,9 @@
 #include <string.h>
 
 int ran_recurrent_state_init(struct ran_recurrent_state *c, const struct ran_config *config,
-                             struct ran_error *err)
+                             size_t width, struct ran_error *err)
 {
-        size_t N = config->layers, E = config->heads * config->head_dim;
-        size_t D = config->encoder == RAN_ENCODER_TRANSFORMER ? E : config->dim;
+        size_t N = config->layers, D = width, E = config->heads * config->head_dim;
 
         *c = (struct ran_recurrent_state){
                 .layers = N,
@@ -25,11 +24,6 @@ int ran_recurrent_state_init(struct ran_recurrent_state *c, const struct ran_con
                 return RAN_OK;
         ran_recurrent_state_release(c);
         return RAN_ENOMEM;
-}
-
-size_t ran_recurrent_state_states(const struct ran_config *config, size_t tokens)
-{
-        return config->encoder == RAN_ENCODER_TRANSFORMER ? tokens : tokens / config->window;
 }
 
 void ran_recurrent_state_clear(struct ran_recurrent_state *c)

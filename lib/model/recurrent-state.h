@@ -2,8 +2,8 @@
  * MODELS.md, state to carry on; only under the masks causal and prefix.
  *
  * While a model is trained with truncated back-propagation, pieces are whole windows, and what is
- * carried is a constant: no gradient goes through it. A reader of streams (lm-context.c) may stop within
- * a window; then the window stays open.
+ * carried is a constant: no gradient goes through it. A reader of streams (lm-context.c) may stop
+ * within a window; then the window stays open.
  */
 #ifndef RAN_MODEL_RECURRENT_STATE_H
 #define RAN_MODEL_RECURRENT_STATE_H
@@ -24,11 +24,9 @@ struct ran_recurrent_state {
         float **qkv;          /* (N): (1 + open, 3E) rows of the open window, its cell first */
         float *pre;           /* (N, F) the open window's cell row before phi: its gates */
 };
+/* width: of a state; see ran_encoder_state_init. */
 int ran_recurrent_state_init(struct ran_recurrent_state *c, const struct ran_config *config,
-                             struct ran_error *err);
-/* Earlier states of a document of which so many tokens were read: whole windows, of which each has
- * left one, or tokens. */
-size_t ran_recurrent_state_states(const struct ran_config *config, size_t tokens);
+                             size_t width, struct ran_error *err);
 void ran_recurrent_state_clear(struct ran_recurrent_state *c); /* nothing read */
 void ran_recurrent_state_release(struct ran_recurrent_state *c);
 /* Room for more states and for a window of `open` tokens. */

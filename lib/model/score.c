@@ -5,9 +5,8 @@
 #include "model/score.h"
 #include "model/cache.h"
 #include "model/encoder.h"
+#include "model/head.h"
 #include "model/lm.h"
-#include "model/model.h"
-#include "model/tagger.h"
 #include "model/linear-words.h"
 
 #include <math.h>
@@ -46,10 +45,9 @@ struct ran_state *ran_score_state_new(const struct ran_config *c, const struct r
         return s;
 }
 
-struct ran_state *ran_state_new(const struct ran_model *m, struct ran_pool *pool,
-                                struct ran_error *err)
+const struct ran_params *ran_score_params(const struct ran_state *s)
 {
-        return ran_score_state_new(&m->config, &m->params, m->C, pool, err);
+        return s->p;
 }
 
 void ran_state_free(struct ran_state *s)
@@ -156,7 +154,7 @@ int ran_score_word_parts(struct ran_state *s, const struct ran_document *d, floa
         return RAN_OK;
 }
 
-int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ran_tag_scratch *out,
+int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ran_score_words *out,
                     struct ran_error *err)
 {
         size_t n = d->words, room = ran_crf_scratch(s->work.c->crf, n, s->C);
@@ -175,8 +173,8 @@ int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ra
                 return rc;
         if (ran_has_linear_words(s->work.c))
                 ran_linear_words_add(s->work.head.logits, s->bucket, s->p, s->work.c, d, s->C);
-        *out = (struct ran_tag_scratch){
-                ran_crf_of_params(s->p), s->work.head.logits, d->begins, s->C, chain, marginals};
+        *out = (struct ran_score_words){
+                ran_head_crf(s->p), s->work.head.logits, d->begins, s->C, chain, marginals};
         return RAN_OK;
 }
 
@@ -296,98 +294,4 @@ int ran_score_check_scores(const float *x, size_t n, struct ran_error *err)
 int ran_score_check_logits(const struct ran_state *s, size_t n, struct ran_error *err)
 {
         return ran_score_check_result(s->work.head.logits, n, err);
-}
-
-int ran_model_check_state(const struct ran_model *m, const struct ran_state *s,
-                          struct ran_error *err)
-{
-        return s->p == &m->params
-                       ? RAN_OK
-                       : ran_fail(err, RAN_EINVAL, "the state was made for another model");
-}
-
-int ran_model_check_task(const struct ran_model *m, const struct ran_state *s, int task,
-                         struct ran_error *err)
-{
-        static const char *const what[] = {"a classifier", "a tagger", "a language model (lm)",
-                                           "a masked language model (mlm)"};
-
-        if (m->config.task != task)
-                return ran_fail(err, RAN_EINVAL, "the model is %s, not %s", what[m->config.task],
-                                what[task]);
-        return ran_model_check_state(m, s, err);
-}
-
-int ran_model_check_ids(const struct ran_model *m, const uint32_t *ids, size_t L,
-                        struct ran_error *err)
-{
-        for (size_t t = 0; t < L; t++)
-                if (ids[t] >= m->V)
-                        return ran_fail(err, RAN_EINVAL,
-                                        "id %u is not in the vocabulary of %zu pieces",
-                                        (unsigned)ids[t], m->V);
-        return RAN_OK;
-}
-
-int ran_model_check_document(const struct ran_model *m, const struct ran_document *d,
-                             struct ran_error *err)
-{
-        size_t features = m->config.spelling > 0 && d->spelling != NULL ? RAN_SPELLING : 0;
-
-        if (m->config.spelling > 0 && d->spelling == NULL)
-                return ran_fail(err, RAN_EINVAL,
-                                "the model looks at the spelling of words, which ids do not have: "
-                                "it needs tokens or text");
-        for (size_t i = 0; i < d->L * features; i++)
-                if (d->spelling[i] >= m->config.spelling)
-                        return ran_fail(err, RAN_EINVAL, "there is no bucket %u of spelling",
-                                        (unsigned)d->spelling[i]);
-        return ran_model_check_ids(m, d->ids, d->L, err);
-}
-
-int ran_model_check_positions(const struct ran_document *d, struct ran_error *err)
-{
-        for (size_t i = 0; i < d->words; i++)
-                if (d->places[i] >= d->L || (i > 0 && d->places[i] < d->places[i - 1]))
-                        return ran_fail(err, RAN_EINVAL, "word %zu does not stand at a token", i);
-        return RAN_OK;
-}
-
-int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
-                 float *logits, float *embedding, struct ran_error *err)
-{
-        struct ran_document whole = *d;
-
-        whole.words = 0;
-        if (ran_model_check_task(m, s, RAN_TASK_CLASSIFY, err) != RAN_OK ||
-            ran_model_check_document(m, d, err) != RAN_OK)
-                return RAN_EINVAL;
-        int rc = ran_score(s, &whole, logits, embedding, err);
-        return rc == RAN_OK ? ran_score_check_logits(s, m->C, err) : rc;
-}
-
-size_t ran_most_probable(const float *p, size_t C)
-{
-        size_t best = 0;
-
-        for (size_t c = 1; c < C; c++)
-                best = p[c] > p[best] ? c : best;
-        return best;
-}
-
-void ran_probabilities(const struct ran_config *config, const float *logits, size_t C, float *p)
-{
-        double most = (double)logits[0], sum = 0;
-
-        if (config->multilabel) {
-                for (size_t c = 0; c < C; c++)
-                        p[c] = (float)(1.0 / (1.0 + ran_exp(-(double)logits[c])));
-                return;
-        }
-        for (size_t c = 1; c < C; c++)
-                most = (double)logits[c] > most ? (double)logits[c] : most;
-        for (size_t c = 0; c < C; c++)
-                sum += ran_exp((double)logits[c] - most);
-        for (size_t c = 0; c < C; c++)
-                p[c] = (float)(ran_exp((double)logits[c] - most) / sum);
 }

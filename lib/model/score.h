@@ -9,6 +9,9 @@
 /* As ran_state_new; config and params must outlive the state. */
 struct ran_state *ran_score_state_new(const struct ran_config *c, const struct ran_params *p,
                                       size_t C, struct ran_pool *pool, struct ran_error *err);
+/* The weights that it was made for. */
+const struct ran_params *ran_score_params(const struct ran_state *s);
+
 /* As ran_classify. */
 int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, float *embedding,
               struct ran_error *err);
@@ -27,7 +30,7 @@ int ran_score_probed(struct ran_state *s, const struct ran_document *d, size_t s
 
 /* Logits (n, C) of the n words of a document, in the state's own memory, with room for decoding
  * them; good until the state is used again. */
-struct ran_tag_scratch {
+struct ran_score_words {
         struct ran_crf crf;
         const float *logits; /* (n, C) */
         const bool *begins;  /* (n), or NULL: the document's */
@@ -35,7 +38,7 @@ struct ran_tag_scratch {
         double *chain;    /* ran_crf_scratch of them */
         float *marginals; /* (n, C) */
 };
-int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ran_tag_scratch *out,
+int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ran_score_words *out,
                     struct ran_error *err);
 
 /* RAN_EFORMAT when one of n results of a model is no number: its weights are none, or so large that

@@ -55,6 +55,10 @@ bool ran_task_has_labels(int task);
 bool ran_task_reads_words(int task);
 bool ran_task_reads_sources(int task);
 
+/* Whether the encoder has an output for each token: a Contextualizer has one vector of the document
+ * instead. */
+bool ran_config_has_token_outputs(const struct ran_config *config);
+
 /* A model is read-only once open and may be shared by threads. */
 struct ran_model;
 /* verify: also compares the digest of the data section. */

@@ -1,6 +1,6 @@
 /* batch-check.c - whether documents are what a task and its model ask for. */
 #include "train/batch.h"
-#include "model/model.h"
+#include "model/model-check.h"
 #include "model/task.h"
 #include "train/task.h"
 

@@ -63,7 +63,7 @@ static int add_spans(struct learner *l, size_t b, struct ran_error *err)
         const struct ran_document d = ran_dataset_document(l->k->d, b);
 
         for (size_t begin = 0, end; begin < d.words; begin = end) {
-                end = ran_tag_sentence_end(d.begins, begin, d.words);
+                end = ran_crf_sentence_end(d.begins, begin, d.words);
                 for (size_t from = begin; from < end; from += SPAN) {
                         size_t to = end - from < SPAN ? end : from + SPAN;
                         struct span *span =

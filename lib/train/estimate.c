@@ -1,50 +1,12 @@
 /* estimate.c - what a training run will cost, from sizes alone. */
 #include "base/error.h"
 #include "train/trainer.h"
+#include "model/encoder.h"
 #include "model/lm.h"
 #include "model/task.h"
 #include "train/task.h"
 
-#include <math.h>
 #include <stdlib.h>
-
-/* Arithmetic of one token in one layer of a RAN, forward. What is done once a window, not once a
- * token, is left out. */
-static double flops_per_token(const struct ran_config *c, double m)
-{
-        double D = (double)c->dim, E = (double)(c->heads * c->head_dim), W = (double)c->window;
-        double products = c->cell == RAN_CELL_GATED ? 4 * D * E + 6 * D * D : 4 * D * E + D * D;
-
-        return 2 * products + 4 * (W + 1) * E + (c->review ? 4 * m * D : 0);
-}
-
-/* Scores of a document in a layer, all heads of a Transformer. */
-static int scores(const struct ran_config *c, size_t L, double *sum, struct ran_error *err)
-{
-        for (size_t j = 0; j < c->heads; j++) {
-                struct ran_mask m;
-
-                if (ran_mask_init(&m, ran_pattern_of(c, j), c->window, c->dilation, c->mask, L, 0,
-                                  err) != RAN_OK)
-                        return err->code;
-                *sum += (double)ran_mask_count(&m, 0, L, 0, L);
-        }
-        return RAN_OK;
-}
-
-/* Arithmetic of a document of L tokens, forward, with so many scores. See contextualizer.c for why
- * the length matters so little there. */
-static double flops_per_document(const struct ran_config *c, double L, double scores)
-{
-        double D = (double)c->dim, N = (double)c->layers, u = (double)c->rank;
-
-        if (c->encoder == RAN_ENCODER_TRANSFORMER)
-                return N * (2 * L * D * (double)(4 * c->heads * c->head_dim + 2 * c->ffn_dim) +
-                            4 * (double)c->head_dim * scores);
-        if (c->encoder != RAN_ENCODER_CONTEXTUALIZER)
-                return L * N * flops_per_token(c, ceil(L / (double)c->window));
-        return L > D ? 2 * D * D * (L + N * u) : 4 * L * D * N * u;
-}
 
 /* Bytes of scratch for the longest chunk of the data beside a shard's worth of others. */
 static int scratch(const struct ran_train_job *job, const struct ran_chunk_of_document *longest,
@@ -53,7 +15,7 @@ static int scratch(const struct ran_train_job *job, const struct ran_chunk_of_do
         const struct ran_dataset *d = job->train;
         const uint32_t *ids = d->ids + d->first[longest->document] + longest->from;
         struct ran_recurrent_state recurrent = {
-                .states = ran_recurrent_state_states(job->config, longest->from)};
+                .states = ran_encoder_states(job->config, longest->from)};
         size_t L = longest->to - longest->from;
         struct ran_packed rows = {0};
         struct ran_workspace w;
@@ -163,14 +125,12 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
         ran_layout_release(&layout);
         for (size_t b = 0; b < d->B; b++) {
                 size_t L = d->first[b + 1] - d->first[b];
-                double all = 0;
+                double flops;
 
                 if (L == 0)
                         return ran_fail(err, RAN_EINVAL, "a document without tokens");
-                if (c->encoder == RAN_ENCODER_TRANSFORMER && scores(c, L, &all, err) != RAN_OK)
-                        return err->code;
-                e->flops += 3 * (flops_per_document(c, (double)L, all) +
-                                 (double)L * output_flops(c, V));
+                RAN_TRY(ran_encoder_of(c)->flops(c, L, &flops, err));
+                e->flops += 3 * (flops + (double)L * output_flops(c, V));
         }
         if ((rc = steps(job, &e->steps, &longest, err)) != RAN_OK ||
             (d->B > 0 && (rc = scratch(job, &longest, C, &work, err)) != RAN_OK))

@@ -12,11 +12,11 @@ static void init_random(struct ran_trainer *t)
 {
         float *rows = t->table.x;
         const struct ran_tensor_spec embed = {
-                .name = "embed.weight", .rows = t->V, .cols = t->D, .start = RAN_INIT_UNIFORM};
+                .name = "embed.weight", .rows = t->V, .cols = t->D, .init = RAN_INIT_UNIFORM};
         const struct ran_tensor_spec spelling = {.name = "spelling.weight",
                                                  .rows = t->c->spelling,
                                                  .cols = t->D,
-                                                 .start = RAN_INIT_UNIFORM};
+                                                 .init = RAN_INIT_UNIFORM};
 
         for (size_t i = 0; i < t->layout.n; i++)
                 ran_tensor_init(t->p.block + t->layout.spec[i].offset, &t->layout.spec[i],

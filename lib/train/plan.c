@@ -1,5 +1,6 @@
 /* plan.c - see plan.h. */
 #include "train/plan.h"
+#include "model/encoder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@ static int add_states(struct ran_plan *p, struct ran_error *err)
 {
         p->recurrent = ran_alloc(p->streams, sizeof *p->recurrent, err);
         for (size_t i = 0; i < p->streams && p->recurrent != NULL; i++)
-                if (ran_recurrent_state_init(&p->recurrent[i], p->c, err) != RAN_OK)
+                if (ran_encoder_state_init(&p->recurrent[i], p->c, err) != RAN_OK)
                         return RAN_ENOMEM;
         return p->recurrent != NULL ? RAN_OK : RAN_ENOMEM;
 }
@@ -126,7 +127,7 @@ size_t ran_plan_steps(struct ran_plan *p, const size_t *order, size_t documents)
 
 static size_t states_of(const struct ran_plan *p, size_t stream)
 {
-        return ran_recurrent_state_states(p->c, p->stream[stream].to);
+        return ran_encoder_states(p->c, p->stream[stream].to);
 }
 
 static size_t floats_of(const struct ran_plan *p, size_t stream)
@@ -201,7 +202,7 @@ int ran_plan_move(const struct ran_chunk_of_document *chunk, const struct ran_co
         if (ranks == NULL || chunk->recurrent == NULL)
                 return RAN_OK;
         if (chunk->from > 0)
-                rc = move(chunk->recurrent, ran_recurrent_state_states(c, chunk->from), chunk->from,
+                rc = move(chunk->recurrent, ran_encoder_states(c, chunk->from), chunk->from,
                           *chunk->holder, to, ranks, err);
         *chunk->holder = to;
         return rc;

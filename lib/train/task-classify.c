@@ -2,7 +2,7 @@
  * cross-entropy of its own logits, the linear model as a support vector machine (svm.h), and the
  * development data decide how much each counts (ensemble.h). */
 #include "train/task.h"
-#include "model/encoder.h"
+#include "model/head.h"
 #include "train/evaluate.h"
 #include "train/loss.h"
 #include "train/trainer.h"

@@ -1,7 +1,7 @@
 /* task-tag.c - training of taggers: an output a word, by itself or, with a CRF, a sentence at a
  * time. The linear model is a CRF of its own (crf-train.h). */
 #include "train/task.h"
-#include "model/encoder.h"
+#include "model/head.h"
 #include "model/tagger.h"
 #include "train/crf-train.h"
 #include "train/evaluate.h"
@@ -50,13 +50,13 @@ static double crf_loss(struct ran_batcher *k, struct ran_batch_scratch *s, size_
                        const float *logits, float *dlogits, double weight, struct ran_grad *g)
 {
         const struct ran_dataset *d = k->data;
-        const struct ran_crf crf = ran_crf_of_params(k->p);
+        const struct ran_crf crf = ran_head_crf(k->p);
         const struct ran_crf_grad d_crf = {g->p.head.crf_start, g->p.head.crf_end,
                                            g->p.head.crf_transition};
         double sum = 0;
 
         for (size_t from = 0, end; from < n; from = end) {
-                end = ran_tag_sentence_end(d->begins + at, from, n);
+                end = ran_crf_sentence_end(d->begins + at, from, n);
                 sum += ran_crf_loss(dlogits + from * k->C, &d_crf, logits + from * k->C, &crf,
                                     d->labels + at + from, end - from, k->C, weight, s->crf);
         }
@@ -113,7 +113,7 @@ static int combine(struct ran_trainer *t, float *logits, const float *linear, fl
                    struct ran_crf *crf, struct ran_error *err)
 {
         const struct ran_dataset *dev = t->job->dev;
-        const struct ran_tag_scores u = {logits, ran_crf_of_params(&t->p)},
+        const struct ran_tag_scores u = {logits, ran_head_crf(&t->p)},
                                     v = {linear, ran_crf_train_view(t->crf, t->C)};
 
         RAN_TRY(ran_ensemble_fit_words(&t->ensemble, t->prior, dev, &u, &v, err));
@@ -125,7 +125,7 @@ static int combine(struct ran_trainer *t, float *logits, const float *linear, fl
 static int validate(struct ran_trainer *t, struct ran_evaluate_rates *r, struct ran_error *err)
 {
         const struct ran_dataset *dev = t->job->dev;
-        struct ran_crf crf = ran_crf_of_params(&t->p);
+        struct ran_crf crf = ran_head_crf(&t->p);
         size_t n;
 
         if (__builtin_mul_overflow(dev->label_first[dev->B], t->C, &n))

@@ -7,6 +7,7 @@
 
 #include "doubles.h"
 #include "model/cache.h"
+#include "model/encoder.h"
 #include "model/score.h"
 #include "naive.h"
 #include "test.h"
@@ -227,8 +228,8 @@ TEST(a_document_in_pieces_and_through_a_file_says_what_the_whole_says)
                 make_text(&x, &dice, &c);
                 s = ran_score_state_new(&t.c, &t.p, t.C, NULL, &err);
                 read_tokens(s, NULL, &x, 0, x.L, one, whole);
-                CHECK_OK(ran_recurrent_state_init(&recurrent, &t.c, &err), err);
-                CHECK_OK(ran_recurrent_state_init(&other, &t.c, &err), err);
+                CHECK_OK(ran_encoder_state_init(&recurrent, &t.c, &err), err);
+                CHECK_OK(ran_encoder_state_init(&other, &t.c, &err), err);
                 for (size_t at = 0, to; at < x.L; at = to) {
                         to = at + dice_size(&dice, at == 0 ? x.sources + 1 : 1, x.sources + 100);
                         to = to < x.L ? to : x.L;

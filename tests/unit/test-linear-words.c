@@ -112,7 +112,7 @@ TEST(word_features_are_of_the_words_around)
                         uint32_t *ids = data.ids + data.first[b];
 
                         for (size_t from = 0, end; from < d.words; from = end) {
-                                end = ran_tag_sentence_end(d.begins, from, d.words);
+                                end = ran_crf_sentence_end(d.begins, from, d.words);
                                 for (size_t w = from; w < end; w++)
                                         for (size_t v = 0; v < d.words; v++) {
                                                 uint32_t list[MOST], other[MOST];
@@ -155,7 +155,7 @@ TEST(word_features_are_added_to_the_logits)
         struct ran_state *alone = ran_score_state_new(&deep, &t.p, C, NULL, &err);
         for (size_t b = 0; b < data.B; b++) {
                 const struct ran_document d = ran_dataset_document(&data, b);
-                struct ran_tag_scratch both, one;
+                struct ran_score_words both, one;
                 float u[3 * LONGEST * C], v[3 * LONGEST * C];
 
                 CHECK_OK(ran_score_words(s, &d, &both, &err), err);
@@ -164,7 +164,7 @@ TEST(word_features_are_added_to_the_logits)
                 CHECK_OK(ran_score_words(s, &d, &both, &err), err);
                 CHECK(memcmp(u, one.logits, d.words * C * sizeof *u) == 0);
                 for (size_t from = 0, end; from < d.words; from = end) {
-                        end = ran_tag_sentence_end(d.begins, from, d.words);
+                        end = ran_crf_sentence_end(d.begins, from, d.words);
                         for (size_t w = from; w < end; w++) {
                                 uint32_t bucket[MOST];
                                 size_t n = ran_linear_words_list(bucket, &c, &d, from, end, w);
@@ -241,7 +241,7 @@ static double objective(const struct bench *b, const float *w, bool chained, dou
                         const struct ran_crf_grad grad = {dchain, dchain + C, dchain + 2 * C};
                         uint32_t bucket[MOST];
 
-                        end = ran_tag_sentence_end(d.begins, from, d.words);
+                        end = ran_crf_sentence_end(d.begins, from, d.words);
                         for (size_t v = from; v < end; v++) {
                                 size_t n = ran_linear_words_list(bucket, &b->c, &d, from, end, v);
 
@@ -358,7 +358,7 @@ static double loss_of(const struct ran_dataset *d, const struct ran_tag_scores *
         for (size_t i = 0; i < C * (C + 2) && a != NULL; i++)
                 to[i] = (float)(ensemble.encoder * (double)a[i] + ensemble.linear * (double)b[i]);
         for (size_t from = 0, end; from < d->label_first[d->B]; from = end) {
-                end = ran_tag_sentence_end(d->begins, from, d->label_first[d->B]);
+                end = ran_crf_sentence_end(d->begins, from, d->label_first[d->B]);
                 for (size_t i = 0; i < (end - from) * C; i++)
                         score[i] = (float)(ensemble.encoder * (double)u->logits[from * C + i] +
                                            ensemble.linear * (double)v->logits[from * C + i]);

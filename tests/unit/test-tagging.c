@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/head.h"
 #include "model/tagger.h"
 #include "test.h"
 #include "toy.h"
@@ -130,7 +131,7 @@ TEST(loss_of_joined_sentences_is_the_mean_over_their_chains)
 {
         struct ran_error err = {0};
         struct fixture f;
-        struct ran_tag_scratch k;
+        struct ran_score_words k;
         struct ran_batcher batcher;
         struct ran_grad *g;
         double loss, want = 0;
@@ -140,7 +141,7 @@ TEST(loss_of_joined_sentences_is_the_mean_over_their_chains)
 
         fixture_init(&f, true);
         const struct ran_document document = ran_dataset_document(&f.joined, 0);
-        const struct ran_crf chain = ran_crf_of_params(&f.toy.p);
+        const struct ran_crf chain = ran_head_crf(&f.toy.p);
         struct ran_state *s = ran_score_state_new(&f.toy.c, &f.toy.p, TOY_C, NULL, &err);
         CHECK_OK(ran_score_words(s, &document, &k, &err), err);
         for (size_t b = 0, at = 0; b < SENTENCES; at += f.words[b++])
@@ -175,17 +176,17 @@ TEST(tags_of_joined_sentences_are_chosen_by_sentence)
                 struct ran_error err = {0};
                 struct fixture f;
                 struct ran_tag_rules rules;
-                struct ran_tag_scratch k;
+                struct ran_score_words k;
                 uint32_t tags[WORDS], want[WORDS];
                 float score[WORDS], logits[WORDS * TOY_C], marginals[LONGEST * TOY_C];
 
                 fixture_init(&f, crf);
                 const struct ran_document document = ran_dataset_document(&f.joined, 0);
-                const struct ran_crf chain = ran_crf_of_params(&f.toy.p);
+                const struct ran_crf chain = ran_head_crf(&f.toy.p);
                 struct ran_state *s = ran_score_state_new(&f.toy.c, &f.toy.p, TOY_C, NULL, &err);
                 CHECK_OK(ran_tag_rules_init(&rules, f.joined.names, TOY_C, &err), err);
                 const struct ran_crf_rules allowed = {rules.start, rules.open, rules.type};
-                CHECK_OK(ran_score_tags(s, &rules, &document, tags, score, logits, &err), err);
+                CHECK_OK(ran_tagger_tags(s, &rules, &document, tags, score, logits, &err), err);
                 CHECK_OK(ran_score_words(s, &document, &k, &err), err);
                 for (size_t b = 0, at = 0; b < SENTENCES; at += f.words[b++]) {
                         size_t n = f.words[b];
@@ -208,7 +209,7 @@ TEST(tags_of_joined_sentences_are_chosen_by_sentence)
 static void evaluate(const struct fixture *f, const struct ran_dataset *d,
                      struct ran_evaluate_rates *rates)
 {
-        const struct ran_crf chain = ran_crf_of_params(&f->toy.p);
+        const struct ran_crf chain = ran_head_crf(&f->toy.p);
         struct ran_error err = {0};
         float logits[WORDS * TOY_C];
 

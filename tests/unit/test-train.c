@@ -460,7 +460,7 @@ TEST(train_writes_the_weights_of_the_best_epoch)
  */
 TEST(train_lets_rows_decay_that_never_occur)
 {
-        struct ran_tensor_spec spec = {.name = "embed.weight", .start = RAN_INIT_UNIFORM};
+        struct ran_tensor_spec spec = {.name = "embed.weight", .init = RAN_INIT_UNIFORM};
         struct ran_error err = {0};
         double decay = 1, off = 0;
         struct ran_model *m;
