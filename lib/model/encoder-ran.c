@@ -41,7 +41,8 @@ static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct r
 static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran_config *c)
 {
         const size_t D = c->dim, l = 0;
-        const bool gated = c->cell == RAN_CELL_GATED, classify = c->task == RAN_TASK_CLASSIFY;
+        const bool gated = c->cell == RAN_CELL_GATED,
+                   classify = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT;
         const char *prefix = NULL;
         struct ran_join_params *p = once;
 
@@ -108,7 +109,7 @@ static int make_slabs(struct ran_workspace *w, struct ran_error *err)
                      E = (double)w->E, tokens = (double)z->tokens, rows = (double)z->rows,      \
                      states = (double)z->states, keys = (double)z->keys,                        \
                      projected = (double)z->projected, glu = gated ? 2 * D : 0,                 \
-                     documents = w->c->task == RAN_TASK_CLASSIFY ? B : 0;                       \
+                     documents = ran_task_of(w->c)->output == RAN_OUTPUT_DOCUMENT ? B : 0;      \
         (void)B, (void)m, (void)D, (void)E, (void)tokens, (void)rows, (void)states, (void)keys, \
                 (void)projected, (void)glu, (void)documents
 

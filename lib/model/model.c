@@ -57,14 +57,6 @@ static int read_size(const struct ran_model *m, const char *name, size_t *size,
         return RAN_OK;
 }
 
-/* The tensor whose length is the number of classes, tags, or pieces to be predicted. */
-static const char *output_bias(const struct ran_config *c)
-{
-        return ran_is_tied(c)            ? "lm.bias"
-               : c->task == RAN_TASK_TAG ? "tag.out.bias"
-                                         : "classify.out.bias";
-}
-
 /* Notes it in `known`, in the order of the file's tensors. */
 static int check_tensor(const struct ran_model *m, const char *name, size_t rows, size_t cols,
                         bool *known, struct ran_error *err)
@@ -334,8 +326,8 @@ static int open_checked(struct ran_model *m, bool verify, struct ran_error *err)
         if (rc == RAN_OK)
                 rc = read_size(m, "embed.weight", &m->V, err);
         if (rc == RAN_OK)
-                rc = read_size(m, output_bias(&m->config), &m->C, err);
-        if (rc == RAN_OK && ran_is_tied(&m->config) && m->C != m->V)
+                rc = read_size(m, ran_task_of(&m->config)->bias, &m->C, err);
+        if (rc == RAN_OK && ran_task_is_tied(&m->config) && m->C != m->V)
                 rc = ran_fail(err, RAN_EFORMAT,
                               "tensor lm.bias has %zu elements, one for each of the %zu pieces of "
                               "the embedding was expected",
@@ -352,11 +344,11 @@ static int open_checked(struct ran_model *m, bool verify, struct ran_error *err)
                 rc = read_tokenizer(m, err);
         if (rc == RAN_OK)
                 rc = make_pieces(m, err);
-        if (rc == RAN_OK && !ran_is_tied(&m->config))
+        if (rc == RAN_OK && !ran_task_is_tied(&m->config))
                 rc = read_labels(m, err);
-        if (rc == RAN_OK && !ran_is_tied(&m->config))
+        if (rc == RAN_OK && !ran_task_is_tied(&m->config))
                 rc = read_training(m, err);
-        if (rc == RAN_OK && m->config.task == RAN_TASK_TAG)
+        if (rc == RAN_OK && ran_task_of(&m->config)->output == RAN_OUTPUT_WORD)
                 rc = ran_tag_rules_init(&m->rules, m->labels, m->C, err);
         ran_layout_release(&layout);
         return rc;

@@ -3,6 +3,7 @@
 #ifndef RAN_TRAIN_TASK_H
 #define RAN_TRAIN_TASK_H
 
+#include "model/task.h"
 #include "train/ensemble.h"
 
 struct ran_batch_scratch;
@@ -58,7 +59,8 @@ struct ran_train_task {
 
 const struct ran_train_task *ran_train_task_of(const struct ran_config *c);
 
-extern const struct ran_train_task ran_train_classify, ran_train_tag, ran_train_lm, ran_train_mlm;
+#define RAN_TRAIN_TASK_DECLARE(number, name) extern const struct ran_train_task ran_train_##name;
+RAN_TASKS(RAN_TRAIN_TASK_DECLARE)
 
 /* Both language models: settings, loss, the biases of the output, and the loss on development data.
  */
