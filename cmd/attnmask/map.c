@@ -118,7 +118,7 @@ static int ask_tagger(const struct attnmask_model *a, struct attnmask_scratch *s
                            : RAN_ENOMEM;
 
         if (code == RAN_OK) {
-                for (size_t i = 0; i < d->words && d->places[i] <= token; i++)
+                for (size_t i = 0; i < d->words && d->positions[i] <= token; i++)
                         answer->row = i;
                 answer->class = a->class != SIZE_MAX ? a->class : tags[answer->row];
                 answer->p = answer->class == tags[answer->row] ? score[answer->row] : NAN;

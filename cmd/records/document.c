@@ -368,7 +368,7 @@ struct ran_document cmd_document_of(const struct cmd_document *d)
                 .ids = d->ids,
                 .L = d->L,
                 .spelling = d->spelling > 0 ? d->encoding.spelling : NULL,
-                .places = d->places,
+                .positions = d->places,
                 .words = d->words,
         };
 }

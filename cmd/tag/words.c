@@ -157,7 +157,7 @@ static int run_model(const struct tagger *t, struct tag_scratch *s, struct ran_e
 
         d->ids = s->ids;
         d->spelling = ran_model_config(t->model)->spelling > 0 ? s->spelling : NULL;
-        d->places = s->places;
+        d->positions = s->places;
         d->begins = s->begins;
         if (t->logits && __builtin_mul_overflow(n, t->C, &logits))
                 return ran_fail(err, RAN_ENOMEM, "no memory for the logits of %zu words", n);

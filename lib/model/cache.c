@@ -4,17 +4,17 @@
  *   p(w) = (1 - lambda) p_model(w) + lambda p_cache(w)                              [equation 5]
  *   p_cache(w) = sum over i with x_(i+1) = w of exp(theta h_t . h_i) / sum over i   [equation 3]
  *
- * i are the last N places before t, h_i / |h_i| stands for h_i: see ran.h.
+ * i are the last N positions before t, h_i / |h_i| stands for h_i: see ran.h.
  *
  * Places are numbered from 0 as they come. The ring has N + BLOCK slots, place i is in slot
- * i mod (N + BLOCK), so that BLOCK places can be put in before the first of them looks back: what
- * they overwrite is out of reach for all of them.
+ * i mod (N + BLOCK), so that BLOCK positions can be put in before the first of them looks back:
+ * what they overwrite is out of reach for all of them.
  *
- *   slots    | 70 71 72 73 | 10 11 12 ... 67 68 69 |         N = 60, BLOCK = 4: places 70 to 73
+ *   slots    | 70 71 72 73 | 10 11 12 ... 67 68 69 |         N = 60, BLOCK = 4: positions 70 to 73
  *   seen by 72: 12 to 71     ^^ overwrite 6 to 9             are at work
  *
  * The likenesses of a block are one product with all slots, of which each row then takes its own.
- * Slots are a function of how many places there were before, so that a document gives the same
+ * Slots are a function of how many positions there were before, so that a document gives the same
  * bits in any company and by any number of threads.
  */
 #include "model/cache.h"
@@ -31,7 +31,7 @@ enum { BLOCK = 64 };
 struct ran_cache {
         struct ran_cache_settings set;
         size_t D, slots; /* N + BLOCK */
-        size_t seen;     /* places so far */
+        size_t seen;     /* positions so far */
         float *key;      /* (slots, D) of length 1, as many as were needed yet */
         uint32_t *next;  /* (slots) */
         float *query;    /* (BLOCK, D) theta times the keys of a block */
@@ -130,14 +130,15 @@ int ran_cache_reserve(struct ran_cache *c, size_t n, size_t V, struct ran_error 
         return RAN_OK;
 }
 
-/* ---- a block of places ---------------------------------------------------------------------- */
+/* ---- a block of positions ----------------------------------------------------------------------
+ */
 
 struct block {
         struct ran_cache *c;
         const uint32_t *gold;
         float *nll, *logits;
         size_t V;
-        size_t n;            /* places */
+        size_t n;            /* positions */
         size_t at[BLOCK];    /* which rows of h, gold, nll and logits they are */
         size_t place[BLOCK]; /* their numbers */
         size_t width;        /* slots in use */
@@ -152,8 +153,8 @@ static void scale_to(float *y, const float *x, double a, size_t D)
                 y[d] = length > 0 ? (float)((double)x[d] * a / length) : 0;
 }
 
-/* What place r of the block looks back on: likenesses of `n` places, in the order of their slots,
- * of which the first `wrapped` are 0, 1, ... and the others `first`, first + 1, ... */
+/* What place r of the block looks back on: likenesses of `n` positions, in the order of their
+ * slots, of which the first `wrapped` are 0, 1, ... and the others `first`, first + 1, ... */
 struct view {
         float *like;
         size_t n, first, wrapped;

@@ -22,7 +22,7 @@
 /* What is less than 1e-16 of the largest is 0: it is lost in rounding, and processors are slow at
  * products of such numbers. */
 #define LEAST_WEIGHT 1e-16
-static double some(double weight)
+static double nonzero_weight(double weight)
 {
         return weight < LEAST_WEIGHT ? 0 : weight;
 }
@@ -31,14 +31,14 @@ static double some(double weight)
 static void tabulate(struct ran_workspace *w, const float *position)
 {
         struct ran_contextualizer_steps *k = w->own;
-        size_t D = w->D, T = k->T;
+        size_t D = w->D, T = k->n_tokens;
 
         for (size_t j = 0; j < D; j++) {
                 double s = (double)position[j], value = 1, factor = ran_exp(-fabs(s));
 
                 for (size_t i = 0; i < T; i++, value *= factor) {
-                        k->down[i * D + j] = s > 0 ? 1.0f : (float)some(value);
-                        k->up[(T - 1 - i) * D + j] = s > 0 ? (float)some(value) : 1.0f;
+                        k->down[i * D + j] = s > 0 ? 1.0f : (float)nonzero_weight(value);
+                        k->up[(T - 1 - i) * D + j] = s > 0 ? (float)nonzero_weight(value) : 1.0f;
                 }
         }
 }
@@ -50,7 +50,7 @@ static double series(double s, double n)
 }
 
 /* 1/(exp(x) - 1) - 1/x, x >= 0 */
-static double bend(double x)
+static double regular_part(double x)
 {
         double y = x * x;
 
@@ -62,16 +62,16 @@ static double bend(double x)
 }
 
 /* Mean of the token's number, from 0, under p(.)_j in n tokens. */
-static double mean_place(double s, double n)
+static double mean_number(double s, double n)
 {
-        double t = bend(fabs(s)) - n * bend(n * fabs(s));
+        double t = regular_part(fabs(s)) - n * regular_part(n * fabs(s));
 
         return s > 0 ? n - 1 - t : t;
 }
 
 static void scale_positions(struct ran_workspace *w, const float *position, size_t b)
 {
-        double n = (double)ran_contextualizer_length(w->rows, b),
+        double n = (double)ran_contextualizer_length(w->packed, b),
                whole = w->c->position_scale ? n : 1;
         double *scale = (double *)ran_contextualizer_steps_of(w)->scale + b * w->D;
 
@@ -79,7 +79,7 @@ static void scale_positions(struct ran_workspace *w, const float *position, size
                 scale[j] = whole / series(fabs((double)position[j]), n);
         for (size_t j = 0; j < w->D && w->training; j++)
                 ((double *)ran_contextualizer_steps_of(w)->mean)[b * w->D + j] =
-                        mean_place((double)position[j], n);
+                        mean_number((double)position[j], n);
 }
 
 void ran_contextualizer_weigh(const struct ran_workspace *w, const float *position, size_t b,
@@ -87,15 +87,15 @@ void ran_contextualizer_weigh(const struct ran_workspace *w, const float *positi
 {
         const struct ran_contextualizer_steps *k = w->own;
         const double *scale = (const double *)k->scale + b * w->D;
-        size_t D = w->D, behind = ran_contextualizer_length(w->rows, b) - from - n;
+        size_t D = w->D, behind = ran_contextualizer_length(w->packed, b) - from - n;
 
         for (size_t j = 0; j < D; j++) {
                 double s = (double)position[j], t = s > 0 ? (double)behind : (double)from;
 
-                anchor[j] = (float)(scale[j] * (t > 0 ? some(ran_exp(-fabs(s) * t)) : 1));
+                anchor[j] = (float)(scale[j] * (t > 0 ? nonzero_weight(ran_exp(-fabs(s) * t)) : 1));
         }
         ran_simd->mul(y, x, k->down, n * D);
-        ran_simd->mul(y, y, k->up + (k->T - n) * D, n * D);
+        ran_simd->mul(y, y, k->up + (k->n_tokens - n) * D, n * D);
         for (size_t i = 0; i < n; i++)
                 ran_simd->mul(y + i * D, y + i * D, anchor, D);
 }
@@ -103,19 +103,19 @@ void ran_contextualizer_weigh(const struct ran_workspace *w, const float *positi
 /* ---- tokens to rows ------------------------------------------------------------------------- */
 
 /* Where share i adds to S and X: the first one of a document in place, the others apart. */
-static float *share_square(const struct ran_workspace *w, size_t i)
+static float *partial_square(const struct ran_workspace *w, size_t i)
 {
         const struct ran_contextualizer_steps *k = w->own;
-        const struct ran_contextualizer_partial *s = &k->share[i];
+        const struct ran_contextualizer_partial *s = &k->partial[i];
 
         return s->from == 0 ? k->rows + k->row[s->b] * w->D
                             : k->part + (i - s->b - 1) * w->D * w->D;
 }
 
-static float *share_sum(const struct ran_workspace *w, size_t i)
+static float *partial_sum(const struct ran_workspace *w, size_t i)
 {
         const struct ran_contextualizer_steps *k = w->own;
-        const struct ran_contextualizer_partial *s = &k->share[i];
+        const struct ran_contextualizer_partial *s = &k->partial[i];
 
         return s->from == 0 ? k->sum + s->b * w->D : k->part_sum + (i - s->b - 1) * w->D;
 }
@@ -124,10 +124,10 @@ static void gather(void *arg, size_t i, float *scratch)
 {
         const struct ran_contextualizer_stage *g = arg;
         struct ran_workspace *w = g->w;
-        const struct ran_contextualizer_partial *s = &ran_contextualizer_steps_of(w)->share[i];
+        const struct ran_contextualizer_partial *s = &ran_contextualizer_steps_of(w)->partial[i];
         size_t D = w->D, block = ran_contextualizer_block_of(w);
-        const float *e = w->x[0] + w->rows->doc[s->b] * D;
-        float *square = share_square(w, i), *sum = share_sum(w, i), *total = scratch + D,
+        const float *e = w->x[0] + w->packed->doc[s->b] * D;
+        float *square = partial_square(w, i), *sum = partial_sum(w, i), *total = scratch + D,
               *x = total + D;
 
         memset(sum, 0, D * sizeof *sum);
@@ -151,19 +151,19 @@ void ran_contextualizer_gather(struct ran_contextualizer_stage *g)
         size_t D = w->D;
 
         tabulate(w, g->once->position);
-        for (size_t b = 0; b < w->rows->B; b++)
+        for (size_t b = 0; b < w->packed->B; b++)
                 scale_positions(w, g->once->position, b);
-        ran_workers_each(&w->workers, 0, ran_contextualizer_steps_of(w)->G, gather, g);
-        for (size_t i = 0; i < ran_contextualizer_steps_of(w)->G; i++) {
+        ran_workers_each(&w->workers, 0, ran_contextualizer_steps_of(w)->n_partials, gather, g);
+        for (size_t i = 0; i < ran_contextualizer_steps_of(w)->n_partials; i++) {
                 const struct ran_contextualizer_partial *s =
-                        &ran_contextualizer_steps_of(w)->share[i];
+                        &ran_contextualizer_steps_of(w)->partial[i];
 
                 if (s->from == 0) /* all there is of a short document */
                         continue;
-                ran_simd->add(ran_contextualizer_steps_of(w)->sum + s->b * D, share_sum(w, i), D);
+                ran_simd->add(ran_contextualizer_steps_of(w)->sum + s->b * D, partial_sum(w, i), D);
                 ran_simd->add(ran_contextualizer_steps_of(w)->rows +
                                       ran_contextualizer_steps_of(w)->row[s->b] * D,
-                              share_square(w, i), D * D);
+                              partial_square(w, i), D * D);
         }
 }
 
@@ -223,12 +223,12 @@ static void scatter(void *arg, size_t i, float *scratch)
         const struct ran_contextualizer_stage *g = arg;
         struct ran_workspace *w = g->w;
         const struct ran_contextualizer_steps *k = w->own;
-        const struct ran_contextualizer_partial *s = &k->share[i];
+        const struct ran_contextualizer_partial *s = &k->partial[i];
         const float *position = g->once->position;
         size_t D = w->D, block = ran_contextualizer_block_of(w), at = k->row[s->b] * D;
-        const float *e = w->x[0] + w->rows->doc[s->b] * D;
-        float *de = w->dx + w->rows->doc[s->b] * D;
-        float *room = scratch + D, *x = room + 4 * D, *dx = x + k->T * D;
+        const float *e = w->x[0] + w->packed->doc[s->b] * D;
+        float *de = w->dx + w->packed->doc[s->b] * D;
+        float *room = scratch + D, *x = room + 4 * D, *dx = x + k->n_tokens * D;
         double *ds = (double *)k->dposition + i * D;
 
         memset(ds, 0, D * sizeof *ds);
@@ -253,12 +253,12 @@ void ran_contextualizer_scatter(struct ran_contextualizer_stage *g)
         struct ran_workspace *w = g->w;
         const double *ds = (const double *)ran_contextualizer_steps_of(w)->dposition;
 
-        ran_workers_each(&w->workers, 0, w->rows->B, fold, g);
-        ran_workers_each(&w->workers, 0, ran_contextualizer_steps_of(w)->G, scatter, g);
+        ran_workers_each(&w->workers, 0, w->packed->B, fold, g);
+        ran_workers_each(&w->workers, 0, ran_contextualizer_steps_of(w)->n_partials, scatter, g);
         for (size_t j = 0; j < w->D && g->donce->position != NULL; j++) {
                 double sum = 0;
 
-                for (size_t i = 0; i < ran_contextualizer_steps_of(w)->G; i++)
+                for (size_t i = 0; i < ran_contextualizer_steps_of(w)->n_partials; i++)
                         sum += ds[i * w->D + j];
                 g->donce->position[j] += (float)sum;
         }

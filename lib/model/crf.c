@@ -217,7 +217,7 @@ static void sum_before_steep(const struct lattice *l, double *in)
         double *most = l->spare;
 
         best_before(l, most);
-        memset(in, 0, C * sizeof(*in));
+        memset(in, 0, C * sizeof *in);
         for (size_t i = 0; i < C; i++)
                 for (size_t j = 0; j < C; j++)
                         in[j] += ran_exp(l->here[i] + l->transition[i * C + j] - most[j]);
@@ -297,7 +297,7 @@ static void step_back_steep(struct lattice *l, size_t t, bool pairs)
                 }
                 l->spare[i] = sum;
         }
-        memcpy(l->p, l->spare, C * sizeof(*l->p));
+        memcpy(l->p, l->spare, C * sizeof *l->p);
 }
 
 /* The marginals of all tokens, after forward. */

@@ -74,20 +74,20 @@ static void release(struct ran_workspace *w)
 /* Divides the windows into slabs of whole windows; notes tokens and rows of the largest. */
 static int make_slabs(struct ran_workspace *w, struct ran_error *err)
 {
-        const struct ran_packed *rows = w->rows;
+        const struct ran_packed *packed = w->packed;
         struct ran_layer_memory *own = w->own;
 
         own->slabs = 0;
         own->tokens = own->rows = 0;
-        for (size_t from = 0, to; from < rows->m; from = to) {
+        for (size_t from = 0, to; from < packed->m; from = to) {
                 size_t n_tokens, n_rows;
 
-                for (to = from + 1; to < rows->m; to++)
-                        if (ran_packed_row(rows, to + 1) - ran_packed_row(rows, from) >
+                for (to = from + 1; to < packed->m; to++)
+                        if (ran_packed_row(packed, to + 1) - ran_packed_row(packed, from) >
                             w->slab_rows)
                                 break;
-                n_tokens = rows->win[to] - rows->win[from];
-                n_rows = ran_packed_row(rows, to) - ran_packed_row(rows, from);
+                n_tokens = packed->window[to] - packed->window[from];
+                n_rows = ran_packed_row(packed, to) - ran_packed_row(packed, from);
                 own->tokens = n_tokens > own->tokens ? n_tokens : own->tokens;
                 own->rows = n_rows > own->rows ? n_rows : own->rows;
                 size_t *first =
@@ -105,7 +105,7 @@ static int make_slabs(struct ran_workspace *w, struct ran_error *err)
 #define SIZES                                                                                   \
         const struct ran_layer_memory *z = w->own;                                              \
         const bool gated = ran_layer_is_gated(w);                                               \
-        const double B = (double)w->size.B, m = (double)w->rows->m, D = (double)w->D,           \
+        const double B = (double)w->size.B, m = (double)w->packed->m, D = (double)w->D,         \
                      E = (double)w->E, tokens = (double)z->tokens, rows = (double)z->rows,      \
                      states = (double)z->states, keys = (double)z->keys,                        \
                      projected = (double)z->projected, glu = gated ? 2 * D : 0,                 \
@@ -171,31 +171,31 @@ static int plan_slabs(struct ran_workspace *w, struct ran_error *err)
 /* Room for what ran_encode will leave in the documents' recurrent states. */
 static int reserve_states(const struct ran_workspace *w, struct ran_error *err)
 {
-        const struct ran_packed *rows = w->rows;
+        const struct ran_packed *packed = w->packed;
 
-        for (size_t b = 0; b < rows->B; b++)
-                if (rows->recurrent[b] != NULL)
-                        RAN_TRY(ran_recurrent_state_reserve(rows->recurrent[b],
-                                                            rows->key[b + 1] - rows->key[b],
+        for (size_t b = 0; b < packed->B; b++)
+                if (packed->recurrent[b] != NULL)
+                        RAN_TRY(ran_recurrent_state_reserve(packed->recurrent[b],
+                                                            packed->key[b + 1] - packed->key[b],
                                                             w->training ? 0 : w->c->window, err));
         return RAN_OK;
 }
 
 static int prepare(struct ran_workspace *w, struct ran_error *err)
 {
-        const struct ran_packed *rows = w->rows;
+        const struct ran_packed *packed = w->packed;
         struct ran_layer_memory *own = w->own;
 
-        own->states = rows->m + rows->B;
-        own->keys = rows->B > 0 ? rows->key[rows->B] : 0;
+        own->states = packed->m + packed->B;
+        own->keys = packed->B > 0 ? packed->key[packed->B] : 0;
         own->most_keys = own->longest = 0;
-        for (size_t b = 0; b < rows->B; b++) {
-                size_t keys = rows->key[b + 1] - rows->key[b];
+        for (size_t b = 0; b < packed->B; b++) {
+                size_t keys = packed->key[b + 1] - packed->key[b];
 
                 own->most_keys = keys > own->most_keys ? keys : own->most_keys;
         }
-        for (size_t i = 0; i < rows->m; i++) {
-                size_t tokens = ran_packed_row(rows, i + 1) - ran_packed_row(rows, i) - 1;
+        for (size_t i = 0; i < packed->m; i++) {
+                size_t tokens = ran_packed_row(packed, i + 1) - ran_packed_row(packed, i) - 1;
 
                 own->longest = tokens > own->longest ? tokens : own->longest;
         }
@@ -251,10 +251,10 @@ static size_t state_tokens(const struct ran_config *c)
 /* Windows of a document that are complete, and will not change. */
 static size_t closed_windows(const struct ran_workspace *w, size_t b)
 {
-        const struct ran_packed *rows = w->rows;
-        size_t m = rows->docwin[b + 1] - rows->docwin[b];
+        const struct ran_packed *packed = w->packed;
+        size_t m = packed->doc_window[b + 1] - packed->doc_window[b];
 
-        return ran_window_stays_open(w, rows->docwin[b + 1] - 1) ? m - 1 : m;
+        return ran_window_stays_open(w, packed->doc_window[b + 1] - 1) ? m - 1 : m;
 }
 
 /* A layer's cell, keys and values, once all its slabs are done; s is the last of them. Room was
@@ -262,14 +262,14 @@ static size_t closed_windows(const struct ran_workspace *w, size_t b)
 static void keep(const struct ran_layer_pass *s, size_t b)
 {
         const struct ran_workspace *w = s->w;
-        const struct ran_packed *rows = w->rows;
-        struct ran_recurrent_state *recurrent = rows->recurrent[b];
-        size_t D = w->D, closed = closed_windows(w, b), earlier = ran_packed_earlier(rows, b);
-        const float *key = s->cells->key + (rows->key[b] + earlier) * D;
-        const float *value = s->cells->value + (rows->key[b] + earlier) * D;
-        size_t last = rows->docwin[b + 1] - 1, r = ran_packed_row(rows, last) - s->r0;
+        const struct ran_packed *packed = w->packed;
+        struct ran_recurrent_state *recurrent = packed->recurrent[b];
+        size_t D = w->D, closed = closed_windows(w, b), earlier = ran_packed_earlier(packed, b);
+        const float *key = s->cells->key + (packed->key[b] + earlier) * D;
+        const float *value = s->cells->value + (packed->key[b] + earlier) * D;
+        size_t last = packed->doc_window[b + 1] - 1, r = ran_packed_row(packed, last) - s->r0;
 
-        memcpy(recurrent->G + s->l * D, s->cells->G + (rows->docwin[b] + b + closed) * D,
+        memcpy(recurrent->cell + s->l * D, s->cells->G + (packed->doc_window[b] + b + closed) * D,
                D * sizeof(float));
         if (w->c->review) {
                 memcpy(recurrent->key[s->l] + earlier * D, key, closed * D * sizeof(float));
@@ -281,7 +281,7 @@ static void keep(const struct ran_layer_pass *s, size_t b)
         if (!ran_window_stays_open(w, last))
                 return;
         memcpy(recurrent->qkv[s->l], s->act->qkv + r * 3 * w->E,
-               (ran_packed_row(rows, last + 1) - ran_packed_row(rows, last)) * 3 * w->E *
+               (ran_packed_row(packed, last + 1) - ran_packed_row(packed, last)) * 3 * w->E *
                        sizeof(float));
         memcpy(recurrent->pre + s->l * s->own->projected, s->act->pre + r * s->own->projected,
                s->own->projected * sizeof(float));
@@ -289,15 +289,15 @@ static void keep(const struct ran_layer_pass *s, size_t b)
 
 static void advance(const struct ran_workspace *w, size_t b)
 {
-        const struct ran_packed *rows = w->rows;
-        struct ran_recurrent_state *recurrent = rows->recurrent[b];
-        size_t last = rows->docwin[b + 1] - 1;
+        const struct ran_packed *packed = w->packed;
+        struct ran_recurrent_state *recurrent = packed->recurrent[b];
+        size_t last = packed->doc_window[b + 1] - 1;
 
-        recurrent->tokens += rows->doc[b + 1] - rows->doc[b];
+        recurrent->tokens += packed->doc[b + 1] - packed->doc[b];
         recurrent->states += closed_windows(w, b);
-        recurrent->open = ran_window_stays_open(w, last)
-                                  ? ran_packed_row(rows, last + 1) - ran_packed_row(rows, last) - 1
-                                  : 0;
+        recurrent->open = ran_window_stays_open(w, last) ? ran_packed_row(packed, last + 1) -
+                                                                   ran_packed_row(packed, last) - 1
+                                                         : 0;
 }
 
 /* ---- attention probes ----------------------------------------------------------------------- */
@@ -392,8 +392,8 @@ static void encode_layer(struct ran_workspace *w, const struct ran_layer_params 
                 s = ran_layer_pass_of(w, p, NULL, l, slab);
                 ran_review(&s);
         }
-        for (size_t b = 0; b < w->rows->B; b++)
-                if (w->rows->recurrent[b] != NULL)
+        for (size_t b = 0; b < w->packed->B; b++)
+                if (w->packed->recurrent[b] != NULL)
                         keep(&s, b);
 }
 
@@ -403,8 +403,8 @@ static void forward(struct ran_workspace *w, const struct ran_params *p)
 
         for (size_t l = 0; l < w->c->layers; l++)
                 encode_layer(w, &layer[l], l);
-        for (size_t b = 0; b < w->rows->B; b++)
-                if (w->rows->recurrent[b] != NULL)
+        for (size_t b = 0; b < w->packed->B; b++)
+                if (w->packed->recurrent[b] != NULL)
                         advance(w, b);
 }
 
@@ -412,18 +412,19 @@ static void forward(struct ran_workspace *w, const struct ran_params *p)
 
 static void clear_adjoints(struct ran_workspace *w)
 {
-        const struct ran_packed *rows = w->rows;
-        size_t D = w->D, keys = rows->key[rows->B] * D * sizeof(float);
+        const struct ran_packed *packed = w->packed;
+        size_t D = w->D, keys = packed->key[packed->B] * D * sizeof(float);
         const struct ran_adjoints *j = &ran_layer_memory_of(w)->adj;
 
-        memset(j->dG, 0, (rows->m + rows->B) * D * sizeof(float));
+        memset(j->dG, 0, (packed->m + packed->B) * D * sizeof(float));
         memset(j->dkey, 0, keys);
         memset(j->dvalue, 0, keys);
         memset(j->dupdate_glu, 0,
-               (rows->m + rows->B) * (ran_layer_is_gated(w) ? 2 * D : 0) * sizeof(float));
-        memset(j->part, 0, rows->m * 6 * D * sizeof(float));
-        for (size_t b = 0; b < rows->B; b++)
-                memcpy(j->dG + (rows->docwin[b + 1] + b) * D, w->dlast + b * D, D * sizeof(float));
+               (packed->m + packed->B) * (ran_layer_is_gated(w) ? 2 * D : 0) * sizeof(float));
+        memset(j->part, 0, packed->m * 6 * D * sizeof(float));
+        for (size_t b = 0; b < packed->B; b++)
+                memcpy(j->dG + (packed->doc_window[b + 1] + b) * D, w->dlast + b * D,
+                       D * sizeof(float));
 }
 
 /* A slab that was not kept, up to its review. */
@@ -464,7 +465,8 @@ static void encode_layer_bwd(struct ran_workspace *w, const struct ran_layer_par
         ran_scan_weights_bwd(&s);
         ran_scan_first_cells_bwd(&s);
         if (w->c->mask != RAN_MASK_NONE)
-                memset(w->dlast, 0, w->rows->B * w->D * sizeof(float)); /* there was no such cell */
+                memset(w->dlast, 0,
+                       w->packed->B * w->D * sizeof(float)); /* there was no such cell */
 }
 
 static void backward(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp)
@@ -487,16 +489,16 @@ static void backward(struct ran_workspace *w, const struct ran_params *p, struct
 static void documents(struct ran_workspace *w, const struct ran_params *p)
 {
         const struct ran_join_params *q = p->once;
-        const struct ran_packed *rows = w->rows;
+        const struct ran_packed *packed = w->packed;
         struct ran_layer_memory *own = w->own;
         const struct ran_join *h = &own->join;
         float *head = w->head.head;
-        size_t D = w->D, B = rows->B;
+        size_t D = w->D, B = packed->B;
 
         ran_pooling(&own->pooling, w);
         for (size_t b = 0; b < B; b++)
                 memcpy(h->last + b * D,
-                       own->cells[w->c->layers - 1].G + (rows->docwin[b + 1] + b) * D,
+                       own->cells[w->c->layers - 1].G + (packed->doc_window[b + 1] + b) * D,
                        D * sizeof(float));
         ran_linear(w->pool, h->head_pre, D, own->pooling.pooled, D, q->pool_w, q->pool_b, B, D, D);
         ran_window_activation(w, head, h->head_pre, B * D);
@@ -519,7 +521,7 @@ static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
         const struct ran_layer_memory *own = w->own;
         const struct ran_join *h = &own->join;
         float *dhead = w->head.dhead;
-        size_t D = w->D, B = w->rows->B;
+        size_t D = w->D, B = w->packed->B;
 
         if (ran_layer_is_gated(w)) {
                 for (size_t b = 0; b < B; b++) {

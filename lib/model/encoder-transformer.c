@@ -70,20 +70,20 @@ static void release(struct ran_workspace *w)
 
 static int prepare(struct ran_workspace *w, struct ran_error *err)
 {
-        const struct ran_packed *rows = w->rows;
+        const struct ran_packed *packed = w->packed;
         struct ran_transformer_memory *own = w->own;
         size_t longest = 0;
 
         own->keys = 0;
-        for (size_t b = 0; b < rows->B; b++) {
-                size_t length = ran_transformer_length(rows, b);
+        for (size_t b = 0; b < packed->B; b++) {
+                size_t length = ran_transformer_length(packed, b);
 
                 longest = length > longest ? length : longest;
-                own->keys = ran_transformer_first_row(rows, b) + length;
-                if (rows->recurrent[b] != NULL)
-                        RAN_TRY(ran_recurrent_state_reserve(rows->recurrent[b], length, 0, err));
+                own->keys = ran_transformer_first_row(packed, b) + length;
+                if (packed->recurrent[b] != NULL)
+                        RAN_TRY(ran_recurrent_state_reserve(packed->recurrent[b], length, 0, err));
         }
-        own->tokens = rows->L < w->slab_rows ? rows->L : w->slab_rows;
+        own->tokens = packed->L < w->slab_rows ? packed->L : w->slab_rows;
         RAN_TRY(ran_transformer_attention_prepare(w, err));
         return ran_rotary_reserve(&w->rotary, w->c, longest, err);
 }
@@ -169,26 +169,26 @@ static void norm_last(struct ran_transformer_pass *s, size_t block, size_t from,
 
 static void forward(struct ran_workspace *w, const struct ran_params *p)
 {
-        const struct ran_packed *rows = w->rows;
+        const struct ran_packed *packed = w->packed;
 
         for (size_t l = 0; l < w->c->layers; l++) {
                 struct ran_transformer_pass s = ran_transformer_pass_of(w, p, NULL, l, 0);
 
                 ran_transformer_attention(w, p, l, false);
-                for (size_t b = 0; b < rows->B; b++)
-                        if (rows->recurrent[b] != NULL)
+                for (size_t b = 0; b < packed->B; b++)
+                        if (packed->recurrent[b] != NULL)
                                 ran_transformer_attention_keep(&s, b);
                 ran_transformer_feed(w, p, l);
         }
-        for (size_t t0 = 0; t0 < rows->L; t0 += w->slab_rows) {
+        for (size_t t0 = 0; t0 < packed->L; t0 += w->slab_rows) {
                 struct ran_transformer_pass s = ran_transformer_pass_of(w, p, NULL, 0, t0);
 
                 ran_transformer_each_block(&s, norm_last);
         }
-        for (size_t b = 0; b < rows->B; b++)
-                if (rows->recurrent[b] != NULL) {
-                        rows->recurrent[b]->tokens += rows->doc[b + 1] - rows->doc[b];
-                        rows->recurrent[b]->states = rows->recurrent[b]->tokens;
+        for (size_t b = 0; b < packed->B; b++)
+                if (packed->recurrent[b] != NULL) {
+                        packed->recurrent[b]->tokens += packed->doc[b + 1] - packed->doc[b];
+                        packed->recurrent[b]->states = packed->recurrent[b]->tokens;
                 }
 }
 
@@ -208,7 +208,7 @@ static void backward(struct ran_workspace *w, const struct ran_params *p, struct
         struct ran_transformer_once *donce = dp->once;
 
         ran_phase = RAN_PHASE_FEED;
-        for (size_t t0 = 0; t0 < w->rows->L; t0 += w->slab_rows) {
+        for (size_t t0 = 0; t0 < w->packed->L; t0 += w->slab_rows) {
                 struct ran_transformer_pass s = ran_transformer_pass_of(w, p, dp, 0, t0);
 
                 ran_transformer_each_block(&s, norm_last_bwd);
@@ -230,7 +230,7 @@ static void documents(struct ran_workspace *w, const struct ran_params *p)
 
         (void)p;
         ran_pooling(&own->pooling, w);
-        memcpy(w->head.head, own->pooling.pooled, w->rows->B * w->D * sizeof(float));
+        memcpy(w->head.head, own->pooling.pooled, w->packed->B * w->D * sizeof(float));
 }
 
 static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
@@ -239,7 +239,7 @@ static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
         const struct ran_transformer_memory *own = w->own;
 
         (void)p, (void)dp;
-        memcpy(own->pooling.dpooled, w->head.dhead, w->rows->B * w->D * sizeof(float));
+        memcpy(own->pooling.dpooled, w->head.dhead, w->packed->B * w->D * sizeof(float));
         ran_pooling_bwd(&own->pooling, w);
 }
 

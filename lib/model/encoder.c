@@ -18,7 +18,7 @@ enum { BLOCK = 512 };
 static void run_block(void *arg, size_t i)
 {
         const struct tokens *k = arg;
-        size_t L = k->w->rows->doc[k->b + 1] - k->w->rows->doc[k->b], from = i * BLOCK;
+        size_t L = k->w->packed->doc[k->b + 1] - k->w->packed->doc[k->b], from = i * BLOCK;
 
         k->fn(k, from, L - from < BLOCK ? L - from : BLOCK);
 }
@@ -27,9 +27,9 @@ static void run_block(void *arg, size_t i)
 static void each_block(const struct ran_workspace *w, const struct ran_params *p, float *x,
                        void (*fn)(const struct tokens *k, size_t from, size_t n))
 {
-        const size_t *doc = w->rows->doc;
+        const size_t *doc = w->packed->doc;
 
-        for (size_t b = 0; b < w->rows->B; b++) {
+        for (size_t b = 0; b < w->packed->B; b++) {
                 struct tokens k = {w, p, b, x + doc[b] * w->D, fn};
 
                 ran_parallel(w->pool, (doc[b + 1] - doc[b] + BLOCK - 1) / BLOCK, run_block, &k);
@@ -47,16 +47,16 @@ static void drop(const struct tokens *k, size_t from, size_t n)
 /* A token is its piece and, where the model looks at it, the spelling of its word. */
 static void embed(const struct tokens *k, size_t from, size_t n)
 {
-        const struct ran_packed *rows = k->w->rows;
+        const struct ran_packed *packed = k->w->packed;
         size_t D = k->w->D, features = k->p->spelling != NULL ? RAN_SPELLING : 0;
 
         for (size_t t = from; t < from + n; t++) {
-                size_t at = rows->doc[k->b] + t;
+                size_t at = packed->doc[k->b] + t;
                 float *x = k->x + t * D;
 
-                memcpy(x, k->p->embed + rows->ids[at] * D, D * sizeof(float));
+                memcpy(x, k->p->embed + packed->ids[at] * D, D * sizeof(float));
                 for (size_t i = at * features; i < (at + 1) * features; i++)
-                        ran_simd->add(x, k->p->spelling + rows->spelling[i] * D, D);
+                        ran_simd->add(x, k->p->spelling + packed->spelling[i] * D, D);
         }
 }
 

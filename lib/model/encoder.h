@@ -28,7 +28,7 @@ struct ran_encoder {
         size_t own_size; /* of w->own, which is zero at first */
         int (*init)(struct ran_workspace *w, struct ran_error *err);
         void (*release)(struct ran_workspace *w);
-        /* Sizes for w->rows, and tables outside the arena that grow with them. */
+        /* Sizes for w->packed, and tables outside the arena that grow with them. */
         int (*prepare)(struct ran_workspace *w, struct ran_error *err);
         /* Its part of the arena, w->x[1] to w->x[N] and the workers' scratch among it. Called
          * twice, the first time only to count. */
@@ -81,8 +81,8 @@ size_t ran_encoder_states(const struct ran_config *c, size_t tokens);
 
 /* Fills w->x[0] with the rows of the tokens: the first part of ran_encode. */
 void ran_encode_embed(struct ran_workspace *w, const struct ran_params *p);
-/* Encodes w->rows (after ran_workspace_fit): leaves the output (L, D) in w->x[N]. Ids must be below
- * V. */
+/* Encodes w->packed (after ran_workspace_fit): leaves the output (L, D) in w->x[N]. Ids must be
+ * below V. */
 void ran_encode(struct ran_workspace *w, const struct ran_params *p);
 /* Adjoint, after ran_encode with the same rows. Takes the adjoints of the output in w->dx and of
  * each document's last cell in w->dlast; adds to dp, but for tensors that it does not have; leaves

@@ -6,37 +6,38 @@
 
 /* ---- outputs at word positions -------------------------------------------------------------- */
 
-static void drop_places(struct ran_workspace *w, float *h)
+static void drop_positions(struct ran_workspace *w, float *h)
 {
-        const struct ran_packed *rows = w->rows;
+        const struct ran_packed *packed = w->packed;
 
-        for (size_t b = 0; b < rows->B; b++)
-                ran_workspace_dropout(w, b, 0, RAN_DROP_HEAD, w->noise.dropout,
-                                      h + rows->docplace[b] * w->D,
-                                      (rows->docplace[b + 1] - rows->docplace[b]) * w->D, 0);
+        for (size_t b = 0; b < packed->B; b++)
+                ran_workspace_dropout(
+                        w, b, 0, RAN_DROP_HEAD, w->noise.dropout,
+                        h + packed->doc_position[b] * w->D,
+                        (packed->doc_position[b + 1] - packed->doc_position[b]) * w->D, 0);
 }
 
-void ran_head_places(struct ran_workspace *w)
+void ran_head_positions(struct ran_workspace *w)
 {
-        const struct ran_packed *rows = w->rows;
+        const struct ran_packed *packed = w->packed;
         size_t D = w->D;
 
-        for (size_t i = 0; i < rows->places; i++)
-                memcpy(w->head.head + i * D, w->x[w->c->layers] + rows->place[i] * D,
+        for (size_t i = 0; i < packed->positions; i++)
+                memcpy(w->head.head + i * D, w->x[w->c->layers] + packed->position[i] * D,
                        D * sizeof(float));
-        drop_places(w, w->head.head);
+        drop_positions(w, w->head.head);
 }
 
-void ran_head_places_bwd(struct ran_workspace *w)
+void ran_head_positions_bwd(struct ran_workspace *w)
 {
-        const struct ran_packed *rows = w->rows;
+        const struct ran_packed *packed = w->packed;
         size_t D = w->D;
 
-        drop_places(w, w->head.dhead);
-        memset(w->dx, 0, rows->L * D * sizeof(float));
-        memset(w->dlast, 0, rows->B * D * sizeof(float));
-        for (size_t i = 0; i < rows->places; i++)
-                memcpy(w->dx + rows->place[i] * D, w->head.dhead + i * D, D * sizeof(float));
+        drop_positions(w, w->head.dhead);
+        memset(w->dx, 0, packed->L * D * sizeof(float));
+        memset(w->dlast, 0, packed->B * D * sizeof(float));
+        for (size_t i = 0; i < packed->positions; i++)
+                memcpy(w->dx + packed->position[i] * D, w->head.dhead + i * D, D * sizeof(float));
 }
 
 /* ---- by task -------------------------------------------------------------------------------- */

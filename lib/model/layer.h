@@ -242,7 +242,7 @@ struct ran_layer_pass {
         size_t l;                    /* which layer */
         size_t slab, from, to;       /* its windows */
         size_t t0, r0;               /* its first token and row */
-        size_t T, R;                 /* its tokens and rows */
+        size_t tokens, rows;         /* of the slab */
         size_t skip;                 /* its first rows that are known: of an open window */
         struct ran_slab *act;
         struct ran_cells *cells;

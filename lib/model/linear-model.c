@@ -231,23 +231,23 @@ size_t ran_linear_model_read(struct ran_gram *gram, struct ran_posting *place,
 
 static void read_document(struct ran_workspace *w, const struct ran_params *p, size_t b)
 {
-        const struct ran_packed *rows = w->rows;
+        const struct ran_packed *packed = w->packed;
         struct ran_head *h = &w->head;
-        size_t from = rows->doc[b], at = from * ran_linear_model_features(w->c);
+        size_t from = packed->doc[b], at = from * ran_linear_model_features(w->c);
 
         h->grams[b] =
                 ran_linear_model_read(h->gram + at, h->gram_posting, h->gram_spare, w->c, p->pieces,
-                                      p->idf, rows->ids + from, rows->doc[b + 1] - from);
+                                      p->idf, packed->ids + from, packed->doc[b + 1] - from);
 }
 
 void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, size_t C)
 {
         struct ran_head *h = &w->head;
 
-        memset(h->wide, 0, w->rows->B * C * sizeof *h->wide);
-        for (size_t b = 0; b < w->rows->B; b++) {
+        memset(h->wide, 0, w->packed->B * C * sizeof *h->wide);
+        for (size_t b = 0; b < w->packed->B; b++) {
                 const struct ran_gram *gram =
-                        h->gram + w->rows->doc[b] * ran_linear_model_features(w->c);
+                        h->gram + w->packed->doc[b] * ran_linear_model_features(w->c);
                 float *wide = h->wide + b * C;
 
                 read_document(w, p, b);
@@ -299,8 +299,8 @@ void ran_linear_model_explain(const struct ran_workspace *w, const struct ran_pa
 {
         const struct worth k = {&w->head, p, weight, C};
         const struct ran_config *c = w->c;
-        const uint32_t *ids = w->rows->ids;
-        size_t L = w->rows->L, runs = ran_linear_model_runs(c);
+        const uint32_t *ids = w->packed->ids;
+        size_t L = w->packed->L, runs = ran_linear_model_runs(c);
 
         for (size_t t = 0; t < L; t++) {
                 size_t most = longest_run(c, p->pieces, ids, L, t);

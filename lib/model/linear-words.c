@@ -44,7 +44,7 @@ static size_t token_of(const struct reader *r, int away)
 {
         size_t w = r->w + (size_t)away;
 
-        return w < r->d->words ? r->d->places[w] : r->d->L;
+        return w < r->d->words ? r->d->positions[w] : r->d->L;
 }
 
 /* Among the words from one place to another. */
@@ -73,7 +73,7 @@ static void note(struct reader *r, int first, int last, uint64_t hash)
                 r->bucket[r->n++] = bucket;
 }
 
-/* A feature of a kind, of the word `away` places behind w. */
+/* A feature of a kind, of the word `away` words behind w. */
 static uint64_t begin(int kind, int away)
 {
         return ran_linear_model_extend(
@@ -88,7 +88,7 @@ static bool is_there(const struct reader *r, int away)
 
 static const uint32_t *spelling_of(const struct reader *r, int away)
 {
-        return r->d->spelling + r->d->places[r->w + (size_t)away] * RAN_SPELLING;
+        return r->d->spelling + r->d->positions[r->w + (size_t)away] * RAN_SPELLING;
 }
 
 static uint64_t add_letters(uint64_t hash, const struct reader *r, int away)

@@ -91,9 +91,9 @@ static int check_wanted(const struct ran_model *m, const struct ran_lm_out *out,
 static int check_given(const struct ran_model *m, const float *nll, const float *logits, size_t n,
                        struct ran_error *err)
 {
-        int rc = nll != NULL ? ran_score_check_result(nll, n, err) : RAN_OK;
-
-        return rc == RAN_OK && logits != NULL ? ran_score_check_scores(logits, n * m->V, err) : rc;
+        if (nll != NULL)
+                RAN_TRY(ran_score_check_result(nll, n, err));
+        return logits != NULL ? ran_score_check_scores(logits, n * m->V, err) : RAN_OK;
 }
 
 int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_lm_context *past,
@@ -109,35 +109,33 @@ int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_lm_co
                 return ran_fail(err, RAN_EINVAL, "the model does not tell a source from a target");
         if (sources > 0 && past != NULL && past->recurrent.tokens > 0)
                 return ran_fail(err, RAN_EINVAL, "a source must be read at once, before all else");
-        int rc = ran_score_lm(s, past != NULL ? &past->recurrent : NULL, ids, n, sources, out, err);
-        if (rc == RAN_OK)
-                rc = check_given(m, out->nll, out->logits, n - out->skip, err);
-        return rc == RAN_OK && out->last != NULL ? ran_score_check_scores(out->last, m->V, err)
-                                                 : rc;
+        RAN_TRY(ran_score_lm(s, past != NULL ? &past->recurrent : NULL, ids, n, sources, out, err));
+        RAN_TRY(check_given(m, out->nll, out->logits, n - out->skip, err));
+        return out->last != NULL ? ran_score_check_scores(out->last, m->V, err) : RAN_OK;
 }
 
 static int check_masked(const struct ran_model *m, const struct ran_state *s, const uint32_t *ids,
-                        size_t L, const uint32_t *places, size_t n, const uint32_t *gold,
+                        size_t L, const uint32_t *positions, size_t n, const uint32_t *gold,
                         struct ran_error *err)
 {
         if (ran_model_check_task(m, s, &ran_task_mlm, err) != RAN_OK ||
             ran_model_check_ids(m, ids, L, err) != RAN_OK || check_gold(m, gold, n, err) != RAN_OK)
                 return RAN_EINVAL;
         for (size_t i = 0; i < n; i++)
-                if (places[i] >= L || (i > 0 && places[i] <= places[i - 1]))
+                if (positions[i] >= L || (i > 0 && positions[i] <= positions[i - 1]))
                         return ran_fail(err, RAN_EINVAL, "masked token %zu is not one of the %zu",
                                         i, L);
         return RAN_OK;
 }
 
 int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
-                const uint32_t *places, size_t n, const uint32_t *gold, float *nll, float *logits,
-                struct ran_error *err)
+                const uint32_t *positions, size_t n, const uint32_t *gold, float *nll,
+                float *logits, struct ran_error *err)
 {
-        if (check_masked(m, s, ids, L, places, n, gold, err) != RAN_OK)
+        if (check_masked(m, s, ids, L, positions, n, gold, err) != RAN_OK)
                 return RAN_EINVAL;
-        int rc = ran_score_masked(s, ids, L, places, n, gold, nll, logits, err);
-        return rc == RAN_OK ? check_given(m, nll, logits, n, err) : rc;
+        RAN_TRY(ran_score_masked(s, ids, L, positions, n, gold, nll, logits, err));
+        return check_given(m, nll, logits, n, err);
 }
 
 /* Logits on their way to whoever takes them. */
@@ -150,20 +148,20 @@ struct checked {
 static int take_checked(void *arg, size_t i, const float *logits, struct ran_error *err)
 {
         const struct checked *k = arg;
-        int rc = ran_score_check_scores(logits, k->m->V, err);
 
-        return rc == RAN_OK ? k->take(k->arg, i, logits, err) : rc;
+        RAN_TRY(ran_score_check_scores(logits, k->m->V, err));
+        return k->take(k->arg, i, logits, err);
 }
 
 int ran_lm_fill_each(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
-                     const uint32_t *places, size_t n, ran_lm_take *take, void *arg,
+                     const uint32_t *positions, size_t n, ran_lm_take *take, void *arg,
                      struct ran_error *err)
 {
         struct checked k = {m, take, arg};
 
-        if (check_masked(m, s, ids, L, places, n, NULL, err) != RAN_OK)
+        if (check_masked(m, s, ids, L, positions, n, NULL, err) != RAN_OK)
                 return RAN_EINVAL;
-        return ran_score_masked_each(s, ids, L, places, n, take_checked, &k, err);
+        return ran_score_masked_each(s, ids, L, positions, n, take_checked, &k, err);
 }
 
 /* ---- the file ------------------------------------------------------------------------------- */
@@ -182,25 +180,26 @@ static int each_part(const struct ran_recurrent_state *c, float *halves,
                      void *arg, struct ran_error *err)
 {
         const struct part pending = {"pending", halves, 1, 2};
-        struct part part[5] = {{"cell", c->G, c->layers, c->D}, {"gates", c->pre, c->layers, c->F}};
-        int rc = fn(arg, &part[0], err);
+        struct part part[5] = {{"cell", c->cell, c->layers, c->width},
+                               {"gates", c->pre, c->layers, c->projected}};
 
-        if (rc == RAN_OK && halves != NULL)
-                rc = fn(arg, &pending, err);
-        if (rc == RAN_OK && c->open > 0)
-                rc = fn(arg, &part[1], err);
-        for (size_t l = 0; l < c->layers && rc == RAN_OK; l++) {
-                part[2] = (struct part){"", c->key[l], c->states, c->D};
-                part[3] = (struct part){"", c->value[l], c->states, c->D};
+        RAN_TRY(fn(arg, &part[0], err));
+        if (halves != NULL)
+                RAN_TRY(fn(arg, &pending, err));
+        if (c->open > 0)
+                RAN_TRY(fn(arg, &part[1], err));
+        for (size_t l = 0; l < c->layers; l++) {
+                part[2] = (struct part){"", c->key[l], c->states, c->width};
+                part[3] = (struct part){"", c->value[l], c->states, c->width};
                 part[4] = (struct part){"", c->qkv[l], c->open > 0 ? 1 + c->open : 0, 3 * c->E};
                 snprintf(part[2].name, sizeof part[2].name, "key.%zu", l);
                 snprintf(part[3].name, sizeof part[3].name, "value.%zu", l);
                 snprintf(part[4].name, sizeof part[4].name, "open.%zu", l);
-                for (size_t i = 2; i < 5 && rc == RAN_OK; i++)
+                for (size_t i = 2; i < 5; i++)
                         if (part[i].rows > 0)
-                                rc = fn(arg, &part[i], err);
+                                RAN_TRY(fn(arg, &part[i], err));
         }
-        return rc;
+        return RAN_OK;
 }
 
 /* A cache as tensors: arrays of its own. */
@@ -238,9 +237,11 @@ static int each_kept(const struct kept *k,
 {
         const struct part key = {"cache.key", k->key, k->rows, k->D},
                           next = {"cache.next", k->halves, k->rows, 2};
-        int rc = k->rows > 0 ? fn(arg, &key, err) : RAN_OK;
 
-        return rc == RAN_OK && k->rows > 0 ? fn(arg, &next, err) : rc;
+        if (k->rows == 0)
+                return RAN_OK;
+        RAN_TRY(fn(arg, &key, err));
+        return fn(arg, &next, err);
 }
 
 static void split(float *halves, uint32_t id)
@@ -324,8 +325,7 @@ static int fill(void *arg, const struct part *part, struct ran_error *err)
             t->shape[1] != part->cols)
                 return ran_fail(err, RAN_EFORMAT, "no tensor %s of %zu by %zu", part->name,
                                 part->rows, part->cols);
-        if (ran_tensor_floats(file, t, part->data, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_tensor_floats(file, t, part->data, err));
         for (size_t i = 0; i < part->rows * part->cols; i++)
                 if (!isfinite(part->data[i]))
                         return ran_fail(err, RAN_EFORMAT, "tensor %s holds what is no number",
@@ -367,18 +367,15 @@ static int parse(struct ran_lm_context *p, const struct ran_tensors *t, struct r
                                 metadata(t, "format_version"));
         if (digest == NULL || strcmp(metadata(t, "model"), digest) != 0)
                 return ran_fail(err, RAN_EINVAL, "the state of another model");
-        if (ran_tensors_verify(t, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_tensors_verify(t, err));
         if (!ran_parse_size(number, strlen(number), &c->tokens))
                 return ran_fail(err, RAN_EFORMAT, "it does not say how many tokens were read");
         c->states = c->tokens / each;
         c->open = c->tokens % each;
         if (c->states > t->size || c->open > t->size) /* before anything of that size is made */
                 return ran_fail(err, RAN_EFORMAT, "it is too small for %zu tokens", c->tokens);
-        if (ran_recurrent_state_reserve(c, c->states, c->open, err) != RAN_OK)
-                return err->code;
-        if (each_part(c, pending, fill, (void *)t, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_recurrent_state_reserve(c, c->states, c->open, err));
+        RAN_TRY(each_part(c, pending, fill, (void *)t, err));
         return pending == NULL ? RAN_OK : join(p, halves, &p->pending, err);
 }
 

@@ -27,7 +27,8 @@ void ran_lm_init_bias(const struct ran_config *c, const struct ran_params *p, si
 
 static const size_t NONE = SIZE_MAX;
 
-/* ---- a block of places ---------------------------------------------------------------------- */
+/* ---- a block of positions ----------------------------------------------------------------------
+ */
 
 /* Places [at, at + n), and what is wanted of them. */
 struct block {
@@ -39,12 +40,12 @@ struct block {
         const uint32_t *gold;
         const float *scale; /* with dp */
         double nll[RAN_LM_ROWS];
-        float *logits; /* (places, V), those from `listed` on; or NULL */
+        float *logits; /* (positions, V), those from `listed` on; or NULL */
         size_t listed;
-        /* a softmax at work: rows of `width` scores, and which place each belongs to */
+        /* a softmax at work: rows of `width` scores, and which position each belongs to */
         float *score;
         size_t rows, width;
-        size_t place[RAN_LM_ROWS]; /* from `at` */
+        size_t position[RAN_LM_ROWS]; /* from `at` */
         size_t target[RAN_LM_ROWS];
 };
 
@@ -53,7 +54,7 @@ static void online_exp(void *arg, size_t r)
 {
         struct block *k = arg;
         float *score = k->score + r * k->width, target = 0, scale;
-        size_t i = k->place[r], at = k->target[r];
+        size_t i = k->position[r], at = k->target[r];
         double log_sum;
 
         if (at == NONE) { /* counts for nothing */
@@ -126,7 +127,7 @@ static void first(struct block *k)
         for (size_t i = 0; i < k->n; i++) {
                 uint32_t id = k->gold[k->at + i];
 
-                k->place[i] = i;
+                k->position[i] = i;
                 k->target[i] = id == RAN_NO_ID ? NONE : entry_of(k, id);
         }
         ran_parallel(k->w->pool, k->rows, online_exp, k);
@@ -154,11 +155,11 @@ static void tail_bwd(struct block *k, struct ran_lm_group g)
                        k->dp->head.lm_b + g.from, k->score, k->width, w->head.tail_head, D,
                        k->p->embed + g.from * D, k->rows, D, k->width);
         for (size_t r = 0; r < k->rows; r++)
-                ran_simd->add(w->head.dhead + (k->at + k->place[r]) * D, w->head.dtail_head + r * D,
-                              D);
+                ran_simd->add(w->head.dhead + (k->at + k->position[r]) * D,
+                              w->head.dtail_head + r * D, D);
 }
 
-/* A tail's softmax, for the places that look into it. */
+/* A tail's softmax, for the positions that look into it. */
 static void tail(struct block *k, struct ran_lm_group g)
 {
         struct ran_workspace *w = k->w;
@@ -171,7 +172,7 @@ static void tail(struct block *k, struct ran_lm_group g)
                 if (id == RAN_NO_ID || id < g.from || id >= g.end)
                         continue;
                 memcpy(w->head.tail_head + k->rows * D, head_of(k) + i * D, D * sizeof(float));
-                k->place[k->rows] = i;
+                k->position[k->rows] = i;
                 k->target[k->rows++] = id - g.from;
         }
         if (k->rows == 0)
@@ -184,7 +185,7 @@ static void tail(struct block *k, struct ran_lm_group g)
 
 /* ---- all scores, for those who ask ---------------------------------------------------------- */
 
-/* Log-probabilities of a group for all places of the block: its scores less their log-sum, plus
+/* Log-probabilities of a group for all positions of the block: its scores less their log-sum, plus
  * what the first softmax says of it. */
 static void list(struct block *k, size_t from, size_t width, const double *of_tail)
 {
@@ -232,7 +233,8 @@ static void list_logits(struct block *k)
         memcpy(k->logits + (k->at - k->listed) * k->V, k->score, k->n * k->V * sizeof *k->logits);
 }
 
-/* ---- all places ----------------------------------------------------------------------------- */
+/* ---- all positions -----------------------------------------------------------------------------
+ */
 
 static void run_block(struct block *k)
 {
@@ -263,9 +265,10 @@ void ran_lm_score(struct ran_workspace *w, const struct ran_params *p, size_t V,
         ran_phase = RAN_PHASE_HEAD;
         k.gold = gold;
         k.logits = logits;
-        ran_head_places(w);
-        for (; k.at < w->rows->places; k.at += k.n) {
-                k.n = w->rows->places - k.at < RAN_LM_ROWS ? w->rows->places - k.at : RAN_LM_ROWS;
+        ran_head_positions(w);
+        for (; k.at < w->packed->positions; k.at += k.n) {
+                k.n = w->packed->positions - k.at < RAN_LM_ROWS ? w->packed->positions - k.at
+                                                                : RAN_LM_ROWS;
                 run_block(&k);
                 for (size_t i = 0; i < k.n && nll != NULL; i++)
                         nll[k.at + i] = (float)k.nll[i];
@@ -279,16 +282,14 @@ int ran_lm_each(struct ran_workspace *w, const struct ran_params *p, size_t V, f
 
         ran_phase = RAN_PHASE_HEAD;
         k.logits = logits;
-        ran_head_places(w);
-        for (; k.at < w->rows->places; k.at += k.n) {
-                k.n = w->rows->places - k.at < RAN_LM_ROWS ? w->rows->places - k.at : RAN_LM_ROWS;
+        ran_head_positions(w);
+        for (; k.at < w->packed->positions; k.at += k.n) {
+                k.n = w->packed->positions - k.at < RAN_LM_ROWS ? w->packed->positions - k.at
+                                                                : RAN_LM_ROWS;
                 k.listed = k.at;
                 run_block(&k);
                 for (size_t i = 0; i < k.n; i++) {
-                        int rc = take(arg, k.at + i, logits + i * V, err);
-
-                        if (rc != RAN_OK)
-                                return rc;
+                        RAN_TRY(take(arg, k.at + i, logits + i * V, err));
                 }
         }
         return RAN_OK;
@@ -304,13 +305,14 @@ double ran_lm_loss(struct ran_workspace *w, const struct ran_params *p, struct r
         k.dp = dp;
         k.gold = gold;
         k.scale = scale;
-        ran_head_places(w);
-        for (; k.at < w->rows->places; k.at += k.n) {
-                k.n = w->rows->places - k.at < RAN_LM_ROWS ? w->rows->places - k.at : RAN_LM_ROWS;
+        ran_head_positions(w);
+        for (; k.at < w->packed->positions; k.at += k.n) {
+                k.n = w->packed->positions - k.at < RAN_LM_ROWS ? w->packed->positions - k.at
+                                                                : RAN_LM_ROWS;
                 run_block(&k);
                 for (size_t i = 0; i < k.n; i++)
                         loss += (double)scale[k.at + i] * k.nll[i];
         }
-        ran_head_places_bwd(w);
+        ran_head_positions_bwd(w);
         return loss;
 }

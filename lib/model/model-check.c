@@ -50,7 +50,7 @@ int ran_model_check_document(const struct ran_model *m, const struct ran_documen
 int ran_model_check_positions(const struct ran_document *d, struct ran_error *err)
 {
         for (size_t i = 0; i < d->words; i++)
-                if (d->places[i] >= d->L || (i > 0 && d->places[i] < d->places[i - 1]))
+                if (d->positions[i] >= d->L || (i > 0 && d->positions[i] < d->positions[i - 1]))
                         return ran_fail(err, RAN_EINVAL, "word %zu does not stand at a token", i);
         return RAN_OK;
 }

@@ -19,8 +19,8 @@ int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ra
         if (ran_model_check_task(m, s, &ran_task_classify, err) != RAN_OK ||
             ran_model_check_document(m, d, err) != RAN_OK)
                 return RAN_EINVAL;
-        int rc = ran_score(s, &whole, logits, embedding, err);
-        return rc == RAN_OK ? ran_score_check_logits(s, m->C, err) : rc;
+        RAN_TRY(ran_score(s, &whole, logits, embedding, err));
+        return ran_score_check_logits(s, m->C, err);
 }
 
 int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
@@ -30,12 +30,11 @@ int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_doc
             ran_model_check_document(m, d, err) != RAN_OK ||
             ran_model_check_positions(d, err) != RAN_OK)
                 return RAN_EINVAL;
-        int rc = ran_tagger_tags(s, &m->rules, d, tags, score, logits, err);
-        if (rc == RAN_OK)
-                rc = ran_score_check_logits(s, d->words * m->C, err);
-        if (rc == RAN_OK && score != NULL) /* which depends on the chain of tags, too */
-                rc = ran_score_check_result(score, d->words, err);
-        return rc;
+        RAN_TRY(ran_tagger_tags(s, &m->rules, d, tags, score, logits, err));
+        RAN_TRY(ran_score_check_logits(s, d->words * m->C, err));
+        if (score != NULL) /* the CRF can make them no numbers where the logits are */
+                RAN_TRY(ran_score_check_result(score, d->words, err));
+        return RAN_OK;
 }
 
 size_t ran_most_probable(const float *p, size_t C)

@@ -100,9 +100,7 @@ int ran_params_init(struct ran_params *p, const struct ran_config *c, size_t C,
         struct ran_tensor_walk w = {.err = err};
 
         *p = (struct ran_params){0};
-        int rc = ran_layout_init(&layout, c, C, err);
-        if (rc != RAN_OK)
-                return rc;
+        RAN_TRY(ran_layout_init(&layout, c, C, err));
         if (alloc_names(p, c, err) == RAN_OK)
                 w.block = p->block = ran_alloc_floats(layout.size, err);
         ran_layout_release(&layout);

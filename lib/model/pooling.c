@@ -17,16 +17,16 @@ void ran_pooling_lay_out(struct ran_pooling *k, const struct ran_workspace *w,
 
 static void pool_max(const struct ran_pooling *k, const struct ran_workspace *w, size_t b)
 {
-        const struct ran_packed *rows = w->rows;
+        const struct ran_packed *packed = w->packed;
         size_t D = w->D;
         float *restrict v = k->pooled + b * D;
         uint32_t *restrict at = k->argmax + b * D;
         const float *x = w->x[w->c->layers];
 
-        memcpy(v, x + rows->doc[b] * D, D * sizeof *v);
+        memcpy(v, x + packed->doc[b] * D, D * sizeof *v);
         for (size_t d = 0; d < D; d++)
-                at[d] = (uint32_t)rows->doc[b];
-        for (size_t t = rows->doc[b] + 1; t < rows->doc[b + 1]; t++)
+                at[d] = (uint32_t)packed->doc[b];
+        for (size_t t = packed->doc[b] + 1; t < packed->doc[b + 1]; t++)
                 for (size_t d = 0; d < D; d++) { /* without branches: the compiler vectorises it */
                         bool more = x[t * D + d] > v[d];
 
@@ -37,27 +37,27 @@ static void pool_max(const struct ran_pooling *k, const struct ran_workspace *w,
 
 static void pool_mean(const struct ran_pooling *k, const struct ran_workspace *w, size_t b)
 {
-        const struct ran_packed *rows = w->rows;
-        size_t D = w->D, n = rows->doc[b + 1] - rows->doc[b];
+        const struct ran_packed *packed = w->packed;
+        size_t D = w->D, n = packed->doc[b + 1] - packed->doc[b];
         float *v = k->pooled + b * D;
 
         memset(v, 0, D * sizeof *v);
-        ran_simd->bias_bwd(v, w->x[w->c->layers] + rows->doc[b] * D, D, n, D);
+        ran_simd->bias_bwd(v, w->x[w->c->layers] + packed->doc[b] * D, D, n, D);
         for (size_t d = 0; d < D; d++)
                 v[d] /= (float)n;
 }
 
 void ran_pooling(struct ran_pooling *k, const struct ran_workspace *w)
 {
-        for (size_t b = 0; b < w->rows->B; b++)
+        for (size_t b = 0; b < w->packed->B; b++)
                 (w->c->pooling == RAN_POOL_MAX ? pool_max : pool_mean)(k, w, b);
 }
 
 static void pool_bwd(const struct ran_pooling *k, struct ran_workspace *w, size_t b)
 {
-        const struct ran_packed *rows = w->rows;
-        size_t D = w->D, n = rows->doc[b + 1] - rows->doc[b];
-        float *dx = w->dx + rows->doc[b] * D;
+        const struct ran_packed *packed = w->packed;
+        size_t D = w->D, n = packed->doc[b + 1] - packed->doc[b];
+        float *dx = w->dx + packed->doc[b] * D;
         const float *dv = k->dpooled + b * D;
 
         memset(dx, 0, n * D * sizeof *dx);
@@ -71,6 +71,6 @@ static void pool_bwd(const struct ran_pooling *k, struct ran_workspace *w, size_
 
 void ran_pooling_bwd(const struct ran_pooling *k, struct ran_workspace *w)
 {
-        for (size_t b = 0; b < w->rows->B; b++)
+        for (size_t b = 0; b < w->packed->B; b++)
                 pool_bwd(k, w, b);
 }

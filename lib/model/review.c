@@ -12,37 +12,38 @@
 #include <string.h>
 
 /* Tokens of one document in the slab and the states they see. */
-struct look {
+struct lookback {
         size_t b, from, n;  /* first token in the slab, number of tokens */
         size_t key, states; /* first key, number of them: one a state */
         size_t earlier;     /* of those, states before the one the document begins with */
         size_t first, pure; /* the document's first window; how many hold source tokens only */
 };
 
-static struct look look_of(const struct ran_layer_pass *s, size_t b)
+static struct lookback lookback_of(const struct ran_layer_pass *s, size_t b)
 {
-        const struct ran_packed *rows = s->w->rows;
-        size_t from = rows->doc[b] > s->t0 ? rows->doc[b] : s->t0;
-        size_t end = rows->doc[b + 1] < s->t0 + s->T ? rows->doc[b + 1] : s->t0 + s->T;
+        const struct ran_packed *packed = s->w->packed;
+        size_t from = packed->doc[b] > s->t0 ? packed->doc[b] : s->t0;
+        size_t end =
+                packed->doc[b + 1] < s->t0 + s->tokens ? packed->doc[b + 1] : s->t0 + s->tokens;
 
         bool masked = s->w->c->mask != RAN_MASK_NONE;
-        struct look k = {.b = b,
-                         .from = from - s->t0,
-                         .n = end - from,
-                         .key = rows->key[b] + (masked ? 0 : 1),
-                         .states = rows->key[b + 1] - rows->key[b] - (masked ? 0 : 1),
-                         .earlier = ran_packed_earlier(rows, b),
-                         .first = rows->docwin[b]};
+        struct lookback k = {.b = b,
+                             .from = from - s->t0,
+                             .n = end - from,
+                             .key = packed->key[b] + (masked ? 0 : 1),
+                             .states = packed->key[b + 1] - packed->key[b] - (masked ? 0 : 1),
+                             .earlier = ran_packed_earlier(packed, b),
+                             .first = packed->doc_window[b]};
 
-        while (k.first + k.pure < rows->docwin[b + 1] &&
-               rows->win[k.first + k.pure + 1] <= rows->doc[b] + rows->sources[b] &&
+        while (k.first + k.pure < packed->doc_window[b + 1] &&
+               packed->window[k.first + k.pure + 1] <= packed->doc[b] + packed->sources[b] &&
                !ran_window_stays_open(s->w, k.first + k.pure))
                 k.pure++;
         return k;
 }
 
 /* How many of the document's states the tokens of window i see. */
-static size_t sees(const struct ran_layer_pass *s, const struct look *k, size_t i)
+static size_t sees(const struct ran_layer_pass *s, const struct lookback *k, size_t i)
 {
         size_t before = i - k->first;
 
@@ -57,18 +58,18 @@ static size_t sees(const struct ran_layer_pass *s, const struct look *k, size_t 
 static void document_states(struct ran_layer_pass *s, size_t b)
 {
         struct ran_workspace *w = s->w;
-        const struct ran_packed *rows = w->rows;
+        const struct ran_packed *packed = w->packed;
         struct ran_cells *c = s->cells;
-        size_t D = w->D, earlier = ran_packed_earlier(rows, b), key = rows->key[b];
+        size_t D = w->D, earlier = ran_packed_earlier(packed, b), key = packed->key[b];
 
         if (earlier > 0) {
-                memcpy(c->key + key * D, rows->recurrent[b]->key[s->l],
+                memcpy(c->key + key * D, packed->recurrent[b]->key[s->l],
                        earlier * D * sizeof(float));
-                memcpy(c->value + key * D, rows->recurrent[b]->value[s->l],
+                memcpy(c->value + key * D, packed->recurrent[b]->value[s->l],
                        earlier * D * sizeof(float));
         }
         key += earlier;
-        for (size_t r = rows->docwin[b] + b; r <= rows->docwin[b + 1] + b; r++, key++) {
+        for (size_t r = packed->doc_window[b] + b; r <= packed->doc_window[b + 1] + b; r++, key++) {
                 ran_window_activation(w, c->key + key * D, c->kv_pre + r * 2 * D, D);
                 ran_window_activation(w, c->value + key * D, c->kv_pre + r * 2 * D + D, D);
         }
@@ -78,14 +79,14 @@ void ran_review_states(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
         struct ran_cells *c = s->cells;
-        size_t D = w->D, S = w->rows->m + w->rows->B;
+        size_t D = w->D, states = w->packed->m + w->packed->B;
 
         ran_phase = RAN_PHASE_REVIEW;
         if (!w->c->review)
                 return;
-        ran_linear(w->pool, c->kv_pre, 2 * D, c->G, D, s->p->review_k_w, s->p->review_k_b, S, D,
-                   2 * D);
-        for (size_t b = 0; b < w->rows->B; b++)
+        ran_linear(w->pool, c->kv_pre, 2 * D, c->G, D, s->p->review_k_w, s->p->review_k_b, states,
+                   D, 2 * D);
+        for (size_t b = 0; b < w->packed->B; b++)
                 document_states(s, b);
 }
 
@@ -93,15 +94,15 @@ void ran_review_states_bwd(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
         struct ran_cells *c = s->cells;
-        size_t D = w->D, S = w->rows->m + w->rows->B;
+        size_t D = w->D, states = w->packed->m + w->packed->B;
 
         ran_phase = RAN_PHASE_REVIEW;
         if (!w->c->review)
                 return;
-        for (size_t b = 0, r = 0; b < w->rows->B; b++) {
-                size_t key = w->rows->key[b] + ran_packed_earlier(w->rows, b);
+        for (size_t b = 0, r = 0; b < w->packed->B; b++) {
+                size_t key = w->packed->key[b] + ran_packed_earlier(w->packed, b);
 
-                for (; r <= w->rows->docwin[b + 1] + b; r++, key++) {
+                for (; r <= w->packed->doc_window[b + 1] + b; r++, key++) {
                         float *d = s->own->adj.dkv_pre + r * 2 * D;
 
                         ran_window_activation_bwd(w, d, c->kv_pre + r * 2 * D,
@@ -111,7 +112,7 @@ void ran_review_states_bwd(struct ran_layer_pass *s)
                 }
         }
         ran_linear_bwd(w->pool, s->own->adj.dG, D, true, s->dp->review_k_w, s->dp->review_k_b,
-                       s->own->adj.dkv_pre, 2 * D, c->G, D, s->p->review_k_w, S, D, 2 * D);
+                       s->own->adj.dkv_pre, 2 * D, c->G, D, s->p->review_k_w, states, D, 2 * D);
 }
 
 /* ---- attention over the states -------------------------------------------------------------- */
@@ -119,7 +120,7 @@ void ran_review_states_bwd(struct ran_layer_pass *s)
 /* A document at work, for tasks of a window each. */
 struct task {
         struct ran_layer_pass *s;
-        struct look k;
+        struct lookback k;
 };
 
 /* fn for the document's windows in the slab. Rows of scores are as long as the document has
@@ -127,7 +128,7 @@ struct task {
 static void each_window(struct task *task, void (*fn)(void *arg, size_t i, float *scratch))
 {
         size_t from = task->k.first > task->s->from ? task->k.first : task->s->from;
-        size_t end = task->s->w->rows->docwin[task->k.b + 1];
+        size_t end = task->s->w->packed->doc_window[task->k.b + 1];
 
         ran_workers_each(&task->s->w->workers, from, end < task->s->to ? end : task->s->to, fn,
                          task);
@@ -136,7 +137,7 @@ static void each_window(struct task *task, void (*fn)(void *arg, size_t i, float
 /* The tokens of window i among those of the document in the slab. */
 static size_t tokens_of(const struct task *task, size_t i, size_t *n)
 {
-        const size_t *win = task->s->w->rows->win;
+        const size_t *win = task->s->w->packed->window;
 
         *n = win[i + 1] - win[i];
         return win[i] - task->s->t0 - task->k.from;
@@ -174,11 +175,11 @@ static void online_softmax_bwd(void *arg, size_t i, float *scratch)
 }
 
 /* score (n, states) = the weights that a document's tokens give to its states */
-static void weigh(struct task *task)
+static void score_states(struct task *task)
 {
         struct ran_layer_pass *s = task->s;
         struct ran_workspace *w = s->w;
-        const struct look *k = &task->k;
+        const struct lookback *k = &task->k;
 
         ran_linear(w->pool, s->own->score, k->states, s->act->review_q + k->from * w->D, w->D,
                    s->cells->key + k->key * w->D, NULL, k->n, w->D, k->states);
@@ -186,13 +187,13 @@ static void weigh(struct task *task)
 }
 
 /* For those who want to see the weights. */
-static void show(void *arg, size_t at, float *scratch)
+static void fill_probe(void *arg, size_t at, float *scratch)
 {
         const struct task *task = arg;
         const struct ran_workspace *w = task->s->w;
         struct ran_probe *k = &w->probes->probe[at];
-        size_t t0 = task->s->t0 + task->k.from - w->rows->doc[task->k.b], from, to;
-        size_t states = task->k.states, first = task->k.key - w->rows->key[task->k.b];
+        size_t t0 = task->s->t0 + task->k.from - w->packed->doc[task->k.b], from, to;
+        size_t states = task->k.states, first = task->k.key - w->packed->key[task->k.b];
         const float one = 1.0f;
 
         (void)scratch;
@@ -204,11 +205,11 @@ static void show(void *arg, size_t at, float *scratch)
                               states == 1 ? &one : task->s->own->score + t * states, states, 1.0f);
 }
 
-static void look_back(struct ran_layer_pass *s, size_t b)
+static void lookback(struct ran_layer_pass *s, size_t b)
 {
         struct ran_workspace *w = s->w;
-        struct task task = {s, look_of(s, b)};
-        const struct look k = task.k;
+        struct task task = {s, lookback_of(s, b)};
+        const struct lookback k = task.k;
         size_t D = w->D;
         float *r = s->act->review_r + k.from * D;
         const float *value = s->cells->value + k.key * D;
@@ -217,20 +218,20 @@ static void look_back(struct ran_layer_pass *s, size_t b)
                 for (size_t i = 0; i < k.n; i++)
                         memcpy(r + i * D, value, D * sizeof *r);
         } else {
-                weigh(&task);
+                score_states(&task);
                 ran_linear_bwd(w->pool, r, D, false, NULL, NULL, s->own->score, k.states, NULL, 0,
                                value, k.n, D, k.states);
         }
         if (w->probes != NULL)
-                ran_workers_each(&w->workers, 0, w->probes->n, show, &task);
+                ran_workers_each(&w->workers, 0, w->probes->n, fill_probe, &task);
 }
 
 /* Adds to the document's dkey and dvalue; dreview_q overwritten. */
-static void look_back_bwd(struct ran_layer_pass *s, size_t b)
+static void lookback_bwd(struct ran_layer_pass *s, size_t b)
 {
         struct ran_workspace *w = s->w;
-        struct task task = {s, look_of(s, b)};
-        const struct look k = task.k;
+        struct task task = {s, lookback_of(s, b)};
+        const struct lookback k = task.k;
         size_t D = w->D;
         float *dq = s->own->adj.dreview_q + k.from * D, *dr = s->own->adj.dreview_r + k.from * D;
         float *dkey = s->own->adj.dkey + k.key * D, *dvalue = s->own->adj.dvalue + k.key * D;
@@ -241,7 +242,7 @@ static void look_back_bwd(struct ran_layer_pass *s, size_t b)
                 ran_simd->bias_bwd(dvalue, dr, D, k.n, D);
                 return;
         }
-        weigh(&task);
+        score_states(&task);
         ran_linear_bwd(w->pool, NULL, 0, false, dvalue, NULL, s->own->score, k.states, dr, D, NULL,
                        k.n, D, k.states);
         ran_linear(w->pool, s->own->dscore, k.states, dr, D, value, NULL, k.n, D, k.states);
@@ -255,18 +256,19 @@ static void look_back_bwd(struct ran_layer_pass *s, size_t b)
 static void drop_tokens(const struct ran_layer_pass *s, size_t i, float *x)
 {
         const struct ran_workspace *w = s->w;
-        const struct ran_packed *rows = w->rows;
-        size_t b = rows->windoc[i], n = rows->win[i + 1] - rows->win[i];
+        const struct ran_packed *packed = w->packed;
+        size_t b = packed->window_doc[i], n = packed->window[i + 1] - packed->window[i];
 
         ran_workspace_dropout(w, b, s->l, RAN_DROP_REVIEW, w->noise.dropout, x, n * w->D,
-                              (rows->win[i] - rows->doc[b]) * w->D);
+                              (packed->window[i] - packed->doc[b]) * w->D);
 }
 
 static void activate(void *arg, size_t i, float *scratch)
 {
         struct ran_layer_pass *s = arg;
         struct ran_workspace *w = s->w;
-        size_t t = w->rows->win[i] - s->t0, n = w->rows->win[i + 1] - w->rows->win[i];
+        size_t t = w->packed->window[i] - s->t0,
+               n = w->packed->window[i + 1] - w->packed->window[i];
 
         (void)scratch;
         ran_window_activation(w, s->act->review_q + t * w->D, s->act->review_pre + t * w->D,
@@ -278,7 +280,8 @@ static void finish(void *arg, size_t i, float *scratch)
 {
         struct ran_layer_pass *s = arg;
         struct ran_workspace *w = s->w;
-        size_t D = w->D, t = w->rows->win[i] - s->t0, n = w->rows->win[i + 1] - w->rows->win[i];
+        size_t D = w->D, t = w->packed->window[i] - s->t0,
+               n = w->packed->window[i + 1] - w->packed->window[i];
         float *x = s->act->review_sum + t * D;
 
         (void)scratch;
@@ -291,23 +294,24 @@ static void finish(void *arg, size_t i, float *scratch)
                         ran_simd->glu_add(x + r * D, glu, glu + D, D);
                 }
         } else {
-                memcpy(x, s->own->y[s->l] + w->rows->win[i] * D, n * D * sizeof *x);
+                memcpy(x, s->own->y[s->l] + w->packed->window[i] * D, n * D * sizeof *x);
         }
-        ran_simd->norm(w->x[s->l + 1] + w->rows->win[i] * D, D, s->act->review_stat + t * 2, x, D,
-                       s->p->review_norm_w, s->p->review_norm_b, RAN_LN_EPS, n, D);
+        ran_simd->norm(w->x[s->l + 1] + w->packed->window[i] * D, D, s->act->review_stat + t * 2, x,
+                       D, s->p->review_norm_w, s->p->review_norm_b, RAN_LN_EPS, n, D);
 }
 
 static void finish_bwd(void *arg, size_t i, float *scratch)
 {
         struct ran_layer_pass *s = arg;
         struct ran_workspace *w = s->w;
-        size_t D = w->D, t = w->rows->win[i] - s->t0, n = w->rows->win[i + 1] - w->rows->win[i];
+        size_t D = w->D, t = w->packed->window[i] - s->t0,
+               n = w->packed->window[i + 1] - w->packed->window[i];
         float *part = s->own->adj.part + i * 6 * D, *d = s->own->adj.dreview_sum + t * D;
 
         (void)scratch;
         if (!w->c->review)
-                d = s->own->dy + w->rows->win[i] * D;
-        ran_simd->norm_bwd(d, D, part, part + D, w->dx + w->rows->win[i] * D, D,
+                d = s->own->dy + w->packed->window[i] * D;
+        ran_simd->norm_bwd(d, D, part, part + D, w->dx + w->packed->window[i] * D, D,
                            s->act->review_sum + t * D, D, s->act->review_stat + t * 2,
                            s->p->review_norm_w, n, D);
         if (!w->c->review)
@@ -327,7 +331,8 @@ static void deactivate(void *arg, size_t i, float *scratch)
 {
         struct ran_layer_pass *s = arg;
         struct ran_workspace *w = s->w;
-        size_t t = w->rows->win[i] - s->t0, n = w->rows->win[i + 1] - w->rows->win[i];
+        size_t t = w->packed->window[i] - s->t0,
+               n = w->packed->window[i + 1] - w->packed->window[i];
         float *dq = s->own->adj.dreview_q + t * w->D;
 
         (void)scratch;
@@ -338,9 +343,9 @@ static void deactivate(void *arg, size_t i, float *scratch)
 
 static void each_document(struct ran_layer_pass *s, void (*fn)(struct ran_layer_pass *s, size_t b))
 {
-        const struct ran_packed *rows = s->w->rows;
+        const struct ran_packed *packed = s->w->packed;
 
-        for (size_t b = rows->windoc[s->from]; b <= rows->windoc[s->to - 1]; b++)
+        for (size_t b = packed->window_doc[s->from]; b <= packed->window_doc[s->to - 1]; b++)
                 fn(s, b);
 }
 
@@ -354,20 +359,20 @@ void ran_review(struct ran_layer_pass *s)
 
         ran_phase = RAN_PHASE_REVIEW;
         if (w->c->review) {
-                ran_linear(w->pool, a->review_pre, D, y, D, p->review_q_w, p->review_q_b, s->T, D,
-                           D);
+                ran_linear(w->pool, a->review_pre, D, y, D, p->review_q_w, p->review_q_b, s->tokens,
+                           D, D);
                 ran_workers_each(&w->workers, s->from, s->to, activate, s);
-                each_document(s, look_back);
+                each_document(s, lookback);
         }
         if (w->c->review && !ran_layer_is_gated(w)) { /* plain: the output is R */
-                memcpy(w->x[s->l + 1] + s->t0 * D, a->review_r, s->T * D * sizeof(float));
+                memcpy(w->x[s->l + 1] + s->t0 * D, a->review_r, s->tokens * D * sizeof(float));
                 return;
         }
         if (w->c->review) {
                 ran_linear(w->pool, a->review_o, D, a->review_r, D, p->review_out_w,
-                           p->review_out_b, s->T, D, D);
+                           p->review_out_b, s->tokens, D, D);
                 ran_linear(w->pool, a->review_glu, 2 * D, a->review_q, D, p->review_value_w,
-                           p->review_value_b, s->T, D, 2 * D);
+                           p->review_value_b, s->tokens, D, 2 * D);
         }
         ran_workers_each(&w->workers, s->from, s->to, finish, s);
 }
@@ -379,7 +384,7 @@ void ran_review_bwd(struct ran_layer_pass *s)
         struct ran_layer_params *dp = s->dp;
         struct ran_slab *a = s->act;
         struct ran_adjoints *j = &s->own->adj;
-        size_t D = w->D, T = s->T;
+        size_t D = w->D, tokens = s->tokens;
 
         ran_phase = RAN_PHASE_REVIEW;
         if (ran_layer_is_gated(w) || !w->c->review) {
@@ -390,15 +395,16 @@ void ran_review_bwd(struct ran_layer_pass *s)
                 return;
         if (ran_layer_is_gated(w))
                 ran_linear_bwd(w->pool, j->dreview_r, D, false, dp->review_out_w, dp->review_out_b,
-                               j->dreview_o, D, a->review_r, D, p->review_out_w, T, D, D);
+                               j->dreview_o, D, a->review_r, D, p->review_out_w, tokens, D, D);
         else
-                memcpy(j->dreview_r, w->dx + s->t0 * D, T * D * sizeof(float));
-        each_document(s, look_back_bwd);
+                memcpy(j->dreview_r, w->dx + s->t0 * D, tokens * D * sizeof(float));
+        each_document(s, lookback_bwd);
         if (ran_layer_is_gated(w))
                 ran_linear_bwd(w->pool, j->dreview_q, D, true, dp->review_value_w,
                                dp->review_value_b, j->dreview_glu, 2 * D, a->review_q, D,
-                               p->review_value_w, T, D, 2 * D);
+                               p->review_value_w, tokens, D, 2 * D);
         ran_workers_each(&w->workers, s->from, s->to, deactivate, s);
         ran_linear_bwd(w->pool, s->own->dy + s->t0 * D, D, false, dp->review_q_w, dp->review_q_b,
-                       j->dreview_q, D, s->own->y[s->l] + s->t0 * D, D, p->review_q_w, T, D, D);
+                       j->dreview_q, D, s->own->y[s->l] + s->t0 * D, D, p->review_q_w, tokens, D,
+                       D);
 }

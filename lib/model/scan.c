@@ -18,22 +18,22 @@ static void drop_cell(const struct ran_layer_pass *s, const struct ran_window_vi
 /* Runs fn for each document that has windows in the slab. */
 static void each_document(struct ran_layer_pass *s, void (*fn)(void *arg, size_t b, float *scratch))
 {
-        const struct ran_packed *rows = s->w->rows;
+        const struct ran_packed *packed = s->w->packed;
 
-        ran_workers_each_aside(&s->w->workers, rows->windoc[s->from], rows->windoc[s->to - 1] + 1,
-                               fn, s);
+        ran_workers_each_aside(&s->w->workers, packed->window_doc[s->from],
+                               packed->window_doc[s->to - 1] + 1, fn, s);
 }
 
 static size_t first_window(const struct ran_layer_pass *s, size_t b)
 {
-        size_t i = s->w->rows->docwin[b];
+        size_t i = s->w->packed->doc_window[b];
 
         return i > s->from ? i : s->from;
 }
 
 static size_t end_window(const struct ran_layer_pass *s, size_t b)
 {
-        size_t i = s->w->rows->docwin[b + 1];
+        size_t i = s->w->packed->doc_window[b + 1];
 
         return i < s->to ? i : s->to;
 }
@@ -43,26 +43,26 @@ static size_t end_window(const struct ran_layer_pass *s, size_t b)
 void ran_scan_first_cells(struct ran_layer_pass *s, const struct ran_cells *below)
 {
         struct ran_workspace *w = s->w;
-        const struct ran_packed *rows = w->rows;
+        const struct ran_packed *packed = w->packed;
         struct ran_cells *c = s->cells;
         size_t D = w->D;
 
         ran_phase = RAN_PHASE_SCAN;
-        for (size_t b = 0; b < rows->B; b++)
+        for (size_t b = 0; b < packed->B; b++)
                 if (below != NULL)
-                        memcpy(c->below + b * D, below->G + (rows->docwin[b + 1] + b) * D,
+                        memcpy(c->below + b * D, below->G + (packed->doc_window[b + 1] + b) * D,
                                D * sizeof *c->below);
                 else
                         memset(c->below + b * D, 0, D * sizeof *c->below);
-        ran_linear(w->pool, c->first_pre, D, c->below, D, s->p->gpc, NULL, rows->B, D, D);
-        ran_window_activation(w, c->first, c->first_pre, rows->B * D);
-        for (size_t b = 0; b < rows->B; b++) {
-                float *G = c->G + (rows->docwin[b] + b) * D;
+        ran_linear(w->pool, c->first_pre, D, c->below, D, s->p->gpc, NULL, packed->B, D, D);
+        ran_window_activation(w, c->first, c->first_pre, packed->B * D);
+        for (size_t b = 0; b < packed->B; b++) {
+                float *G = c->G + (packed->doc_window[b] + b) * D;
 
                 ran_simd->norm(G, D, c->first_stat + b * 2, c->first + b * D, D, s->p->gpc_norm_w,
                                s->p->gpc_norm_b, RAN_LN_EPS, 1, D);
-                if (ran_packed_continues(rows, b))
-                        memcpy(G, rows->recurrent[b]->G + s->l * D, D * sizeof *G);
+                if (ran_packed_continues(packed, b))
+                        memcpy(G, packed->recurrent[b]->cell + s->l * D, D * sizeof *G);
         }
 }
 
@@ -123,7 +123,7 @@ static void scan(void *arg, size_t b, float *scratch)
                 struct ran_window_view v = ran_window_view_of(s, i);
                 struct ran_attention_heads x = ran_attention_heads_of(s, &v);
 
-                if (i != s->w->rows->docwin[b])
+                if (i != s->w->packed->doc_window[b])
                         project(s, &v);
                 if (ran_window_stays_open(s->w, i)) { /* the cell is for those who come after */
                         memset(s->cells->G + (v.state + 1) * s->w->D, 0, s->w->D * sizeof(float));
@@ -233,32 +233,33 @@ void ran_scan_bwd(struct ran_layer_pass *s)
 void ran_scan_weights_bwd(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
-        size_t D = w->D, S = w->rows->m + w->rows->B;
+        size_t D = w->D, states = w->packed->m + w->packed->B;
 
         ran_phase = RAN_PHASE_SCAN;
         if (w->c->residual && ran_layer_is_gated(w))
                 ran_linear_bwd(w->pool, NULL, 0, false, s->dp->update_value_w,
                                s->dp->update_value_b, s->own->adj.dupdate_glu, 2 * D, s->cells->G,
-                               D, s->p->update_value_w, S, D, 2 * D);
+                               D, s->p->update_value_w, states, D, 2 * D);
 }
 
 void ran_scan_first_cells_bwd(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
-        const struct ran_packed *rows = w->rows;
+        const struct ran_packed *packed = w->packed;
         struct ran_cells *c = s->cells;
         size_t D = w->D;
 
-        for (size_t b = 0; b < rows->B; b++)
-                if (ran_packed_continues(rows, b)) /* what was carried is a constant */
-                        memset(s->own->adj.dG + (rows->docwin[b] + b) * D, 0, D * sizeof(float));
-        for (size_t b = 0; b < rows->B; b++)
-                ran_simd->norm_bwd(s->own->adj.dfirst + b * D, D, s->dp->gpc_norm_w,
-                                   s->dp->gpc_norm_b, s->own->adj.dG + (rows->docwin[b] + b) * D, D,
-                                   c->first + b * D, D, c->first_stat + b * 2, s->p->gpc_norm_w, 1,
-                                   D);
+        for (size_t b = 0; b < packed->B; b++)
+                if (ran_packed_continues(packed, b)) /* what was carried is a constant */
+                        memset(s->own->adj.dG + (packed->doc_window[b] + b) * D, 0,
+                               D * sizeof(float));
+        for (size_t b = 0; b < packed->B; b++)
+                ran_simd->norm_bwd(
+                        s->own->adj.dfirst + b * D, D, s->dp->gpc_norm_w, s->dp->gpc_norm_b,
+                        s->own->adj.dG + (packed->doc_window[b] + b) * D, D, c->first + b * D, D,
+                        c->first_stat + b * 2, s->p->gpc_norm_w, 1, D);
         ran_window_activation_bwd(w, s->own->adj.dfirst, c->first_pre, s->own->adj.dfirst,
-                                  rows->B * D);
+                                  packed->B * D);
         ran_linear_bwd(w->pool, w->dlast, D, false, s->dp->gpc, NULL, s->own->adj.dfirst, D,
-                       c->below, D, s->p->gpc, rows->B, D, D);
+                       c->below, D, s->p->gpc, packed->B, D, D);
 }

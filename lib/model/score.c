@@ -15,7 +15,7 @@
 
 struct ran_state {
         struct ran_workspace work;
-        struct ran_packed rows;
+        struct ran_packed packed;
         const struct ran_params *p;
         size_t C;
         double *chain; /* tagging: scratch of the chain of tags */
@@ -55,7 +55,7 @@ void ran_state_free(struct ran_state *s)
         if (s == NULL)
                 return;
         ran_workspace_release(&s->work);
-        ran_packed_release(&s->rows);
+        ran_packed_release(&s->packed);
         free(s->chain);
         free(s->marginals);
         free(s->bucket);
@@ -69,13 +69,14 @@ static int load(struct ran_state *s, const struct ran_document *d, size_t source
 {
         const struct ran_config *c = s->work.c;
 
-        ran_packed_clear(&s->rows);
-        if (ran_packed_add(&s->rows, c, d->ids, d->L, 0, err) != RAN_OK ||
-            (c->spelling > 0 && ran_packed_spell(&s->rows, d->spelling, err) != RAN_OK) ||
-            (d->words > 0 && ran_packed_places(&s->rows, d->places, d->words, err) != RAN_OK))
+        ran_packed_clear(&s->packed);
+        if (ran_packed_add(&s->packed, c, d->ids, d->L, 0, err) != RAN_OK ||
+            (c->spelling > 0 && ran_packed_spell(&s->packed, d->spelling, err) != RAN_OK) ||
+            (d->words > 0 &&
+             ran_packed_positions(&s->packed, d->positions, d->words, err) != RAN_OK))
                 return RAN_ENOMEM;
-        s->rows.sources[0] = sources;
-        return ran_workspace_fit(&s->work, &s->rows, s->C, err);
+        s->packed.sources[0] = sources;
+        return ran_workspace_fit(&s->work, &s->packed, s->C, err);
 }
 
 int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, float *embedding,
@@ -83,9 +84,7 @@ int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, 
 {
         if (d->L == 0)
                 return ran_fail(err, RAN_EINVAL, "a document without tokens");
-        int rc = load(s, d, 0, err);
-        if (rc != RAN_OK)
-                return rc;
+        RAN_TRY(load(s, d, 0, err));
         ran_encode(&s->work, s->p);
         ran_head(&s->work, s->p, s->C);
         memcpy(logits, s->work.head.logits, s->C * sizeof *logits);
@@ -118,11 +117,11 @@ int ran_score_probed(struct ran_state *s, const struct ran_document *d, size_t s
 
         whole.words = 0;
         s->work.probes = probes;
-        int code = load(s, &whole, sources, err);
-        if (code == RAN_OK)
+        int rc = load(s, &whole, sources, err);
+        if (rc == RAN_OK)
                 ran_encode(&s->work, s->p);
         s->work.probes = NULL;
-        return code;
+        return rc;
 }
 
 /* The logits (words, C) of the encoder alone, in the head. */
@@ -130,9 +129,7 @@ static int read_words(struct ran_state *s, const struct ran_document *d, struct 
 {
         if (d->L == 0 || d->words == 0)
                 return ran_fail(err, RAN_EINVAL, "a document without words");
-        int rc = load(s, d, 0, err);
-        if (rc != RAN_OK)
-                return rc;
+        RAN_TRY(load(s, d, 0, err));
         ran_encode(&s->work, s->p);
         ran_head(&s->work, s->p, s->C);
         return RAN_OK;
@@ -142,10 +139,7 @@ int ran_score_word_parts(struct ran_state *s, const struct ran_document *d, floa
                          float *wide, struct ran_error *err)
 {
         size_t bytes = d->words * s->C * sizeof *deep;
-        int rc = read_words(s, d, err);
-
-        if (rc != RAN_OK)
-                return rc;
+        RAN_TRY(read_words(s, d, err));
         memcpy(deep, s->work.head.logits, bytes);
         if (wide != NULL) {
                 memset(wide, 0, bytes);
@@ -168,9 +162,7 @@ int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ra
         if (marginals == NULL)
                 return RAN_ENOMEM;
         s->marginals = marginals;
-        int rc = read_words(s, d, err);
-        if (rc != RAN_OK)
-                return rc;
+        RAN_TRY(read_words(s, d, err));
         if (ran_has_linear_words(s->work.c))
                 ran_linear_words_add(s->work.head.logits, s->bucket, s->p, s->work.c, d, s->C);
         *out = (struct ran_score_words){
@@ -180,14 +172,14 @@ int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ra
 
 /* ---- language models ------------------------------------------------------------------------ */
 
-/* Tokens [from, end) of the one document at hand become its places. */
-static int place_run(struct ran_packed *rows, size_t from, size_t end, struct ran_error *err)
+/* Tokens [from, end) of the one document at hand become its positions. */
+static int set_positions(struct ran_packed *packed, size_t from, size_t end, struct ran_error *err)
 {
-        rows->places = rows->docplace[0] = 0;
+        packed->positions = packed->doc_position[0] = 0;
         for (size_t t = from; t < end; t++) {
                 uint32_t at = (uint32_t)t;
 
-                if (ran_packed_places(rows, &at, 1, err) != RAN_OK)
+                if (ran_packed_positions(packed, &at, 1, err) != RAN_OK)
                         return RAN_ENOMEM;
         }
         return RAN_OK;
@@ -204,13 +196,11 @@ int ran_score_lm(struct ran_state *s, struct ran_recurrent_state *recurrent, con
         if (cache != NULL &&
             ran_cache_reserve(cache, n - out->skip, out->logits != NULL ? s->C : 0, err) != RAN_OK)
                 return RAN_ENOMEM;
-        ran_packed_clear(&s->rows);
-        int rc = ran_packed_add_after(&s->rows, s->work.c, ids, n, 0, recurrent, err);
-        if (rc != RAN_OK)
-                return rc;
-        s->rows.sources[0] = sources;
-        if (place_run(&s->rows, all ? out->skip : n - 1, n, err) != RAN_OK ||
-            ran_workspace_fit(&s->work, &s->rows, s->C, err) != RAN_OK)
+        ran_packed_clear(&s->packed);
+        RAN_TRY(ran_packed_add_after(&s->packed, s->work.c, ids, n, 0, recurrent, err));
+        s->packed.sources[0] = sources;
+        if (set_positions(&s->packed, all ? out->skip : n - 1, n, err) != RAN_OK ||
+            ran_workspace_fit(&s->work, &s->packed, s->C, err) != RAN_OK)
                 return RAN_ENOMEM;
         ran_encode(&s->work, s->p);
         if (all)
@@ -220,40 +210,38 @@ int ran_score_lm(struct ran_state *s, struct ran_recurrent_state *recurrent, con
                               out->nll, out->logits, s->C);
         if (out->last == NULL)
                 return RAN_OK;
-        if (place_run(&s->rows, n - 1, n, err) != RAN_OK)
+        if (set_positions(&s->packed, n - 1, n, err) != RAN_OK)
                 return RAN_ENOMEM;
         ran_lm_score(&s->work, s->p, s->C, NULL, NULL, out->last);
         return RAN_OK;
 }
 
-/* Reads a document of which tokens at n places are to be told. */
-static int read_masked(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *places,
-                       size_t n, struct ran_error *err)
+/* Reads a document of which tokens at n positions are to be told. */
+static int read_masked(struct ran_state *s, const uint32_t *ids, size_t L,
+                       const uint32_t *positions, size_t n, struct ran_error *err)
 {
         if (L == 0 || n == 0)
                 return ran_fail(err, RAN_EINVAL, "a document without a masked token");
-        ran_packed_clear(&s->rows);
-        if (ran_packed_add(&s->rows, s->work.c, ids, L, 0, err) != RAN_OK ||
-            ran_packed_places(&s->rows, places, n, err) != RAN_OK ||
-            ran_workspace_fit(&s->work, &s->rows, s->C, err) != RAN_OK)
+        ran_packed_clear(&s->packed);
+        if (ran_packed_add(&s->packed, s->work.c, ids, L, 0, err) != RAN_OK ||
+            ran_packed_positions(&s->packed, positions, n, err) != RAN_OK ||
+            ran_workspace_fit(&s->work, &s->packed, s->C, err) != RAN_OK)
                 return RAN_ENOMEM;
         ran_encode(&s->work, s->p);
         return RAN_OK;
 }
 
-int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *places,
+int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *positions,
                      size_t n, const uint32_t *gold, float *nll, float *logits,
                      struct ran_error *err)
 {
-        int rc = read_masked(s, ids, L, places, n, err);
-
-        if (rc == RAN_OK)
-                ran_lm_score(&s->work, s->p, s->C, gold, nll, logits);
-        return rc;
+        RAN_TRY(read_masked(s, ids, L, positions, n, err));
+        ran_lm_score(&s->work, s->p, s->C, gold, nll, logits);
+        return RAN_OK;
 }
 
 int ran_score_masked_each(struct ran_state *s, const uint32_t *ids, size_t L,
-                          const uint32_t *places, size_t n, ran_lm_take *take, void *arg,
+                          const uint32_t *positions, size_t n, ran_lm_take *take, void *arg,
                           struct ran_error *err)
 {
         size_t rows = n < RAN_LM_ROWS ? n : RAN_LM_ROWS, floats;
@@ -264,8 +252,8 @@ int ran_score_masked_each(struct ran_state *s, const uint32_t *ids, size_t L,
         if (logits == NULL)
                 return RAN_ENOMEM;
         s->logits = logits;
-        int rc = read_masked(s, ids, L, places, n, err);
-        return rc == RAN_OK ? ran_lm_each(&s->work, s->p, s->C, logits, take, arg, err) : rc;
+        RAN_TRY(read_masked(s, ids, L, positions, n, err));
+        return ran_lm_each(&s->work, s->p, s->C, logits, take, arg, err);
 }
 
 static int no_number(struct ran_error *err)

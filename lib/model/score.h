@@ -52,11 +52,11 @@ int ran_score_check_logits(const struct ran_state *s, size_t n, struct ran_error
 /* As ran_lm_read and ran_lm_fill. carry: what the document goes on from, or NULL. */
 int ran_score_lm(struct ran_state *s, struct ran_recurrent_state *recurrent, const uint32_t *ids,
                  size_t n, size_t sources, const struct ran_lm_out *out, struct ran_error *err);
-int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *places,
+int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *positions,
                      size_t n, const uint32_t *gold, float *nll, float *logits,
                      struct ran_error *err);
 int ran_score_masked_each(struct ran_state *s, const uint32_t *ids, size_t L,
-                          const uint32_t *places, size_t n, ran_lm_take *take, void *arg,
+                          const uint32_t *positions, size_t n, ran_lm_take *take, void *arg,
                           struct ran_error *err);
 
 #endif

@@ -30,10 +30,7 @@ int ran_tagger_tags(struct ran_state *s, const struct ran_tag_rules *rules,
 {
         struct ran_score_words k;
         size_t n = d->words;
-        int rc = ran_score_words(s, d, &k, err);
-
-        if (rc != RAN_OK)
-                return rc;
+        RAN_TRY(ran_score_words(s, d, &k, err));
         ran_tagger_decode(&k, rules, n, tags);
         if (logits != NULL)
                 memcpy(logits, k.logits, n * k.C * sizeof *logits);

@@ -21,7 +21,7 @@ static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
 
 static void drop_out(struct ran_workspace *w, float *h)
 {
-        for (size_t b = 0; b < w->rows->B; b++)
+        for (size_t b = 0; b < w->packed->B; b++)
                 ran_workspace_dropout(w, b, 0, RAN_DROP_HEAD, w->noise.dropout, h + b * w->D, w->D,
                                       0);
 }
@@ -29,7 +29,7 @@ static void drop_out(struct ran_workspace *w, float *h)
 static void head(struct ran_workspace *w, const struct ran_params *p, size_t C)
 {
         struct ran_head *h = &w->head;
-        size_t D = w->D, B = w->rows->B;
+        size_t D = w->D, B = w->packed->B;
 
         ran_encoder_of(w->c)->documents(w, p);
         drop_out(w, h->head);
@@ -42,7 +42,7 @@ static void head_bwd(struct ran_workspace *w, const struct ran_params *p, struct
                      size_t C)
 {
         struct ran_head *h = &w->head;
-        size_t D = w->D, B = w->rows->B;
+        size_t D = w->D, B = w->packed->B;
 
         ran_linear_bwd(w->pool, h->dhead, D, false, dp->head.out_w, dp->head.out_b, h->dlogits, C,
                        h->head, D, p->head.out_w, B, D, C);

@@ -11,18 +11,18 @@ static int make_masks(struct ran_workspace *w, struct ran_error *err)
 {
         struct ran_transformer_memory *own = w->own;
         const struct ran_config *c = w->c;
-        const struct ran_packed *rows = w->rows;
+        const struct ran_packed *packed = w->packed;
         struct ran_mask *mask =
-                ran_grow(own->mask, &own->mask_cap, rows->B * w->h, sizeof *mask, err);
+                ran_grow(own->mask, &own->mask_cap, packed->B * w->h, sizeof *mask, err);
 
         if (mask == NULL)
                 return RAN_ENOMEM;
         own->mask = mask;
-        for (size_t b = 0; b < rows->B; b++) {
+        for (size_t b = 0; b < packed->B; b++) {
                 for (size_t j = 0; j < w->h; j++, mask++) {
                         RAN_TRY(ran_mask_init(mask, ran_pattern_of(c, j), c->window, c->dilation,
-                                              c->mask, ran_transformer_length(rows, b),
-                                              rows->sources[b], err));
+                                              c->mask, ran_transformer_length(packed, b),
+                                              packed->sources[b], err));
                 }
         }
         return RAN_OK;
@@ -32,16 +32,16 @@ static int make_masks(struct ran_workspace *w, struct ran_error *err)
 static int count_tasks(struct ran_workspace *w, struct ran_error *err)
 {
         struct ran_transformer_memory *own = w->own;
-        const struct ran_packed *rows = w->rows;
-        size_t *task = ran_grow(own->task, &own->task_cap, rows->B + 1, sizeof *task, err);
+        const struct ran_packed *packed = w->packed;
+        size_t *task = ran_grow(own->task, &own->task_cap, packed->B + 1, sizeof *task, err);
 
         if (task == NULL)
                 return RAN_ENOMEM;
         own->task = task;
         task[0] = 0;
-        for (size_t b = 0; b < rows->B; b++) {
-                size_t first = ran_packed_earlier(rows, b),
-                       last = ran_transformer_length(rows, b) - 1;
+        for (size_t b = 0; b < packed->B; b++) {
+                size_t first = ran_packed_earlier(packed, b),
+                       last = ran_transformer_length(packed, b) - 1;
 
                 task[b + 1] =
                         task[b] + w->h * (last / RAN_SPARSE_BLOCK - first / RAN_SPARSE_BLOCK + 1);
@@ -62,8 +62,8 @@ static float *part_of(const struct ran_transformer_pass *s, size_t b, size_t par
 {
         const struct ran_workspace *w = s->w;
 
-        return s->act->qkv + (ran_transformer_first_row(w->rows, b) * 3 +
-                              ran_transformer_length(w->rows, b) * part) *
+        return s->act->qkv + (ran_transformer_first_row(w->packed, b) * 3 +
+                              ran_transformer_length(w->packed, b) * part) *
                                      w->E;
 }
 
@@ -71,12 +71,12 @@ static float *part_of(const struct ran_transformer_pass *s, size_t b, size_t par
 static struct ran_sparse sparse_of(const struct ran_transformer_pass *s, size_t b)
 {
         const struct ran_workspace *w = s->w;
-        const struct ran_packed *rows = w->rows;
-        size_t row = ran_transformer_first_row(rows, b);
+        const struct ran_packed *packed = w->packed;
+        size_t row = ran_transformer_first_row(packed, b);
 
         return (struct ran_sparse){.mask = s->own->mask + b * w->h,
                                    .similarity = w->c->similarity,
-                                   .L = ran_transformer_length(rows, b),
+                                   .L = ran_transformer_length(packed, b),
                                    .h = w->h,
                                    .d = w->d_k,
                                    .qkv = part_of(s, b, 0),
@@ -90,9 +90,9 @@ static size_t locate(const struct ran_workspace *w, size_t task, size_t *head, s
                      size_t *to)
 {
         struct ran_transformer_memory *own = w->own;
-        const struct ran_packed *rows = w->rows;
-        size_t b = ran_transformer_document_at(own->task, rows->B, task);
-        size_t earlier = ran_packed_earlier(rows, b), n = ran_transformer_length(rows, b);
+        const struct ran_packed *packed = w->packed;
+        size_t b = ran_transformer_document_at(own->task, packed->B, task);
+        size_t earlier = ran_packed_earlier(packed, b), n = ran_transformer_length(packed, b);
 
         task -= own->task[b];
         *head = task % w->h;
@@ -116,7 +116,7 @@ static void attend_queries_bwd(void *arg, size_t task, float *scratch)
         struct ran_transformer_pass *s = arg;
         struct ran_workspace *w = s->w;
         size_t head, from, to, b = locate(w, task, &head, &from, &to);
-        size_t row = ran_transformer_first_row(w->rows, b);
+        size_t row = ran_transformer_first_row(w->packed, b);
         struct ran_sparse x = sparse_of(s, b);
 
         ran_sparse_queries_bwd(s->own->adj.dqkv + row * 3 * w->E, s->own->adj.delta + row * w->h,
@@ -128,7 +128,7 @@ static void attend_keys_bwd(void *arg, size_t task, float *scratch)
         struct ran_transformer_pass *s = arg;
         struct ran_workspace *w = s->w;
         size_t head, from, to, b = locate(w, task, &head, &from, &to);
-        size_t row = ran_transformer_first_row(w->rows, b);
+        size_t row = ran_transformer_first_row(w->packed, b);
         struct ran_sparse x = sparse_of(s, b);
 
         ran_sparse_keys_bwd(s->own->adj.dqkv + row * 3 * w->E, s->own->adj.delta + row * w->h, &x,
@@ -164,8 +164,8 @@ static size_t first_seen(const struct ran_workspace *w, size_t b, size_t n)
 static void recall(struct ran_transformer_pass *s, size_t b)
 {
         const struct ran_workspace *w = s->w;
-        const struct ran_recurrent_state *recurrent = w->rows->recurrent[b];
-        size_t n = ran_packed_earlier(w->rows, b), L = ran_transformer_length(w->rows, b);
+        const struct ran_recurrent_state *recurrent = w->packed->recurrent[b];
+        size_t n = ran_packed_earlier(w->packed, b), L = ran_transformer_length(w->packed, b);
 
         if (n == 0)
                 return;
@@ -179,8 +179,8 @@ static void recall(struct ran_transformer_pass *s, size_t b)
 void ran_transformer_attention_keep(struct ran_transformer_pass *s, size_t b)
 {
         const struct ran_workspace *w = s->w;
-        struct ran_recurrent_state *recurrent = w->rows->recurrent[b];
-        size_t from = ran_packed_earlier(w->rows, b), L = ran_transformer_length(w->rows, b),
+        struct ran_recurrent_state *recurrent = w->packed->recurrent[b];
+        size_t from = ran_packed_earlier(w->packed, b), L = ran_transformer_length(w->packed, b),
                n = L - from;
 
         ran_sparse_unpack(recurrent->key[s->l] + from * w->E, part_of(s, b, 1) + from * w->d_k, L,
@@ -193,10 +193,10 @@ void ran_transformer_attention_keep(struct ran_transformer_pass *s, size_t b)
 static void fill_probe_row(struct ran_probe *k, const struct ran_sparse *x, size_t head, size_t i,
                            float share, float *scratch)
 {
-        struct ran_mask_ranges sight = ran_mask_row(&x->mask[head], i);
+        struct ran_mask_ranges ranges = ran_mask_row(&x->mask[head], i);
         size_t pos = 0, first, end, from, to;
 
-        while (ran_mask_ranges_next(&x->mask[head], &sight, &pos, &first, &end)) {
+        while (ran_mask_ranges_next(&x->mask[head], &ranges, &pos, &first, &end)) {
                 if (!ran_probe_keys(k, first, end - first, &from, &to))
                         continue;
                 for (size_t j = first + from, n; j < first + to; j += n) {
@@ -235,20 +235,20 @@ static void norm_input(struct ran_transformer_pass *s, size_t block, size_t from
 }
 
 /* q and k rotated, and all by heads. */
-static void sort_qkv(struct ran_transformer_pass *s, size_t block, size_t from, size_t n)
+static void arrange_qkv(struct ran_transformer_pass *s, size_t block, size_t from, size_t n)
 {
         const struct ran_workspace *w = s->w;
-        const struct ran_packed *rows = w->rows;
+        const struct ran_packed *packed = w->packed;
         struct ran_transformer_span k;
 
         (void)block;
         for (size_t t = s->t0 + from, end = t + n; t < end; t += k.n) {
-                k = ran_transformer_span_of(rows, t, end);
+                k = ran_transformer_span_of(packed, t, end);
                 float *row = s->own->rows.qkv + (t - s->t0) * 3 * w->E;
 
                 rotate(w, &k, row, 1.0f);
                 ran_sparse_pack(part_of(s, k.b, 0) + k.at * w->d_k,
-                                ran_transformer_length(rows, k.b), row, k.n, 3 * w->h, w->d_k);
+                                ran_transformer_length(packed, k.b), row, k.n, 3 * w->h, w->d_k);
         }
 }
 
@@ -258,8 +258,8 @@ static void project(struct ran_transformer_pass *s)
 
         ran_transformer_each_block(s, norm_input);
         ran_linear(w->pool, s->own->rows.qkv, 3 * w->E, s->own->rows.z, w->D, s->p->q_w, s->p->q_b,
-                   s->T, w->D, 3 * w->E);
-        ran_transformer_each_block(s, sort_qkv);
+                   s->tokens, w->D, 3 * w->E);
+        ran_transformer_each_block(s, arrange_qkv);
 }
 
 static void output_run(struct ran_transformer_pass *s, size_t t, size_t row, size_t n)
@@ -290,19 +290,19 @@ void ran_transformer_attention(struct ran_workspace *w, const struct ran_params 
         struct ran_transformer_pass s = ran_transformer_pass_of(w, p, NULL, l, 0);
 
         ran_phase = RAN_PHASE_PROJECTIONS;
-        for (size_t b = 0; b < w->rows->B; b++)
+        for (size_t b = 0; b < w->packed->B; b++)
                 recall(&s, b);
-        for (size_t t0 = 0; t0 < w->rows->L; t0 += w->slab_rows) {
+        for (size_t t0 = 0; t0 < w->packed->L; t0 += w->slab_rows) {
                 s = ran_transformer_pass_of(w, p, NULL, l, t0);
                 project(&s);
         }
         ran_phase = RAN_PHASE_ATTENTION;
         if (!again)
-                ran_workers_each(&w->workers, 0, s.own->task[w->rows->B], attend, &s);
+                ran_workers_each(&w->workers, 0, s.own->task[w->packed->B], attend, &s);
         if (w->probes != NULL)
                 ran_workers_each(&w->workers, 0, w->probes->n, fill_probe, &s);
         ran_phase = RAN_PHASE_PROJECTIONS;
-        for (size_t t0 = 0; t0 < w->rows->L; t0 += w->slab_rows) {
+        for (size_t t0 = 0; t0 < w->packed->L; t0 += w->slab_rows) {
                 s = ran_transformer_pass_of(w, p, NULL, l, t0);
                 ran_transformer_each_run(&s, output_run);
                 ran_transformer_drop(&s, RAN_DROP_ATTENTION, s.own->rows.o);
@@ -327,18 +327,18 @@ static void output_run_bwd(struct ran_transformer_pass *s, size_t t, size_t row,
 }
 
 /* da, which output_run_bwd left in rows, by heads. */
-static void sort_da(struct ran_transformer_pass *s, size_t block, size_t from, size_t n)
+static void arrange_da(struct ran_transformer_pass *s, size_t block, size_t from, size_t n)
 {
         const struct ran_workspace *w = s->w;
-        const struct ran_packed *rows = w->rows;
+        const struct ran_packed *packed = w->packed;
         struct ran_transformer_span k;
 
         (void)block;
         for (size_t t = s->t0 + from, end = t + n; t < end; t += k.n) {
-                k = ran_transformer_span_of(rows, t, end);
-                ran_sparse_pack(s->own->adj.da + ran_transformer_first_row(rows, k.b) * w->E +
+                k = ran_transformer_span_of(packed, t, end);
+                ran_sparse_pack(s->own->adj.da + ran_transformer_first_row(packed, k.b) * w->E +
                                         k.at * w->d_k,
-                                ran_transformer_length(rows, k.b),
+                                ran_transformer_length(packed, k.b),
                                 s->own->rows.qkv + (t - s->t0) * w->E, k.n, w->h, w->d_k);
         }
 }
@@ -350,10 +350,10 @@ static void rotate_back(struct ran_transformer_pass *s, size_t block, size_t fro
 
         (void)block;
         for (size_t t = s->t0 + from, end = t + n; t < end; t += k.n) {
-                k = ran_transformer_span_of(w->rows, t, end);
+                k = ran_transformer_span_of(w->packed, t, end);
                 rotate(w, &k,
                        s->own->adj.dqkv +
-                               (ran_transformer_first_row(w->rows, k.b) + k.at) * 3 * w->E,
+                               (ran_transformer_first_row(w->packed, k.b) + k.at) * 3 * w->E,
                        -1.0f);
         }
 }
@@ -373,17 +373,17 @@ void ran_transformer_attention_bwd(struct ran_workspace *w, const struct ran_par
         struct ran_transformer_pass s = ran_transformer_pass_of(w, p, dp, l, 0);
 
         ran_phase = RAN_PHASE_PROJECTIONS;
-        for (size_t t0 = 0; t0 < w->rows->L; t0 += w->slab_rows) {
+        for (size_t t0 = 0; t0 < w->packed->L; t0 += w->slab_rows) {
                 s = ran_transformer_pass_of(w, p, dp, l, t0);
                 ran_transformer_dropped(&s, RAN_DROP_ATTENTION);
                 ran_transformer_each_run(&s, output_run_bwd);
-                ran_transformer_each_block(&s, sort_da);
+                ran_transformer_each_block(&s, arrange_da);
         }
         ran_phase = RAN_PHASE_ATTENTION;
-        ran_workers_each(&w->workers, 0, s.own->task[w->rows->B], attend_queries_bwd, &s);
-        ran_workers_each(&w->workers, 0, s.own->task[w->rows->B], attend_keys_bwd, &s);
+        ran_workers_each(&w->workers, 0, s.own->task[w->packed->B], attend_queries_bwd, &s);
+        ran_workers_each(&w->workers, 0, s.own->task[w->packed->B], attend_keys_bwd, &s);
         ran_phase = RAN_PHASE_PROJECTIONS;
-        for (size_t t0 = 0; t0 < w->rows->L; t0 += w->slab_rows) {
+        for (size_t t0 = 0; t0 < w->packed->L; t0 += w->slab_rows) {
                 s = ran_transformer_pass_of(w, p, dp, l, t0);
                 ran_transformer_each_block(&s, norm_input);
                 ran_transformer_each_block(&s, rotate_back);

@@ -17,20 +17,21 @@ static void norm_mid(struct ran_transformer_pass *s, size_t block, size_t from, 
 
 static void gelu(struct ran_transformer_pass *s, size_t block, size_t from, size_t n)
 {
-        size_t f = s->w->c->ffn_dim;
+        size_t ffn_dim = s->w->c->ffn_dim;
 
         (void)block;
-        ran_simd->gelu(s->own->rows.gelu + from * f, s->up + from * f, n * f);
+        ran_simd->gelu(s->own->rows.gelu + from * ffn_dim, s->up + from * ffn_dim, n * ffn_dim);
 }
 
 /* LN(mid), Linear_up and GELU of the slab. */
 static void feed_up(struct ran_transformer_pass *s)
 {
         struct ran_workspace *w = s->w;
-        size_t f = w->c->ffn_dim;
+        size_t ffn_dim = w->c->ffn_dim;
 
         ran_transformer_each_block(s, norm_mid);
-        ran_linear(w->pool, s->up, f, s->own->rows.z, w->D, s->p->up_w, s->p->up_b, s->T, w->D, f);
+        ran_linear(w->pool, s->up, ffn_dim, s->own->rows.z, w->D, s->p->up_w, s->p->up_b, s->tokens,
+                   w->D, ffn_dim);
         ran_transformer_each_block(s, gelu);
 }
 
@@ -49,12 +50,12 @@ static void add_feed(struct ran_transformer_pass *s, size_t block, size_t from, 
 void ran_transformer_feed(struct ran_workspace *w, const struct ran_params *p, size_t l)
 {
         ran_phase = RAN_PHASE_FEED;
-        for (size_t t0 = 0; t0 < w->rows->L; t0 += w->slab_rows) {
+        for (size_t t0 = 0; t0 < w->packed->L; t0 += w->slab_rows) {
                 struct ran_transformer_pass s = ran_transformer_pass_of(w, p, NULL, l, t0);
 
                 feed_up(&s);
                 ran_linear(w->pool, s.own->rows.o, w->D, s.own->rows.gelu, w->c->ffn_dim,
-                           s.p->down_w, s.p->down_b, s.T, w->c->ffn_dim, w->D);
+                           s.p->down_w, s.p->down_b, s.tokens, w->c->ffn_dim, w->D);
                 ran_transformer_drop(&s, RAN_DROP_FEED, s.own->rows.o);
                 ran_transformer_each_block(&s, add_feed);
         }
@@ -62,11 +63,11 @@ void ran_transformer_feed(struct ran_workspace *w, const struct ran_params *p, s
 
 static void gelu_bwd(struct ran_transformer_pass *s, size_t block, size_t from, size_t n)
 {
-        size_t f = s->w->c->ffn_dim;
-        float *dup = s->own->adj.dup + from * f;
+        size_t ffn_dim = s->w->c->ffn_dim;
+        float *dup = s->own->adj.dup + from * ffn_dim;
 
         (void)block;
-        ran_simd->gelu_bwd(dup, s->up + from * f, dup, n * f);
+        ran_simd->gelu_bwd(dup, s->up + from * ffn_dim, dup, n * ffn_dim);
 }
 
 static void norm_mid_bwd(struct ran_transformer_pass *s, size_t block, size_t from, size_t n)
@@ -78,10 +79,10 @@ static void norm_mid_bwd(struct ran_transformer_pass *s, size_t block, size_t fr
 void ran_transformer_feed_bwd(struct ran_workspace *w, const struct ran_params *p,
                               struct ran_params *dp, size_t l)
 {
-        size_t D = w->D, f = w->c->ffn_dim;
+        size_t D = w->D, ffn_dim = w->c->ffn_dim;
 
         ran_phase = RAN_PHASE_FEED;
-        for (size_t t0 = 0; t0 < w->rows->L; t0 += w->slab_rows) {
+        for (size_t t0 = 0; t0 < w->packed->L; t0 += w->slab_rows) {
                 struct ran_transformer_pass s = ran_transformer_pass_of(w, p, dp, l, t0);
                 const float *d_o = ran_transformer_dropped(&s, RAN_DROP_FEED);
 
@@ -91,11 +92,13 @@ void ran_transformer_feed_bwd(struct ran_workspace *w, const struct ran_params *
                         ran_transformer_each_block(&s, norm_mid);
                         ran_transformer_each_block(&s, gelu);
                 }
-                ran_linear_bwd(w->pool, s.own->adj.dup, f, false, s.dp->down_w, s.dp->down_b, d_o,
-                               D, s.own->rows.gelu, f, s.p->down_w, s.T, f, D);
+                ran_linear_bwd(w->pool, s.own->adj.dup, ffn_dim, false, s.dp->down_w, s.dp->down_b,
+                               d_o, D, s.own->rows.gelu, ffn_dim, s.p->down_w, s.tokens, ffn_dim,
+                               D);
                 ran_transformer_each_block(&s, gelu_bwd);
                 ran_linear_bwd(w->pool, s.own->adj.dz, D, false, s.dp->up_w, s.dp->up_b,
-                               s.own->adj.dup, f, s.own->rows.z, D, s.p->up_w, s.T, D, f);
+                               s.own->adj.dup, ffn_dim, s.own->rows.z, D, s.p->up_w, s.tokens, D,
+                               ffn_dim);
                 ran_transformer_each_block(&s, norm_mid_bwd);
                 ran_transformer_sum_parts(&s, s.dp->ffn_norm_w, s.dp->ffn_norm_b);
         }

@@ -20,30 +20,30 @@ size_t ran_transformer_document_at(const size_t *first, size_t B, size_t i)
         return low;
 }
 
-struct ran_transformer_span ran_transformer_span_of(const struct ran_packed *rows, size_t t,
+struct ran_transformer_span ran_transformer_span_of(const struct ran_packed *packed, size_t t,
                                                     size_t end)
 {
-        size_t b = ran_transformer_document_at(rows->doc, rows->B, t),
-               to = rows->doc[b + 1] < end ? rows->doc[b + 1] : end;
+        size_t b = ran_transformer_document_at(packed->doc, packed->B, t),
+               to = packed->doc[b + 1] < end ? packed->doc[b + 1] : end;
 
         return (struct ran_transformer_span){b, t, to - t,
-                                             ran_packed_earlier(rows, b) + t - rows->doc[b]};
+                                             ran_packed_earlier(packed, b) + t - packed->doc[b]};
 }
 
 void ran_transformer_each_run(struct ran_transformer_pass *s, ran_transformer_run *fn)
 {
-        const struct ran_packed *rows = s->w->rows;
-        size_t end = s->t0 + s->T;
+        const struct ran_packed *packed = s->w->packed;
+        size_t end = s->t0 + s->tokens;
 
         for (size_t t = s->t0, to; t < end; t = to) {
-                size_t b = ran_transformer_document_at(rows->doc, rows->B, t),
-                       row = ran_transformer_first_row(rows, b) + ran_packed_earlier(rows, b) + t -
-                             rows->doc[b];
+                size_t b = ran_transformer_document_at(packed->doc, packed->B, t),
+                       row = ran_transformer_first_row(packed, b) + ran_packed_earlier(packed, b) +
+                             t - packed->doc[b];
 
-                while (b + 1 < rows->B && rows->doc[b + 1] < end &&
-                       ran_packed_earlier(rows, b + 1) == 0)
+                while (b + 1 < packed->B && packed->doc[b + 1] < end &&
+                       ran_packed_earlier(packed, b + 1) == 0)
                         b++;
-                to = rows->doc[b + 1] < end ? rows->doc[b + 1] : end;
+                to = packed->doc[b + 1] < end ? packed->doc[b + 1] : end;
                 fn(s, t, row, to - t);
         }
 }
@@ -52,7 +52,7 @@ struct ran_transformer_pass ran_transformer_pass_of(struct ran_workspace *w,
                                                     const struct ran_params *p,
                                                     struct ran_params *dp, size_t l, size_t t0)
 {
-        size_t left = w->rows->L - t0;
+        size_t left = w->packed->L - t0;
         struct ran_transformer_memory *own = w->own;
         const struct ran_transformer_params *layer = p->layers;
         struct ran_transformer_params *dlayer = dp != NULL ? dp->layers : NULL;
@@ -67,7 +67,7 @@ struct ran_transformer_pass ran_transformer_pass_of(struct ran_workspace *w,
                 .once = p->once,
                 .l = l,
                 .t0 = t0,
-                .T = left < w->slab_rows ? left : w->slab_rows,
+                .tokens = left < w->slab_rows ? left : w->slab_rows,
                 .up = act->up + (ran_transformer_keeps(w) ? t0 * w->c->ffn_dim : 0),
                 .x = w->x[l],
                 .out = l + 1 < w->c->layers ? w->x[l + 1] : own->unnormed,
@@ -83,8 +83,9 @@ struct task {
 static void run_task(void *arg, size_t i)
 {
         struct task *k = arg;
-        size_t from = i * RAN_TRANSFORMER_BLOCK,
-               n = k->s->T - from < RAN_TRANSFORMER_BLOCK ? k->s->T - from : RAN_TRANSFORMER_BLOCK;
+        size_t from = i * RAN_TRANSFORMER_BLOCK, n = k->s->tokens - from < RAN_TRANSFORMER_BLOCK
+                                                             ? k->s->tokens - from
+                                                             : RAN_TRANSFORMER_BLOCK;
 
         k->fn(k->s, i, from, n);
 }
@@ -98,21 +99,21 @@ void ran_transformer_each_block(struct ran_transformer_pass *s, ran_transformer_
 {
         struct task k = {s, fn};
 
-        ran_parallel(s->w->pool, ran_transformer_blocks(s->T), run_task, &k);
+        ran_parallel(s->w->pool, ran_transformer_blocks(s->tokens), run_task, &k);
 }
 
 void ran_transformer_drop(const struct ran_transformer_pass *s, int site, float *x)
 {
         const struct ran_workspace *w = s->w;
-        const struct ran_packed *rows = w->rows;
+        const struct ran_packed *packed = w->packed;
         struct ran_transformer_span k;
 
         if (!w->training || !(w->noise.dropout > 0))
                 return;
-        for (size_t t = s->t0; t < s->t0 + s->T; t += k.n) {
-                k = ran_transformer_span_of(rows, t, s->t0 + s->T);
+        for (size_t t = s->t0; t < s->t0 + s->tokens; t += k.n) {
+                k = ran_transformer_span_of(packed, t, s->t0 + s->tokens);
                 ran_workspace_dropout(w, k.b, s->l, site, w->noise.dropout, x + (t - s->t0) * w->D,
-                                      k.n * w->D, (t - rows->doc[k.b]) * w->D);
+                                      k.n * w->D, (t - packed->doc[k.b]) * w->D);
         }
 }
 
@@ -120,7 +121,7 @@ float *ran_transformer_dropped(struct ran_transformer_pass *s, int site)
 {
         struct ran_workspace *w = s->w;
 
-        memcpy(s->own->adj.d_o, w->dx + s->t0 * w->D, s->T * w->D * sizeof(float));
+        memcpy(s->own->adj.d_o, w->dx + s->t0 * w->D, s->tokens * w->D * sizeof(float));
         ran_transformer_drop(s, site, s->own->adj.d_o);
         return s->own->adj.d_o;
 }
@@ -130,7 +131,7 @@ void ran_transformer_sum_parts(struct ran_transformer_pass *s, float *dw, float 
 {
         size_t D = s->w->D;
 
-        for (size_t i = 0; dw != NULL && i < ran_transformer_blocks(s->T); i++) {
+        for (size_t i = 0; dw != NULL && i < ran_transformer_blocks(s->tokens); i++) {
                 float *part = s->own->adj.part + i * 2 * D;
 
                 ran_simd->add(dw, part, D);

@@ -129,7 +129,7 @@ static inline bool ran_transformer_keeps(const struct ran_workspace *w)
 
 enum { RAN_TRANSFORMER_BLOCK = 256 }; /* rows in a task of one thread */
 
-/* A layer at work on the tokens [t0, t0 + T). */
+/* A layer at work on the tokens [t0, t0 + tokens). */
 struct ran_transformer_pass {
         struct ran_workspace *w;
         struct ran_transformer_memory *own; /* of w */
@@ -137,8 +137,8 @@ struct ran_transformer_pass {
         const struct ran_transformer_params *p;
         struct ran_transformer_params *dp;
         const struct ran_transformer_once *once;
-        size_t l, t0, T;
-        float *up;      /* (T, ffn_dim) before GELU: of the layer where kept, else of the slab */
+        size_t l, t0, tokens;
+        float *up; /* (tokens, ffn_dim) before GELU: of the layer where kept, else of the slab */
         const float *x; /* (L, D) what the layer reads */
         float *out;     /* (L, D) and leaves */
 };
@@ -148,15 +148,15 @@ struct ran_transformer_pass ran_transformer_pass_of(struct ran_workspace *w,
 
 /* First row of q, k and v of document b, that of its earliest token. A document has one key a
  * window more than earlier states. */
-static inline size_t ran_transformer_first_row(const struct ran_packed *rows, size_t b)
+static inline size_t ran_transformer_first_row(const struct ran_packed *packed, size_t b)
 {
-        return rows->doc[b] + rows->key[b] - (rows->docwin[b] + b);
+        return packed->doc[b] + packed->key[b] - (packed->doc_window[b] + b);
 }
 
 /* Tokens of a document, earlier ones too. */
-static inline size_t ran_transformer_length(const struct ran_packed *rows, size_t b)
+static inline size_t ran_transformer_length(const struct ran_packed *packed, size_t b)
 {
-        return rows->doc[b + 1] - rows->doc[b] + ran_packed_earlier(rows, b);
+        return packed->doc[b + 1] - packed->doc[b] + ran_packed_earlier(packed, b);
 }
 
 /* Which of B documents i belongs to, first (B+1) being where each begins. */
@@ -166,7 +166,7 @@ size_t ran_transformer_document_at(const size_t *first, size_t B, size_t i);
 struct ran_transformer_span {
         size_t b, t, n, at;
 };
-struct ran_transformer_span ran_transformer_span_of(const struct ran_packed *rows, size_t t,
+struct ran_transformer_span ran_transformer_span_of(const struct ran_packed *packed, size_t t,
                                                     size_t end);
 
 /* Calls fn for each run of the pass's tokens whose rows stand together: (first token, row, n). */
@@ -193,7 +193,7 @@ void ran_transformer_sum_parts(struct ran_transformer_pass *s, float *dw, float 
 
 /* ---- attention (transformer-attention.c) ---------------------------------------------------- */
 
-/* Masks and tasks for w->rows. */
+/* Masks and tasks for w->packed. */
 int ran_transformer_attention_prepare(struct ran_workspace *w, struct ran_error *err);
 /* Attention of a layer and its residual: from x to mid. again: what the heads gave is known. */
 void ran_transformer_attention(struct ran_workspace *w, const struct ran_params *p, size_t l,

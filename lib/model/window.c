@@ -13,7 +13,7 @@
 struct ran_layer_pass ran_layer_pass_of(struct ran_workspace *w, const struct ran_layer_params *p,
                                         struct ran_layer_params *dp, size_t l, size_t slab)
 {
-        const struct ran_packed *rows = w->rows;
+        const struct ran_packed *packed = w->packed;
         struct ran_layer_memory *own = ran_layer_memory_of(w);
         size_t from = own->first[slab], to = own->first[slab + 1];
 
@@ -26,11 +26,11 @@ struct ran_layer_pass ran_layer_pass_of(struct ran_workspace *w, const struct ra
                 .slab = slab,
                 .from = from,
                 .to = to,
-                .t0 = rows->win[from],
-                .r0 = ran_packed_row(rows, from),
-                .T = rows->win[to] - rows->win[from],
-                .R = ran_packed_row(rows, to) - ran_packed_row(rows, from),
-                .skip = from == 0 && rows->open > 0 ? 1 + rows->open : 0,
+                .t0 = packed->window[from],
+                .r0 = ran_packed_row(packed, from),
+                .tokens = packed->window[to] - packed->window[from],
+                .rows = ran_packed_row(packed, to) - ran_packed_row(packed, from),
+                .skip = from == 0 && packed->open > 0 ? 1 + packed->open : 0,
                 .act = &own->slab[own->keeps ? l * own->slabs + slab : slab % 2],
                 .cells = &own->cells[l],
         };
@@ -55,18 +55,18 @@ void ran_window_activation_bwd(const struct ran_workspace *w, float *dx, const f
 
 struct ran_window_view ran_window_view_of(const struct ran_layer_pass *s, size_t i)
 {
-        const struct ran_packed *rows = s->w->rows;
-        size_t b = rows->windoc[i];
+        const struct ran_packed *packed = s->w->packed;
+        size_t b = packed->window_doc[i];
 
         return (struct ran_window_view){
                 .i = i,
                 .b = b,
-                .t = rows->win[i],
-                .n = ran_packed_row(rows, i + 1) - ran_packed_row(rows, i),
-                .first = 1 + (i == 0 ? rows->open : 0),
-                .r = ran_packed_row(rows, i) - s->r0,
-                .state = ran_packed_state_before(rows, i),
-                .at = ran_packed_row(rows, i) - ran_packed_row(rows, rows->docwin[b]),
+                .t = packed->window[i],
+                .n = ran_packed_row(packed, i + 1) - ran_packed_row(packed, i),
+                .first = 1 + (i == 0 ? packed->open : 0),
+                .r = ran_packed_row(packed, i) - s->r0,
+                .state = ran_packed_state_before(packed, i),
+                .at = ran_packed_row(packed, i) - ran_packed_row(packed, packed->doc_window[b]),
         };
 }
 
@@ -74,7 +74,7 @@ struct ran_attention_heads ran_attention_heads_of(const struct ran_layer_pass *s
                                                   const struct ran_window_view *v)
 {
         const struct ran_workspace *w = s->w;
-        size_t end = w->rows->doc[v->b] + w->rows->sources[v->b], tokens = v->n - 1;
+        size_t end = w->packed->doc[v->b] + w->packed->sources[v->b], tokens = v->n - 1;
 
         return (struct ran_attention_heads){
                 .qkv = s->act->qkv + v->r * 3 * w->E,
@@ -92,11 +92,11 @@ struct ran_attention_heads ran_attention_heads_of(const struct ran_layer_pass *s
 
 bool ran_window_stays_open(const struct ran_workspace *w, size_t i)
 {
-        const struct ran_packed *rows = w->rows;
-        size_t b = rows->windoc[i];
+        const struct ran_packed *packed = w->packed;
+        size_t b = packed->window_doc[i];
 
-        return !w->training && rows->recurrent[b] != NULL && i + 1 == rows->docwin[b + 1] &&
-               ran_packed_row(rows, i + 1) - ran_packed_row(rows, i) <= w->c->window;
+        return !w->training && packed->recurrent[b] != NULL && i + 1 == packed->doc_window[b + 1] &&
+               ran_packed_row(packed, i + 1) - ran_packed_row(packed, i) <= w->c->window;
 }
 
 void ran_window_dropout(const struct ran_layer_pass *s, const struct ran_window_view *v, int site,
@@ -132,7 +132,7 @@ static void normalise(void *arg, size_t i, float *scratch)
         struct ran_window_view v = ran_window_view_of(s, i);
         size_t D = w->D, b = v.b;
         float *z = s->act->z + v.r * D, *stat = s->act->z_stat + v.r * 2;
-        bool cell = s->known || i == w->rows->docwin[b];
+        bool cell = s->known || i == w->packed->doc_window[b];
 
         (void)scratch;
         ran_simd->norm(z + v.first * D, D, stat + v.first * 2, w->x[s->l] + v.t * D, D,
@@ -140,8 +140,8 @@ static void normalise(void *arg, size_t i, float *scratch)
         if (v.first > 1)
                 return; /* an open window: its cell and first tokens are known, and no dropout */
         if (cell)
-                ran_simd->norm(z, D, stat, s->cells->G + ran_packed_state_before(w->rows, i) * D, D,
-                               s->p->input_norm_w, s->p->input_norm_b, RAN_LN_EPS, 1, D);
+                ran_simd->norm(z, D, stat, s->cells->G + ran_packed_state_before(w->packed, i) * D,
+                               D, s->p->input_norm_w, s->p->input_norm_b, RAN_LN_EPS, 1, D);
         else
                 memset(z, 0, D * sizeof *z); /* the scan will see to it */
         ran_window_dropout(s, &v, RAN_DROP_INPUT, cell ? 0 : 1, v.n, z);
@@ -168,7 +168,7 @@ static void activate(void *arg, size_t i, float *scratch)
 static void recall(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
-        const struct ran_recurrent_state *recurrent = w->rows->recurrent[0];
+        const struct ran_recurrent_state *recurrent = w->packed->recurrent[0];
 
         memcpy(s->act->qkv, recurrent->qkv[s->l], s->skip * 3 * w->E * sizeof(float));
         memcpy(s->act->pre, recurrent->pre + s->l * s->own->projected,
@@ -184,7 +184,7 @@ void ran_window_project(struct ran_layer_pass *s)
                 recall(s);
         ran_workers_each(&w->workers, s->from, s->to, normalise, s);
         ran_linear(w->pool, s->act->pre + s->skip * s->own->projected, s->own->projected,
-                   s->act->z + s->skip * w->D, w->D, s->p->q_w, s->p->q_b, s->R - s->skip, w->D,
+                   s->act->z + s->skip * w->D, w->D, s->p->q_w, s->p->q_b, s->rows - s->skip, w->D,
                    s->own->projected);
         ran_workers_each(&w->workers, s->from, s->to, activate, s);
 }
@@ -228,10 +228,10 @@ void ran_window_project_bwd(struct ran_layer_pass *s)
         ran_phase = RAN_PHASE_PROJECTIONS;
         ran_workers_each(&w->workers, s->from, s->to, deactivate, s);
         ran_linear_bwd(w->pool, s->own->adj.dz, w->D, false, s->dp->q_w, s->dp->q_b,
-                       s->own->adj.dpre, s->own->projected, s->act->z, w->D, s->p->q_w, s->R, w->D,
-                       s->own->projected);
+                       s->own->adj.dpre, s->own->projected, s->act->z, w->D, s->p->q_w, s->rows,
+                       w->D, s->own->projected);
         ran_linear_bwd(w->pool, NULL, 0, false, s->dp->out_w, s->dp->out_b, s->own->adj.d_o, w->D,
-                       s->act->a, w->E, s->p->out_w, s->R, w->E, w->D);
+                       s->act->a, w->E, s->p->out_w, s->rows, w->E, w->D);
         ran_workers_each(&w->workers, s->from, s->to, normalise_bwd, s);
         ran_window_sum_parts(s, 0, s->dp->input_norm_w, s->dp->input_norm_b);
 }
@@ -252,14 +252,14 @@ static void finish(void *arg, size_t i, float *scratch)
         struct ran_layer_pass *s = arg;
         struct ran_workspace *w = s->w;
         struct ran_window_view v = ran_window_view_of(s, i);
-        size_t D = w->D, F = s->own->projected, first = s->known ? 0 : v.first;
+        size_t D = w->D, projected = s->own->projected, first = s->known ? 0 : v.first;
         float *p = s->act->p + v.r * D, *pn = p, *stat = s->act->y_stat + v.r * 2;
 
         ran_window_activation(w, p + first * D, s->act->o + (v.r + first) * D, (v.n - first) * D);
         ran_window_dropout(s, &v, RAN_DROP_ATTENTION, first, v.n, p);
         if (ran_layer_is_gated(w)) {
                 for (size_t r = first; r < v.n; r++) {
-                        const float *glu = s->act->pre + (v.r + r) * F + 3 * w->E;
+                        const float *glu = s->act->pre + (v.r + r) * projected + 3 * w->E;
 
                         ran_simd->glu_add(p + r * D, glu, glu + D, D);
                 }
@@ -282,7 +282,7 @@ void ran_window_finish(struct ran_layer_pass *s)
         ran_workers_each(&w->workers, s->from, s->to, attend, s);
         ran_phase = RAN_PHASE_PROJECTIONS;
         ran_linear(w->pool, s->act->o + s->skip * w->D, w->D, s->act->a + s->skip * w->E, w->E,
-                   s->p->out_w, s->p->out_b, s->R - s->skip, w->E, w->D);
+                   s->p->out_w, s->p->out_b, s->rows - s->skip, w->E, w->D);
         ran_workers_each(&w->workers, s->from, s->to, finish, s);
 }
 
@@ -292,7 +292,7 @@ static void finish_bwd(void *arg, size_t i, float *scratch)
         struct ran_layer_pass *s = arg;
         struct ran_workspace *w = s->w;
         struct ran_window_view v = ran_window_view_of(s, i);
-        size_t D = w->D, F = s->own->projected, r1 = v.r + 1, n = v.n - 1;
+        size_t D = w->D, projected = s->own->projected, r1 = v.r + 1, n = v.n - 1;
         float *dp = s->own->adj.dp + r1 * D, *d_o = s->own->adj.d_o + r1 * D,
               *part = s->own->adj.part + i * 6 * D;
         const float *p = s->act->p + r1 * D, *pn = ran_layer_is_gated(w) ? s->act->pn + r1 * D : p;
@@ -304,8 +304,8 @@ static void finish_bwd(void *arg, size_t i, float *scratch)
                 ran_simd->norm_bwd(dp, D, part, part + D, dp, D, p, D, s->act->p_stat + r1 * 2,
                                    s->p->output_norm_w, n, D);
                 for (size_t r = 0; r < n; r++) {
-                        const float *glu = s->act->pre + (r1 + r) * F + 3 * w->E;
-                        float *dglu = s->own->adj.dpre + (r1 + r) * F + 3 * w->E;
+                        const float *glu = s->act->pre + (r1 + r) * projected + 3 * w->E;
+                        float *dglu = s->own->adj.dpre + (r1 + r) * projected + 3 * w->E;
 
                         ran_simd->glu_bwd(dglu, dglu + D, dp + r * D, glu, glu + D, D);
                 }
@@ -336,7 +336,7 @@ void ran_window_finish_bwd(struct ran_layer_pass *s)
         if (ran_layer_is_gated(w))
                 ran_window_sum_parts(s, 0, s->dp->output_norm_w, s->dp->output_norm_b);
         ran_linear_bwd(w->pool, s->own->adj.da, w->E, false, NULL, NULL, s->own->adj.d_o, w->D,
-                       NULL, 0, s->p->out_w, s->R, w->E, w->D);
+                       NULL, 0, s->p->out_w, s->rows, w->E, w->D);
         ran_phase = RAN_PHASE_ATTENTION;
         ran_workers_each(&w->workers, s->from, s->to, attend_bwd, s);
 }

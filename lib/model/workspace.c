@@ -10,13 +10,13 @@
 enum { SLAB_ROWS = 2112, KEEP_FLOATS = 1 << 27 };
 
 /* Sizes that every encoder has. */
-static void measure(struct ran_workspace *w, const struct ran_packed *rows, size_t C)
+static void measure(struct ran_workspace *w, const struct ran_packed *packed, size_t C)
 {
         const struct ran_task *task = ran_task_of(w->c);
         struct ran_dims *x = &w->size;
 
-        *x = (struct ran_dims){.B = rows->B, .L = rows->L, .C = C};
-        x->outputs = task->output == RAN_OUTPUT_DOCUMENT ? rows->B : rows->places;
+        *x = (struct ran_dims){.B = packed->B, .L = packed->L, .C = C};
+        x->outputs = task->output == RAN_OUTPUT_DOCUMENT ? packed->B : packed->positions;
         x->logit_rows = x->outputs;
         x->logit_width = C;
         if (task->measure != NULL)
@@ -63,27 +63,27 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
         lay_out_head(w, k, &w->head);
 }
 
-static int prepare(struct ran_workspace *w, const struct ran_packed *rows, size_t C,
+static int prepare(struct ran_workspace *w, const struct ran_packed *packed, size_t C,
                    struct ran_error *err)
 {
-        w->rows = rows;
-        measure(w, rows, C);
+        w->packed = packed;
+        measure(w, packed, C);
         return ran_encoder_of(w->c)->prepare(w, err);
 }
 
-int ran_workspace_fit(struct ran_workspace *w, const struct ran_packed *rows, size_t C,
+int ran_workspace_fit(struct ran_workspace *w, const struct ran_packed *packed, size_t C,
                       struct ran_error *err)
 {
         struct ran_arena k = {0};
 
         ran_phase = RAN_PHASE_REST;
-        RAN_TRY(prepare(w, rows, C, err));
+        RAN_TRY(prepare(w, packed, C, err));
         lay_out(w, &k);
         if (k.count > (double)(SIZE_MAX / sizeof(float) / 2))
                 return ran_fail(err, RAN_ENOMEM,
                                 "%zu tokens at once need %.0f GB of memory: a smaller "
                                 "--dim, --heads or --head-dim needs less",
-                                rows->L, k.count * 4e-9);
+                                packed->L, k.count * 4e-9);
         if ((size_t)k.count > w->arena_floats) {
                 size_t floats = ran_rotary_ahead(w->arena_floats, (size_t)k.count);
 
@@ -99,12 +99,12 @@ int ran_workspace_fit(struct ran_workspace *w, const struct ran_packed *rows, si
         return RAN_OK;
 }
 
-int ran_workspace_bytes(struct ran_workspace *w, const struct ran_packed *rows, size_t C,
+int ran_workspace_bytes(struct ran_workspace *w, const struct ran_packed *packed, size_t C,
                         double *bytes, struct ran_error *err)
 {
         struct ran_arena k = {0};
 
-        RAN_TRY(prepare(w, rows, C, err));
+        RAN_TRY(prepare(w, packed, C, err));
         lay_out(w, &k);
         *bytes = k.count * sizeof(float);
         return RAN_OK;

@@ -72,7 +72,7 @@ struct ran_workspace {
         struct ran_workers workers;
 
         /* Laid out by ran_workspace_fit for the documents at hand. */
-        const struct ran_packed *rows;
+        const struct ran_packed *packed;
         struct ran_dims size;
         float **x;    /* (N+1): (L, D) input of each layer and the output */
         float *dx;    /* (L, D) adjoint of the rows between layers */
@@ -88,11 +88,11 @@ int ran_workspace_init(struct ran_workspace *w, const struct ran_config *c, bool
 void ran_workspace_release(struct ran_workspace *w);
 /* Lays the scratch out for these documents; grows it when they need more than any before. C
  * classes. */
-int ran_workspace_fit(struct ran_workspace *w, const struct ran_packed *rows, size_t C,
+int ran_workspace_fit(struct ran_workspace *w, const struct ran_packed *packed, size_t C,
                       struct ran_error *err);
 /* Bytes that ran_workspace_fit would lay out for these documents; as a double, because it may be
  * more than memory can address. */
-int ran_workspace_bytes(struct ran_workspace *w, const struct ran_packed *rows, size_t C,
+int ran_workspace_bytes(struct ran_workspace *w, const struct ran_packed *packed, size_t C,
                         double *bytes, struct ran_error *err);
 
 /* Dropout, or its adjoint, on n values of document b; does nothing when scoring. */
@@ -100,7 +100,7 @@ static inline void ran_workspace_dropout(const struct ran_workspace *w, size_t b
                                          int site, double p, float *x, size_t n, size_t at)
 {
         if (w->training)
-                ran_dropout(&w->noise, w->rows->record[b], layer, site, p, x, n, at);
+                ran_dropout(&w->noise, w->packed->record[b], layer, site, p, x, n, at);
 }
 
 #endif

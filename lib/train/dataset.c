@@ -308,7 +308,7 @@ struct ran_document ran_dataset_document(const struct ran_dataset *d, size_t b)
                 .ids = d->ids + at,
                 .L = d->first[b + 1] - at,
                 .spelling = d->spelling != NULL ? d->spelling + at * RAN_SPELLING : NULL,
-                .places = d->places != NULL ? d->places + word : NULL,
+                .positions = d->places != NULL ? d->places + word : NULL,
                 .begins = d->places != NULL ? d->begins + word : NULL,
                 .words = d->places != NULL ? d->label_first[b + 1] - word : 0,
         };

@@ -26,7 +26,7 @@ static int scratch(const struct ran_train_job *job, const struct ran_chunk_of_do
         do {
                 rc = ran_packed_add_after(&rows, job->config, ids, L, 0, &recurrent, err);
                 for (uint32_t t = 0; t < L && rc == RAN_OK; t++)
-                        rc = ran_packed_places(&rows, &t, 1, err);
+                        rc = ran_packed_positions(&rows, &t, 1, err);
         } while (rc == RAN_OK && rows.L + L <= 2048);
         if (rc == RAN_OK)
                 rc = ran_workspace_bytes(&w, &rows, C, bytes, err);

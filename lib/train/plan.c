@@ -134,7 +134,7 @@ static size_t floats_of(const struct ran_plan *p, size_t stream)
 {
         if (p->recurrent == NULL || !goes_on(p, &p->stream[stream]))
                 return 0;
-        return p->c->layers * p->recurrent[stream].D * (1 + 2 * states_of(p, stream));
+        return p->c->layers * p->recurrent[stream].width * (1 + 2 * states_of(p, stream));
 }
 
 size_t ran_plan_floats(const struct ran_plan *p)
@@ -173,7 +173,7 @@ int ran_plan_unpack(struct ran_plan *p, const float *in, struct ran_error *err)
 static int move(struct ran_recurrent_state *recurrent, size_t states, size_t tokens, size_t from,
                 size_t to, struct ran_ranks *r, struct ran_error *err)
 {
-        size_t n = recurrent->layers * recurrent->D * (1 + 2 * states);
+        size_t n = recurrent->layers * recurrent->width * (1 + 2 * states);
 
         if (from == to || from == RAN_EVERY_RANK || (r->rank != from && r->rank != to))
                 return RAN_OK;

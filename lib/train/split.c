@@ -134,7 +134,7 @@ static int copy_document(struct ran_dataset *to, const struct ran_dataset *d, si
         else if (d->places == NULL)
                 code = ran_dataset_add(to, doc.ids, doc.L, d->labels + at, n, weight, err);
         else
-                code = ran_dataset_add_words(to, doc.ids, doc.L, doc.places, d->labels + at, n,
+                code = ran_dataset_add_words(to, doc.ids, doc.L, doc.positions, d->labels + at, n,
                                              weight, err);
         if (code == RAN_OK && doc.spelling != NULL)
                 code = ran_dataset_spell(to, doc.spelling, doc.L, err);

@@ -69,7 +69,7 @@ static int load(struct ran_batcher *k, struct ran_batch_scratch *s,
                 const struct ran_chunk_of_document *chunk, struct ran_error *err)
 {
         const struct ran_dataset *d = k->data;
-        size_t b = chunk->document, at = s->packed.places, from;
+        size_t b = chunk->document, at = s->packed.positions, from;
         size_t to = ran_plan_predicts(d, chunk, &from);
 
         RAN_BATCH_ROOM(s, position, to - from, err);
@@ -82,7 +82,7 @@ static int load(struct ran_batcher *k, struct ran_batch_scratch *s,
         }
         if (chunk->from == 0)
                 s->packed.sources[s->packed.B - 1] = d->sources[b];
-        return ran_packed_places(&s->packed, s->position, to - from, err);
+        return ran_packed_positions(&s->packed, s->position, to - from, err);
 }
 
 static struct ran_chunk_of_document whole(const struct ran_dataset *d, size_t b)

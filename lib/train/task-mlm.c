@@ -44,14 +44,14 @@ static int load(struct ran_batcher *k, struct ran_batch_scratch *s,
                 const struct ran_chunk_of_document *chunk, struct ran_error *err)
 {
         const struct ran_masking *m = &s->masking;
-        size_t at = s->packed.places;
+        size_t at = s->packed.positions;
 
         RAN_BATCH_ROOM(s, gold, at + m->n, err);
         RAN_BATCH_ROOM(s, scale, at + m->n, err);
         memcpy(s->gold + at, m->gold, m->n * sizeof *m->gold);
         for (size_t i = 0; i < m->n; i++)
                 s->scale[at + i] = (float)((double)k->data->weight[chunk->document] / k->terms);
-        return ran_packed_places(&s->packed, m->position, m->n, err);
+        return ran_packed_positions(&s->packed, m->position, m->n, err);
 }
 
 /* Development data are masked as in epoch 0, whatever the seed. */

@@ -41,7 +41,7 @@ static int load(struct ran_batcher *k, struct ran_batch_scratch *s,
 
         if (k->c->crf)
                 RAN_BATCH_ROOM(s, crf, ran_crf_scratch(true, n, k->C), err);
-        return ran_packed_places(&s->packed, d->places + d->label_first[b], n, err);
+        return ran_packed_positions(&s->packed, d->places + d->label_first[b], n, err);
 }
 
 /* Loss of the n words of a document from the label `at` on, each sentence a chain of its own, and
@@ -91,7 +91,7 @@ static double loss(struct ran_batcher *k, struct ran_batch_scratch *s, size_t sh
 
         ran_head(&s->work, k->p, k->C);
         for (size_t i = k->shard[shard], r = 0; i < k->shard[shard + 1]; i++, r++)
-                sum += document_loss(k, s, k->chunk[i].document, s->packed.docplace[r], g);
+                sum += document_loss(k, s, k->chunk[i].document, s->packed.doc_position[r], g);
         ran_head_bwd(&s->work, k->p, &g->p, k->C);
         return sum;
 }

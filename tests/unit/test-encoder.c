@@ -38,7 +38,7 @@ static float *copy(const float *x, size_t n)
 
 static struct result result_of(const struct ran_workspace *w, size_t C)
 {
-        const struct ran_packed *rows = w->rows;
+        const struct ran_packed *rows = w->packed;
         const float *G = ran_layer_memory_of(w)->cells[w->c->layers - 1].G;
         struct result r = {.L = rows->L, .B = rows->B, .D = w->D, .C = C};
 
@@ -47,7 +47,7 @@ static struct result result_of(const struct ran_workspace *w, size_t C)
         r.last = copy(w->head.logits, 0);
         r.last = realloc(r.last, r.B * r.D * sizeof(*r.last) + 1);
         for (size_t b = 0; b < r.B; b++)
-                memcpy(r.last + b * r.D, G + (rows->docwin[b + 1] + b) * r.D,
+                memcpy(r.last + b * r.D, G + (rows->doc_window[b + 1] + b) * r.D,
                        r.D * sizeof(*r.last));
         return r;
 }
@@ -202,14 +202,14 @@ TEST(encoder_windows_join_only_when_too_short)
 
                                 CHECK_OK(ran_packed_add(&rows, &c, ids, L, 0, &err), err);
                                 for (size_t i = 0; i < rows.m; i++) {
-                                        size_t n = rows.win[i + 1] - rows.win[i];
+                                        size_t n = rows.window[i + 1] - rows.window[i];
 
                                         shortest = n < shortest ? n : shortest;
                                         longest = n > longest ? n : longest;
                                 }
                                 CHECK(longest < c.window + least);
                                 CHECK(rows.m == 1 || shortest >= least);
-                                CHECK(rows.win[0] == 0 && rows.win[rows.m] == L);
+                                CHECK(rows.window[0] == 0 && rows.window[rows.m] == L);
                                 ran_packed_release(&rows);
                         }
 }

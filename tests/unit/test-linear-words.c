@@ -77,7 +77,7 @@ TEST(word_features_are_for_ever)
         struct ran_config c = {
                 .task = RAN_TASK_TAG, .wide = 1 << 18, .ngrams = 2, .spelling = 1000};
         struct ran_document d = {
-                .ids = ids, .L = 4, .spelling = spelling, .places = places, .words = 3};
+                .ids = ids, .L = 4, .spelling = spelling, .positions = places, .words = 3};
         uint64_t sum = 0;
 
         for (size_t i = 0; i < 4 * RAN_SPELLING; i++)
@@ -116,7 +116,7 @@ TEST(word_features_are_of_the_words_around)
                                 for (size_t w = from; w < end; w++)
                                         for (size_t v = 0; v < d.words; v++) {
                                                 uint32_t list[MOST], other[MOST];
-                                                uint32_t was = ids[d.places[v]];
+                                                uint32_t was = ids[d.positions[v]];
                                                 size_t n = ran_linear_words_list(list, &c, &d, from,
                                                                                  end, w),
                                                        m;
@@ -124,10 +124,10 @@ TEST(word_features_are_of_the_words_around)
                                                             v <= w + far;
 
                                                 CHECK(n <= ran_linear_words_features(&c));
-                                                ids[d.places[v]] = TOY_V + 1;
+                                                ids[d.positions[v]] = TOY_V + 1;
                                                 m = ran_linear_words_list(other, &c, &d, from, end,
                                                                           w);
-                                                ids[d.places[v]] = was;
+                                                ids[d.positions[v]] = was;
                                                 bool same = n == m && memcmp(list, other,
                                                                              n * sizeof *list) == 0;
                                                 CHECK(same != near);

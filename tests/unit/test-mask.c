@@ -26,11 +26,11 @@ static size_t first_changed(const struct ran_workspace *a, const struct ran_work
 {
         size_t D = a->D;
 
-        for (size_t t = 0; t < a->rows->L; t++)
+        for (size_t t = 0; t < a->packed->L; t++)
                 for (size_t l = 1; l <= a->c->layers; l++)
                         if (memcmp(a->x[l] + t * D, b->x[l] + t * D, D * sizeof(float)) != 0)
                                 return t;
-        return a->rows->L;
+        return a->packed->L;
 }
 
 /* Changes token `at` to another id; no output before `from` may change. That of the token itself

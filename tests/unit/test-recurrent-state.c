@@ -104,7 +104,7 @@ static void encode_piece(struct ran_workspace *w, const struct toy *t, struct ra
         ran_packed_clear(rows);
         CHECK_OK(ran_packed_add_after(rows, &t->c, ids, n, 1, recurrent, &err), err);
         for (uint32_t i = 0; i < n; i++)
-                CHECK_OK(ran_packed_places(rows, &i, 1, &err), err);
+                CHECK_OK(ran_packed_positions(rows, &i, 1, &err), err);
         CHECK_OK(ran_workspace_fit(w, rows, t->C, &err), err);
         ran_encode(w, &t->p);
 }

@@ -80,7 +80,7 @@ TEST(joined_sentences_are_one_document_of_the_same_words)
                 CHECK(memcmp(f.joined.ids + token, d.ids, d.L * sizeof(*d.ids)) == 0);
                 for (size_t i = 0; i < d.words; i++, at++) {
                         CHECK_SIZE(f.joined.labels[at], f.apart.labels[at]);
-                        CHECK_SIZE(f.joined.places[at], token + d.places[i]);
+                        CHECK_SIZE(f.joined.places[at], token + d.positions[i]);
                         CHECK(f.joined.begins[at] == (i == 0));
                         CHECK(d.begins[i] == (i == 0));
                 }
@@ -119,7 +119,7 @@ TEST(split_keeps_sentences_together)
                         REQUIRE(CHECK_SIZE(one.words, 1 + 2 * (one.ids[0] % 3)));
                         for (size_t i = 0; i < one.words; i++)
                                 CHECK(one.begins[i] == (i % 2 == 1 || i == 0) &&
-                                      one.places[i] == i);
+                                      one.positions[i] == i);
                 }
         }
         ran_dataset_release(&d);
