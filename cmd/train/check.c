@@ -51,7 +51,7 @@ static void find_mixed(struct train_problems *p, const struct train_place *one,
 
 static bool is_tagged(const struct ran_dataset *set)
 {
-        return set->places != NULL;
+        return set->positions != NULL;
 }
 
 /* Texts for a language model have no labels. */

@@ -16,12 +16,12 @@ struct ran_dataset {
         size_t *first;       /* (B+1) where each begins in ids */
         uint32_t *labels;    /* all labels, one after another; ascending within a document */
         size_t *label_first; /* (B+1) where those of a document begin */
-        uint32_t *places;   /* tagging, else NULL: as labels, the token of its document that each is
-                             * of;   mlm: the first token of each word, all labels being 0 */
-        uint32_t *sources;  /* (B) language models, else NULL: leading ids that are source */
-        uint32_t *spelling; /* or NULL: as ids, RAN_SPELLING each */
-        bool *begins;       /* as places: the word is the first of a sentence */
-        float *weight;      /* (B) */
+        uint32_t *positions; /* tagging, else NULL: as labels, the token of its document that each
+                              * is of;   mlm: the first token of each word, all labels being 0 */
+        uint32_t *sources;   /* (B) language models, else NULL: leading ids that are source */
+        uint32_t *spelling;  /* or NULL: as ids, RAN_SPELLING each */
+        bool *begins;        /* as positions: the word is the first of a sentence */
+        float *weight;       /* (B) */
         /* Or NULL: soft targets, which documents are learned from in the place of their labels:
          * soft[i] is the probability of class soft_labels[i], ascending within a document, from
          * soft_first[b] on. A document that has none is learned from its labels. */
@@ -33,12 +33,13 @@ struct ran_dataset {
         char **names;       /* (C) label names, ordered by their bytes; shared with nobody */
         size_t C;
         bool multilabel; /* records hold "labels": set by the caller */
-        bool given;      /* mlm: places are gaps, and labels what stood there: set by the caller */
+        bool given; /* mlm: positions are masked tokens, and labels what stood there: set by the
+                       caller */
         char digest[65]; /* SHA-256 of what was read, in order: set by the caller */
         /* Where the arrays lie that grow with the documents and may be larger than memory. */
         struct {
-                struct ran_spool ids, first, labels, label_first, places, begins, spelling, sources,
-                        weight, soft_labels, soft, soft_first, guessed, group;
+                struct ran_spool ids, first, labels, label_first, positions, begins, spelling,
+                        sources, weight, soft_labels, soft, soft_first, guessed, group;
         } spool;
         size_t keep; /* bytes of each that stay in memory; 0: RAN_SPOOL_KEEP */
         /* While it is built. */
@@ -67,10 +68,10 @@ int ran_dataset_soft_target(struct ran_dataset *d, const uint32_t *labels, const
 /* Says to which group the document that was added last belongs: that of n bytes, or, n 0, one of
  * its own. All documents, or none. */
 int ran_dataset_group(struct ran_dataset *d, const char *name, size_t n, struct ran_error *err);
-/* Appends a document for tagging: word i stands at token places[i] (ascending) and has the tag
+/* Appends a document for tagging: word i stands at token positions[i] (ascending) and has the tag
  * tags[i]. A dataset holds documents of one kind. */
 int ran_dataset_add_words(struct ran_dataset *d, const uint32_t *ids, size_t L,
-                          const uint32_t *places, const uint32_t *tags, size_t n, double weight,
+                          const uint32_t *positions, const uint32_t *tags, size_t n, double weight,
                           struct ran_error *err);
 /* Appends a document for a language model: it reads L - 1 ids, and predicts those from the second
  * one on that are not among the first `sources`. RAN_EINVAL when there is none to predict. */
@@ -78,7 +79,7 @@ int ran_dataset_add_text(struct ran_dataset *d, const uint32_t *ids, size_t L, s
                          double weight, struct ran_error *err);
 /* Makes the document that was added last, for tagging, longer by a sentence. Its weight stays. */
 int ran_dataset_continue(struct ran_dataset *d, const uint32_t *ids, size_t L,
-                         const uint32_t *places, const uint32_t *tags, size_t n,
+                         const uint32_t *positions, const uint32_t *tags, size_t n,
                          struct ran_error *err);
 /* Gives the L tokens that were added last their spelling (L, RAN_SPELLING): all documents, or none.
  */

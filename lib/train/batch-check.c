@@ -10,9 +10,9 @@ static int check_kind(const struct ran_dataset *d, const struct ran_config *c,
 {
         const struct ran_task *task = ran_task_of(c);
 
-        if (task->words && d->places == NULL && ran_task_is_tied(c))
+        if (task->words && d->positions == NULL && ran_task_is_tied(c))
                 return ran_fail(err, RAN_EINVAL, "the documents do not say where words begin");
-        if (task->sources != (d->sources != NULL) || task->words != (d->places != NULL))
+        if (task->sources != (d->sources != NULL) || task->words != (d->positions != NULL))
                 return ran_fail(err, RAN_EINVAL, "the documents are for another task");
         for (size_t b = 0; b < d->B && c->mask == RAN_MASK_CAUSAL; b++)
                 if (d->sources[b] > 0)

@@ -92,7 +92,7 @@ double ran_batch_weight(const struct ran_batcher *k, size_t b, size_t i)
         return weight;
 }
 
-static int plan_shards(struct ran_batcher *k, const struct ran_chunk_of_document *chunk, size_t n,
+static int plan_shards(struct ran_batcher *k, const struct ran_chunk *chunk, size_t n,
                        struct ran_error *err)
 {
         size_t tokens = 0, target, held = 0;
@@ -189,8 +189,8 @@ static void drop_words(struct ran_batcher *k, struct ran_packed *rows, uint64_t 
                         rows->ids[i] = k->unknown;
 }
 
-static int load_chunk(struct ran_batcher *k, struct ran_batch_scratch *t,
-                      const struct ran_chunk_of_document *p, struct ran_error *err)
+static int load_chunk(struct ran_batcher *k, struct ran_batch_scratch *t, const struct ran_chunk *p,
+                      struct ran_error *err)
 {
         const struct ran_dataset *d = k->data;
         size_t b = p->document;
@@ -255,8 +255,8 @@ static void run_shard(void *arg, size_t n)
                 give_scratch(k, t);
 }
 
-int ran_batch_gradient(struct ran_batcher *k, const struct ran_chunk_of_document *chunk, size_t n,
-                       double *loss, struct ran_grad **gradient, struct ran_error *err)
+int ran_batch_gradient(struct ran_batcher *k, const struct ran_chunk *chunk, size_t n, double *loss,
+                       struct ran_grad **gradient, struct ran_error *err)
 {
         size_t me = ran_ranks_me(k->ranks);
 

@@ -47,7 +47,7 @@ struct ran_batcher {
         pthread_mutex_t lock;
         struct ran_batch_scratch *idle;
         /* the batch at work */
-        const struct ran_chunk_of_document *chunk;
+        const struct ran_chunk *chunk;
         size_t *shard; /* (shards + 1) first chunk of each */
         size_t *begin; /* (shards + 1) tokens before each */
         size_t *bound; /* (ranks + 1) the first shard of each rank */
@@ -83,7 +83,7 @@ int ran_batch_check_labels(const struct ran_dataset *d, size_t b, size_t C, bool
                            struct ran_error *err);
 /* Mean loss of the chunks chunk[0..n) and its gradient, to be handed back with ran_tree_give; on
  * all ranks, of the same chunks. */
-int ran_batch_gradient(struct ran_batcher *k, const struct ran_chunk_of_document *chunk, size_t n,
-                       double *loss, struct ran_grad **gradient, struct ran_error *err);
+int ran_batch_gradient(struct ran_batcher *k, const struct ran_chunk *chunk, size_t n, double *loss,
+                       struct ran_grad **gradient, struct ran_error *err);
 
 #endif

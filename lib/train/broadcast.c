@@ -48,7 +48,7 @@ static int broadcast_arrays(struct ran_ranks *r, struct ran_dataset *d, struct r
         size_t soft = d->soft_first != NULL ? d->soft_first[d->B] : 0;
         if (BROADCAST(ids, tokens) != RAN_OK ||
             BROADCAST(spelling, tokens * RAN_SPELLING) != RAN_OK ||
-            BROADCAST(labels, labels) != RAN_OK || BROADCAST(places, labels) != RAN_OK ||
+            BROADCAST(labels, labels) != RAN_OK || BROADCAST(positions, labels) != RAN_OK ||
             BROADCAST(begins, labels) != RAN_OK || BROADCAST(sources, d->B) != RAN_OK ||
             BROADCAST(weight, d->B) != RAN_OK || BROADCAST(soft_labels, soft) != RAN_OK ||
             BROADCAST(soft, soft) != RAN_OK || BROADCAST(guessed, d->B) != RAN_OK ||

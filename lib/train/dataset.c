@@ -146,37 +146,38 @@ static size_t sort_labels(uint32_t *labels, size_t n)
         return kept;
 }
 
-/* Adds the tokens and labels of a sentence, and with places a sentence that begins at its first
- * word, behind `at` tokens and label_at labels; places count from `from`. */
+/* Adds the tokens and labels of a sentence, and with positions a sentence that begins at its first
+ * word, behind `at` tokens and label_at labels; positions count from `from`. */
 static int append_sentence(struct ran_dataset *d, size_t at, size_t label_at, size_t from,
-                           const uint32_t *ids, size_t L, const uint32_t *places,
+                           const uint32_t *ids, size_t L, const uint32_t *positions,
                            const uint32_t *labels, size_t n, struct ran_error *err)
 {
         if (append(d, &d->spool.ids, &d->ids, at, ids, L, err) != RAN_OK ||
             append(d, &d->spool.labels, &d->labels, label_at, labels, n, err) != RAN_OK)
                 return err->code;
-        if (places == NULL)
+        if (positions == NULL)
                 return RAN_OK;
-        if (append(d, &d->spool.places, &d->places, label_at, places, n, err) != RAN_OK ||
+        if (append(d, &d->spool.positions, &d->positions, label_at, positions, n, err) != RAN_OK ||
             reserve(d, &d->spool.begins, &d->begins, label_at + n, sizeof *d->begins, err) !=
                     RAN_OK)
                 return err->code;
         for (size_t i = 0; i < n; i++) {
-                d->places[label_at + i] += (uint32_t)from;
+                d->positions[label_at + i] += (uint32_t)from;
                 d->begins[label_at + i] = i == 0;
         }
         return RAN_OK;
 }
 
-/* Room and values for a document's arrays but its weight and ends. places NULL: there are none. */
+/* Room and values for a document's arrays but its weight and ends. positions NULL: there are none.
+ */
 static int append_document(struct ran_dataset *d, const uint32_t *ids, size_t L,
-                           const uint32_t *places, const uint32_t *labels, size_t n,
+                           const uint32_t *positions, const uint32_t *labels, size_t n,
                            struct ran_error *err)
 {
         if (reserve_document(d, err) != RAN_OK)
                 return err->code;
         size_t at = d->first[d->B], label_at = d->label_first[d->B];
-        if (append_sentence(d, at, label_at, 0, ids, L, places, labels, n, err) != RAN_OK)
+        if (append_sentence(d, at, label_at, 0, ids, L, positions, labels, n, err) != RAN_OK)
                 return err->code;
         d->first[d->B + 1] = at + L;
         d->label_first[d->B + 1] = label_at + n;
@@ -196,11 +197,11 @@ int ran_dataset_add(struct ran_dataset *d, const uint32_t *ids, size_t L, const 
 }
 
 int ran_dataset_add_words(struct ran_dataset *d, const uint32_t *ids, size_t L,
-                          const uint32_t *places, const uint32_t *tags, size_t n, double weight,
+                          const uint32_t *positions, const uint32_t *tags, size_t n, double weight,
                           struct ran_error *err)
 {
         err = ran_error_or_spare(err);
-        if (append_document(d, ids, L, places, tags, n, err) != RAN_OK)
+        if (append_document(d, ids, L, positions, tags, n, err) != RAN_OK)
                 return err->code;
         d->weight[d->B++] = (float)weight;
         return RAN_OK;
@@ -226,7 +227,7 @@ int ran_dataset_add_text(struct ran_dataset *d, const uint32_t *ids, size_t L, s
 }
 
 int ran_dataset_continue(struct ran_dataset *d, const uint32_t *ids, size_t L,
-                         const uint32_t *places, const uint32_t *tags, size_t n,
+                         const uint32_t *positions, const uint32_t *tags, size_t n,
                          struct ran_error *err)
 {
         size_t at = d->first[d->B], label_at = d->label_first[d->B], from = at - d->first[d->B - 1];
@@ -235,7 +236,7 @@ int ran_dataset_continue(struct ran_dataset *d, const uint32_t *ids, size_t L,
         if (L > UINT32_MAX - from)
                 return ran_fail(err, RAN_EINVAL, "a document of more than %zu tokens is too long",
                                 from);
-        if (append_sentence(d, at, label_at, from, ids, L, places, tags, n, err) != RAN_OK)
+        if (append_sentence(d, at, label_at, from, ids, L, positions, tags, n, err) != RAN_OK)
                 return err->code;
         d->first[d->B] += L;
         d->label_first[d->B] += n;
@@ -308,9 +309,9 @@ struct ran_document ran_dataset_document(const struct ran_dataset *d, size_t b)
                 .ids = d->ids + at,
                 .L = d->first[b + 1] - at,
                 .spelling = d->spelling != NULL ? d->spelling + at * RAN_SPELLING : NULL,
-                .positions = d->places != NULL ? d->places + word : NULL,
-                .begins = d->places != NULL ? d->begins + word : NULL,
-                .words = d->places != NULL ? d->label_first[b + 1] - word : 0,
+                .positions = d->positions != NULL ? d->positions + word : NULL,
+                .begins = d->positions != NULL ? d->begins + word : NULL,
+                .words = d->positions != NULL ? d->label_first[b + 1] - word : 0,
         };
 }
 
@@ -370,7 +371,7 @@ static int order_classes(struct ran_dataset *d, struct ran_error *err)
         }
         for (size_t i = 0; i < d->label_first[d->B]; i++)
                 d->labels[i] = new_number[d->labels[i]];
-        for (size_t b = 0; b < d->B && d->places == NULL; b++)
+        for (size_t b = 0; b < d->B && d->positions == NULL; b++)
                 sort_labels(d->labels + d->label_first[b],
                             d->label_first[b + 1] - d->label_first[b]);
         int code = d->soft_first != NULL ? order_soft(d, new_number, err) : RAN_OK;
@@ -420,7 +421,7 @@ void ran_dataset_release(struct ran_dataset *d)
         ran_spool_release(&d->spool.first);
         ran_spool_release(&d->spool.labels);
         ran_spool_release(&d->spool.label_first);
-        ran_spool_release(&d->spool.places);
+        ran_spool_release(&d->spool.positions);
         ran_spool_release(&d->spool.begins);
         ran_spool_release(&d->spool.sources);
         ran_spool_release(&d->spool.spelling);

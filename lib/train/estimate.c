@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 /* Bytes of scratch for the longest chunk of the data beside a shard's worth of others. */
-static int scratch(const struct ran_train_job *job, const struct ran_chunk_of_document *longest,
-                   size_t C, double *bytes, struct ran_error *err)
+static int scratch(const struct ran_train_job *job, const struct ran_chunk *longest, size_t C,
+                   double *bytes, struct ran_error *err)
 {
         const struct ran_dataset *d = job->train;
         const uint32_t *ids = d->ids + d->first[longest->document] + longest->from;
@@ -35,7 +35,7 @@ static int scratch(const struct ran_train_job *job, const struct ran_chunk_of_do
         return rc;
 }
 
-static bool longer(const struct ran_chunk_of_document *a, const struct ran_chunk_of_document *b)
+static bool longer(const struct ran_chunk *a, const struct ran_chunk *b)
 {
         size_t x = a->to - a->from, y = b->to - b->from;
 
@@ -43,7 +43,7 @@ static bool longer(const struct ran_chunk_of_document *a, const struct ran_chunk
 }
 
 /* Steps of a run, as the first epoch has them, and the longest chunk that one takes. */
-static int steps(const struct ran_train_job *job, size_t *n, struct ran_chunk_of_document *longest,
+static int steps(const struct ran_train_job *job, size_t *n, struct ran_chunk *longest,
                  struct ran_error *err)
 {
         size_t B = job->train->B, *order = ran_alloc(B, sizeof *order, err);
@@ -83,7 +83,7 @@ static double data_bytes(const struct ran_train_job *job, double embedding)
         const struct ran_dataset *d = job->train;
         const struct ran_spool *const spools[] = {
                 &d->spool.ids,         &d->spool.first,      &d->spool.labels,
-                &d->spool.label_first, &d->spool.places,     &d->spool.spelling,
+                &d->spool.label_first, &d->spool.positions,  &d->spool.spelling,
                 &d->spool.sources,     &d->spool.weight,     &d->spool.soft_labels,
                 &d->spool.soft,        &d->spool.soft_first, &d->spool.guessed,
                 &d->spool.group};
@@ -102,7 +102,7 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
         size_t V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
         size_t threads = job->pool != NULL ? ran_pool_threads(job->pool) : 1;
         size_t C = ran_task_is_tied(c) ? V : d->C;
-        struct ran_chunk_of_document longest = {0};
+        struct ran_chunk longest = {0};
         struct ran_table table;
         struct ran_layout layout;
         double work = 0, bytes, shard, wide, copies = job->dev != NULL && job->dev->B > 0 ? 4 : 3;

@@ -24,7 +24,7 @@ static double draw_word(const struct words *w, size_t i)
 static struct words words_of(const struct ran_dataset *d, size_t b, uint64_t seed, uint64_t epoch)
 {
         size_t at = d->label_first[b];
-        struct words w = {.position = d->places + at,
+        struct words w = {.position = d->positions + at,
                           .n = d->label_first[b + 1] - at,
                           .L = d->first[b + 1] - d->first[b],
                           .key = ran_key(seed, RAN_FOR_MASKING, epoch, b),

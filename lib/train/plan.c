@@ -48,8 +48,7 @@ static size_t length(const struct ran_dataset *d, size_t b)
         return d->first[b + 1] - d->first[b];
 }
 
-size_t ran_plan_predicts(const struct ran_dataset *d, const struct ran_chunk_of_document *p,
-                         size_t *from)
+size_t ran_plan_predicts(const struct ran_dataset *d, const struct ran_chunk *p, size_t *from)
 {
         size_t sources = d->sources[p->document], last = length(d, p->document) - 1;
 
@@ -76,20 +75,19 @@ static size_t end_of(const struct ran_plan *p, size_t b, size_t from)
         return n < left - 1 ? from + n : from + left;
 }
 
-static bool goes_on(const struct ran_plan *p, const struct ran_chunk_of_document *last)
+static bool goes_on(const struct ran_plan *p, const struct ran_chunk *last)
 {
         return last->to > 0 && last->to < length(p->d, last->document);
 }
 
 /* What comes after the stream's last chunk; one that ends at 0 if there is nothing left. */
-static struct ran_chunk_of_document next_of(struct ran_plan *p,
-                                            const struct ran_chunk_of_document *last)
+static struct ran_chunk next_of(struct ran_plan *p, const struct ran_chunk *last)
 {
-        struct ran_chunk_of_document next = {0};
+        struct ran_chunk next = {0};
 
         if (goes_on(p, last))
-                next = (struct ran_chunk_of_document){last->document,   last->to, 0,
-                                                      last->number + 1, NULL,     NULL};
+                next = (struct ran_chunk){last->document,   last->to, 0,
+                                          last->number + 1, NULL,     NULL};
         else if (p->begun < p->documents)
                 next.document = p->order[p->begun++];
         else
@@ -194,7 +192,7 @@ static int move(struct ran_recurrent_state *recurrent, size_t states, size_t tok
         return rc;
 }
 
-int ran_plan_move(const struct ran_chunk_of_document *chunk, const struct ran_config *c, size_t to,
+int ran_plan_move(const struct ran_chunk *chunk, const struct ran_config *c, size_t to,
                   struct ran_ranks *ranks, struct ran_error *err)
 {
         int rc = RAN_OK;

@@ -17,7 +17,7 @@
 #include "train/ranks.h"
 
 /* Tokens [from, to) of a document. */
-struct ran_chunk_of_document {
+struct ran_chunk {
         size_t document, from, to;
         size_t number; /* of those of its document, from 0 */
         struct ran_recurrent_state
@@ -33,10 +33,10 @@ struct ran_plan {
         size_t span;         /* tokens of a chunk */
         const size_t *order; /* (documents) of the epoch; the caller's */
         size_t documents, begun;
-        struct ran_chunk_of_document *stream;  /* (streams) the last chunk of each */
+        struct ran_chunk *stream;              /* (streams) the last chunk of each */
         struct ran_recurrent_state *recurrent; /* (streams); NULL: documents are whole */
         size_t *holder;                        /* (streams) */
-        struct ran_chunk_of_document *chunk;   /* (n) of the step at hand */
+        struct ran_chunk *chunk;               /* (n) of the step at hand */
         size_t n;
 };
 
@@ -54,8 +54,7 @@ size_t ran_plan_steps(struct ran_plan *p, const size_t *order, size_t documents)
 /* Tokens [*from, returned) of a chunk of a language model's document: those whose next one is
  * predicted, at least one. The last token of a document is read because the window that it stands
  * in holds a token of the target, whatever else. */
-size_t ran_plan_predicts(const struct ran_dataset *d, const struct ran_chunk_of_document *p,
-                         size_t *from);
+size_t ran_plan_predicts(const struct ran_dataset *d, const struct ran_chunk *p, size_t *from);
 
 /* What the documents in the streams go on from, as one run of floats: how many there are, for a
  * checkpoint, and back from one, when the plan stands where it did. */
@@ -64,7 +63,7 @@ void ran_plan_pack(const struct ran_plan *p, float *out);
 int ran_plan_unpack(struct ran_plan *p, const float *in, struct ran_error *err);
 /* Several ranks: what a chunk goes on from comes to the rank that is to read it, which is its
  * holder from then on; or all that streams go on from to rank 0, which holds a copy. */
-int ran_plan_move(const struct ran_chunk_of_document *chunk, const struct ran_config *c, size_t to,
+int ran_plan_move(const struct ran_chunk *chunk, const struct ran_config *c, size_t to,
                   struct ran_ranks *ranks, struct ran_error *err);
 int ran_plan_collect(struct ran_plan *p, struct ran_ranks *ranks, struct ran_error *err);
 

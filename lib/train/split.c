@@ -30,8 +30,8 @@ static uint32_t label_of(const struct ran_dataset *d, size_t b)
 
 static bool has_one_label(const struct ran_dataset *d, size_t b)
 {
-        return !d->multilabel && d->places == NULL && d->label_first[b + 1] > d->label_first[b] &&
-               label_of(d, b) < d->C;
+        return !d->multilabel && d->positions == NULL &&
+               d->label_first[b + 1] > d->label_first[b] && label_of(d, b) < d->C;
 }
 
 /* The documents that may be held out, in the order in which they are asked; how many these are.
@@ -131,7 +131,7 @@ static int copy_document(struct ran_dataset *to, const struct ran_dataset *d, si
 
         if (d->sources != NULL)
                 code = ran_dataset_add_text(to, doc.ids, doc.L, d->sources[b], weight, err);
-        else if (d->places == NULL)
+        else if (d->positions == NULL)
                 code = ran_dataset_add(to, doc.ids, doc.L, d->labels + at, n, weight, err);
         else
                 code = ran_dataset_add_words(to, doc.ids, doc.L, doc.positions, d->labels + at, n,

@@ -23,7 +23,7 @@ static int check_labels(const struct ran_dataset *d, size_t b, const struct ran_
 
 /* ---- batches -------------------------------------------------------------------------------- */
 
-static double terms(const struct ran_batcher *k, const struct ran_chunk_of_document *chunk)
+static double terms(const struct ran_batcher *k, const struct ran_chunk *chunk)
 {
         return ran_batch_weight(k, chunk->document, 0);
 }

@@ -57,7 +57,7 @@ int ran_train_lm_validate(struct ran_trainer *t, struct ran_evaluate_rates *r,
 
 /* ---- lm ------------------------------------------------------------------------------------- */
 
-static double terms(const struct ran_batcher *k, const struct ran_chunk_of_document *chunk)
+static double terms(const struct ran_batcher *k, const struct ran_chunk *chunk)
 {
         size_t from, to = ran_plan_predicts(k->data, chunk, &from);
 
@@ -65,8 +65,8 @@ static double terms(const struct ran_batcher *k, const struct ran_chunk_of_docum
 }
 
 /* A position for each token that predicts the one after it. */
-static int load(struct ran_batcher *k, struct ran_batch_scratch *s,
-                const struct ran_chunk_of_document *chunk, struct ran_error *err)
+static int load(struct ran_batcher *k, struct ran_batch_scratch *s, const struct ran_chunk *chunk,
+                struct ran_error *err)
 {
         const struct ran_dataset *d = k->data;
         size_t b = chunk->document, at = s->packed.positions, from;
@@ -85,15 +85,15 @@ static int load(struct ran_batcher *k, struct ran_batch_scratch *s,
         return ran_packed_positions(&s->packed, s->position, to - from, err);
 }
 
-static struct ran_chunk_of_document whole(const struct ran_dataset *d, size_t b)
+static struct ran_chunk whole(const struct ran_dataset *d, size_t b)
 {
-        return (struct ran_chunk_of_document){.document = b, .to = d->first[b + 1] - d->first[b]};
+        return (struct ran_chunk){.document = b, .to = d->first[b + 1] - d->first[b]};
 }
 
 static int score(struct ran_sweep *k, struct ran_state *s, size_t b, struct ran_error *err)
 {
         const struct ran_dataset *d = k->d;
-        const struct ran_chunk_of_document all = whole(d, b);
+        const struct ran_chunk all = whole(d, b);
         const uint32_t *ids = d->ids + d->first[b];
         size_t from, to = ran_plan_predicts(d, &all, &from);
         uint32_t *gold = ran_alloc(all.to, sizeof *gold, err);
@@ -114,7 +114,7 @@ static int score(struct ran_sweep *k, struct ran_state *s, size_t b, struct ran_
 
 static size_t targets(const struct ran_dataset *d, size_t b)
 {
-        const struct ran_chunk_of_document all = whole(d, b);
+        const struct ran_chunk all = whole(d, b);
         size_t from, to = ran_plan_predicts(d, &all, &from);
 
         return to - from;

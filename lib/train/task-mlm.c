@@ -22,7 +22,7 @@ static int prepare(struct ran_batcher *k, const struct ran_tokenizer *tokenizer,
         return ran_masking_id(&k->mask, tokenizer, err);
 }
 
-static double terms(const struct ran_batcher *k, const struct ran_chunk_of_document *chunk)
+static double terms(const struct ran_batcher *k, const struct ran_chunk *chunk)
 {
         size_t b = chunk->document;
 
@@ -40,8 +40,8 @@ static int mask(struct ran_batcher *k, struct ran_batch_scratch *s, size_t b, co
 }
 
 /* A position for each masked token of the document that `mask` had last. */
-static int load(struct ran_batcher *k, struct ran_batch_scratch *s,
-                const struct ran_chunk_of_document *chunk, struct ran_error *err)
+static int load(struct ran_batcher *k, struct ran_batch_scratch *s, const struct ran_chunk *chunk,
+                struct ran_error *err)
 {
         const struct ran_masking *m = &s->masking;
         size_t at = s->packed.positions;

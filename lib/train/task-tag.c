@@ -24,7 +24,7 @@ static size_t words_of(const struct ran_dataset *d, size_t b)
         return d->label_first[b + 1] - d->label_first[b];
 }
 
-static double terms(const struct ran_batcher *k, const struct ran_chunk_of_document *chunk)
+static double terms(const struct ran_batcher *k, const struct ran_chunk *chunk)
 {
         double sum = 0;
 
@@ -33,15 +33,15 @@ static double terms(const struct ran_batcher *k, const struct ran_chunk_of_docum
         return sum;
 }
 
-static int load(struct ran_batcher *k, struct ran_batch_scratch *s,
-                const struct ran_chunk_of_document *chunk, struct ran_error *err)
+static int load(struct ran_batcher *k, struct ran_batch_scratch *s, const struct ran_chunk *chunk,
+                struct ran_error *err)
 {
         const struct ran_dataset *d = k->data;
         size_t b = chunk->document, n = words_of(d, b);
 
         if (k->c->crf)
                 RAN_BATCH_ROOM(s, crf, ran_crf_scratch(true, n, k->C), err);
-        return ran_packed_positions(&s->packed, d->places + d->label_first[b], n, err);
+        return ran_packed_positions(&s->packed, d->positions + d->label_first[b], n, err);
 }
 
 /* Loss of the n words of a document from the label `at` on, each sentence a chain of its own, and

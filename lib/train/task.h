@@ -8,7 +8,7 @@
 
 struct ran_batch_scratch;
 struct ran_batcher;
-struct ran_chunk_of_document;
+struct ran_chunk;
 struct ran_evaluate_rates;
 struct ran_grad;
 struct ran_sweep;
@@ -32,11 +32,11 @@ struct ran_train_task {
          * back to the encoder's output. */
         int (*prepare)(struct ran_batcher *k, const struct ran_tokenizer *tokenizer,
                        struct ran_error *err);
-        double (*terms)(const struct ran_batcher *k, const struct ran_chunk_of_document *chunk);
+        double (*terms)(const struct ran_batcher *k, const struct ran_chunk *chunk);
         int (*mask)(struct ran_batcher *k, struct ran_batch_scratch *s, size_t b,
                     const uint32_t **ids, struct ran_error *err);
         int (*load)(struct ran_batcher *k, struct ran_batch_scratch *s,
-                    const struct ran_chunk_of_document *chunk, struct ran_error *err);
+                    const struct ran_chunk *chunk, struct ran_error *err);
         double (*loss)(struct ran_batcher *k, struct ran_batch_scratch *s, size_t shard,
                        struct ran_grad *g);
 

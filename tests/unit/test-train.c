@@ -330,9 +330,9 @@ TEST(train_refuses_words_at_no_token)
         for (int i = 0; i < 3; i++)
                 CHECK_OK(ran_dataset_add_words(&t.train, ids, 3, places, tags, 2, 1, &err), err);
         CHECK_OK(ran_dataset_finish(&t.train, &err), err);
-        t.train.places[3] = 3;
+        t.train.positions[3] = 3;
         check_invalid(&t, "word 1 does not stand at a token");
-        t.train.places[3] = 2;
+        t.train.positions[3] = 2;
         t.train.labels[3] = 2;
         check_invalid(&t, "label 2 is none of 2 classes");
         t.train.labels[3] = 1;
