@@ -103,11 +103,9 @@ static int reserve_document(struct ran_dataset *d, struct ran_error *err)
 {
         size_t n = d->B + 2;
 
-        if (reserve(d, &d->spool.first, &d->first, n, sizeof *d->first, err) != RAN_OK ||
-            reserve(d, &d->spool.label_first, &d->label_first, n, sizeof *d->first, err) !=
-                    RAN_OK ||
-            reserve(d, &d->spool.weight, &d->weight, n, sizeof *d->weight, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(reserve(d, &d->spool.first, &d->first, n, sizeof *d->first, err));
+        RAN_TRY(reserve(d, &d->spool.label_first, &d->label_first, n, sizeof *d->first, err));
+        RAN_TRY(reserve(d, &d->spool.weight, &d->weight, n, sizeof *d->weight, err));
         if (d->B == 0)
                 d->first[0] = d->label_first[0] = 0;
         return RAN_OK;
@@ -118,8 +116,7 @@ static int append(struct ran_dataset *d, struct ran_spool *spool, uint32_t **arr
 {
         if (n > SIZE_MAX - at)
                 return ran_fail(err, RAN_ENOMEM, "the documents are larger than memory can be");
-        if (reserve(d, spool, array, at + n, sizeof **array, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(reserve(d, spool, array, at + n, sizeof **array, err));
         if (n > 0)
                 memcpy(*array + at, more, n * sizeof **array);
         return RAN_OK;
@@ -152,15 +149,12 @@ static int append_sentence(struct ran_dataset *d, size_t at, size_t label_at, si
                            const uint32_t *ids, size_t L, const uint32_t *positions,
                            const uint32_t *labels, size_t n, struct ran_error *err)
 {
-        if (append(d, &d->spool.ids, &d->ids, at, ids, L, err) != RAN_OK ||
-            append(d, &d->spool.labels, &d->labels, label_at, labels, n, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(append(d, &d->spool.ids, &d->ids, at, ids, L, err));
+        RAN_TRY(append(d, &d->spool.labels, &d->labels, label_at, labels, n, err));
         if (positions == NULL)
                 return RAN_OK;
-        if (append(d, &d->spool.positions, &d->positions, label_at, positions, n, err) != RAN_OK ||
-            reserve(d, &d->spool.begins, &d->begins, label_at + n, sizeof *d->begins, err) !=
-                    RAN_OK)
-                return err->code;
+        RAN_TRY(append(d, &d->spool.positions, &d->positions, label_at, positions, n, err));
+        RAN_TRY(reserve(d, &d->spool.begins, &d->begins, label_at + n, sizeof *d->begins, err));
         for (size_t i = 0; i < n; i++) {
                 d->positions[label_at + i] += (uint32_t)from;
                 d->begins[label_at + i] = i == 0;
@@ -174,11 +168,9 @@ static int append_document(struct ran_dataset *d, const uint32_t *ids, size_t L,
                            const uint32_t *positions, const uint32_t *labels, size_t n,
                            struct ran_error *err)
 {
-        if (reserve_document(d, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(reserve_document(d, err));
         size_t at = d->first[d->B], label_at = d->label_first[d->B];
-        if (append_sentence(d, at, label_at, 0, ids, L, positions, labels, n, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(append_sentence(d, at, label_at, 0, ids, L, positions, labels, n, err));
         d->first[d->B + 1] = at + L;
         d->label_first[d->B + 1] = label_at + n;
         return RAN_OK;
@@ -188,8 +180,7 @@ int ran_dataset_add(struct ran_dataset *d, const uint32_t *ids, size_t L, const 
                     size_t n, double weight, struct ran_error *err)
 {
         err = ran_error_or_spare(err);
-        if (append_document(d, ids, L, NULL, labels, n, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(append_document(d, ids, L, NULL, labels, n, err));
         d->weight[d->B++] = (float)weight;
         d->label_first[d->B] =
                 d->label_first[d->B - 1] + sort_labels(d->labels + d->label_first[d->B - 1], n);
@@ -201,8 +192,7 @@ int ran_dataset_add_words(struct ran_dataset *d, const uint32_t *ids, size_t L,
                           struct ran_error *err)
 {
         err = ran_error_or_spare(err);
-        if (append_document(d, ids, L, positions, tags, n, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(append_document(d, ids, L, positions, tags, n, err));
         d->weight[d->B++] = (float)weight;
         return RAN_OK;
 }
@@ -219,9 +209,8 @@ int ran_dataset_add_text(struct ran_dataset *d, const uint32_t *ids, size_t L, s
                                 sources);
         if (sources > UINT32_MAX)
                 return ran_fail(err, RAN_EINVAL, "a source of %zu ids is too long", sources);
-        if (append(d, &d->spool.sources, &d->sources, d->B, &n, 1, err) != RAN_OK ||
-            append_document(d, ids, L, NULL, NULL, 0, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(append(d, &d->spool.sources, &d->sources, d->B, &n, 1, err));
+        RAN_TRY(append_document(d, ids, L, NULL, NULL, 0, err));
         d->weight[d->B++] = (float)weight;
         return RAN_OK;
 }
@@ -236,8 +225,7 @@ int ran_dataset_continue(struct ran_dataset *d, const uint32_t *ids, size_t L,
         if (L > UINT32_MAX - from)
                 return ran_fail(err, RAN_EINVAL, "a document of more than %zu tokens is too long",
                                 from);
-        if (append_sentence(d, at, label_at, from, ids, L, positions, tags, n, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(append_sentence(d, at, label_at, from, ids, L, positions, tags, n, err));
         d->first[d->B] += L;
         d->label_first[d->B] += n;
         return RAN_OK;
@@ -261,12 +249,10 @@ int ran_dataset_soft_target(struct ran_dataset *d, const uint32_t *labels, const
         size_t b = d->B - 1, at = d->soft_first != NULL ? d->soft_first[b] : 0;
 
         err = ran_error_or_spare(err);
-        if (append(d, &d->spool.soft_labels, &d->soft_labels, at, labels, n, err) != RAN_OK ||
-            reserve(d, &d->spool.soft, &d->soft, at + n, sizeof *d->soft, err) != RAN_OK ||
-            reserve(d, &d->spool.soft_first, &d->soft_first, b + 2, sizeof *d->first, err) !=
-                    RAN_OK ||
-            reserve(d, &d->spool.guessed, &d->guessed, b + 1, sizeof *d->guessed, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(append(d, &d->spool.soft_labels, &d->soft_labels, at, labels, n, err));
+        RAN_TRY(reserve(d, &d->spool.soft, &d->soft, at + n, sizeof *d->soft, err));
+        RAN_TRY(reserve(d, &d->spool.soft_first, &d->soft_first, b + 2, sizeof *d->first, err));
+        RAN_TRY(reserve(d, &d->spool.guessed, &d->guessed, b + 1, sizeof *d->guessed, err));
         if (n > 0)
                 memcpy(d->soft + at, p, n * sizeof *p);
         d->soft_first[b] = at;
@@ -286,8 +272,7 @@ int ran_dataset_group(struct ran_dataset *d, const char *name, size_t n, struct 
         size_t b = d->B - 1;
 
         err = ran_error_or_spare(err);
-        if (reserve(d, &d->spool.group, &d->group, b + 1, sizeof *d->group, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(reserve(d, &d->spool.group, &d->group, b + 1, sizeof *d->group, err));
         d->group[b] = n > 0 ? number_of(name, n) : b;
         return RAN_OK;
 }

@@ -81,8 +81,7 @@ static int count_tags(struct ran_conll *e, const struct ran_dataset *d, const ui
                         ran_conll_end_sentence(e);
                 if (d->labels[i] != RAN_LABEL_UNKNOWN)
                         gold = d->names[d->labels[i]];
-                if (ran_conll_add_token(e, gold, strlen(gold), found, strlen(found), err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(ran_conll_add_token(e, gold, strlen(gold), found, strlen(found), err));
         }
         ran_conll_end_sentence(e);
         return RAN_OK;

@@ -88,8 +88,7 @@ static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
 
                 if (from == NULL)
                         continue;
-                if (ran_tensor_floats(&m->tensors, from, t->p.block + spec->offset, err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(ran_tensor_floats(&m->tensors, from, t->p.block + spec->offset, err));
                 t->optimiser.rate_scale[i] = t->s->init_rate;
         }
         copy_rows(t, 0, t->V, m->params.embed);

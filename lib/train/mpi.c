@@ -102,8 +102,7 @@ static int send(struct ran_ranks *r, size_t to, const void *bytes, size_t n, str
                 int code = MPI_Isend(at, sent, MPI_BYTE, (int)to, TAG, MPI_COMM_WORLD, &request);
                 if (code != MPI_SUCCESS)
                         return failed(code, "send", err);
-                if (finish(r, &request, "send", err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(finish(r, &request, "send", err));
         }
         return RAN_OK;
 }
@@ -119,8 +118,7 @@ static int receive(struct ran_ranks *r, size_t from, void *bytes, size_t n, stru
                 int code = MPI_Irecv(at, got, MPI_BYTE, (int)from, TAG, MPI_COMM_WORLD, &request);
                 if (code != MPI_SUCCESS)
                         return failed(code, "receive", err);
-                if (finish(r, &request, "receive", err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(finish(r, &request, "receive", err));
         }
         return RAN_OK;
 }
@@ -136,8 +134,7 @@ static int broadcast(struct ran_ranks *r, void *bytes, size_t n, struct ran_erro
                 int code = MPI_Ibcast(at, sent, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
                 if (code != MPI_SUCCESS)
                         return failed(code, "broadcast", err);
-                if (finish(r, &request, "broadcast", err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(finish(r, &request, "broadcast", err));
         }
         return RAN_OK;
 }

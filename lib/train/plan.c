@@ -209,9 +209,8 @@ int ran_plan_move(const struct ran_chunk *chunk, const struct ran_config *c, siz
 int ran_plan_collect(struct ran_plan *p, struct ran_ranks *ranks, struct ran_error *err)
 {
         for (size_t i = 0; i < p->streams && ranks != NULL; i++)
-                if (floats_of(p, i) > 0 && move(&p->recurrent[i], states_of(p, i), p->stream[i].to,
-                                                p->holder[i], 0, ranks, err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(floats_of(p, i) > 0 && move(&p->recurrent[i], states_of(p, i),
+                                                    p->stream[i].to, p->holder[i], 0, ranks, err));
         return RAN_OK;
 }
 

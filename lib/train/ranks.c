@@ -173,8 +173,7 @@ int ran_ranks_agree(struct ran_ranks *r, int rc, struct ran_error *err)
                 return rc;
         if (r->rank == 0 && rc != RAN_OK)
                 said = *err;
-        if (ran_ranks_broadcast(r, &said, sizeof said, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_ranks_broadcast(r, &said, sizeof said, err));
         if (said.code != RAN_OK) {
                 *err = said;
                 return said.code;
@@ -250,8 +249,7 @@ int ran_ranks_handshake(struct ran_ranks *r, struct ran_error *err)
         int rc = RAN_OK;
 
         if (r->rank > 0) {
-                if (ran_ranks_send(r, 0, &me, sizeof me, err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(ran_ranks_send(r, 0, &me, sizeof me, err));
         }
         for (size_t i = 1; i < r->n && r->rank == 0; i++) {
                 struct ran_error apart;

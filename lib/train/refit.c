@@ -42,12 +42,11 @@ int ran_trainer_keep_better(struct ran_trainer *t, struct ran_error *err)
         if (ran_train_task_of(t->c)->held_out_loss == NULL ||
             (t->c->wide > 0 && t->at.encoder == 0))
                 return RAN_OK;
-        if (model_loss(t, &after, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(model_loss(t, &after, err));
         if (ran_trainer_leads(t))
                 swap_encoders(t);
-        if (ran_broadcast_state(t, err) != RAN_OK || model_loss(t, &before, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_broadcast_state(t, err));
+        RAN_TRY(model_loss(t, &before, err));
         t->first_encoder = !(after <= before); /* nor if it is no number */
         if (ran_trainer_leads(t) && !t->first_encoder)
                 swap_encoders(t);

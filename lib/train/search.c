@@ -255,8 +255,7 @@ int ran_search_init(struct ran_search *s, const struct ran_train_job *job,
                 s->fixed[i] = given(rows[i].name);
         }
         k = start_of(s);
-        if (estimate(s, &k, &e, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(estimate(s, &k, &e, err));
         s->flops = e.flops;
         s->parameters = (double)(e.parameters + e.embedding_parameters);
         return RAN_OK;

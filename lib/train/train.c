@@ -60,8 +60,7 @@ static int write_checkpoint(struct ran_trainer *t, struct ran_error *err)
         t->saved = ran_trainer_now();
         if (t->job->checkpoint == NULL)
                 return RAN_OK;
-        if (ran_checkpoint_write(t, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_checkpoint_write(t, err));
         t->saved = ran_trainer_now();
         r = ran_trainer_report(t, RAN_REPORT_CHECKPOINT);
         ran_trainer_tell(t, &r);
@@ -70,8 +69,7 @@ static int write_checkpoint(struct ran_trainer *t, struct ran_error *err)
 
 static int save(struct ran_trainer *t, struct ran_error *err)
 {
-        if (ran_plan_collect(&t->plan, t->job->ranks, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_plan_collect(&t->plan, t->job->ranks, err));
         return ran_ranks_agree(t->job->ranks,
                                ran_trainer_leads(t) ? write_checkpoint(t, err) : RAN_OK, err);
 }
@@ -79,8 +77,7 @@ static int save(struct ran_trainer *t, struct ran_error *err)
 /* Stopped by the caller: what was done is kept, so that it can go on. */
 static int stop(struct ran_trainer *t, struct ran_error *err)
 {
-        if (save(t, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(save(t, err));
         return ran_fail(err, RAN_EINTR, "stopped in epoch %.0f, after step %.0f", t->at.epoch + 1,
                         (double)t->optimiser.step);
 }
@@ -218,11 +215,10 @@ static int settle(struct ran_trainer *t, struct ran_error *err)
                 memcpy(t->table.x, t->best_table, ran_table_bytes(&t->table));
         }
         t->ensemble = (struct ran_ensemble){t->at.encoder, t->at.linear};
-        if (ran_broadcast_state(t, err) != RAN_OK || ran_trainer_tune(t, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_broadcast_state(t, err));
+        RAN_TRY(ran_trainer_tune(t, err));
         r = ran_trainer_report(t, RAN_REPORT_KEPT);
-        if (ran_trainer_tell_all(t, &r, &next, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_trainer_tell_all(t, &r, &next, err));
         return next == RAN_STOP ? stop(t, err) : RAN_OK;
 }
 
@@ -231,10 +227,9 @@ static int refit(struct ran_trainer *t, struct ran_error *err)
         struct ran_train_report r = ran_trainer_report(t, RAN_REPORT_REFIT);
         int next;
 
-        if (ran_ranks_agree(t->job->ranks, ran_trainer_refit(t, err), err) != RAN_OK ||
-            ran_broadcast_state(t, err) != RAN_OK ||
-            ran_trainer_tell_all(t, &r, &next, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_ranks_agree(t->job->ranks, ran_trainer_refit(t, err), err));
+        RAN_TRY(ran_broadcast_state(t, err));
+        RAN_TRY(ran_trainer_tell_all(t, &r, &next, err));
         return next == RAN_STOP ? stop(t, err) : learn(t, err);
 }
 
@@ -243,8 +238,7 @@ static int write_model(struct ran_trainer *t, struct ran_error *err)
         struct ran_train_report r;
 
         merge(t);
-        if (ran_trainer_write(t, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_trainer_write(t, err));
         if (t->job->checkpoint != NULL)
                 unlink(t->job->checkpoint);
         r = ran_trainer_report(t, RAN_REPORT_END);
@@ -290,8 +284,7 @@ static int train(const struct ran_train_job *job, struct ran_error *err)
 int ran_train(const struct ran_train_job *job, struct ran_error *err)
 {
         err = ran_error_or_spare(err);
-        if (ran_broadcast_job(job, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_broadcast_job(job, err));
         return train(job, err);
 }
 

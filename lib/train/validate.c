@@ -36,8 +36,7 @@ int ran_trainer_validate(struct ran_trainer *t, struct ran_error *err)
                 return ran_ranks_break(t->job->ranks, rc);
         if (ran_trainer_leads(t))
                 keep_best(t, ran_evaluate_metric(&r, t->s->metric));
-        if (ran_broadcast_progress(t, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_broadcast_progress(t, err));
         report = ran_trainer_report(t, RAN_REPORT_DEV);
         report.epoch = (size_t)t->at.epoch;
         report.loss = r.loss;
@@ -46,8 +45,7 @@ int ran_trainer_validate(struct ran_trainer *t, struct ran_error *err)
         report.macro_f1 = r.macro_f1;
         report.metric = ran_evaluate_metric(&r, t->s->metric);
         report.improved = t->at.stale == 0;
-        if (ran_trainer_tell_all(t, &report, &next, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_trainer_tell_all(t, &report, &next, err));
         return next == RAN_STOP ? RAN_EINTR : RAN_OK;
 }
 
