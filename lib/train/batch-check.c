@@ -28,8 +28,8 @@ static int check_spelling(const struct ran_dataset *d, const struct ran_config *
 
         if (tokens > 0 && c->spelling > 0 && d->spelling == NULL)
                 return ran_fail(err, RAN_EINVAL,
-                                "the spelling of words is wanted (spelling %zu), but the documents "
-                                "have none",
+                                "the model reads the spelling of words (spelling %zu), but the "
+                                "documents have none",
                                 c->spelling);
         for (size_t i = 0; c->spelling > 0 && i < tokens * RAN_SPELLING; i++)
                 if (d->spelling[i] >= c->spelling)
@@ -43,7 +43,7 @@ static int check_ids(const uint32_t *ids, size_t n, size_t V, struct ran_error *
         for (size_t i = 0; i < n; i++)
                 if (ids[i] >= V)
                         return ran_fail(err, RAN_EINVAL,
-                                        "id %u is not in the vocabulary of %zu pieces",
+                                        "id %u is not in the vocabulary of %zu tokens",
                                         (unsigned)ids[i], V);
         return RAN_OK;
 }

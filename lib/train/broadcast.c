@@ -329,7 +329,7 @@ int ran_broadcast_compare(struct ran_trainer *t, struct ran_error *err)
                 if (theirs != ours && rc == RAN_OK)
                         rc = ran_fail(err, RAN_EINVAL,
                                       "rank %zu has other weights than rank 0: its processor "
-                                      "computes otherwise; RAN_ISA=portable must be set on all "
+                                      "computes differently; set RAN_ISA=portable on all "
                                       "hosts (mpirun -x RAN_ISA=portable)",
                                       i);
         }

@@ -118,13 +118,13 @@ static int same_run(const struct ran_trainer *t, const struct ran_model *m, stru
         ran_buf_release(&theirs);
         ran_buf_release(&ours);
         if (failed)
-                return ran_fail(err, RAN_ENOMEM, "no memory to compare the checkpoint");
+                return ran_fail(err, RAN_ENOMEM, "out of memory while the checkpoint was compared");
         if (!same)
                 return ran_fail(
                         err, RAN_EINVAL,
                         "the checkpoint belongs to a run with other settings, "
-                        "data or version; give the same ones to resume, or remove it to begin "
-                        "anew");
+                        "data or version; give the same ones to resume, or remove it to start "
+                        "over");
         return RAN_OK;
 }
 
@@ -184,7 +184,8 @@ int ran_trainer_resume(struct ran_trainer *t, struct ran_error *err)
                 here = t->at.batch <= (double)t->batches;
         }
         return here ? RAN_OK
-                    : ran_fail(err, RAN_EFORMAT, "the checkpoint's progress makes no sense");
+                    : ran_fail(err, RAN_EFORMAT,
+                               "the checkpoint's progress is not that of any run");
 }
 
 static void read_linear(struct ran_trainer *t, const struct ran_model *m)

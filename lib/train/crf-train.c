@@ -184,7 +184,8 @@ static int run_passes(struct learner *l, struct ran_error *err)
                         learn_span(l, &l->span[l->order[i]], dcrf,
                                    first_step * (1 - (double)t / all), decay);
                 if (k->pass != NULL && k->pass(k->arg, n + 1) != 0)
-                        rc = ran_fail(err, RAN_EINTR, "stopped while the wide path was learned");
+                        rc = ran_fail(err, RAN_EINTR,
+                                      "stopped while the linear model was being fitted");
         }
         free(dcrf);
         return rc;
@@ -212,7 +213,7 @@ static int prepare(struct learner *l, struct ran_error *err)
         if (rc != RAN_OK)
                 return rc;
         if (__builtin_mul_overflow(l->rows, C, &all))
-                return ran_fail(err, RAN_EINVAL, "a wide path of %zu tags cannot be", C);
+                return ran_fail(err, RAN_EINVAL, "a linear model of %zu tags is too large", C);
         l->v = ran_alloc_floats(all, err);
         l->now = ran_alloc_floats(C + crf_floats(l), err);
         l->order = ran_alloc(l->spans, sizeof *l->order, err);

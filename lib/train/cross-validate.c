@@ -135,8 +135,8 @@ static int prepare(struct validation *x, struct ran_error *err)
                 return RAN_ENOMEM;
         if (__builtin_mul_overflow(k->d->B, C * ran_svm_sides(k->d), &alphas) ||
             __builtin_mul_overflow(largest_fold(x), C, &logits))
-                return ran_fail(err, RAN_EINVAL, "%zu documents of %zu labels cannot be", k->d->B,
-                                C);
+                return ran_fail(err, RAN_EINVAL, "%zu documents with %zu labels are too many",
+                                k->d->B, C);
         x->training = ran_alloc(k->n, sizeof *x->training, err);
         x->w = ran_alloc_floats(k->c->wide * C, err);
         x->b = ran_alloc_floats(C, err);

@@ -115,7 +115,7 @@ static int append(struct ran_dataset *d, struct ran_spool *spool, uint32_t **arr
                   const uint32_t *more, size_t n, struct ran_error *err)
 {
         if (n > SIZE_MAX - at)
-                return ran_fail(err, RAN_ENOMEM, "the documents are larger than memory can be");
+                return ran_fail(err, RAN_ENOMEM, "the documents are too large");
         RAN_TRY(reserve(d, spool, array, at + n, sizeof **array, err));
         if (n > 0)
                 memcpy(*array + at, more, n * sizeof **array);
@@ -205,8 +205,7 @@ int ran_dataset_add_text(struct ran_dataset *d, const uint32_t *ids, size_t L, s
         err = ran_error_or_spare(err);
         if (L < 2 || sources >= L)
                 return ran_fail(err, RAN_EINVAL,
-                                "of %zu ids, %zu of them source, there is none to predict", L,
-                                sources);
+                                "%zu ids, %zu of them source: none is left to predict", L, sources);
         if (sources > UINT32_MAX)
                 return ran_fail(err, RAN_EINVAL, "a source of %zu ids is too long", sources);
         RAN_TRY(append(d, &d->spool.sources, &d->sources, d->B, &n, 1, err));
@@ -238,7 +237,7 @@ int ran_dataset_spell(struct ran_dataset *d, const uint32_t *spelling, size_t L,
 
         err = ran_error_or_spare(err);
         if (end > SIZE_MAX / RAN_SPELLING)
-                return ran_fail(err, RAN_ENOMEM, "the documents are larger than memory can be");
+                return ran_fail(err, RAN_ENOMEM, "the documents are too large");
         return append(d, &d->spool.spelling, &d->spelling, (end - L) * RAN_SPELLING, spelling,
                       L * RAN_SPELLING, err);
 }

@@ -113,11 +113,11 @@ static int init_from_model(struct ran_trainer *t, struct ran_error *err)
 
         if (m->V != t->V || m->config.dim != t->D)
                 return ran_fail(err, RAN_EINVAL,
-                                "the model to begin with has an embedding of %zu by %zu, not of "
+                                "the initial model has an embedding of %zu by %zu, not of "
                                 "%zu by %zu",
                                 m->V, m->config.dim, t->V, t->D);
         if (ran_model_metadata(m, "digest") == NULL)
-                return ran_fail(err, RAN_EINVAL, "the model to begin with has no digest");
+                return ran_fail(err, RAN_EINVAL, "the initial model has no digest");
         return copy_tensors(t, err);
 }
 
@@ -164,7 +164,7 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
 
         if (t->s->freeze && job->vectors == NULL && job->init == NULL)
                 return ran_fail(err, RAN_EINVAL,
-                                "freeze keeps rows of the embedding as they were given, but none "
+                                "freeze keeps embedding rows as they were given, but none "
                                 "were");
         init_random(t);
         if (ran_has_linear_model(t->c)) {

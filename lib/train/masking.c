@@ -80,8 +80,8 @@ int ran_masking_id(uint32_t *mask, const struct ran_tokenizer *tokenizer, struct
         *mask = RAN_MASK;
         if (tokenizer != NULL && !ran_tokenizer_find(tokenizer, "[MASK]", 6, mask))
                 return ran_fail(err, RAN_EINVAL,
-                                "the vocabulary has no piece [MASK], which a model that fills gaps "
-                                "in texts needs");
+                                "the vocabulary has no token [MASK], which a masked language model "
+                                "needs");
         return RAN_OK;
 }
 

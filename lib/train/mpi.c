@@ -78,7 +78,7 @@ static int finish(struct ran_ranks *r, MPI_Request *request, const char *what,
                         asked = asked > 0 ? asked : time;
                         if (time - asked > patience)
                                 return ran_fail(err, RAN_EINTR,
-                                                "stopped while other ranks were waited for");
+                                                "stopped while waiting for other ranks");
                 }
                 rest(time - began);
         }

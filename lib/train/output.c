@@ -73,7 +73,7 @@ int ran_trainer_write_parts(struct ran_trainer *t, const char *path, struct ran_
         ran_buf_char(&training, '\0');
         if (training.failed) {
                 ran_buf_release(&training);
-                return ran_fail(err, RAN_ENOMEM, "memory ran out while the model was written");
+                return ran_fail(err, RAN_ENOMEM, "out of memory while the model was written");
         }
         parts->training = training.data;
         rc = ran_model_write(path, parts, err);
@@ -127,7 +127,7 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
         }
         ran_buf_char(&more, '\0');
         if (more.failed)
-                rc = ran_fail(err, RAN_ENOMEM, "memory ran out while the model was written");
+                rc = ran_fail(err, RAN_ENOMEM, "out of memory while the model was written");
         else
                 rc = ran_trainer_write_parts(t, t->job->output, &parts, more.data, err);
         ran_buf_release(&more);

@@ -19,7 +19,7 @@ int ran_plan_init(struct ran_plan *p, const struct ran_config *c, const struct r
 {
         *p = (struct ran_plan){.c = c, .d = d, .streams = streams < d->B ? streams : d->B};
         if (bptt > 0 && bptt > SIZE_MAX / c->window)
-                return ran_fail(err, RAN_EINVAL, "a chunk of %zu windows cannot be", bptt);
+                return ran_fail(err, RAN_EINVAL, "a chunk of %zu windows is too large", bptt);
         p->span = bptt > 0 ? bptt * c->window : SIZE_MAX;
         p->stream = ran_alloc(p->streams, sizeof *p->stream, err);
         p->chunk = ran_alloc(p->streams, sizeof *p->chunk, err);

@@ -231,7 +231,7 @@ static int compare(const struct greeting *me, const struct greeting *other, size
             me->settings != other->settings)
                 return ran_fail(err, RAN_EINVAL,
                                 "rank %zu, on %s, is another version of this program (%s, not "
-                                "%s): the same must be installed everywhere",
+                                "%s): install the same version everywhere",
                                 rank, other->host, other->version, me->version);
         if (strcmp(me->isa, other->isa) != 0)
                 return ran_fail(err, RAN_EINVAL,

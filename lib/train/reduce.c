@@ -55,7 +55,8 @@ static int unpack(struct ran_tree *t, float *rows, size_t n, struct ran_error *e
                 size_t id = t->touched[i];
 
                 if (id < i || id >= t->V)
-                        return ran_fail(err, RAN_EFORMAT, "another rank sent rows that are none");
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "another rank sent rows that do not exist");
                 if (id == i)
                         continue;
                 memcpy(rows + id * D, rows + i * D, D * sizeof *rows);

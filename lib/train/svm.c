@@ -366,7 +366,8 @@ static int solve(struct solver *s, struct ran_error *err)
                 ran_plan_shuffle(order, k->document, k->n, k->seed, n);
                 rc = pass(s, order, err);
                 if (rc == RAN_OK && k->pass != NULL && k->pass(k->arg, n + 1) != 0)
-                        rc = ran_fail(err, RAN_EINTR, "stopped while the wide path was learned");
+                        rc = ran_fail(err, RAN_EINTR,
+                                      "stopped while the linear model was being fitted");
                 if (solved(s))
                         break;
         }
@@ -404,8 +405,8 @@ int ran_svm_fit(const struct ran_svm *k, const float *idf, float *weight, float 
         int rc = RAN_ENOMEM;
 
         if (__builtin_mul_overflow(k->d->B, C * s.sides, &all) || C > SIZE_MAX / SIDES)
-                return ran_fail(err, RAN_EINVAL, "%zu documents of %zu labels cannot be", k->d->B,
-                                C);
+                return ran_fail(err, RAN_EINVAL, "%zu documents with %zu labels are too many",
+                                k->d->B, C);
         s.weight = ran_alloc_floats(k->c->wide * C, err);
         s.bias = ran_alloc_floats(C, err);
         s.square = ran_alloc_floats(k->c->wide * C, err);

@@ -16,8 +16,7 @@ static int check_labels(const struct ran_dataset *d, size_t b, const struct ran_
         size_t n = d->label_first[b + 1] - d->label_first[b];
 
         if (!c->multilabel && n != 1)
-                return ran_fail(err, RAN_EINVAL, "a document has %zu labels, where one is wanted",
-                                n);
+                return ran_fail(err, RAN_EINVAL, "a document has %zu labels instead of one", n);
         return ran_batch_check_labels(d, b, C, unknown, err);
 }
 

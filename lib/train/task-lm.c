@@ -12,9 +12,10 @@
 int ran_train_lm_check_settings(const struct ran_train_settings *s, struct ran_error *err)
 {
         if (s->metric != RAN_METRIC_LOSS)
-                return ran_fail(err, RAN_EINVAL,
-                                "the best epoch of a language model is that of the lowest loss: "
-                                "metric must be 'loss'");
+                return ran_fail(
+                        err, RAN_EINVAL,
+                        "the best epoch of a language model is the one with the lowest loss: "
+                        "metric must be 'loss'");
         if (s->label_smoothing > 0 || s->class_weights != RAN_WEIGHTS_NONE)
                 return ran_fail(err, RAN_EINVAL,
                                 "a language model has no classes: label_smoothing must be 0 and "

@@ -129,7 +129,7 @@ static int validate(struct ran_trainer *t, struct ran_evaluate_rates *r, struct 
         size_t n;
 
         if (__builtin_mul_overflow(dev->label_first[dev->B], t->C, &n))
-                return ran_fail(err, RAN_ENOMEM, "development data of so many words cannot be");
+                return ran_fail(err, RAN_ENOMEM, "the development data have too many words");
         float *logits = ran_alloc_floats(n, err),
               *room = ran_alloc_floats(crf.start != NULL ? ran_crf_train_floats(t->C) : 0, err);
         float *linear = t->c->wide > 0 ? ran_alloc_floats(n, err) : NULL;
