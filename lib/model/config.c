@@ -26,7 +26,7 @@ const struct ran_field ran_config_fields[] = {
          .choices = ran_task_names,
          .value = "TASK",
          .initial = "classify",
-         .help = "what is learned (the verb sets it)"},
+         .help = "what to learn (the verb sets it)"},
         {.name = "dim",
          .type = RAN_FIELD_SIZE,
          AT(dim),
@@ -98,19 +98,19 @@ const struct ran_field ran_config_fields[] = {
          .type = RAN_FIELD_BOOL,
          AT(residual),
          .initial = "true",
-         .help = "carry the cell over from window to window beside its update"},
+         .help = "add the previous cell to the update of a window's cell"},
         {.name = "review",
          .type = RAN_FIELD_BOOL,
          AT(review),
          .initial = "true",
-         .help = "memory review: every token looks back on the cells of all windows"},
+         .help = "memory review: every token attends to the cells of all windows"},
         {.name = "pooling",
          .type = RAN_FIELD_CHOICE,
          AT(pooling),
          .choices = poolings,
          .value = "KIND",
          .initial = "max",
-         .help = "pool of the tokens in front of the classifier"},
+         .help = "how the classifier pools the tokens"},
         {.name = "multilabel",
          .type = RAN_FIELD_BOOL,
          AT(multilabel),
@@ -126,7 +126,7 @@ const struct ran_field ran_config_fields[] = {
          .high = 1000,
          .value = "N",
          .initial = "0",
-         .help = "tagging: read up to N sentences in a row that have the same \"doc\" as one "
+         .help = "tagging: read up to N successive sentences with the same \"doc\" as one "
                  "document; 0: each by itself"},
         {.name = "spelling",
          .type = RAN_FIELD_SIZE,
@@ -135,7 +135,7 @@ const struct ran_field ran_config_fields[] = {
          .high = 1 << 24,
          .value = "N",
          .initial = "0",
-         .help = "look at how words are spelled, too (case, shape, prefixes, suffixes): features "
+         .help = "also read how words are spelled (case, shape, prefixes, suffixes): features "
                  "hashed to a table of N rows; 0: no"},
         {.name = "wide",
          .type = RAN_FIELD_SIZE,
@@ -144,9 +144,8 @@ const struct ran_field ran_config_fields[] = {
          .high = 1 << 28,
          .value = "N",
          .initial = "0",
-         .help = "a wide path beside the encoder, as in a linear model: runs of words straight to "
-                 "the labels, or what is around a word straight to its tag, hashed to a table of "
-                 "N rows; 0: no"},
+         .help = "a linear model beside the encoder (after Wide & Deep learning): n-grams of a "
+                 "document, or the context of a word, hashed to a table of N rows; 0: no"},
         {.name = "ngrams",
          .type = RAN_FIELD_SIZE,
          AT(ngrams),
@@ -154,12 +153,12 @@ const struct ran_field ran_config_fields[] = {
          .high = 8,
          .value = "N",
          .initial = "2",
-         .help = "wide path: the longest runs, in pieces"},
+         .help = "linear model: the longest n-grams, in tokens"},
         {.name = "affixes",
          .type = RAN_FIELD_BOOL,
          AT(affixes),
-         .help = "wide path: what words begin and end with, too, two to five characters; of words "
-                 "that are unknown or in pieces nothing else"},
+         .help = "linear model: also prefixes and suffixes of words, two to five characters; for "
+                 "words that are unknown or divided nothing else"},
         {.name = "rank",
          .type = RAN_FIELD_SIZE,
          AT(rank),
@@ -167,7 +166,7 @@ const struct ran_field ran_config_fields[] = {
          .high = 65536,
          .value = "N",
          .initial = "256",
-         .help = "contextualizer: rank u of the attention that a context pays"},
+         .help = "contextualizer: rank u of the second-order attention"},
         {.name = "context",
          .type = RAN_FIELD_CHOICE,
          AT(context),
@@ -179,7 +178,8 @@ const struct ran_field ran_config_fields[] = {
          .type = RAN_FIELD_BOOL,
          AT(position_scale),
          .initial = "true",
-         .help = "contextualizer: weights of positions are 1 on average, rather than sum to 1"},
+         .help = "contextualizer: weights of positions are 1 on average; otherwise they add up to "
+                 "1"},
         {.name = "ffn_dim",
          .type = RAN_FIELD_SIZE,
          AT(ffn_dim),
@@ -187,15 +187,15 @@ const struct ran_field ran_config_fields[] = {
          .high = 1 << 20,
          .value = "N",
          .initial = "512",
-         .help = "transformer: width inside of the feed-forward part"},
+         .help = "transformer: width inside the feed-forward part"},
         {.name = "attention",
          .type = RAN_FIELD_CHOICES,
          AT(attention),
          .choices = ran_attention_names,
          .value = "PATTERN",
          .initial = "full",
-         .help = "transformer: who sees whom, one pattern for all heads or one for each: full, "
-                 "window, dilated or dispersed, the latter three with --window"},
+         .help = "transformer: which tokens see each other, one pattern for all heads or one for "
+                 "each: full, window, dilated or dispersed, the latter three with --window"},
         {.name = "dilation",
          .type = RAN_FIELD_SIZE,
          AT(dilation),
@@ -203,7 +203,7 @@ const struct ran_field ran_config_fields[] = {
          .high = 1 << 20,
          .value = "N",
          .initial = "1",
-         .help = "transformer: tokens that dilated attention leaves out between two"},
+         .help = "transformer: tokens that dilated attention skips between two"},
         {.name = "similarity",
          .type = RAN_FIELD_CHOICE,
          AT(similarity),
@@ -218,7 +218,7 @@ const struct ran_field ran_config_fields[] = {
          .high = 1 << 30,
          .value = "N",
          .initial = "0",
-         .help = "language models: adaptive softmax, the N most frequent pieces first and the rest "
+         .help = "language models: adaptive softmax, the N most frequent tokens first and the rest "
                  "in groups of falling frequency; 0: one softmax over all"},
         {0},
 };
@@ -250,7 +250,7 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
                 RAN_TRY(encoder->check(c, err));
         if (c->affixes && c->wide == 1)
                 return ran_fail(err, RAN_EINVAL,
-                                "runs and affixes have rows of their own: wide must be 2 at "
+                                "n-grams and affixes have rows of their own: wide must be 2 at "
                                 "least, or affixes off");
         if (encoder->per_token && c->rotary && c->head_dim % 2 != 0)
                 return ran_fail(err, RAN_EINVAL,

@@ -1,5 +1,5 @@
-/* contextualizer-tokens.c - tokens as a Contextualizer sees them: by weights of their positions,
- * and long documents by two sums over them. See contextualizer.h. */
+/* contextualizer-tokens.c - tokens of a Contextualizer weighted by position, and the two sums over
+ * the tokens of long documents. See contextualizer.h. */
 #include "math/elementary.h"
 #include "math/gemm.h"
 #include "math/simd.h"
@@ -19,8 +19,8 @@
  * it is the product of three factors: that of the block's own end, and what tables hold for tokens
  * within blocks, 1 in the one of the other direction. */
 
-/* What is less than 1e-16 of the largest is 0: it is lost in rounding, and processors are slow at
- * products of such numbers. */
+/* Weights below 1e-16 of the largest are 0: rounding loses them, and processors are slow with
+ * subnormal products. */
 #define LEAST_WEIGHT 1e-16
 static double nonzero_weight(double weight)
 {
@@ -102,7 +102,8 @@ void ran_contextualizer_weigh(const struct ran_workspace *w, const float *positi
 
 /* ---- tokens to rows ------------------------------------------------------------------------- */
 
-/* Where share i adds to S and X: the first one of a document in place, the others apart. */
+/* Partial sum i of S and X: the first one of a document in place, the others in memory of their
+ * own. */
 static float *partial_square(const struct ran_workspace *w, size_t i)
 {
         const struct ran_contextualizer_steps *k = w->own;

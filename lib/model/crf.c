@@ -149,7 +149,7 @@ static double alone(const struct lattice *l, size_t t)
 }
 
 /* The same of all tokens; out as put has it, or NULL. */
-static double apart(struct lattice *l, float *out, const uint32_t *path, double weight)
+static double unchained(struct lattice *l, float *out, const uint32_t *path, double weight)
 {
         double log_z = 0;
 
@@ -265,17 +265,17 @@ static void step_back(struct lattice *l, size_t t, bool pairs)
 {
         size_t C = l->C;
         const double *in = l->in + t * C;
-        double *share = l->spare;
+        double *ratio = l->spare;
 
         arrive(l, t - 1);
         raise_here(l);
         for (size_t j = 0; j < C; j++)
-                share[j] = l->p[j] / ran_exp(in[j]);
+                ratio[j] = l->p[j] / ran_exp(in[j]);
         for (size_t i = 0; i < C; i++)
-                l->p[i] = l->here[i] * dot(l->transition + i * C, share, C);
+                l->p[i] = l->here[i] * dot(l->transition + i * C, ratio, C);
         for (size_t i = 0; i < C && pairs; i++)
                 for (size_t j = 0; j < C; j++)
-                        l->pairs[i * C + j] += l->here[i] * share[j];
+                        l->pairs[i * C + j] += l->here[i] * ratio[j];
 }
 
 static void step_back_steep(struct lattice *l, size_t t, bool pairs)
@@ -350,7 +350,7 @@ double ran_crf_loss(float *dscore, const struct ran_crf_grad *d, const float *sc
 
         lay_out(&l, score, crf, L, C, scratch);
         loss = -path_score(&l, path);
-        loss += l.chained ? forward(&l) : apart(&l, dscore, path, weight);
+        loss += l.chained ? forward(&l) : unchained(&l, dscore, path, weight);
         if (dscore == NULL)
                 return weight * loss;
         if (l.chained) {
@@ -375,7 +375,7 @@ void ran_crf_marginals(float *p, const float *score, const struct ran_crf *crf, 
                 forward(&l);
                 backward(&l, p, NULL, 1, false);
         } else {
-                apart(&l, p, NULL, 1);
+                unchained(&l, p, NULL, 1);
         }
 }
 

@@ -138,7 +138,7 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
                             false);
 }
 
-/* What a step keeps, if it was computed for each. */
+/* Offset of step l in what training keeps for each step. */
 static size_t kept(const struct ran_workspace *w, size_t l, size_t floats)
 {
         return w->training ? l * floats : 0;
@@ -151,7 +151,7 @@ static const float *context(const struct ran_workspace *w, size_t l)
 
 /* ---- the first context ---------------------------------------------------------------------- */
 
-/* Of a document that is scored: a function of its ids, as all of its result. */
+/* When scoring, a function of the document's ids, as its results must be. */
 static uint64_t key_of_ids(const struct ran_packed *packed, size_t b, uint64_t seed)
 {
         uint64_t hash = ran_contextualizer_length(packed, b);
@@ -387,7 +387,7 @@ static void mix_bwd(void *arg, size_t b, float *scratch)
         }
 }
 
-/* The share of document b in the gradients of W and b, which ran_linear_bwd does not know of. */
+/* The part of document b in the gradients of W and b that no matrix product gives. */
 static void add_weights(struct ran_contextualizer_stage *g, size_t b)
 {
         const struct ran_contextualizer_steps *k = g->w->own;

@@ -1,10 +1,10 @@
-/* encoder.c - from ids to rows, whichever encoder works on them, and back. */
+/* encoder.c - the table of encoders; from ids to rows, and back. */
 #include "model/encoder.h"
 #include "math/simd.h"
 
 #include <string.h>
 
-/* Tokens of a document, in blocks, which threads share. */
+/* Tokens of a document, in blocks for threads. */
 struct tokens {
         const struct ran_workspace *w;
         const struct ran_params *p;
@@ -44,7 +44,7 @@ static void drop(const struct tokens *k, size_t from, size_t n)
                               k->x + from * w->D, n * w->D, from * w->D);
 }
 
-/* A token is its piece and, where the model looks at it, the spelling of its word. */
+/* A token's row: its subword's and, in models with spelling, those of its word's features. */
 static void embed(const struct tokens *k, size_t from, size_t n)
 {
         const struct ran_packed *packed = k->w->packed;

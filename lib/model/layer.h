@@ -87,7 +87,7 @@
         X(review_norm_w, "review_norm.weight", 0, D, ONE, gated || !c->review)         \
         X(review_norm_b, "review_norm.bias", 0, D, ZERO, gated || !c->review)
 
-/* The same of what a classifier has once: how it joins pooled tokens and the last cell. */
+/* The same of what a classifier has once: the layers that join pooled tokens and the last cell. */
 #define RAN_JOIN_PARAMS(X)                                                              \
         X(pool_w, "classify.pool.weight", D, D, GLOROT, classify)                       \
         X(pool_b, "classify.pool.bias", 0, D, ZERO, classify)                           \
@@ -141,7 +141,7 @@ struct ran_join_params {
         X(review_sum, tokens *D)   /* what LN_rev reads */                     \
         X(review_stat, tokens * 2)
 
-/* X(field, floats): what a layer knows of its cells. */
+/* X(field, floats): the cells of a layer. */
 #define RAN_CELLS(X)                                                                          \
         X(G, states *D)    /* all states */                                                   \
         X(below, B *D)     /* last cells of the layer below: equation (1) */                  \
@@ -152,7 +152,7 @@ struct ran_join_params {
         X(update_sum, m *D)   /* what LN_upd reads */                                         \
         X(update_stat, m * 2)                                                                 \
         X(kv_pre, states * 2 * D) /* key and value of each state for the review, before φ */ \
-        X(key, keys *D)           /* carried ones among them */                               \
+        X(key, keys *D)           /* those of earlier states among them */                    \
         X(value, keys *D)
 
 /* X(field, floats): adjoints, of the layer and slab at work; only for training. */
@@ -174,7 +174,7 @@ struct ran_join_params {
         X(dvalue, keys *D)                                                              \
         X(dupdate_glu, states *glu) /* row s: of the window that begins with state s */ \
         X(dfirst, B *D)                                                                 \
-        X(part, m * 6 * D) /* a window's share of norm gradients, summed in order afterwards */
+        X(part, m * 6 * D) /* a window's part of norm gradients, summed in order afterwards */
 
 /* X(field, floats): the classifier's vector, gated or plain; adjoints only for training. */
 #define RAN_JOIN(X)                                                \
@@ -226,6 +226,13 @@ static inline struct ran_layer_memory *ran_layer_memory_of(const struct ran_work
 {
         return w->own;
 }
+
+/* The memory hooks of struct ran_encoder (layer-memory.c). */
+int ran_layer_memory_init(struct ran_workspace *w, struct ran_error *err);
+void ran_layer_memory_release(struct ran_workspace *w);
+int ran_layer_memory_prepare(struct ran_workspace *w, struct ran_error *err);
+void ran_layer_memory_lay_out(struct ran_workspace *w, struct ran_arena *k);
+
 static inline bool ran_layer_is_gated(const struct ran_workspace *w)
 {
         return w->c->cell == RAN_CELL_GATED;
@@ -243,7 +250,7 @@ struct ran_layer_pass {
         size_t slab, from, to;       /* its windows */
         size_t t0, r0;               /* its first token and row */
         size_t tokens, rows;         /* of the slab */
-        size_t skip;                 /* its first rows that are known: of an open window */
+        size_t skip;                 /* known first rows: of an open window */
         struct ran_slab *act;
         struct ran_cells *cells;
         bool known; /* the cells are all known already: see above */
@@ -260,18 +267,19 @@ struct ran_window_view {
         size_t first; /* the row of that token: 1, or more if the window was open */
         size_t r;     /* its first row in the slab: the cell */
         size_t state; /* the state that it begins with */
-        size_t at;    /* its first row among those of its document: what dropout counts */
+        size_t at;    /* its first row in its document, for the keys of dropout */
 };
 struct ran_window_view ran_window_view_of(const struct ran_layer_pass *s, size_t i);
 /* Dropout, or its adjoint, on the rows [from, end) of a window; x is row 0. */
 void ran_window_dropout(const struct ran_layer_pass *s, const struct ran_window_view *v, int site,
                         size_t from, size_t end, float *x);
 
-/* Adds the shares that the slab's windows have of a norm's gradients to dw and db, in order, and
- * clears them. They lie in rows part and part + 1 of the six that a window has in adj.part. */
+/* Adds the parts of a norm's gradients of the slab's windows to dw and db, in order, and clears
+ * them. They are the rows part and part + 1 of a window's six in adj.part. */
 void ran_window_sum_parts(struct ran_layer_pass *s, int part, float *dw, float *db);
 
-/* Whether window i is left open for more tokens, when a carried document is scored. */
+/* Whether window i stays open for more tokens: the last of a document that is scored and continues.
+ */
 bool ran_window_stays_open(const struct ran_workspace *w, size_t i);
 
 void ran_window_project(struct ran_layer_pass *s);
@@ -285,11 +293,10 @@ void ran_scan_first_cells(struct ran_layer_pass *s, const struct ran_cells *belo
 void ran_scan_first_cells_bwd(struct ran_layer_pass *s);
 void ran_scan(struct ran_layer_pass *s);
 void ran_scan_bwd(struct ran_layer_pass *s);
-/* Gradients of the update gate, once the first slab is through ran_scan_bwd. */
+/* Gradients of the update gate, after ran_scan_bwd of the first slab. */
 void ran_scan_weights_bwd(struct ran_layer_pass *s);
 
-/* The states' keys and values, once the last slab is through the scan; then the tokens of a slab.
- */
+/* The states' keys and values, after the scan of the last slab; then the tokens of a slab. */
 void ran_review_states(struct ran_layer_pass *s);
 void ran_review(struct ran_layer_pass *s);
 /* Adjoints: of a slab's rows (w->dx to w->dy, adding to dkey and dvalue), then of the states
@@ -298,8 +305,8 @@ void ran_review_bwd(struct ran_layer_pass *s);
 void ran_review_states_bwd(struct ran_layer_pass *s);
 
 /* A window's rows, the cell first, for attention over all heads. The cell sees all rows and all
- * rows see the cell; among tokens the mask decides. As segments never go back to source, what a row
- * sees always is a run of rows from the first on. */
+ * rows see the cell; among tokens the mask decides. Source tokens come first, so what a row sees is
+ * always a run of rows from the first on. */
 struct ran_attention_heads {
         const float *qkv; /* (n, 3E) */
         float *a;         /* (n, E): heads side by side */
@@ -311,8 +318,7 @@ struct ran_attention_heads ran_attention_heads_of(const struct ran_layer_pass *s
                                                   const struct ran_window_view *v);
 /* a = softmax(q k^T / sqrt(d_k)) v for the queries [first, end). score holds n x n floats. */
 void ran_attention(const struct ran_attention_heads *x, size_t first, size_t end, float *score);
-/* score (end - first, n) = softmax(q k^T / sqrt(d_k)), the weights of head j; what is masked is 0.
- */
+/* score (end - first, n) = softmax(q k^T / sqrt(d_k)), the weights of head j; 0 where masked. */
 void ran_attention_weights(float *score, const struct ran_attention_heads *x, size_t j,
                            size_t first, size_t end);
 /* Adjoint of the queries [first, end): of their q, and of all k and v; dqkv (n, 3E), or += with

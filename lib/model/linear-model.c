@@ -73,7 +73,7 @@ static void describe(uint32_t *to, const char *piece, size_t n, const struct ran
 uint32_t *ran_linear_model_pieces(const struct ran_tokenizer *t, const struct ran_config *c,
                                   struct ran_error *err)
 {
-        static const char goes_on[] = "##"; /* as pieces of words begin that are not the first */
+        static const char goes_on[] = "##"; /* begins a subword that is not a word's first */
         size_t V = ran_tokenizer_size(t), all, mark = strlen(goes_on);
         uint32_t *pieces = NULL;
 
@@ -122,8 +122,8 @@ static bool is_last(const uint32_t *pieces, const uint32_t *ids, size_t L, size_
         return t + 1 == L || kind(pieces, ids[t + 1]) != RAN_PIECE_GOES_ON;
 }
 
-/* How many ids from t on make runs: `ngrams`, unless there is an end, or a word that is not whole.
- */
+/* The longest n-gram from t on: `ngrams`, unless the document ends, or at a word that is not one
+ * subword. */
 static size_t longest_run(const struct ran_config *c, const uint32_t *pieces, const uint32_t *ids,
                           size_t L, size_t t)
 {
@@ -136,7 +136,7 @@ static size_t longest_run(const struct ran_config *c, const uint32_t *pieces, co
         return n;
 }
 
-/* Affix i of the word that token t is of, where that begins or ends with it. */
+/* Affix i of the word of token t, if that is its first or last subword. */
 static uint32_t affix(const uint32_t *pieces, const uint32_t *ids, size_t L, size_t t, size_t i)
 {
         bool there =
@@ -195,8 +195,8 @@ static void set_length(struct ran_gram *gram, size_t n, double length)
                 gram[i].x = (float)((double)gram[i].x * length / sqrt(squares));
 }
 
-/* x of a document, its length 1, of which runs and affixes have as much; what does not count is
- * left out. runs: the buckets of these. */
+/* x of a document, of length 1, of which n-grams and affixes have as much each; without those whose
+ * idf is 0. runs: the buckets of n-grams. */
 static size_t weigh(struct ran_gram *gram, const struct ran_posting *list, size_t n,
                     const float *idf, size_t runs)
 {
@@ -219,14 +219,14 @@ static size_t weigh(struct ran_gram *gram, const struct ran_posting *list, size_
         return grams;
 }
 
-size_t ran_linear_model_read(struct ran_gram *gram, struct ran_posting *place,
+size_t ran_linear_model_read(struct ran_gram *gram, struct ran_posting *posting,
                              struct ran_posting *spare, const struct ran_config *c,
                              const uint32_t *pieces, const float *idf, const uint32_t *ids,
                              size_t L)
 {
-        size_t n = ran_linear_model_list(place, spare, c, pieces, ids, L);
+        size_t n = ran_linear_model_list(posting, spare, c, pieces, ids, L);
 
-        return weigh(gram, place, n, idf, ran_linear_model_runs(c));
+        return weigh(gram, posting, n, idf, ran_linear_model_runs(c));
 }
 
 static void read_document(struct ran_workspace *w, const struct ran_params *p, size_t b)
@@ -276,15 +276,16 @@ static const struct ran_gram *find(const struct ran_gram *gram, size_t n, uint32
         return from < n && gram[from].bucket == bucket ? &gram[from] : NULL;
 }
 
-/* What one feature of a kind that falls in the bucket is worth. */
-struct worth {
+/* Contributions of features to a weighted sum of the logits. */
+struct contribution {
         const struct ran_head *h;
         const struct ran_params *p;
         const float *weight;
         size_t C;
 };
 
-static double worth_of(const struct worth *k, uint32_t bucket)
+/* Of one occurrence of a feature in the bucket. */
+static double contribution_of(const struct contribution *k, uint32_t bucket)
 {
         const struct ran_gram *gram = find(k->h->gram, k->h->grams[0], bucket);
 
@@ -295,9 +296,9 @@ static double worth_of(const struct worth *k, uint32_t bucket)
 }
 
 void ran_linear_model_explain(const struct ran_workspace *w, const struct ran_params *p, size_t C,
-                              const float *weight, double share, double *value)
+                              const float *weight, double scale, double *value)
 {
-        const struct worth k = {&w->head, p, weight, C};
+        const struct contribution k = {&w->head, p, weight, C};
         const struct ran_config *c = w->c;
         const uint32_t *ids = w->packed->ids;
         size_t L = w->packed->L, runs = ran_linear_model_runs(c);
@@ -306,13 +307,14 @@ void ran_linear_model_explain(const struct ran_workspace *w, const struct ran_pa
                 size_t most = longest_run(c, p->pieces, ids, L, t);
 
                 for (size_t n = 1; n <= most; n++) {
-                        double part = share / (double)n *
-                                      worth_of(&k, ran_linear_model_bucket(ids + t, n, runs));
+                        double part =
+                                scale / (double)n *
+                                contribution_of(&k, ran_linear_model_bucket(ids + t, n, runs));
 
                         for (size_t i = t; i < t + n; i++)
                                 value[i] += part;
                 }
                 for (size_t i = 0; i < RAN_AFFIXES && p->pieces != NULL; i++)
-                        value[t] += share * worth_of(&k, affix(p->pieces, ids, L, t, i));
+                        value[t] += scale * contribution_of(&k, affix(p->pieces, ids, L, t, i));
         }
 }

@@ -81,7 +81,7 @@ static int check_wanted(const struct ran_model *m, const struct ran_lm_out *out,
                         struct ran_error *err)
 {
         if (out->skip > 0 && out->skip >= n)
-                return ran_fail(err, RAN_EINVAL, "nothing is wanted of %zu tokens", n);
+                return ran_fail(err, RAN_EINVAL, "skip leaves none of %zu tokens", n);
         if (out->cache != NULL && ran_cache_width(out->cache) != m->config.dim)
                 return ran_fail(err, RAN_EINVAL, "the cache is for a model of another width");
         return check_gold(m, out->gold, n - out->skip, err);
@@ -104,11 +104,13 @@ int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_lm_co
             ran_model_check_ids(m, ids, n, err) != RAN_OK || check_wanted(m, out, n, err) != RAN_OK)
                 return RAN_EINVAL;
         if (past != NULL && past->m != m)
-                return ran_fail(err, RAN_EINVAL, "what was read before is another model's");
+                return ran_fail(err, RAN_EINVAL, "the context belongs to another model");
         if (sources > n || (sources > 0 && m->config.mask != RAN_MASK_PREFIX))
-                return ran_fail(err, RAN_EINVAL, "the model does not tell a source from a target");
+                return ran_fail(err, RAN_EINVAL,
+                                "the model has no source tokens: its mask is not 'prefix'");
         if (sources > 0 && past != NULL && past->recurrent.tokens > 0)
-                return ran_fail(err, RAN_EINVAL, "a source must be read at once, before all else");
+                return ran_fail(err, RAN_EINVAL,
+                                "source tokens must be read at once, at the beginning");
         RAN_TRY(ran_score_lm(s, past != NULL ? &past->recurrent : NULL, ids, n, sources, out, err));
         RAN_TRY(check_given(m, out->nll, out->logits, n - out->skip, err));
         return out->last != NULL ? ran_score_check_scores(out->last, m->V, err) : RAN_OK;
@@ -301,8 +303,9 @@ int ran_lm_context_save(const struct ran_lm_context *p, const struct ran_cache *
             (cache != NULL && keep(&kept, cache, err) != RAN_OK))
                 goto out;
         if (digest == NULL)
-                rc = ran_fail(err, RAN_EINVAL,
-                              "the model file has no digest, by which a state names its model");
+                rc = ran_fail(
+                        err, RAN_EINVAL,
+                        "the model file has no digest, which a state needs to name its model");
         else if (c->tokens == 0 && p->pending == RAN_NO_ID)
                 rc = ran_fail(err, RAN_EINVAL, "nothing was read: there is no state to keep");
         else if ((rc = each_part(c, p->pending != RAN_NO_ID ? halves : NULL, list, &k, err)) ==
@@ -328,8 +331,8 @@ static int fill(void *arg, const struct part *part, struct ran_error *err)
         RAN_TRY(ran_tensor_floats(file, t, part->data, err));
         for (size_t i = 0; i < part->rows * part->cols; i++)
                 if (!isfinite(part->data[i]))
-                        return ran_fail(err, RAN_EFORMAT, "tensor %s holds what is no number",
-                                        part->name);
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "tensor %s has an element that is no number", part->name);
         return RAN_OK;
 }
 
@@ -347,7 +350,7 @@ static int join(const struct ran_lm_context *p, const float *halves, uint32_t *i
         *id = 0;
         for (int i = 0; i < 2; i++) {
                 if (!(halves[i] >= 0 && halves[i] < 65536 && halves[i] == floorf(halves[i])))
-                        return ran_fail(err, RAN_EFORMAT, "a token in it is no token");
+                        return ran_fail(err, RAN_EFORMAT, "it has an id that is no token");
                 *id = *id << 16 | (uint32_t)halves[i];
         }
         return ran_model_check_ids(p->m, id, 1, err);
@@ -369,7 +372,7 @@ static int parse(struct ran_lm_context *p, const struct ran_tensors *t, struct r
                 return ran_fail(err, RAN_EINVAL, "the state of another model");
         RAN_TRY(ran_tensors_verify(t, err));
         if (!ran_parse_size(number, strlen(number), &c->tokens))
-                return ran_fail(err, RAN_EFORMAT, "it does not say how many tokens were read");
+                return ran_fail(err, RAN_EFORMAT, "it does not say how many tokens it has read");
         c->states = c->tokens / each;
         c->open = c->tokens % each;
         if (c->states > t->size || c->open > t->size) /* before anything of that size is made */
@@ -386,7 +389,8 @@ static int take(const struct ran_lm_context *p, const struct ran_tensors *t, str
 
         for (size_t i = 0; i < k->rows && rc == RAN_OK; i++)
                 if (ran_dot(k->key + i * k->D, k->key + i * k->D, k->D) > 1.001)
-                        rc = ran_fail(err, RAN_EFORMAT, "tensor cache.key is not of length 1");
+                        rc = ran_fail(err, RAN_EFORMAT,
+                                      "tensor cache.key has a row whose length is not 1");
                 else
                         rc = join(p, k->halves + 2 * i, &k->next[i], err);
         return rc;
@@ -404,9 +408,8 @@ static int parse_cache(const struct ran_lm_context *p, const struct ran_tensors 
 
         if (rows < tokens && rows < most)
                 return ran_fail(err, RAN_EINVAL,
-                                "of %zu tokens it keeps %zu for a cache, which are too few for one "
-                                "of %zu positions",
-                                tokens, rows, most);
+                                "it keeps %zu of %zu tokens for a cache, too few for %zu positions",
+                                rows, tokens, most);
         int rc = kept_alloc(&k, cache, rows, err);
         if (rc == RAN_OK)
                 rc = take(p, t, &k, err);

@@ -1,9 +1,12 @@
-/* lm-groups.h - how an adaptive softmax divides the vocabulary: a shortlist of the most frequent
- * ids, then tails. Tail k has the ids from S 4^k on, below S 4^(k+1) and V. See lm.h. */
+/* lm-groups.h - sizes of the output of language models. An adaptive softmax divides the vocabulary
+ * into a shortlist of the S most frequent ids and tails: tail k has the ids from S 4^k on, below
+ * S 4^(k+1) and V. See lm.h. */
 #ifndef RAN_MODEL_LM_GROUPS_H
 #define RAN_MODEL_LM_GROUPS_H
 
 #include "ran.h"
+
+enum { RAN_LM_ROWS = 512 }; /* positions whose logits are computed at once */
 
 /* Ids [from, end) with one softmax. */
 struct ran_lm_group {

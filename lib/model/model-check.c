@@ -26,7 +26,7 @@ int ran_model_check_ids(const struct ran_model *m, const uint32_t *ids, size_t L
         for (size_t t = 0; t < L; t++)
                 if (ids[t] >= m->V)
                         return ran_fail(err, RAN_EINVAL,
-                                        "id %u is not in the vocabulary of %zu pieces",
+                                        "id %u is not in the vocabulary of %zu tokens",
                                         (unsigned)ids[t], m->V);
         return RAN_OK;
 }

@@ -145,8 +145,8 @@ static int make_pieces(struct ran_model *m, struct ran_error *err)
                 return RAN_OK;
         if (m->tokenizer == NULL)
                 return ran_fail(err, RAN_EFORMAT,
-                                "the wide path looks at what pieces begin and end with, but the "
-                                "model has no tokenizer");
+                                "the linear model uses prefixes and suffixes, but the model has no "
+                                "tokenizer");
         m->params.pieces = m->pieces = ran_linear_model_pieces(m->tokenizer, &m->config, err);
         return m->pieces != NULL ? RAN_OK : RAN_ENOMEM;
 }

@@ -13,12 +13,12 @@
 struct ran_model {
         struct ran_config config;
         size_t V, C;
-        struct ran_params params;       /* what lies apart: in the mapped file, or a copy */
+        struct ran_params params;       /* mapped tables: in the mapped file, or a copy */
         float *copy[RAN_MAPPED_TABLES]; /* where the file's cannot be used as it lies */
         struct ran_bytes file;
         struct ran_tensors tensors;
         struct ran_tokenizer *tokenizer;    /* or NULL */
-        uint32_t *pieces;                   /* of the vocabulary, where a wide path wants them */
+        uint32_t *pieces;                   /* of the vocabulary, where a linear model wants them */
         char **labels;                      /* (C) */
         float *thresholds;                  /* (C) */
         struct ran_calibration calibration; /* of one label a document; or none */

@@ -1,20 +1,22 @@
-/* packed.h - documents laid one after another, cut into windows: what an encoder works on.
+/* packed.h - a packed batch: documents laid one after another, divided into windows; what an
+ * encoder works on.
  *
- *   tokens   | d0 d0 d0 d0 d0 | d1 d1 d1 | d2 ...      L packed, no padding
+ *   tokens   | d0 d0 d0 d0 d0 | d1 d1 d1 | d2 ...      L rows, no padding
  *   windows  |  w0     |  w1  |   w2     | w3 ...      a window lies within one document
- *   packed     c0 t t t  c1 t t  c2 t t t  c3 ...        L + m packed: each window led by its cell
- *   states   | G0 G1 G2       | G0 G1    | G0 ...      m + B packed: a document's first cell, then
+ *   rows     c0 t t t  c1 t t  c2 t t t  c3 ...        L + m rows: each window after its cell
+ *   states   | G0 G1 G2       | G0 G1    | G0 ...      m + B rows: a document's first cell, then
  *                                                      the cell after each of its windows
  *
- * Some tokens are positions: where a task has an output (tagging: the first piece of each word).
+ * Positions are the tokens with an output of the task: when tagging, the first subword of each
+ * word.
  *
  * Window i begins at token window[i] and at row window[i] + i; document b has the states from
  * doc_window[b] + b to doc_window[b+1] + b.
  *
- * A document that goes on (see recurrent-state.h) begins with a state that is known, and looks back
- * on `earlier` ones. If a window of it is open, the first window here is the rest of that one: its
- * first 1 + open packed, the cell and the tokens that were read before, are known, too, and no
- * token here.
+ * A document with a recurrent state (recurrent-state.h) continues: it begins with a known cell and
+ * attends to `earlier` states. If its last window was left open, the first window here is the rest
+ * of it. Its first 1 + open rows, the cell and the tokens read before, are known, too; they are not
+ * among the tokens here.
  */
 #ifndef RAN_MODEL_PACKED_H
 #define RAN_MODEL_PACKED_H
@@ -50,9 +52,8 @@ void ran_packed_release(struct ran_packed *packed);
 /* Appends a document of n >= 1 tokens. `record` identifies it among those of an epoch. */
 int ran_packed_add(struct ran_packed *packed, const struct ran_config *c, const uint32_t *ids,
                    size_t n, uint64_t record, struct ran_error *err);
-/* The same for a document that goes on: from what `carry` (NULL: nothing) holds of its earlier
- * tokens, which ran_encode brings up to date. One document at a time may have an open window, and
- * must be the only one then. carry is not owned, and must
+/* The same for a document that continues from a recurrent state (NULL: nothing), which ran_encode
+ * updates. A document with an open window must be the only one. The state is not owned and must
  * outlive the backward pass. */
 int ran_packed_add_after(struct ran_packed *packed, const struct ran_config *c, const uint32_t *ids,
                          size_t n, uint64_t record, struct ran_recurrent_state *recurrent,
@@ -71,14 +72,14 @@ static inline size_t ran_packed_row(const struct ran_packed *packed, size_t i)
 }
 
 /* Earlier states of document b: those before the state that it begins with. As they were when the
- * document was added: ran_encode adds to its carry. */
+ * document was added: ran_encode adds to them. */
 static inline size_t ran_packed_earlier(const struct ran_packed *packed, size_t b)
 {
         return packed->key[b + 1] - packed->key[b] -
                (packed->doc_window[b + 1] - packed->doc_window[b] + 1);
 }
 
-/* Whether document b goes on from what was read before. */
+/* Whether document b continues from what was read before. */
 static inline bool ran_packed_continues(const struct ran_packed *packed, size_t b)
 {
         return ran_packed_earlier(packed, b) > 0 || packed->open > 0;

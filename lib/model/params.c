@@ -1,4 +1,4 @@
-/* params.c - places of the tensors in a block of floats. See params.h. */
+/* params.c - see params.h. */
 #include "model/params.h"
 #include "model/encoder.h"
 #include "math/elementary.h"

@@ -1,8 +1,6 @@
-/* params.h - the parameters of a model, declared once.
- *
- * The lists below serve the fields of the structs, the names and shapes in the model file, the
- * places in one block of floats, and the way each tensor starts. Weights, gradients and the moments
- * of the optimiser are blocks of the same layout.
+/* params.h - the parameters of a model. Weights, gradients and the moments of the optimiser are
+ * blocks of the same layout: first the encoder's tensors, which its own lists declare (encoder.h),
+ * then those of the head. See tensor-walk.h for such lists.
  */
 #ifndef RAN_MODEL_PARAMS_H
 #define RAN_MODEL_PARAMS_H
@@ -30,7 +28,7 @@
         X(lm_tail_b, "lm.tail.bias", 0, ran_lm_tails(c, C), ZERO, c->shortlist > 0)
 
 struct ran_head_params {
-#define X(field, name, rows, cols, start, when) float *field;
+#define X(field, name, rows, cols, init, when) float *field;
         RAN_CLASSIFY_PARAMS(X)
         RAN_LINEAR_PARAMS(X)
         RAN_TAG_PARAMS(X)
@@ -39,19 +37,19 @@ struct ran_head_params {
 };
 
 /* One block of floats (weights, gradients or moments) seen by name; absent tensors are NULL. The
- * embedding (V, D) lies apart: weights may be mapped from a file, gradients are sparse. */
+ * mapped tables are not in the block: their weights may be mapped from a file, their gradients are
+ * sparse. */
 struct ran_params {
         float *block;
         void *layers; /* (N) the tensors of each layer: structs of the encoder */
         void *once;   /* what the encoder has once, a struct of its own; NULL: nothing */
         struct ran_head_params head;
-        const float *embed;
-        uint64_t seed;         /* of the training: what a random first context is keyed by */
-        const float *spelling; /* (c->spelling, D), apart like the embedding; NULL: none */
-        const float *wide;     /* (c->wide, C) and */
-        const float *idf; /* (c->wide) of the wide path of a classifier, see linear-model.h; NULL:
-                             none */
-        const uint32_t *pieces; /* (V, RAN_PIECE), made from the vocabulary where c wants them */
+        const float *embed;     /* (V, D), a mapped table */
+        uint64_t seed;          /* of the training: key of a random first context */
+        const float *spelling;  /* (c->spelling, D), mapped; NULL: none */
+        const float *wide;      /* (c->wide, C), mapped: the linear model; NULL: none */
+        const float *idf;       /* (c->wide), mapped: of a classifier's; NULL: none */
+        const uint32_t *pieces; /* (V, RAN_PIECE) prefixes and suffixes of subwords; or NULL */
         float *dembed; /* of a gradient where the output is tied to the embedding: (V, D); else NULL
                         */
 };
@@ -62,7 +60,7 @@ static inline int ran_pattern_of(const struct ran_config *c, size_t head)
         return c->attention.item[c->attention.n > 1 ? head : 0];
 }
 
-/* Tensors that lie apart: of which a document uses few rows, as they are mapped from a file. */
+/* Mapped tables: a document uses few of their rows, so they can stay in the file. */
 enum { RAN_MAPPED_TABLES = 4 };
 struct ran_mapped_table {
         const char *name;
@@ -70,12 +68,11 @@ struct ran_mapped_table {
         const float **at;  /* where it is, in the params */
 };
 /* Those of a configuration, the embedding first. Returns how many there are. */
-size_t ran_params_mapped_tables(struct ran_mapped_table apart[RAN_MAPPED_TABLES],
+size_t ran_params_mapped_tables(struct ran_mapped_table mapped[RAN_MAPPED_TABLES],
                                 struct ran_params *p, const struct ran_config *c, size_t V,
                                 size_t C);
 
-/* What learns row by row, where a document has a gradient: the embedding, and that of spelling
- * behind it. */
+/* Tables that learn row by row: the embedding, with the spelling table behind it. */
 struct ran_table {
         float *x; /* (rows, width) */
         size_t rows, width;
@@ -91,14 +88,14 @@ void ran_layout_release(struct ran_layout *l);
 int ran_params_init(struct ran_params *p, const struct ran_config *c, size_t C,
                     struct ran_error *err);
 void ran_params_release(struct ran_params *p);
-/* Without any tensor: as a gradient, none is wanted, and the backward pass leaves their products
- * out. */
+/* Without any tensor. As a gradient: the backward pass skips the products that give gradients of
+ * weights. */
 int ran_params_none(struct ran_params *p, const struct ran_config *c, struct ran_error *err);
 
-/* Starting values of a tensor: Glorot normal for matrices, uniform +-0.05 for embeddings, 0 for
- * biases, 1 for scales. One bias is not 0: gpc_norm's, which is the whole first cell where there is
- * none below. At 0 the cell's LN_in would divide by the deviation of nothing and its gradient, some
- * hundred times that of all other tensors together, would rule the clipping. Element i depends on
+/* Initial values of a tensor: Glorot normal for matrices, uniform +-0.05 for embeddings, 0 for
+ * biases, 1 for scales. One bias is not 0: gpc_norm's, which is the whole first cell of the lowest
+ * layer. At 0 the cell's LN_in would divide by the deviation of zeros, and its gradient, some
+ * hundred times that of all other tensors together, would dominate clipping. Element i depends on
  * (seed, name, i) alone. */
 void ran_tensor_init(float *x, const struct ran_tensor_spec *spec, uint64_t seed);
 

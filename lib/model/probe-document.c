@@ -28,7 +28,7 @@ int ran_probe_check(const struct ran_probe_shape *shape, const struct ran_probe 
         if (k->table != RAN_PROBE_HEADS && k->table != RAN_PROBE_REVIEW)
                 return ran_fail(err, RAN_EINVAL, "there is no table %d of attention", k->table);
         if (k->table == RAN_PROBE_REVIEW && t->heads == 0)
-                return ran_fail(err, RAN_EINVAL, "the model has no review of states to look at");
+                return ran_fail(err, RAN_EINVAL, "the model has no review");
         if (k->layer >= shape->layers)
                 return ran_fail(err, RAN_EINVAL,
                                 "the model has no layer %zu: it has %zu, and the first is 0",

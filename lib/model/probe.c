@@ -1,4 +1,4 @@
-/* probe.c - sums of the attention that was paid, over blocks of queries and keys. See probe.h. */
+/* probe.c - sums of attention over blocks of queries and keys. See probe.h. */
 #include "model/probe.h"
 
 /* ---- shapes --------------------------------------------------------------------------------- */
@@ -83,7 +83,7 @@ size_t ran_probe_width(const struct ran_probe *k)
 }
 
 void ran_probe_add(struct ran_probe *k, size_t query, size_t key, const float *weight, size_t n,
-                   float share)
+                   float scale)
 {
         double *sum = k->sum + (query - k->query_from) / k->down * ran_probe_width(k);
         size_t from, to, x;
@@ -95,14 +95,14 @@ void ran_probe_add(struct ran_probe *k, size_t query, size_t key, const float *w
                 size_t room = k->across - x % k->across;
                 double block = 0;
 
-                if (k->across == 1) { /* in one go: blocks that small are what long rows have */
+                if (k->across == 1) { /* the common case of long rows, in one loop */
                         for (; from < to; from++, x++)
-                                sum[x] += (double)(share * weight[from]);
+                                sum[x] += (double)(scale * weight[from]);
                         return;
                 }
                 end = to - from < room ? to : from + room;
                 for (size_t i = from; i < end; i++)
-                        block += (double)(share * weight[i]);
+                        block += (double)(scale * weight[i]);
                 sum[x / k->across] += block;
         }
 }

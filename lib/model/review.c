@@ -1,4 +1,4 @@
-/* review.c - memory review, equation (9): every token looks back on the cells of its document.
+/* review.c - memory review, equation (9): every token attends to the cells of its document.
  *
  * One head over the states: softmax(phi(Linear_q(Y)) phi(Linear_k(S))^T / sqrt(D))
  * phi(Linear_v(S)). Without a mask a token sees the states after all windows of its document, G_1
@@ -54,7 +54,7 @@ static size_t sees(const struct ran_layer_pass *s, const struct lookback *k, siz
 
 /* ---- states --------------------------------------------------------------------------------- */
 
-/* Keys and values of a document's states, behind those that were carried. */
+/* Keys and values of a document's states, after those of earlier states. */
 static void document_states(struct ran_layer_pass *s, size_t b)
 {
         struct ran_workspace *w = s->w;

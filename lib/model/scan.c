@@ -125,7 +125,7 @@ static void scan(void *arg, size_t b, float *scratch)
 
                 if (i != s->w->packed->doc_window[b])
                         project(s, &v);
-                if (ran_window_stays_open(s->w, i)) { /* the cell is for those who come after */
+                if (ran_window_stays_open(s->w, i)) { /* its cell comes when it is closed */
                         memset(s->cells->G + (v.state + 1) * s->w->D, 0, s->w->D * sizeof(float));
                         continue;
                 }
@@ -142,11 +142,11 @@ void ran_scan(struct ran_layer_pass *s)
 
 /* ---- backward ------------------------------------------------------------------------------- */
 
-/* A window's shares of the gradients of the norms that its cell passes: in adj.part. */
+/* Rows of a window's part in adj.part: gradients of the norms that its cell passes. */
 enum { PART_UPDATE = 0, PART_OUTPUT = 2, PART_INPUT = 4 };
 
 /* Equations (6) to (2): from dG of the state after to dp, d_o and the gates of the cell's row, and
- * the share of G_{i-1} that goes past the window. d: D floats of scratch. */
+ * the part of dG_{i-1} that bypasses the window. d: D floats of scratch. */
 static void update_bwd(struct ran_layer_pass *s, const struct ran_window_view *v, float *d)
 {
         struct ran_workspace *w = s->w;
@@ -250,7 +250,7 @@ void ran_scan_first_cells_bwd(struct ran_layer_pass *s)
         size_t D = w->D;
 
         for (size_t b = 0; b < packed->B; b++)
-                if (ran_packed_continues(packed, b)) /* what was carried is a constant */
+                if (ran_packed_continues(packed, b)) /* the recurrent state is a constant */
                         memset(s->own->adj.dG + (packed->doc_window[b] + b) * D, 0,
                                D * sizeof(float));
         for (size_t b = 0; b < packed->B; b++)

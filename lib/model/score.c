@@ -14,14 +14,14 @@
 #include <string.h>
 
 struct ran_state {
-        struct ran_workspace work;
+        struct ran_workspace workspace;
         struct ran_packed packed;
         const struct ran_params *p;
         size_t C;
-        double *chain; /* tagging: scratch of the chain of tags */
+        double *chain; /* tagging: scratch of the CRF */
         float *marginals;
-        uint32_t *bucket; /* of a word */
-        float *logits;    /* filling gaps: of a block of them */
+        uint32_t *bucket; /* features of a word */
+        float *logits;    /* of a block of masked tokens */
         size_t chain_cap, marginals_cap, logits_cap;
 };
 
@@ -37,7 +37,7 @@ struct ran_state *ran_score_state_new(const struct ran_config *c, const struct r
         if (ran_has_linear_words(c))
                 s->bucket = ran_alloc(ran_linear_words_features(c), sizeof *s->bucket, err);
         if ((ran_has_linear_words(c) && s->bucket == NULL) ||
-            ran_workspace_init(&s->work, c, false, pool, err) != RAN_OK) {
+            ran_workspace_init(&s->workspace, c, false, pool, err) != RAN_OK) {
                 free(s->bucket);
                 free(s);
                 return NULL;
@@ -54,7 +54,7 @@ void ran_state_free(struct ran_state *s)
 {
         if (s == NULL)
                 return;
-        ran_workspace_release(&s->work);
+        ran_workspace_release(&s->workspace);
         ran_packed_release(&s->packed);
         free(s->chain);
         free(s->marginals);
@@ -63,11 +63,11 @@ void ran_state_free(struct ran_state *s)
         free(s);
 }
 
-/* Lays out a document of which all was checked. */
+/* Packs a document that was checked, and fits the workspace. */
 static int load(struct ran_state *s, const struct ran_document *d, size_t sources,
                 struct ran_error *err)
 {
-        const struct ran_config *c = s->work.c;
+        const struct ran_config *c = s->workspace.c;
 
         ran_packed_clear(&s->packed);
         if (ran_packed_add(&s->packed, c, d->ids, d->L, 0, err) != RAN_OK ||
@@ -76,7 +76,7 @@ static int load(struct ran_state *s, const struct ran_document *d, size_t source
              ran_packed_positions(&s->packed, d->positions, d->words, err) != RAN_OK))
                 return RAN_ENOMEM;
         s->packed.sources[0] = sources;
-        return ran_workspace_fit(&s->work, &s->packed, s->C, err);
+        return ran_workspace_fit(&s->workspace, &s->packed, s->C, err);
 }
 
 int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, float *embedding,
@@ -85,28 +85,28 @@ int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, 
         if (d->L == 0)
                 return ran_fail(err, RAN_EINVAL, "a document without tokens");
         RAN_TRY(load(s, d, 0, err));
-        ran_encode(&s->work, s->p);
-        ran_head(&s->work, s->p, s->C);
-        memcpy(logits, s->work.head.logits, s->C * sizeof *logits);
+        ran_encode(&s->workspace, s->p);
+        ran_head(&s->workspace, s->p, s->C);
+        memcpy(logits, s->workspace.head.logits, s->C * sizeof *logits);
         if (embedding != NULL)
-                memcpy(embedding, s->work.head.head, s->work.D * sizeof *embedding);
+                memcpy(embedding, s->workspace.head.head, s->workspace.D * sizeof *embedding);
         return RAN_OK;
 }
 
-int ran_score_parts(struct ran_state *s, const struct ran_document *d, float *deep, float *wide,
-                    struct ran_error *err)
+int ran_score_parts(struct ran_state *s, const struct ran_document *d, float *encoder,
+                    float *linear, struct ran_error *err)
 {
-        float share = s->work.linear_weight;
+        float weight = s->workspace.linear_weight;
 
-        if (wide == NULL)
-                s->work.linear_weight = 0;
-        int rc = ran_score(s, d, deep, NULL, err);
-        s->work.linear_weight = share;
-        if (rc != RAN_OK || wide == NULL)
+        if (linear == NULL)
+                s->workspace.linear_weight = 0;
+        int rc = ran_score(s, d, encoder, NULL, err);
+        s->workspace.linear_weight = weight;
+        if (rc != RAN_OK || linear == NULL)
                 return rc;
-        memcpy(wide, s->work.head.wide, s->C * sizeof *wide);
+        memcpy(linear, s->workspace.head.wide, s->C * sizeof *linear);
         for (size_t c = 0; c < s->C; c++)
-                deep[c] -= wide[c];
+                encoder[c] -= linear[c];
         return RAN_OK;
 }
 
@@ -116,11 +116,11 @@ int ran_score_probed(struct ran_state *s, const struct ran_document *d, size_t s
         struct ran_document whole = *d;
 
         whole.words = 0;
-        s->work.probes = probes;
+        s->workspace.probes = probes;
         int rc = load(s, &whole, sources, err);
         if (rc == RAN_OK)
-                ran_encode(&s->work, s->p);
-        s->work.probes = NULL;
+                ran_encode(&s->workspace, s->p);
+        s->workspace.probes = NULL;
         return rc;
 }
 
@@ -130,20 +130,20 @@ static int read_words(struct ran_state *s, const struct ran_document *d, struct 
         if (d->L == 0 || d->words == 0)
                 return ran_fail(err, RAN_EINVAL, "a document without words");
         RAN_TRY(load(s, d, 0, err));
-        ran_encode(&s->work, s->p);
-        ran_head(&s->work, s->p, s->C);
+        ran_encode(&s->workspace, s->p);
+        ran_head(&s->workspace, s->p, s->C);
         return RAN_OK;
 }
 
-int ran_score_word_parts(struct ran_state *s, const struct ran_document *d, float *deep,
-                         float *wide, struct ran_error *err)
+int ran_score_word_parts(struct ran_state *s, const struct ran_document *d, float *encoder,
+                         float *linear, struct ran_error *err)
 {
-        size_t bytes = d->words * s->C * sizeof *deep;
+        size_t bytes = d->words * s->C * sizeof *encoder;
         RAN_TRY(read_words(s, d, err));
-        memcpy(deep, s->work.head.logits, bytes);
-        if (wide != NULL) {
-                memset(wide, 0, bytes);
-                ran_linear_words_add(wide, s->bucket, s->p, s->work.c, d, s->C);
+        memcpy(encoder, s->workspace.head.logits, bytes);
+        if (linear != NULL) {
+                memset(linear, 0, bytes);
+                ran_linear_words_add(linear, s->bucket, s->p, s->workspace.c, d, s->C);
         }
         return RAN_OK;
 }
@@ -151,7 +151,7 @@ int ran_score_word_parts(struct ran_state *s, const struct ran_document *d, floa
 int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ran_score_words *out,
                     struct ran_error *err)
 {
-        size_t n = d->words, room = ran_crf_scratch(s->work.c->crf, n, s->C);
+        size_t n = d->words, room = ran_crf_scratch(s->workspace.c->crf, n, s->C);
 
         double *chain = ran_grow(s->chain, &s->chain_cap, room, sizeof *chain, err);
         if (chain == NULL)
@@ -163,16 +163,17 @@ int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ra
                 return RAN_ENOMEM;
         s->marginals = marginals;
         RAN_TRY(read_words(s, d, err));
-        if (ran_has_linear_words(s->work.c))
-                ran_linear_words_add(s->work.head.logits, s->bucket, s->p, s->work.c, d, s->C);
+        if (ran_has_linear_words(s->workspace.c))
+                ran_linear_words_add(s->workspace.head.logits, s->bucket, s->p, s->workspace.c, d,
+                                     s->C);
         *out = (struct ran_score_words){
-                ran_head_crf(s->p), s->work.head.logits, d->begins, s->C, chain, marginals};
+                ran_head_crf(s->p), s->workspace.head.logits, d->begins, s->C, chain, marginals};
         return RAN_OK;
 }
 
 /* ---- language models ------------------------------------------------------------------------ */
 
-/* Tokens [from, end) of the one document at hand become its positions. */
+/* Makes the tokens [from, end) of the one document at hand its positions. */
 static int set_positions(struct ran_packed *packed, size_t from, size_t end, struct ran_error *err)
 {
         packed->positions = packed->doc_position[0] = 0;
@@ -197,37 +198,37 @@ int ran_score_lm(struct ran_state *s, struct ran_recurrent_state *recurrent, con
             ran_cache_reserve(cache, n - out->skip, out->logits != NULL ? s->C : 0, err) != RAN_OK)
                 return RAN_ENOMEM;
         ran_packed_clear(&s->packed);
-        RAN_TRY(ran_packed_add_after(&s->packed, s->work.c, ids, n, 0, recurrent, err));
+        RAN_TRY(ran_packed_add_after(&s->packed, s->workspace.c, ids, n, 0, recurrent, err));
         s->packed.sources[0] = sources;
         if (set_positions(&s->packed, all ? out->skip : n - 1, n, err) != RAN_OK ||
-            ran_workspace_fit(&s->work, &s->packed, s->C, err) != RAN_OK)
+            ran_workspace_fit(&s->workspace, &s->packed, s->C, err) != RAN_OK)
                 return RAN_ENOMEM;
-        ran_encode(&s->work, s->p);
+        ran_encode(&s->workspace, s->p);
         if (all)
-                ran_lm_score(&s->work, s->p, s->C, out->gold, out->nll, out->logits);
+                ran_lm_score(&s->workspace, s->p, s->C, out->gold, out->nll, out->logits);
         if (cache != NULL)
-                ran_cache_mix(cache, s->work.pool, s->work.head.head, out->gold, n - out->skip,
-                              out->nll, out->logits, s->C);
+                ran_cache_mix(cache, s->workspace.pool, s->workspace.head.head, out->gold,
+                              n - out->skip, out->nll, out->logits, s->C);
         if (out->last == NULL)
                 return RAN_OK;
         if (set_positions(&s->packed, n - 1, n, err) != RAN_OK)
                 return RAN_ENOMEM;
-        ran_lm_score(&s->work, s->p, s->C, NULL, NULL, out->last);
+        ran_lm_score(&s->workspace, s->p, s->C, NULL, NULL, out->last);
         return RAN_OK;
 }
 
-/* Reads a document of which tokens at n positions are to be told. */
+/* Encodes a document with masked tokens at n positions. */
 static int read_masked(struct ran_state *s, const uint32_t *ids, size_t L,
                        const uint32_t *positions, size_t n, struct ran_error *err)
 {
         if (L == 0 || n == 0)
                 return ran_fail(err, RAN_EINVAL, "a document without a masked token");
         ran_packed_clear(&s->packed);
-        if (ran_packed_add(&s->packed, s->work.c, ids, L, 0, err) != RAN_OK ||
+        if (ran_packed_add(&s->packed, s->workspace.c, ids, L, 0, err) != RAN_OK ||
             ran_packed_positions(&s->packed, positions, n, err) != RAN_OK ||
-            ran_workspace_fit(&s->work, &s->packed, s->C, err) != RAN_OK)
+            ran_workspace_fit(&s->workspace, &s->packed, s->C, err) != RAN_OK)
                 return RAN_ENOMEM;
-        ran_encode(&s->work, s->p);
+        ran_encode(&s->workspace, s->p);
         return RAN_OK;
 }
 
@@ -236,7 +237,7 @@ int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const u
                      struct ran_error *err)
 {
         RAN_TRY(read_masked(s, ids, L, positions, n, err));
-        ran_lm_score(&s->work, s->p, s->C, gold, nll, logits);
+        ran_lm_score(&s->workspace, s->p, s->C, gold, nll, logits);
         return RAN_OK;
 }
 
@@ -247,20 +248,20 @@ int ran_score_masked_each(struct ran_state *s, const uint32_t *ids, size_t L,
         size_t rows = n < RAN_LM_ROWS ? n : RAN_LM_ROWS, floats;
 
         if (__builtin_mul_overflow(rows, s->C, &floats))
-                return ran_fail(err, RAN_ENOMEM, "no memory for the logits of %zu gaps", rows);
+                return ran_fail(err, RAN_ENOMEM, "no memory for the logits of %zu masked tokens",
+                                rows);
         float *logits = ran_grow(s->logits, &s->logits_cap, floats, sizeof *logits, err);
         if (logits == NULL)
                 return RAN_ENOMEM;
         s->logits = logits;
         RAN_TRY(read_masked(s, ids, L, positions, n, err));
-        return ran_lm_each(&s->work, s->p, s->C, logits, take, arg, err);
+        return ran_lm_each(&s->workspace, s->p, s->C, logits, take, arg, err);
 }
 
 static int no_number(struct ran_error *err)
 {
         return ran_fail(err, RAN_EFORMAT,
-                        "the model's result is no number: its weights were damaged, or never were "
-                        "of use");
+                        "the model's result is no number: its weights are damaged or useless");
 }
 
 int ran_score_check_result(const float *x, size_t n, struct ran_error *err)
@@ -281,5 +282,5 @@ int ran_score_check_scores(const float *x, size_t n, struct ran_error *err)
 
 int ran_score_check_logits(const struct ran_state *s, size_t n, struct ran_error *err)
 {
-        return ran_score_check_result(s->work.head.logits, n, err);
+        return ran_score_check_result(s->workspace.head.logits, n, err);
 }

@@ -1,4 +1,4 @@
-/* score.h - scoring under weights that need not come from a file: training evaluates with it. */
+/* score.h - scoring with any weights, not only those of a file: training evaluates with it. */
 #ifndef RAN_MODEL_SCORE_H
 #define RAN_MODEL_SCORE_H
 
@@ -16,20 +16,21 @@ const struct ran_params *ran_score_params(const struct ran_state *s);
 int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, float *embedding,
               struct ran_error *err);
 
-/* The logits (C) of the encoder alone and, unless wide is NULL, those of the wide path. */
-int ran_score_parts(struct ran_state *s, const struct ran_document *d, float *deep, float *wide,
-                    struct ran_error *err);
+/* The logits (C) of the encoder alone and, unless linear is NULL, those of the linear model. */
+int ran_score_parts(struct ran_state *s, const struct ran_document *d, float *encoder,
+                    float *linear, struct ran_error *err);
 /* The same of the words of a document: (words, C). */
-int ran_score_word_parts(struct ran_state *s, const struct ran_document *d, float *deep,
-                         float *wide, struct ran_error *err);
+int ran_score_word_parts(struct ran_state *s, const struct ran_document *d, float *encoder,
+                         float *linear, struct ran_error *err);
 
-/* Encodes a document, and fills what is looked at; sources as for ran_lm_read. All was checked. */
+/* Encodes a document and fills the probes; sources as for ran_lm_read. The caller has checked all.
+ */
 struct ran_probes;
 int ran_score_probed(struct ran_state *s, const struct ran_document *d, size_t sources,
                      const struct ran_probes *probes, struct ran_error *err);
 
-/* Logits (n, C) of the n words of a document, in the state's own memory, with room for decoding
- * them; good until the state is used again. */
+/* Logits (n, C) of the n words of a document, with scratch for decoding them; in the state's
+ * memory, valid until its next use. */
 struct ran_score_words {
         struct ran_crf crf;
         const float *logits; /* (n, C) */
@@ -41,15 +42,15 @@ struct ran_score_words {
 int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ran_score_words *out,
                     struct ran_error *err);
 
-/* RAN_EFORMAT when one of n results of a model is no number: its weights are none, or so large that
- * they might as well be. */
+/* RAN_EFORMAT when one of n results is no number: weights are no numbers, or too large. */
 int ran_score_check_result(const float *x, size_t n, struct ran_error *err);
 /* The same of log-probabilities, which may be -INFINITY. */
 int ran_score_check_scores(const float *x, size_t n, struct ran_error *err);
 /* The same of the logits of the last document that was scored. */
 int ran_score_check_logits(const struct ran_state *s, size_t n, struct ran_error *err);
 
-/* As ran_lm_read and ran_lm_fill. carry: what the document goes on from, or NULL. */
+/* As ran_lm_read and ran_lm_fill. recurrent: the state that the document continues from, or NULL.
+ */
 int ran_score_lm(struct ran_state *s, struct ran_recurrent_state *recurrent, const uint32_t *ids,
                  size_t n, size_t sources, const struct ran_lm_out *out, struct ran_error *err);
 int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *positions,

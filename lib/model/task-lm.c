@@ -1,19 +1,20 @@
 /* task-lm.c - language models: the next token (lm), or masked ones (mlm). lm.c computes their
  * output.
  */
-#include "model/lm.h"
+#include "model/params.h"
+#include "model/workspace.h"
 #include "model/task.h"
 
 static int check_texts(const struct ran_config *c, struct ran_error *err)
 {
         if (c->spelling > 0)
                 return ran_fail(err, RAN_EINVAL,
-                                "language models cannot look at the spelling of words that are to "
-                                "be found: spelling must be 0");
+                                "a language model predicts words and cannot read their spelling: "
+                                "spelling must be 0");
         if (c->wide > 0)
                 return ran_fail(err, RAN_EINVAL,
-                                "the wide path leads from words to labels or tags, and language "
-                                "models have none: for '%s' wide must be 0",
+                                "the linear model predicts labels or tags, and language models "
+                                "have none: for '%s' wide must be 0",
                                 ran_task_names[c->task]);
         return RAN_OK;
 }

@@ -9,8 +9,8 @@ static int check(const struct ran_config *c, struct ran_error *err)
         RAN_TRY(ran_task_check_no_mask(c, err));
         if (c->affixes && c->wide > 0)
                 return ran_fail(err, RAN_EINVAL,
-                                "a tagger looks at the beginnings and ends of words as spelling: "
-                                "affixes must be off");
+                                "a tagger has prefixes and suffixes of words as spelling: affixes "
+                                "must be off");
         return RAN_OK;
 }
 

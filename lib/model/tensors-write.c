@@ -7,7 +7,7 @@
 
 enum { LENGTH_BYTES = 8, ALIGNMENT = 64, MAX_HEADER = 100000000 };
 
-/* A tensor and its place; sorting the sources themselves is not ours to do. */
+/* A tensor and its offsets; the sources themselves stay in the caller's order. */
 struct entry {
         const struct ran_tensor_source *source;
         size_t begin, end;
@@ -34,7 +34,7 @@ static int by_key(const void *a, const void *b)
         return strcmp(x->key, y->key);
 }
 
-/* Sorts the tensors and gives each its place. */
+/* Sorts the tensors and gives each its offsets. */
 static int place_tensors(struct entry *entries, const struct ran_tensor_source *tensors, size_t n,
                          struct ran_error *err)
 {

@@ -78,7 +78,7 @@ static struct ran_sparse sparse_of(const struct ran_transformer_pass *s, size_t 
                                    .similarity = w->c->similarity,
                                    .L = ran_transformer_length(packed, b),
                                    .h = w->h,
-                                   .d = w->d_k,
+                                   .d_k = w->d_k,
                                    .qkv = part_of(s, b, 0),
                                    .da = w->training ? s->own->adj.da + row * w->E : NULL,
                                    .a = s->act->a + row * w->E,
@@ -191,7 +191,7 @@ void ran_transformer_attention_keep(struct ran_transformer_pass *s, size_t b)
 
 /* A query of one head; scratch: room for its weights, too. */
 static void fill_probe_row(struct ran_probe *k, const struct ran_sparse *x, size_t head, size_t i,
-                           float share, float *scratch)
+                           float scale, float *scratch)
 {
         struct ran_mask_ranges ranges = ran_mask_row(&x->mask[head], i);
         size_t pos = 0, first, end, from, to;
@@ -203,7 +203,7 @@ static void fill_probe_row(struct ran_probe *k, const struct ran_sparse *x, size
                         n = first + to - j;
                         n = n < RAN_SPARSE_BLOCK ? n : RAN_SPARSE_BLOCK;
                         ran_sparse_weights(scratch, x, head, i, j, n, scratch + RAN_SPARSE_BLOCK);
-                        ran_probe_add(k, i, j, scratch, n, share);
+                        ran_probe_add(k, i, j, scratch, n, scale);
                 }
         }
 }
@@ -215,11 +215,11 @@ static void fill_probe(void *arg, size_t at, float *scratch)
         struct ran_probe *k = &s->w->probes->probe[at];
         struct ran_sparse x = sparse_of(s, 0);
         size_t head, heads;
-        float share = ran_probe_heads(k, s->w->h, &head, &heads);
+        float scale = ran_probe_heads(k, s->w->h, &head, &heads);
 
         for (; head < heads && ran_probe_matches(k, RAN_PROBE_HEADS, s->l); head++)
                 for (size_t i = k->query_from; i < k->query_to; i++)
-                        fill_probe_row(k, &x, head, i, share, scratch);
+                        fill_probe_row(k, &x, head, i, scale, scratch);
 }
 
 /* ---- forward -------------------------------------------------------------------------------- */

@@ -126,7 +126,6 @@ float *ran_transformer_dropped(struct ran_transformer_pass *s, int site)
         return s->own->adj.d_o;
 }
 
-/* Adds the shares that the blocks have of a norm's gradients, in order. */
 void ran_transformer_sum_parts(struct ran_transformer_pass *s, float *dw, float *db)
 {
         size_t D = s->w->D;

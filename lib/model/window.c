@@ -1,4 +1,4 @@
-/* window.c - what the rows of a slab go through besides the cell scan and the review. See layer.h.
+/* window.c - the stages of a slab's rows other than scan and review. See layer.h.
  *
  * Rows of a window: its cell, then its tokens. In the forward pass a cell's row is known only for
  * the first window of a document (it is G_0); the scan fills the others in. When a slab is
@@ -113,13 +113,13 @@ void ran_window_sum_parts(struct ran_layer_pass *s, int part, float *dw, float *
         size_t D = s->w->D;
 
         for (size_t i = s->from; i < s->to; i++) {
-                float *share = s->own->adj.part + (i * 6 + (size_t)part) * D;
+                float *sums = s->own->adj.part + (i * 6 + (size_t)part) * D;
 
                 if (dw != NULL) {
-                        ran_simd->add(dw, share, D);
-                        ran_simd->add(db, share + D, D);
+                        ran_simd->add(dw, sums, D);
+                        ran_simd->add(db, sums + D, D);
                 }
-                memset(share, 0, 2 * D * sizeof *share);
+                memset(sums, 0, 2 * D * sizeof *sums);
         }
 }
 
@@ -143,7 +143,7 @@ static void normalise(void *arg, size_t i, float *scratch)
                 ran_simd->norm(z, D, stat, s->cells->G + ran_packed_state_before(w->packed, i) * D,
                                D, s->p->input_norm_w, s->p->input_norm_b, RAN_LN_EPS, 1, D);
         else
-                memset(z, 0, D * sizeof *z); /* the scan will see to it */
+                memset(z, 0, D * sizeof *z); /* the scan fills it in */
         ran_window_dropout(s, &v, RAN_DROP_INPUT, cell ? 0 : 1, v.n, z);
 }
 
@@ -268,7 +268,7 @@ static void finish(void *arg, size_t i, float *scratch)
                                D, s->p->output_norm_w, s->p->output_norm_b, RAN_LN_EPS, v.n - first,
                                D);
         }
-        if (s->known) /* only its mean and deviation are wanted: the state is known */
+        if (s->known) /* for its mean and deviation: the state itself is known */
                 ran_simd->norm(scratch, D, stat, pn, D, NULL, NULL, RAN_SN_EPS, 1, D);
         ran_simd->norm(s->own->y[s->l] + v.t * D, D, stat + v.first * 2, pn + v.first * D, D, NULL,
                        NULL, RAN_SN_EPS, v.n - v.first, D);
@@ -323,7 +323,7 @@ static void attend_bwd(void *arg, size_t i, float *score)
         struct ran_attention_heads x = ran_attention_heads_of(s, &v);
         float *dqkv = s->own->adj.dqkv + v.r * 3 * w->E;
 
-        memset(dqkv, 0, w->E * sizeof *dqkv); /* the cell's q: the scan will see to it */
+        memset(dqkv, 0, w->E * sizeof *dqkv); /* the cell's q: the scan adds to it */
         ran_attention_bwd(dqkv, s->own->adj.da + v.r * w->E, &x, 1, v.n, false, score);
 }
 

@@ -1,7 +1,6 @@
 /* workspace.c - memory of a computation, laid out in one arena. See workspace.h. */
 #include "model/encoder.h"
 #include "model/linear-model.h"
-#include "model/lm.h"
 
 #include <stdlib.h>
 

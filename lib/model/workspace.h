@@ -60,7 +60,7 @@ struct ran_workspace {
         const struct ran_config *c;
         struct ran_pool *pool; /* may help; NULL: none does */
         bool training;         /* adjoints are wanted */
-        bool settled; /* of what scoring computes: chance goes by ids, not by epoch and record */
+        bool settled; /* random numbers have scoring's keys: the ids, not epoch and record */
         struct ran_noise noise;
         float linear_weight; /* of the linear model's logits: 1; on a path to the document
                                 (explain.c) less; 0: it is left out */

@@ -104,7 +104,7 @@ static void measure_attention(void *arg)
         a.x = (struct ran_sparse){.mask = a.mask,
                                   .L = L,
                                   .h = HEADS,
-                                  .d = c->d,
+                                  .d_k = c->d,
                                   .qkv = qkv,
                                   .da = da,
                                   .a = out,

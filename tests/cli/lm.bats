@@ -320,9 +320,9 @@ random_ids() {
   # A smaller one has what it needs; a larger one, or one after a run without, has not.
   ran-lm score -m lm.ran --cache 9 --state-in log.state some.jsonl >/dev/null
   ran-lm score -m lm.ran --state-in log.state --state-out none.state some.jsonl >/dev/null
-  dies 'keeps 40 for a cache, which are too few for one of 41 positions' \
+  dies 'tokens for a cache, too few for 41 positions' \
     score -m lm.ran --cache 41 --state-in log.state some.jsonl
-  dies 'none.state: of ' score -m lm.ran --cache 40 --state-in none.state some.jsonl
+  dies 'none.state: it keeps ' score -m lm.ran --cache 40 --state-in none.state some.jsonl
   # A document that is shorter than the cache is kept whole.
   head -n 1 some.jsonl | $score --state-out short.state >/dev/null
   ran-lm score -m lm.ran --cache 1000 --state-in short.state some.jsonl >/dev/null
@@ -333,7 +333,7 @@ random_ids() {
   LC_ALL=C sed 's/cache\.next/cache.text/' log.state >bad.state
   dies 'no tensor cache.next of 5 by 2' score -m lm.ran --cache 5 --state-in bad.state texts.jsonl
   LC_ALL=C sed 's/cache\.key/cache.eye/' log.state >bad.state
-  dies 'keeps 0 for a cache' score -m lm.ran --cache 5 --state-in bad.state texts.jsonl
+  dies 'tokens for a cache' score -m lm.ran --cache 5 --state-in bad.state texts.jsonl
 }
 
 @test "cache: usage" {
