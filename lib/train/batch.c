@@ -135,7 +135,7 @@ static int plan_shards(struct ran_batcher *k, const struct ran_chunk *chunk, siz
         return RAN_OK;
 }
 
-/* Which rank has which shards; and what these go on from comes there. */
+/* Which rank has which shards; and the recurrent states that these need move there. */
 static int assign_shards(struct ran_batcher *k, struct ran_error *err)
 {
         if (k->bound == NULL && (k->bound = ran_ranks_bounds(k->ranks, err)) == NULL)

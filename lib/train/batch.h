@@ -20,10 +20,10 @@
 struct ran_batch_scratch {
         struct ran_workspace work;
         struct ran_packed packed;
-        double *crf;        /* scratch of a crf of tags */
-        uint32_t *gold;     /* (places) language models: the token that each predicts */
-        float *scale;       /* (places) and what it weighs in the loss */
-        uint32_t *position; /* scratch: places of one chunk */
+        double *crf;        /* scratch of the CRF */
+        uint32_t *gold;     /* (positions) language models: the token that each predicts */
+        float *scale;       /* (positions) its weight in the loss */
+        uint32_t *position; /* scratch: positions of one chunk */
         struct ran_masking masking;
         size_t crf_cap, gold_cap, scale_cap, position_cap;
         struct ran_batch_scratch *next;
@@ -39,7 +39,7 @@ struct ran_batcher {
         struct ran_noise noise;
         double smoothing;
         uint32_t mask;       /* mlm: the subword [MASK] */
-        double word_dropout; /* share of the ids that become `unknown` */
+        double word_dropout; /* fraction of the ids that become `unknown` */
         uint32_t unknown;
         struct ran_pool *pool;
         struct ran_ranks *ranks; /* who else works on the batch; the caller's, NULL: nobody */

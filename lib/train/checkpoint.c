@@ -42,7 +42,7 @@ static size_t extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS])
         return n;
 }
 
-/* And what the documents go on from that are not read to their end. NULL: memory ran out. */
+/* And the recurrent states of documents that are not read to their end. NULL: memory ran out. */
 static float *recurrent_extra(const struct ran_trainer *t, struct ran_extra *x,
                               struct ran_error *err)
 {

@@ -23,7 +23,7 @@ static void add(struct names *k, size_t i, const char *tensor, size_t rows, size
                                                   .data = data};
 }
 
-/* table: the gradient of the embedding, every row. What the wide path learns has none: see
+/* table: the gradient of the embedding, every row. The linear model has none: see
  * svm.h.
  */
 static int write(const struct ran_model *m, const struct ran_layout *layout,

@@ -84,11 +84,11 @@ static int finish(struct ran_ranks *r, MPI_Request *request, const char *what,
         }
 }
 
-enum { PIECE = 1 << 28, TAG = 1 }; /* bytes of a message; MPI counts in int */
+enum { MESSAGE = 1 << 28, TAG = 1 }; /* bytes of a message; MPI counts in int */
 
-static int piece(size_t left)
+static int message_size(size_t left)
 {
-        return left < PIECE ? (int)left : PIECE;
+        return left < MESSAGE ? (int)left : MESSAGE;
 }
 
 static int send(struct ran_ranks *r, size_t to, const void *bytes, size_t n, struct ran_error *err)
@@ -98,7 +98,7 @@ static int send(struct ran_ranks *r, size_t to, const void *bytes, size_t n, str
         for (int sent; n > 0; n -= (size_t)sent, at += sent) {
                 MPI_Request request;
 
-                sent = piece(n);
+                sent = message_size(n);
                 int code = MPI_Isend(at, sent, MPI_BYTE, (int)to, TAG, MPI_COMM_WORLD, &request);
                 if (code != MPI_SUCCESS)
                         return failed(code, "send", err);
@@ -114,7 +114,7 @@ static int receive(struct ran_ranks *r, size_t from, void *bytes, size_t n, stru
         for (int got; n > 0; n -= (size_t)got, at += got) {
                 MPI_Request request;
 
-                got = piece(n);
+                got = message_size(n);
                 int code = MPI_Irecv(at, got, MPI_BYTE, (int)from, TAG, MPI_COMM_WORLD, &request);
                 if (code != MPI_SUCCESS)
                         return failed(code, "receive", err);
@@ -130,7 +130,7 @@ static int broadcast(struct ran_ranks *r, void *bytes, size_t n, struct ran_erro
         for (int sent; n > 0; n -= (size_t)sent, at += sent) {
                 MPI_Request request;
 
-                sent = piece(n);
+                sent = message_size(n);
                 int code = MPI_Ibcast(at, sent, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
                 if (code != MPI_SUCCESS)
                         return failed(code, "broadcast", err);

@@ -120,8 +120,7 @@ size_t ran_plan_steps(struct ran_plan *p, const size_t *order, size_t documents)
         return steps;
 }
 
-/* ---- what streams go on from -------------------------------------------------------------------
- */
+/* ---- recurrent states of streams ---------------------------------------------------------- */
 
 static size_t states_of(const struct ran_plan *p, size_t stream)
 {

@@ -22,7 +22,7 @@ static void swap(float *a, float *b, size_t n)
         }
 }
 
-/* The one of the best epoch and the one at work change places; the wide path stays. */
+/* Swaps the encoder of the best epoch and the current one; the linear model stays. */
 static void swap_encoders(struct ran_trainer *t)
 {
         swap(t->p.block, t->best_block, t->layout.size);
@@ -31,10 +31,10 @@ static void swap_encoders(struct ran_trainer *t)
                 swap(t->p.head.wide_b, t->best_block + (t->p.head.wide_b - t->p.block), t->C);
 }
 
-/* A model whose encoder has learned from the documents held out tells them better than one whose
- * encoder has not; if not, another order of documents has led it astray, as with few of them
- * happens, and the first one stays. The wide path has learned from all of them, either way: beside
- * it an encoder that is too sure of what it took in shows, which by itself does not. */
+/* An encoder trained on the held-out documents should predict them better than one that was not. If
+ * it does not, the different order of documents led to a worse optimum, as happens with few of
+ * them, and the first encoder stays. The linear model is fitted on all documents either way: beside
+ * it an overconfident encoder shows, which it does not by itself. */
 int ran_trainer_keep_better(struct ran_trainer *t, struct ran_error *err)
 {
         double after = 0, before = 0;

@@ -36,7 +36,7 @@ struct lists {
 struct solver {
         const struct ran_svm *k;
         struct lists lists;
-        size_t C, sides, per;   /* sides: 1 where no document is learned from by probabilities; per:
+        size_t C, sides, per;   /* sides: 1 where no document has soft targets; per:
                                    classes of a task */
         float *weight, *bias;   /* copies: those of the caller stay until there is a result */
         float *square;          /* (rows, C) r² */
@@ -293,7 +293,7 @@ static void solve_side(struct solver *s, size_t i, size_t c, double y, double co
         s->score[c] += y * ((double)*alpha - was) * squares;
 }
 
-/* What document b is learned from, of classes [from, to). */
+/* The target of document b, of classes [from, to). */
 static void aim(const struct solver *s, size_t b, size_t from, size_t to)
 {
         const struct ran_target t = ran_loss_target(s->k->d, b);

@@ -1,12 +1,11 @@
 /* train.c - the training loop.
  *
  * A run is a function of its settings and data: the order of documents, dropout and the start are
- * drawn by counters, sums have a fixed order, and where a run stands is a handful of numbers, so
- * that one that was interrupted and resumed gives the same bytes.
+ * drawn by counters, sums have a fixed order, and the progress is a handful of numbers, so an
+ * interrupted and resumed run gives the same bytes.
  *
- * Several ranks (ranks.h) go through the same loop with the same weights. What is decided, by
- * whoever looks on, by development data or by the clock, rank 0 decides, and files are its
- * business; what it came to is the verdict for all.
+ * Several ranks (ranks.h) go through the same loop with the same weights. Rank 0 alone decides (by
+ * reports, development data or the clock) and writes files; ran_ranks_agree tells the others.
  */
 #include "base/error.h"
 #include "train/trainer.h"
@@ -83,7 +82,7 @@ static int stop(struct ran_trainer *t, struct ran_error *err)
 }
 
 /* What rank 0 has when the others are lost: weights and moments are those of a whole step, but not
- * what pieces of documents go on from. */
+ * the recurrent states of chunks. */
 static int keep(struct ran_trainer *t, int rc, struct ran_error *err)
 {
         struct ran_error other;
@@ -95,7 +94,7 @@ static int keep(struct ran_trainer *t, int rc, struct ran_error *err)
 }
 
 /* One step, and whatever is due after it. */
-static int go_step(struct ran_trainer *t, struct ran_error *err)
+static int run_step(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_ranks *ranks = t->job->ranks;
         struct ran_train_report r;
@@ -122,7 +121,7 @@ static int run_epoch(struct ran_trainer *t, struct ran_error *err)
 
         ran_trainer_begin_epoch(t);
         while (t->at.batch < (double)t->batches)
-                if ((rc = go_step(t, err)) != RAN_OK)
+                if ((rc = run_step(t, err)) != RAN_OK)
                         return rc;
         t->at.epoch++;
         t->at.batch = 0;
@@ -187,7 +186,7 @@ static int check_last(struct ran_trainer *t, struct ran_error *err)
 }
 
 /* Epochs until the last one. */
-static int learn(struct ran_trainer *t, struct ran_error *err)
+static int train_epochs(struct ran_trainer *t, struct ran_error *err)
 {
         int rc = learn_linear(t, err);
 
@@ -203,7 +202,7 @@ static int learn(struct ran_trainer *t, struct ran_error *err)
 }
 
 /* The weights of the best epoch, and what development data say of them. */
-static int settle(struct ran_trainer *t, struct ran_error *err)
+static int restore_best(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_train_report r;
         int next;
@@ -230,7 +229,7 @@ static int refit(struct ran_trainer *t, struct ran_error *err)
         RAN_TRY(ran_ranks_agree(t->job->ranks, ran_trainer_refit(t, err), err));
         RAN_TRY(ran_broadcast_state(t, err));
         RAN_TRY(ran_trainer_tell_all(t, &r, &next, err));
-        return next == RAN_STOP ? stop(t, err) : learn(t, err);
+        return next == RAN_STOP ? stop(t, err) : train_epochs(t, err);
 }
 
 static int write_model(struct ran_trainer *t, struct ran_error *err)
@@ -251,9 +250,9 @@ static int run(struct ran_trainer *t, struct ran_error *err)
         int rc;
 
         t->started = t->saved = ran_trainer_now();
-        rc = learn(t, err);
+        rc = train_epochs(t, err);
         if (rc == RAN_OK && t->at.refit == 0) {
-                rc = settle(t, err);
+                rc = restore_best(t, err);
                 if (rc == RAN_OK && ran_train_refits(t->job))
                         rc = refit(t, err);
         }
