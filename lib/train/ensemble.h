@@ -20,7 +20,7 @@ struct ran_ensemble {
 extern const struct ran_ensemble ran_ensemble_default, ran_ensemble_default_words;
 
 /* The weights for logits encoder, linear (B, C) of the documents of d, the closer to `prior`
- * to what is prior. */
+ * the fewer there are. */
 int ran_ensemble_fit(struct ran_ensemble *ensemble, struct ran_ensemble prior,
                      const struct ran_dataset *d, const float *encoder, const float *linear,
                      struct ran_error *err);
