@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <string.h>
 
-static const char *const tasks[] = {"classify", "tag", "lm", "mlm", NULL};
 static const char *const cells[] = {"gated", "plain", NULL};
 static const char *const contexts[] = {"constant", "learned", "random", NULL};
 static const char *const poolings[] = {"max", "mean", NULL};
@@ -24,7 +23,7 @@ const struct ran_field ran_config_fields[] = {
         {.name = "task",
          .type = RAN_FIELD_CHOICE,
          AT(task),
-         .choices = tasks,
+         .choices = ran_task_names,
          .value = "TASK",
          .initial = "classify",
          .help = "what to learn (the verb sets it)"},
@@ -241,40 +240,18 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
         if (ran_fields_check(ran_config_fields, c, err) != RAN_OK)
                 return RAN_EINVAL;
         const struct ran_encoder *encoder = ran_encoder_of(c); /* the number was in range */
-        if (!encoder->per_token && c->task != RAN_TASK_CLASSIFY)
+        if (!encoder->per_token && ran_task_of(c)->output != RAN_OUTPUT_DOCUMENT)
                 return ran_fail(err, RAN_EINVAL,
                                 "a %s makes one vector of a document and none of a "
                                 "token: it can classify, but for '%s' the encoder must be 'ran'",
-                                ran_encoder_names[c->encoder], tasks[c->task]);
-        if (c->task != RAN_TASK_LM && c->mask != RAN_MASK_NONE)
-                return ran_fail(
-                        err, RAN_EINVAL,
-                        "only language models (lm) hide what follows: for '%s' mask must be "
-                        "'none', not '%s'",
-                        tasks[c->task], ran_mask_names[c->mask]);
-        if (c->task == RAN_TASK_LM && c->mask == RAN_MASK_NONE)
-                return ran_fail(err, RAN_EINVAL,
-                                "a language model must not see what it predicts: mask must be "
-                                "'causal' or 'prefix'");
+                                ran_encoder_names[c->encoder], ran_task_names[c->task]);
+        RAN_TRY(ran_task_of(c)->check(c, err));
         if (encoder->check != NULL)
                 RAN_TRY(encoder->check(c, err));
-        if (c->spelling > 0 && (c->task == RAN_TASK_LM || c->task == RAN_TASK_MLM))
-                return ran_fail(err, RAN_EINVAL,
-                                "a language model predicts words and cannot read their spelling: "
-                                "spelling must be 0");
-        if (c->wide > 0 && (c->task == RAN_TASK_LM || c->task == RAN_TASK_MLM))
-                return ran_fail(err, RAN_EINVAL,
-                                "the linear model predicts labels or tags, and language models "
-                                "have none: for '%s' wide must be 0",
-                                tasks[c->task]);
         if (c->affixes && c->wide == 1)
                 return ran_fail(err, RAN_EINVAL,
                                 "n-grams and affixes have rows of their own: wide must be 2 at "
                                 "least, or affixes off");
-        if (c->affixes && c->wide > 0 && c->task == RAN_TASK_TAG)
-                return ran_fail(err, RAN_EINVAL,
-                                "a tagger has prefixes and suffixes of words as spelling: affixes "
-                                "must be off");
         if (encoder->per_token && c->rotary && c->head_dim % 2 != 0)
                 return ran_fail(err, RAN_EINVAL,
                                 "rotary positions turn pairs: head_dim must be even, "

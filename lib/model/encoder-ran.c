@@ -40,7 +40,8 @@ static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct r
 static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran_config *c)
 {
         const size_t D = c->dim, l = 0;
-        const bool gated = c->cell == RAN_CELL_GATED, classify = c->task == RAN_TASK_CLASSIFY;
+        const bool gated = c->cell == RAN_CELL_GATED,
+                   classify = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT;
         const char *prefix = NULL;
         struct ran_join_params *p = once;
 

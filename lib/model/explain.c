@@ -73,7 +73,7 @@ static void forward(struct ran_explainer *e)
         struct ran_workspace *w = &e->workspace;
 
         ran_encoder_of(w->c)->forward(w, &e->m->params);
-        if (!ran_is_tied(w->c) && w->size.outputs > 0)
+        if (!ran_task_is_tied(w->c) && w->size.outputs > 0)
                 ran_head(w, &e->m->params, e->m->C);
 }
 
@@ -113,7 +113,7 @@ int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, size
                      struct ran_error *err)
 {
         const struct ran_config *c = &e->m->config;
-        bool words = c->task == RAN_TASK_TAG && d->words > 0;
+        bool words = ran_task_of(c)->output == RAN_OUTPUT_WORD && d->words > 0;
 
         ran_packed_clear(&e->packed);
         if (d->L == 0 || sources > d->L)
@@ -225,7 +225,7 @@ int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t step
         struct ran_workspace *w = &e->workspace;
         size_t rows = e->packed.L > 0 ? w->size.outputs : 0;
 
-        if (ran_is_tied(w->c))
+        if (ran_task_is_tied(w->c))
                 return ran_fail(err, RAN_EINVAL, "a language model gives no labels to explain");
         if (row >= rows || c >= e->m->C)
                 return ran_fail(err, RAN_EINVAL,

@@ -1,49 +1,8 @@
-/* head.c - from the encoder to logits.
- *
- * classify:  logits = Linear_cls(h), h the vector that the encoder has for a document. The linear
- *            model adds its own logits (linear-model.c).
- * tag:       a linear layer at the first subword of every word.
- *
- * Language models: lm.c.
- */
+/* head.c - see head.h. The heads themselves: task-classify.c, task-tag.c, lm.c. */
 #include "model/head.h"
-#include "math/gemm.h"
-#include "math/simd.h"
 #include "model/encoder.h"
-#include "model/linear-model.h"
 
 #include <string.h>
-
-static void drop_head(struct ran_workspace *w, float *h)
-{
-        for (size_t b = 0; b < w->packed->B; b++)
-                ran_workspace_dropout(w, b, 0, RAN_DROP_HEAD, w->noise.dropout, h + b * w->D, w->D,
-                                      0);
-}
-
-static void classify(struct ran_workspace *w, const struct ran_params *p, size_t C)
-{
-        struct ran_head *h = &w->head;
-        size_t D = w->D, B = w->packed->B;
-
-        ran_encoder_of(w->c)->documents(w, p);
-        drop_head(w, h->head);
-        ran_gemm_linear(w->pool, h->logits, C, h->head, D, p->head.out_w, p->head.out_b, B, D, C);
-        if (w->c->wide > 0 && w->linear_weight > 0)
-                ran_linear_model_add(w, p, C);
-}
-
-static void classify_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
-                         size_t C)
-{
-        struct ran_head *h = &w->head;
-        size_t D = w->D, B = w->packed->B;
-
-        ran_gemm_linear_bwd(w->pool, h->dhead, D, false, dp->head.out_w, dp->head.out_b, h->dlogits,
-                            C, h->head, D, p->head.out_w, B, D, C);
-        drop_head(w, h->dhead);
-        ran_encoder_of(w->c)->documents_bwd(w, p, dp);
-}
 
 /* ---- outputs at word positions -------------------------------------------------------------- */
 
@@ -81,42 +40,19 @@ void ran_head_positions_bwd(struct ran_workspace *w)
                 memcpy(w->dx + packed->position[i] * D, w->head.dhead + i * D, D * sizeof(float));
 }
 
-static void tag(struct ran_workspace *w, const struct ran_params *p, size_t C)
-{
-        const struct ran_packed *packed = w->packed;
-        struct ran_head *h = &w->head;
-        size_t D = w->D;
-
-        ran_head_positions(w);
-        ran_gemm_linear(w->pool, h->logits, C, h->head, D, p->head.tag_w, p->head.tag_b,
-                        packed->positions, D, C);
-}
-
-static void tag_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
-                    size_t C)
-{
-        const struct ran_packed *packed = w->packed;
-        struct ran_head *h = &w->head;
-        size_t D = w->D;
-
-        ran_gemm_linear_bwd(w->pool, h->dhead, D, false, dp->head.tag_w, dp->head.tag_b, h->dlogits,
-                            C, h->head, D, p->head.tag_w, packed->positions, D, C);
-        ran_head_positions_bwd(w);
-}
-
 /* ---- by task -------------------------------------------------------------------------------- */
 
 void ran_head(struct ran_workspace *w, const struct ran_params *p, size_t C)
 {
         ran_phase = RAN_PHASE_HEAD;
-        (w->c->task == RAN_TASK_TAG ? tag : classify)(w, p, C);
+        ran_task_of(w->c)->head(w, p, C);
 }
 
 void ran_head_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
                   size_t C)
 {
         ran_phase = RAN_PHASE_HEAD;
-        (w->c->task == RAN_TASK_TAG ? tag_bwd : classify_bwd)(w, p, dp, C);
+        ran_task_of(w->c)->head_bwd(w, p, dp, C);
 }
 
 struct ran_crf ran_head_crf(const struct ran_params *p)

@@ -62,7 +62,7 @@ static int make_slabs(struct ran_workspace *w, struct ran_error *err)
                      E = (double)w->E, tokens = (double)z->tokens, rows = (double)z->rows,      \
                      states = (double)z->states, keys = (double)z->keys,                        \
                      projected = (double)z->projected, glu = gated ? 2 * D : 0,                 \
-                     documents = w->c->task == RAN_TASK_CLASSIFY ? B : 0;                       \
+                     documents = ran_task_of(w->c)->output == RAN_OUTPUT_DOCUMENT ? B : 0;      \
         (void)B, (void)m, (void)D, (void)E, (void)tokens, (void)rows, (void)states, (void)keys, \
                 (void)projected, (void)glu, (void)documents
 

@@ -100,7 +100,7 @@ int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_lm_co
                 const uint32_t *ids, size_t n, size_t sources, const struct ran_lm_out *out,
                 struct ran_error *err)
 {
-        if (ran_model_check_task(m, s, RAN_TASK_LM, err) != RAN_OK ||
+        if (ran_model_check_task(m, s, &ran_task_lm, err) != RAN_OK ||
             ran_model_check_ids(m, ids, n, err) != RAN_OK || check_wanted(m, out, n, err) != RAN_OK)
                 return RAN_EINVAL;
         if (past != NULL && past->m != m)
@@ -120,7 +120,7 @@ static int check_masked(const struct ran_model *m, const struct ran_state *s, co
                         size_t L, const uint32_t *positions, size_t n, const uint32_t *gold,
                         struct ran_error *err)
 {
-        if (ran_model_check_task(m, s, RAN_TASK_MLM, err) != RAN_OK ||
+        if (ran_model_check_task(m, s, &ran_task_mlm, err) != RAN_OK ||
             ran_model_check_ids(m, ids, L, err) != RAN_OK || check_gold(m, gold, n, err) != RAN_OK)
                 return RAN_EINVAL;
         for (size_t i = 0; i < n; i++)

@@ -10,15 +10,13 @@ int ran_model_check_state(const struct ran_model *m, const struct ran_state *s,
                        : ran_fail(err, RAN_EINVAL, "the state was made for another model");
 }
 
-int ran_model_check_task(const struct ran_model *m, const struct ran_state *s, int task,
-                         struct ran_error *err)
+int ran_model_check_task(const struct ran_model *m, const struct ran_state *s,
+                         const struct ran_task *task, struct ran_error *err)
 {
-        static const char *const what[] = {"a classifier", "a tagger", "a language model (lm)",
-                                           "a masked language model (mlm)"};
+        const struct ran_task *own = ran_task_of(&m->config);
 
-        if (m->config.task != task)
-                return ran_fail(err, RAN_EINVAL, "the model is %s, not %s", what[m->config.task],
-                                what[task]);
+        if (own != task)
+                return ran_fail(err, RAN_EINVAL, "the model is %s, not %s", own->what, task->what);
         return ran_model_check_state(m, s, err);
 }
 

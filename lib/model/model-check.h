@@ -8,8 +8,8 @@
 int ran_model_check_state(const struct ran_model *m, const struct ran_state *s,
                           struct ran_error *err);
 /* And when the model is for another task. */
-int ran_model_check_task(const struct ran_model *m, const struct ran_state *s, int task,
-                         struct ran_error *err);
+int ran_model_check_task(const struct ran_model *m, const struct ran_state *s,
+                         const struct ran_task *task, struct ran_error *err);
 /* RAN_EINVAL when one of the ids is not in the vocabulary. */
 int ran_model_check_ids(const struct ran_model *m, const uint32_t *ids, size_t L,
                         struct ran_error *err);

@@ -16,7 +16,7 @@ int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ra
         struct ran_document whole = *d;
 
         whole.words = 0;
-        if (ran_model_check_task(m, s, RAN_TASK_CLASSIFY, err) != RAN_OK ||
+        if (ran_model_check_task(m, s, &ran_task_classify, err) != RAN_OK ||
             ran_model_check_document(m, d, err) != RAN_OK)
                 return RAN_EINVAL;
         RAN_TRY(ran_score(s, &whole, logits, embedding, err));
@@ -26,7 +26,7 @@ int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ra
 int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
             uint32_t *tags, float *score, float *logits, struct ran_error *err)
 {
-        if (ran_model_check_task(m, s, RAN_TASK_TAG, err) != RAN_OK ||
+        if (ran_model_check_task(m, s, &ran_task_tag, err) != RAN_OK ||
             ran_model_check_document(m, d, err) != RAN_OK ||
             ran_model_check_positions(d, err) != RAN_OK)
                 return RAN_EINVAL;

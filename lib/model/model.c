@@ -55,14 +55,6 @@ static int read_size(const struct ran_model *m, const char *name, size_t *size,
         return RAN_OK;
 }
 
-/* The tensor whose length is the number of classes, tags, or pieces to be predicted. */
-static const char *output_bias(const struct ran_config *c)
-{
-        return ran_is_tied(c)            ? "lm.bias"
-               : c->task == RAN_TASK_TAG ? "tag.out.bias"
-                                         : "classify.out.bias";
-}
-
 /* Notes it in `known`, in the order of the file's tensors. */
 static int check_tensor(const struct ran_model *m, const char *name, size_t rows, size_t cols,
                         bool *known, struct ran_error *err)
@@ -333,11 +325,11 @@ static int read_contents(struct ran_model *m, const struct ran_layout *layout, b
         RAN_TRY(read_weights(m, layout, err));
         RAN_TRY(read_tokenizer(m, err));
         RAN_TRY(make_pieces(m, err));
-        if (!ran_is_tied(&m->config)) {
+        if (!ran_task_is_tied(&m->config)) {
                 RAN_TRY(read_labels(m, err));
                 RAN_TRY(read_training(m, err));
         }
-        if (m->config.task == RAN_TASK_TAG)
+        if (ran_task_of(&m->config)->output == RAN_OUTPUT_WORD)
                 RAN_TRY(ran_tag_rules_init(&m->rules, m->labels, m->C, err));
         return RAN_OK;
 }
@@ -349,8 +341,8 @@ static int open_checked(struct ran_model *m, bool verify, struct ran_error *err)
         RAN_TRY(ran_tensors_read(&m->tensors, &m->file, err));
         RAN_TRY(read_config(m, err));
         RAN_TRY(read_size(m, "embed.weight", &m->V, err));
-        RAN_TRY(read_size(m, output_bias(&m->config), &m->C, err));
-        if (ran_is_tied(&m->config) && m->C != m->V)
+        RAN_TRY(read_size(m, ran_task_of(&m->config)->bias, &m->C, err));
+        if (ran_task_is_tied(&m->config) && m->C != m->V)
                 return ran_fail(err, RAN_EFORMAT,
                                 "tensor lm.bias has %zu elements, one for each of the %zu pieces "
                                 "of the embedding was expected",

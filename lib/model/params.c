@@ -7,17 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void walk_head(struct ran_tensor_walk *k, struct ran_head_params *p,
-                      const struct ran_config *c, size_t C)
-{
-        const size_t D = c->dim, l = 0;
-        const bool classify = c->task == RAN_TASK_CLASSIFY, tag = c->task == RAN_TASK_TAG,
-                   lm = ran_is_tied(c);
-        const char *prefix = NULL;
-
-        RAN_HEAD_PARAMS(RAN_TENSOR_FIELD)
-}
-
 /* All tensors of a configuration, in the order of the block. */
 static void walk_all(struct ran_tensor_walk *k, struct ran_params *p, const struct ran_config *c,
                      size_t C)
@@ -28,7 +17,7 @@ static void walk_all(struct ran_tensor_walk *k, struct ran_params *p, const stru
                 encoder->layer_tensors(k, (char *)p->layers + l * encoder->layer_size, c, l);
         if (encoder->once_size > 0)
                 encoder->once_tensors(k, p->once, c);
-        walk_head(k, &p->head, c, C);
+        ran_task_of(c)->tensors(k, &p->head, c, C);
 }
 
 /* The structs that name the tensors of the encoder. */

@@ -6,26 +6,33 @@
 #define RAN_MODEL_PARAMS_H
 
 #include "model/lm-groups.h"
+#include "model/task.h"
 #include "model/tensor-walk.h"
 
-/* X(field, name, rows, cols, init, present when); in scope: c, D, C, and the task: classify, tag,
- * lm (mlm too). The classes of a language model are its vocabulary: there C = V. */
-#define RAN_HEAD_PARAMS(X)                                                                    \
-        X(out_w, "classify.out.weight", C, D, GLOROT, classify)                               \
-        X(out_b, "classify.out.bias", 0, C, ZERO, classify)                                   \
-        X(wide_b, "wide.bias", 0, C, ZERO, (classify || tag) && c->wide > 0)                  \
-        X(tag_w, "tag.out.weight", C, D, GLOROT, tag)                                         \
-        X(tag_b, "tag.out.bias", 0, C, ZERO, tag)                                             \
-        X(crf_start, "crf.start", 0, C, ZERO, tag && c->crf)                                  \
-        X(crf_end, "crf.end", 0, C, ZERO, tag && c->crf)                                      \
-        X(crf_transition, "crf.transition", C, C, ZERO, tag && c->crf)                        \
-        X(lm_b, "lm.bias", 0, C, ZERO, lm)                                                    \
-        X(lm_tail_w, "lm.tail.weight", ran_lm_tails(c, C), D, GLOROT, lm && c->shortlist > 0) \
-        X(lm_tail_b, "lm.tail.bias", 0, ran_lm_tails(c, C), ZERO, lm && c->shortlist > 0)
+/* X(field, name, rows, cols, init, present when): the head, with C in scope; a list for each task
+ * (task.h), and one for the linear model. The classes of a language model are its vocabulary: there
+ * C = V. */
+#define RAN_CLASSIFY_PARAMS(X)                              \
+        X(out_w, "classify.out.weight", C, D, GLOROT, true) \
+        X(out_b, "classify.out.bias", 0, C, ZERO, true)
+#define RAN_LINEAR_PARAMS(X) X(wide_b, "wide.bias", 0, C, ZERO, c->wide > 0)
+#define RAN_TAG_PARAMS(X)                              \
+        X(tag_w, "tag.out.weight", C, D, GLOROT, true) \
+        X(tag_b, "tag.out.bias", 0, C, ZERO, true)     \
+        X(crf_start, "crf.start", 0, C, ZERO, c->crf)  \
+        X(crf_end, "crf.end", 0, C, ZERO, c->crf)      \
+        X(crf_transition, "crf.transition", C, C, ZERO, c->crf)
+#define RAN_LM_PARAMS(X)                                                                \
+        X(lm_b, "lm.bias", 0, C, ZERO, true)                                            \
+        X(lm_tail_w, "lm.tail.weight", ran_lm_tails(c, C), D, GLOROT, c->shortlist > 0) \
+        X(lm_tail_b, "lm.tail.bias", 0, ran_lm_tails(c, C), ZERO, c->shortlist > 0)
 
 struct ran_head_params {
 #define X(field, name, rows, cols, init, when) float *field;
-        RAN_HEAD_PARAMS(X)
+        RAN_CLASSIFY_PARAMS(X)
+        RAN_LINEAR_PARAMS(X)
+        RAN_TAG_PARAMS(X)
+        RAN_LM_PARAMS(X)
 #undef X
 };
 
@@ -46,22 +53,6 @@ struct ran_params {
         float *dembed; /* of a gradient where the output is tied to the embedding: (V, D); else NULL
                         */
 };
-
-/* Whether the output is tied to the embedding, whose gradient is dense then. */
-static inline bool ran_is_tied(const struct ran_config *c)
-{
-        return c->task == RAN_TASK_LM || c->task == RAN_TASK_MLM;
-}
-
-/* Whether there is a linear model of documents (linear-model.h), or of words (linear-words.h). */
-static inline bool ran_has_linear_model(const struct ran_config *c)
-{
-        return c->wide > 0 && c->task == RAN_TASK_CLASSIFY;
-}
-static inline bool ran_has_linear_words(const struct ran_config *c)
-{
-        return c->wide > 0 && c->task == RAN_TASK_TAG;
-}
 
 /* The attention pattern of a head: its own, or the one that all have. */
 static inline int ran_pattern_of(const struct ran_config *c, size_t head)

@@ -7,7 +7,7 @@
 void ran_pooling_lay_out(struct ran_pooling *k, const struct ran_workspace *w,
                          struct ran_arena *arena)
 {
-        bool pools = w->c->task == RAN_TASK_CLASSIFY;
+        bool pools = ran_task_of(w->c)->output == RAN_OUTPUT_DOCUMENT;
         const double floats = pools ? (double)w->size.B * (double)w->D : 0;
 
         k->pooled = ran_arena_take(arena, floats);

@@ -11,18 +11,15 @@ enum { SLAB_ROWS = 2112, KEEP_FLOATS = 1 << 27 };
 /* Sizes that every encoder has. */
 static void measure(struct ran_workspace *w, const struct ran_packed *packed, size_t C)
 {
-        const struct ran_config *c = w->c;
+        const struct ran_task *task = ran_task_of(w->c);
         struct ran_dims *x = &w->size;
 
         *x = (struct ran_dims){.B = packed->B, .L = packed->L, .C = C};
-        x->outputs = c->task == RAN_TASK_CLASSIFY ? packed->B : packed->positions;
+        x->outputs = task->output == RAN_OUTPUT_DOCUMENT ? packed->B : packed->positions;
         x->logit_rows = x->outputs;
         x->logit_width = C;
-        if (ran_is_tied(c)) {
-                x->logit_rows = x->outputs < RAN_LM_ROWS ? x->outputs : RAN_LM_ROWS;
-                x->logit_width = ran_lm_first(c, C) + ran_lm_tails(c, C);
-                x->tail_width = ran_lm_widest(c, C);
-        }
+        if (task->measure != NULL)
+                task->measure(w->c, x);
 }
 
 #define FLOATS_OF(type) ((double)(sizeof(type) / sizeof(float)))

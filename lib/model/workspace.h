@@ -30,9 +30,9 @@
         X(wide, ran_has_linear_model(w->c) ? logit_rows *logit_width : 0) /* the linear model's */ \
         X(tail, logit_rows *tail_width)                                   /* scores of a tail */   \
         X(tail_head, tail_width > 0 ? logit_rows * D : 0) /* rows of head that look into it */
-#define RAN_HEAD_ADJOINTS(X)                           \
-        X(dhead, outputs *D)                           \
-        X(dlogits, ran_is_tied(w->c) ? 0 : outputs *C) \
+#define RAN_HEAD_ADJOINTS(X)                                \
+        X(dhead, outputs *D)                                \
+        X(dlogits, ran_task_is_tied(w->c) ? 0 : outputs *C) \
         X(dtail_head, tail_width > 0 ? logit_rows * D : 0)
 
 /* Sizes of a layout. */

@@ -47,6 +47,14 @@ bool ran_config_is_of_task(const char *name);
  * ran_fields_init gives the defaults; all zero is no model. */
 int ran_config_check(const struct ran_config *config, struct ran_error *err);
 
+/* What a task is (model/task.c): its name, as in configurations; whether it has labels, of documents
+ * or words, and not a vocabulary; whether its documents say where words begin, or what their source
+ * is. */
+const char *ran_task_name(int task);
+bool ran_task_has_labels(int task);
+bool ran_task_reads_words(int task);
+bool ran_task_reads_sources(int task);
+
 /* Whether the encoder has an output for each token: a Contextualizer has one vector of the document
  * instead. */
 bool ran_config_has_token_outputs(const struct ran_config *config);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int spread(struct ran_ranks *r, void *bytes, size_t n, struct ran_error *err)
+static int broadcast(struct ran_ranks *r, void *bytes, size_t n, struct ran_error *err)
 {
         return ran_ranks_broadcast(r, bytes, n, err);
 }
@@ -14,16 +14,15 @@ static int spread(struct ran_ranks *r, void *bytes, size_t n, struct ran_error *
 
 /* The n objects that the pointer at `array` points to; those of other ranks lie in the spool. NULL
  * at rank 0: there are none. */
-static int share_array(struct ran_ranks *r, size_t keep, struct ran_spool *spool, void *array,
-                       size_t n, size_t size, struct ran_error *err)
+static int broadcast_array(struct ran_ranks *r, size_t keep, struct ran_spool *spool, void *array,
+                           size_t n, size_t size, struct ran_error *err)
 {
         void *data;
         int there;
 
         memcpy(&data, array, sizeof data); /* a pointer to some type */
         there = data != NULL;
-        if (spread(r, &there, sizeof there, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(broadcast(r, &there, sizeof there, err));
         if (!there)
                 return RAN_OK;
         if (r->rank > 0) {
@@ -33,26 +32,30 @@ static int share_array(struct ran_ranks *r, size_t keep, struct ran_spool *spool
                         return ran_ranks_break(r, err->code);
                 memcpy(array, &data, sizeof data);
         }
-        return spread(r, data, n * size, err);
+        return broadcast(r, data, n * size, err);
 }
 
-#define SHARE(member, n) \
-        share_array(r, d->keep, &d->spool.member, &d->member, n, sizeof *d->member, err)
+#define BROADCAST(member, n) \
+        broadcast_array(r, d->keep, &d->spool.member, &d->member, n, sizeof *d->member, err)
 
-static int share_arrays(struct ran_ranks *r, struct ran_dataset *d, struct ran_error *err)
+static int broadcast_arrays(struct ran_ranks *r, struct ran_dataset *d, struct ran_error *err)
 {
-        if (SHARE(first, d->B + 1) != RAN_OK || SHARE(label_first, d->B + 1) != RAN_OK ||
-            SHARE(soft_first, d->B + 1) != RAN_OK)
-                return err->code;
+        RAN_TRY(BROADCAST(first, d->B + 1));
+        RAN_TRY(BROADCAST(label_first, d->B + 1));
+        RAN_TRY(BROADCAST(soft_first, d->B + 1));
         size_t tokens = d->first[d->B], labels = d->label_first[d->B];
         size_t soft = d->soft_first != NULL ? d->soft_first[d->B] : 0;
-        if (SHARE(ids, tokens) != RAN_OK || SHARE(spelling, tokens * RAN_SPELLING) != RAN_OK ||
-            SHARE(labels, labels) != RAN_OK || SHARE(places, labels) != RAN_OK ||
-            SHARE(begins, labels) != RAN_OK || SHARE(sources, d->B) != RAN_OK ||
-            SHARE(weight, d->B) != RAN_OK || SHARE(soft_labels, soft) != RAN_OK ||
-            SHARE(soft, soft) != RAN_OK || SHARE(guessed, d->B) != RAN_OK ||
-            SHARE(group, d->B) != RAN_OK)
-                return err->code;
+        RAN_TRY(BROADCAST(ids, tokens));
+        RAN_TRY(BROADCAST(spelling, tokens * RAN_SPELLING));
+        RAN_TRY(BROADCAST(labels, labels));
+        RAN_TRY(BROADCAST(positions, labels));
+        RAN_TRY(BROADCAST(begins, labels));
+        RAN_TRY(BROADCAST(sources, d->B));
+        RAN_TRY(BROADCAST(weight, d->B));
+        RAN_TRY(BROADCAST(soft_labels, soft));
+        RAN_TRY(BROADCAST(soft, soft));
+        RAN_TRY(BROADCAST(guessed, d->B));
+        RAN_TRY(BROADCAST(group, d->B));
         return RAN_OK;
 }
 
@@ -77,7 +80,7 @@ static int unpack_names(struct ran_dataset *d, char *names, size_t C, struct ran
         return rc;
 }
 
-static int share_names(struct ran_ranks *r, struct ran_dataset *d, struct ran_error *err)
+static int broadcast_names(struct ran_ranks *r, struct ran_dataset *d, struct ran_error *err)
 {
         struct ran_buf names = {0};
         uint64_t head[2];
@@ -86,52 +89,50 @@ static int share_names(struct ran_ranks *r, struct ran_dataset *d, struct ran_er
         head[0] = d->C;
         head[1] = names.len;
         if (rc == RAN_OK)
-                rc = spread(r, head, sizeof head, err);
+                rc = broadcast(r, head, sizeof head, err);
         if (rc == RAN_OK && r->rank > 0 && (names.data = ran_alloc(head[1], 1, err)) == NULL)
                 rc = RAN_ENOMEM;
         if (rc == RAN_OK)
-                rc = spread(r, names.data, head[1], err);
+                rc = broadcast(r, names.data, head[1], err);
         if (rc == RAN_OK && r->rank > 0)
                 rc = unpack_names(d, names.data, head[0], err);
         free(names.data);
         return rc == RAN_OK ? RAN_OK : ran_ranks_break(r, rc);
 }
 
-static int share_dataset(struct ran_ranks *r, struct ran_dataset *d, struct ran_error *err)
+static int broadcast_dataset(struct ran_ranks *r, struct ran_dataset *d, struct ran_error *err)
 {
         uint64_t head[] = {d->B, d->keep, d->multilabel, d->given};
 
-        if (spread(r, head, sizeof head, err) != RAN_OK ||
-            spread(r, d->digest, sizeof d->digest, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(broadcast(r, head, sizeof head, err));
+        RAN_TRY(broadcast(r, d->digest, sizeof d->digest, err));
         d->B = head[0];
         d->keep = head[1];
         d->multilabel = head[2] != 0;
         d->given = head[3] != 0;
-        if (d->B > 0 && share_arrays(r, d, err) != RAN_OK)
-                return err->code;
-        return share_names(r, d, err);
+        if (d->B > 0)
+                RAN_TRY(broadcast_arrays(r, d, err));
+        return broadcast_names(r, d, err);
 }
 
 /* ---- vocabularies --------------------------------------------------------------------------- */
 
-static int share_tokenizer(struct ran_ranks *r, const struct ran_tokenizer *from,
-                           struct ran_tokenizer **to, struct ran_error *err)
+static int broadcast_tokenizer(struct ran_ranks *r, const struct ran_tokenizer *from,
+                               struct ran_tokenizer **to, struct ran_error *err)
 {
         size_t n = 0;
         const char *text = from != NULL ? ran_tokenizer_json(from, &n) : NULL;
         uint64_t bytes = n;
 
-        if (spread(r, &bytes, sizeof bytes, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(broadcast(r, &bytes, sizeof bytes, err));
         if (bytes == 0)
                 return RAN_OK;
         if (r->rank == 0)
-                return spread(r, (char *)text, bytes, err);
+                return broadcast(r, (char *)text, bytes, err);
         char *copy = ran_alloc(bytes, 1, err);
         if (copy == NULL)
                 return ran_ranks_break(r, RAN_ENOMEM);
-        int rc = spread(r, copy, bytes, err);
+        int rc = broadcast(r, copy, bytes, err);
         if (rc == RAN_OK && (*to = ran_tokenizer_load(copy, bytes, err)) == NULL)
                 rc = ran_ranks_break(r, err->code);
         free(copy);
@@ -143,7 +144,7 @@ static int share_tokenizer(struct ran_ranks *r, const struct ran_tokenizer *from
 /* What other ranks need to know of a job; the rest concerns rank 0 alone. */
 struct order {
         uint64_t V, threads, documents;
-        int resume, dev, held;
+        int resume, dev, held_out;
 };
 
 int ran_broadcast_job(const struct ran_train_job *job, struct ran_error *err)
@@ -154,23 +155,24 @@ int ran_broadcast_job(const struct ran_train_job *job, struct ran_error *err)
                               .threads = job->threads,
                               .documents = job->train->B,
                               .dev = job->dev != NULL,
-                              .held = job->held != NULL};
+                              .held_out = job->held_out != NULL};
 
         if (r == NULL)
                 return RAN_OK;
         struct ran_dataset train = *job->train, dev = {0};
         if (job->dev != NULL)
                 dev = *job->dev;
-        if (spread(r, &what, sizeof what, err) != RAN_OK ||
-            spread(r, &order, sizeof order, err) != RAN_OK ||
-            spread(r, (void *)job->config, sizeof *job->config, err) != RAN_OK ||
-            spread(r, (void *)job->settings, sizeof *job->settings, err) != RAN_OK ||
-            share_tokenizer(r, job->tokenizer, NULL, err) != RAN_OK ||
-            share_dataset(r, &train, err) != RAN_OK ||
-            (order.dev && share_dataset(r, &dev, err) != RAN_OK))
-                return err->code;
-        return order.held ? spread(r, (void *)job->held, order.documents * sizeof *job->held, err)
-                          : RAN_OK;
+        RAN_TRY(broadcast(r, &what, sizeof what, err));
+        RAN_TRY(broadcast(r, &order, sizeof order, err));
+        RAN_TRY(broadcast(r, (void *)job->config, sizeof *job->config, err));
+        RAN_TRY(broadcast(r, (void *)job->settings, sizeof *job->settings, err));
+        RAN_TRY(broadcast_tokenizer(r, job->tokenizer, NULL, err));
+        RAN_TRY(broadcast_dataset(r, &train, err));
+        if (order.dev)
+                RAN_TRY(broadcast_dataset(r, &dev, err));
+        return order.held_out ? broadcast(r, (void *)job->held_out,
+                                          order.documents * sizeof *job->held_out, err)
+                              : RAN_OK;
 }
 
 static int receive(struct ran_broadcast_job_copy *s, struct ran_ranks *r, const struct order *order,
@@ -178,17 +180,17 @@ static int receive(struct ran_broadcast_job_copy *s, struct ran_ranks *r, const 
 {
         size_t n = order->documents;
 
-        if (spread(r, &s->config, sizeof s->config, err) != RAN_OK ||
-            spread(r, &s->settings, sizeof s->settings, err) != RAN_OK ||
-            share_tokenizer(r, NULL, &s->tokenizer, err) != RAN_OK ||
-            share_dataset(r, &s->train, err) != RAN_OK ||
-            (order->dev && share_dataset(r, &s->dev, err) != RAN_OK))
-                return err->code;
-        if (!order->held)
+        RAN_TRY(broadcast(r, &s->config, sizeof s->config, err));
+        RAN_TRY(broadcast(r, &s->settings, sizeof s->settings, err));
+        RAN_TRY(broadcast_tokenizer(r, NULL, &s->tokenizer, err));
+        RAN_TRY(broadcast_dataset(r, &s->train, err));
+        if (order->dev)
+                RAN_TRY(broadcast_dataset(r, &s->dev, err));
+        if (!order->held_out)
                 return RAN_OK;
-        if (ran_spool_reserve(&s->held, n, sizeof(bool), err) == NULL)
+        if (ran_spool_reserve(&s->held_out, n, sizeof(bool), err) == NULL)
                 return ran_ranks_break(r, err->code);
-        return spread(r, s->held.data, n * sizeof(bool), err);
+        return broadcast(r, s->held_out.data, n * sizeof(bool), err);
 }
 
 bool ran_broadcast_receive(struct ran_broadcast_job_copy *s, struct ran_ranks *ranks,
@@ -199,8 +201,8 @@ bool ran_broadcast_receive(struct ran_broadcast_job_copy *s, struct ran_ranks *r
 
         *s = (struct ran_broadcast_job_copy){0};
         *err = (struct ran_error){0};
-        if (spread(ranks, &what, sizeof what, err) != RAN_OK || what != RAN_RANKS_TRAIN ||
-            spread(ranks, &order, sizeof order, err) != RAN_OK ||
+        if (broadcast(ranks, &what, sizeof what, err) != RAN_OK || what != RAN_RANKS_TRAIN ||
+            broadcast(ranks, &order, sizeof order, err) != RAN_OK ||
             receive(s, ranks, &order, err) != RAN_OK)
                 return false;
         if (*pool == NULL)
@@ -212,7 +214,7 @@ bool ran_broadcast_receive(struct ran_broadcast_job_copy *s, struct ran_ranks *r
                                         .settings = &s->settings,
                                         .train = &s->train,
                                         .dev = order.dev ? &s->dev : NULL,
-                                        .held = order.held ? s->held.data : NULL,
+                                        .held_out = order.held_out ? s->held_out.data : NULL,
                                         .tokenizer = s->tokenizer,
                                         .V = order.V,
                                         .pool = *pool,
@@ -225,7 +227,7 @@ void ran_broadcast_release(struct ran_broadcast_job_copy *s)
         ran_dataset_release(&s->train);
         ran_dataset_release(&s->dev);
         ran_tokenizer_free(s->tokenizer);
-        ran_spool_release(&s->held);
+        ran_spool_release(&s->held_out);
         *s = (struct ran_broadcast_job_copy){0};
 }
 
@@ -233,10 +235,10 @@ void ran_broadcast_release(struct ran_broadcast_job_copy *s)
 
 int ran_broadcast_progress(struct ran_trainer *t, struct ran_error *err)
 {
-        return spread(t->job->ranks, &t->at, sizeof t->at, err);
+        return broadcast(t->job->ranks, &t->at, sizeof t->at, err);
 }
 
-static int share_carried(struct ran_trainer *t, struct ran_error *err)
+static int broadcast_recurrent(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_ranks *r = t->job->ranks;
         size_t n = ran_plan_floats(&t->plan);
@@ -246,7 +248,7 @@ static int share_carried(struct ran_trainer *t, struct ran_error *err)
         if (rc == RAN_OK && r->rank == 0)
                 ran_plan_pack(&t->plan, data);
         if (rc == RAN_OK)
-                rc = spread(r, data, n * sizeof *data, err);
+                rc = broadcast(r, data, n * sizeof *data, err);
         if (rc == RAN_OK)
                 rc = ran_plan_unpack(&t->plan, data, err);
         free(data);
@@ -271,22 +273,24 @@ int ran_broadcast_state(struct ran_trainer *t, struct ran_error *err)
                 {&t->linear_rate, sizeof t->linear_rate},
                 {t->p.block, t->layout.size * sizeof(float)},
                 {t->table.x, table * sizeof(float)},
-                {t->wide, t->c->wide * t->C * sizeof *t->wide},
+                {t->linear, t->c->wide * t->C * sizeof *t->linear},
                 {t->idf, t->idf != NULL ? t->c->wide * sizeof *t->idf : 0},
-                {t->optimiser.share, t->layout.n * sizeof *t->optimiser.share},
-                {t->optimiser.table.share, t->table.rows * sizeof *t->optimiser.table.share},
+                {t->optimiser.rate_scale, t->layout.n * sizeof *t->optimiser.rate_scale},
+                {t->optimiser.table.rate_scale,
+                 t->table.rows * sizeof *t->optimiser.table.rate_scale},
         };
         for (size_t i = 0; i < sizeof parts / sizeof *parts && rc == RAN_OK; i++)
-                rc = spread(r, parts[i].data, parts[i].n, err);
+                rc = broadcast(r, parts[i].data, parts[i].n, err);
         extras = ran_trainer_extras(t, x);
         for (size_t i = 0; i < extras && rc == RAN_OK; i++)
-                rc = spread(r, x[i].data,
-                            x[i].n * (x[i].dtype == RAN_DTYPE_F64 ? sizeof(double) : sizeof(float)),
-                            err);
+                rc = broadcast(
+                        r, x[i].data,
+                        x[i].n * (x[i].dtype == RAN_DTYPE_F64 ? sizeof(double) : sizeof(float)),
+                        err);
         if (rc == RAN_OK)
-                rc = ran_trainer_go_on(t, err);
+                rc = ran_trainer_resume(t, err);
         if (rc == RAN_OK && t->plan.recurrent != NULL)
-                rc = share_carried(t, err);
+                rc = broadcast_recurrent(t, err);
         return rc == RAN_OK ? RAN_OK : ran_ranks_break(r, rc);
 }
 
@@ -325,7 +329,7 @@ int ran_broadcast_compare(struct ran_trainer *t, struct ran_error *err)
                 if (theirs != ours && rc == RAN_OK)
                         rc = ran_fail(err, RAN_EINVAL,
                                       "rank %zu has other weights than rank 0: its processor "
-                                      "computes otherwise; RAN_ISA=portable must be set on all "
+                                      "computes differently; set RAN_ISA=portable on all "
                                       "hosts (mpirun -x RAN_ISA=portable)",
                                       i);
         }

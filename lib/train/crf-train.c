@@ -23,13 +23,13 @@ struct span {
 };
 
 /* The weights are from + scale v; v has the rows of the table, then bias, start, end and the rows
- * of the transitions. The chain begins with nothing, and so does the table, unless there is a model
+ * of the transitions. The crf begins with nothing, and so does the table, unless there is a model
  * to begin with. */
 struct learner {
         const struct ran_crf_train *k;
         size_t C, rows, features;
         const float *from, *from_bias; /* from NULL: zeros */
-        float *v, *now;                /* (rows, C); the bias and the chain as they are now */
+        float *v, *now;                /* (rows, C); the bias and the crf as they are now */
         double scale;
         struct span *span;
         size_t spans, spans_cap;
@@ -38,7 +38,7 @@ struct learner {
         size_t *buckets;
         float *score;
         double *scratch;
-        bool chained;
+        bool has_crf;
 };
 
 size_t ran_crf_train_floats(size_t C)
@@ -87,16 +87,16 @@ static float *row(const struct learner *l, size_t i)
         return l->v + i * l->C;
 }
 
-static size_t chain_floats(const struct learner *l)
+static size_t crf_floats(const struct learner *l)
 {
-        return l->chained ? ran_crf_train_floats(l->C) : 0;
+        return l->has_crf ? ran_crf_train_floats(l->C) : 0;
 }
 
-/* The bias and the chain, which every sentence needs whole. */
-static void look_up(struct learner *l)
+/* The bias and the crf, which every sentence needs whole. */
+static void refresh_now(struct learner *l)
 {
         const float *v = row(l, l->k->c->wide);
-        size_t n = l->C + chain_floats(l);
+        size_t n = l->C + crf_floats(l);
 
         for (size_t i = 0; i < n; i++)
                 l->now[i] = (float)(l->scale * (double)v[i]);
@@ -125,7 +125,7 @@ static void score(struct learner *l, const struct ran_document *d, const struct 
 }
 
 /* v moves against the gradient of the span, which stands in l->score and behind v's last row. */
-static void move(struct learner *l, const struct span *s, const float *dchain, double step)
+static void move(struct learner *l, const struct span *s, const float *dcrf, double step)
 {
         size_t C = l->C;
         float by = (float)(-step / l->scale);
@@ -137,7 +137,7 @@ static void move(struct learner *l, const struct span *s, const float *dchain, d
                         ran_simd->axpy(row(l, l->bucket[i * l->features + g]), by, d, C);
                 ran_simd->axpy(row(l, l->k->c->wide), by, d, C);
         }
-        ran_simd->axpy(row(l, l->k->c->wide + 1), by, dchain, chain_floats(l));
+        ran_simd->axpy(row(l, l->k->c->wide + 1), by, dcrf, crf_floats(l));
 }
 
 /* All of v, before its scale is too small for what is added. */
@@ -148,22 +148,22 @@ static void rescale(struct learner *l)
         l->scale = 1;
 }
 
-static void learn_span(struct learner *l, const struct span *s, float *dchain, double step,
+static void learn_span(struct learner *l, const struct span *s, float *dcrf, double step,
                        double decay)
 {
         const struct ran_dataset *data = l->k->d;
         const struct ran_document d = ran_dataset_document(data, s->document);
         size_t C = l->C, n = s->to - s->from;
-        const struct ran_crf chain = ran_crf_train_view(l->chained ? l->now + C : NULL, C);
-        const struct ran_crf_grad grad = ran_crf_train_grad_view(l->chained ? dchain : NULL, C);
+        const struct ran_crf crf = ran_crf_train_view(l->has_crf ? l->now + C : NULL, C);
+        const struct ran_crf_grad grad = ran_crf_train_grad_view(l->has_crf ? dcrf : NULL, C);
 
-        look_up(l);
+        refresh_now(l);
         score(l, &d, s);
-        memset(dchain, 0, chain_floats(l) * sizeof *dchain);
-        ran_crf_loss(l->score, &grad, l->score, &chain,
+        memset(dcrf, 0, crf_floats(l) * sizeof *dcrf);
+        ran_crf_loss(l->score, &grad, l->score, &crf,
                      data->labels + data->label_first[s->document] + s->from, n, C,
                      (double)data->weight[s->document], l->scratch);
-        move(l, s, dchain, step);
+        move(l, s, dcrf, step);
         l->scale /= 1 + step * decay; /* |w|² at the end of the step: no cost is too small */
         if (l->scale < 1e-4)
                 rescale(l);
@@ -171,22 +171,23 @@ static void learn_span(struct learner *l, const struct span *s, float *dchain, d
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
-static int go_through(struct learner *l, struct ran_error *err)
+static int run_passes(struct learner *l, struct ran_error *err)
 {
         const struct ran_crf_train *k = l->k;
         double decay = 1 / (k->cost * (double)l->spans), all = (double)l->spans * (double)k->passes;
-        float *dchain = ran_alloc_floats(chain_floats(l), err);
-        int rc = dchain != NULL ? RAN_OK : RAN_ENOMEM;
+        float *dcrf = ran_alloc_floats(crf_floats(l), err);
+        int rc = dcrf != NULL ? RAN_OK : RAN_ENOMEM;
 
         for (size_t n = 0, t = 0; n < k->passes && rc == RAN_OK; n++) {
                 ran_plan_shuffle(l->order, NULL, l->spans, k->seed, n);
                 for (size_t i = 0; i < l->spans; i++, t++)
-                        learn_span(l, &l->span[l->order[i]], dchain,
+                        learn_span(l, &l->span[l->order[i]], dcrf,
                                    first_step * (1 - (double)t / all), decay);
                 if (k->pass != NULL && k->pass(k->arg, n + 1) != 0)
-                        rc = ran_fail(err, RAN_EINTR, "stopped while the wide path was learned");
+                        rc = ran_fail(err, RAN_EINTR,
+                                      "stopped while the linear model was being fitted");
         }
-        free(dchain);
+        free(dcrf);
         return rc;
 }
 
@@ -212,14 +213,14 @@ static int prepare(struct learner *l, struct ran_error *err)
         if (rc != RAN_OK)
                 return rc;
         if (__builtin_mul_overflow(l->rows, C, &all))
-                return ran_fail(err, RAN_EINVAL, "a wide path of %zu tags cannot be", C);
+                return ran_fail(err, RAN_EINVAL, "a linear model of %zu tags is too large", C);
         l->v = ran_alloc_floats(all, err);
-        l->now = ran_alloc_floats(C + chain_floats(l), err);
+        l->now = ran_alloc_floats(C + crf_floats(l), err);
         l->order = ran_alloc(l->spans, sizeof *l->order, err);
         l->bucket = ran_alloc(SPAN * l->features, sizeof *l->bucket, err);
         l->buckets = ran_alloc(SPAN, sizeof *l->buckets, err);
         l->score = ran_alloc_floats(SPAN * C, err);
-        l->scratch = ran_alloc(ran_crf_scratch(l->chained, SPAN, C), sizeof *l->scratch, err);
+        l->scratch = ran_alloc(ran_crf_scratch(l->has_crf, SPAN, C), sizeof *l->scratch, err);
         return l->v != NULL && l->now != NULL && l->order != NULL && l->bucket != NULL &&
                                l->buckets != NULL && l->score != NULL && l->scratch != NULL
                        ? RAN_OK
@@ -240,29 +241,29 @@ static bool any(const float *x, size_t n)
         return false;
 }
 
-int ran_crf_train_run(const struct ran_crf_train *k, float *weight, float *bias, float *chain,
+int ran_crf_train_run(const struct ran_crf_train *k, float *weight, float *bias, float *crf,
                       struct ran_error *err)
 {
         size_t C = k->d->C, wide = k->c->wide;
         struct learner l = {.k = k,
                             .C = C,
-                            .rows = wide + 1 + (chain != NULL ? C + 2 : 0),
+                            .rows = wide + 1 + (crf != NULL ? C + 2 : 0),
                             .features = ran_linear_words_features(k->c),
                             .from = any(weight, wide * C) ? weight : NULL,
                             .from_bias = bias,
                             .scale = 1,
-                            .chained = chain != NULL};
+                            .has_crf = crf != NULL};
         int rc = prepare(&l, err);
 
         if (rc == RAN_OK)
-                rc = go_through(&l, err);
+                rc = run_passes(&l, err);
         if (rc == RAN_OK) {
                 add_scaled(weight, l.v, l.scale, wide * C);
                 add_scaled(bias, row(&l, wide), l.scale, C);
-                if (chain != NULL)
-                        memset(chain, 0, ran_crf_train_floats(C) * sizeof *chain);
-                if (chain != NULL)
-                        add_scaled(chain, row(&l, wide + 1), l.scale, ran_crf_train_floats(C));
+                if (crf != NULL)
+                        memset(crf, 0, ran_crf_train_floats(C) * sizeof *crf);
+                if (crf != NULL)
+                        add_scaled(crf, row(&l, wide + 1), l.scale, ran_crf_train_floats(C));
         }
         release(&l);
         return rc;

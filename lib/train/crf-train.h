@@ -1,9 +1,9 @@
-/* crf-train.h - what the wide path of a tagger learns (model/linear-words.h): a linear-chain
+/* crf-train.h - training of the linear model of a tagger (model/linear-words.h): a linear-chain
  * conditional random field,
  *
  *   min over w   1/2 |w|² + cost Σ_s -log p(tags of s | w)
  *
- * over sentences s, where w are the weights of the features, the bias and the chain.
+ * over sentences s, where w are the weights of the features, the bias and the crf.
  *
  * By stochastic gradients, one sentence at a time (Bottou 2010), whose steps become shorter evenly
  * to nothing: a sentence touches a few thousand weights, and |w|² is kept up to date by one number
@@ -17,31 +17,30 @@
 struct ran_crf_train {
         const struct ran_config *c;
         const struct ran_dataset *d;
-        const size_t *document; /* (n) learned from */
+        const size_t *document; /* (n) to train on */
         size_t n;
         double cost;
         size_t passes;
         uint64_t seed; /* of the order of sentences */
-        /* Called after each time through the sentences, with their number; a value other than 0
-         * ends it with RAN_EINTR. NULL: nobody asks. */
+        /* Called after each pass, with its number; a value other than 0 ends it with RAN_EINTR. May
+         * be NULL. */
         int (*pass)(void *arg, size_t passes);
         void *arg;
 };
 
-/* What errors cost where nobody says: from 0.3 to 3 development data of three collections have
- * about the same F1. */
+/* The default cost: from 0.3 to 3 the F1 on three collections is about the same. */
 extern const double ran_crf_train_cost;
 enum { RAN_CRF_TRAIN_PASSES = 20 };
 
-/* The chain of C tags as one run of floats: start (C), end (C), transition (C, C). */
+/* The crf of C tags as one run of floats: start (C), end (C), transition (C, C). */
 size_t ran_crf_train_floats(size_t C);
-/* Views of such a run; of NULL: no chain. */
+/* Views of such a run; of NULL: no crf. */
 struct ran_crf ran_crf_train_view(const float *x, size_t C);
 struct ran_crf_grad ran_crf_train_grad_view(float *x, size_t C);
 
 /* Learns weight (c->wide, C) and bias (C), beginning with what they hold: w is measured from there;
- * and, unless it is NULL, the chain, from nothing. They stay as they were unless it succeeds. */
-int ran_crf_train_run(const struct ran_crf_train *k, float *weight, float *bias, float *chain,
+ * and, unless it is NULL, the crf, from nothing. They stay as they were unless it succeeds. */
+int ran_crf_train_run(const struct ran_crf_train *k, float *weight, float *bias, float *crf,
                       struct ran_error *err);
 
 #endif

@@ -13,7 +13,7 @@ enum { FOLDS = 5, ENOUGH = 1000 };
  * where there are too few documents to ask. */
 static const double costs[] = {0.5, 2, 8};
 /* Nearer than that no choice becomes another, only later (ran_svm_tolerance, RAN_SVM_PASSES). */
-static const double roughly = 0.3;
+static const double rough_tolerance = 0.3;
 enum { SOME_PASSES = 10 };
 enum { COSTS = sizeof costs / sizeof *costs };
 
@@ -22,21 +22,21 @@ struct candidate {
         double cost, loss;
 };
 
-struct choice {
+struct validation {
         const struct ran_svm *k;
         const float *idf, *weight, *bias; /* as fits begin */
         struct candidate candidate[2 * COSTS];
         size_t candidates;
-        struct ran_svm fold;     /* k without the documents that are asked about */
-        size_t *order, *rest;    /* all documents, shuffled; those of the fold */
-        size_t begin[FOLDS + 1]; /* where in the order each fold begins */
-        const size_t *asked;     /* (n) */
+        struct ran_svm fold;      /* k without the documents that are held_out about */
+        size_t *order, *training; /* all documents, shuffled; those of the fold */
+        size_t begin[FOLDS + 1];  /* where in the order each fold begins */
+        const size_t *held_out;   /* (n) */
         size_t n;
         float *w, *b, *alpha, *logits, *scaled; /* logits (n, C), scaled (C) */
         size_t passes;
 };
 
-static void list_candidates(struct choice *x, int ratios)
+static void list_candidates(struct validation *x, int ratios)
 {
         for (int with = 1; with >= 0; with--) {
                 if (ratios != RAN_RATIOS_AUTO && (ratios == RAN_RATIOS_YES) != with)
@@ -49,7 +49,7 @@ static void list_candidates(struct choice *x, int ratios)
 
 static int on_pass(void *arg, size_t passes)
 {
-        struct choice *x = arg;
+        struct validation *x = arg;
 
         (void)passes;
         return x->k->pass != NULL ? x->k->pass(x->k->arg, ++x->passes) : 0;
@@ -70,7 +70,7 @@ static int compare_drawn(const void *a, const void *b)
 }
 
 /* Groups are shuffled, and their documents stay together. */
-static int shuffle_groups(struct choice *x, struct ran_error *err)
+static int shuffle_groups(struct validation *x, struct ran_error *err)
 {
         const struct ran_svm *k = x->k;
         struct drawn *drawn = ran_alloc(k->n, sizeof *drawn, err);
@@ -94,7 +94,7 @@ static int shuffle_groups(struct choice *x, struct ran_error *err)
 
 /* The order of all documents, and its folds: as many documents in each, but for a group that is
  * whole. */
-static int deal(struct choice *x, struct ran_error *err)
+static int make_folds(struct validation *x, struct ran_error *err)
 {
         const struct ran_svm *k = x->k;
         const uint64_t *group = k->d->group;
@@ -117,7 +117,7 @@ static int deal(struct choice *x, struct ran_error *err)
         return RAN_OK;
 }
 
-static size_t largest_fold(const struct choice *x)
+static size_t largest_fold(const struct validation *x)
 {
         size_t most = 0;
 
@@ -127,28 +127,28 @@ static size_t largest_fold(const struct choice *x)
         return most;
 }
 
-static int prepare(struct choice *x, struct ran_error *err)
+static int prepare(struct validation *x, struct ran_error *err)
 {
         const struct ran_svm *k = x->k;
         size_t C = k->d->C, alphas, logits;
 
-        if (deal(x, err) != RAN_OK)
+        if (make_folds(x, err) != RAN_OK)
                 return RAN_ENOMEM;
         if (__builtin_mul_overflow(k->d->B, C * ran_svm_sides(k->d), &alphas) ||
             __builtin_mul_overflow(largest_fold(x), C, &logits))
-                return ran_fail(err, RAN_EINVAL, "%zu documents of %zu labels cannot be", k->d->B,
-                                C);
-        x->rest = ran_alloc(k->n, sizeof *x->rest, err);
+                return ran_fail(err, RAN_EINVAL, "%zu documents with %zu labels are too many",
+                                k->d->B, C);
+        x->training = ran_alloc(k->n, sizeof *x->training, err);
         x->w = ran_alloc_floats(k->c->wide * C, err);
         x->b = ran_alloc_floats(C, err);
         x->alpha = ran_alloc_floats(alphas, err);
         x->logits = ran_alloc_floats(logits, err);
         x->scaled = ran_alloc_floats(C, err);
-        if (x->rest == NULL || x->w == NULL || x->b == NULL || x->alpha == NULL ||
+        if (x->training == NULL || x->w == NULL || x->b == NULL || x->alpha == NULL ||
             x->logits == NULL || x->scaled == NULL)
                 return RAN_ENOMEM;
         x->fold = *k;
-        x->fold.near = roughly;
+        x->fold.tolerance = rough_tolerance;
         x->fold.passes = SOME_PASSES;
         x->fold.alpha = x->alpha;
         x->fold.pass = on_pass;
@@ -156,10 +156,10 @@ static int prepare(struct choice *x, struct ran_error *err)
         return RAN_OK;
 }
 
-static void release(struct choice *x)
+static void release(struct validation *x)
 {
         free(x->order);
-        free(x->rest);
+        free(x->training);
         free(x->w);
         free(x->b);
         free(x->alpha);
@@ -167,24 +167,24 @@ static void release(struct choice *x)
         free(x->scaled);
 }
 
-static double loss_at(const struct choice *x, double scale)
+static double loss_at(const struct validation *x, double scale)
 {
         const struct ran_dataset *d = x->k->d;
         double sum = 0;
 
         for (size_t i = 0; i < x->n; i++) {
-                const struct ran_target target = ran_loss_target(d, x->asked[i]);
+                const struct ran_target target = ran_loss_target(d, x->held_out[i]);
 
                 for (size_t c = 0; c < d->C; c++)
                         x->scaled[c] = (float)(scale * (double)x->logits[i * d->C + c]);
                 sum += ran_loss_classify(x->scaled, x->scaled, d->C, &target, d->multilabel, 0,
-                                         (double)d->weight[x->asked[i]]);
+                                         (double)d->weight[x->held_out[i]]);
         }
         return sum;
 }
 
 /* The least at any of ten scales, half an octave apart, from 1/2 to 11: margins are no logits. */
-static double least_loss(const struct choice *x)
+static double lowest_loss(const struct validation *x)
 {
         double least = INFINITY, scale = 0.5;
 
@@ -195,7 +195,7 @@ static double least_loss(const struct choice *x)
         return least;
 }
 
-static void begin(struct choice *x)
+static void reset(struct validation *x)
 {
         size_t C = x->k->d->C;
 
@@ -204,7 +204,7 @@ static void begin(struct choice *x)
         memset(x->alpha, 0, x->k->d->B * C * ran_svm_sides(x->k->d) * sizeof *x->alpha);
 }
 
-static int try_all(struct choice *x, struct ran_error *err)
+static int try_all(struct validation *x, struct ran_error *err)
 {
         int rc = RAN_OK;
 
@@ -212,31 +212,31 @@ static int try_all(struct choice *x, struct ran_error *err)
                 struct candidate *a = &x->candidate[i];
 
                 if (i == 0 || a->ratios != a[-1].ratios)
-                        begin(x);
+                        reset(x);
                 x->fold.ratios = a->ratios;
                 x->fold.cost = a->cost;
                 rc = ran_svm_fit(&x->fold, x->idf, x->w, x->b, err);
                 if (rc == RAN_OK)
-                        rc = ran_svm_score(&x->fold, x->asked, x->n, x->idf, x->w, x->b, x->logits,
-                                           err);
+                        rc = ran_svm_score(&x->fold, x->held_out, x->n, x->idf, x->w, x->b,
+                                           x->logits, err);
                 if (rc == RAN_OK)
-                        a->loss += least_loss(x);
+                        a->loss += lowest_loss(x);
         }
         return rc;
 }
 
-/* The documents of fold f are asked about. */
-static int try_fold(struct choice *x, size_t f, struct ran_error *err)
+/* The documents of fold f are held_out about. */
+static int try_fold(struct validation *x, size_t f, struct ran_error *err)
 {
         size_t from = x->begin[f], to = x->begin[f + 1];
 
         if (from == to || to - from == x->k->n) /* between groups nothing, or one is all there is */
                 return RAN_OK;
-        memcpy(x->rest, x->order, from * sizeof *x->rest);
-        memcpy(x->rest + from, x->order + to, (x->k->n - to) * sizeof *x->rest);
-        x->fold.document = x->rest;
+        memcpy(x->training, x->order, from * sizeof *x->training);
+        memcpy(x->training + from, x->order + to, (x->k->n - to) * sizeof *x->training);
+        x->fold.document = x->training;
         x->fold.n = x->k->n - (to - from);
-        x->asked = x->order + from;
+        x->held_out = x->order + from;
         x->n = to - from;
         return try_all(x, err);
 }
@@ -244,7 +244,7 @@ static int try_fold(struct choice *x, size_t f, struct ran_error *err)
 int ran_cross_validate(struct ran_svm *k, int ratios, const float *idf, const float *weight,
                        const float *bias, struct ran_error *err)
 {
-        struct choice x = {.k = k, .idf = idf, .weight = weight, .bias = bias};
+        struct validation x = {.k = k, .idf = idf, .weight = weight, .bias = bias};
         const struct candidate *best = x.candidate;
         int rc = RAN_OK;
 

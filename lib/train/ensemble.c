@@ -12,43 +12,43 @@
 enum { STEPS = 50, HALVINGS = 30 };
 
 /* As many documents' curvature, roughly, holds the shares where they were. */
-static const double pull = 2;
+static const double prior_weight = 2;
 
 /* By how many standard errors an encoder must help, where few documents say it: of fifty, one of
  * its odd turns makes a gain of two, and is undone when it learns from all documents in the end. */
 enum { FEW = 100 };
 static const double proof = 3;
 
-const struct ran_ensemble ran_ensemble_unknown = {.deep = 0.3, .wide = 2},
-                          ran_ensemble_unknown_words = {.deep = 0.5, .wide = 0.5};
+const struct ran_ensemble ran_ensemble_default = {.encoder = 0.3, .linear = 2},
+                          ran_ensemble_default_words = {.encoder = 0.5, .linear = 0.5};
 
-/* The loss, its gradient, and its second derivatives: by deep, wide, and both. */
+/* The loss, its gradient, and its second derivatives: by encoder, linear, and both. */
 struct slope {
         double loss, g[2], h[3];
 };
 
 /* What is to be found. */
 struct problem {
-        struct ran_ensemble usual;
-        double near; /* ends when a step gains no more than this of the loss */
+        struct ran_ensemble prior;
+        double tolerance; /* ends when a step gains no more than this of the loss */
         void (*slope)(const void *arg, const struct ran_ensemble *at, struct slope *s);
         const void *arg;
-        bool alone;       /* the wide path: deep stays 0 */
+        bool alone;       /* the linear model: encoder stays 0 */
         bool differences; /* are the second derivatives: slope has none */
 };
 
 struct fit {
         const struct ran_dataset *d;
-        const float *deep, *wide;
+        const float *encoder, *linear;
         float *logits, *p; /* (C) of a document */
 };
 
-void ran_ensemble_add(float *to, const struct ran_ensemble *ensemble, const float *deep,
-                      const float *wide, size_t n)
+void ran_ensemble_add(float *to, const struct ran_ensemble *ensemble, const float *encoder,
+                      const float *linear, size_t n)
 {
         for (size_t i = 0; i < n; i++)
-                to[i] = (float)(ensemble->deep * (double)deep[i] +
-                                ensemble->wide * (double)wide[i]);
+                to[i] = (float)(ensemble->encoder * (double)encoder[i] +
+                                ensemble->linear * (double)linear[i]);
 }
 
 /* One label: the variance of u over the classes. Several: each class by itself. */
@@ -57,7 +57,7 @@ static void add_document(const struct fit *k, const struct ran_ensemble *at, siz
 {
         const size_t C = k->d->C;
         const bool several = k->d->multilabel;
-        const float *u = k->deep + b * C, *v = k->wide + b * C;
+        const float *u = k->encoder + b * C, *v = k->linear + b * C;
         const struct ran_target target = ran_loss_target(k->d, b);
         double mean[2] = {0}, square[3] = {0}, share = several ? 1.0 / (double)C : 1;
 
@@ -106,21 +106,24 @@ static void add_documents(const void *arg, const struct ran_ensemble *at, struct
 
 static struct slope slope_of(const struct problem *k, const struct ran_ensemble *at)
 {
-        double a = at->deep - k->usual.deep, b = at->wide - k->usual.wide;
-        struct slope s = {.loss = pull / 2 * (a * a + b * b),
-                          .g = {pull * a, pull * b},
-                          .h = {pull, pull, 0}};
+        double a = at->encoder - k->prior.encoder, b = at->linear - k->prior.linear;
+        struct slope s = {.loss = prior_weight / 2 * (a * a + b * b),
+                          .g = {prior_weight * a, prior_weight * b},
+                          .h = {prior_weight, prior_weight, 0}};
 
         k->slope(k->arg, at, &s);
         return s;
 }
 
 /* The second derivatives by differences. */
-static void bend(const struct problem *k, const struct ran_ensemble *at, struct slope *s)
+static void second_derivatives(const struct problem *k, const struct ran_ensemble *at,
+                               struct slope *s)
 {
         const double little = 1e-3;
-        struct slope right = slope_of(k, &(const struct ran_ensemble){at->deep + little, at->wide}),
-                     up = slope_of(k, &(const struct ran_ensemble){at->deep, at->wide + little});
+        struct slope right = slope_of(
+                             k, &(const struct ran_ensemble){at->encoder + little, at->linear}),
+                     up = slope_of(k,
+                                   &(const struct ran_ensemble){at->encoder, at->linear + little});
 
         s->h[0] = (right.g[0] - s->g[0]) / little;
         s->h[1] = (up.g[1] - s->g[1]) / little;
@@ -136,23 +139,24 @@ static struct ran_ensemble step(const struct problem *k, const struct ran_ensemb
         double a = (s->h[1] * s->g[0] - s->h[2] * s->g[1]) / det;
         double b = (s->h[0] * s->g[1] - s->h[2] * s->g[0]) / det;
 
-        if (k->alone || (at->deep == 0 && s->g[0] > 0))
+        if (k->alone || (at->encoder == 0 && s->g[0] > 0))
                 a = 0, b = s->g[1] / s->h[1];
-        else if (at->wide == 0 && s->g[1] > 0)
+        else if (at->linear == 0 && s->g[1] > 0)
                 b = 0, a = s->g[0] / s->h[0];
-        return (struct ran_ensemble){fmax(0, at->deep - size * a), fmax(0, at->wide - size * b)};
+        return (struct ran_ensemble){fmax(0, at->encoder - size * a),
+                                     fmax(0, at->linear - size * b)};
 }
 
 static struct ran_ensemble solve(const struct problem *k)
 {
-        struct ran_ensemble at = k->usual;
+        struct ran_ensemble at = k->prior;
         struct slope s = slope_of(k, &at);
 
         for (int i = 0; i < STEPS; i++) {
                 double size = 1, before = s.loss;
 
                 if (k->differences)
-                        bend(k, &at, &s);
+                        second_derivatives(k, &at, &s);
                 for (int halvings = 0; halvings < HALVINGS; halvings++, size /= 2) {
                         struct ran_ensemble next = step(k, &at, &s, size);
                         struct slope there = slope_of(k, &next);
@@ -163,7 +167,7 @@ static struct ran_ensemble solve(const struct problem *k)
                                 break;
                         }
                 }
-                if (!(before - s.loss > k->near * before))
+                if (!(before - s.loss > k->tolerance * before))
                         break;
         }
         return at;
@@ -182,13 +186,13 @@ static void fit_release(struct fit *k)
         free(k->p);
 }
 
-int ran_ensemble_fit(struct ran_ensemble *ensemble, struct ran_ensemble usual,
-                     const struct ran_dataset *d, const float *deep, const float *wide,
+int ran_ensemble_fit(struct ran_ensemble *ensemble, struct ran_ensemble prior,
+                     const struct ran_dataset *d, const float *encoder, const float *linear,
                      struct ran_error *err)
 {
-        struct fit k = {.d = d, .deep = deep, .wide = wide};
+        struct fit k = {.d = d, .encoder = encoder, .linear = linear};
         const struct problem problem = {
-                .usual = usual, .near = 1e-9, .slope = add_documents, .arg = &k};
+                .prior = prior, .tolerance = 1e-9, .slope = add_documents, .arg = &k};
         int rc = fit_init(&k, err);
 
         if (rc == RAN_OK)
@@ -197,21 +201,21 @@ int ran_ensemble_fit(struct ran_ensemble *ensemble, struct ran_ensemble usual,
         return rc;
 }
 
-/* ---- whether the deep path helps ------------------------------------------------------------ */
+/* ---- whether the encoder helps ------------------------------------------------------------ */
 
 static double loss_of(const struct fit *k, const struct ran_ensemble *at, size_t b)
 {
         size_t C = k->d->C;
         const struct ran_target target = ran_loss_target(k->d, b);
 
-        ran_ensemble_add(k->logits, at, k->deep + b * C, k->wide + b * C, C);
+        ran_ensemble_add(k->logits, at, k->encoder + b * C, k->linear + b * C, C);
         return ran_loss_classify(k->p, k->logits, C, &target, k->d->multilabel, 0, 1);
 }
 
 /* Whether the documents are told better by `both` than by `alone`, and not by chance; many of them
  * have said what each path counts, and chance has little part in it. */
-static bool is_proven(const struct fit *k, const struct ran_ensemble *both,
-                      const struct ran_ensemble *alone)
+static bool is_significant(const struct fit *k, const struct ran_ensemble *both,
+                           const struct ran_ensemble *alone)
 {
         double sum = 0, squares = 0, n = 0;
 
@@ -228,9 +232,9 @@ static bool is_proven(const struct fit *k, const struct ran_ensemble *both,
 }
 
 int ran_ensemble_loss(double *loss, const struct ran_ensemble *at, const struct ran_dataset *d,
-                      const float *deep, const float *wide, struct ran_error *err)
+                      const float *encoder, const float *linear, struct ran_error *err)
 {
-        struct fit k = {.d = d, .deep = deep, .wide = wide};
+        struct fit k = {.d = d, .encoder = encoder, .linear = linear};
         int rc = fit_init(&k, err);
 
         *loss = 0;
@@ -241,13 +245,13 @@ int ran_ensemble_loss(double *loss, const struct ran_ensemble *at, const struct 
         return rc;
 }
 
-int ran_ensemble_prove(struct ran_ensemble *ensemble, struct ran_ensemble usual,
-                       const struct ran_dataset *d, const float *deep, const float *wide,
+int ran_ensemble_prove(struct ran_ensemble *ensemble, struct ran_ensemble prior,
+                       const struct ran_dataset *d, const float *encoder, const float *linear,
                        struct ran_error *err)
 {
-        struct fit k = {.d = d, .deep = deep, .wide = wide};
-        const struct problem problem = {.usual = {0, usual.wide},
-                                        .near = 1e-9,
+        struct fit k = {.d = d, .encoder = encoder, .linear = linear};
+        const struct problem problem = {.prior = {0, prior.linear},
+                                        .tolerance = 1e-9,
                                         .slope = add_documents,
                                         .arg = &k,
                                         .alone = true};
@@ -256,7 +260,7 @@ int ran_ensemble_prove(struct ran_ensemble *ensemble, struct ran_ensemble usual,
         if (rc == RAN_OK) {
                 struct ran_ensemble alone = solve(&problem);
 
-                if (!is_proven(&k, ensemble, &alone))
+                if (!is_significant(&k, ensemble, &alone))
                         *ensemble = alone;
         }
         fit_release(&k);
@@ -267,9 +271,9 @@ int ran_ensemble_prove(struct ran_ensemble *ensemble, struct ran_ensemble usual,
 
 struct words {
         const struct ran_dataset *d;
-        const struct ran_tag_path *deep, *wide;
-        float *score;          /* (words, C) of a sentence */
-        float *chain, *dchain; /* (floats) as ran_crf_train_floats has them; none without a chain */
+        const struct ran_tag_scores *encoder, *linear;
+        float *score;      /* (words, C) of a sentence */
+        float *crf, *dcrf; /* (floats) as ran_crf_train_floats has them; none without a CRF */
         size_t floats;
         double *scratch;
 };
@@ -283,37 +287,37 @@ static double product(const float *a, const float *b, size_t n)
         return sum;
 }
 
-/* Derivative of the loss by what a path counts: of a sentence, or of the chain. */
-static double by_chain(const float *dchain, const struct ran_crf *chain, size_t C)
+/* Derivative of the loss by what a path counts: of a sentence, or of the crf. */
+static double by_crf(const float *dcrf, const struct ran_crf *crf, size_t C)
 {
-        return product(dchain, chain->start, C) + product(dchain + C, chain->end, C) +
-               product(dchain + 2 * C, chain->transition, C * C);
+        return product(dcrf, crf->start, C) + product(dcrf + C, crf->end, C) +
+               product(dcrf + 2 * C, crf->transition, C * C);
 }
 
-struct ran_crf ran_ensemble_chain(float *to, const struct ran_ensemble *ensemble,
-                                  const struct ran_crf *deep, const struct ran_crf *wide, size_t C)
+struct ran_crf ran_ensemble_crf(float *to, const struct ran_ensemble *ensemble,
+                                const struct ran_crf *encoder, const struct ran_crf *linear,
+                                size_t C)
 {
-        if (deep->start == NULL || wide->start == NULL)
+        if (encoder->start == NULL || linear->start == NULL)
                 return (struct ran_crf){0};
-        ran_ensemble_add(to, ensemble, deep->start, wide->start, C);
-        ran_ensemble_add(to + C, ensemble, deep->end, wide->end, C);
-        ran_ensemble_add(to + 2 * C, ensemble, deep->transition, wide->transition, C * C);
+        ran_ensemble_add(to, ensemble, encoder->start, linear->start, C);
+        ran_ensemble_add(to + C, ensemble, encoder->end, linear->end, C);
+        ran_ensemble_add(to + 2 * C, ensemble, encoder->transition, linear->transition, C * C);
         return ran_crf_train_view(to, C);
 }
 
 static void add_sentence(const struct words *k, const struct ran_ensemble *at,
-                         const struct ran_crf *chain, size_t from, size_t n, struct slope *s)
+                         const struct ran_crf *crf, size_t from, size_t n, struct slope *s)
 {
         size_t C = k->d->C;
-        const float *u = k->deep->logits + from * C, *v = k->wide->logits + from * C;
-        const struct ran_crf_grad grad =
-                ran_crf_train_grad_view(k->floats > 0 ? k->dchain : NULL, C);
+        const float *u = k->encoder->logits + from * C, *v = k->linear->logits + from * C;
+        const struct ran_crf_grad grad = ran_crf_train_grad_view(k->floats > 0 ? k->dcrf : NULL, C);
 
         for (size_t i = 0; i < n; i++)
                 if (k->d->labels[from + i] == RAN_LABEL_UNKNOWN)
                         return;
         ran_ensemble_add(k->score, at, u, v, n * C);
-        s->loss += ran_crf_loss(k->score, &grad, k->score, chain, k->d->labels + from, n, C, 1,
+        s->loss += ran_crf_loss(k->score, &grad, k->score, crf, k->d->labels + from, n, C, 1,
                                 k->scratch);
         s->g[0] += product(k->score, u, n * C);
         s->g[1] += product(k->score, v, n * C);
@@ -324,16 +328,16 @@ static void add_sentences(const void *arg, const struct ran_ensemble *at, struct
         const struct words *k = arg;
         const struct ran_dataset *d = k->d;
         size_t C = d->C, n = d->label_first[d->B];
-        const struct ran_crf chain =
-                ran_ensemble_chain(k->chain, at, &k->deep->chain, &k->wide->chain, C);
+        const struct ran_crf crf =
+                ran_ensemble_crf(k->crf, at, &k->encoder->crf, &k->linear->crf, C);
 
-        memset(k->dchain, 0, k->floats * sizeof *k->dchain);
+        memset(k->dcrf, 0, k->floats * sizeof *k->dcrf);
         for (size_t from = 0, end; from < n; from = end) {
                 end = ran_crf_sentence_end(d->begins, from, n);
-                add_sentence(k, at, &chain, from, end - from, s);
+                add_sentence(k, at, &crf, from, end - from, s);
         }
-        s->g[0] += by_chain(k->dchain, &k->deep->chain, C);
-        s->g[1] += by_chain(k->dchain, &k->wide->chain, C);
+        s->g[0] += by_crf(k->dcrf, &k->encoder->crf, C);
+        s->g[1] += by_crf(k->dcrf, &k->linear->crf, C);
 }
 
 static size_t longest_sentence(const struct ran_dataset *d)
@@ -347,30 +351,30 @@ static size_t longest_sentence(const struct ran_dataset *d)
         return longest;
 }
 
-int ran_ensemble_fit_words(struct ran_ensemble *ensemble, struct ran_ensemble usual,
-                           const struct ran_dataset *d, const struct ran_tag_path *deep,
-                           const struct ran_tag_path *wide, struct ran_error *err)
+int ran_ensemble_fit_words(struct ran_ensemble *ensemble, struct ran_ensemble prior,
+                           const struct ran_dataset *d, const struct ran_tag_scores *encoder,
+                           const struct ran_tag_scores *linear, struct ran_error *err)
 {
         size_t C = d->C, longest = longest_sentence(d);
-        struct words k = {.d = d, .deep = deep, .wide = wide};
-        const struct problem problem = {.usual = usual,
-                                        .near = 1e-6,
+        struct words k = {.d = d, .encoder = encoder, .linear = linear};
+        const struct problem problem = {.prior = prior,
+                                        .tolerance = 1e-6,
                                         .slope = add_sentences,
                                         .arg = &k,
                                         .differences = true}; /* those of all paths cost more */
         int rc = RAN_ENOMEM;
 
-        k.floats = deep->chain.start != NULL ? ran_crf_train_floats(C) : 0;
+        k.floats = encoder->crf.start != NULL ? ran_crf_train_floats(C) : 0;
         k.scratch = ran_alloc(ran_crf_scratch(k.floats > 0, longest, C), sizeof *k.scratch, err);
         k.score = k.scratch != NULL ? ran_alloc_floats(longest * C, err) : NULL;
-        k.chain = ran_alloc_floats(2 * k.floats, err);
-        if (k.score != NULL && k.chain != NULL) {
-                k.dchain = k.chain + k.floats;
+        k.crf = ran_alloc_floats(2 * k.floats, err);
+        if (k.score != NULL && k.crf != NULL) {
+                k.dcrf = k.crf + k.floats;
                 *ensemble = solve(&problem);
                 rc = RAN_OK;
         }
         free(k.scratch);
         free(k.score);
-        free(k.chain);
+        free(k.crf);
         return rc;
 }

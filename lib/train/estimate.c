@@ -2,12 +2,15 @@
 #include "base/error.h"
 #include "train/trainer.h"
 #include "model/encoder.h"
+#include "model/lm.h"
+#include "model/task.h"
+#include "train/task.h"
 
 #include <stdlib.h>
 
-/* Bytes of scratch for the longest piece of the data beside a shard's worth of others. */
-static int scratch(const struct ran_train_job *job, const struct ran_chunk_of_document *longest,
-                   size_t C, double *bytes, struct ran_error *err)
+/* Bytes of scratch for the longest chunk of the data beside a shard's worth of others. */
+static int scratch(const struct ran_train_job *job, const struct ran_chunk *longest, size_t C,
+                   double *bytes, struct ran_error *err)
 {
         const struct ran_dataset *d = job->train;
         const uint32_t *ids = d->ids + d->first[longest->document] + longest->from;
@@ -32,15 +35,15 @@ static int scratch(const struct ran_train_job *job, const struct ran_chunk_of_do
         return rc;
 }
 
-static bool longer(const struct ran_chunk_of_document *a, const struct ran_chunk_of_document *b)
+static bool longer(const struct ran_chunk *a, const struct ran_chunk *b)
 {
         size_t x = a->to - a->from, y = b->to - b->from;
 
         return x > y || (x == y && a->from > b->from); /* which looks back on more */
 }
 
-/* Steps of a run, as the first epoch has them, and the longest piece that one takes. */
-static int steps(const struct ran_train_job *job, size_t *n, struct ran_chunk_of_document *longest,
+/* Steps of a run, as the first epoch has them, and the longest chunk that one takes. */
+static int steps(const struct ran_train_job *job, size_t *n, struct ran_chunk *longest,
                  struct ran_error *err)
 {
         size_t B = job->train->B, *order = ran_alloc(B, sizeof *order, err);
@@ -55,8 +58,8 @@ static int steps(const struct ran_train_job *job, size_t *n, struct ran_chunk_of
                 *n = ran_plan_steps(&plan, order, B) * job->settings->epochs;
                 while (ran_plan_next(&plan))
                         for (size_t i = 0; i < plan.n; i++)
-                                if (longer(&plan.piece[i], longest))
-                                        *longest = plan.piece[i];
+                                if (longer(&plan.chunk[i], longest))
+                                        *longest = plan.chunk[i];
         }
         ran_plan_release(&plan);
         free(order);
@@ -67,11 +70,11 @@ static int steps(const struct ran_train_job *job, size_t *n, struct ran_chunk_of
  */
 static double output_flops(const struct ran_config *c, size_t V)
 {
-        double share = c->task == RAN_TASK_LM ? 1 : 0.15;
+        double outputs = ran_train_task_of(c)->outputs;
 
-        return ran_is_tied(c) ? share * 2 * (double)c->dim *
-                                        (double)(ran_lm_first(c, V) + ran_lm_tails(c, V))
-                              : 0;
+        return ran_task_is_tied(c) ? outputs * 2 * (double)c->dim *
+                                             (double)(ran_lm_first(c, V) + ran_lm_tails(c, V))
+                                   : 0;
 }
 
 /* What of the data, and of vectors to begin with, lies in memory and not in files. */
@@ -80,7 +83,7 @@ static double data_bytes(const struct ran_train_job *job, double embedding)
         const struct ran_dataset *d = job->train;
         const struct ran_spool *const spools[] = {
                 &d->spool.ids,         &d->spool.first,      &d->spool.labels,
-                &d->spool.label_first, &d->spool.places,     &d->spool.spelling,
+                &d->spool.label_first, &d->spool.positions,  &d->spool.spelling,
                 &d->spool.sources,     &d->spool.weight,     &d->spool.soft_labels,
                 &d->spool.soft,        &d->spool.soft_first, &d->spool.guessed,
                 &d->spool.group};
@@ -91,35 +94,28 @@ static double data_bytes(const struct ran_train_job *job, double embedding)
         return bytes;
 }
 
-int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimate *e,
+/* Parameters, apart from the linear model's. */
+static int count_parameters(const struct ran_config *c, size_t V, size_t C,
+                            struct ran_train_estimate *e, struct ran_error *err)
+{
+        struct ran_table table;
+        struct ran_layout layout;
+
+        if (!ran_table_shape(&table, c, V))
+                return ran_fail(err, RAN_EINVAL, "the vocabulary is too large");
+        RAN_TRY(ran_layout_init(&layout, c, C, err));
+        *e = (struct ran_train_estimate){.parameters = layout.size,
+                                         .embedding_parameters = table.rows * table.width};
+        ran_layout_release(&layout);
+        return RAN_OK;
+}
+
+static int count_flops(const struct ran_train_job *job, size_t V, double *sum,
                        struct ran_error *err)
 {
         const struct ran_dataset *d = job->train;
         const struct ran_config *c = job->config;
-        size_t V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
-        size_t threads = job->pool != NULL ? ran_pool_threads(job->pool) : 1;
-        size_t C = ran_is_tied(c) ? V : d->C;
-        struct ran_chunk_of_document longest = {0};
-        struct ran_table table;
-        struct ran_layout layout;
-        double work = 0, bytes, shard, wide, copies = job->dev != NULL && job->dev->B > 0 ? 4 : 3;
-        double C_wide = c->wide > 0 ? (double)C : 0;
-        int rc = ran_config_check(c, err);
 
-        err = ran_error_or_spare(err);
-        if (rc == RAN_OK)
-                rc = ran_train_settings_check(job->settings, c, err);
-        if (rc == RAN_OK && !ran_table_shape(&table, c, V))
-                rc = ran_fail(err, RAN_EINVAL, "so large a vocabulary cannot be");
-        if (rc == RAN_OK)
-                rc = ran_layout_init(&layout, c, C, err);
-        if (rc != RAN_OK)
-                return rc;
-        shard = (double)layout.size;
-        *e = (struct ran_train_estimate){.parameters = layout.size};
-        e->embedding_parameters = table.rows * table.width;
-        wide = (double)c->wide * C_wide;
-        ran_layout_release(&layout);
         for (size_t b = 0; b < d->B; b++) {
                 size_t L = d->first[b + 1] - d->first[b];
                 double flops;
@@ -127,19 +123,43 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
                 if (L == 0)
                         return ran_fail(err, RAN_EINVAL, "a document without tokens");
                 RAN_TRY(ran_encoder_of(c)->flops(c, L, &flops, err));
-                e->flops += 3 * (flops + (double)L * output_flops(c, V));
+                *sum += 3 * (flops + (double)L * output_flops(c, V));
         }
-        if ((rc = steps(job, &e->steps, &longest, err)) != RAN_OK ||
-            (d->B > 0 && (rc = scratch(job, &longest, C, &work, err)) != RAN_OK))
-                return rc;
-        if (ran_is_tied(c)) /* gradients hold all of the embedding */
+        return RAN_OK;
+}
+
+int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimate *e,
+                       struct ran_error *err)
+{
+        const struct ran_dataset *d = job->train;
+        const struct ran_config *c = job->config;
+        size_t V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
+        size_t threads = job->pool != NULL ? ran_pool_threads(job->pool) : 1;
+        struct ran_chunk longest = {0};
+        double work = 0, copies = job->dev != NULL && job->dev->B > 0 ? 4 : 3;
+
+        err = ran_error_or_spare(err);
+        RAN_TRY(ran_config_check(c, err));
+        RAN_TRY(ran_train_settings_check(job->settings, c, err));
+        const size_t C = ran_task_is_tied(c) ? V : d->C;
+        RAN_TRY(count_parameters(c, V, C, e, err));
+        RAN_TRY(count_flops(job, V, &e->flops, err));
+        RAN_TRY(steps(job, &e->steps, &longest, err));
+        if (d->B > 0)
+                RAN_TRY(scratch(job, &longest, C, &work, err));
+
+        const double outputs = c->wide > 0 ? (double)C : 0;
+        const double linear = (double)c->wide * outputs;
+        double shard = (double)e->parameters;
+        if (ran_task_is_tied(c)) /* gradients hold all of the embedding */
                 shard += (double)e->embedding_parameters;
         /* weights, two moments and the best so far; gradients of the shards in flight; scratch;
-         * data; weights of the wide path, and as much three times while they are learned */
-        bytes = 4 * copies * (double)(e->parameters + e->embedding_parameters) +
-                4 * (double)(threads + 4) * shard + (double)threads * work +
-                data_bytes(job, (double)(V * c->dim)) + 4 * (4 * wide + (double)d->B * C_wide);
+         * data; weights of the linear model, and three times as much while it is fitted */
+        double bytes = 4 * copies * (double)(e->parameters + e->embedding_parameters) +
+                       4 * (double)(threads + 4) * shard + (double)threads * work +
+                       data_bytes(job, (double)(V * c->dim)) +
+                       4 * (4 * linear + (double)d->B * outputs);
         e->bytes = bytes < (double)SIZE_MAX ? (size_t)bytes : SIZE_MAX;
-        e->embedding_parameters += (size_t)wide;
+        e->embedding_parameters += (size_t)linear;
         return RAN_OK;
 }

@@ -1,19 +1,42 @@
-/* evaluate.h - the scores of a dataset under given weights. Several ranks score some of the
- * documents each, rank 0 gets the scores of all: what comes of them is true there alone. */
+/* evaluate.h - results on a dataset under given weights. Several ranks score some of the documents
+ * each; rank 0 gathers the scores, and only its results are complete. */
 #ifndef RAN_TRAIN_EVALUATE_H
 #define RAN_TRAIN_EVALUATE_H
 
 #include "model/calibration.h"
 #include "model/crf.h"
 #include "model/params.h"
+#include "model/score.h"
 #include "train/ranks.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* Documents on their way through `score` of the task (train/task.h), in any order, with a state of
+ * the thread: it fills the document's part of encoder and linear, or of loss. */
+struct ran_sweep {
+        const struct ran_config *c;
+        const struct ran_params *p;
+        size_t C;
+        const struct ran_dataset *d;
+        struct ran_pool *pool;
+        struct ran_ranks *ranks;
+        float *encoder, *linear; /* (B, C), or (words, C) of a tagger; linear may be NULL */
+        double *loss;            /* (B) of language models */
+        uint32_t mask;           /* mlm: the subword [MASK] */
+        atomic_size_t next;
+        size_t end; /* documents [next, end) are to be done here */
+        pthread_mutex_t lock;
+        struct ran_error err;
+};
+
 /* Logits (B, C) of all documents, or (words, C) of all their words, each computed as ran-classify
- * and ran-tag would: of the encoder and, unless `wide` is NULL, as it must be where there is none,
- * of the wide path. */
+ * and ran-tag would: of the encoder and, unless `linear` is NULL, of the linear model, if there is
+ * one. */
 int ran_evaluate_predict(const struct ran_config *c, const struct ran_params *p, size_t C,
                          const struct ran_dataset *d, struct ran_pool *pool,
-                         struct ran_ranks *ranks, float *deep, float *wide, struct ran_error *err);
+                         struct ran_ranks *ranks, float *encoder, float *linear,
+                         struct ran_error *err);
 /* Adds all documents of d to e. thresholds (C) or NULL. */
 int ran_evaluate_classify(struct ran_eval *e, const struct ran_dataset *d,
                           const float *probabilities, const float *thresholds,
@@ -22,25 +45,27 @@ int ran_evaluate_classify(struct ran_eval *e, const struct ran_dataset *d,
  * the one nearest 0.5 among equals. */
 float ran_evaluate_best_threshold(const struct ran_dataset *d, const float *probabilities);
 
-/* One label a document: what sets of labels go by. Documents whose labels are guessed say nothing;
- * without any other, and for lack of memory only it can fail, c stays empty. */
+/* One label a document: calibration of prediction sets. Documents with guessed labels do not count;
+ * without others c stays empty. Fails only for lack of memory. */
 int ran_evaluate_calibrate(struct ran_calibration *c, const struct ran_dataset *d,
                            const float *probabilities, struct ran_error *err);
 
-/* What the best epoch is chosen by. */
+/* Results; one of them chooses the best epoch. */
 struct ran_evaluate_rates {
         double accuracy, micro_f1, macro_f1, loss;
 };
-/* Of a tagger, from its logits (words, C) and its chain: share of words right; F1 of entities as
+/* That of RAN_METRIC_...: the larger, the better. */
+double ran_evaluate_metric(const struct ran_evaluate_rates *r, int metric);
+/* Of a tagger, from its logits (words, C) and its CRF: accuracy of words; F1 of entities as
  * conlleval counts them, over all and the mean over types; mean -log of the probability of a word's
  * tag. */
 int ran_evaluate_tags(struct ran_evaluate_rates *rates, const struct ran_dataset *d,
-                      const float *logits, const struct ran_crf *chain, struct ran_pool *pool,
+                      const float *logits, const struct ran_crf *crf, struct ran_pool *pool,
                       struct ran_error *err);
 
 /* Of a language model: only the loss, the mean over predicted tokens of -log of their probability.
- * Documents are read whole, however they are trained on. mlm: the gaps are always the same ones,
- * and `mask` is the piece that stands for one. */
+ * Documents are read whole, however they are trained on. mlm: always the same tokens are masked,
+ * and `mask` is [MASK]. */
 int ran_evaluate_texts(struct ran_evaluate_rates *rates, const struct ran_config *c,
                        const struct ran_params *p, size_t V, const struct ran_dataset *d,
                        uint32_t mask, struct ran_pool *pool, struct ran_ranks *ranks,

@@ -1,13 +1,14 @@
-/* init.c - where weights begin: by chance, as another model's, or as word vectors. */
-#include "model/lm.h"
+/* init.c - initial weights: random, of another model, or word vectors. */
 #include "model/model.h"
 #include "train/trainer.h"
+#include "model/task.h"
+#include "train/task.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void start_by_chance(struct ran_trainer *t)
+static void init_random(struct ran_trainer *t)
 {
         float *rows = t->table.x;
         const struct ran_tensor_spec embed = {
@@ -26,21 +27,6 @@ static void start_by_chance(struct ran_trainer *t)
         t->linear_rate = 1;
 }
 
-/* The output of a language model begins with how often each id occurs in the training data. */
-static int start_output(struct ran_trainer *t, struct ran_error *err)
-{
-        const struct ran_dataset *d = t->job->train;
-        double *count = ran_alloc(t->V, sizeof *count, err);
-
-        if (count == NULL)
-                return RAN_ENOMEM;
-        for (size_t i = 0; i < d->first[d->B]; i++)
-                count[d->ids[i]]++;
-        ran_lm_init_bias(t->c, &t->p, t->V, count);
-        free(count);
-        return RAN_OK;
-}
-
 /* ---- another model -------------------------------------------------------------------------- */
 
 bool ran_train_keeps_head(const struct ran_train_job *job)
@@ -49,7 +35,7 @@ bool ran_train_keeps_head(const struct ran_train_job *job)
 
         if (job->init == NULL || of->encoder != c->encoder || of->task != c->task)
                 return false;
-        if (ran_is_tied(c))
+        if (ran_task_is_tied(c))
                 return true; /* their classes are the vocabulary */
         if (of->multilabel != c->multilabel || job->init->C != job->train->C)
                 return false;
@@ -59,7 +45,7 @@ bool ran_train_keeps_head(const struct ran_train_job *job)
         return true;
 }
 
-static bool is_of_head(const char *tensor)
+static bool belongs_to_head(const char *tensor)
 {
         static const char *const heads[] = {"classify.", "wide.", "tag.", "crf.", "lm."};
 
@@ -82,15 +68,15 @@ static const struct ran_tensor *find(const struct ran_tensors *theirs,
                        : NULL;
 }
 
-static void take_rows(struct ran_trainer *t, size_t first, size_t n, const float *rows)
+static void copy_rows(struct ran_trainer *t, size_t first, size_t n, const float *rows)
 {
-        ran_trainer_take(t, first, n, rows);
+        ran_trainer_copy_rows(t, first, n, rows);
         for (size_t r = first; r < first + n; r++)
-                t->optimiser.table.share[r] *= (float)t->s->init_rate;
+                t->optimiser.table.rate_scale[r] *= (float)t->s->init_rate;
 }
 
-/* Every tensor of the same name and shape, which learns at its own rate then. */
-static int take_tensors(struct ran_trainer *t, struct ran_error *err)
+/* Every tensor of the same name and shape, with a learning rate of its own. */
+static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_model *m = t->job->init;
         bool head = ran_train_keeps_head(t->job);
@@ -98,49 +84,48 @@ static int take_tensors(struct ran_trainer *t, struct ran_error *err)
         for (size_t i = 0; i < t->layout.n; i++) {
                 const struct ran_tensor_spec *spec = &t->layout.spec[i];
                 const struct ran_tensor *from =
-                        head || !is_of_head(spec->name) ? find(&m->tensors, spec) : NULL;
+                        head || !belongs_to_head(spec->name) ? find(&m->tensors, spec) : NULL;
 
                 if (from == NULL)
                         continue;
-                if (ran_tensor_floats(&m->tensors, from, t->p.block + spec->offset, err) != RAN_OK)
-                        return err->code;
-                t->optimiser.share[i] = t->s->init_rate;
+                RAN_TRY(ran_tensor_floats(&m->tensors, from, t->p.block + spec->offset, err));
+                t->optimiser.rate_scale[i] = t->s->init_rate;
         }
-        take_rows(t, 0, t->V, m->params.embed);
+        copy_rows(t, 0, t->V, m->params.embed);
         if (t->c->spelling > 0 && t->c->spelling == m->config.spelling)
-                take_rows(t, t->V, t->c->spelling, m->params.spelling);
-        /* A classifier's weights mean nothing without their idf. */
+                copy_rows(t, t->V, t->c->spelling, m->params.spelling);
+        /* A classifier's weights need their idf. */
         if (head && t->c->wide > 0 && t->c->wide == m->config.wide &&
             t->c->ngrams == m->config.ngrams && t->c->affixes == m->config.affixes &&
-            (t->c->task != RAN_TASK_TAG || t->c->spelling == m->config.spelling)) {
-                memcpy(t->wide, m->params.wide, t->c->wide * t->C * sizeof *t->wide);
+            (!ran_has_linear_words(t->c) || t->c->spelling == m->config.spelling)) {
+                memcpy(t->linear, m->params.wide, t->c->wide * t->C * sizeof *t->linear);
                 if (t->idf != NULL)
                         memcpy(t->idf, m->params.idf, t->c->wide * sizeof *t->idf);
                 t->linear_rate = t->s->init_rate;
-                t->usual = (struct ran_ensemble){1, 1}; /* they were blended already */
+                t->prior = (struct ran_ensemble){1, 1}; /* the ensemble is in the weights already */
         }
         return RAN_OK;
 }
 
-static int start_as_model(struct ran_trainer *t, struct ran_error *err)
+static int init_from_model(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_model *m = t->job->init;
 
         if (m->V != t->V || m->config.dim != t->D)
                 return ran_fail(err, RAN_EINVAL,
-                                "the model to begin with has an embedding of %zu by %zu, not of "
+                                "the initial model has an embedding of %zu by %zu, not of "
                                 "%zu by %zu",
                                 m->V, m->config.dim, t->V, t->D);
         if (ran_model_metadata(m, "digest") == NULL)
-                return ran_fail(err, RAN_EINVAL, "the model to begin with has no digest");
-        return take_tensors(t, err);
+                return ran_fail(err, RAN_EINVAL, "the initial model has no digest");
+        return copy_tensors(t, err);
 }
 
 /* ---- word vectors --------------------------------------------------------------------------- */
 
-/* Vectors of words have numbers around 0.5, ten times as large as those that an embedding begins
- * with, and the steps of Adam are of one size: it would take long to move them. What the layers
- * make of a row does not depend on its length, because they normalise it first. */
+/* Word vectors have entries around 0.5, ten times those of a random embedding, and the steps of
+ * Adam do not scale with them: training would take longer. The layers normalise a row first, so its
+ * length does not matter to them. */
 static double scale_of(const struct ran_embedding *e, double rms)
 {
         double squares = 0, n = 0;
@@ -157,7 +142,7 @@ static double scale_of(const struct ran_embedding *e, double rms)
         return squares > 0 ? rms / sqrt(squares / n) : 1;
 }
 
-static int start_as_vectors(struct ran_trainer *t, struct ran_error *err)
+static int init_from_vectors(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_embedding *e = t->job->vectors;
         double scale = scale_of(e, t->s->vectors_rms);
@@ -179,23 +164,23 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
 
         if (t->s->freeze && job->vectors == NULL && job->init == NULL)
                 return ran_fail(err, RAN_EINVAL,
-                                "freeze keeps rows of the embedding as they were given, but none "
+                                "freeze keeps embedding rows as they were given, but none "
                                 "were");
-        start_by_chance(t);
+        init_random(t);
         if (ran_has_linear_model(t->c)) {
                 const struct ran_svm wide = ran_trainer_svm(t);
 
                 rc = ran_svm_idf(&wide, t->idf, err);
         }
-        if (rc == RAN_OK && ran_is_tied(t->c))
-                rc = start_output(t, err);
+        if (rc == RAN_OK && ran_train_task_of(t->c)->init_output != NULL)
+                rc = ran_train_task_of(t->c)->init_output(t, err);
         if (rc == RAN_OK && job->init != NULL)
-                rc = start_as_model(t, err);
+                rc = init_from_model(t, err);
         if (rc == RAN_OK && job->vectors != NULL)
-                rc = start_as_vectors(t, err);
+                rc = init_from_vectors(t, err);
         for (size_t id = 0; id < t->V && t->s->freeze; id++)
                 if (job->init != NULL || job->vectors->given[id])
-                        t->optimiser.table.share[id] = 0;
+                        t->optimiser.table.rate_scale[id] = 0;
         return rc;
 }
 

@@ -20,7 +20,7 @@ double ran_loss_classify(float *dlogits, const float *logits, size_t C,
                          const struct ran_target *target, bool multilabel, double smoothing,
                          double weight);
 
-/* What document b is learned from: its labels, or the probabilities that stand for them. */
+/* Target of document b: its labels, or the probabilities that stand for them. */
 struct ran_target ran_loss_target(const struct ran_dataset *d, size_t b);
 
 #endif

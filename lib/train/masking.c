@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Words of a document: word i is the tokens [place[i], place[i + 1]). */
+/* Words of a document: word i is the tokens [position[i], position[i + 1]). */
 struct words {
-        const uint32_t *place;
+        const uint32_t *position;
         size_t n, L;
         uint64_t key;
         size_t always; /* masked if no word is drawn */
@@ -24,7 +24,7 @@ static double draw_word(const struct words *w, size_t i)
 static struct words words_of(const struct ran_dataset *d, size_t b, uint64_t seed, uint64_t epoch)
 {
         size_t at = d->label_first[b];
-        struct words w = {.place = d->places + at,
+        struct words w = {.position = d->positions + at,
                           .n = d->label_first[b + 1] - at,
                           .L = d->first[b + 1] - d->first[b],
                           .key = ran_random_key(seed, RAN_FOR_MASKING, epoch, b),
@@ -46,7 +46,7 @@ static bool is_masked(const struct words *w, size_t i)
 
 static size_t word_end(const struct words *w, size_t i)
 {
-        return i + 1 < w->n ? w->place[i + 1] : w->L;
+        return i + 1 < w->n ? w->position[i + 1] : w->L;
 }
 
 size_t ran_masking_count(const struct ran_dataset *d, size_t b, uint64_t seed, uint64_t epoch)
@@ -58,7 +58,7 @@ size_t ran_masking_count(const struct ran_dataset *d, size_t b, uint64_t seed, u
                 return w.n;
         for (size_t i = 0; i < w.n; i++)
                 if (is_masked(&w, i))
-                        count += word_end(&w, i) - w.place[i];
+                        count += word_end(&w, i) - w.position[i];
         return count;
 }
 
@@ -81,8 +81,8 @@ int ran_masking_id(uint32_t *mask, const struct ran_tokenizer *tokenizer, struct
         *mask = RAN_MASK;
         if (tokenizer != NULL && !ran_tokenizer_find(tokenizer, "[MASK]", 6, mask))
                 return ran_fail(err, RAN_EINVAL,
-                                "the vocabulary has no piece [MASK], which a model that fills gaps "
-                                "in texts needs");
+                                "the vocabulary has no token [MASK], which a masked language model "
+                                "needs");
         return RAN_OK;
 }
 
@@ -91,15 +91,15 @@ int ran_masking_make(struct ran_masking *g, const struct ran_dataset *d, size_t 
 {
         const uint32_t *ids = d->ids + d->first[b], *labels = d->labels + d->label_first[b];
         struct words w = words_of(d, b, seed, epoch);
-        uint32_t *all = ran_grow(g->ids, &g->ids_cap, w.L, sizeof *all, err), *place, *gold;
+        uint32_t *all = ran_grow(g->ids, &g->ids_cap, w.L, sizeof *all, err), *position, *gold;
 
         if (all == NULL)
                 return RAN_ENOMEM;
         g->ids = all;
-        place = ran_grow(g->place, &g->place_cap, w.L, sizeof *place, err);
-        if (place == NULL)
+        position = ran_grow(g->position, &g->position_cap, w.L, sizeof *position, err);
+        if (position == NULL)
                 return RAN_ENOMEM;
-        g->place = place;
+        g->position = position;
         gold = ran_grow(g->gold, &g->gold_cap, w.L, sizeof *gold, err);
         if (gold == NULL)
                 return RAN_ENOMEM;
@@ -107,13 +107,13 @@ int ran_masking_make(struct ran_masking *g, const struct ran_dataset *d, size_t 
         memcpy(all, ids, w.L * sizeof *ids);
         g->n = d->given ? w.n : 0;
         for (size_t i = 0; i < g->n; i++) {
-                place[i] = w.place[i];
+                position[i] = w.position[i];
                 gold[i] = labels[i];
         }
         for (size_t i = 0; i < w.n && !d->given; i++)
-                for (size_t t = w.place[i]; is_masked(&w, i) && t < word_end(&w, i); t++) {
+                for (size_t t = w.position[i]; is_masked(&w, i) && t < word_end(&w, i); t++) {
                         all[t] = replace(&w, t, ids[t], mask, V);
-                        place[g->n] = (uint32_t)t;
+                        position[g->n] = (uint32_t)t;
                         gold[g->n++] = ids[t];
                 }
         return RAN_OK;
@@ -122,7 +122,7 @@ int ran_masking_make(struct ran_masking *g, const struct ran_dataset *d, size_t 
 void ran_masking_release(struct ran_masking *g)
 {
         free(g->ids);
-        free(g->place);
+        free(g->position);
         free(g->gold);
         *g = (struct ran_masking){0};
 }

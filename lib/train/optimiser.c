@@ -41,12 +41,12 @@ static int table_init(struct ran_table_state *t, const struct ran_table *like, b
         t->v = ran_alloc_floats(t->moments, err);
         t->shared = ran_alloc_floats(tied ? blocks_of(rows) * width : 0, err);
         t->last_step = ran_alloc(rows, sizeof *t->last_step, err);
-        t->share = ran_alloc(rows, sizeof *t->share, err);
+        t->rate_scale = ran_alloc(rows, sizeof *t->rate_scale, err);
         if (t->m == NULL || t->v == NULL || t->shared == NULL || t->last_step == NULL ||
-            t->share == NULL)
+            t->rate_scale == NULL)
                 return RAN_ENOMEM;
         for (size_t id = 0; id < rows; id++)
-                t->share[id] = 1;
+                t->rate_scale[id] = 1;
         return RAN_OK;
 }
 
@@ -56,7 +56,7 @@ static void table_release(struct ran_table_state *t)
         free(t->v);
         free(t->shared);
         free(t->last_step);
-        free(t->share);
+        free(t->rate_scale);
 }
 
 int ran_optimiser_init(struct ran_optimiser *o, const struct ran_train_settings *s,
@@ -68,14 +68,14 @@ int ran_optimiser_init(struct ran_optimiser *o, const struct ran_train_settings 
         *o = (struct ran_optimiser){.s = s, .layout = layout, .pool = pool};
         o->m = ran_alloc_floats(layout->size, err);
         o->v = ran_alloc_floats(layout->size, err);
-        o->share = ran_alloc(layout->n, sizeof *o->share, err);
+        o->rate_scale = ran_alloc(layout->n, sizeof *o->rate_scale, err);
         rc = table_init(&o->table, table, tied, err);
-        if (o->m == NULL || o->v == NULL || o->share == NULL || rc != RAN_OK) {
+        if (o->m == NULL || o->v == NULL || o->rate_scale == NULL || rc != RAN_OK) {
                 ran_optimiser_release(o);
                 return RAN_ENOMEM;
         }
         for (size_t i = 0; i < layout->n; i++)
-                o->share[i] = 1;
+                o->rate_scale[i] = 1;
         return RAN_OK;
 }
 
@@ -83,7 +83,7 @@ void ran_optimiser_release(struct ran_optimiser *o)
 {
         free(o->m);
         free(o->v);
-        free(o->share);
+        free(o->rate_scale);
         table_release(&o->table);
         *o = (struct ran_optimiser){0};
 }
@@ -169,10 +169,10 @@ void ran_optimiser_clear(const struct ran_optimiser *o, struct ran_grad *g)
         const struct ran_tensor_spec *spec = o->layout->spec;
 
         for (size_t i = 0; i < o->layout->n; i++)
-                if (o->share[i] == 0)
+                if (o->rate_scale[i] == 0)
                         memset(g->p.block + spec[i].offset, 0, elements(&spec[i]) * sizeof(float));
         for (size_t r = 0; r < g->rows.n; r++)
-                if (o->table.share[id_of(&g->rows, r)] == 0)
+                if (o->table.rate_scale[id_of(&g->rows, r)] == 0)
                         memset(g->rows.rows + r * o->table.width, 0,
                                o->table.width * sizeof(float));
 }
@@ -190,13 +190,13 @@ struct update {
 
 /* The first and second moments m, v of w; v stays with beta2 = 1. */
 static void step(const struct update *u, float *w, float *m, float *v, const float *g, size_t n,
-                 float share, double decay, double beta2)
+                 float rate_scale, double decay, double beta2)
 {
         const struct ran_train_settings *s = u->o->s;
 
         ran_simd->adam(w, m, v, g, n, (float)u->gscale, (float)s->beta1, (float)beta2,
-                       (float)(u->rate * (double)share * u->first), (float)u->second,
-                       (float)s->epsilon, (float)ran_exp((double)share * decay));
+                       (float)(u->rate * (double)rate_scale * u->first), (float)u->second,
+                       (float)s->epsilon, (float)ran_exp((double)rate_scale * decay));
 }
 
 /* Decay is for matrices: a scale or a bias has no reason to be small. */
@@ -207,7 +207,7 @@ static void step_tensor(void *arg, size_t i)
         const struct ran_tensor_spec *spec = &o->layout->spec[i];
         size_t at = spec->offset, n = elements(spec);
 
-        step(u, u->block + at, o->m + at, o->v + at, u->g->p.block + at, n, o->share[i],
+        step(u, u->block + at, o->m + at, o->v + at, u->g->p.block + at, n, o->rate_scale[i],
              spec->rows > 0 ? u->decay : 0.0, o->s->beta2);
 }
 
@@ -231,7 +231,7 @@ static void step_rows(void *arg, size_t i)
                 size_t id = id_of(rows, r), at = id * t->width;
 
                 step(u, u->x + at, t->m + at, shares ? t->shared + i * t->width : t->v + at,
-                     rows->rows + r * t->width, t->width, t->share[id],
+                     rows->rows + r * t->width, t->width, t->rate_scale[id],
                      u->o->decay - t->last_step[id], shares ? 1.0 : u->o->s->beta2);
                 t->last_step[id] = u->o->decay;
         }
@@ -300,7 +300,8 @@ void ran_optimiser_flush(struct ran_optimiser *o, const struct ran_table *table)
         struct ran_table_state *t = &o->table;
 
         for (size_t id = 0; id < t->rows; id++) {
-                float keep = (float)ran_exp((double)t->share[id] * (o->decay - t->last_step[id]));
+                float keep =
+                        (float)ran_exp((double)t->rate_scale[id] * (o->decay - t->last_step[id]));
                 float *row = table->x + id * t->width;
 
                 for (size_t d = 0; d < t->width && keep != 1.0f; d++)

@@ -25,7 +25,7 @@ struct ran_table_state {
         size_t moments;    /* numbers of v */
         float *shared;     /* (blocks of rows, width) if tied: scratch of a step */
         double *last_step; /* (rows) decay that a row has met */
-        float *share;      /* (rows) see below */
+        float *rate_scale; /* (rows) see below */
 };
 
 struct ran_optimiser {
@@ -38,7 +38,7 @@ struct ran_optimiser {
         struct ran_table_state table;
         /* The share of the learning rate, and of the decay, that a tensor of the layout (n) and a
          * row of the table have: 1, unless the caller says otherwise; 0: they stay. */
-        float *share;
+        float *rate_scale;
 };
 
 /* For a table of this shape; tied: gradients of the embedding are dense. */

@@ -5,27 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int add_carries(struct ran_plan *p, struct ran_error *err)
+static int add_states(struct ran_plan *p, struct ran_error *err)
 {
-        p->recurrent = ran_alloc(p->lanes, sizeof *p->recurrent, err);
-        for (size_t i = 0; i < p->lanes && p->recurrent != NULL; i++)
+        p->recurrent = ran_alloc(p->streams, sizeof *p->recurrent, err);
+        for (size_t i = 0; i < p->streams && p->recurrent != NULL; i++)
                 if (ran_encoder_state_init(&p->recurrent[i], p->c, err) != RAN_OK)
                         return RAN_ENOMEM;
         return p->recurrent != NULL ? RAN_OK : RAN_ENOMEM;
 }
 
 int ran_plan_init(struct ran_plan *p, const struct ran_config *c, const struct ran_dataset *d,
-                  size_t lanes, size_t bptt, struct ran_error *err)
+                  size_t streams, size_t bptt, struct ran_error *err)
 {
-        *p = (struct ran_plan){.c = c, .d = d, .lanes = lanes < d->B ? lanes : d->B};
+        *p = (struct ran_plan){.c = c, .d = d, .streams = streams < d->B ? streams : d->B};
         if (bptt > 0 && bptt > SIZE_MAX / c->window)
-                return ran_fail(err, RAN_EINVAL, "a piece of %zu windows cannot be", bptt);
+                return ran_fail(err, RAN_EINVAL, "a chunk of %zu windows is too large", bptt);
         p->span = bptt > 0 ? bptt * c->window : SIZE_MAX;
-        p->lane = ran_alloc(p->lanes, sizeof *p->lane, err);
-        p->piece = ran_alloc(p->lanes, sizeof *p->piece, err);
-        p->holder = ran_alloc(p->lanes, sizeof *p->holder, err);
-        if (p->lane == NULL || p->piece == NULL || p->holder == NULL ||
-            (bptt > 0 && add_carries(p, err) != RAN_OK)) {
+        p->stream = ran_alloc(p->streams, sizeof *p->stream, err);
+        p->chunk = ran_alloc(p->streams, sizeof *p->chunk, err);
+        p->holder = ran_alloc(p->streams, sizeof *p->holder, err);
+        if (p->stream == NULL || p->chunk == NULL || p->holder == NULL ||
+            (bptt > 0 && add_states(p, err) != RAN_OK)) {
                 ran_plan_release(p);
                 return RAN_ENOMEM;
         }
@@ -34,12 +34,12 @@ int ran_plan_init(struct ran_plan *p, const struct ran_config *c, const struct r
 
 void ran_plan_release(struct ran_plan *p)
 {
-        for (size_t i = 0; i < p->lanes && p->recurrent != NULL; i++)
+        for (size_t i = 0; i < p->streams && p->recurrent != NULL; i++)
                 ran_recurrent_state_release(&p->recurrent[i]);
         free(p->recurrent);
         free(p->holder);
-        free(p->lane);
-        free(p->piece);
+        free(p->stream);
+        free(p->chunk);
         *p = (struct ran_plan){0};
 }
 
@@ -48,8 +48,7 @@ static size_t length(const struct ran_dataset *d, size_t b)
         return d->first[b + 1] - d->first[b];
 }
 
-size_t ran_plan_predicts(const struct ran_dataset *d, const struct ran_chunk_of_document *p,
-                         size_t *from)
+size_t ran_plan_predicts(const struct ran_dataset *d, const struct ran_chunk *p, size_t *from)
 {
         size_t sources = d->sources[p->document], last = length(d, p->document) - 1;
 
@@ -62,11 +61,11 @@ void ran_plan_begin(struct ran_plan *p, const size_t *order, size_t documents)
         p->order = order;
         p->documents = documents;
         p->begun = p->n = 0;
-        memset(p->lane, 0, p->lanes * sizeof *p->lane);
+        memset(p->stream, 0, p->streams * sizeof *p->stream);
 }
 
-/* The source of a document lies within its first piece: its tokens see each other. A last token
- * alone, which predicts none, is no piece. */
+/* The source of a document lies within its first chunk: its tokens see each other. A last token
+ * alone, which predicts none, is no chunk. */
 static size_t end_of(const struct ran_plan *p, size_t b, size_t from)
 {
         size_t left = length(p->d, b) - from, n = p->span;
@@ -76,20 +75,19 @@ static size_t end_of(const struct ran_plan *p, size_t b, size_t from)
         return n < left - 1 ? from + n : from + left;
 }
 
-static bool goes_on(const struct ran_plan *p, const struct ran_chunk_of_document *last)
+static bool goes_on(const struct ran_plan *p, const struct ran_chunk *last)
 {
         return last->to > 0 && last->to < length(p->d, last->document);
 }
 
-/* What comes after the lane's last piece; one that ends at 0 if there is nothing left. */
-static struct ran_chunk_of_document next_of(struct ran_plan *p,
-                                            const struct ran_chunk_of_document *last)
+/* What comes after the stream's last chunk; one that ends at 0 if there is nothing left. */
+static struct ran_chunk next_of(struct ran_plan *p, const struct ran_chunk *last)
 {
-        struct ran_chunk_of_document next = {0};
+        struct ran_chunk next = {0};
 
         if (goes_on(p, last))
-                next = (struct ran_chunk_of_document){last->document,   last->to, 0,
-                                                      last->number + 1, NULL,     NULL};
+                next = (struct ran_chunk){last->document,   last->to, 0,
+                                          last->number + 1, NULL,     NULL};
         else if (p->begun < p->documents)
                 next.document = p->order[p->begun++];
         else
@@ -101,12 +99,12 @@ static struct ran_chunk_of_document next_of(struct ran_plan *p,
 bool ran_plan_next(struct ran_plan *p)
 {
         p->n = 0;
-        for (size_t i = 0; i < p->lanes; i++) {
-                p->lane[i] = next_of(p, &p->lane[i]);
-                p->lane[i].recurrent = p->recurrent != NULL ? &p->recurrent[i] : NULL;
-                p->lane[i].holder = p->recurrent != NULL ? &p->holder[i] : NULL;
-                if (p->lane[i].to > 0)
-                        p->piece[p->n++] = p->lane[i];
+        for (size_t i = 0; i < p->streams; i++) {
+                p->stream[i] = next_of(p, &p->stream[i]);
+                p->stream[i].recurrent = p->recurrent != NULL ? &p->recurrent[i] : NULL;
+                p->stream[i].holder = p->recurrent != NULL ? &p->holder[i] : NULL;
+                if (p->stream[i].to > 0)
+                        p->chunk[p->n++] = p->stream[i];
         }
         return p->n > 0;
 }
@@ -122,32 +120,32 @@ size_t ran_plan_steps(struct ran_plan *p, const size_t *order, size_t documents)
         return steps;
 }
 
-/* ---- what lanes go on from ------------------------------------------------------------------- */
+/* ---- recurrent states of streams ---------------------------------------------------------- */
 
-static size_t states_of(const struct ran_plan *p, size_t lane)
+static size_t states_of(const struct ran_plan *p, size_t stream)
 {
-        return ran_encoder_states(p->c, p->lane[lane].to);
+        return ran_encoder_states(p->c, p->stream[stream].to);
 }
 
-static size_t floats_of(const struct ran_plan *p, size_t lane)
+static size_t floats_of(const struct ran_plan *p, size_t stream)
 {
-        if (p->recurrent == NULL || !goes_on(p, &p->lane[lane]))
+        if (p->recurrent == NULL || !goes_on(p, &p->stream[stream]))
                 return 0;
-        return p->c->layers * p->recurrent[lane].width * (1 + 2 * states_of(p, lane));
+        return p->c->layers * p->recurrent[stream].width * (1 + 2 * states_of(p, stream));
 }
 
 size_t ran_plan_floats(const struct ran_plan *p)
 {
         size_t n = 0;
 
-        for (size_t i = 0; i < p->lanes; i++)
+        for (size_t i = 0; i < p->streams; i++)
                 n += floats_of(p, i);
         return n;
 }
 
 void ran_plan_pack(const struct ran_plan *p, float *out)
 {
-        for (size_t i = 0; i < p->lanes; i++) {
+        for (size_t i = 0; i < p->streams; i++) {
                 if (floats_of(p, i) > 0)
                         ran_recurrent_state_pack(&p->recurrent[i], out);
                 out += floats_of(p, i);
@@ -156,10 +154,10 @@ void ran_plan_pack(const struct ran_plan *p, float *out)
 
 int ran_plan_unpack(struct ran_plan *p, const float *in, struct ran_error *err)
 {
-        for (size_t i = 0; i < p->lanes; i++) {
+        for (size_t i = 0; i < p->streams; i++) {
                 size_t n = floats_of(p, i);
 
-                if (n > 0 && ran_recurrent_state_unpack(&p->recurrent[i], in, p->lane[i].to,
+                if (n > 0 && ran_recurrent_state_unpack(&p->recurrent[i], in, p->stream[i].to,
                                                         states_of(p, i), err) != RAN_OK)
                         return err->code;
                 p->holder[i] = RAN_EVERY_RANK;
@@ -193,26 +191,25 @@ static int move(struct ran_recurrent_state *recurrent, size_t states, size_t tok
         return rc;
 }
 
-int ran_plan_move(const struct ran_chunk_of_document *piece, const struct ran_config *c, size_t to,
+int ran_plan_move(const struct ran_chunk *chunk, const struct ran_config *c, size_t to,
                   struct ran_ranks *ranks, struct ran_error *err)
 {
         int rc = RAN_OK;
 
-        if (ranks == NULL || piece->recurrent == NULL)
+        if (ranks == NULL || chunk->recurrent == NULL)
                 return RAN_OK;
-        if (piece->from > 0)
-                rc = move(piece->recurrent, ran_encoder_states(c, piece->from), piece->from,
-                          *piece->holder, to, ranks, err);
-        *piece->holder = to;
+        if (chunk->from > 0)
+                rc = move(chunk->recurrent, ran_encoder_states(c, chunk->from), chunk->from,
+                          *chunk->holder, to, ranks, err);
+        *chunk->holder = to;
         return rc;
 }
 
 int ran_plan_collect(struct ran_plan *p, struct ran_ranks *ranks, struct ran_error *err)
 {
-        for (size_t i = 0; i < p->lanes && ranks != NULL; i++)
-                if (floats_of(p, i) > 0 && move(&p->recurrent[i], states_of(p, i), p->lane[i].to,
-                                                p->holder[i], 0, ranks, err) != RAN_OK)
-                        return err->code;
+        for (size_t i = 0; i < p->streams && ranks != NULL; i++)
+                RAN_TRY(floats_of(p, i) > 0 && move(&p->recurrent[i], states_of(p, i),
+                                                    p->stream[i].to, p->holder[i], 0, ranks, err));
         return RAN_OK;
 }
 

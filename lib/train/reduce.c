@@ -55,7 +55,8 @@ static int unpack(struct ran_tree *t, float *rows, size_t n, struct ran_error *e
                 size_t id = t->touched[i];
 
                 if (id < i || id >= t->V)
-                        return ran_fail(err, RAN_EFORMAT, "another rank sent rows that are none");
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "another rank sent rows that do not exist");
                 if (id == i)
                         continue;
                 memcpy(rows + id * D, rows + i * D, D * sizeof *rows);
@@ -81,10 +82,9 @@ static int send_grad(struct ran_tree *t, struct ran_ranks *r, size_t to, size_t 
                 head.rows = n;
                 ids = t->touched;
         }
-        if (ran_ranks_send(r, to, &head, sizeof head, err) != RAN_OK ||
-            ran_ranks_send(r, to, g->p.block, t->size * sizeof(float), err) != RAN_OK ||
-            ran_ranks_send(r, to, ids, head.rows * sizeof *ids, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_ranks_send(r, to, &head, sizeof head, err));
+        RAN_TRY(ran_ranks_send(r, to, g->p.block, t->size * sizeof(float), err));
+        RAN_TRY(ran_ranks_send(r, to, ids, head.rows * sizeof *ids, err));
         return ran_ranks_send(r, to, g->rows.rows, head.rows * t->c->dim * sizeof(float), err);
 }
 
@@ -141,16 +141,14 @@ static int send_subtrees(struct ran_tree *t, struct ran_ranks *r, size_t rank, s
 
         for (size_t at = from; at < to; at++)
                 n += t->ready[at].sum != NULL;
-        if (ran_ranks_send(r, rank, &n, sizeof n, err) != RAN_OK ||
-            ran_ranks_send(r, rank, loss + from, (to - from) * sizeof *loss, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_ranks_send(r, rank, &n, sizeof n, err));
+        RAN_TRY(ran_ranks_send(r, rank, loss + from, (to - from) * sizeof *loss, err));
         for (size_t at = from; at < to; at++) {
                 struct ran_subtree *s = &t->ready[at];
 
                 if (s->sum == NULL)
                         continue;
-                if (send_grad(t, r, rank, at, s->span, s->sum, err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(send_grad(t, r, rank, at, s->span, s->sum, err));
                 ran_tree_give(t, s->sum);
                 s->sum = NULL;
         }
@@ -162,12 +160,10 @@ static int receive_subtrees(struct ran_tree *t, struct ran_ranks *r, size_t rank
 {
         uint64_t n;
 
-        if (ran_ranks_receive(r, rank, &n, sizeof n, err) != RAN_OK ||
-            ran_ranks_receive(r, rank, loss + from, (to - from) * sizeof *loss, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_ranks_receive(r, rank, &n, sizeof n, err));
+        RAN_TRY(ran_ranks_receive(r, rank, loss + from, (to - from) * sizeof *loss, err));
         while (n-- > 0)
-                if (receive_grad(t, r, rank, err) != RAN_OK)
-                        return err->code;
+                RAN_TRY(receive_grad(t, r, rank, err));
         return RAN_OK;
 }
 
@@ -191,8 +187,8 @@ static int collect(struct ran_tree *t, struct ran_ranks *r, const size_t *bound,
  */
 
 /* Rows of a dense gradient go through a second one, in which only those that are not zero are. */
-static int spread_dense(struct ran_tree *t, struct ran_ranks *r, struct ran_grad *g,
-                        struct ran_error *err)
+static int broadcast_dense(struct ran_tree *t, struct ran_ranks *r, struct ran_grad *g,
+                           struct ran_error *err)
 {
         struct ran_grad *packed = r->rank == 0 ? ran_tree_take(t) : g;
         size_t n = 0;
@@ -218,13 +214,12 @@ static int spread_dense(struct ran_tree *t, struct ran_ranks *r, struct ran_grad
         return rc == RAN_OK ? RAN_OK : ran_ranks_break(r, rc);
 }
 
-static int spread_sparse(struct ran_tree *t, struct ran_ranks *r, struct ran_grad *g,
-                         struct ran_error *err)
+static int broadcast_sparse(struct ran_tree *t, struct ran_ranks *r, struct ran_grad *g,
+                            struct ran_error *err)
 {
         uint64_t rows = g->rows.n;
 
-        if (ran_ranks_broadcast(r, &rows, sizeof rows, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(ran_ranks_broadcast(r, &rows, sizeof rows, err));
         if (r->rank > 0 && make_room(t, g, rows, err) == NULL)
                 return ran_ranks_break(r, err->code);
         int rc = ran_ranks_broadcast(r, g->rows.ids, rows * sizeof *g->rows.ids, err);
@@ -233,13 +228,12 @@ static int spread_sparse(struct ran_tree *t, struct ran_ranks *r, struct ran_gra
         return rc;
 }
 
-static int spread(struct ran_tree *t, struct ran_ranks *r, struct ran_grad *g, double *loss,
-                  struct ran_error *err)
+static int broadcast(struct ran_tree *t, struct ran_ranks *r, struct ran_grad *g, double *loss,
+                     struct ran_error *err)
 {
-        if (ran_ranks_broadcast(r, loss, sizeof *loss, err) != RAN_OK ||
-            ran_ranks_broadcast(r, g->p.block, t->size * sizeof(float), err) != RAN_OK)
-                return err->code;
-        return t->V > 0 ? spread_dense(t, r, g, err) : spread_sparse(t, r, g, err);
+        RAN_TRY(ran_ranks_broadcast(r, loss, sizeof *loss, err));
+        RAN_TRY(ran_ranks_broadcast(r, g->p.block, t->size * sizeof(float), err));
+        return t->V > 0 ? broadcast_dense(t, r, g, err) : broadcast_sparse(t, r, g, err);
 }
 
 static int failed(const struct ran_tree *t, struct ran_ranks *r, struct ran_error *err)
@@ -260,7 +254,7 @@ int ran_reduce(struct ran_tree *t, struct ran_ranks *ranks, const size_t *bound,
         *total = 0;
         for (size_t s = 0; s < t->shards && ran_ranks_leads(ranks); s++)
                 *total += loss[s];
-        if (ranks == NULL || spread(t, ranks, *sum, total, err) == RAN_OK)
+        if (ranks == NULL || broadcast(t, ranks, *sum, total, err) == RAN_OK)
                 return RAN_OK;
         ran_tree_give(t, *sum);
         return err->code;

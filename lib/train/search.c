@@ -9,7 +9,7 @@
  */
 #include "base/error.h"
 #include "model/encoder.h"
-#include "ran/train.h"
+#include "train/task.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static bool has_unknown(const struct ran_search *s, const struct ran_config *c)
 
 static bool is_lm_of_long_texts(const struct ran_search *s, const struct ran_config *c)
 {
-        return c->task == RAN_TASK_LM && s->longest > 2 * c->window;
+        return ran_train_task_of(c)->chunks && s->longest > 2 * c->window;
 }
 
 static bool has_init(const struct ran_search *s, const struct ran_config *c)
@@ -76,7 +76,7 @@ static bool has_ffn(const struct ran_search *s, const struct ran_config *c)
 
 static bool has_free_head(const struct ran_search *s, const struct ran_config *c)
 {
-        return c->task == RAN_TASK_CLASSIFY && !ran_train_keeps_head(s->job);
+        return ran_train_task_of(c)->has_head && !ran_train_keeps_head(s->job);
 }
 
 static bool has_pooling(const struct ran_search *s, const struct ran_config *c)
@@ -255,8 +255,7 @@ int ran_search_init(struct ran_search *s, const struct ran_train_job *job,
                 s->fixed[i] = given(rows[i].name);
         }
         k = start_of(s);
-        if (estimate(s, &k, &e, err) != RAN_OK)
-                return err->code;
+        RAN_TRY(estimate(s, &k, &e, err));
         s->flops = e.flops;
         s->parameters = (double)(e.parameters + e.embedding_parameters);
         return RAN_OK;
@@ -283,7 +282,7 @@ struct dice {
 
 static int draw(struct dice *d, int n)
 {
-        return (int)(ran_random_draw(d->key, d->at++) % (uint64_t)n);
+        return (int)(ran_draw(d->key, d->at++) % (uint64_t)n);
 }
 
 static bool is_free(const struct ran_search *s, int i, const struct candidate *k)
@@ -305,7 +304,7 @@ static void step(struct ran_trial *t, int i, struct dice *d)
                 t->at[i] = (signed char)to;
 }
 
-static void go_near(const struct ran_search *s, struct ran_trial *t, struct dice *d)
+static void mutate(const struct ran_search *s, struct ran_trial *t, struct dice *d)
 {
         int picks = 1 + draw(d, 2);
 
@@ -321,7 +320,7 @@ static void go_near(const struct ran_search *s, struct ran_trial *t, struct dice
         }
 }
 
-static void go_far(const struct ran_search *s, struct ran_trial *t, struct dice *d)
+static void redraw(const struct ran_search *s, struct ran_trial *t, struct dice *d)
 {
         for (int i = 0; i < ROWS; i++) {
                 const struct candidate k = candidate(s, t);
@@ -332,7 +331,7 @@ static void go_far(const struct ran_search *s, struct ran_trial *t, struct dice 
 }
 
 /* What does not matter any more is as it was in the beginning, so that no trial is made twice. */
-static void forget(const struct ran_search *s, struct ran_trial *t)
+static void reset_unused(const struct ran_search *s, struct ran_trial *t)
 {
         for (int i = 0; i < ROWS; i++) {
                 const struct candidate k = candidate(s, t);
@@ -350,7 +349,7 @@ static bool was_tried(const struct ran_trial *trial, size_t n, const struct ran_
         return false;
 }
 
-static bool can_be(const struct ran_search *s, const struct ran_trial *t)
+static bool is_affordable(const struct ran_search *s, const struct ran_trial *t)
 {
         const struct candidate k = candidate(s, t);
         struct ran_train_estimate e;
@@ -383,16 +382,16 @@ bool ran_search_next(const struct ran_search *s, const struct ran_trial *trial, 
         if (n == 0)
                 return true;
         for (size_t i = 0; i < tries; i++) {
-                struct dice d = {ran_random_key(s->job->settings->seed, RAN_FOR_SEARCH, n, i), 0};
+                struct dice d = {ran_key(s->job->settings->seed, RAN_FOR_SEARCH, n, i), 0};
 
                 *next = trial[ran_search_best(trial, n)];
                 next->metric = -INFINITY;
                 if (n % 2 == 1 && i < tries / 2)
-                        go_near(s, next, &d);
+                        mutate(s, next, &d);
                 else
-                        go_far(s, next, &d);
-                forget(s, next);
-                if (!was_tried(trial, n, next) && can_be(s, next))
+                        redraw(s, next, &d);
+                reset_unused(s, next);
+                if (!was_tried(trial, n, next) && is_affordable(s, next))
                         return true;
         }
         return false;

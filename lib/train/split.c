@@ -30,8 +30,8 @@ static uint32_t label_of(const struct ran_dataset *d, size_t b)
 
 static bool has_one_label(const struct ran_dataset *d, size_t b)
 {
-        return !d->multilabel && d->places == NULL && d->label_first[b + 1] > d->label_first[b] &&
-               label_of(d, b) < d->C;
+        return !d->multilabel && d->positions == NULL &&
+               d->label_first[b + 1] > d->label_first[b] && label_of(d, b) < d->C;
 }
 
 /* The documents that may be held out, in the order in which they are asked; how many these are.
@@ -56,7 +56,7 @@ static size_t draw(const struct ran_dataset *d, uint64_t seed, struct drawn *dra
 }
 
 /* How many of the n documents, from the first on, are held out together or not at all. */
-static size_t together(const struct ran_dataset *d, const struct drawn *drawn, size_t n)
+static size_t group_size(const struct ran_dataset *d, const struct drawn *drawn, size_t n)
 {
         size_t i = 1;
 
@@ -68,7 +68,8 @@ static size_t together(const struct ran_dataset *d, const struct drawn *drawn, s
 
 /* Takes the n documents of a group off what is left (C) of their classes, unless one would vanish.
  */
-static bool spare(const struct ran_dataset *d, const struct drawn *drawn, size_t n, size_t *left)
+static bool takes_no_last(const struct ran_dataset *d, const struct drawn *drawn, size_t n,
+                          size_t *left)
 {
         bool vanishes = false;
 
@@ -86,8 +87,8 @@ static bool spare(const struct ran_dataset *d, const struct drawn *drawn, size_t
  * 1/share-th of that row: so each class gives its share and the total is right, each to within one
  * document. The first of each class is passed over, since a class must not vanish from training.
  * Groups are shuffled, and one is taken where at least half of it is due. */
-static int choose(const struct ran_dataset *d, double share, uint64_t seed, bool *held,
-                  struct ran_error *err)
+static int pick(const struct ran_dataset *d, double fraction, uint64_t seed, bool *held_out,
+                struct ran_error *err)
 {
         struct drawn *drawn = ran_alloc(d->B, sizeof *drawn, err);
         size_t *left = ran_alloc(d->C + 1, sizeof *left, err);
@@ -104,13 +105,13 @@ static int choose(const struct ran_dataset *d, double share, uint64_t seed, bool
         size_t n = draw(d, seed, drawn);
         for (size_t i = 0, size; i < n; i += size) {
                 bool first = i == 0 || drawn[i].stratum != drawn[i - 1].stratum;
-                size = together(d, drawn + i, n - i);
-                due += share * (double)size;
+                size = group_size(d, drawn + i, n - i);
+                due += fraction * (double)size;
                 if (due < 0.5 + 0.5 * (double)size ||
-                    !(d->group == NULL ? !first : spare(d, drawn + i, size, left)))
+                    !(d->group == NULL ? !first : takes_no_last(d, drawn + i, size, left)))
                         continue;
                 for (size_t j = i; j < i + size; j++)
-                        held[drawn[j].document] = true;
+                        held_out[drawn[j].document] = true;
                 due -= (double)size;
         }
         free(drawn);
@@ -130,7 +131,7 @@ static int copy_document(struct ran_dataset *to, const struct ran_dataset *d, si
 
         if (d->sources != NULL)
                 code = ran_dataset_add_text(to, doc.ids, doc.L, d->sources[b], weight, err);
-        else if (d->places == NULL)
+        else if (d->positions == NULL)
                 code = ran_dataset_add(to, doc.ids, doc.L, d->labels + at, n, weight, err);
         else
                 code = ran_dataset_add_words(to, doc.ids, doc.L, doc.positions, d->labels + at, n,
@@ -144,19 +145,19 @@ static int copy_document(struct ran_dataset *to, const struct ran_dataset *d, si
         return code;
 }
 
-int ran_dataset_split(const struct ran_dataset *d, double share, uint64_t seed, bool *held,
+int ran_dataset_split(const struct ran_dataset *d, double fraction, uint64_t seed, bool *held_out,
                       struct ran_dataset *dev, struct ran_error *err)
 {
-        memset(held, 0, d->B * sizeof *held);
+        memset(held_out, 0, d->B * sizeof *held_out);
         dev->multilabel = d->multilabel;
         dev->given = d->given;
         dev->keep = d->keep;
         memcpy(dev->digest, d->digest, sizeof dev->digest);
-        int code = choose(d, share, seed, held, err);
+        int code = pick(d, fraction, seed, held_out, err);
         if (code == RAN_OK)
                 code = ran_dataset_set_classes(dev, d->names, d->C, err);
         for (size_t b = 0; b < d->B && code == RAN_OK; b++)
-                if (held[b])
+                if (held_out[b])
                         code = copy_document(dev, d, b, err);
         if (code == RAN_OK)
                 code = ran_dataset_finish(dev, err);

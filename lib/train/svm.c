@@ -36,7 +36,7 @@ struct lists {
 struct solver {
         const struct ran_svm *k;
         struct lists lists;
-        size_t C, sides, per;   /* sides: 1 where no document is learned from by probabilities; per:
+        size_t C, sides, per;   /* sides: 1 where no document has soft targets; per:
                                    classes of a task */
         float *weight, *bias;   /* copies: those of the caller stay until there is a result */
         float *square;          /* (rows, C) r² */
@@ -293,7 +293,7 @@ static void solve_side(struct solver *s, size_t i, size_t c, double y, double co
         s->score[c] += y * ((double)*alpha - was) * squares;
 }
 
-/* What document b is learned from, of classes [from, to). */
+/* The target of document b, of classes [from, to). */
 static void aim(const struct solver *s, size_t b, size_t from, size_t to)
 {
         const struct ran_target t = ran_loss_target(s->k->d, b);
@@ -353,7 +353,7 @@ static bool solved(const struct solver *s)
 
         for (size_t i = 0; i < (s->C + s->per - 1) / s->per; i++)
                 worst = fmax(worst, s->worst[i]);
-        return worst <= s->k->near;
+        return worst <= s->k->tolerance;
 }
 
 static int solve(struct solver *s, struct ran_error *err)
@@ -366,7 +366,8 @@ static int solve(struct solver *s, struct ran_error *err)
                 ran_plan_shuffle(order, k->document, k->n, k->seed, n);
                 rc = pass(s, order, err);
                 if (rc == RAN_OK && k->pass != NULL && k->pass(k->arg, n + 1) != 0)
-                        rc = ran_fail(err, RAN_EINTR, "stopped while the wide path was learned");
+                        rc = ran_fail(err, RAN_EINTR,
+                                      "stopped while the linear model was being fitted");
                 if (solved(s))
                         break;
         }
@@ -404,8 +405,8 @@ int ran_svm_fit(const struct ran_svm *k, const float *idf, float *weight, float 
         int rc = RAN_ENOMEM;
 
         if (__builtin_mul_overflow(k->d->B, C * s.sides, &all) || C > SIZE_MAX / SIDES)
-                return ran_fail(err, RAN_EINVAL, "%zu documents of %zu labels cannot be", k->d->B,
-                                C);
+                return ran_fail(err, RAN_EINVAL, "%zu documents with %zu labels are too many",
+                                k->d->B, C);
         s.weight = ran_alloc_floats(k->c->wide * C, err);
         s.bias = ran_alloc_floats(C, err);
         s.square = ran_alloc_floats(k->c->wide * C, err);

@@ -1,4 +1,4 @@
-/* svm.h - what the wide path of a classifier learns: a linear model of each class.
+/* svm.h - training of the linear model of a classifier: a linear SVM for each class.
  *
  * Of each class c, against all others, that is the support vector machine with a squared loss
  *
@@ -8,18 +8,18 @@
  * class from others by itself: r_gc² = |ln (p_gc / q_gc)|, where p is its share in the documents of
  * the class and q in all others (Wang and Manning 2012 have the ratio itself; its root was better
  * on each of five collections), scaled so that documents have the length 1 in the mean; or 1 of
- * all. Which of the two, and what errors cost, is chosen by cross-validation (cross-validate.h).
- * wide.weight[g, c] = r_gc u_g. A document that is learned from by probabilities counts for both
- * sides, as much as they say.
+ * all. Cross-validation chooses between the two, and the cost (cross-validate.h).
+ * wide.weight[g, c] = r_gc u_g. A document with soft targets counts for both sides, with those
+ * probabilities as weights.
  *
- * Solved by coordinate descent in the dual (Hsieh et al. 2008), near enough: classes and their
- * order do not meddle with each other, so that they are shared among threads. Steps along
- * gradients, as the encoder learns by, end 1 to 4 points short of that in the same time.
+ * Solved by coordinate descent in the dual (Hsieh et al. 2008), to a tolerance. Classes are
+ * independent, so threads share them. Stochastic gradients, as for the encoder, end 1 to 4 points
+ * lower in the same time.
  */
 #ifndef RAN_TRAIN_SVM_H
 #define RAN_TRAIN_SVM_H
 
-#include "ran/train.h"
+#include "ran.h"
 
 /* What is to be learned, and from which documents of d: document (n). */
 struct ran_svm {
@@ -30,21 +30,21 @@ struct ran_svm {
         const uint32_t *pieces;     /* those of the vocabulary, if c wants them */
         const double *class_weight; /* (C) of a document's only class; NULL: all 1 */
         double cost;
-        bool ratios;   /* r as above; else 1 */
-        float *alpha;  /* NULL: 0 to begin with. Or (B, C, sides) as another fit left it, whose
-                          weight  and bias this one begins with: sooner there, if only the cost is
-                          another */
-        double near;   /* ends when no document is further than this from where it belongs, */
-        size_t passes; /* or after so many times through the documents */
-        uint64_t seed; /* of the order of documents */
+        bool ratios;      /* r as above; else 1 */
+        float *alpha;     /* NULL: 0 to begin with. Or (B, C, sides) as another fit left it, whose
+                             weight  and bias this one begins with: sooner there, if only the cost is
+                             another */
+        double tolerance; /* ends when no document is further than this from where it belongs, */
+        size_t passes;    /* or after so many times through the documents */
+        uint64_t seed;    /* of the order of documents */
         struct ran_pool *pool;
-        /* Called after each time through the documents, with their number; a value other than 0
-         * ends it with RAN_EINTR. NULL: nobody asks. */
+        /* Called after each pass, with its number; a value other than 0 ends it with RAN_EINTR. May
+         * be NULL. */
         int (*pass)(void *arg, size_t passes);
         void *arg;
 };
 
-/* What is near enough: how documents are told apart shows long before the last digits do. With a
+/* Decisions settle long before the last digits do. With a
  * high cost a few documents move for a hundred passes; of Reuters-21578 (90 labels, cost 8) 20 gave
  * the same dev loss as 127, in a sixth of the time. */
 extern const double ran_svm_tolerance;

@@ -462,7 +462,7 @@ left O' ]
 
 @test "train tag: what goes with tags that are learned one by one only" {
   run -2 --separate-stderr ran-train tag --class-weights balanced -o m.ran names.jsonl
-  [[ $stderr == *'one by one, without the CRF: crf must be off'* ]]
+  [[ $stderr == *'one by one: crf must be off'* ]]
   run -2 --separate-stderr ran-train tag --label-smoothing 0.1 -o m.ran names.jsonl
   [[ $stderr == *'crf must be off'* ]]
   ran-train tag -q --no-crf --class-weights balanced --epochs 1 --dim 8 --heads 1 --head-dim 8 -o m.ran names.jsonl

@@ -376,7 +376,7 @@ static float *gradient(struct bench *b, const size_t *docs, size_t n, double *lo
         CHECK_OK(ran_plan_init(&plan, &b->toy.c, &b->data, n, 0, &err), err);
         ran_plan_begin(&plan, docs, n);
         CHECK(ran_plan_next(&plan));
-        int rc = ran_batch_gradient(&b->k, plan.piece, plan.n, loss, &g, &err);
+        int rc = ran_batch_gradient(&b->k, plan.chunk, plan.n, loss, &g, &err);
         ran_plan_release(&plan);
         if (!CHECK_OK(rc, err))
                 return all;
@@ -455,8 +455,8 @@ TEST(batch_balances_classes)
         bench_release(&b);
 }
 
-/* A third of the way from one label to the next: what the two give, in the same proportions. Documents
- * without a target are learned from their labels. */
+/* A third of the way from one label to the next: what the two give, in the same proportions.
+ * Documents without a target are learned from their labels. */
 TEST(batch_learns_from_soft_targets)
 {
         double loss[3], sum = 0, size = 0;
@@ -692,7 +692,7 @@ TEST(batch_gradient_does_not_see_the_wide_path)
         CHECK_OK(ran_plan_init(&plan, &b.toy.c, &b.data, 30, 0, &err), err);
         ran_plan_begin(&plan, b.order, 30);
         CHECK(ran_plan_next(&plan));
-        CHECK_OK(ran_batch_gradient(&b.k, plan.piece, plan.n, &loss, &g, &err), err);
+        CHECK_OK(ran_batch_gradient(&b.k, plan.chunk, plan.n, &loss, &g, &err), err);
         for (size_t i = 0; i < c.wide * CORPUS_C; i++)
                 CHECK(moved(&b, &wide[i], 1) == loss);
         for (size_t i = 0; i < CORPUS_C; i++) {

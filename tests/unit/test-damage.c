@@ -327,7 +327,7 @@ static void write_parts(const char *path, const struct toy *t,
                                   .params = &t->p,
                                   .V = t->V,
                                   .C = t->C,
-                                  .labels = ran_is_tied(&t->c) ? NULL : labels,
+                                  .labels = ran_task_is_tied(&t->c) ? NULL : labels,
                                   .tokenizer = tokenizer,
                                   .training = training};
 

@@ -12,24 +12,24 @@ enum { B = 200 };
 
 struct bench {
         struct ran_dataset d;
-        float deep[B * CORPUS_C], wide[B * CORPUS_C];
+        float encoder[B * CORPUS_C], linear[B * CORPUS_C];
 };
 
 /* Logits that are right as often as these say: how far the right class stands out, and the noise.
  */
-static void bench_init(struct bench *b, bool several, double deep, double wide, double noise)
+static void bench_init(struct bench *b, bool several, double encoder, double linear, double noise)
 {
         struct dice dice = {.key = 4};
 
         corpus_make(&b->d, B, 3, 9, several, 3);
-        dice_floats(&dice, b->deep, B * CORPUS_C, noise);
-        dice_floats(&dice, b->wide, B * CORPUS_C, noise);
+        dice_floats(&dice, b->encoder, B * CORPUS_C, noise);
+        dice_floats(&dice, b->linear, B * CORPUS_C, noise);
         for (size_t i = 0; i < B; i++)
                 for (size_t n = b->d.label_first[i]; n < b->d.label_first[i + 1]; n++) {
                         size_t at = i * CORPUS_C + b->d.labels[n];
 
-                        b->deep[at] += (float)deep;
-                        b->wide[at] += (float)wide;
+                        b->encoder[at] += (float)encoder;
+                        b->linear[at] += (float)linear;
                 }
 }
 
@@ -41,35 +41,36 @@ static double loss_of(const struct bench *b, struct ran_ensemble ensemble)
                 const struct ran_target target = ran_loss_target(&b->d, i);
                 float x[CORPUS_C];
 
-                ran_ensemble_add(x, &ensemble, b->deep + i * CORPUS_C, b->wide + i * CORPUS_C,
+                ran_ensemble_add(x, &ensemble, b->encoder + i * CORPUS_C, b->linear + i * CORPUS_C,
                                  CORPUS_C);
                 sum += ran_loss_classify(x, x, CORPUS_C, &target, b->d.multilabel, 0, 1);
         }
         return sum;
 }
 
-/* No shares of a grid are better, but for the pull of two documents. */
-static void check_fit(bool several, double deep, double wide, double noise)
+/* No shares of a grid are better, but for the prior_weight of two documents. */
+static void check_fit(bool several, double encoder, double linear, double noise)
 {
         struct ran_error err = {0};
         struct ran_ensemble found;
         struct bench b;
         double loss;
 
-        bench_init(&b, several, deep, wide, noise);
-        CHECK_OK(ran_ensemble_fit(&found, ran_ensemble_unknown, &b.d, b.deep, b.wide, &err), err);
-        CHECK(found.deep >= 0 && found.wide >= 0);
+        bench_init(&b, several, encoder, linear, noise);
+        CHECK_OK(ran_ensemble_fit(&found, ran_ensemble_default, &b.d, b.encoder, b.linear, &err),
+                 err);
+        CHECK(found.encoder >= 0 && found.linear >= 0);
         loss = loss_of(&b, found);
         for (double x = 0; x < 3; x += 0.05)
                 for (double y = 0; y < 3; y += 0.05) {
-                        double dx = x - ran_ensemble_unknown.deep,
-                               dy = y - ran_ensemble_unknown.wide;
+                        double dx = x - ran_ensemble_default.encoder,
+                               dy = y - ran_ensemble_default.linear;
 
                         if (!CHECK(loss <= loss_of(&b, (struct ran_ensemble){x, y}) + dx * dx +
                                                    dy * dy + 1e-9))
                                 printf("%g %g: %g, found %g %g: %g\n", x, y,
-                                       loss_of(&b, (struct ran_ensemble){x, y}), found.deep,
-                                       found.wide, loss);
+                                       loss_of(&b, (struct ran_ensemble){x, y}), found.encoder,
+                                       found.linear, loss);
                 }
         ran_dataset_release(&b.d);
 }
@@ -92,9 +93,10 @@ TEST(blend_leaves_out_a_path_that_is_wrong)
 
         for (int several = 0; several <= 1; several++) {
                 bench_init(&b, several, -2, 2, 1);
-                CHECK_OK(ran_ensemble_fit(&found, ran_ensemble_unknown, &b.d, b.deep, b.wide, &err),
+                CHECK_OK(ran_ensemble_fit(&found, ran_ensemble_default, &b.d, b.encoder, b.linear,
+                                          &err),
                          err);
-                CHECK(found.deep == 0 && found.wide > 0.2);
+                CHECK(found.encoder == 0 && found.linear > 0.2);
                 check_fit(several, -2, 2, 1);
                 check_fit(several, 2, -1, 1);
                 ran_dataset_release(&b.d);
@@ -111,41 +113,47 @@ TEST(blend_without_known_labels_is_what_is_usual)
         bench_init(&b, false, 5, 1, 1);
         for (size_t i = 0; i < b.d.label_first[B]; i++)
                 b.d.labels[i] = RAN_LABEL_UNKNOWN;
-        CHECK_OK(ran_ensemble_fit(&found, ran_ensemble_unknown, &b.d, b.deep, b.wide, &err), err);
-        CHECK(found.deep == ran_ensemble_unknown.deep && found.wide == ran_ensemble_unknown.wide);
+        CHECK_OK(ran_ensemble_fit(&found, ran_ensemble_default, &b.d, b.encoder, b.linear, &err),
+                 err);
+        CHECK(found.encoder == ran_ensemble_default.encoder &&
+              found.linear == ran_ensemble_default.linear);
         b.d.B = 0;
-        CHECK_OK(ran_ensemble_fit(&found, ran_ensemble_unknown, &b.d, b.deep, b.wide, &err), err);
-        CHECK(found.deep == ran_ensemble_unknown.deep && found.wide == ran_ensemble_unknown.wide);
+        CHECK_OK(ran_ensemble_fit(&found, ran_ensemble_default, &b.d, b.encoder, b.linear, &err),
+                 err);
+        CHECK(found.encoder == ran_ensemble_default.encoder &&
+              found.linear == ran_ensemble_default.linear);
         b.d.B = B;
         ran_dataset_release(&b.d);
 }
 
 /* What is found with and without the encoder, of which the second must say which is kept. */
-static bool keeps_deep(double deep, double wide, size_t documents)
+static bool keeps_deep(double encoder, double linear, size_t documents)
 {
         struct ran_error err = {0};
         struct ran_ensemble found, kept;
         struct bench b;
 
-        bench_init(&b, false, deep, wide, 1);
+        bench_init(&b, false, encoder, linear, 1);
         b.d.B = documents;
-        CHECK_OK(ran_ensemble_fit(&found, ran_ensemble_unknown, &b.d, b.deep, b.wide, &err), err);
+        CHECK_OK(ran_ensemble_fit(&found, ran_ensemble_default, &b.d, b.encoder, b.linear, &err),
+                 err);
         kept = found;
-        CHECK_OK(ran_ensemble_prove(&kept, ran_ensemble_unknown, &b.d, b.deep, b.wide, &err), err);
-        if (kept.deep > 0) {
-                CHECK(kept.deep == found.deep && kept.wide == found.wide);
-        } else { /* nothing is better without it, but for the pull */
+        CHECK_OK(ran_ensemble_prove(&kept, ran_ensemble_default, &b.d, b.encoder, b.linear, &err),
+                 err);
+        if (kept.encoder > 0) {
+                CHECK(kept.encoder == found.encoder && kept.linear == found.linear);
+        } else { /* nothing is better without it, but for the prior_weight */
                 double loss = loss_of(&b, kept);
 
                 for (double y = 0; y < 3; y += 0.05) {
-                        double dy = y - ran_ensemble_unknown.wide;
+                        double dy = y - ran_ensemble_default.linear;
 
                         CHECK(loss <= loss_of(&b, (struct ran_ensemble){0, y}) + dy * dy + 1e-9);
                 }
         }
         b.d.B = B;
         ran_dataset_release(&b.d);
-        return kept.deep > 0;
+        return kept.encoder > 0;
 }
 
 /* A path that knows what the other does not know; one that knows nothing, which chance gives a

@@ -346,22 +346,22 @@ TEST(chain_that_is_stopped_leaves_all_as_it_was)
 /* ---- how much it counts --------------------------------------------------------------------- */
 
 /* The loss of an ensemble, as the sum over sentences of the joined chain. */
-static double loss_of(const struct ran_dataset *d, const struct ran_tag_path *u,
-                      const struct ran_tag_path *v, struct ran_ensemble ensemble)
+static double loss_of(const struct ran_dataset *d, const struct ran_tag_scores *u,
+                      const struct ran_tag_scores *v, struct ran_ensemble ensemble)
 {
         static double scratch[4096];
-        const float *a = u->chain.start, *b = v->chain.start; /* of all three, or NULL */
+        const float *a = u->crf.start, *b = v->crf.start; /* of all three, or NULL */
         float to[C * (C + 2)] = {0}, score[LONGEST * C];
         const struct ran_crf chain = {to, to + C, to + 2 * C};
         double sum = 0;
 
         for (size_t i = 0; i < C * (C + 2) && a != NULL; i++)
-                to[i] = (float)(ensemble.deep * (double)a[i] + ensemble.wide * (double)b[i]);
+                to[i] = (float)(ensemble.encoder * (double)a[i] + ensemble.linear * (double)b[i]);
         for (size_t from = 0, end; from < d->label_first[d->B]; from = end) {
                 end = ran_crf_sentence_end(d->begins, from, d->label_first[d->B]);
                 for (size_t i = 0; i < (end - from) * C; i++)
-                        score[i] = (float)(ensemble.deep * (double)u->logits[from * C + i] +
-                                           ensemble.wide * (double)v->logits[from * C + i]);
+                        score[i] = (float)(ensemble.encoder * (double)u->logits[from * C + i] +
+                                           ensemble.linear * (double)v->logits[from * C + i]);
                 sum += ran_crf_loss(NULL, NULL, score, &chain, d->labels + from, end - from, C, 1,
                                     scratch);
         }
@@ -369,11 +369,11 @@ static double loss_of(const struct ran_dataset *d, const struct ran_tag_path *u,
 }
 
 /* And of two documents that hold it where it usually is. */
-static double pulled(const struct ran_dataset *d, const struct ran_tag_path *u,
-                     const struct ran_tag_path *v, struct ran_ensemble ensemble)
+static double pulled(const struct ran_dataset *d, const struct ran_tag_scores *u,
+                     const struct ran_tag_scores *v, struct ran_ensemble ensemble)
 {
-        double dx = ensemble.deep - ran_ensemble_unknown_words.deep;
-        double dy = ensemble.wide - ran_ensemble_unknown_words.wide;
+        double dx = ensemble.encoder - ran_ensemble_default_words.encoder;
+        double dy = ensemble.linear - ran_ensemble_default_words.linear;
 
         return loss_of(d, u, v, ensemble) + dx * dx + dy * dy;
 }
@@ -384,15 +384,15 @@ TEST(blend_of_words_is_what_loses_least)
                 static float deep[40 * 3 * LONGEST * C], wide[40 * 3 * LONGEST * C];
                 float a[C * (C + 2)], b[C * (C + 2)], joined[C * (C + 2)];
                 struct ran_crf chain = {a, a + C, a + 2 * C}, other = {b, b + C, b + 2 * C};
-                struct ran_tag_path u = {deep, chain}, v = {wide, other};
-                struct ran_ensemble found, usual = ran_ensemble_unknown_words;
+                struct ran_tag_scores u = {deep, chain}, v = {wide, other};
+                struct ran_ensemble found, usual = ran_ensemble_default_words;
                 struct dice dice = {.key = seed};
                 struct ran_error err = {0};
                 struct ran_dataset d;
                 double loss;
 
                 if (seed == 3) /* without a CRF */
-                        u.chain = v.chain = (struct ran_crf){0};
+                        u.crf = v.crf = (struct ran_crf){0};
                 make(&d, 40, seed);
                 dice_floats(&dice, deep, d.label_first[d.B] * C, 1);
                 dice_floats(&dice, wide, d.label_first[d.B] * C, 2);
@@ -403,17 +403,18 @@ TEST(blend_of_words_is_what_loses_least)
                         wide[i * C + d.labels[i]] += 2 - (float)seed;
                 }
                 CHECK_OK(ran_ensemble_fit_words(&found, usual, &d, &u, &v, &err), err);
-                CHECK(found.deep >= 0 && found.wide >= 0);
-                chain = ran_ensemble_chain(joined, &found, &u.chain, &v.chain, C);
+                CHECK(found.encoder >= 0 && found.linear >= 0);
+                chain = ran_ensemble_crf(joined, &found, &u.crf, &v.crf, C);
                 CHECK((chain.transition == NULL) == (seed == 3));
                 for (size_t i = 0; i < C * (C + 2) && seed != 3; i++)
                         CHECK_NEAR((double)joined[i],
-                                   found.deep * (double)a[i] + found.wide * (double)b[i], 1e-6);
+                                   found.encoder * (double)a[i] + found.linear * (double)b[i],
+                                   1e-6);
                 loss = pulled(&d, &u, &v, found);
                 for (double x = -1; x <= 1; x += 0.25) /* near by, and farther away */
                         for (double y = -1; y <= 1; y += 0.25) {
-                                struct ran_ensemble other = {fmax(0, found.deep + x * fabs(x)),
-                                                             fmax(0, found.wide + y * fabs(y))};
+                                struct ran_ensemble other = {fmax(0, found.encoder + x * fabs(x)),
+                                                             fmax(0, found.linear + y * fabs(y))};
 
                                 CHECK(loss <= pulled(&d, &u, &v, other) + 1e-4);
                         }
@@ -422,7 +423,7 @@ TEST(blend_of_words_is_what_loses_least)
                 for (size_t i = 0; i < d.label_first[d.B]; i++)
                         d.labels[i] = RAN_LABEL_UNKNOWN;
                 CHECK_OK(ran_ensemble_fit_words(&found, usual, &d, &u, &v, &err), err);
-                CHECK(found.deep == usual.deep && found.wide == usual.wide);
+                CHECK(found.encoder == usual.encoder && found.linear == usual.linear);
                 ran_dataset_release(&d);
         }
 }

@@ -35,7 +35,7 @@ TEST(words_are_masked_whole_and_about_15_percent_of_them)
         CHECK_SIZE(g.n, ran_masking_count(&d, 0, 1, 2));
         CHECK(g.n > 0.13 * L && g.n < 0.17 * L && g.n % PIECES == 0);
         for (size_t i = 0; i < g.n; i++) {
-                uint32_t t = g.place[i], now = g.ids[t];
+                uint32_t t = g.position[i], now = g.ids[t];
 
                 CHECK(g.gold[i] == d.ids[t] && t % PIECES == i % PIECES);
                 CHECK(now == RAN_MASK || (now >= RAN_RESERVED && now < V));
@@ -47,7 +47,7 @@ TEST(words_are_masked_whole_and_about_15_percent_of_them)
         CHECK_NEAR((double)kept / (double)g.n, 0.1, 0.03);
         CHECK_NEAR((double)other / (double)g.n, 0.1, 0.03);
         for (size_t t = 0, i = 0; t < L; t++) { /* nothing else has changed */
-                if (i < g.n && g.place[i] == t)
+                if (i < g.n && g.position[i] == t)
                         i++;
                 else
                         CHECK(g.ids[t] == d.ids[t]);
@@ -85,7 +85,7 @@ TEST(a_document_has_a_gap_however_short_it_is)
         make(&d);
         for (uint64_t epoch = 0; epoch < 50; epoch++) {
                 CHECK_OK(ran_masking_make(&g, &d, 1, RAN_MASK, V, 1, epoch, &err), err);
-                CHECK(g.n == 1 && g.place[0] == 0 && ran_masking_count(&d, 1, 1, epoch) == 1);
+                CHECK(g.n == 1 && g.position[0] == 0 && ran_masking_count(&d, 1, 1, epoch) == 1);
         }
         ran_masking_release(&g);
         ran_dataset_release(&d);
@@ -103,7 +103,8 @@ TEST(gaps_that_a_document_has_are_taken_as_they_are)
         CHECK_OK(ran_dataset_finish(&d, &err), err);
         CHECK_OK(ran_masking_make(&g, &d, 0, RAN_MASK, V, 1, 1, &err), err);
         CHECK(g.n == 2 && ran_masking_count(&d, 0, 1, 1) == 2);
-        CHECK(memcmp(g.ids, ids, sizeof ids) == 0 && memcmp(g.place, places, sizeof places) == 0 &&
+        CHECK(memcmp(g.ids, ids, sizeof ids) == 0 &&
+              memcmp(g.position, places, sizeof places) == 0 &&
               memcmp(g.gold, gold, sizeof gold) == 0);
         ran_masking_release(&g);
         ran_dataset_release(&d);

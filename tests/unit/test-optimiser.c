@@ -312,9 +312,9 @@ TEST(optimiser_tensors_and_rows_may_learn_at_a_share_of_the_rate)
         bench_init(&a, toy_config(), NULL);
         bench_init(&b, toy_config(), NULL);
         for (size_t i = 0; i < a.toy.layout.n; i++)
-                a.o.share[i] = 0.25f;
+                a.o.rate_scale[i] = 0.25f;
         for (size_t id = 0; id < a.toy.V; id++)
-                a.o.table.share[id] = 0.25f;
+                a.o.table.rate_scale[id] = 0.25f;
         for (size_t i = 0; i < 10; i++) {
                 draw_gradient(&a, &one, i);
                 draw_gradient(&b, &other, i);
@@ -340,9 +340,9 @@ static void check_stays(bool dense)
         D = b.toy.c.dim;
         for (size_t i = 0; i < 3; i++) {
                 stays[still[i]] = true;
-                b.o.table.share[still[i]] = 0;
+                b.o.table.rate_scale[still[i]] = 0;
         }
-        b.o.share[0] = 0; /* the first tensor stays, too */
+        b.o.rate_scale[0] = 0; /* the first tensor stays, too */
         first = b.toy.layout.spec[1].offset;
         for (size_t i = 0; i < 5; i++) {
                 uint32_t *ids = b.g.rows.ids;

@@ -205,14 +205,14 @@ TEST(ranks_learn_from_documents_that_were_held_out)
         struct ran_error err = {0};
         struct ran_dataset dev = {0};
         struct training t;
-        bool held[40];
+        bool held_out[40];
 
         training_init(&t, "ranks-refit", 300, false);
         t.c.wide = 64;
         t.s.refit = true;
-        CHECK_OK(ran_dataset_split(&t.train, 0.3, 1, held, &dev, &err), err);
+        CHECK_OK(ran_dataset_split(&t.train, 0.3, 1, held_out, &dev, &err), err);
         t.job.dev = &dev;
-        t.job.held = held;
+        t.job.held_out = held_out;
         check_ranks(&t, "refit");
         ran_dataset_release(&dev);
 }

@@ -60,7 +60,7 @@ TEST(resume_from_anywhere_gives_the_same_bytes)
         CHECK_OK(training_run(&t, 1, &err), err);
         CHECK(rename(t.output, whole) == 0);
         CHECK_SIZE(training_count(&t, RAN_REPORT_STEP), 12);
-        CHECK(training_count(&t, RAN_REPORT_WIDE) > 1);
+        CHECK(training_count(&t, RAN_REPORT_LINEAR) > 1);
         check_resume(&t, whole, t.reports);
         training_release(&t);
 
@@ -81,17 +81,17 @@ TEST(resume_of_a_refit_gives_the_same_bytes)
 {
         struct ran_error err = {0};
         char *whole = test_path("refit-whole.ran");
-        bool held[40] = {false};
+        bool held_out[40] = {false};
 
         for (size_t b = 0; b < 40; b += 4)
-                held[b] = true;
+                held_out[b] = true;
         for (int several = 0; several < 2; several++) {
                 struct training t;
 
                 training_init(&t, "refit", 40, several);
                 t.c.wide = 60;
                 t.s.refit = true;
-                t.job.held = held;
+                t.job.held_out = held_out;
                 CHECK_OK(training_run(&t, 1, &err), err);
                 CHECK(rename(t.output, whole) == 0);
                 CHECK_SIZE(training_count(&t, RAN_REPORT_REFIT), 1);
@@ -368,8 +368,8 @@ TEST(resume_refuses_progress_that_makes_no_sense)
         } bad[] = {{AT(stale), 6e301},    {AT(stale), -1},         {AT(epoch), -1},
                    {AT(epoch), 1e9},      {AT(best_epoch), 1e9},   {AT(batch), 1e9},
                    {AT(updates), 1e300},  {AT(calibrated), 1e300}, {AT(cost), -1},
-                   {AT(best), NAN},       {AT(refit), 1},          {AT(deep), INFINITY},
-                   {AT(wide), -1},        {AT(threshold), 2},      {AT(epoch), 0.5},
+                   {AT(best), NAN},       {AT(refit), 1},          {AT(encoder), INFINITY},
+                   {AT(linear), -1},      {AT(threshold), 2},      {AT(epoch), 0.5},
                    {AT(best_epoch), 0.5}, {AT(best_epoch), 0},     {AT(batch), 0.5}};
         struct ran_error err = {0};
         struct ran_bytes checkpoint;
@@ -385,7 +385,7 @@ TEST(resume_refuses_progress_that_makes_no_sense)
         for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
                 CHECK_SIZE((size_t)go_on_with(&t, &checkpoint, bad[i].field, bad[i].x, &err),
                            RAN_EFORMAT);
-                CHECK_STR(err.text, "the checkpoint's progress makes no sense");
+                CHECK_STR(err.text, "the checkpoint's progress is not that of any run");
         }
         CHECK_OK(go_on_with(&t, &checkpoint, AT(stale), 0, &err), err);
         /* Known before its time, and lost when it was known: memory leaked. */
@@ -425,14 +425,14 @@ TEST(resume_of_a_refit_stands_no_further_than_it_goes)
 {
         struct ran_error err = {0};
         struct ran_bytes checkpoint;
-        bool held[40] = {true};
+        bool held_out[40] = {true};
         struct training t;
         size_t at = 0;
 
         training_init(&t, "beyond", 20, false);
         t.s.refit = true;
         t.s.learning_rate = 0.3; /* so that the last epoch is not the best */
-        t.job.held = held;
+        t.job.held_out = held_out;
         CHECK_OK(training_run(&t, 1, &err), err);
         while (t.report[at].event != RAN_REPORT_REFIT)
                 REQUIRE(++at < t.reports);

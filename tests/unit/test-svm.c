@@ -37,7 +37,7 @@ static void bench_init(struct bench *b, size_t documents, bool several)
                                 .n = documents,
                                 .cost = 0.7,
                                 .ratios = true,
-                                .near = 1e-5,
+                                .tolerance = 1e-5,
                                 .passes = 1000,
                                 .seed = 5};
 }

@@ -80,7 +80,7 @@ TEST(joined_sentences_are_one_document_of_the_same_words)
                 CHECK(memcmp(f.joined.ids + token, d.ids, d.L * sizeof(*d.ids)) == 0);
                 for (size_t i = 0; i < d.words; i++, at++) {
                         CHECK_SIZE(f.joined.labels[at], f.apart.labels[at]);
-                        CHECK_SIZE(f.joined.places[at], token + d.positions[i]);
+                        CHECK_SIZE(f.joined.positions[at], token + d.positions[i]);
                         CHECK(f.joined.begins[at] == (i == 0));
                         CHECK(d.begins[i] == (i == 0));
                 }
@@ -151,7 +151,7 @@ TEST(loss_of_joined_sentences_is_the_mean_over_their_chains)
         CHECK_OK(
                 ran_batcher_init(&batcher, &f.toy.c, &f.toy.p, TOY_V, TOY_C, &f.joined, NULL, &err),
                 err);
-        const struct ran_chunk_of_document piece = {.document = 0, .from = 0, .to = document.L};
+        const struct ran_chunk piece = {.document = 0, .from = 0, .to = document.L};
         if (CHECK_OK(ran_batch_gradient(&batcher, &piece, 1, &loss, &g, &err), err)) {
                 CHECK_NEAR(loss, want, 1e-6);
                 for (size_t c = 0; c < TOY_C; c++) {

@@ -77,8 +77,7 @@ static size_t floats_of(const struct bench *b)
 }
 
 /* Block and embedding of the gradient of some pieces. Caller frees. */
-static float *gradient_of(struct bench *b, const struct ran_chunk_of_document *piece, size_t n,
-                          double *loss)
+static float *gradient_of(struct bench *b, const struct ran_chunk *piece, size_t n, double *loss)
 {
         struct ran_error err = {0};
         float *all = ran_alloc_floats(floats_of(b), &err);
@@ -92,7 +91,7 @@ static float *gradient_of(struct bench *b, const struct ran_chunk_of_document *p
         return all;
 }
 
-static double weight_of(const struct bench *b, const struct ran_chunk_of_document *p)
+static double weight_of(const struct bench *b, const struct ran_chunk *p)
 {
         size_t from = 0, to = ran_masking_count(&b->data, p->document, 0, 0);
 
@@ -111,10 +110,10 @@ static void check_mean(enum corpus_kind kind)
         bench_init(&b, kind, 60, TEXTS, 0, 2);
         want = calloc(floats_of(&b), sizeof(*want));
         CHECK(ran_plan_next(&b.plan) && b.plan.n == TEXTS);
-        all = gradient_of(&b, b.plan.piece, TEXTS, &loss);
+        all = gradient_of(&b, b.plan.chunk, TEXTS, &loss);
         for (size_t i = 0; i < TEXTS; i++) {
-                double one, weight = weight_of(&b, &b.plan.piece[i]);
-                float *g = gradient_of(&b, &b.plan.piece[i], 1, &one);
+                double one, weight = weight_of(&b, &b.plan.chunk[i]);
+                float *g = gradient_of(&b, &b.plan.chunk[i], 1, &one);
 
                 terms += weight;
                 sum += weight * one;
@@ -153,9 +152,9 @@ static void check_pieces(int encoder, enum corpus_kind kind, size_t lanes, size_
         while (ran_plan_next(&b.plan)) {
                 double loss, weight = 0;
 
-                free(gradient_of(&b, b.plan.piece, b.plan.n, &loss));
+                free(gradient_of(&b, b.plan.chunk, b.plan.n, &loss));
                 for (size_t i = 0; i < b.plan.n; i++)
-                        weight += weight_of(&b, &b.plan.piece[i]);
+                        weight += weight_of(&b, &b.plan.chunk[i]);
                 sum += weight * loss;
                 terms += weight;
         }
@@ -186,10 +185,10 @@ TEST(lm_pieces_that_hold_whole_documents_change_nothing)
         bench_init(&whole, CORPUS_TEXTS, 60, 7, 0, 0);
         bench_init(&pieces, CORPUS_TEXTS, 60, 7, 12, 0);
         while (ran_plan_next(&whole.plan)) {
-                float *x = gradient_of(&whole, whole.plan.piece, whole.plan.n, &a), *y;
+                float *x = gradient_of(&whole, whole.plan.chunk, whole.plan.n, &a), *y;
 
                 CHECK(ran_plan_next(&pieces.plan));
-                y = gradient_of(&pieces, pieces.plan.piece, pieces.plan.n, &b);
+                y = gradient_of(&pieces, pieces.plan.chunk, pieces.plan.n, &b);
                 CHECK(a == b && memcmp(x, y, floats_of(&whole) * sizeof(*x)) == 0);
                 free(x);
                 free(y);
@@ -202,13 +201,13 @@ TEST(lm_pieces_that_hold_whole_documents_change_nothing)
 TEST(lm_pieces_drop_out_by_themselves)
 {
         struct bench b;
-        struct ran_chunk_of_document piece;
+        struct ran_chunk piece;
         double loss[3];
 
         bench_init(&b, CORPUS_TEXTS, 60, 1, 0, 0);
         b.k.noise = (struct ran_noise){1, 2, 0.3, 0.3};
         CHECK(ran_plan_next(&b.plan));
-        piece = b.plan.piece[0];
+        piece = b.plan.chunk[0];
         for (size_t i = 0; i < 3; i++) {
                 piece.number = i % 2;
                 free(gradient_of(&b, &piece, 1, &loss[i]));
@@ -230,7 +229,7 @@ static void check_threads(int encoder)
                               (const size_t[]){0, 1, 2, 7}[i]);
                 b.k.noise = (struct ran_noise){1, 2, 0.2, 0.3};
                 for (; step < 64 && ran_plan_next(&b.plan); step++) {
-                        float *g = gradient_of(&b, b.plan.piece, b.plan.n, &loss);
+                        float *g = gradient_of(&b, b.plan.chunk, b.plan.n, &loss);
 
                         if (want[step] == NULL)
                                 want[step] = g;

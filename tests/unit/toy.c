@@ -88,7 +88,7 @@ void toy_init(struct toy *t, const struct ran_config *c, uint64_t seed, double d
         struct dice dice = {.key = ran_random_key(seed, 1, 2, 3)};
         size_t runs = ran_linear_model_runs(c);
 
-        *t = (struct toy){.c = *c, .V = TOY_V, .C = ran_is_tied(c) ? TOY_V : TOY_C};
+        *t = (struct toy){.c = *c, .V = TOY_V, .C = ran_task_is_tied(c) ? TOY_V : TOY_C};
         if (!CHECK_OK(ran_layout_init(&t->layout, &t->c, t->C, &err), err) ||
             !CHECK_OK(ran_params_init(&t->p, &t->c, t->C, &err), err))
                 abort();

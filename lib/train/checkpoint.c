@@ -1,0 +1,243 @@
+/* checkpoint.c - what a checkpoint holds beside the weights, written and read by one list. */
+#include "train/crf-train.h"
+#include "train/trainer.h"
+#include "model/model.h"
+#include "model/task.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+size_t ran_trainer_extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS])
+{
+        const struct ran_table_state *table = &t->optimiser.table;
+        size_t n = 0, size = t->layout.size, all = table->rows * table->width;
+
+        x[n++] = (struct ran_extra){"train.progress", RAN_DTYPE_F64, &t->at,
+                                    sizeof t->at / sizeof(double)};
+        x[n++] = (struct ran_extra){"train.m", RAN_DTYPE_F32, t->optimiser.m, size};
+        x[n++] = (struct ran_extra){"train.v", RAN_DTYPE_F32, t->optimiser.v, size};
+        x[n++] = (struct ran_extra){"train.embed.m", RAN_DTYPE_F32, table->m, all};
+        x[n++] = (struct ran_extra){"train.embed.v", RAN_DTYPE_F32, table->v, table->moments};
+        x[n++] =
+                (struct ran_extra){"train.embed.met", RAN_DTYPE_F64, table->last_step, table->rows};
+        if (t->crf != NULL)
+                x[n++] = (struct ran_extra){"train.chain", RAN_DTYPE_F32, t->crf,
+                                            ran_crf_train_floats(t->C)};
+        return n;
+}
+
+/* All that a checkpoint holds beside the weights; the same list writes and reads. */
+static size_t extras(struct ran_trainer *t, struct ran_extra x[RAN_EXTRAS])
+{
+        size_t n = ran_trainer_extras(t, x), size = t->layout.size;
+        size_t all = t->table.rows * t->table.width;
+
+        if (t->best_block != NULL) {
+                x[n++] = (struct ran_extra){"train.best", RAN_DTYPE_F32, t->best_block, size};
+                x[n++] = (struct ran_extra){"train.embed.best", RAN_DTYPE_F32, t->best_table, all};
+                x[n++] = (struct ran_extra){"train.calibration", RAN_DTYPE_F32, t->calibrated,
+                                            RAN_CALIBRATION_KEPT};
+        }
+        return n;
+}
+
+/* And the recurrent states of documents that are not read to their end. NULL: memory ran out. */
+static float *recurrent_extra(const struct ran_trainer *t, struct ran_extra *x,
+                              struct ran_error *err)
+{
+        size_t n = ran_plan_floats(&t->plan);
+        float *data = ran_alloc_floats(n, err);
+
+        *x = (struct ran_extra){"train.carry", RAN_DTYPE_F32, data, n};
+        return data;
+}
+
+void ran_trainer_note(struct ran_trainer *t)
+{
+        t->at.updates = (double)t->optimiser.step;
+        t->at.decay = t->optimiser.decay;
+        t->at.calibrated = (double)t->calibration.documents;
+        if (t->calibration.n > 0)
+                memcpy(t->calibrated, t->calibration.p, t->calibration.n * sizeof(float));
+}
+
+int ran_checkpoint_write(struct ran_trainer *t, struct ran_error *err)
+{
+        struct ran_parts parts = ran_trainer_parts(t);
+        struct ran_extra x[RAN_EXTRAS];
+        float *recurrent;
+        int rc;
+
+        ran_trainer_note(t);
+        parts.extra = x;
+        parts.extras = extras(t, x);
+        recurrent = recurrent_extra(t, &x[parts.extras], err);
+        if (recurrent == NULL)
+                return RAN_ENOMEM;
+        ran_plan_pack(&t->plan, recurrent);
+        if (x[parts.extras].n > 0)
+                parts.extras++;
+        rc = ran_trainer_write_parts(t, t->job->checkpoint, &parts, "", err);
+        free(recurrent);
+        return rc;
+}
+
+/* ---- resuming ------------------------------------------------------------------------------- */
+
+static bool same_tokenizer(const struct ran_tokenizer *a, const struct ran_tokenizer *b)
+{
+        return a == NULL || b == NULL
+                       ? a == b
+                       : strcmp(ran_tokenizer_digest(a), ran_tokenizer_digest(b)) == 0;
+}
+
+static bool same_labels(const struct ran_trainer *t, const struct ran_model *m)
+{
+        for (size_t c = 0; c < t->C && !ran_task_is_tied(t->c); c++)
+                if (strcmp(m->labels[c], t->job->train->names[c]) != 0)
+                        return false;
+        return true;
+}
+
+static int same_run(const struct ran_trainer *t, const struct ran_model *m, struct ran_error *err)
+{
+        const char *training = ran_model_metadata(m, "training");
+        struct ran_buf theirs = {0}, ours = {0};
+        size_t n = strlen(t->training);
+        bool same, failed;
+
+        ran_fields_json(ran_config_fields, &m->config, &theirs);
+        ran_fields_json(ran_config_fields, t->c, &ours);
+        failed = theirs.failed || ours.failed;
+        same = !failed && theirs.len == ours.len && memcmp(theirs.data, ours.data, ours.len) == 0 &&
+               training != NULL && training[0] == '{' &&
+               strncmp(training + 1, t->training, n) == 0 && strcmp(training + 1 + n, "}") == 0 &&
+               m->V == t->V && m->C == t->C && same_labels(t, m) &&
+               same_tokenizer(m->tokenizer, t->job->tokenizer);
+        ran_buf_release(&theirs);
+        ran_buf_release(&ours);
+        if (failed)
+                return ran_fail(err, RAN_ENOMEM, "out of memory while the checkpoint was compared");
+        if (!same)
+                return ran_fail(
+                        err, RAN_EINVAL,
+                        "the checkpoint belongs to a run with other settings, "
+                        "data or version; give the same ones to resume, or remove it to start "
+                        "over");
+        return RAN_OK;
+}
+
+static bool is_weight(double x)
+{
+        return x >= 0 && x <= 1e12;
+}
+
+static bool is_count(double x)
+{
+        return x >= 0 && x < 1e15 && x == floor(x);
+}
+
+static bool sane(const struct ran_trainer *t)
+{
+        const double *x = (const double *)&t->at, epochs = (double)t->s->epochs;
+        const double last = t->at.refit != 0 ? t->at.best_epoch : epochs;
+        /* Then one of the epochs was the best. */
+        const bool judged = ran_train_has_dev(t->job) &&
+                            (t->at.epoch > 0 || t->at.stale > 0 || t->at.refit != 0);
+
+        for (size_t i = 0; i < sizeof t->at / sizeof *x; i++)
+                if (isnan(x[i]))
+                        return false;
+        return (t->at.refit == 0 || ran_train_refits(t->job)) && is_weight(t->at.encoder) &&
+               is_weight(t->at.linear) && t->at.threshold >= 0 && t->at.threshold <= 1 &&
+               is_count(t->at.epoch) && t->at.epoch <= last && is_count(t->at.batch) &&
+               t->at.batch <= t->at.updates && is_count(t->at.updates) &&
+               is_count(t->at.calibrated) && is_weight(t->at.cost) && is_count(t->at.best_epoch) &&
+               t->at.best_epoch <= epochs && (!judged || t->at.best_epoch > 0) &&
+               is_count(t->at.stale) && t->at.stale <= epochs;
+}
+
+static int read_recurrent(struct ran_trainer *t, const struct ran_model *m, struct ran_error *err)
+{
+        struct ran_extra x;
+        float *recurrent = recurrent_extra(t, &x, err);
+        int rc = recurrent != NULL ? RAN_OK : RAN_ENOMEM;
+
+        if (rc == RAN_OK && x.n > 0)
+                rc = ran_model_read_extra(m, &x, err);
+        if (rc == RAN_OK)
+                rc = ran_plan_unpack(&t->plan, recurrent, err);
+        free(recurrent);
+        return rc;
+}
+
+int ran_trainer_resume(struct ran_trainer *t, struct ran_error *err)
+{
+        bool here = sane(t);
+
+        if (here) {
+                t->optimiser.step = (uint64_t)t->at.updates;
+                t->optimiser.decay = t->at.decay;
+                ran_trainer_list_documents(t);
+                ran_trainer_begin_epoch(t);
+                here = t->at.batch <= (double)t->batches;
+        }
+        return here ? RAN_OK
+                    : ran_fail(err, RAN_EFORMAT,
+                               "the checkpoint's progress is not that of any run");
+}
+
+static void read_linear(struct ran_trainer *t, const struct ran_model *m)
+{
+        if (t->c->wide == 0)
+                return;
+        memcpy(t->linear, m->params.wide, t->c->wide * t->C * sizeof *t->linear);
+        if (t->idf != NULL)
+                memcpy(t->idf, m->params.idf, t->c->wide * sizeof *t->idf);
+}
+
+static int read_calibration(struct ran_trainer *t, struct ran_error *err)
+{
+        size_t documents = (size_t)t->at.calibrated;
+        float *p = documents > 0 ? ran_alloc_floats(RAN_CALIBRATION_KEPT, err) : NULL;
+
+        if (documents > 0 && p == NULL)
+                return RAN_ENOMEM;
+        ran_calibration_release(&t->calibration);
+        t->calibration = (struct ran_calibration){.documents = documents, .p = p};
+        t->calibration.n = documents < RAN_CALIBRATION_KEPT ? documents : RAN_CALIBRATION_KEPT;
+        if (documents > 0)
+                memcpy(p, t->calibrated, RAN_CALIBRATION_KEPT * sizeof *p);
+        return RAN_OK;
+}
+
+int ran_checkpoint_read(struct ran_trainer *t, struct ran_error *err)
+{
+        struct ran_extra x[RAN_EXTRAS];
+        size_t n = extras(t, x);
+        struct ran_model *m;
+        int rc;
+
+        if (t->job->checkpoint == NULL)
+                return ran_fail(err, RAN_EINVAL, "there is no checkpoint to resume from");
+        m = ran_model_open(t->job->checkpoint, true, err);
+        if (m == NULL)
+                return err->code;
+        rc = same_run(t, m, err);
+        for (size_t i = 0; i < n && rc == RAN_OK; i++)
+                rc = ran_model_read_extra(m, &x[i], err);
+        if (rc == RAN_OK)
+                rc = ran_trainer_resume(t, err);
+        if (rc == RAN_OK)
+                rc = read_recurrent(t, m, err);
+        if (rc == RAN_OK) {
+                memcpy(t->p.block, m->params.block, t->layout.size * sizeof(float));
+                ran_trainer_copy_rows(t, 0, t->V, m->params.embed);
+                ran_trainer_copy_rows(t, t->V, t->c->spelling, m->params.spelling);
+                read_linear(t, m);
+                rc = read_calibration(t, err);
+        }
+        ran_model_free(m);
+        return rc;
+}

@@ -1,0 +1,126 @@
+/* evaluate-tags.c - what a tagger's logits are worth: sentences decoded by all threads, entities
+ * counted as conlleval does. */
+#include "train/evaluate.h"
+#include "model/tagger.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Documents are decoded by all threads. */
+struct decoder {
+        const struct ran_dataset *d;
+        const float *logits;
+        struct ran_crf crf;
+        struct ran_tag_rules rules;
+        uint32_t *tags;  /* (words) */
+        double *loss;    /* (B) */
+        double *scratch; /* of all workers, room for each */
+        float *marginals;
+        size_t longest, room;
+        atomic_size_t next;
+};
+
+static void decode(const struct decoder *k, size_t worker, size_t b)
+{
+        const struct ran_dataset *d = k->d;
+        size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
+        const struct ran_score_words w = {.crf = k->crf,
+                                          .logits = k->logits + at * d->C,
+                                          .begins = d->begins + at,
+                                          .C = d->C,
+                                          .chain = k->scratch + worker * k->room,
+                                          .marginals = k->marginals + worker * k->longest * d->C};
+
+        ran_tagger_decode(&w, &k->rules, n, k->tags + at);
+        ran_tagger_marginals(&w, n);
+        for (size_t i = 0; i < n; i++)
+                if (d->labels[at + i] != RAN_LABEL_UNKNOWN)
+                        k->loss[b] -= ran_log(
+                                fmax((double)w.marginals[i * d->C + d->labels[at + i]], 1e-30));
+}
+
+static void decode_worker(void *arg, size_t worker)
+{
+        struct decoder *k = arg;
+        size_t b;
+
+        while ((b = atomic_fetch_add(&k->next, 1)) < k->d->B)
+                decode(k, worker, b);
+}
+
+static int decode_all(struct decoder *k, struct ran_pool *pool, struct ran_error *err)
+{
+        size_t workers = pool != NULL ? ran_pool_threads(pool) : 1, C = k->d->C, all, floats;
+
+        for (size_t b = 0; b < k->d->B; b++) {
+                size_t n = k->d->label_first[b + 1] - k->d->label_first[b];
+
+                k->longest = n > k->longest ? n : k->longest;
+        }
+        k->room = ran_crf_scratch(k->crf.transition != NULL, k->longest, C);
+        if (__builtin_mul_overflow(k->room, workers, &all) ||
+            __builtin_mul_overflow(k->longest * C, workers, &floats)) /* less than its scratch */
+                return ran_fail(err, RAN_ENOMEM, "a document of %zu words is too long", k->longest);
+        k->scratch = ran_alloc(all, sizeof *k->scratch, err);
+        k->marginals = ran_alloc_floats(floats, err);
+        if (k->scratch == NULL || k->marginals == NULL)
+                return RAN_ENOMEM;
+        ran_parallel(pool, workers, decode_worker, k);
+        return RAN_OK;
+}
+
+static int count_tags(struct ran_conll *e, const struct ran_dataset *d, const uint32_t *tags,
+                      struct ran_error *err)
+{
+        for (size_t i = 0; i < d->label_first[d->B]; i++) {
+                const char *found = d->names[tags[i]], *gold = "?";
+
+                if (d->begins[i])
+                        ran_conll_end_sentence(e);
+                if (d->labels[i] != RAN_LABEL_UNKNOWN)
+                        gold = d->names[d->labels[i]];
+                RAN_TRY(ran_conll_add_token(e, gold, strlen(gold), found, strlen(found), err));
+        }
+        ran_conll_end_sentence(e);
+        return RAN_OK;
+}
+
+static void rate(struct ran_evaluate_rates *rates, struct ran_conll *e, const struct decoder *k)
+{
+        struct ran_conll_report r;
+
+        ran_conll_finish(e, &r);
+        *rates = (struct ran_evaluate_rates){.accuracy = r.accuracy, .micro_f1 = r.all.rates.f1};
+        for (size_t i = 0; i < r.n_types; i++)
+                rates->macro_f1 += r.types[i].rates.f1 / (double)r.n_types;
+        for (size_t b = 0; b < k->d->B; b++)
+                rates->loss += k->loss[b] / (double)k->d->label_first[k->d->B];
+}
+
+int ran_evaluate_tags(struct ran_evaluate_rates *rates, const struct ran_dataset *d,
+                      const float *logits, const struct ran_crf *crf, struct ran_pool *pool,
+                      struct ran_error *err)
+{
+        struct ran_conll *e = ran_conll_new(err);
+        struct decoder k = {.d = d,
+                            .logits = logits,
+                            .crf = *crf,
+                            .tags = ran_alloc(d->label_first[d->B], sizeof *k.tags, err),
+                            .loss = ran_alloc(d->B, sizeof *k.loss, err)};
+        int rc = RAN_ENOMEM;
+
+        if (e != NULL && k.tags != NULL && k.loss != NULL &&
+            (rc = ran_tag_rules_init(&k.rules, d->names, d->C, err)) == RAN_OK &&
+            (rc = decode_all(&k, pool, err)) == RAN_OK &&
+            (rc = count_tags(e, d, k.tags, err)) == RAN_OK)
+                rate(rates, e, &k);
+        ran_tag_rules_release(&k.rules);
+        ran_conll_free(e);
+        free(k.tags);
+        free(k.loss);
+        free(k.scratch);
+        free(k.marginals);
+        return rc;
+}

@@ -1,0 +1,135 @@
+/* output.c - the description of a run, and its finished model. */
+#include "train/trainer.h"
+#include "model/linear-model.h"
+#include "model/model.h"
+#include "model/task.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Everything that can change the result, and nothing else: the same text means the same run. */
+static void add_training(const struct ran_train_job *job, struct ran_buf *out)
+{
+        ran_buf_str(out, "\"version\":\"" RAN_VERSION "\",");
+        ran_fields_json(ran_train_fields, job->settings, out);
+        ran_buf_printf(out, ",\"batch_size\":%zu,\"train\":{\"documents\":%zu,\"digest\":\"%s\"}",
+                       ran_train_batch(job), job->train->B, job->train->digest);
+        if (ran_train_has_dev(job))
+                ran_buf_printf(out, ",\"dev\":{\"documents\":%zu,\"digest\":\"%s\"}", job->dev->B,
+                               job->dev->digest);
+        ran_trainer_describe_init(job, out);
+        if (job->training != NULL && job->training[0] != '\0') {
+                ran_buf_char(out, ',');
+                ran_buf_str(out, job->training);
+        }
+}
+
+void ran_train_describe(const struct ran_train_job *job, struct ran_buf *out)
+{
+        ran_buf_str(out, "\"training\":{");
+        add_training(job, out);
+        ran_buf_str(out, "},\"config\":{");
+        ran_fields_json(ran_config_fields, job->config, out);
+        ran_buf_str(out, "},\"vocabulary\":");
+        if (job->tokenizer != NULL)
+                ran_buf_printf(out, "\"%s\"", ran_tokenizer_digest(job->tokenizer));
+        else
+                ran_buf_printf(out, "%zu", job->V);
+}
+
+int ran_trainer_describe(struct ran_trainer *t, struct ran_error *err)
+{
+        struct ran_buf out = {0};
+
+        add_training(t->job, &out);
+        ran_buf_char(&out, '\0');
+        if (out.failed) {
+                ran_buf_release(&out);
+                return ran_fail(err, RAN_ENOMEM, "memory ran out");
+        }
+        t->training = out.data;
+        return RAN_OK;
+}
+
+struct ran_parts ran_trainer_parts(const struct ran_trainer *t)
+{
+        return (struct ran_parts){.config = t->c,
+                                  .layout = &t->layout,
+                                  .params = &t->p,
+                                  .V = t->V,
+                                  .C = t->C,
+                                  .labels = ran_task_is_tied(t->c) ? NULL : t->job->train->names,
+                                  .tokenizer = t->job->tokenizer};
+}
+
+/* A JSON object of the run's description and `more`. */
+int ran_trainer_write_parts(struct ran_trainer *t, const char *path, struct ran_parts *parts,
+                            const char *more, struct ran_error *err)
+{
+        struct ran_buf training = {0};
+        int rc;
+
+        ran_buf_printf(&training, "{%s%s}", t->training, more);
+        ran_buf_char(&training, '\0');
+        if (training.failed) {
+                ran_buf_release(&training);
+                return ran_fail(err, RAN_ENOMEM, "out of memory while the model was written");
+        }
+        parts->training = training.data;
+        rc = ran_model_write(path, parts, err);
+        ran_buf_release(&training);
+        return rc;
+}
+
+int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
+{
+        struct ran_parts parts = ran_trainer_parts(t);
+        struct ran_buf more = {0};
+        int rc;
+
+        /* Not in a checkpoint, which may go on elsewhere. */
+        ran_buf_printf(&more, ",\"kernels\":\"%s\"", ran_isa());
+        if (t->at.best_epoch > 0) {
+                static const char *const names[] = {"accuracy", "micro_f1", "macro_f1", "loss"};
+
+                ran_buf_printf(&more,
+                               ",\"best_epoch\":%.0f,\"dev_metric\":{\"%s\":", t->at.best_epoch,
+                               names[t->s->metric]);
+                ran_buf_double(&more, t->s->metric == RAN_METRIC_LOSS ? -t->at.best : t->at.best);
+                ran_buf_char(&more, '}');
+        }
+        if (t->at.refit != 0)
+                ran_buf_printf(&more, ",\"learned_from\":%zu", t->documents);
+        if (t->c->wide > 0) {
+                ran_buf_str(&more, ",\"paths\":{\"deep\":");
+                ran_buf_double(&more, t->at.encoder);
+                ran_buf_str(&more, ",\"wide\":");
+                ran_buf_double(&more, t->at.linear);
+                ran_buf_str(&more, ",\"cost\":");
+                ran_buf_double(&more, t->at.cost);
+                if (ran_has_linear_model(t->c))
+                        ran_buf_printf(&more, ",\"ratios\":%s",
+                                       t->at.ratios != 0 ? "true" : "false");
+                ran_buf_char(&more, '}');
+        }
+        if (t->c->multilabel) {
+                ran_buf_str(&more, ",\"thresholds\":[");
+                for (size_t c = 0; c < t->C; c++) {
+                        if (c > 0)
+                                ran_buf_char(&more, ',');
+                        ran_buf_float(&more, (float)t->at.threshold);
+                }
+                ran_buf_char(&more, ']');
+        }
+        if (t->calibration.n > 0) {
+                ran_buf_char(&more, ',');
+                ran_calibration_json(&t->calibration, &more);
+        }
+        ran_buf_char(&more, '\0');
+        if (more.failed)
+                rc = ran_fail(err, RAN_ENOMEM, "out of memory while the model was written");
+        else
+                rc = ran_trainer_write_parts(t, t->job->output, &parts, more.data, err);
+        ran_buf_release(&more);
+        return rc;
+}

@@ -1,0 +1,54 @@
+/* refit.c - the encoder of a refit against that of the best epoch. */
+#include "train/broadcast.h"
+#include "train/task.h"
+#include "train/trainer.h"
+
+/* What the model with this encoder, the ensemble as it is weighted, loses on the documents that
+ * were held out. */
+static int model_loss(struct ran_trainer *t, double *loss, struct ran_error *err)
+{
+        int rc = ran_train_task_of(t->c)->held_out_loss(t, loss, err);
+
+        return rc == RAN_OK ? RAN_OK : ran_ranks_break(t->job->ranks, rc);
+}
+
+static void swap(float *a, float *b, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                float x = a[i];
+
+                a[i] = b[i];
+                b[i] = x;
+        }
+}
+
+/* Swaps the encoder of the best epoch and the current one; the linear model stays. */
+static void swap_encoders(struct ran_trainer *t)
+{
+        swap(t->p.block, t->best_block, t->layout.size);
+        swap(t->table.x, t->best_table, ran_table_bytes(&t->table) / sizeof *t->table.x);
+        if (t->c->wide > 0)
+                swap(t->p.head.wide_b, t->best_block + (t->p.head.wide_b - t->p.block), t->C);
+}
+
+/* An encoder trained on the held-out documents should predict them better than one that was not. If
+ * it does not, the different order of documents led to a worse optimum, as happens with few of
+ * them, and the first encoder stays. The linear model is fitted on all documents either way: beside
+ * it an overconfident encoder shows, which it does not by itself. */
+int ran_trainer_keep_better(struct ran_trainer *t, struct ran_error *err)
+{
+        double after = 0, before = 0;
+
+        if (ran_train_task_of(t->c)->held_out_loss == NULL ||
+            (t->c->wide > 0 && t->at.encoder == 0))
+                return RAN_OK;
+        RAN_TRY(model_loss(t, &after, err));
+        if (ran_trainer_leads(t))
+                swap_encoders(t);
+        RAN_TRY(ran_broadcast_state(t, err));
+        RAN_TRY(model_loss(t, &before, err));
+        t->first_encoder = !(after <= before); /* nor if it is no number */
+        if (ran_trainer_leads(t) && !t->first_encoder)
+                swap_encoders(t);
+        return RAN_OK;
+}

@@ -1,0 +1,113 @@
+/* report.c - what a training run tells whoever looks on, and what they answer. */
+#include "train/trainer.h"
+
+#include <math.h>
+#include <time.h>
+
+double ran_trainer_now(void)
+{
+        struct timespec t;
+
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Epochs that there will be at most. */
+size_t ran_trainer_epochs(const struct ran_trainer *t)
+{
+        return t->at.refit != 0 ? (size_t)t->at.best_epoch : t->s->epochs;
+}
+
+/* And steps; those of `t` go by all that there might be, as the learning rate does. */
+static double steps_of(const struct ran_trainer *t)
+{
+        size_t never = t->s->epochs - ran_trainer_epochs(t);
+
+        return (double)t->steps - (double)(never * t->batches);
+}
+
+struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int event)
+{
+        double seconds = ran_trainer_now() - t->started, step = (double)t->optimiser.step;
+        double done = step - (double)t->from_step, steps = steps_of(t), left = steps - step;
+
+        return (struct ran_train_report){
+                .event = event,
+                .refit = t->at.refit != 0,
+                .epoch = (size_t)t->at.epoch + (t->at.batch > 0 || event <= RAN_REPORT_STEP),
+                .epochs = ran_trainer_epochs(t),
+                .step = (size_t)step,
+                .steps = (size_t)steps,
+                .loss = t->at.loss_weight > 0 ? t->at.loss / t->at.loss_weight : 0,
+                .learning_rate = t->rate,
+                .gradient_norm = t->norm,
+                .tokens = t->tokens,
+                .seconds = seconds,
+                .tokens_per_second = seconds > 0 ? (double)t->tokens / seconds : 0,
+                .eta_seconds = done > 0 ? (seconds - t->from_seconds) / done * left : 0,
+                .metric = t->at.best,
+                .best = t->at.best,
+                .best_epoch = (size_t)t->at.best_epoch,
+                .stale = (size_t)t->at.stale,
+                .linear_only = t->at.best_epoch > 0 && t->c->wide > 0 && t->at.encoder == 0,
+                .first_encoder = t->first_encoder,
+                .moved = ran_ranks_moved(t->job->ranks),
+        };
+}
+
+bool ran_trainer_leads(const struct ran_trainer *t)
+{
+        return ran_ranks_leads(t->job->ranks);
+}
+
+/* Whoever looks on is told by rank 0. The others only know whether they are asked to stop. */
+int ran_trainer_tell(struct ran_trainer *t, const struct ran_train_report *r)
+{
+        const struct ran_ranks *ranks = t->job->ranks;
+
+        if (!ran_trainer_leads(t))
+                return ranks->stopped != NULL ? ranks->stopped() : 0;
+        return t->job->report != NULL ? t->job->report(t->job->arg, r) : 0;
+}
+
+int ran_trainer_tell_all(struct ran_trainer *t, const struct ran_train_report *r, int *next,
+                         struct ran_error *err)
+{
+        *next = ran_trainer_tell(t, r) != 0 ? RAN_STOP
+                : ran_trainer_leads(t) && ran_trainer_now() - t->saved > t->job->checkpoint_seconds
+                        ? RAN_SAVE
+                        : RAN_GO_ON;
+        return ran_ranks_max(t->job->ranks, next, err);
+}
+
+/* ---- numbers that are none ------------------------------------------------------------------ */
+
+int ran_trainer_diverged(const struct ran_trainer *t, double epoch, double step, const char *what,
+                         struct ran_error *err)
+{
+        return ran_fail(
+                err, RAN_EDIVERGED,
+                "training diverged in epoch %.0f, step %.0f: the %s is not finite (learning rate "
+                "%g); try a lower --learning-rate or a smaller --clip",
+                epoch, step, what, t->rate);
+}
+
+/* Of n results for development data: the last step of an epoch may have been one too many. */
+int ran_trainer_check_results(const struct ran_trainer *t, const float *x, size_t n,
+                              struct ran_error *err)
+{
+        for (size_t i = 0; i < n; i++)
+                if (!isfinite(x[i]))
+                        return ran_trainer_diverged(t, t->at.epoch, (double)t->optimiser.step,
+                                                    "result for the development data", err);
+        return RAN_OK;
+}
+
+int ran_trainer_on_pass(void *arg, size_t passes)
+{
+        struct ran_trainer *t = arg;
+        struct ran_train_report r = ran_trainer_report(t, RAN_REPORT_LINEAR);
+
+        r.step = passes;
+        return ran_trainer_tell(t, &r);
+}

@@ -1,0 +1,198 @@
+/* task-tag.c - training of taggers: an output a word, by itself or, with a CRF, a sentence at a
+ * time. The linear model is a CRF of its own (crf-train.h). */
+#include "train/task.h"
+#include "model/head.h"
+#include "model/tagger.h"
+#include "train/crf-train.h"
+#include "train/evaluate.h"
+#include "train/loss.h"
+#include "train/trainer.h"
+
+#include <stdlib.h>
+
+static int check_labels(const struct ran_dataset *d, size_t b, const struct ran_config *c, size_t C,
+                        bool unknown, struct ran_error *err)
+{
+        (void)c;
+        return ran_batch_check_labels(d, b, C, unknown, err);
+}
+
+/* ---- batches -------------------------------------------------------------------------------- */
+
+static size_t words_of(const struct ran_dataset *d, size_t b)
+{
+        return d->label_first[b + 1] - d->label_first[b];
+}
+
+static double terms(const struct ran_batcher *k, const struct ran_chunk *chunk)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < words_of(k->data, chunk->document); i++)
+                sum += ran_batch_weight(k, chunk->document, i);
+        return sum;
+}
+
+static int load(struct ran_batcher *k, struct ran_batch_scratch *s, const struct ran_chunk *chunk,
+                struct ran_error *err)
+{
+        const struct ran_dataset *d = k->data;
+        size_t b = chunk->document, n = words_of(d, b);
+
+        if (k->c->crf)
+                RAN_BATCH_ROOM(s, crf, ran_crf_scratch(true, n, k->C), err);
+        return ran_packed_positions(&s->packed, d->positions + d->label_first[b], n, err);
+}
+
+/* Loss of the n words of a document from the label `at` on, each sentence a chain of its own, and
+ * the gradient by their logits. */
+static double crf_loss(struct ran_batcher *k, struct ran_batch_scratch *s, size_t at, size_t n,
+                       const float *logits, float *dlogits, double weight, struct ran_grad *g)
+{
+        const struct ran_dataset *d = k->data;
+        const struct ran_crf crf = ran_head_crf(k->p);
+        const struct ran_crf_grad d_crf = {g->p.head.crf_start, g->p.head.crf_end,
+                                           g->p.head.crf_transition};
+        double sum = 0;
+
+        for (size_t from = 0, end; from < n; from = end) {
+                end = ran_crf_sentence_end(d->begins + at, from, n);
+                sum += ran_crf_loss(dlogits + from * k->C, &d_crf, logits + from * k->C, &crf,
+                                    d->labels + at + from, end - from, k->C, weight, s->crf);
+        }
+        return sum;
+}
+
+/* Loss of a document whose first word has row r of the logits. */
+static double document_loss(struct ran_batcher *k, struct ran_batch_scratch *s, size_t b, size_t r,
+                            struct ran_grad *g)
+{
+        size_t at = k->data->label_first[b], n = words_of(k->data, b), C = k->C;
+        float *dlogits = s->work.head.dlogits + r * C;
+        const float *logits = s->work.head.logits + r * C;
+        double sum = 0;
+
+        if (k->c->crf)
+                return crf_loss(k, s, at, n, logits, dlogits, ran_batch_weight(k, b, 0) / k->terms,
+                                g);
+        for (size_t i = 0; i < n; i++) {
+                const struct ran_target word = {k->data->labels + at + i, NULL, 1};
+
+                sum += ran_loss_classify(dlogits + i * C, logits + i * C, C, &word, false,
+                                         k->smoothing, ran_batch_weight(k, b, i) / k->terms);
+        }
+        return sum;
+}
+
+static double loss(struct ran_batcher *k, struct ran_batch_scratch *s, size_t shard,
+                   struct ran_grad *g)
+{
+        double sum = 0;
+
+        ran_head(&s->work, k->p, k->C);
+        for (size_t i = k->shard[shard], r = 0; i < k->shard[shard + 1]; i++, r++)
+                sum += document_loss(k, s, k->chunk[i].document, s->packed.doc_position[r], g);
+        ran_head_bwd(&s->work, k->p, &g->p, k->C);
+        return sum;
+}
+
+/* ---- development data ----------------------------------------------------------------------- */
+
+static int score(struct ran_sweep *k, struct ran_state *s, size_t b, struct ran_error *err)
+{
+        const struct ran_document d = ran_dataset_document(k->d, b);
+        size_t at = k->d->label_first[b] * k->C;
+
+        return ran_score_word_parts(s, &d, k->encoder + at,
+                                    k->linear != NULL ? k->linear + at : NULL, err);
+}
+
+/* Logits (words, C) of the encoder become those of the ensemble; *crf its CRF, in `room`
+ * (ran_crf_train_floats). */
+static int combine(struct ran_trainer *t, float *logits, const float *linear, float *room,
+                   struct ran_crf *crf, struct ran_error *err)
+{
+        const struct ran_dataset *dev = t->job->dev;
+        const struct ran_tag_scores u = {logits, ran_head_crf(&t->p)},
+                                    v = {linear, ran_crf_train_view(t->crf, t->C)};
+
+        RAN_TRY(ran_ensemble_fit_words(&t->ensemble, t->prior, dev, &u, &v, err));
+        ran_ensemble_add(logits, &t->ensemble, logits, linear, dev->label_first[dev->B] * t->C);
+        *crf = ran_ensemble_crf(room, &t->ensemble, &u.crf, &v.crf, t->C);
+        return RAN_OK;
+}
+
+static int validate(struct ran_trainer *t, struct ran_evaluate_rates *r, struct ran_error *err)
+{
+        const struct ran_dataset *dev = t->job->dev;
+        struct ran_crf crf = ran_head_crf(&t->p);
+        size_t n;
+
+        if (__builtin_mul_overflow(dev->label_first[dev->B], t->C, &n))
+                return ran_fail(err, RAN_ENOMEM, "the development data have too many words");
+        float *logits = ran_alloc_floats(n, err),
+              *room = ran_alloc_floats(crf.start != NULL ? ran_crf_train_floats(t->C) : 0, err);
+        float *linear = t->c->wide > 0 ? ran_alloc_floats(n, err) : NULL;
+        int rc = RAN_ENOMEM;
+
+        if (logits != NULL && room != NULL && (t->c->wide == 0 || linear != NULL))
+                rc = ran_evaluate_predict(t->c, &t->p, t->C, dev, t->job->pool, t->job->ranks,
+                                          logits, linear, err);
+        if (rc == RAN_OK && ran_trainer_leads(t))
+                rc = ran_trainer_check_results(t, logits, n, err);
+        if (rc == RAN_OK && ran_trainer_leads(t) && linear != NULL)
+                rc = combine(t, logits, linear, room, &crf, err);
+        if (rc == RAN_OK && ran_trainer_leads(t))
+                rc = ran_evaluate_tags(r, dev, logits, &crf, t->job->pool, err);
+        free(logits);
+        free(linear);
+        free(room);
+        return rc;
+}
+
+/* ---- the linear model ----------------------------------------------------------------------- */
+
+static int fit_linear(struct ran_trainer *t, struct ran_error *err)
+{
+        if (t->at.cost == 0)
+                t->at.cost = ran_crf_train_cost * t->linear_rate;
+        const struct ran_crf_train k = {.c = t->c,
+                                        .d = t->job->train,
+                                        .document = t->document,
+                                        .n = t->documents,
+                                        .cost = t->at.cost,
+                                        .passes = RAN_CRF_TRAIN_PASSES,
+                                        .seed = t->s->seed,
+                                        .pass = ran_trainer_on_pass,
+                                        .arg = t};
+
+        return ran_crf_train_run(&k, t->linear, t->p.head.wide_b, t->crf, err);
+}
+
+/* The finished tagger has one CRF. */
+static void merge(struct ran_trainer *t)
+{
+        const struct ran_ensemble ensemble = {t->at.encoder, t->at.linear};
+        struct ran_head_params *q = &t->p.head;
+
+        ran_trainer_scale(q->tag_w, t->C * t->D, t->at.encoder);
+        ran_trainer_scale(q->tag_b, t->C, t->at.encoder);
+        if (t->crf == NULL)
+                return;
+        ran_ensemble_add(q->crf_start, &ensemble, q->crf_start, t->crf, t->C);
+        ran_ensemble_add(q->crf_end, &ensemble, q->crf_end, t->crf + t->C, t->C);
+        ran_ensemble_add(q->crf_transition, &ensemble, q->crf_transition, t->crf + 2 * t->C,
+                         t->C * t->C);
+}
+
+const struct ran_train_task ran_train_tag = {
+        .prior = &ran_ensemble_default_words,
+        .check_labels = check_labels,
+        .terms = terms,
+        .load = load,
+        .loss = loss,
+        .score = score,
+        .validate = validate,
+        .fit_linear = fit_linear,
+        .merge = merge,
+};

@@ -1,0 +1,74 @@
+/* task.h - what training does differently by task: an entry of a table for each (RAN_TASK_...), a
+ * file task-NAME.c. A function that is NULL has nothing to do. */
+#ifndef RAN_TRAIN_TASK_H
+#define RAN_TRAIN_TASK_H
+
+#include "model/task.h"
+#include "train/ensemble.h"
+
+struct ran_batch_scratch;
+struct ran_batcher;
+struct ran_chunk;
+struct ran_evaluate_rates;
+struct ran_grad;
+struct ran_sweep;
+struct ran_trainer;
+
+struct ran_train_task {
+        bool chunks;    /* documents may be read in chunks (plan.h) */
+        bool has_head;  /* a head of its own, whose settings a search may change */
+        double outputs; /* of tied outputs, estimated: how many a token has */
+        const struct ran_ensemble *prior; /* ensemble weights before any document says more */
+
+        /* What the settings cannot be, beyond what all tasks have in common. */
+        int (*check_settings)(const struct ran_train_settings *s, struct ran_error *err);
+        /* What document b is to be told as. unknown: labels may be RAN_LABEL_UNKNOWN. */
+        int (*check_labels)(const struct ran_dataset *d, size_t b, const struct ran_config *c,
+                            size_t C, bool unknown, struct ran_error *err);
+
+        /* A batch (batch.h). prepare: once, with the vocabulary, or NULL. terms: of the loss,
+         * weighted. mask: *ids become those that the encoder reads instead. load: notes the outputs
+         * of the chunk that was packed last. loss: of a shard that is encoded, and its gradient
+         * back to the encoder's output. */
+        int (*prepare)(struct ran_batcher *k, const struct ran_tokenizer *tokenizer,
+                       struct ran_error *err);
+        double (*terms)(const struct ran_batcher *k, const struct ran_chunk *chunk);
+        int (*mask)(struct ran_batcher *k, struct ran_batch_scratch *s, size_t b,
+                    const uint32_t **ids, struct ran_error *err);
+        int (*load)(struct ran_batcher *k, struct ran_batch_scratch *s,
+                    const struct ran_chunk *chunk, struct ran_error *err);
+        double (*loss)(struct ran_batcher *k, struct ran_batch_scratch *s, size_t shard,
+                       struct ran_grad *g);
+
+        /* Evaluation (evaluate.h). score: document b, with the state of a thread. targets:
+         * predicted tokens of a document, where outputs are tied. */
+        int (*score)(struct ran_sweep *k, struct ran_state *s, size_t b, struct ran_error *err);
+        size_t (*targets)(const struct ran_dataset *d, size_t b);
+
+        /* A run (trainer.h). init_output: biases of the output, before any training. validate:
+         * results for development data, and the ensemble weights that suit them. tune: what the
+         * best epoch's model decides with. fit_linear: the linear model. merge: the ensemble
+         * becomes one model. held_out_loss: of the ensemble as it stands. */
+        int (*init_output)(struct ran_trainer *t, struct ran_error *err);
+        int (*validate)(struct ran_trainer *t, struct ran_evaluate_rates *r, struct ran_error *err);
+        int (*tune)(struct ran_trainer *t, struct ran_error *err);
+        int (*fit_linear)(struct ran_trainer *t, struct ran_error *err);
+        void (*merge)(struct ran_trainer *t);
+        int (*held_out_loss)(struct ran_trainer *t, double *loss, struct ran_error *err);
+};
+
+const struct ran_train_task *ran_train_task_of(const struct ran_config *c);
+
+#define RAN_TRAIN_TASK_DECLARE(number, name) extern const struct ran_train_task ran_train_##name;
+RAN_TASKS(RAN_TRAIN_TASK_DECLARE)
+
+/* Both language models: settings, loss, the biases of the output, and the loss on development data.
+ */
+int ran_train_lm_check_settings(const struct ran_train_settings *s, struct ran_error *err);
+double ran_train_lm_loss(struct ran_batcher *k, struct ran_batch_scratch *s, size_t shard,
+                         struct ran_grad *g);
+int ran_train_lm_init_output(struct ran_trainer *t, struct ran_error *err);
+int ran_train_lm_validate(struct ran_trainer *t, struct ran_evaluate_rates *r,
+                          struct ran_error *err);
+
+#endif
