@@ -98,7 +98,7 @@ static struct ran_train_job job_of(const struct train_session *s)
                 .settings = &s->settings,
                 .train = &s->train.set,
                 .dev = s->has_dev ? &s->dev.set : NULL,
-                .held = s->held_out,
+                .held_out = s->held_out,
                 .tokenizer = s->source.tokenizer,
                 .V = s->source.V == TRAIN_ANY_ID ? V : s->source.V,
                 .output = o->file.output,

@@ -53,7 +53,7 @@ static void find_mixed_texts(struct train_problems *p, const struct train_locati
 /* Tags are labels of words. */
 static bool labels_words(const struct ran_dataset *set)
 {
-        return set->places != NULL;
+        return set->positions != NULL;
 }
 
 /* Whether the one label there is does not distinguish documents. */

@@ -115,7 +115,7 @@ static void make_line(const struct train_progress *p, const struct ran_train_rep
         }
         if (r->refit)
                 ran_buf_str(line, "refit  ");
-        if (r->event == RAN_REPORT_WIDE)
+        if (r->event == RAN_REPORT_LINEAR)
                 ran_buf_printf(line, "linear model  pass %zu", r->step);
         else
                 add_steps(r, line);
@@ -141,7 +141,7 @@ void train_progress_clear(struct train_progress *p)
 
 static void show(struct train_progress *p, const struct ran_train_report *r)
 {
-        bool passing = r->event == RAN_REPORT_STEP || r->event == RAN_REPORT_WIDE;
+        bool passing = r->event == RAN_REPORT_STEP || r->event == RAN_REPORT_LINEAR;
         bool lasting =
                 (r->event == RAN_REPORT_DEV || r->event == RAN_REPORT_REFIT) && p->trial == 0;
         struct ran_buf line = {0};

@@ -179,7 +179,7 @@ static void summarise(const struct ran_train_job *job, const struct train_progre
         if (last->first_encoder)
                 cmd_note("the encoder of the first training is kept: the refitted one does worse "
                          "on the validation documents");
-        if (last->alone)
+        if (last->linear_only)
                 cmd_note("linear model only: the encoder did not improve results on %zu "
                          "validation documents",
                          validation_documents(job));
@@ -325,7 +325,7 @@ int train_dry_run(const struct ran_train_job *job)
         fflush(stdout); /* what follows takes a while */
         printf("time        %s for %zu epochs%s, on %zu threads\n",
                train_duration(text, measure(job)), job->settings->epochs,
-               job->settings->refit && job->held != NULL ? ", and at most as much again for --refit"
+               job->settings->refit && job->held_out != NULL ? ", and at most as much again for --refit"
                                                          : "",
                ran_pool_threads(job->pool));
         return CMD_OK;

@@ -118,7 +118,7 @@ static void check_text(struct ran_buf *out, const struct train_summary *s)
 {
         const struct ran_dataset *set = &s->data->set;
 
-        if (set->places != NULL)
+        if (set->positions != NULL)
                 ran_buf_printf(out, "  words: %zu\n", set->label_first[set->B]);
 }
 

@@ -162,7 +162,7 @@ static void tell_scheme(const struct train_data *d)
 /* Without a single document it is not known whether labels or tags were meant. */
 static const char *plural(const struct ran_dataset *set)
 {
-        return set->places != NULL ? "tags" : "labels";
+        return set->positions != NULL ? "tags" : "labels";
 }
 
 static void check_json(struct ran_buf *out, const struct train_summary *s)
@@ -175,7 +175,7 @@ static void check_text(struct ran_buf *out, const struct train_summary *s)
         const struct ran_dataset *set = &s->data->set;
         size_t words = set->label_first[set->B];
 
-        if (set->places != NULL)
+        if (set->positions != NULL)
                 ran_buf_printf(out, "  words: %zu\n", words);
         train_check_labels_text(out, plural(set), s, words);
 }

@@ -33,7 +33,7 @@ static void head(struct ran_workspace *w, const struct ran_params *p, size_t C)
 
         ran_encoder_of(w->c)->documents(w, p);
         drop_out(w, h->head);
-        ran_linear(w->pool, h->logits, C, h->head, D, p->head.out_w, p->head.out_b, B, D, C);
+        ran_gemm_linear(w->pool, h->logits, C, h->head, D, p->head.out_w, p->head.out_b, B, D, C);
         if (w->c->wide > 0 && w->linear_weight > 0)
                 ran_linear_model_add(w, p, C);
 }
@@ -44,8 +44,8 @@ static void head_bwd(struct ran_workspace *w, const struct ran_params *p, struct
         struct ran_head *h = &w->head;
         size_t D = w->D, B = w->packed->B;
 
-        ran_linear_bwd(w->pool, h->dhead, D, false, dp->head.out_w, dp->head.out_b, h->dlogits, C,
-                       h->head, D, p->head.out_w, B, D, C);
+        ran_gemm_linear_bwd(w->pool, h->dhead, D, false, dp->head.out_w, dp->head.out_b, h->dlogits,
+                            C, h->head, D, p->head.out_w, B, D, C);
         drop_out(w, h->dhead);
         ran_encoder_of(w->c)->documents_bwd(w, p, dp);
 }

@@ -29,8 +29,8 @@ static void head(struct ran_workspace *w, const struct ran_params *p, size_t C)
         struct ran_head *h = &w->head;
 
         ran_head_positions(w);
-        ran_linear(w->pool, h->logits, C, h->head, w->D, p->head.tag_w, p->head.tag_b,
-                   w->packed->positions, w->D, C);
+        ran_gemm_linear(w->pool, h->logits, C, h->head, w->D, p->head.tag_w, p->head.tag_b,
+                        w->packed->positions, w->D, C);
 }
 
 static void head_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
@@ -38,8 +38,9 @@ static void head_bwd(struct ran_workspace *w, const struct ran_params *p, struct
 {
         struct ran_head *h = &w->head;
 
-        ran_linear_bwd(w->pool, h->dhead, w->D, false, dp->head.tag_w, dp->head.tag_b, h->dlogits,
-                       C, h->head, w->D, p->head.tag_w, w->packed->positions, w->D, C);
+        ran_gemm_linear_bwd(w->pool, h->dhead, w->D, false, dp->head.tag_w, dp->head.tag_b,
+                            h->dlogits, C, h->head, w->D, p->head.tag_w, w->packed->positions, w->D,
+                            C);
         ran_head_positions_bwd(w);
 }
 

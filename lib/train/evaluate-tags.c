@@ -2,6 +2,8 @@
  * counted as conlleval does. */
 #include "train/evaluate.h"
 #include "model/tagger.h"
+#include "ran/train.h"
+#include "ran/math.h"
 
 #include <math.h>
 #include <stdatomic.h>

@@ -3,6 +3,8 @@
 #include "model/linear-model.h"
 #include "model/model.h"
 #include "model/task.h"
+#include "ran/train.h"
+#include "ran/math.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -282,7 +282,7 @@ struct dice {
 
 static int draw(struct dice *d, int n)
 {
-        return (int)(ran_draw(d->key, d->at++) % (uint64_t)n);
+        return (int)(ran_random_draw(d->key, d->at++) % (uint64_t)n);
 }
 
 static bool is_free(const struct ran_search *s, int i, const struct candidate *k)
@@ -382,7 +382,7 @@ bool ran_search_next(const struct ran_search *s, const struct ran_trial *trial, 
         if (n == 0)
                 return true;
         for (size_t i = 0; i < tries; i++) {
-                struct dice d = {ran_key(s->job->settings->seed, RAN_FOR_SEARCH, n, i), 0};
+                struct dice d = {ran_random_key(s->job->settings->seed, RAN_FOR_SEARCH, n, i), 0};
 
                 *next = trial[ran_search_best(trial, n)];
                 next->metric = -INFINITY;

@@ -19,7 +19,7 @@
 #ifndef RAN_TRAIN_SVM_H
 #define RAN_TRAIN_SVM_H
 
-#include "ran.h"
+#include "ran/train.h"
 
 /* What is to be learned, and from which documents of d: document (n). */
 struct ran_svm {

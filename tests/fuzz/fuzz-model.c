@@ -19,7 +19,7 @@ static void prepare(void)
                 struct tiny *t = &subject[kind].run;
 
                 tiny_init(t, kind);
-                t->job.held = NULL;
+                t->job.held_out = NULL;
                 subject[kind].model = tiny_model(t);
         }
 }
