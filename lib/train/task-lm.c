@@ -1,5 +1,6 @@
 /* task-lm.c - training of language models: each token of a text, from those before it; and what
  * masked ones (task-mlm.c) have in common with that. */
+#include "train/task-lm.h"
 #include "train/task.h"
 #include "model/lm.h"
 #include "train/evaluate.h"

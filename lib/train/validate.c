@@ -1,4 +1,5 @@
 /* validate.c - development data: the best epoch, and what is tuned on them in the end. */
+#include "train/validate.h"
 #include "train/broadcast.h"
 #include "train/evaluate.h"
 #include "train/task.h"
