@@ -31,8 +31,7 @@ static const struct ran_field fill_fields[] = {
          .help = "list the N most probable tokens for each mask"},
         {"mask_token", 0, RAN_FIELD_TEXT, OPTION(mask_token), .value = "STRING",
          .initial = "[MASK]",
-         .help = "string that marks a masked token in a text, or word that marks one in a list of "
-                 "words"},
+         .help = "what marks a masked token: a string in a text, a word in a list of words"},
         {"logits", 0, RAN_FIELD_BOOL, OPTION(logits), .initial = "false",
          .help = "add the logits: one number for each masked token and each token of the "
                  "vocabulary"},

@@ -147,7 +147,7 @@ const struct ran_field ran_train_fields[] = {
          .high = 0.99,
          .value = "X",
          .initial = "0",
-         .help = "share of tokens that become [UNK] at random, others in each epoch"},
+         .help = "share of tokens that become [UNK], drawn at random in each epoch"},
         {.name = "label_smoothing",
          .type = RAN_FIELD_REAL,
          AT(label_smoothing),
