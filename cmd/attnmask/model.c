@@ -95,7 +95,7 @@ static int paint(void *arg, const struct cmd_line *line, const struct ran_buf *r
 }
 
 /* One document after another: a long one uses all threads. */
-static int paint_records(struct cmd_loop *loop, struct attnmask_model *a,
+static int paint_records(struct cmd_loop loop, struct attnmask_model *a,
                          const struct cmd_output *output, char **files)
 {
         struct ran_error err;
@@ -104,13 +104,13 @@ static int paint_records(struct cmd_loop *loop, struct attnmask_model *a,
         if (p.scratch == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
         cmd_sink_open(&p.sink, output->output);
-        loop->work = NULL;
-        loop->make_scratch = NULL;
-        loop->output = NULL;
-        loop->pool = NULL;
-        loop->take = paint;
-        loop->arg = &p;
-        int status = cmd_records(loop, files, NULL);
+        loop.work = NULL;
+        loop.make_scratch = NULL;
+        loop.output = NULL;
+        loop.pool = NULL;
+        loop.take = paint;
+        loop.arg = &p;
+        int status = cmd_records(&loop, files, NULL);
         free_scratch(p.scratch);
         if (p.drawn == 0) {
                 cmd_sink_abort(&p.sink);
@@ -180,7 +180,7 @@ int attnmask_model(const struct attnmask_options *options,
 
         loop.pool = a.pool = cmd_pool();
         int status =
-                picture ? paint_records(&loop, &a, output, files) : cmd_records(&loop, files, NULL);
+                picture ? paint_records(loop, &a, output, files) : cmd_records(&loop, files, NULL);
         ran_pool_free(a.pool);
         ran_model_free(m);
         return status;

@@ -46,7 +46,7 @@ static void write_report(const struct classify_eval *e, const struct classify_op
         ran_buf_release(&report);
 }
 
-static int evaluate(const struct classifier *c, struct cmd_loop *loop, char **files)
+static int evaluate(const struct classifier *c, struct cmd_loop loop, char **files)
 {
         const struct classify_options *o = c->options;
         struct evaluation e = {.classifier = *c};
@@ -63,12 +63,12 @@ static int evaluate(const struct classifier *c, struct cmd_loop *loop, char **fi
                 ran_eval_sets(e.eval.eval, c->cut);
         cmd_names_open(&names, o->label_names, false);
         e.eval.labels.called = &names;
-        loop->make_scratch = make_scratch;
-        loop->work = probabilities;
-        loop->take = compare_labels;
-        loop->accepted = true;
-        loop->arg = &e;
-        int status = cmd_records(loop, files, &counts);
+        loop.make_scratch = make_scratch;
+        loop.work = probabilities;
+        loop.take = compare_labels;
+        loop.accepted = true;
+        loop.arg = &e;
+        int status = cmd_records(&loop, files, &counts);
         if (e.eval.compared == 0)
                 cmd_die(CMD_FAILED, "no record has a label: there is nothing to compare with%s",
                         cmd_label_advice(&counts));
@@ -98,7 +98,7 @@ static int run(struct classifier *c, char **files)
                 .arg = c,
         };
 
-        return c->options->eval ? evaluate(c, &loop, files) : cmd_records(&loop, files, NULL);
+        return c->options->eval ? evaluate(c, loop, files) : cmd_records(&loop, files, NULL);
 }
 
 static struct ran_model *open_model(const struct classify_options *o)

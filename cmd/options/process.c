@@ -16,8 +16,10 @@
 static void keep_standard_streams(void)
 {
         for (int fd = 0; fd <= 2; fd++) {
-                if (fcntl(fd, F_GETFD) < 0 &&
-                    open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
+                if (fcntl(fd, F_GETFD) >= 0)
+                        continue;
+                int lowest = open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+                if (lowest != fd)
                         abort();
         }
 }

@@ -253,16 +253,17 @@ struct train_progress train_run_progress(const struct ran_train_job *job,
         return p;
 }
 
-int train_run(struct ran_train_job *job, struct train_run *run)
+int train_run(const struct ran_train_job *job, struct train_run *run)
 {
         struct train_progress progress = train_run_progress(job, run);
+        struct ran_train_job watched = *job;
         struct ran_error err = {0};
 
-        job->resume = run->resume;
-        job->report = on_report;
-        job->arg = &progress;
+        watched.resume = run->resume;
+        watched.report = on_report;
+        watched.arg = &progress;
         train_run_catch_signals();
-        int code = ran_train(job, &err);
+        int code = ran_train(&watched, &err);
         bool logged = train_progress_end(&progress);
         if (code != RAN_OK)
                 return ended_early(job, &err, progress.last.step > 0);
@@ -325,8 +326,9 @@ int train_dry_run(const struct ran_train_job *job)
         fflush(stdout); /* what follows takes a while */
         printf("time        %s for %zu epochs%s, on %zu threads\n",
                train_duration(text, measure(job)), job->settings->epochs,
-               job->settings->refit && job->held_out != NULL ? ", and at most as much again for --refit"
-                                                         : "",
+               job->settings->refit && job->held_out != NULL
+                       ? ", and at most as much again for --refit"
+                       : "",
                ran_pool_threads(job->pool));
         return CMD_OK;
 }

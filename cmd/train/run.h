@@ -35,8 +35,8 @@ void train_run_prepare(struct train_run *run, const char *output, const struct c
                        char **files);
 void train_run_release(struct train_run *run);
 
-/* Trains; fills in resume, report and arg of the job. Returns the status to end with. */
-int train_run(struct ran_train_job *job, struct train_run *run);
+/* Trains, with resume, report and arg of its own. Returns the status to end with. */
+int train_run(const struct ran_train_job *job, struct train_run *run);
 
 /* Parts of train_run that a search uses, too: SIGINT, SIGTERM, SIGHUP and SIGPIPE (of the last two,
  * those that are not ignored), of which _stopped returns the one that came, or 0; the live line and

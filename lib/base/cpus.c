@@ -42,13 +42,13 @@ static bool read_line(const char *path, char *line, size_t size)
 /* cgroup version 2: the file holds "max 100000" or "150000 100000". */
 static size_t quota_v2(const char *folder)
 {
-        char path[4200], line[128];
-        long long quota, period;
+        char path[4200], line[128], *end;
 
         snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cpu.max", folder);
-        if (!read_line(path, line, sizeof(line)) || sscanf(line, "%lld %lld", &quota, &period) != 2)
+        if (!read_line(path, line, sizeof(line)))
                 return SIZE_MAX;
-        return quota_of(quota, period);
+        long long quota = strtoll(line, &end, 10); /* 0 of "max" */
+        return quota_of(quota, strtoll(end, NULL, 10));
 }
 
 /* Version 1: two files; a quota of -1 is no limit. */
@@ -62,7 +62,7 @@ static size_t quota_v1(const char *folder)
         snprintf(path, sizeof(path), "/sys/fs/cgroup/cpu%s/cpu.cfs_period_us", folder);
         if (!read_line(path, period, sizeof(period)))
                 return SIZE_MAX;
-        return quota_of(atoll(quota), atoll(period));
+        return quota_of(strtoll(quota, NULL, 10), strtoll(period, NULL, 10));
 }
 
 /* The tightest limit of a group and those around it. In a container the path may be that of the

@@ -87,7 +87,7 @@ static struct decimal print_to(double x, int precision)
                 if (*s >= '0' && *s <= '9')
                         d.digits = d.digits * 10 + (uint64_t)(*s - '0');
         }
-        d.exponent = atoi(s + 1) - (precision - 1);
+        d.exponent = (int)strtol(s + 1, NULL, 10) - (precision - 1);
         return d;
 }
 

@@ -88,7 +88,7 @@ static void *move_to_file(struct ran_spool *s, size_t room, struct ran_error *er
                         close(fd);
                 return NULL;
         }
-        if (s->room > 0)
+        if (s->data != NULL)
                 memcpy(p, s->data, s->room);
         free(s->data);
         *s = (struct ran_spool){p, room, s->keep, fd, true};

@@ -36,9 +36,10 @@ static void tabulate(struct ran_workspace *w, const float *position)
         for (size_t j = 0; j < D; j++) {
                 double s = (double)position[j], value = 1, factor = ran_exp(-fabs(s));
 
-                for (size_t i = 0; i < T; i++, value *= factor) {
+                for (size_t i = 0; i < T; i++) {
                         k->down[i * D + j] = s > 0 ? 1.0f : (float)nonzero_weight(value);
                         k->up[(T - 1 - i) * D + j] = s > 0 ? (float)nonzero_weight(value) : 1.0f;
+                        value *= factor;
                 }
         }
 }

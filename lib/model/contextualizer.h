@@ -134,16 +134,9 @@ struct ran_contextualizer_stage {
         size_t l;
 };
 static inline struct ran_contextualizer_stage
-ran_contextualizer_stage_of(struct ran_workspace *w, const struct ran_params *p,
-                            struct ran_params *dp)
+ran_contextualizer_stage_of(struct ran_workspace *w, const struct ran_params *p)
 {
-        return (struct ran_contextualizer_stage){
-                .w = w,
-                .p = p->layers,
-                .dp = dp != NULL ? dp->layers : NULL,
-                .once = p->once,
-                .donce = dp != NULL ? dp->once : NULL,
-        };
+        return (struct ran_contextualizer_stage){.w = w, .p = p->layers, .once = p->once};
 }
 
 /* y = x_i of the tokens [from, from + n) of document b, of which e are the embedded ones; after

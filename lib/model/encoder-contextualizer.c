@@ -330,7 +330,7 @@ static void fill_probes(struct ran_contextualizer_stage *g)
 
 static void forward(struct ran_workspace *w, const struct ran_params *p)
 {
-        struct ran_contextualizer_stage g = ran_contextualizer_stage_of(w, p, NULL);
+        struct ran_contextualizer_stage g = ran_contextualizer_stage_of(w, p);
 
         ran_phase = RAN_PHASE_ATTENTION;
         ran_contextualizer_gather(&g);
@@ -429,9 +429,11 @@ static void step_bwd(struct ran_contextualizer_stage *g)
 static void backward(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp)
 {
         struct ran_contextualizer_steps *k = w->own;
-        struct ran_contextualizer_stage g = ran_contextualizer_stage_of(w, p, dp);
+        struct ran_contextualizer_stage g = ran_contextualizer_stage_of(w, p);
         size_t D = w->D;
 
+        g.dp = dp->layers;
+        g.donce = dp->once;
         ran_phase = RAN_PHASE_PROJECTIONS;
         memset(k->drows, 0, k->n_rows * D * sizeof *k->drows);
         memset(k->dsum, 0, w->packed->B * D * sizeof *k->dsum);

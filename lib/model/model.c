@@ -175,7 +175,7 @@ static char *copy(const char *s, struct ran_error *err)
 {
         char *p = ran_alloc(strlen(s) + 1, 1, err);
 
-        return p != NULL ? memcpy(p, s, strlen(s)) : NULL;
+        return p != NULL ? memcpy(p, s, strlen(s) + 1) : NULL;
 }
 
 /* Metadata that are JSON, without U+0000, which no name can hold; the caller deletes the value,

@@ -92,7 +92,7 @@ static int read_sizes(struct reader *r, struct ran_span value, char type, const 
 static int read_offsets(struct reader *r, struct ran_span value, char type,
                         struct ran_tensor *tensor)
 {
-        size_t n;
+        size_t n = 0;
         RAN_TRY(read_sizes(r, value, type, "data_offsets", &n));
         if (n != 2)
                 return ran_fail(r->err, RAN_EFORMAT, "data_offsets holds %zu numbers, not 2", n);

@@ -22,7 +22,7 @@ static void measure(struct ran_workspace *w, const struct ran_packed *packed, si
                 task->measure(w->c, x);
 }
 
-#define FLOATS_OF(type) ((double)(sizeof(type) / sizeof(float)))
+#define FLOATS_OF(type) ((double)sizeof(type) / (double)sizeof(float))
 
 static void lay_out_head(struct ran_workspace *w, struct ran_arena *k, struct ran_head *out)
 {

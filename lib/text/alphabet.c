@@ -100,6 +100,8 @@ static int add_alphabet(const struct ran_counter *c, struct alphabet *all, struc
 {
         size_t room = c->settings.vocab_size - t->pieces.n, kept = 0, n = all->names.n;
 
+        if (n == 0)
+                return RAN_OK;
         qsort_r(all->letter, n, sizeof(*all->letter), by_frequency, all);
         for (; kept < n && kept < c->settings.limit_alphabet; kept++) {
                 size_t forms = (size_t)all->letter[kept].begins + all->letter[kept].goes_on;

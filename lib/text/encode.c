@@ -40,16 +40,16 @@ static int grow_sizes(size_t **array, size_t *cap, size_t want, struct ran_error
 
 static int grow(struct ran_encoding *e, struct ran_error *err)
 {
-        size_t want = e->n + 1, cap = e->cap, start = e->cap, end = e->cap, word = e->cap;
+        size_t want = e->n + 1, cap = e->cap, sizes[] = {e->cap, e->cap, e->cap};
         uint32_t *ids = ran_grow(e->ids, &cap, want, sizeof(*ids), err);
 
         if (ids == NULL)
                 return RAN_ENOMEM;
         e->ids = ids;
-        RAN_TRY(grow_sizes(&e->start, &start, want, err));
-        RAN_TRY(grow_sizes(&e->end, &end, want, err));
-        RAN_TRY(grow_sizes(&e->word, &word, want, err));
-        e->cap = cap < start ? cap : start;
+        RAN_TRY(grow_sizes(&e->start, &sizes[0], want, err));
+        RAN_TRY(grow_sizes(&e->end, &sizes[1], want, err));
+        RAN_TRY(grow_sizes(&e->word, &sizes[2], want, err));
+        e->cap = cap < sizes[0] ? cap : sizes[0];
         return RAN_OK;
 }
 

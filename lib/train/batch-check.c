@@ -14,7 +14,7 @@ static int check_kind(const struct ran_dataset *d, const struct ran_config *c,
                 return ran_fail(err, RAN_EINVAL, "the documents do not say where words begin");
         if (task->sources != (d->sources != NULL) || task->words != (d->positions != NULL))
                 return ran_fail(err, RAN_EINVAL, "the documents are for another task");
-        for (size_t b = 0; b < d->B && c->mask == RAN_MASK_CAUSAL; b++)
+        for (size_t b = 0; b < d->B && d->sources != NULL && c->mask == RAN_MASK_CAUSAL; b++)
                 if (d->sources[b] > 0)
                         return ran_fail(err, RAN_EINVAL,
                                         "a document has a source: mask must be 'prefix'");

@@ -157,7 +157,7 @@ static struct ran_ensemble solve(const struct problem *k)
 
                 if (k->differences)
                         second_derivatives(k, &at, &s);
-                for (int halvings = 0; halvings < HALVINGS; halvings++, size /= 2) {
+                for (int halvings = 0; halvings < HALVINGS; halvings++) {
                         struct ran_ensemble next = step(k, &at, &s, size);
                         struct slope there = slope_of(k, &next);
 
@@ -166,6 +166,7 @@ static struct ran_ensemble solve(const struct problem *k)
                                 s = there;
                                 break;
                         }
+                        size /= 2;
                 }
                 if (!(before - s.loss > k->tolerance * before))
                         break;

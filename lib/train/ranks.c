@@ -129,7 +129,7 @@ int ran_ranks_broadcast(struct ran_ranks *r, void *bytes, size_t n, struct ran_e
 
 int ran_ranks_max(struct ran_ranks *r, int *value, struct ran_error *err)
 {
-        int theirs, rc = RAN_OK;
+        int theirs = 0, rc = RAN_OK;
 
         if (r == NULL)
                 return RAN_OK;
@@ -246,7 +246,7 @@ static int compare(const struct greeting *me, const struct greeting *other, size
 
 int ran_ranks_handshake(struct ran_ranks *r, struct ran_error *err)
 {
-        struct greeting me = introduce(), other;
+        struct greeting me = introduce(), other = {0};
         int rc = RAN_OK;
 
         if (r->rank > 0) {
