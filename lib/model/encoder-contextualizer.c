@@ -175,7 +175,7 @@ static void first_contexts(struct ran_workspace *w, const struct ran_params *p)
                         memcpy(c, once->context, D * sizeof *c);
                         break;
                 case RAN_CONTEXT_RANDOM:
-                        key = w->training && !w->settled
+                        key = w->training && !w->scoring_keys
                                       ? ran_random_key(p->seed, RAN_FOR_CONTEXT, w->noise.epoch,
                                                        w->packed->record[b])
                                       : key_of_ids(w->packed, b, p->seed);

@@ -47,7 +47,7 @@ struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_po
                 ran_explainer_free(e);
                 return NULL;
         }
-        e->workspace.settled = true;
+        e->workspace.scoring_keys = true;
         return e;
 }
 

@@ -139,16 +139,16 @@ static int read_weights(struct ran_model *m, const struct ran_layout *layout, st
         return RAN_OK;
 }
 
-static int make_pieces(struct ran_model *m, struct ran_error *err)
+static int make_affixes(struct ran_model *m, struct ran_error *err)
 {
-        if (!ran_linear_model_wants_pieces(&m->config))
+        if (!ran_linear_model_wants_affixes(&m->config))
                 return RAN_OK;
         if (m->tokenizer == NULL)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the linear model uses prefixes and suffixes, but the model has no "
                                 "tokenizer");
-        m->params.pieces = m->pieces = ran_linear_model_pieces(m->tokenizer, &m->config, err);
-        return m->pieces != NULL ? RAN_OK : RAN_ENOMEM;
+        m->params.affixes = m->affixes = ran_linear_model_affixes(m->tokenizer, &m->config, err);
+        return m->affixes != NULL ? RAN_OK : RAN_ENOMEM;
 }
 
 static int read_tokenizer(struct ran_model *m, struct ran_error *err)
@@ -324,7 +324,7 @@ static int read_contents(struct ran_model *m, const struct ran_layout *layout, b
                 RAN_TRY(ran_tensors_verify(&m->tensors, err));
         RAN_TRY(read_weights(m, layout, err));
         RAN_TRY(read_tokenizer(m, err));
-        RAN_TRY(make_pieces(m, err));
+        RAN_TRY(make_affixes(m, err));
         if (!ran_task_is_tied(&m->config)) {
                 RAN_TRY(read_labels(m, err));
                 RAN_TRY(read_training(m, err));
@@ -380,7 +380,7 @@ void ran_model_free(struct ran_model *m)
         for (size_t i = 0; i < RAN_MAPPED_TABLES; i++)
                 free(m->copy[i]);
         ran_tokenizer_free(m->tokenizer);
-        free(m->pieces);
+        free(m->affixes);
         for (size_t c = 0; m->labels != NULL && c < m->C; c++)
                 free(m->labels[c]);
         free(m->labels);

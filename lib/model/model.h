@@ -18,7 +18,7 @@ struct ran_model {
         struct ran_bytes file;
         struct ran_tensors tensors;
         struct ran_tokenizer *tokenizer;    /* or NULL */
-        uint32_t *pieces;                   /* of the vocabulary, where a linear model wants them */
+        uint32_t *affixes;                  /* of the vocabulary, where a linear model wants them */
         char **labels;                      /* (C) */
         float *thresholds;                  /* (C) */
         struct ran_calibration calibration; /* of one label a document; or none */

@@ -44,12 +44,12 @@ struct ran_params {
         void *layers; /* (N) the tensors of each layer: structs of the encoder */
         void *once;   /* what the encoder has once, a struct of its own; NULL: nothing */
         struct ran_head_params head;
-        const float *embed;     /* (V, D), a mapped table */
-        uint64_t seed;          /* of the training: key of a random first context */
-        const float *spelling;  /* (c->spelling, D), mapped; NULL: none */
-        const float *wide;      /* (c->wide, C), mapped: the linear model; NULL: none */
-        const float *idf;       /* (c->wide), mapped: of a classifier's; NULL: none */
-        const uint32_t *pieces; /* (V, RAN_PIECE) prefixes and suffixes of subwords; or NULL */
+        const float *embed;      /* (V, D), a mapped table */
+        uint64_t seed;           /* of the training: key of a random first context */
+        const float *spelling;   /* (c->spelling, D), mapped; NULL: none */
+        const float *wide;       /* (c->wide, C), mapped: the linear model; NULL: none */
+        const float *idf;        /* (c->wide), mapped: of a classifier's; NULL: none */
+        const uint32_t *affixes; /* (V, RAN_AFFIX_ROW) prefixes and suffixes of subwords; or NULL */
         float *dembed; /* of a gradient where the output is tied to the embedding: (V, D); else NULL
                         */
 };

@@ -105,7 +105,7 @@ int ran_score_parts(struct ran_state *s, const struct ran_document *d, float *en
         s->workspace.linear_weight = weight;
         if (rc != RAN_OK || linear == NULL)
                 return rc;
-        memcpy(linear, s->workspace.head.wide, s->C * sizeof *linear);
+        memcpy(linear, s->workspace.head.linear, s->C * sizeof *linear);
         for (size_t c = 0; c < s->C; c++)
                 encoder[c] -= linear[c];
         return RAN_OK;

@@ -24,11 +24,12 @@
  * logit_width logits are made at a time: outputs and C, but for language models a block and the
  * width of the first softmax; tail_width is that of the widest tail (lm.h). Adjoints only for
  * training. */
-#define RAN_HEAD(X)                                                                                \
-        X(head, outputs *D)                /* input of the last linear layer */                    \
-        X(logits, logit_rows *logit_width) /* of language models: their adjoints in place */       \
-        X(wide, ran_has_linear_model(w->c) ? logit_rows *logit_width : 0) /* the linear model's */ \
-        X(tail, logit_rows *tail_width)                                   /* scores of a tail */   \
+#define RAN_HEAD(X)                                                                          \
+        X(head, outputs *D)                /* input of the last linear layer */              \
+        X(logits, logit_rows *logit_width) /* of language models: their adjoints in place */ \
+        X(linear,                                                                            \
+          ran_has_linear_model(w->c) ? logit_rows *logit_width : 0) /* its model's logits */ \
+        X(tail, logit_rows *tail_width)                             /* scores of a tail */   \
         X(tail_head, tail_width > 0 ? logit_rows * D : 0) /* rows of head that look into it */
 #define RAN_HEAD_ADJOINTS(X)                                \
         X(dhead, outputs *D)                                \
@@ -60,7 +61,7 @@ struct ran_workspace {
         const struct ran_config *c;
         struct ran_pool *pool; /* may help; NULL: none does */
         bool training;         /* adjoints are wanted */
-        bool settled; /* random numbers have scoring's keys: the ids, not epoch and record */
+        bool scoring_keys; /* random numbers have scoring's keys: the ids, not epoch and record */
         struct ran_noise noise;
         float linear_weight; /* of the linear model's logits: 1; on a path to the document
                                 (explain.c) less; 0: it is left out */

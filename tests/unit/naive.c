@@ -104,7 +104,7 @@ void naive_init(struct naive *n, const struct ran_config *c, const struct ran_la
         *n = (struct naive){.c = c, .layout = layout, .V = V, .C = C, .seed = p->seed};
         n->block = doubles(layout->size);
         n->idf = p->idf;
-        n->pieces = p->pieces;
+        n->affixes = p->affixes;
         n->embed = doubles((V + c->spelling) * c->dim + c->wide * C);
         for (size_t i = 0; i < layout->size; i++)
                 n->block[i] = (double)p->block[i];
@@ -735,7 +735,7 @@ static void read_pooled(const struct naive *n, double *v, const uint32_t *ids, s
         free(x);
 }
 
-/* ---- the wide path ---- */
+/* ---- the linear model ---- */
 
 /* The last quarter is for affixes, rounded up. */
 static size_t runs_of(const struct naive *n)
@@ -759,7 +759,7 @@ static size_t bucket_of(const struct naive *n, const uint32_t *ids, size_t lengt
 
 static uint32_t kind(const struct naive *n, uint32_t id)
 {
-        return n->pieces[id * RAN_PIECE + RAN_AFFIXES];
+        return n->affixes[id * RAN_AFFIX_ROW + RAN_AFFIXES];
 }
 
 /* Whether tokens [from, to) are words of one piece each. */
@@ -767,9 +767,9 @@ static bool words_are_whole(const struct naive *n, const uint32_t *ids, size_t L
                             size_t to)
 {
         for (size_t t = from; t < to && n->c->affixes; t++)
-                if (kind(n, ids[t]) != RAN_PIECE_BEGINS)
+                if (kind(n, ids[t]) != RAN_SUBWORD_BEGINS)
                         return false;
-        return !n->c->affixes || to == L || kind(n, ids[to]) != RAN_PIECE_GOES_ON;
+        return !n->c->affixes || to == L || kind(n, ids[to]) != RAN_SUBWORD_CONTINUES;
 }
 
 static void add_wide(const struct naive *n, double *logits, const uint32_t *ids, size_t L)
@@ -783,11 +783,11 @@ static void add_wide(const struct naive *n, double *logits, const uint32_t *ids,
                                 x[bucket_of(n, ids + t, length)]++;
         for (size_t t = 0; n->c->affixes && t < L; t++)
                 for (size_t i = 0; i < RAN_AFFIXES; i++) {
-                        uint32_t bucket = n->pieces[ids[t] * RAN_PIECE + i];
+                        uint32_t bucket = n->affixes[ids[t] * RAN_AFFIX_ROW + i];
                         size_t later = i % 2 == 0 ? t : t + 1; /* the first is behind no other */
 
                         if (bucket != RAN_NO_AFFIX &&
-                            (later == L || kind(n, ids[later]) != RAN_PIECE_GOES_ON))
+                            (later == L || kind(n, ids[later]) != RAN_SUBWORD_CONTINUES))
                                 x[bucket]++;
                 }
         for (size_t g = 0; g < n->c->wide; g++) {

@@ -248,7 +248,7 @@ TEST(explain_runs_of_the_wide_path_belong_to_their_tokens)
         check_wide(7);
 }
 
-/* What the log odds of class c of a word gain by a row of the wide path. */
+/* What the log odds of class c of a word gain by a row of the linear model. */
 static double worth(const struct toy *t, const float *logits, size_t c, size_t bucket)
 {
         const float *row = t->p.wide + bucket * t->C;
@@ -295,7 +295,7 @@ static size_t explain_middle(const struct ran_config *c, double *gain, double *e
         return n;
 }
 
-/* ran-attnmask --map label fell over a tagger with a wide path. */
+/* ran-attnmask --map label fell over a tagger with a linear model. */
 TEST(explain_features_of_words_belong_to_their_tokens)
 {
         struct ran_config c = toy_config();

@@ -74,7 +74,8 @@ static double difference(struct naive *n, const struct batch *b, double *x)
         return (above - below) / (2 * step);
 }
 
-/* Of all parameters: those of the block, then those of the tables. The wide path learns otherwise.
+/* Of all parameters: those of the block, then those of the tables. The linear model learns
+ * otherwise.
  */
 static double *naive_gradient(const struct toy *t, const struct batch *b)
 {

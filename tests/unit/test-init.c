@@ -297,7 +297,7 @@ TEST(start_as_a_model_with_spelling)
         training_release(&base);
 }
 
-/* The wide path is part of the head: it goes along if the classes are the same. */
+/* The linear model is part of the head: it goes along if the classes are the same. */
 TEST(start_as_a_model_with_a_wide_path)
 {
         struct training base, t;

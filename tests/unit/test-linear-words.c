@@ -1,4 +1,5 @@
-/* The wide path of a tagger: which features a word has, what they add up to, and what they learn.
+/* The linear model of a tagger: which features a word has, what they add up to, and what they
+ * learn.
  */
 #include <math.h>
 #include <stdlib.h>

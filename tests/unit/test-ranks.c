@@ -187,7 +187,7 @@ TEST(any_number_of_ranks_trains_the_same_classifier)
         training_init(&t, "ranks", 400, true);
         t.c.wide = 100;
         t.job.dev = NULL;
-        check_ranks(&t, "several labels, a wide path");
+        check_ranks(&t, "several labels, a linear model");
 
         training_init(&t, "ranks", 30, false); /* fewer shards than ranks */
         t.s.class_weights = RAN_WEIGHTS_BALANCED;

@@ -1,4 +1,5 @@
-/* What the wide path learns: the optimum of its problem, whoever helps and however it is ordered.
+/* What the linear model learns: the optimum of its problem, whoever helps and however it is
+ * ordered.
  */
 #include <math.h>
 #include <stdlib.h>
