@@ -58,8 +58,8 @@ static int place_tensors(struct entry *entries, const struct ran_tensor_source *
 /* ---- data ---------------------------------------------------------------------------------------
  */
 
-/* Where little-endian bytes go: into the digest first, because that stands in the header, then
- * into the file. */
+/* The destination of little-endian bytes: first the digest, which the header needs, then the
+ * file. */
 struct sink {
         struct ran_sha256 *sha;
         struct ran_writer *writer;

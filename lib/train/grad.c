@@ -44,7 +44,7 @@ int ran_grad_room(struct ran_tree *t, struct ran_grad *g, size_t n, struct ran_e
         return room(&g->rows, n, t->c->dim, err);
 }
 
-/* Ids and the runs of their places, for threads to share. */
+/* Ids and their runs of postings, divided among threads. */
 struct sums {
         struct ran_grad_rows *to;
         float *dense; /* or NULL */
@@ -78,7 +78,7 @@ static void sum_ids(void *arg, size_t task)
         }
 }
 
-/* Where each id's places begin, behind the last where they end. Returns how many ids there are. */
+/* Where each id's postings begin, and at last their end. Returns the number of ids. */
 static size_t find_runs(uint32_t *first, const struct ran_posting *place, size_t n)
 {
         size_t ids = 0;
@@ -131,7 +131,7 @@ int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const uint32_t *spel
         return rc;
 }
 
-/* out = a + b, rows of equal ids added */
+/* out = a + b; rows of equal ids are added */
 static void merge_rows(struct ran_grad_rows *out, const struct ran_grad_rows *a,
                        const struct ran_grad_rows *b, size_t D)
 {
@@ -174,7 +174,7 @@ static void add_rows(struct ran_tree *t, struct ran_grad *g, const struct ran_gr
                 return;
         }
         merge_rows(spare, &g->rows, &right->rows, D);
-        struct ran_grad_rows old = g->rows; /* the merged rows become g's, its old ones are spare */
+        struct ran_grad_rows old = g->rows; /* g takes the merged rows; its old ones become spare */
         g->rows = *spare;
         *spare = old;
 }
@@ -275,8 +275,8 @@ void ran_tree_give(struct ran_tree *t, struct ran_grad *g)
         pthread_mutex_unlock(&t->lock);
 }
 
-/* The neighbour of the subtree that begins at `at` and spans `span` shards: whichever of the two is
- * ready first waits in t->ready for the other. The sum always stands on the left. */
+/* The neighbour of the subtree [at, at + span): the first one ready waits in t->ready for the
+ * other. The left one receives the sum. */
 void ran_tree_join(struct ran_tree *t, size_t at, size_t span, struct ran_grad *g)
 {
         struct ran_grad_rows spare = {0};

@@ -100,7 +100,7 @@ static int allocate(struct ran_trainer *t, struct ran_error *err)
         return allocate_tables(t, dev, err);
 }
 
-/* Whether there is something to learn, and not more than memory can address. */
+/* Requires something to learn, and no more than memory can address. */
 static int check_sizes(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_dataset *d = t->job->train;
@@ -117,7 +117,7 @@ static int check_sizes(struct ran_trainer *t, struct ran_error *err)
         return RAN_OK;
 }
 
-/* What only a vocabulary can say. */
+/* Checks that need the vocabulary. */
 static int check_vocabulary(const struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_tokenizer *tokenizer = t->job->tokenizer;
