@@ -1,4 +1,4 @@
-/* encode.c - text to pieces and back. */
+/* encode.c - text to tokens and back. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,7 +88,8 @@ static int add_part(struct ran_encoding_scratch *s, uint32_t id, size_t from, si
         return RAN_OK;
 }
 
-/* The longest piece that fits, again and again; when none does, the whole word is unknown. */
+/* WordPiece: takes the longest matching token, repeatedly; if none matches, the whole word is
+ * unknown. */
 static int cut_pieces(const struct ran_tokenizer *t, const struct ran_word *word,
                       struct ran_encoding_scratch *s, struct ran_error *err)
 {
@@ -111,7 +112,7 @@ static int cut_pieces(const struct ran_tokenizer *t, const struct ran_word *word
         return RAN_OK;
 }
 
-/* Bytes of the white space that a text begins with, or ends with. */
+/* The length in bytes of leading, or trailing, white space. */
 static size_t leading_space(const char *text, size_t n)
 {
         size_t pos = 0, length;
@@ -137,8 +138,8 @@ static size_t trailing_space(const char *text, size_t n)
         return n - end;
 }
 
-/* A piece of bytes [begin, end) covers the characters [*from, *to), which it has a byte of each; of
- * these, white space at its ends is left out. */
+/* A token of bytes [begin, end) covers the characters [*from, *to) that have a byte in it,
+ * without white space at either end. */
 static void trim(const struct ran_word *word, size_t begin, size_t end, size_t *from, size_t *to)
 {
         const unsigned char *s = (const unsigned char *)word->s;
@@ -160,7 +161,7 @@ static void trim(const struct ran_word *word, size_t begin, size_t end, size_t *
         *to -= ran_unicode_count(word->s + end - trail, trail);
 }
 
-/* The piece that a whole word is, or RAN_STRING_TABLE_NONE: only some vocabularies ask for it. */
+/* The token of a whole word, or RAN_STRING_TABLE_NONE; only for vocabularies with such a rule. */
 static int find_whole(const struct ran_tokenizer *t, const struct ran_word *word,
                       struct ran_encoding_scratch *s, uint32_t *id, struct ran_error *err)
 {
@@ -181,8 +182,8 @@ static int find_whole(const struct ran_tokenizer *t, const struct ran_word *word
         return RAN_OK;
 }
 
-/* So the word " the" stands where "the" does, and white space alone stands nowhere: between two
- * characters, where the word goes on, or ends. */
+/* So the word " the" has the offsets of "the", and white space alone has an empty range at its
+ * end. */
 static int cut_bytes(const struct ran_tokenizer *t, const struct ran_word *word,
                      struct ran_encoding_scratch *s, struct ran_error *err)
 {
@@ -282,10 +283,9 @@ static int add_word(const struct ran_tokenizer *t, struct ran_word *word, struct
 
 /* ---- texts to words ------------------------------------------------------------------------- */
 
-/* An added token in a text: bytes [begin, end), white space that is its own included. */
+/* An added token in a text: bytes [begin, end), including the white space that it takes. */
 struct found {
-        const struct ran_added_token
-                *token; /* NULL: there is none, begin and end are those of the text's end */
+        const struct ran_added_token *token; /* NULL: none; begin and end are the text's end */
         size_t begin, end;
 };
 
@@ -310,7 +310,7 @@ static struct found find_added(const struct ran_added_tokens *a, const char *tex
 }
 
 /* Encodes the words of a text without added tokens. *points grows by its code points. numbered:
- * each word counts for itself. */
+ * each word gets its own number. */
 static int encode_plain(const struct ran_tokenizer *t, const char *text, size_t n, bool numbered,
                         size_t *points, struct ran_encoding *e, struct ran_error *err)
 {
@@ -376,7 +376,7 @@ int ran_tokenizer_encode_word(const struct ran_tokenizer *t, const char *word, s
         ran_phase = RAN_PHASE_TOKENISING;
         int code = encode(t, word, n, false, &points, e, err);
 
-        /* Nothing is left of it; to byte pairs, it is then what stands before a word. */
+        /* Nothing is left of it; with byte pairs, only the prefix of a word remains. */
         if (code == RAN_OK && e->n == before)
                 code = add(e, t->type == TOKENIZER_BPE ? space_of(&t->bpe) : t->unk, 0, points,
                            err);
@@ -389,8 +389,8 @@ int ran_tokenizer_encode_word(const struct ran_tokenizer *t, const char *word, s
 
 /* ---- pieces to text ------------------------------------------------------------------------- */
 
-/* Does a piece stand without a space before it, in English? As the WordPiece decoder of Hugging
- * Face has it. */
+/* Whether English text has no space before a token, by the rules of Hugging Face's WordPiece
+ * decoder. */
 static bool attaches(const char *piece, size_t n)
 {
         static const char *const beginnings[] = {".",  "?",  "!",   ",",   "n't",
@@ -410,7 +410,7 @@ static bool goes_on(const struct ran_tokenizer *t, const char *piece, size_t n)
                memcmp(piece, t->prefix, t->prefix_n) == 0;
 }
 
-/* What a piece of bytes, or of characters, stands for. */
+/* Appends the text of a token of bytes, or of characters. */
 static void add_text(const struct ran_tokenizer *t, uint32_t id, const char *piece, size_t n,
                      struct ran_buf *out)
 {

@@ -1,5 +1,6 @@
-/* hf-read.c - a tokeniser from Hugging Face's tokenizer.json. Whatever would change ids and is not
- * understood is refused by its name; what only adds tokens or cuts texts is ignored, and said. */
+/* hf-read.c - a tokeniser from Hugging Face's tokenizer.json. An unknown part that would change
+ * ids is refused by name; a part that only adds tokens or truncates texts is ignored, with a
+ * note. */
 #include <cjson/cJSON.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,8 +61,8 @@ static bool read_number(const cJSON *item, double limit, size_t *value)
 
 /* ---- decoder -------------------------------------------------------------------------------- */
 
-/* The decoder of pieces of characters is a Sequence that undoes what the normalizer did. Nothing
- * hangs on it: text is put together as the pieces say. */
+/* The decoder for tokens of characters is a Sequence that undoes the normalizer. It is ignored:
+ * decoding follows the tokens. */
 static int read_decoder(struct ran_tokenizer *t, const cJSON *object, enum ran_hf_letters letters,
                         struct ran_error *err)
 {
@@ -113,7 +114,7 @@ static int add_entry(struct entries *all, const char *piece, size_t id, const cJ
         return RAN_OK;
 }
 
-/* No id, which is refused further on. */
+/* Not an id; refused later. */
 enum { NO_ID = -1 };
 
 static size_t whole_number(const char *text, size_t n)
@@ -128,7 +129,7 @@ static size_t whole_number(const char *text, size_t n)
         return (size_t)NO_ID;
 }
 
-/* The members of the vocabulary go by without a node for each: they are most of a file. */
+/* Iterates over the vocabulary without a node for each member: it is most of the file. */
 static int collect_vocab(struct entries *all, const struct ran_hf_lists *lists,
                          struct ran_error *err)
 {
@@ -137,7 +138,7 @@ static int collect_vocab(struct entries *all, const struct ran_hf_lists *lists,
         size_t pos = 0;
         char type;
 
-        /* What is decoded is no longer than in quotes, and will not be moved. */
+        /* Decoded text is never longer than with quotes, so the buffer does not move. */
         if (ran_buf_room(&all->text, lists->vocab.end - lists->vocab.begin) == NULL)
                 return ran_fail(err, RAN_ENOMEM, "out of memory");
         while (ran_json_next(json, lists->vocab, &pos, &name, &item, &type)) {
@@ -170,8 +171,8 @@ static int collect_added(struct entries *all, const cJSON *added, struct ran_err
         return RAN_OK;
 }
 
-/* Ids are dense but for a few gaps: an id far beyond the number of pieces would cost memory for
- * nothing, there and in every model. */
+/* Ids may have a few gaps: an id far beyond the number of tokens would waste memory, here and in
+ * every model. */
 static int check_ids(const struct entries *all, struct ran_error *err)
 {
         const size_t limit = 2 * all->n + 1000;
@@ -205,9 +206,9 @@ static int collect(struct entries *all, const struct ran_hf_lists *lists, const 
         return RAN_OK;
 }
 
-/* Whether normalisation neither makes such a piece of something else nor takes it away: without
- * any; or by form NFC, if the piece is of ASCII, does not end in a character that joins with marks
- * behind it, and has none of the three that other characters become. */
+/* Whether normalisation neither creates nor removes this token in a text. That holds without
+ * normalisation; and under NFC if the token is ASCII, does not end in a character that composes
+ * with marks after it, and has none of the three characters that others become. */
 static bool is_left_alone(const struct ran_normalizer *z, const char *piece)
 {
         unsigned char last = (unsigned char)piece[strlen(piece) - 1];
@@ -233,7 +234,7 @@ static int add_added(struct ran_tokenizer *t, const struct entry *e, struct ran_
         RAN_TRY(ran_hf_bool(e->added, "lstrip", false, &token.left, err));
         RAN_TRY(ran_hf_bool(e->added, "rstrip", false, &token.right, err));
         if (is_left_alone(&t->rules.normal, e->piece))
-                normalized = false; /* it is in a text where it is in the normalised text */
+                normalized = false; /* a text contains it where the normalised text does */
         if (normalized || single)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the added token '%.80s' is \"%s\": true, which is not supported",
@@ -241,7 +242,7 @@ static int add_added(struct ran_tokenizer *t, const struct entry *e, struct ran_
         return ran_tokenizer_add_special(t, &token, err);
 }
 
-/* A piece may be given twice: in the vocabulary, and as an added token of the same id. */
+/* A token may be given twice: in the vocabulary, and as an added token of the same id. */
 static bool is_repetition(const struct entry *e, const struct entry *before)
 {
         return before->added == NULL && e->added != NULL && strcmp(before->piece, e->piece) == 0;
@@ -353,8 +354,8 @@ static int read_document(struct ran_tokenizer *t, const cJSON *document,
         return ran_tokenizer_finish(t, unk, err);
 }
 
-/* One of enum ran_tokenizer_type, or -1. Early files of byte pairs, like that of GPT-2 itself, do
- * not name their type. */
+/* One of enum ran_tokenizer_type, or -1. Early files of byte pairs, like GPT-2's own, do not
+ * name their type. */
 static int find_type(const cJSON *model)
 {
         if (ran_hf_member(model, "type") == NULL && ran_hf_member(model, "merges") != NULL)
@@ -391,7 +392,7 @@ static struct ran_tokenizer *from_document(const cJSON *document, const struct r
         return t;
 }
 
-/* Whether a name in quotes is this one. Who writes it with escapes has another one. */
+/* Whether a name in quotes is this one. A name with escapes does not match. */
 static bool is_named(const char *json, struct ran_span quoted, const char *name)
 {
         size_t n = strlen(name);
@@ -399,7 +400,7 @@ static bool is_named(const char *json, struct ran_span quoted, const char *name)
         return quoted.end - quoted.begin == n + 2 && memcmp(json + quoted.begin + 1, name, n) == 0;
 }
 
-/* Finds the lists of the model in a document that was scanned. */
+/* Finds the long lists of the model in a scanned document. */
 static void find_lists(struct ran_hf_lists *lists, const struct ran_record *document)
 {
         const struct ran_member *model = ran_record_find(document, "model", NULL);
@@ -416,7 +417,7 @@ static void find_lists(struct ran_hf_lists *lists, const struct ran_record *docu
         }
 }
 
-/* The document without the lists, as cJSON has it. */
+/* Parses the document without the long lists with cJSON. */
 static cJSON *parse_rest(const char *data, size_t n, const struct ran_hf_lists *lists,
                          struct ran_error *err)
 {

@@ -1,13 +1,12 @@
-/* merges.c - learning pieces of words: begin with the smallest ones, and join the most frequent
- * pair of neighbours into a new piece, again and again. Word pieces begin with characters, byte
- * pairs with bytes; all else is the same.
+/* merges.c - learning subwords: starts from the smallest units and merges the most frequent pair of
+ * neighbours into a new token, repeatedly. WordPiece starts from characters, byte pairs from bytes;
+ * all else is the same.
  *
- * A word of the corpus is a row of pieces ("r" "##u" "##n"), counted as often as the word. A pair
- * is two pieces that stand side by side somewhere; it knows how often they do, and in which words.
- * A join touches only these words, and there only the pairs next to the joined ones, so that the
- * whole costs little more than the sum of all changes. The most frequent pair comes from a heap in
- * which every pair knows its place; of equally frequent pairs the one whose pieces are older comes
- * first.
+ * A word of the corpus is a row of tokens ("r" "##u" "##n"), counted as often as the word. A pair
+ * is two neighbouring tokens; it has its count and a list of its words. A merge changes only these
+ * words, and in them only the pairs next to the merged ones, so the total cost is little more than
+ * the sum of all changes. The most frequent pair comes from a heap in which every pair knows its
+ * index; of equally frequent pairs the one of older tokens comes first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,15 +17,15 @@
 #define NONE PAIRS_NONE
 
 struct pair {
-        uint64_t count; /* times that its second piece follows the first in the corpus */
-        uint64_t key;   /* that count as the heap knows it: it takes one change after another */
+        uint64_t count; /* how often its second token follows the first in the corpus */
+        uint64_t key;   /* the count in the heap, which is updated one change at a time */
         uint32_t words; /* first of its occurrences */
         uint32_t place; /* in the heap, or NONE */
         bool changed;   /* since the heap was last in order */
-        bool never;     /* is it joined: that would be too long */
+        bool never;     /* never merged: the token would be too long */
 };
 
-/* A word that holds, or once held, a pair; a list for each pair. */
+/* A word that contains, or contained, a pair; a list for each pair. */
 struct occurrence {
         uint32_t word, next;
 };
@@ -37,7 +36,7 @@ struct learner {
 
         uint32_t *row;    /* the rows of all words, one after another */
         size_t *begin;    /* (words) where each begins in row */
-        uint32_t *length; /* (words) its pieces now; 0: the word takes no part */
+        uint32_t *length; /* (words) its tokens now; 0: the word is ignored */
 
         struct ran_pairs pairs;
         struct pair *pair; /* (pairs.n) */
@@ -105,7 +104,7 @@ static void sift_down(struct learner *l, size_t place)
         put(l, place, pair);
 }
 
-/* Puts the pairs whose counts have changed in their places. */
+/* Restores the heap after changes of counts. */
 static int settle(struct learner *l, struct ran_error *err)
 {
         uint32_t *heap = ran_grow(l->heap, &l->heap_cap, l->pairs.n, sizeof(*heap), err);
@@ -137,7 +136,7 @@ static bool is_too_long(const struct learner *l, uint32_t a, uint32_t b)
         return l->t->type == TOKENIZER_WORDPIECE && m + n - l->t->prefix_n > TOKENIZER_PIECE_MOST;
 }
 
-/* The pair of a and b, made if need be; NONE without memory. */
+/* Finds or adds the pair of a and b; NONE without memory. */
 static uint32_t pair_of(struct learner *l, uint32_t a, uint32_t b, struct ran_error *err)
 {
         size_t before = l->pairs.n;
@@ -167,8 +166,8 @@ static int mark_changed(struct learner *l, uint32_t pair, struct ran_error *err)
         return RAN_OK;
 }
 
-/* Notes that the word holds the pair. One word is worked on at a time, so that looking at the first
- * occurrence is enough not to note it twice. */
+/* Adds the word to the pair's list. Words are processed one at a time, so checking the first
+ * entry is enough to avoid duplicates. */
 static int add_occurrence(struct learner *l, struct pair *p, uint32_t word, struct ran_error *err)
 {
         uint32_t i = l->free;
@@ -193,7 +192,7 @@ static int add_occurrence(struct learner *l, struct pair *p, uint32_t word, stru
         return RAN_OK;
 }
 
-/* The word holds the pair once more. */
+/* Counts one more occurrence of the pair in the word. */
 static int gain(struct learner *l, uint32_t a, uint32_t b, uint32_t word, struct ran_error *err)
 {
         uint32_t pair = pair_of(l, a, b, err);
@@ -205,7 +204,7 @@ static int gain(struct learner *l, uint32_t a, uint32_t b, uint32_t word, struct
         return mark_changed(l, pair, err);
 }
 
-/* The word holds the pair, which is there, once less. */
+/* Counts one occurrence of the pair less in the word. */
 static int lose(struct learner *l, uint32_t a, uint32_t b, uint32_t word, struct ran_error *err)
 {
         uint32_t pair = ran_pairs_find(&l->pairs, a, b);
@@ -241,7 +240,7 @@ static int join_in_word(struct learner *l, uint32_t word, uint32_t a, uint32_t b
         return RAN_OK;
 }
 
-/* The piece that two pieces make. Another pair may have made it before. */
+/* The token that two tokens merge into. Another pair may have made it before. */
 static int joined_piece(struct learner *l, uint32_t a, uint32_t b, uint32_t *id,
                         struct ran_error *err)
 {
@@ -281,14 +280,15 @@ static int join(struct learner *l, uint32_t pair, struct ran_error *err)
                 l->occurrence[last].next = l->free;
                 l->free = first;
         }
-        l->pair[pair].count = 0; /* runs of one piece hold it more often than it can be joined */
+        l->pair[pair].count = 0; /* runs of one token contain the pair more often than it can
+                                  * merge */
         RAN_TRY(mark_changed(l, pair, err));
         return settle(l, err);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-/* Writes each word as a row of pieces. Words that cannot be spelt take no part. */
+/* Splits each word into a row of units. Words that cannot be split are ignored. */
 static int spell_words(struct learner *l, spell_fn *spell, struct ran_error *err)
 {
         const struct ran_string_table *words = &l->counter->words;

@@ -1,4 +1,4 @@
-/* tokenizer.c - putting a tokeniser together, and asking it about its pieces. */
+/* tokenizer.c - builds a tokeniser, and looks up its tokens. */
 #include "text/tokenizer.h"
 
 #include <stdio.h>
@@ -163,7 +163,7 @@ int ran_tokenizer_find_chars(struct ran_tokenizer *t, struct ran_error *err)
         return RAN_OK;
 }
 
-/* With words of any kind a merge might spell out a reserved token. */
+/* If words may have any characters, a merge might spell a reserved token. */
 static int check_merges(const struct ran_tokenizer *t, struct ran_error *err)
 {
         for (size_t i = 0; i < t->bpe.merges.n; i++) {

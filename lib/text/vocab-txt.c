@@ -1,4 +1,4 @@
-/* vocab-txt.c - BERT's vocab.txt: a piece a line, its number from zero is the id. */
+/* vocab-txt.c - BERT's vocab.txt: a token on each line; its line number, from zero, is the id. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static int add_lines(struct ran_tokenizer *t, const char *data, size_t n, struct
         return RAN_OK;
 }
 
-/* The five that BERT's own code looks for in a text. */
+/* The five special tokens that BERT's own code finds in a text. */
 static int mark_special(struct ran_tokenizer *t, struct ran_error *err)
 {
         static const char *const names[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};

@@ -1,8 +1,8 @@
-/* wordpiece.c - learning word pieces: characters, and what they join to. */
+/* wordpiece.c - learning WordPiece: the initial characters; merges.c adds the merges. */
 #include "text/counter.h"
 #include "text/unicode.h"
 
-/* The letters of a word as pieces; none when one is no piece. */
+/* The letters of a word as tokens; none if a letter is not a token. */
 static size_t spell(const struct ran_tokenizer *t, const char *word, size_t n, uint32_t *row)
 {
         size_t length = 0;
