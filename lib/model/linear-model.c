@@ -82,7 +82,7 @@ uint32_t *ran_linear_model_affixes(const struct ran_tokenizer *t, const struct r
         for (size_t id = 0; id < V && affixes != NULL; id++) {
                 uint32_t *to = affixes + id * RAN_AFFIX_ROW;
                 size_t n;
-                const char *subword = ran_tokenizer_piece(t, (uint32_t)id, &n);
+                const char *subword = ran_tokenizer_token(t, (uint32_t)id, &n);
 
                 for (size_t i = 0; i < RAN_AFFIXES; i++)
                         to[i] = RAN_NO_AFFIX;

@@ -97,7 +97,7 @@ static int add_letter(struct ran_tokenizer *t, const struct alphabet *all,
 static int add_alphabet(const struct ran_counter *c, struct alphabet *all, struct ran_tokenizer *t,
                         struct ran_error *err)
 {
-        size_t room = c->settings.vocab_size - t->pieces.n, kept = 0, n = all->names.n;
+        size_t room = c->settings.vocab_size - t->tokens.n, kept = 0, n = all->names.n;
 
         qsort_r(all->letter, n, sizeof(*all->letter), by_frequency, all);
         for (; kept < n && kept < c->settings.limit_alphabet; kept++) {

@@ -14,9 +14,9 @@ static size_t spell(const struct ran_tokenizer *t, const char *word, size_t n, u
 static int add_bytes(struct ran_tokenizer *t, struct ran_error *err)
 {
         for (int32_t c = 0; c < 0x200; c++) {
-                char piece[4];
+                char token[4];
                 if (ran_gpt2_byte(c) >= 0)
-                        RAN_TRY(ran_tokenizer_add(t, piece, ran_unicode_put(piece, c), err));
+                        RAN_TRY(ran_tokenizer_add(t, token, ran_unicode_put(token, c), err));
         }
         return ran_tokenizer_find_bytes(t, err);
 }

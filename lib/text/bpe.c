@@ -44,7 +44,7 @@ void ran_bpe_scratch_release(struct ran_bpe_scratch *s)
 {
         free(s->symbol);
         free(s->queue);
-        free(s->piece);
+        free(s->token);
         *s = (struct ran_bpe_scratch){0};
 }
 
@@ -123,10 +123,10 @@ static int reserve(struct ran_bpe_scratch *s, size_t n, struct ran_error *err)
         if (queue == NULL)
                 return RAN_ENOMEM;
         s->queue = queue;
-        struct ran_bpe_piece *piece = ran_grow(s->piece, &s->piece_cap, n, sizeof(*piece), err);
-        if (piece == NULL)
+        struct ran_bpe_token *token = ran_grow(s->token, &s->token_cap, n, sizeof(*token), err);
+        if (token == NULL)
                 return RAN_ENOMEM;
-        s->piece = piece;
+        s->token = token;
         return RAN_OK;
 }
 
@@ -192,15 +192,15 @@ static size_t merge_all(const struct ran_bpe *b, const char *word, size_t n,
                         merge(b, s, at, wanted);
         }
         for (uint32_t i = 0; i != BPE_NONE; i = s->symbol[i].next)
-                s->piece[count++] = (struct ran_bpe_piece){s->symbol[i].id, s->symbol[i].n};
+                s->token[count++] = (struct ran_bpe_token){s->symbol[i].id, s->symbol[i].n};
         return count;
 }
 
 int ran_bpe_cut(const struct ran_bpe *b, const char *word, size_t n, struct ran_bpe_scratch *s,
-                const struct ran_bpe_piece **pieces, size_t *count, struct ran_error *err)
+                const struct ran_bpe_token **tokens, size_t *count, struct ran_error *err)
 {
         RAN_TRY(reserve(s, n, err));
         *count = merge_all(b, word, n, s);
-        *pieces = s->piece;
+        *tokens = s->token;
         return RAN_OK;
 }

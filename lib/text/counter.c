@@ -260,7 +260,7 @@ int ran_learn_words(const struct ran_counter *c, struct ran_tokenizer *t, struct
                                 "use more text",
                                 c->settings.min_count);
         qsort_r(order, n, sizeof(*order), by_count, (void *)c);
-        for (size_t i = 0; i < n && code == RAN_OK && t->pieces.n < c->settings.vocab_size; i++) {
+        for (size_t i = 0; i < n && code == RAN_OK && t->tokens.n < c->settings.vocab_size; i++) {
                 const char *word = ran_string_table_get(&c->words, order[i], &length);
                 code = add_new(t, word, length, err);
         }
@@ -274,7 +274,7 @@ int ran_learn_words(const struct ran_counter *c, struct ran_tokenizer *t, struct
 
 /* ---- a tokeniser ---------------------------------------------------------------------------- */
 
-static int learn_pieces(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
+static int learn_tokens(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
 {
         switch (t->type) {
         case TOKENIZER_WORD:
@@ -300,7 +300,7 @@ static int learn(const struct ran_counter *c, struct ran_tokenizer *t, struct ra
         RAN_TRY(ran_tokenizer_add_reserved(t, err));
         if (eol != NULL)
                 RAN_TRY(ran_tokenizer_add(t, eol, strlen(eol), err));
-        RAN_TRY(learn_pieces(c, t, err));
+        RAN_TRY(learn_tokens(c, t, err));
         return ran_tokenizer_finish(t, unk, err);
 }
 

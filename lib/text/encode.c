@@ -72,7 +72,7 @@ struct ran_encoding_scratch *ran_encoding_scratch(struct ran_encoding *e, struct
         return e->scratch;
 }
 
-/* ---- words to pieces: each cut fills scratch->part and returns its code -----------------------
+/* ---- words to tokens: each cut fills scratch->part and returns its code -----------------------
  */
 
 static int add_part(struct ran_encoding_scratch *s, uint32_t id, size_t from, size_t to,
@@ -90,15 +90,15 @@ static int add_part(struct ran_encoding_scratch *s, uint32_t id, size_t from, si
 
 /* WordPiece: takes the longest matching token, repeatedly; if none matches, the whole word is
  * unknown. */
-static int cut_pieces(const struct ran_tokenizer *t, const struct ran_word *word,
-                      struct ran_encoding_scratch *s, struct ran_error *err)
+static int longest_matches(const struct ran_tokenizer *t, const struct ran_word *word,
+                        struct ran_encoding_scratch *s, struct ran_error *err)
 {
         size_t chars = 0;
 
         for (size_t pos = 0, length = 0; pos < word->n; pos += length) {
                 bool first = pos == 0;
                 uint32_t id = ran_string_table_longest(
-                        &t->pieces, t->least, first ? ran_string_table_seed : t->prefix_hash,
+                        &t->tokens, t->least, first ? ran_string_table_seed : t->prefix_hash,
                         t->prefix, first ? 0 : t->prefix_n, word->s + pos, word->n - pos,
                         t->longest, &length);
                 if (id == RAN_STRING_TABLE_NONE) {
@@ -187,20 +187,20 @@ static int find_whole(const struct ran_tokenizer *t, const struct ran_word *word
 static int cut_bytes(const struct ran_tokenizer *t, const struct ran_word *word,
                      struct ran_encoding_scratch *s, struct ran_error *err)
 {
-        struct ran_bpe_piece whole = {.n = (uint32_t)word->n};
-        const struct ran_bpe_piece *piece = &whole;
+        struct ran_bpe_token whole = {.n = (uint32_t)word->n};
+        const struct ran_bpe_token *token = &whole;
         size_t count = 1, pos = 0, chars = 0;
 
         RAN_TRY(find_whole(t, word, s, &whole.id, err));
         if (whole.id == RAN_STRING_TABLE_NONE)
-                RAN_TRY(ran_bpe_cut(&t->bpe, word->s, word->n, &s->bpe, &piece, &count, err));
+                RAN_TRY(ran_bpe_cut(&t->bpe, word->s, word->n, &s->bpe, &token, &count, err));
         for (size_t i = 0; i < count; i++) {
                 bool inside = ((unsigned char)word->s[pos] & 0xc0) == 0x80;
-                size_t next = chars + ran_unicode_count(word->s + pos, piece[i].n);
+                size_t next = chars + ran_unicode_count(word->s + pos, token[i].n);
                 size_t from = chars - inside, to = next;
-                trim(word, pos, pos + piece[i].n, &from, &to);
-                RAN_TRY(add_part(s, piece[i].id, from, to > from ? to : from, err));
-                pos += piece[i].n;
+                trim(word, pos, pos + token[i].n, &from, &to);
+                RAN_TRY(add_part(s, token[i].id, from, to > from ? to : from, err));
+                pos += token[i].n;
                 chars = next;
         }
         return RAN_OK;
@@ -215,16 +215,16 @@ static int cut(const struct ran_tokenizer *t, const struct ran_word *word,
         if (t->type == TOKENIZER_BPE)
                 return cut_bytes(t, word, s, err);
         uint32_t id = ran_string_table_find(
-                &t->pieces, ran_string_table_hash(ran_string_table_seed, word->s, word->n), "", 0,
+                &t->tokens, ran_string_table_hash(ran_string_table_seed, word->s, word->n), "", 0,
                 word->s, word->n);
-        bool pieces = t->type == TOKENIZER_WORDPIECE;
+        bool wordpiece = t->type == TOKENIZER_WORDPIECE;
 
         if (id < t->least)
                 id = RAN_STRING_TABLE_NONE;
-        if (pieces && word->chars > t->max_chars)
+        if (wordpiece && word->chars > t->max_chars)
                 id = t->unk;
-        else if (id == RAN_STRING_TABLE_NONE && pieces)
-                return cut_pieces(t, word, s, err);
+        else if (id == RAN_STRING_TABLE_NONE && wordpiece)
+                return longest_matches(t, word, s, err);
         return add_part(s, id != RAN_STRING_TABLE_NONE ? id : t->unk, 0, word->chars, err);
 }
 
@@ -387,39 +387,39 @@ int ran_tokenizer_encode_word(const struct ran_tokenizer *t, const char *word, s
         return code;
 }
 
-/* ---- pieces to text ------------------------------------------------------------------------- */
+/* ---- tokens to text ------------------------------------------------------------------------- */
 
 /* Whether English text has no space before a token, by the rules of Hugging Face's WordPiece
  * decoder. */
-static bool attaches(const char *piece, size_t n)
+static bool attaches(const char *token, size_t n)
 {
         static const char *const beginnings[] = {".",  "?",  "!",   ",",   "n't",
                                                  "'m", "'s", "'ve", "'re", NULL};
 
         for (size_t i = 0; beginnings[i] != NULL; i++) {
                 size_t length = strlen(beginnings[i]);
-                if (n >= length && memcmp(piece, beginnings[i], length) == 0)
+                if (n >= length && memcmp(token, beginnings[i], length) == 0)
                         return true;
         }
         return false;
 }
 
-static bool goes_on(const struct ran_tokenizer *t, const char *piece, size_t n)
+static bool goes_on(const struct ran_tokenizer *t, const char *token, size_t n)
 {
         return t->type == TOKENIZER_WORDPIECE && n >= t->prefix_n &&
-               memcmp(piece, t->prefix, t->prefix_n) == 0;
+               memcmp(token, t->prefix, t->prefix_n) == 0;
 }
 
 /* Appends the text of a token of bytes, or of characters. */
-static void add_text(const struct ran_tokenizer *t, uint32_t id, const char *piece, size_t n,
+static void add_text(const struct ran_tokenizer *t, uint32_t id, const char *token, size_t n,
                      struct ran_buf *out)
 {
         const size_t meta = sizeof(WORDS_META) - 1;
         unsigned value = 0;
 
         if (t->bpe.chars == NULL) {
-                if (!ran_gpt2_bytes(piece, n, out))
-                        ran_buf_add(out, piece, n); /* an added token, as it is */
+                if (!ran_gpt2_bytes(token, n, out))
+                        ran_buf_add(out, token, n); /* an added token, as it is */
                 return;
         }
         while (value < 256 && (n != TOKENIZER_BYTE_LENGTH || t->bpe.byte[value] != id))
@@ -429,8 +429,8 @@ static void add_text(const struct ran_tokenizer *t, uint32_t id, const char *pie
                 return;
         }
         for (size_t pos = 0; pos < n;) {
-                bool space = n - pos >= meta && memcmp(piece + pos, WORDS_META, meta) == 0;
-                ran_buf_char(out, space ? ' ' : piece[pos]);
+                bool space = n - pos >= meta && memcmp(token + pos, WORDS_META, meta) == 0;
+                ran_buf_char(out, space ? ' ' : token[pos]);
                 pos += space ? meta : 1;
         }
 }
@@ -444,29 +444,29 @@ int ran_tokenizer_decode(const struct ran_tokenizer *t, const uint32_t *ids, siz
 
         for (size_t i = 0; i < n; i++) {
                 size_t length;
-                const char *piece = ran_tokenizer_piece(t, ids[i], &length);
-                if (piece == NULL) {
+                const char *token = ran_tokenizer_token(t, ids[i], &length);
+                if (token == NULL) {
                         out->len = before;
                         return ran_fail(err, RAN_EFORMAT,
                                         "id %u is not in this vocabulary of %zu tokens",
-                                        (unsigned)ids[i], t->pieces.n);
+                                        (unsigned)ids[i], t->tokens.n);
                 }
                 if (t->type == TOKENIZER_BPE) {
-                        add_text(t, ids[i], piece, length, out);
+                        add_text(t, ids[i], token, length, out);
                         continue;
                 }
-                if (eol != NULL && length == strlen(eol) && memcmp(piece, eol, length) == 0) {
+                if (eol != NULL && length == strlen(eol) && memcmp(token, eol, length) == 0) {
                         ran_buf_char(out, '\n');
                         begin = true;
                         continue;
                 }
-                if (!begin && goes_on(t, piece, length)) {
-                        piece += t->prefix_n;
+                if (!begin && goes_on(t, token, length)) {
+                        token += t->prefix_n;
                         length -= t->prefix_n;
-                } else if (!begin && !(t->attach && attaches(piece, length))) {
+                } else if (!begin && !(t->attach && attaches(token, length))) {
                         ran_buf_char(out, ' ');
                 }
-                ran_buf_add(out, piece, length);
+                ran_buf_add(out, token, length);
                 begin = false;
         }
         return out->failed ? ran_fail(err, RAN_ENOMEM, "no memory for the text of %zu tokens", n)

@@ -22,7 +22,7 @@ static char *put_quoted(char *at, const char *quoted, size_t n)
         return at + n;
 }
 
-static void add_pieces(const struct ran_encoding *e, const struct ran_tokenizer *t,
+static void add_tokens(const struct ran_encoding *e, const struct ran_tokenizer *t,
                        struct ran_buf *out)
 {
         for (size_t i = 0; i < e->n;) {
@@ -103,7 +103,7 @@ void ran_encoding_json(const struct ran_encoding *e, const struct ran_tokenizer 
         ran_buf_str(out, "{\"vocab\":\"");
         ran_buf_str(out, t->digest);
         ran_buf_str(out, "\",\"pieces\":[");
-        add_pieces(e, t, out);
+        add_tokens(e, t, out);
         end_array(out, e->n);
         ran_buf_str(out, ",\"ids\":[");
         add_ids(e, out);

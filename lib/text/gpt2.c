@@ -237,12 +237,12 @@ int ran_gpt2_byte(int32_t c)
         return c == HIDDEN - 1 ? 0xad : 0x7f + (int)c - HIDDEN_LOW;
 }
 
-bool ran_gpt2_bytes(const char *piece, size_t n, struct ran_buf *out)
+bool ran_gpt2_bytes(const char *token, size_t n, struct ran_buf *out)
 {
         size_t before = out != NULL ? out->len : 0;
 
         for (size_t pos = 0, length; pos < n; pos += length) {
-                int byte = ran_gpt2_byte(ran_unicode_get(piece + pos, n - pos, &length));
+                int byte = ran_gpt2_byte(ran_unicode_get(token + pos, n - pos, &length));
                 if (byte < 0) {
                         if (out != NULL)
                                 out->len = before;

@@ -44,13 +44,13 @@ static bool find_halves(const cJSON *item, const char **left, size_t *left_n, co
 }
 
 /* Whether a token of characters has a space after another character. */
-static bool goes_over_space(const char *piece)
+static bool goes_over_space(const char *token)
 {
         const size_t n = sizeof(WORDS_META) - 1;
 
-        while (strncmp(piece, WORDS_META, n) == 0)
-                piece += n;
-        return strstr(piece, WORDS_META) != NULL;
+        while (strncmp(token, WORDS_META, n) == 0)
+                token += n;
+        return strstr(token, WORDS_META) != NULL;
 }
 
 static int add_merge(struct ran_tokenizer *t, const cJSON *item, struct ran_buf *joined,

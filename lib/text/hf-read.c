@@ -80,11 +80,11 @@ static int read_decoder(struct ran_tokenizer *t, const cJSON *object, enum ran_h
         return ran_hf_bool(object, "cleanup", true, &t->attach, err);
 }
 
-/* ---- pieces --------------------------------------------------------------------------------- */
+/* ---- tokens --------------------------------------------------------------------------------- */
 
 struct entry {
         size_t id;
-        const char *piece;  /* in text of its entries, or owned by the document */
+        const char *token;  /* in text of its entries, or owned by the document */
         const cJSON *added; /* of added_tokens; NULL: of the vocabulary */
 };
 struct entries {
@@ -102,7 +102,7 @@ static int by_id(const void *a, const void *b)
         return (x->added != NULL) - (y->added != NULL);
 }
 
-static int add_entry(struct entries *all, const char *piece, size_t id, const cJSON *added,
+static int add_entry(struct entries *all, const char *token, size_t id, const cJSON *added,
                      struct ran_error *err)
 {
         struct entry *at = ran_grow(all->at, &all->cap, all->n + 1, sizeof(*at), err);
@@ -110,7 +110,7 @@ static int add_entry(struct entries *all, const char *piece, size_t id, const cJ
         if (at == NULL)
                 return RAN_ENOMEM;
         all->at = at;
-        at[all->n++] = (struct entry){id, piece, added};
+        at[all->n++] = (struct entry){id, token, added};
         return RAN_OK;
 }
 
@@ -142,10 +142,10 @@ static int collect_vocab(struct entries *all, const struct ran_hf_lists *lists,
         if (ran_buf_room(&all->text, lists->vocab.end - lists->vocab.begin) == NULL)
                 return ran_fail(err, RAN_ENOMEM, "out of memory");
         while (ran_json_next(json, lists->vocab, &pos, &name, &item, &type)) {
-                const char *piece = all->text.data + all->text.len;
+                const char *token = all->text.data + all->text.len;
                 RAN_TRY(ran_json_decode(json, name, &all->text, err));
                 ran_buf_char(&all->text, '\0');
-                RAN_TRY(add_entry(all, piece,
+                RAN_TRY(add_entry(all, token,
                                   type == 'n'
                                           ? whole_number(json + item.begin, item.end - item.begin)
                                           : (size_t)NO_ID,
@@ -181,7 +181,7 @@ static int check_ids(const struct entries *all, struct ran_error *err)
                 if (all->at[i].id >= limit)
                         return ran_fail(err, RAN_EFORMAT,
                                         "the id of '%.80s' is not a whole number from 0 to %zu",
-                                        all->at[i].piece, limit - 1);
+                                        all->at[i].token, limit - 1);
         }
         return RAN_OK;
 }
@@ -209,13 +209,13 @@ static int collect(struct entries *all, const struct ran_hf_lists *lists, const 
 /* Whether normalisation neither creates nor removes this token in a text. That holds without
  * normalisation; and under NFC if the token is ASCII, does not end in a character that composes
  * with marks after it, and has none of the three characters that others become. */
-static bool is_left_alone(const struct ran_normalizer *z, const char *piece)
+static bool is_left_alone(const struct ran_normalizer *z, const char *token)
 {
-        unsigned char last = (unsigned char)piece[strlen(piece) - 1];
+        unsigned char last = (unsigned char)token[strlen(token) - 1];
         bool joins = (last | 0x20) >= 'a' && (last | 0x20) <= 'z';
 
-        joins = joins || (last >= '<' && last <= '>') || strpbrk(piece, "K;`") != NULL;
-        for (const char *s = piece; *s != '\0'; s++)
+        joins = joins || (last >= '<' && last <= '>') || strpbrk(token, "K;`") != NULL;
+        for (const char *s = token; *s != '\0'; s++)
                 joins = joins || (unsigned char)*s >= 0x80;
         for (size_t i = 0; i < z->n; i++)
                 if (z->step[i] != NORMAL_NFC || joins)
@@ -233,42 +233,42 @@ static int add_added(struct ran_tokenizer *t, const struct entry *e, struct ran_
         RAN_TRY(ran_hf_bool(e->added, "single_word", false, &single, err));
         RAN_TRY(ran_hf_bool(e->added, "lstrip", false, &token.left, err));
         RAN_TRY(ran_hf_bool(e->added, "rstrip", false, &token.right, err));
-        if (is_left_alone(&t->rules.normal, e->piece))
+        if (is_left_alone(&t->rules.normal, e->token))
                 normalized = false; /* a text contains it where the normalised text does */
         if (normalized || single)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the added token '%.80s' is \"%s\": true, which is not supported",
-                                e->piece, normalized ? "normalized" : "single_word");
+                                e->token, normalized ? "normalized" : "single_word");
         return ran_tokenizer_add_special(t, &token, err);
 }
 
 /* A token may be given twice: in the vocabulary, and as an added token of the same id. */
 static bool is_repetition(const struct entry *e, const struct entry *before)
 {
-        return before->added == NULL && e->added != NULL && strcmp(before->piece, e->piece) == 0;
+        return before->added == NULL && e->added != NULL && strcmp(before->token, e->token) == 0;
 }
 
-static int add_pieces(struct ran_tokenizer *t, const struct entries *all, struct ran_error *err)
+static int add_tokens(struct ran_tokenizer *t, const struct entries *all, struct ran_error *err)
 {
-        RAN_TRY(ran_string_table_reserve(&t->pieces, all->n, err));
+        RAN_TRY(ran_string_table_reserve(&t->tokens, all->n, err));
         for (size_t i = 0; i < all->n; i++) {
                 const struct entry *e = &all->at[i];
                 bool again = i > 0 && e[-1].id == e->id;
                 if (again && !is_repetition(e, e - 1))
                         return ran_fail(err, RAN_EFORMAT,
-                                        "'%.80s' and '%.80s' have the same id %zu", e[-1].piece,
-                                        e->piece, e->id);
-                while (t->pieces.n < e->id)
+                                        "'%.80s' and '%.80s' have the same id %zu", e[-1].token,
+                                        e->token, e->id);
+                while (t->tokens.n < e->id)
                         RAN_TRY(ran_tokenizer_add(t, "", 0, err));
                 if (!again)
-                        RAN_TRY(ran_tokenizer_add(t, e->piece, strlen(e->piece), err));
+                        RAN_TRY(ran_tokenizer_add(t, e->token, strlen(e->token), err));
                 if (e->added != NULL)
                         RAN_TRY(add_added(t, e, err));
         }
         return RAN_OK;
 }
 
-static int read_pieces(struct ran_tokenizer *t, const struct ran_hf_lists *lists,
+static int read_tokens(struct ran_tokenizer *t, const struct ran_hf_lists *lists,
                        const cJSON *added, struct ran_error *err)
 {
         struct entries all = {0};
@@ -277,7 +277,7 @@ static int read_pieces(struct ran_tokenizer *t, const struct ran_hf_lists *lists
                 return ran_fail(err, RAN_EFORMAT, "'model' has no object 'vocab'");
         int code = collect(&all, lists, added, err);
         if (code == RAN_OK)
-                code = add_pieces(t, &all, err);
+                code = add_tokens(t, &all, err);
         free(all.at);
         ran_buf_release(&all.text);
         return code;
@@ -345,7 +345,7 @@ static int read_document(struct ran_tokenizer *t, const cJSON *document,
         RAN_TRY(read_decoder(t, ran_hf_member(document, "decoder"), letters, err));
         if (t->type == TOKENIZER_WORDPIECE)
                 RAN_TRY(read_wordpiece(t, model, err));
-        RAN_TRY(read_pieces(t, lists, ran_hf_member(document, "added_tokens"), err));
+        RAN_TRY(read_tokens(t, lists, ran_hf_member(document, "added_tokens"), err));
         if (bpe)
                 RAN_TRY(ran_hf_read_bpe(t, model, err));
         RAN_TRY(set_notice(t, document, err));

@@ -289,14 +289,14 @@ static void write_merges(const struct ran_tokenizer *t, struct ran_buf *out)
 
         ran_buf_str(out, ",\"merges\":[");
         for (size_t i = 0; i < t->bpe.merges.n; i++) {
-                const struct piece_pair *pair = &t->bpe.merges.at[i];
+                const struct token_pair *pair = &t->bpe.merges.at[i];
                 size_t n;
                 text.len = 0;
-                const char *piece = ran_string_table_get(&t->pieces, pair->a, &n);
-                ran_buf_add(&text, piece, n);
+                const char *token = ran_string_table_get(&t->tokens, pair->a, &n);
+                ran_buf_add(&text, token, n);
                 ran_buf_char(&text, ' ');
-                piece = ran_string_table_get(&t->pieces, pair->b, &n);
-                ran_buf_add(&text, piece, n);
+                token = ran_string_table_get(&t->tokens, pair->b, &n);
+                ran_buf_add(&text, token, n);
                 out->failed |= text.failed;
                 if (text.failed)
                         break;
@@ -313,14 +313,14 @@ static void write_vocab(struct ran_tokenizer *t, struct ran_buf *out)
         const char *between = "\n";
 
         ran_buf_str(out, ",\"vocab\":{");
-        for (size_t id = 0; id < t->pieces.n; id++) {
+        for (size_t id = 0; id < t->tokens.n; id++) {
                 size_t n;
-                const char *piece = ran_tokenizer_piece(t, (uint32_t)id, &n);
-                if (piece == NULL)
+                const char *token = ran_tokenizer_token(t, (uint32_t)id, &n);
+                if (token == NULL)
                         continue;
                 ran_buf_str(out, between);
                 size_t begin = out->len;
-                ran_buf_json(out, piece, n);
+                ran_buf_json(out, token, n);
                 t->quoted[id] = (struct quoted){begin, out->len - begin};
                 ran_buf_char(out, ':');
                 ran_buf_size(out, id);
@@ -332,7 +332,7 @@ static void write_vocab(struct ran_tokenizer *t, struct ran_buf *out)
 static void write_model(struct ran_tokenizer *t, struct ran_buf *out)
 {
         size_t n;
-        const char *unk = ran_tokenizer_piece(t, t->unk, &n);
+        const char *unk = ran_tokenizer_token(t, t->unk, &n);
 
         ran_buf_printf(out,
                        ",\n\"model\":{\"type\":\"%s\",\"unk_token\":", ran_hf_model_types[t->type]);
@@ -362,7 +362,7 @@ int ran_tokenizer_write(struct ran_tokenizer *t, struct ran_error *err)
 {
         struct ran_buf *out = &t->json;
 
-        t->quoted = ran_alloc(t->pieces.n, sizeof(*t->quoted), err);
+        t->quoted = ran_alloc(t->tokens.n, sizeof(*t->quoted), err);
         if (t->quoted == NULL)
                 return RAN_ENOMEM;
         ran_buf_str(out, "{\"version\":\"1.0\",\"truncation\":null,\"padding\":null");
@@ -375,7 +375,7 @@ int ran_tokenizer_write(struct ran_tokenizer *t, struct ran_error *err)
         ran_buf_str(out, "}\n");
         char *behind = ran_buf_room(out, TOKENIZER_STEP);
         if (behind == NULL)
-                return ran_fail(err, RAN_ENOMEM, "no memory to write %zu tokens", t->pieces.n);
+                return ran_fail(err, RAN_ENOMEM, "no memory to write %zu tokens", t->tokens.n);
         memset(behind, 0, TOKENIZER_STEP);
         return RAN_OK;
 }

@@ -32,7 +32,7 @@ struct occurrence {
 
 struct learner {
         const struct ran_counter *counter;
-        struct ran_tokenizer *t; /* its pieces grow */
+        struct ran_tokenizer *t; /* its tokens grow */
 
         uint32_t *row;    /* the rows of all words, one after another */
         size_t *begin;    /* (words) where each begins in row */
@@ -68,7 +68,7 @@ static void learner_release(struct learner *l)
 
 static bool better(const struct learner *l, uint32_t i, uint32_t j)
 {
-        const struct piece_pair *p = &l->pairs.at[i], *q = &l->pairs.at[j];
+        const struct token_pair *p = &l->pairs.at[i], *q = &l->pairs.at[j];
 
         if (l->pair[i].key != l->pair[j].key)
                 return l->pair[i].key > l->pair[j].key;
@@ -131,9 +131,9 @@ static bool is_too_long(const struct learner *l, uint32_t a, uint32_t b)
 {
         size_t m, n;
 
-        ran_string_table_get(&l->t->pieces, a, &m);
-        ran_string_table_get(&l->t->pieces, b, &n);
-        return l->t->type == TOKENIZER_WORDPIECE && m + n - l->t->prefix_n > TOKENIZER_PIECE_MOST;
+        ran_string_table_get(&l->t->tokens, a, &m);
+        ran_string_table_get(&l->t->tokens, b, &n);
+        return l->t->type == TOKENIZER_WORDPIECE && m + n - l->t->prefix_n > TOKENIZER_TOKEN_MOST;
 }
 
 /* Finds or adds the pair of a and b; NONE without memory. */
@@ -241,22 +241,22 @@ static int join_in_word(struct learner *l, uint32_t word, uint32_t a, uint32_t b
 }
 
 /* The token that two tokens merge into. Another pair may have made it before. */
-static int joined_piece(struct learner *l, uint32_t a, uint32_t b, uint32_t *id,
+static int merged_token(struct learner *l, uint32_t a, uint32_t b, uint32_t *id,
                         struct ran_error *err)
 {
-        const struct ran_string_table *pieces = &l->t->pieces;
+        const struct ran_string_table *tokens = &l->t->tokens;
         struct ran_buf text = {0};
         size_t n, prefix = l->t->prefix_n;
-        const char *piece = ran_string_table_get(pieces, a, &n);
+        const char *token = ran_string_table_get(tokens, a, &n);
         int code = RAN_OK;
 
-        ran_buf_add(&text, piece, n);
-        piece = ran_string_table_get(pieces, b, &n);
-        ran_buf_add(&text, piece + prefix, n - prefix);
+        ran_buf_add(&text, token, n);
+        token = ran_string_table_get(tokens, b, &n);
+        ran_buf_add(&text, token + prefix, n - prefix);
         if (text.failed) {
                 code = ran_fail(err, RAN_ENOMEM, "out of memory");
         } else if (!ran_tokenizer_find(l->t, text.data, text.len, id)) {
-                *id = (uint32_t)pieces->n;
+                *id = (uint32_t)tokens->n;
                 code = ran_tokenizer_add(l->t, text.data, text.len, err);
         }
         ran_buf_release(&text);
@@ -270,7 +270,7 @@ static int join(struct learner *l, uint32_t pair, struct ran_error *err)
         uint32_t a = l->pairs.at[pair].a, b = l->pairs.at[pair].b, joined = NONE;
         uint32_t first = l->pair[pair].words, last = NONE;
 
-        RAN_TRY(joined_piece(l, a, b, &joined, err));
+        RAN_TRY(merged_token(l, a, b, &joined, err));
         l->pair[pair].words = NONE;
         for (uint32_t i = first; i != NONE; i = l->occurrence[i].next) {
                 RAN_TRY(join_in_word(l, l->occurrence[i].word, a, b, joined, err));
@@ -328,7 +328,7 @@ int ran_learn_merges(const struct ran_counter *c, struct ran_tokenizer *t, spell
 
         if (code == RAN_OK)
                 code = count_pairs(&l, err);
-        while (code == RAN_OK && t->pieces.n < c->settings.vocab_size && l.heap_n > 0 &&
+        while (code == RAN_OK && t->tokens.n < c->settings.vocab_size && l.heap_n > 0 &&
                l.pair[l.heap[0]].key >= c->settings.min_count)
                 code = join(&l, l.heap[0], err);
         learner_release(&l);

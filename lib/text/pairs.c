@@ -58,11 +58,11 @@ uint32_t ran_pairs_add(struct ran_pairs *p, uint32_t a, uint32_t b, struct ran_e
                 ran_fail(err, RAN_ENOMEM, "more than %zu pairs of tokens", p->n);
                 return PAIRS_NONE;
         }
-        struct piece_pair *at = ran_grow(p->at, &p->cap, p->n + 1, sizeof(*at), err);
+        struct token_pair *at = ran_grow(p->at, &p->cap, p->n + 1, sizeof(*at), err);
         if (at == NULL)
                 return PAIRS_NONE;
         p->at = at;
-        at[p->n] = (struct piece_pair){a, b};
+        at[p->n] = (struct token_pair){a, b};
         p->slot[i] = (uint32_t)p->n;
         return (uint32_t)p->n++;
 }

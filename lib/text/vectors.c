@@ -306,9 +306,9 @@ static int find_word(struct filling *f, const char *word, size_t n, uint32_t *id
         e->n = e->words = 0;
         RAN_TRY(ran_tokenizer_encode_word(f->t, word, n, e, err));
         if (e->n == 1 && e->ids[0] != f->t->unk) {
-                const char *piece = ran_tokenizer_piece(f->t, e->ids[0], &length);
+                const char *token = ran_tokenizer_token(f->t, e->ids[0], &length);
                 *id = e->ids[0];
-                *fit = length == n && memcmp(piece, word, n) == 0 ? AS_IT_STANDS : AS_NORMALISED;
+                *fit = length == n && memcmp(token, word, n) == 0 ? AS_IT_STANDS : AS_NORMALISED;
         } else if (n == strlen("<unk>") && memcmp(word, "<unk>", n) == 0) {
                 *id = f->t->unk;
                 *fit = AS_IT_STANDS;

@@ -208,9 +208,9 @@ static void naive_json(const struct ran_encoding *e, const struct ran_tokenizer 
         ran_buf_printf(out, "{\"vocab\":\"%s\",\"pieces\":[", ran_tokenizer_digest(t));
         for (size_t i = 0; i < e->n; i++) {
                 size_t n;
-                const char *piece = ran_tokenizer_piece(t, e->ids[i], &n);
+                const char *token = ran_tokenizer_token(t, e->ids[i], &n);
                 ran_buf_str(out, i > 0 ? "," : "");
-                ran_buf_json(out, piece, n);
+                ran_buf_json(out, token, n);
         }
         ran_buf_str(out, "],\"ids\":[");
         for (size_t i = 0; i < e->n; i++)

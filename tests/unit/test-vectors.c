@@ -45,11 +45,11 @@ static void show(const struct ran_tokenizer *t, const struct ran_embedding *e)
 
         shown[0] = '\0';
         for (uint32_t id = 0; id < e->V; id++) {
-                const char *piece = ran_tokenizer_piece(t, id, &n);
+                const char *token = ran_tokenizer_token(t, id, &n);
                 if (!e->given[id])
                         continue;
                 at += (size_t)snprintf(shown + at, sizeof shown - at, "%s%.*s", at > 0 ? ", " : "",
-                                       (int)n, piece);
+                                       (int)n, token);
                 for (size_t d = 0; d < e->D; d++)
                         at += (size_t)snprintf(shown + at, sizeof shown - at, " %g",
                                                (double)e->rows[id * e->D + d]);
@@ -325,7 +325,7 @@ TEST(vectors_that_are_damaged_do_no_harm)
  * what is read from that file then. */
 static const char *read_wanted(const char *bytes, size_t size, size_t n, size_t wanted)
 {
-        static char pieces[1000];
+        static char tokens[1000];
         struct ran_vocab_settings s = default_settings();
         struct ran_error err = {0};
         struct ran_buf words = {0};
@@ -338,21 +338,21 @@ static const char *read_wanted(const char *bytes, size_t size, size_t n, size_t 
 
         s.min_count = 1;
         struct ran_counter *c = ran_counter_new(&s, &err);
-        pieces[0] = '\0';
+        tokens[0] = '\0';
         if (CHECK_OK(ran_counter_words(c, "no ann", 6, &e, &words, &err), err) &&
             CHECK_OK(ran_counter_add(c, words.data, words.len, &err), err) && CHECK(v != NULL) &&
             CHECK_OK(ran_vectors_want(v, n, c, &found, &err), err) && CHECK_SIZE(found, wanted))
                 t = ran_counter_learn(c, &err);
         if (CHECK(t != NULL)) {
                 for (uint32_t id = RAN_RESERVED; id < ran_tokenizer_size(t); id++) {
-                        const char *piece = ran_tokenizer_piece(t, id, &length);
-                        at += (size_t)snprintf(pieces + at, sizeof pieces - at, "%.*s ",
-                                               (int)length, piece);
+                        const char *token = ran_tokenizer_token(t, id, &length);
+                        at += (size_t)snprintf(tokens + at, sizeof tokens - at, "%.*s ",
+                                               (int)length, token);
                 }
                 CHECK_OK(ran_embedding_init(&to, ran_tokenizer_size(t), 2, &err), err);
                 CHECK_OK(ran_vectors_read(v, t, &to, &report, &err), err);
                 show(t, &to);
-                snprintf(pieces + at, sizeof pieces - at, "| %s", shown);
+                snprintf(tokens + at, sizeof tokens - at, "| %s", shown);
         }
         ran_embedding_release(&to);
         ran_tokenizer_free(t);
@@ -362,7 +362,7 @@ static const char *read_wanted(const char *bytes, size_t size, size_t n, size_t 
         ran_encoding_release(&e);
         unlink(path);
         free(path);
-        return pieces;
+        return tokens;
 }
 
 TEST(vectors_say_which_words_a_vocabulary_has)
