@@ -14,8 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* ---- the record in a model ----------------------------------------------------------------------
- */
+/* ---- the record in a model ------------------------------------------------------------------- */
 
 /* A JSON value as it is written; n 0: there is none. */
 struct value {

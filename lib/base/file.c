@@ -10,8 +10,7 @@
 
 #include "ran/base.h"
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static int read_all(struct ran_bytes *b, int fd, const char *path, struct ran_error *err)
 {
@@ -83,8 +82,7 @@ void ran_bytes_release(struct ran_bytes *b)
         *b = (struct ran_bytes){0};
 }
 
-/* ---- writing ----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* A file that is to replace another has no name until it is whole, so that a program may end at any
  * moment, killed or not, and leave nothing. Where the file system knows no such files, it has a

@@ -131,8 +131,7 @@ int ran_cache_reserve(struct ran_cache *c, size_t n, size_t V, struct ran_error 
         return RAN_OK;
 }
 
-/* ---- a block of positions ----------------------------------------------------------------------
- */
+/* ---- a block of positions -------------------------------------------------------------------- */
 
 struct block {
         struct ran_cache *c;

@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- positions ------------------------------------------------------------------------------
- *
- * p(i)_j falls by exp(-|s_j|) from token to token, from the last one to the first if s_j > 0, else
+/* ---- positions ------------------------------------------------------------------------------- */
+
+/* p(i)_j falls by exp(-|s_j|) from token to token, from the last one to the first if s_j > 0, else
  * from the first to the last. With t tokens of L in between it is
  *
  *   exp(-|s_j| t) / Σ exp(-|s_j| t')

@@ -78,8 +78,7 @@ int ran_dtype_size(enum ran_dtype dtype, const size_t *shape, size_t rank, size_
         return RAN_OK;
 }
 
-/* ---- conversion ---------------------------------------------------------------------------------
- */
+/* ---- conversion ------------------------------------------------------------------------------ */
 
 static uint64_t load(const unsigned char *p, size_t bytes)
 {

@@ -290,13 +290,12 @@ static void backward(struct ran_workspace *w, const struct ran_params *p, struct
                 encode_layer_bwd(w, &layer[l], &dlayer[l], l);
 }
 
-/* ---- a vector of each document --------------------------------------------------------------
- *
- * Equations (10) and (11), v being the pooled tokens and G the last cell:
+/* ---- a vector of each document --------------------------------------------------------------- */
+
+/* Equations (10) and (11), v being the pooled tokens and G the last cell:
  *
  *   plain:  h = W_gpc G + Linear_pool(v)
- *   gated:  h = SiLU(Linear_pool(v)) + GLU_gpc(G)
- */
+ *   gated:  h = SiLU(Linear_pool(v)) + GLU_gpc(G) */
 
 static void documents(struct ran_workspace *w, const struct ran_params *p)
 {

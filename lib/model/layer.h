@@ -109,9 +109,9 @@ struct ran_join_params {
 #undef X
 };
 
-/* ---- memory -----------------------------------------------------------------------------------
- *
- * A layer keeps what crosses windows: its input, its output before the review, the cells. All else
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* A layer keeps what crosses windows: its input, its output before the review, the cells. All else
  * lives in a slab: some 2,048 rows of whole windows. When scoring, two slabs are used in turns, so
  * that a million tokens need their rows once and two slabs: while one thread scans the cells of a
  * slab, others are at what comes next. When training, each layer keeps its slabs if there is but

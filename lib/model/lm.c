@@ -29,8 +29,7 @@ void ran_lm_init_bias(const struct ran_config *c, const struct ran_params *p, si
 
 static const size_t NONE = SIZE_MAX;
 
-/* ---- a block of positions ----------------------------------------------------------------------
- */
+/* ---- a block of positions -------------------------------------------------------------------- */
 
 /* Positions [at, at + n), and the results wanted for them. */
 struct block {
@@ -235,8 +234,7 @@ static void list_logits(struct block *k)
         memcpy(k->logits + (k->at - k->listed) * k->V, k->score, k->n * k->V * sizeof *k->logits);
 }
 
-/* ---- all positions -----------------------------------------------------------------------------
- */
+/* ---- all positions --------------------------------------------------------------------------- */
 
 static void run_block(struct block *k)
 {

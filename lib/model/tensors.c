@@ -18,8 +18,7 @@ struct reader {
         struct ran_error *err;
 };
 
-/* ---- values -------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 /* Decodes a string of the header and keeps it. Decoding never makes it longer, and its quotes
  * leave room for a NUL: t->strings, as large as the header, has room for all. */
@@ -102,8 +101,7 @@ static int read_offsets(struct reader *r, struct ran_span value, char type,
         return RAN_OK;
 }
 
-/* ---- tensors ------------------------------------------------------------------------------------
- */
+/* ---- tensors --------------------------------------------------------------------------------- */
 
 enum { DTYPE, SHAPE, OFFSETS, MEMBERS };
 static const char *const member_names[MEMBERS] = {"dtype", "shape", "data_offsets"};
@@ -206,8 +204,7 @@ static int read_tensor(struct reader *r, const struct member *m)
         return rc;
 }
 
-/* ---- metadata -----------------------------------------------------------------------------------
- */
+/* ---- metadata -------------------------------------------------------------------------------- */
 
 static int read_pair(struct reader *r, struct ran_span key, struct ran_span value, char type)
 {
@@ -245,8 +242,7 @@ static int read_metadata(struct reader *r, const struct member *m)
         return RAN_OK;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static int compare_bytes(const char *a, size_t a_n, const char *b, size_t b_n)
 {

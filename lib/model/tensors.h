@@ -54,8 +54,7 @@ size_t ran_dtype_number(enum ran_dtype dtype);
 int ran_dtype_size(enum ran_dtype dtype, const size_t *shape, size_t rank, size_t *elements,
                    size_t *bytes, struct ran_error *err);
 
-/* ---- reading (tensors.c) ------------------------------------------------------------------------
- */
+/* ---- reading (tensors.c) --------------------------------------------------------------------- */
 
 /* Names, keys and texts end in a NUL but may contain others: hence the lengths. */
 struct ran_tensor {
@@ -103,8 +102,7 @@ const float *ran_tensor_in_place(const struct ran_tensors *t, const struct ran_t
 int ran_tensor_floats(const struct ran_tensors *t, const struct ran_tensor *tensor, float *out,
                       struct ran_error *err);
 
-/* ---- writing (tensors-write.c) ------------------------------------------------------------------
- */
+/* ---- writing (tensors-write.c) --------------------------------------------------------------- */
 
 enum { RAN_TENSOR_MAX_RANK = 4 };
 struct ran_tensor_source {

@@ -55,9 +55,9 @@ struct ran_transformer_once {
 #undef X
 };
 
-/* ---- memory ---------------------------------------------------------------------------------
- *
- * Sizes in the lists: tokens of the largest slab; keys, rows of q, k and v, those of earlier tokens
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* Sizes in the lists: tokens of the largest slab; keys, rows of q, k and v, those of earlier tokens
  * too; kept: L if all is kept, else the tokens of a slab; blocks of a slab. */
 
 /* X(field, floats): activations of a layer. */

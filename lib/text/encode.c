@@ -72,8 +72,7 @@ struct ran_encoding_scratch *ran_encoding_scratch(struct ran_encoding *e, struct
         return e->scratch;
 }
 
-/* ---- words to tokens: each cut fills scratch->part and returns its code -----------------------
- */
+/* ---- words to tokens: each cut fills scratch->part and returns its code ---------------------- */
 
 static int add_part(struct ran_encoding_scratch *s, uint32_t id, size_t from, size_t to,
                     struct ran_error *err)

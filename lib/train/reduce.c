@@ -65,8 +65,7 @@ static int unpack(struct ran_tree *t, float *rows, size_t n, struct ran_error *e
         return RAN_OK;
 }
 
-/* ---- one gradient -----------------------------------------------------------------------------
- */
+/* ---- one gradient ---------------------------------------------------------------------------- */
 
 static int send_grad(struct ran_tree *t, struct ran_ranks *r, size_t to, size_t at, size_t span,
                      struct ran_grad *g, struct ran_error *err)
@@ -130,8 +129,7 @@ static int receive_grad(struct ran_tree *t, struct ran_ranks *r, size_t from, st
         return rc == RAN_OK ? RAN_OK : ran_ranks_break(r, rc);
 }
 
-/* ---- subtrees, towards rank 0 -----------------------------------------------------------------
- */
+/* ---- subtrees, towards rank 0 ---------------------------------------------------------------- */
 
 /* Sends all sums that wait among shards [from, to), and the losses of these shards. */
 static int send_subtrees(struct ran_tree *t, struct ran_ranks *r, size_t rank, size_t from,
@@ -183,8 +181,7 @@ static int collect(struct ran_tree *t, struct ran_ranks *r, const size_t *bound,
         return RAN_OK;
 }
 
-/* ---- the sum, from rank 0 ----------------------------------------------------------------------
- */
+/* ---- the sum, from rank 0 -------------------------------------------------------------------- */
 
 /* Rows of a dense gradient are received into a second one, which has only the non-zero ones. */
 static int broadcast_dense(struct ran_tree *t, struct ran_ranks *r, struct ran_grad *g,

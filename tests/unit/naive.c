@@ -7,8 +7,7 @@
 #include "model/linear-model.h"
 #include "naive.h"
 
-/* ---- parameters --------------------------------------------------------------------------------
- */
+/* ---- parameters ------------------------------------------------------------------------------ */
 
 /* A weight (O, I), or scales (O), and a bias (O). Absent ones are NULL. */
 struct pair {
@@ -131,8 +130,7 @@ void naive_release(struct naive *n)
         free(n->head);
 }
 
-/* ---- building blocks ---------------------------------------------------------------------------
- */
+/* ---- building blocks ------------------------------------------------------------------------- */
 
 static bool gated(const struct naive *n)
 {
@@ -225,8 +223,7 @@ static void drop(const struct naive *n, double *x, size_t count, size_t at, size
         }
 }
 
-/* ---- a window ----------------------------------------------------------------------------------
- */
+/* ---- a window -------------------------------------------------------------------------------- */
 
 static void rotate(double *row, size_t position, size_t h, size_t d)
 {
@@ -342,8 +339,7 @@ static void window(const struct naive *n, const struct naive_layer *p, double *Y
         free(P);
 }
 
-/* ---- a layer -----------------------------------------------------------------------------------
- */
+/* ---- a layer --------------------------------------------------------------------------------- */
 
 /* Whether token t sees state j, that after window j, when reading L tokens in m windows. Under a
  * mask all see G_0, and a later state if its windows are before that of t or hold the source only.
@@ -471,8 +467,7 @@ void naive_encode(const struct naive *n, double *x, double *last, const uint32_t
         }
 }
 
-/* ---- a Contextualizer --------------------------------------------------------------------------
- */
+/* ---- a Contextualizer ------------------------------------------------------------------------ */
 
 static struct pair in_step(const struct naive *n, size_t l, const char *name)
 {
@@ -562,8 +557,7 @@ static void read_context(const struct naive *n, double *c, const uint32_t *ids, 
         free(x);
 }
 
-/* ---- a Transformer -----------------------------------------------------------------------------
- */
+/* ---- a Transformer --------------------------------------------------------------------------- */
 
 static struct pair in_block(const struct naive *n, size_t l, const char *name)
 {
@@ -686,8 +680,7 @@ static void read_blocks(const struct naive *n, double *x, const uint32_t *ids, s
         norm(n, x, &norms, L);
 }
 
-/* ---- the head ----------------------------------------------------------------------------------
- */
+/* ---- the head -------------------------------------------------------------------------------- */
 
 static void pool(const struct naive *n, double *v, const double *x, size_t L)
 {

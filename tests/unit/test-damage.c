@@ -23,8 +23,7 @@
 #include "training.h"
 #include "vocabulary.h"
 
-/* ---- maps with a fence -----------------------------------------------------------------------
- */
+/* ---- maps with a fence ----------------------------------------------------------------------- */
 
 /* The last one. */
 static struct {
@@ -73,8 +72,7 @@ int munmap(void *p, size_t n)
         return (int)syscall(SYS_munmap, p, n);
 }
 
-/* ---- damage ----------------------------------------------------------------------------------
- */
+/* ---- damage ---------------------------------------------------------------------------------- */
 
 /* A whole file, and what reads it: whether it could, with *err filled if not. */
 struct victim {
@@ -206,8 +204,7 @@ static size_t data_of(const struct ran_bytes *file)
         return 8 + length;
 }
 
-/* ---- journals --------------------------------------------------------------------------------
- */
+/* ---- journals -------------------------------------------------------------------------------- */
 
 static bool reads_journal(void *arg, const char *path, struct ran_error *err)
 {
@@ -244,8 +241,7 @@ TEST(damaged_journal)
         damage(&v, 3);
 }
 
-/* ---- models ----------------------------------------------------------------------------------
- */
+/* ---- models ---------------------------------------------------------------------------------- */
 
 enum { L = 13 };
 
@@ -530,8 +526,7 @@ TEST(damaged_language_models)
         damage_model("gaps", &c, false, NULL);
 }
 
-/* ---- states ----------------------------------------------------------------------------------
- */
+/* ---- states ---------------------------------------------------------------------------------- */
 
 /* What a state belongs to. */
 struct owner {
@@ -612,8 +607,7 @@ TEST(damaged_states)
         damage_state("state of a Transformer", &c, false);
 }
 
-/* ---- vocabularies ----------------------------------------------------------------------------
- */
+/* ---- vocabularies ---------------------------------------------------------------------------- */
 
 static bool reads_vocabulary(void *arg, const char *path, struct ran_error *err)
 {
@@ -671,8 +665,7 @@ TEST(damaged_vocabularies)
         damage_vocabulary("bpe vocabulary", RAN_VOCAB_BPE);
 }
 
-/* ---- checkpoints -----------------------------------------------------------------------------
- */
+/* ---- checkpoints ----------------------------------------------------------------------------- */
 
 static bool reads_checkpoint(void *arg, const char *path, struct ran_error *err)
 {

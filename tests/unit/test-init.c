@@ -41,8 +41,7 @@ static void stand_still(struct training *t)
         t->s.epochs = 1;
 }
 
-/* ---- word vectors -------------------------------------------------------------------------------
- */
+/* ---- word vectors ---------------------------------------------------------------------------- */
 
 /* Vectors for every third id. */
 static void make_vectors(struct ran_embedding *e, size_t D)
@@ -167,8 +166,7 @@ TEST(start_refuses_vectors_of_another_size)
         training_release(&t);
 }
 
-/* ---- another model ------------------------------------------------------------------------------
- */
+/* ---- another model --------------------------------------------------------------------------- */
 
 static const float *tensor(const struct ran_model *m, const char *name, size_t *n)
 {
@@ -380,8 +378,7 @@ TEST(start_refuses_a_model_of_another_size)
         training_release(&base);
 }
 
-/* ---- resuming -----------------------------------------------------------------------------------
- */
+/* ---- resuming -------------------------------------------------------------------------------- */
 
 static void check_resume(struct training *t, size_t at)
 {

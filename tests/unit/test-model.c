@@ -534,8 +534,7 @@ TEST(model_with_another_tokenizer_than_its_embedding_is_refused)
         ran_buf_release(&text);
 }
 
-/* ---- narrow weights ----------------------------------------------------------------------------
- */
+/* ---- narrow weights -------------------------------------------------------------------------- */
 
 /* The upper half of a float; exact where the lower half is 0. */
 static uint16_t bf16(float x)
@@ -589,8 +588,7 @@ TEST(model_of_half_precision_is_read_exactly)
         check_narrow(RAN_DTYPE_BF16, bf16);
 }
 
-/* ---- damage ------------------------------------------------------------------------------------
- */
+/* ---- damage ---------------------------------------------------------------------------------- */
 
 TEST(model_cut_at_any_byte_is_refused)
 {
@@ -647,8 +645,7 @@ TEST(model_with_any_byte_changed_is_refused_or_opens)
         draft_release(&d);
 }
 
-/* ---- written by ourselves ----------------------------------------------------------------------
- */
+/* ---- written by ourselves -------------------------------------------------------------------- */
 
 TEST(model_written_is_read_back)
 {

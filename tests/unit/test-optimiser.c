@@ -17,8 +17,7 @@ static struct ran_train_settings plain_settings(void)
                                            .epsilon = 1e-8};
 }
 
-/* ---- learning rate -----------------------------------------------------------------------------
- */
+/* ---- learning rate --------------------------------------------------------------------------- */
 
 TEST(rate_rises_and_falls_as_told)
 {
@@ -57,8 +56,7 @@ TEST(rate_without_or_with_nothing_but_warm_up)
         CHECK_NEAR(ran_learning_rate(&s, 3, 4), 2, 1e-12);
 }
 
-/* ---- steps -------------------------------------------------------------------------------------
- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 /* A model, its optimiser, and a twin of both in double where every row moves at every step. */
 struct bench {
@@ -377,8 +375,7 @@ TEST(optimiser_what_has_no_share_stays_as_it_is)
         check_stays(true);
 }
 
-/* ---- threads -----------------------------------------------------------------------------------
- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 /* Wide enough that the norm and the largest tensors take several tasks. */
 static struct ran_config wide(void)

@@ -12,8 +12,7 @@
 #include "train/ranks.h"
 #include "training.h"
 
-/* ---- ranks ------------------------------------------------------------------------------------
- */
+/* ---- ranks ----------------------------------------------------------------------------------- */
 
 enum { MOST = 7 };
 
@@ -153,8 +152,7 @@ static int run_with(struct training *t, size_t ranks, struct ran_error *err)
         return code;
 }
 
-/* ---- the same bytes -----------------------------------------------------------------------------
- */
+/* ---- the same bytes -------------------------------------------------------------------------- */
 
 static void check_ranks(struct training *t, const char *what)
 {

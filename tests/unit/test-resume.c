@@ -13,8 +13,7 @@
 #include "train/trainer.h"
 #include "training.h"
 
-/* ---- interrupted and resumed -------------------------------------------------------------------
- */
+/* ---- interrupted and resumed ----------------------------------------------------------------- */
 
 /* Stops at a report, at each in turn in make check-all; resumes with other threads, stops once more. */
 static void check_resume(struct training *t, const char *whole, size_t reports)
@@ -166,8 +165,7 @@ TEST(resume_after_a_kill_gives_the_same_bytes)
         free(whole);
 }
 
-/* ---- what does not fit a checkpoint -------------------------------------------------------------
- */
+/* ---- what does not fit a checkpoint ---------------------------------------------------------- */
 
 static void check_refused(struct training *t, const char *what)
 {
@@ -311,8 +309,7 @@ TEST(resume_refuses_a_damaged_checkpoint)
         training_release(&t);
 }
 
-/* ---- checkpoints of a stranger ----------------------------------------------------------------
- */
+/* ---- checkpoints of a stranger --------------------------------------------------------------- */
 
 /* Where a text begins in a file that is no text. */
 static char *find(char *file, size_t n, const char *text)

@@ -13,8 +13,7 @@
 #include "train/evaluate.h"
 #include "training.h"
 
-/* ---- batches -----------------------------------------------------------------------------------
- */
+/* ---- batches --------------------------------------------------------------------------------- */
 
 /* A model, texts, and what computes their gradients. */
 struct bench {
@@ -250,8 +249,7 @@ TEST(lm_gradient_of_pieces_is_the_same_for_any_threads)
         check_threads(RAN_ENCODER_TRANSFORMER);
 }
 
-/* ---- training ----------------------------------------------------------------------------------
- */
+/* ---- training -------------------------------------------------------------------------------- */
 
 /* -log p of what is predicted, in the mean over all tokens of d. */
 static double loss_of(const char *model, const struct ran_dataset *d)

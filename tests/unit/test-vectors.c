@@ -93,8 +93,7 @@ static const char *read_text(const struct ran_tokenizer *t, const char *text)
         return read_bytes(t, text, strlen(text), 0);
 }
 
-/* ---- formats ------------------------------------------------------------------------------------
- */
+/* ---- formats --------------------------------------------------------------------------------- */
 
 TEST(vectors_of_each_text_format)
 {
@@ -171,8 +170,7 @@ TEST(vectors_in_binary_of_round_numbers)
         ran_tokenizer_free(t);
 }
 
-/* ---- words --------------------------------------------------------------------------------------
- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 TEST(vectors_of_words_with_spaces)
 {
@@ -222,8 +220,7 @@ TEST(vectors_first_of_repeated_words_and_unknown_ones)
         ran_tokenizer_free(u);
 }
 
-/* ---- what the first line is ---------------------------------------------------------------------
- */
+/* ---- what the first line is ------------------------------------------------------------------ */
 
 TEST(vectors_of_one_number)
 {
@@ -237,8 +234,7 @@ TEST(vectors_of_one_number)
         ran_tokenizer_free(t);
 }
 
-/* ---- what is refused ----------------------------------------------------------------------------
- */
+/* ---- what is refused ------------------------------------------------------------------------- */
 
 static void refused(const struct ran_tokenizer *t, const char *text, const char *sentence)
 {
@@ -317,8 +313,7 @@ TEST(vectors_that_are_damaged_do_no_harm)
         ran_tokenizer_free(t);
 }
 
-/* ---- large files and pipes ----------------------------------------------------------------------
- */
+/* ---- large files and pipes ------------------------------------------------------------------- */
 
 /* Rows that lie across the buffer; the digest is that of the bytes. */
 /* Pieces of a vocabulary learned from the corpus and the words of the first n rows of a file, and
