@@ -1,4 +1,4 @@
-/* reading.c - the document of a record as a model reads it, whatever its task. */
+/* reading.c - reads the document of a record for a model of any task. */
 #include "cmd/records/reading.h"
 
 #include "cmd/formats/json.h"

@@ -123,7 +123,7 @@ static void find_in_train(struct train_problems *p, const struct train_data *tra
                 find_no_documents(p, train, "to train on");
         else
                 find_useless_labels(p, train);
-        if (train->soft_label != NULL && train->softened == 0 && train->set.B > 0)
+        if (train->soft_label != NULL && train->soft_target == 0 && train->set.B > 0)
                 add_problem(p, "no document has the member \"%s\" that --soft-label names",
                             train->soft_label);
         if (train->group != NULL && train->grouped == 0 && train->set.B > 0)

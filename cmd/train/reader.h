@@ -58,7 +58,7 @@ void train_scratch_release(struct train_scratch *s);
 struct train_packed {
         double weight;
         size_t n, L, words, spelling, sources, masked, soft, names, group;
-        bool several, either, paired, softened, guessed;
+        bool several, either, paired, soft_target, guessed;
         enum cmd_tag_kind kind;
         struct ran_tag_census census;
 };

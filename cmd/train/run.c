@@ -325,8 +325,9 @@ int train_dry_run(const struct ran_train_job *job)
         fflush(stdout); /* what follows takes a while */
         printf("time        %s for %zu epochs%s, on %zu threads\n",
                train_duration(text, measure(job)), job->settings->epochs,
-               job->settings->refit && job->held_out != NULL ? ", and at most as much again for --refit"
-                                                         : "",
+               job->settings->refit && job->held_out != NULL
+                       ? ", and at most as much again for --refit"
+                       : "",
                ran_pool_threads(job->pool));
         return CMD_OK;
 }

@@ -6,7 +6,7 @@
 #include "cmd/train/run.h"
 
 /* Why a trial ended before its time. */
-enum train_verdict { TRAIN_CONTINUES, TRAIN_NOT_BETTER, TRAIN_BEHIND, TRAIN_TOO_LATE };
+enum train_outcome { TRAIN_CONTINUES, TRAIN_NOT_BETTER, TRAIN_BEHIND, TRAIN_TOO_LATE };
 
 struct train_search {
         const struct ran_train_job *job; /* as the user has it */
@@ -24,7 +24,7 @@ struct train_search {
         struct ran_train_job run;
         double trial_before, trial_began;
         bool again; /* a trial that the journal has already, to get its model back */
-        enum train_verdict verdict;
+        enum train_outcome outcome;
 };
 
 /* ---- search.c ------------------------------------------------------------------------------- */

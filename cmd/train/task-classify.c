@@ -46,7 +46,7 @@ static void check_json(struct ran_buf *out, const struct train_summary *s)
 
         if (d->soft_label != NULL)
                 ran_buf_printf(out, ",\"soft_labels\":{\"documents\":%zu,\"without_label\":%zu}",
-                               d->softened, ran_dataset_guessed(&d->set));
+                               d->soft_target, ran_dataset_guessed(&d->set));
         train_check_labels_json(out, "labels", s);
 }
 
@@ -56,7 +56,7 @@ static void check_text(struct ran_buf *out, const struct train_summary *s)
 
         if (d->soft_label != NULL)
                 ran_buf_printf(out, "  soft labels: %zu, %zu of them without a label\n",
-                               d->softened, ran_dataset_guessed(&d->set));
+                               d->soft_target, ran_dataset_guessed(&d->set));
         train_check_labels_text(out, "labels", s, d->set.B);
 }
 

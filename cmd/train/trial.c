@@ -9,9 +9,9 @@
 /* ---- while it trains ------------------------------------------------------------------------ */
 
 /* Ends the trial for good, without a checkpoint. */
-static int end_trial(struct train_search *t, enum train_verdict verdict)
+static int end_trial(struct train_search *t, enum train_outcome outcome)
 {
-        t->verdict = verdict;
+        t->outcome = outcome;
         t->run.checkpoint = NULL;
         return 1;
 }
@@ -98,7 +98,7 @@ void train_search_digest(const char *model, char digest[65])
 int train_search_run_trial(struct train_search *t, size_t at, bool resume, struct ran_error *err)
 {
         t->at = at;
-        t->verdict = TRAIN_CONTINUES;
+        t->outcome = TRAIN_CONTINUES;
         ran_search_apply(&t->search, &t->trial[at], &t->config, &t->settings);
         t->run = *t->job;
         t->run.config = &t->config;
@@ -129,7 +129,7 @@ static void conclude(struct train_search *t, enum train_trial_end end)
         if (end == TRAIN_TRIAL_DIVERGED)
                 e->best = -INFINITY;
         t->trial[t->at].metric = e->best;
-        if (t->verdict == TRAIN_CONTINUES && end == TRAIN_TRIAL_DONE)
+        if (t->outcome == TRAIN_CONTINUES && end == TRAIN_TRIAL_DONE)
                 train_search_digest(t->job->output, e->model);
         train_journal_write(t->journal);
         train_search_tell_trial(t);
@@ -139,9 +139,9 @@ bool train_search_try(struct train_search *t, size_t at, bool resume, struct ran
 {
         int code = train_search_run_trial(t, at, resume, err);
 
-        if (code == RAN_OK || t->verdict == TRAIN_NOT_BETTER) {
+        if (code == RAN_OK || t->outcome == TRAIN_NOT_BETTER) {
                 conclude(t, TRAIN_TRIAL_DONE);
-        } else if (t->verdict == TRAIN_BEHIND) {
+        } else if (t->outcome == TRAIN_BEHIND) {
                 conclude(t, TRAIN_TRIAL_BEHIND);
         } else if (code == RAN_EDIVERGED || (code == RAN_ENOMEM && at > 0)) {
                 train_progress_clear(&t->progress);

@@ -96,22 +96,23 @@ static int check_given(const struct ran_model *m, const float *nll, const float 
         return logits != NULL ? ran_score_check_scores(logits, n * m->V, err) : RAN_OK;
 }
 
-int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_lm_context *past,
+int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_lm_context *context,
                 const uint32_t *ids, size_t n, size_t sources, const struct ran_lm_out *out,
                 struct ran_error *err)
 {
         if (ran_model_check_task(m, s, &ran_task_lm, err) != RAN_OK ||
             ran_model_check_ids(m, ids, n, err) != RAN_OK || check_wanted(m, out, n, err) != RAN_OK)
                 return RAN_EINVAL;
-        if (past != NULL && past->m != m)
+        if (context != NULL && context->m != m)
                 return ran_fail(err, RAN_EINVAL, "the context belongs to another model");
         if (sources > n || (sources > 0 && m->config.mask != RAN_MASK_PREFIX))
                 return ran_fail(err, RAN_EINVAL,
                                 "the model has no source tokens: its mask is not 'prefix'");
-        if (sources > 0 && past != NULL && past->recurrent.tokens > 0)
+        if (sources > 0 && context != NULL && context->recurrent.tokens > 0)
                 return ran_fail(err, RAN_EINVAL,
                                 "source tokens must be read at once, at the beginning");
-        RAN_TRY(ran_score_lm(s, past != NULL ? &past->recurrent : NULL, ids, n, sources, out, err));
+        RAN_TRY(ran_score_lm(s, context != NULL ? &context->recurrent : NULL, ids, n, sources, out,
+                             err));
         RAN_TRY(check_given(m, out->nll, out->logits, n - out->skip, err));
         return out->last != NULL ? ran_score_check_scores(out->last, m->V, err) : RAN_OK;
 }

@@ -167,7 +167,7 @@ static int read_tokenizer(struct ran_model *m, struct ran_error *err)
                 return RAN_EFORMAT;
         if (ran_tokenizer_size(m->tokenizer) != m->V)
                 return ran_fail(err, RAN_EFORMAT,
-                                "the model's tokenizer has %zu pieces and its embedding "
+                                "the model's tokenizer has %zu tokens and its embedding "
                                 "%zu",
                                 ran_tokenizer_size(m->tokenizer), m->V);
         return RAN_OK;
@@ -346,7 +346,7 @@ static int open_checked(struct ran_model *m, bool verify, struct ran_error *err)
         RAN_TRY(read_size(m, ran_task_of(&m->config)->bias, &m->C, err));
         if (ran_task_is_tied(&m->config) && m->C != m->V)
                 return ran_fail(err, RAN_EFORMAT,
-                                "tensor lm.bias has %zu elements, one for each of the %zu pieces "
+                                "tensor lm.bias has %zu elements, one for each of the %zu tokens "
                                 "of the embedding was expected",
                                 m->C, m->V);
         RAN_TRY(ran_layout_init(&layout, &m->config, m->C, err));

@@ -20,7 +20,7 @@ void ran_encoding_release(struct ran_encoding *e)
         if (scratch != NULL) {
                 ran_words_scratch_release(&scratch->words);
                 ran_bpe_scratch_release(&scratch->bpe);
-                ran_word_cache_release(&scratch->known);
+                ran_word_cache_release(&scratch->cached);
                 ran_buf_release(&scratch->spelled);
                 free(scratch->part);
         }
@@ -90,7 +90,7 @@ static int add_part(struct ran_encoding_scratch *s, uint32_t id, size_t from, si
 /* WordPiece: takes the longest matching token, repeatedly; if none matches, the whole word is
  * unknown. */
 static int longest_matches(const struct ran_tokenizer *t, const struct ran_word *word,
-                        struct ran_encoding_scratch *s, struct ran_error *err)
+                           struct ran_encoding_scratch *s, struct ran_error *err)
 {
         size_t chars = 0;
 
@@ -242,11 +242,11 @@ static int add_extent(struct ran_encoding *e, const struct ran_word *word, uint3
         return add(e, id, start, end, err);
 }
 
-static int add_known(struct ran_encoding *e, const struct ran_word *word,
-                     const struct ran_cached_word *known, struct ran_error *err)
+static int add_cached(struct ran_encoding *e, const struct ran_word *word,
+                      const struct ran_cached_word *cached, struct ran_error *err)
 {
-        for (size_t i = 0; i < known->parts; i++)
-                RAN_TRY(add_extent(e, word, known->id[i], known->from[i], known->to[i], err));
+        for (size_t i = 0; i < cached->parts; i++)
+                RAN_TRY(add_extent(e, word, cached->id[i], cached->from[i], cached->to[i], err));
         return RAN_OK;
 }
 
@@ -271,10 +271,10 @@ static int add_word(const struct ran_tokenizer *t, struct ran_word *word, struct
                 return add_new(t, word, e, err);
         if (!word->keyed)
                 ran_word_cache_key(word->key, word->s, word->n);
-        const struct ran_cached_word *known =
-                ran_word_cache_find(&s->known, word->key, word->n, &set);
-        if (known != NULL)
-                return add_known(e, word, known, err);
+        const struct ran_cached_word *cached =
+                ran_word_cache_find(&s->cached, word->key, word->n, &set);
+        if (cached != NULL)
+                return add_cached(e, word, cached, err);
         RAN_TRY(add_new(t, word, e, err));
         ran_word_cache_keep(set, word->key, word->n, s->part, s->parts);
         return RAN_OK;
@@ -334,7 +334,7 @@ static int encode(const struct ran_tokenizer *t, const char *text, size_t n, boo
 
         if (scratch == NULL)
                 return RAN_ENOMEM;
-        RAN_TRY(ran_word_cache_use(&scratch->known, t->digest, err));
+        RAN_TRY(ran_word_cache_use(&scratch->cached, t->digest, err));
         *points = 0;
         for (size_t pos = 0; pos < n;) {
                 struct found found = find_added(&t->added, text + pos, n - pos);

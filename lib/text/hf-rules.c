@@ -329,8 +329,8 @@ static int read_pre_tokenizer(struct ran_text_rules *r, const cJSON *object, boo
 int ran_hf_read_rules(struct ran_text_rules *r, const cJSON *document, enum ran_hf_letters letters,
                       struct ran_error *err)
 {
-        const cJSON *cutter = ran_hf_member(document, "pre_tokenizer");
+        const cJSON *member = ran_hf_member(document, "pre_tokenizer");
         RAN_TRY(read_normalizer(r, ran_hf_member(document, "normalizer"), letters, err));
-        return letters == HF_CHARS ? read_no_pre_tokenizer(cutter, err)
-                                   : read_pre_tokenizer(r, cutter, letters == HF_BYTES, err);
+        return letters == HF_CHARS ? read_no_pre_tokenizer(member, err)
+                                   : read_pre_tokenizer(r, member, letters == HF_BYTES, err);
 }

@@ -20,7 +20,7 @@ struct pair {
         uint64_t count; /* how often its second token follows the first in the corpus */
         uint64_t key;   /* the count in the heap, which is updated one change at a time */
         uint32_t words; /* first of its occurrences */
-        uint32_t place; /* in the heap, or NONE */
+        uint32_t index; /* in the heap, or NONE */
         bool changed;   /* since the heap was last in order */
         bool never;     /* never merged: the token would be too long */
 };
@@ -75,37 +75,37 @@ static bool better(const struct learner *l, uint32_t i, uint32_t j)
         return p->a != q->a ? p->a < q->a : p->b < q->b;
 }
 
-static void put(struct learner *l, size_t place, uint32_t pair)
+static void put(struct learner *l, size_t index, uint32_t pair)
 {
-        l->heap[place] = pair;
-        l->pair[pair].place = (uint32_t)place;
+        l->heap[index] = pair;
+        l->pair[pair].index = (uint32_t)index;
 }
 
-static void sift_up(struct learner *l, size_t place)
+static void sift_up(struct learner *l, size_t index)
 {
-        uint32_t pair = l->heap[place];
+        uint32_t pair = l->heap[index];
 
-        for (; place > 0 && better(l, pair, l->heap[(place - 1) / 2]); place = (place - 1) / 2)
-                put(l, place, l->heap[(place - 1) / 2]);
-        put(l, place, pair);
+        for (; index > 0 && better(l, pair, l->heap[(index - 1) / 2]); index = (index - 1) / 2)
+                put(l, index, l->heap[(index - 1) / 2]);
+        put(l, index, pair);
 }
 
-static void sift_down(struct learner *l, size_t place)
+static void sift_down(struct learner *l, size_t index)
 {
-        uint32_t pair = l->heap[place];
+        uint32_t pair = l->heap[index];
 
-        for (size_t child; (child = 2 * place + 1) < l->heap_n; place = child) {
+        for (size_t child; (child = 2 * index + 1) < l->heap_n; index = child) {
                 if (child + 1 < l->heap_n && better(l, l->heap[child + 1], l->heap[child]))
                         child++;
                 if (!better(l, l->heap[child], pair))
                         break;
-                put(l, place, l->heap[child]);
+                put(l, index, l->heap[child]);
         }
-        put(l, place, pair);
+        put(l, index, pair);
 }
 
 /* Restores the heap after changes of counts. */
-static int settle(struct learner *l, struct ran_error *err)
+static int restore_heap(struct learner *l, struct ran_error *err)
 {
         uint32_t *heap = ran_grow(l->heap, &l->heap_cap, l->pairs.n, sizeof(*heap), err);
 
@@ -116,10 +116,10 @@ static int settle(struct learner *l, struct ran_error *err)
                 struct pair *p = &l->pair[l->changed[i]];
                 p->changed = false;
                 p->key = p->never ? 0 : p->count;
-                if (p->place == NONE)
+                if (p->index == NONE)
                         put(l, l->heap_n++, l->changed[i]);
-                sift_up(l, p->place);
-                sift_down(l, p->place);
+                sift_up(l, p->index);
+                sift_down(l, p->index);
         }
         l->changed_n = 0;
         return RAN_OK;
@@ -148,7 +148,7 @@ static uint32_t pair_of(struct learner *l, uint32_t a, uint32_t b, struct ran_er
         if (pair == NULL)
                 return NONE;
         l->pair = pair;
-        pair[i] = (struct pair){.words = NONE, .place = NONE, .never = is_too_long(l, a, b)};
+        pair[i] = (struct pair){.words = NONE, .index = NONE, .never = is_too_long(l, a, b)};
         return i;
 }
 
@@ -283,7 +283,7 @@ static int join(struct learner *l, uint32_t pair, struct ran_error *err)
         l->pair[pair].count = 0; /* runs of one token contain the pair more often than it can
                                   * merge */
         RAN_TRY(mark_changed(l, pair, err));
-        return settle(l, err);
+        return restore_heap(l, err);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -317,7 +317,7 @@ static int count_pairs(struct learner *l, struct ran_error *err)
                         RAN_TRY(gain(l, row[k - 1], row[k], (uint32_t)i, err));
                 }
         }
-        return settle(l, err);
+        return restore_heap(l, err);
 }
 
 int ran_learn_merges(const struct ran_counter *c, struct ran_tokenizer *t, spell_fn *spell,

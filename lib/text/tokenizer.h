@@ -96,7 +96,7 @@ int ran_tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_er
 struct ran_encoding_scratch {
         struct ran_words_scratch words;
         struct ran_bpe_scratch bpe;
-        struct ran_word_cache known;
+        struct ran_word_cache cached;
         struct ran_word_part *part; /* of the current word */
         size_t parts, part_cap;
         struct ran_buf spelled; /* its bytes, as GPT-2's characters */

@@ -80,7 +80,7 @@ static bool ends_line(char c)
 }
 
 /* The line that begins `from` bytes ahead. Valid until the next read. */
-static int look(struct ran_vectors *v, size_t from, struct line *line, struct ran_error *err)
+static int peek(struct ran_vectors *v, size_t from, struct line *line, struct ran_error *err)
 {
         const unsigned char *feed = NULL;
         size_t searched = from;
@@ -213,7 +213,7 @@ static int read_beginning(struct ran_vectors *v, size_t dim, struct ran_error *e
         RAN_TRY(need(v, 8, err));
         RAN_TRY(refuse_foreign(v, err));
         v->begin = ran_utf8_mark((const char *)v->data, v->end);
-        RAN_TRY(look(v, 0, &line, err));
+        RAN_TRY(peek(v, 0, &line, err));
         v->header = read_header(&line, &v->promised, &width);
         /* The only ambiguity: a first line of two numbers may be a word with a vector of one
          * number. */
@@ -222,7 +222,7 @@ static int read_beginning(struct ran_vectors *v, size_t dim, struct ran_error *e
         if (v->header) {
                 v->begin += line.whole;
                 v->row = 1;
-                RAN_TRY(look(v, 0, &line, err));
+                RAN_TRY(peek(v, 0, &line, err));
         }
         if (line.whole == 0)
                 return ran_fail(err, RAN_EFORMAT, "%s contains no word vectors", v->path);
@@ -398,7 +398,7 @@ static int read_lines(struct ran_vectors *v, struct filling *f, struct ran_error
         struct line line;
 
         for (;;) {
-                RAN_TRY(look(v, 0, &line, err));
+                RAN_TRY(peek(v, 0, &line, err));
                 if (line.whole == 0)
                         return RAN_OK;
                 v->row++;
@@ -549,7 +549,7 @@ static int look_word(struct ran_vectors *v, size_t from, const char **word, size
                 *whole = vector.whole;
                 return RAN_OK;
         }
-        RAN_TRY(look(v, from, &line, err));
+        RAN_TRY(peek(v, from, &line, err));
         v->row++;
         *word = line.text;
         *whole = line.whole;

@@ -85,8 +85,8 @@ bool ran_vocab_txt_is_cased(const char *vocab_txt, size_t n)
 static int set_notice(struct ran_tokenizer *t, bool cased, struct ran_error *err)
 {
         t->notice =
-                strdup(cased ? "taken for a cased vocabulary: a piece holds a capital letter"
-                             : "taken for an uncased vocabulary: no piece holds a capital letter");
+                strdup(cased ? "taken for a cased vocabulary: a token has a capital letter"
+                             : "taken for an uncased vocabulary: no token has a capital letter");
         return t->notice != NULL ? RAN_OK : ran_fail(err, RAN_ENOMEM, "out of memory");
 }
 

@@ -320,10 +320,10 @@ int ran_broadcast_compare(struct ran_trainer *t, struct ran_error *err)
         if (r->rank > 0 && ran_ranks_send(r, 0, &ours, sizeof ours, err) != RAN_OK)
                 return err->code;
         for (size_t i = 1; r->rank == 0 && i < r->n; i++) {
-                struct ran_error apart;
+                struct ran_error lost;
 
-                if (ran_ranks_receive(r, i, &theirs, sizeof theirs, &apart) != RAN_OK) {
-                        *err = apart;
+                if (ran_ranks_receive(r, i, &theirs, sizeof theirs, &lost) != RAN_OK) {
+                        *err = lost;
                         return err->code;
                 }
                 if (theirs != ours && rc == RAN_OK)

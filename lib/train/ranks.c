@@ -253,10 +253,10 @@ int ran_ranks_handshake(struct ran_ranks *r, struct ran_error *err)
                 RAN_TRY(ran_ranks_send(r, 0, &me, sizeof me, err));
         }
         for (size_t i = 1; i < r->n && r->rank == 0; i++) {
-                struct ran_error apart;
+                struct ran_error lost;
 
-                if (ran_ranks_receive(r, i, &other, sizeof other, &apart) != RAN_OK) {
-                        *err = apart;
+                if (ran_ranks_receive(r, i, &other, sizeof other, &lost) != RAN_OK) {
+                        *err = lost;
                         return err->code;
                 }
                 other.version[sizeof other.version - 1] = other.isa[sizeof other.isa - 1] =

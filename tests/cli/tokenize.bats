@@ -266,7 +266,7 @@ pieces() {
 @test "encode: a vocab.txt serves as it is, and how it was taken is said" {
   run --separate-stderr ran-tokenize encode --vocab vocab.txt --only <<<'{"id":1,"text":"RUN"}'
   [ "$(jq -c .encoding.pieces <<<"$output")" = '["run"]' ]
-  [ "$stderr" = 'ran-tokenize: vocab.txt: taken for an uncased vocabulary: no piece holds a capital letter' ]
+  [ "$stderr" = 'ran-tokenize: vocab.txt: taken for an uncased vocabulary: no token has a capital letter' ]
 }
 
 @test "encode: offsets in characters, bytes and 16-bit units" {

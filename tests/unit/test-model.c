@@ -523,7 +523,7 @@ TEST(model_with_another_tokenizer_than_its_embedding_is_refused)
         ran_model_free(m);
 
         d.tensor[0].shape[0]--; /* the embedding */
-        draft_refused(&d, "tokenizer has 23 pieces and its embedding 22");
+        draft_refused(&d, "tokenizer has 23 tokens and its embedding 22");
         d.tensor[0].shape[0]++;
         d.tensor[d.tensors - 1].shape[0] = n / 2;
         draft_refused(&d, "");
