@@ -1,4 +1,4 @@
-/* trial.c - one trial of a search: run, ended early, and put into the journal. */
+/* trial.c - one trial of a search: runs it, ends it early, and adds it to the journal. */
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ static int on_dev(struct train_search *t, const struct ran_train_report *r)
 
         train_trial_reach(train_search_entry(t), r->epoch, r->metric);
         note_best(t, r);
-        /* Before a checkpoint says that the epoch is done. */
+        /* Runs before a checkpoint records that the epoch is done. */
         train_journal_write(t->journal);
         if (over) /* and on_kept is next */
                 return TRAIN_CONTINUES;
@@ -39,8 +39,8 @@ static int on_dev(struct train_search *t, const struct ran_train_report *r)
         return train_run_stopped();
 }
 
-/* Before the model replaces the best one. Its best epoch may have been better than the model, if
- * the development data did not show that the encoder helps. */
+/* Runs before the model replaces the best one. The model may be worse than its best epoch, if
+ * the encoder was dropped. */
 static int on_kept(struct train_search *t, const struct ran_train_report *r)
 {
         size_t best = train_search_best(t);
@@ -118,7 +118,7 @@ int train_search_run_trial(struct train_search *t, size_t at, bool resume, struc
 
 /* ---- its result ----------------------------------------------------------------------------- */
 
-/* The result of the trial goes into the journal, after its model is the output. */
+/* Adds the result of the trial to the journal, after its model has become the output. */
 static void conclude(struct train_search *t, enum train_trial_end end)
 {
         struct train_trial *e = train_search_entry(t);

@@ -69,7 +69,7 @@ static void add_gaps(struct ran_dataset *d, const uint32_t *ids, size_t L)
 
 static void add_text(struct ran_dataset *d, struct dice *dice, size_t L, enum corpus_kind kind)
 {
-        const uint32_t first = kind == CORPUS_GAPS ? RAN_RESERVED : 1,
+        const uint32_t first = kind == CORPUS_MASKED ? RAN_RESERVED : 1,
                        ids_in_all = CORPUS_V - first;
         bool pairs = kind == CORPUS_PAIRS;
         struct ran_error err = {0};
@@ -80,7 +80,7 @@ static void add_text(struct ran_dataset *d, struct dice *dice, size_t L, enum co
                 ids[t] = first + (pairs ? (uint32_t)dice_size(dice, 0, ids_in_all - 1) : id);
         ids[L] = 0;
         memcpy(ids + L + 1, ids, L * sizeof(*ids));
-        if (kind == CORPUS_GAPS)
+        if (kind == CORPUS_MASKED)
                 add_gaps(d, ids, L);
         else
                 CHECK_OK(ran_dataset_add_text(d, ids, pairs ? 2 * L + 1 : L, pairs ? L + 1 : 0, 1,

@@ -672,7 +672,7 @@ static double moved(struct bench *b, float *at, float step)
 }
 
 /* Each path learns by itself: the encoder as if there were no wide one. */
-TEST(batch_gradient_does_not_see_the_wide_path)
+TEST(batch_gradient_does_not_see_the_linear_model)
 {
         const float step = 0.02f;
         struct ran_config c = toy_config();

@@ -241,7 +241,7 @@ static void check_wide(size_t steps)
         toy_release(&t);
 }
 
-TEST(explain_runs_of_the_wide_path_belong_to_their_tokens)
+TEST(explain_runs_of_the_linear_model_belong_to_their_tokens)
 {
         check_wide(0);
         check_wide(1);

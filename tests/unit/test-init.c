@@ -296,7 +296,7 @@ TEST(start_as_a_model_with_spelling)
 }
 
 /* The linear model is part of the head: it goes along if the classes are the same. */
-TEST(start_as_a_model_with_a_wide_path)
+TEST(start_as_a_model_with_a_linear_model)
 {
         struct training base, t;
         struct ran_model *from, *same, *other;

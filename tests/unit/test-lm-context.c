@@ -109,7 +109,7 @@ TEST(past_reads_a_source_at_once_and_first)
         release(&x);
 }
 
-TEST(past_fills_gaps_that_are_there)
+TEST(past_fills_masked_tokens_that_are_there)
 {
         const struct {
                 uint32_t places[2];
@@ -121,7 +121,7 @@ TEST(past_fills_gaps_that_are_there)
         struct subject x;
         float nll[2];
 
-        REQUIRE(prepare(&x, "gaps", CORPUS_GAPS));
+        REQUIRE(prepare(&x, "gaps", CORPUS_MASKED));
         for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
                 CHECK_SIZE((size_t)ran_lm_fill(x.m, x.s, ids, N, bad[i].places, 2, ids, nll, NULL,
                                                &err),
@@ -150,13 +150,13 @@ static int compare(void *arg, size_t i, const float *logits, struct ran_error *e
         return i == t->last ? ran_fail(err, RAN_EIO, "enough") : RAN_OK;
 }
 
-TEST(past_fills_one_gap_after_another)
+TEST(past_fills_one_masked_token_after_another)
 {
         static uint32_t many[GAPS], places[GAPS];
         struct ran_error err = {0};
         struct subject x;
 
-        REQUIRE(prepare(&x, "each-gap", CORPUS_GAPS));
+        REQUIRE(prepare(&x, "each-gap", CORPUS_MASKED));
         struct taken t = {.V = ran_model_vocabulary(x.m), .last = GAPS};
         float *logits = ran_alloc_floats(GAPS * t.V, &err);
         REQUIRE(logits != NULL);
@@ -189,13 +189,13 @@ static int take_none(void *arg, size_t i, const float *logits, struct ran_error 
 }
 
 /* The code of the error was returned, which nobody had set: so it had all gone well. */
-TEST(past_returns_what_ends_the_gaps)
+TEST(past_returns_what_ends_the_masked_tokens)
 {
         struct ran_error err = {0};
         struct subject x;
         size_t calls = 0;
 
-        REQUIRE(prepare(&x, "enough", CORPUS_GAPS));
+        REQUIRE(prepare(&x, "enough", CORPUS_MASKED));
         CHECK_SIZE((size_t)ran_lm_fill_each(x.m, x.s, ids, N, (uint32_t[]){0, 2}, 2, take_none,
                                             &calls, &err),
                    RAN_EINTR);

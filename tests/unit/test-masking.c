@@ -56,7 +56,7 @@ TEST(words_are_masked_whole_and_about_15_percent_of_them)
         ran_dataset_release(&d);
 }
 
-TEST(gaps_are_a_function_of_seed_epoch_and_document)
+TEST(masked_tokens_are_a_function_of_seed_epoch_and_document)
 {
         struct ran_dataset d = {0};
         struct ran_masking a = {0}, b = {0};
@@ -76,7 +76,7 @@ TEST(gaps_are_a_function_of_seed_epoch_and_document)
         ran_dataset_release(&d);
 }
 
-TEST(a_document_has_a_gap_however_short_it_is)
+TEST(a_document_has_a_masked_token_however_short_it_is)
 {
         struct ran_dataset d = {0};
         struct ran_masking g = {0};
@@ -91,7 +91,7 @@ TEST(a_document_has_a_gap_however_short_it_is)
         ran_dataset_release(&d);
 }
 
-TEST(gaps_that_a_document_has_are_taken_as_they_are)
+TEST(masked_tokens_that_a_document_has_are_taken_as_they_are)
 {
         const uint32_t ids[] = {7, 1, 9}, places[] = {1, 2}, gold[] = {8, 6};
         struct ran_dataset d = {.given = true};

@@ -221,7 +221,7 @@ TEST(model_that_looks_at_spelling_opens_with_its_table_alone)
         draft_release(&d);
 }
 
-TEST(model_with_a_wide_path_opens_with_its_table_and_weights_alone)
+TEST(model_with_a_linear_model_opens_with_its_table_and_weights_alone)
 {
         struct ran_config c = small();
         struct draft d;

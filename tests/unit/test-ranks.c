@@ -217,7 +217,7 @@ TEST(ranks_learn_from_documents_that_were_held_out)
 
 TEST(any_number_of_ranks_trains_the_same_language_model)
 {
-        static const enum corpus_kind kinds[] = {CORPUS_TEXTS, CORPUS_PAIRS, CORPUS_GAPS};
+        static const enum corpus_kind kinds[] = {CORPUS_TEXTS, CORPUS_PAIRS, CORPUS_MASKED};
         struct training t;
 
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {

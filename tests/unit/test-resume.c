@@ -124,9 +124,9 @@ TEST(resume_between_pieces_gives_the_same_bytes)
 }
 
 /* The same words are masked in the rest of an epoch. */
-TEST(resume_of_a_model_that_fills_gaps_gives_the_same_bytes)
+TEST(resume_of_a_model_that_fills_masked_tokens_gives_the_same_bytes)
 {
-        check_texts("gaps", CORPUS_GAPS, 0, 2 * 4);
+        check_texts("gaps", CORPUS_MASKED, 0, 2 * 4);
 }
 
 /* Killed at a report, with checkpoints on the way: goes on from the last of them. */

@@ -37,8 +37,8 @@ static void bench_init_of(struct bench *b, int encoder, enum corpus_kind kind, s
         c.encoder = encoder;
         c.attention = (struct ran_choices){
                 c.heads, {RAN_ATTENTION_DISPERSED, RAN_ATTENTION_FULL, RAN_ATTENTION_WINDOW}};
-        c.task = kind == CORPUS_GAPS ? RAN_TASK_MLM : RAN_TASK_LM;
-        c.mask = kind == CORPUS_GAPS    ? RAN_MASK_NONE
+        c.task = kind == CORPUS_MASKED ? RAN_TASK_MLM : RAN_TASK_LM;
+        c.mask = kind == CORPUS_MASKED    ? RAN_MASK_NONE
                  : kind == CORPUS_TEXTS ? RAN_MASK_CAUSAL
                                         : RAN_MASK_PREFIX;
         toy_init(&b->toy, &c, 21, 0.3);
@@ -133,7 +133,7 @@ TEST(lm_batch_is_the_weighted_mean_of_its_tokens)
 {
         check_mean(CORPUS_TEXTS);
         check_mean(CORPUS_PAIRS);
-        check_mean(CORPUS_GAPS);
+        check_mean(CORPUS_MASKED);
 }
 
 /* The state that a piece leaves is the one that the document has there: the losses of the pieces
@@ -167,9 +167,9 @@ static void check_pieces(int encoder, enum corpus_kind kind, size_t lanes, size_
 
 TEST(lm_pieces_lose_what_whole_documents_lose)
 {
-        for (enum corpus_kind kind = CORPUS_TEXTS; kind <= CORPUS_GAPS; kind++)
+        for (enum corpus_kind kind = CORPUS_TEXTS; kind <= CORPUS_MASKED; kind++)
                 for (size_t lanes = 1; lanes <= TEXTS; lanes += 6)
-                        for (size_t bptt = 0; bptt <= (kind == CORPUS_GAPS ? 0 : 3); bptt++)
+                        for (size_t bptt = 0; bptt <= (kind == CORPUS_MASKED ? 0 : 3); bptt++)
                                 for (int encoder = 0; encoder < 3; encoder++)
                                         if (encoder != RAN_ENCODER_CONTEXTUALIZER)
                                                 check_pieces(encoder, kind, lanes, bptt);
@@ -300,9 +300,9 @@ TEST(lm_learns_to_copy_a_source)
         check_learns("copies", CORPUS_PAIRS, 4, 0, 30, 0.1);
 }
 
-TEST(mlm_learns_what_stands_in_gaps)
+TEST(mlm_learns_what_stands_in_masked_tokens)
 {
-        check_learns("gaps", CORPUS_GAPS, 30, 0, 20, 0.5);
+        check_learns("gaps", CORPUS_MASKED, 30, 0, 20, 0.5);
 }
 
 TEST(lm_gives_the_same_bytes_for_any_threads)
@@ -311,8 +311,8 @@ TEST(lm_gives_the_same_bytes_for_any_threads)
         char *first = test_path("lm-threads-1.ran");
         struct training t;
 
-        for (enum corpus_kind kind = CORPUS_TEXTS; kind <= CORPUS_GAPS; kind++) {
-                training_init_texts(&t, "lm-threads", 700, kind, kind == CORPUS_GAPS ? 0 : 20);
+        for (enum corpus_kind kind = CORPUS_TEXTS; kind <= CORPUS_MASKED; kind++) {
+                training_init_texts(&t, "lm-threads", 700, kind, kind == CORPUS_MASKED ? 0 : 20);
                 for (size_t i = 0; i < 3; i++) {
                         CHECK_OK(training_run(&t, (const size_t[]){1, 2, 7}[i], &err), err);
                         if (i == 0)
@@ -396,7 +396,7 @@ TEST(mlm_refuses_what_it_cannot_learn_from)
 {
         struct training t;
 
-        training_init_texts(&t, "mlm-refused", 20, CORPUS_GAPS, 0);
+        training_init_texts(&t, "mlm-refused", 20, CORPUS_MASKED, 0);
         t.s.metric = RAN_METRIC_MICRO_F1;
         check_invalid(&t, "metric must be 'loss'");
         t.s.metric = RAN_METRIC_LOSS;
