@@ -24,7 +24,7 @@ setup() {
   set -o pipefail # jq -e has nothing to say about no input
 }
 
-@test "fill: candidates for each gap of a text" {
+@test "fill: candidates for each masked token of a text" {
   echo '{"id":3,"text":"The  [MASK] sleeps — in the [MASK] ."}' | ran-lm fill -m gaps.ran >out
   [[ $(<out) == '{"id":3,"text":"The  [MASK] sleeps — in the [MASK] .","lm":{"masks":[{"start":5,"end":11,'* ]]
   jq -e '.text as $text | .lm.masks | map($text[.start:.end]) == ["[MASK]", "[MASK]"]
@@ -34,7 +34,7 @@ setup() {
     and .[0].candidates[0].piece == "cat"' out
 }
 
-@test "fill: gaps among tokens and ids, and by another name" {
+@test "fill: masked tokens among tokens and ids, and by another name" {
   echo '{"tokens":["the","[MASK]","sleeps"]}' | ran-lm fill -m gaps.ran --top 2 >tokens.out
   jq -e '.lm.masks | length == 1 and .[0].start == 1 and .[0].end == 2 and (.[0].candidates | length) == 2' tokens.out
   echo '{"text":"the___sleeps"}' | ran-lm fill -m gaps.ran --top 2 --mask-token ___ |
@@ -56,7 +56,7 @@ setup() {
     and (.lm.masks[0].candidates | length) == (.lm.logits[0] | length) - 5' out
 }
 
-@test "fill: the space before a gap belongs to the word that is missing" {
+@test "fill: the space before a mask belongs to the masked word" {
   ran-train mlm -q --vocab-type bpe --dim 16 --layers 2 --heads 2 --head-dim 8 --window 5 --no-dev \
     --learning-rate 0.01 --dropout 0 --embed-dropout 0 --epochs 150 -o bytes.ran texts.jsonl
   echo '{"text":"the [MASK] sleeps in the rain ."}' | ran-lm fill -m bytes.ran |
@@ -76,7 +76,7 @@ setup() {
   run -2 --separate-stderr ran-lm fill -m gaps.ran --mask-token= texts.jsonl
 }
 
-@test "fill: a model that fills gaps does nothing else" {
+@test "fill: a masked language model does nothing else" {
   dies 'predicts masked tokens: use ran-lm' score -m gaps.ran texts.jsonl
   dies 'predicts masked tokens' generate -m gaps.ran --prompt x
   LC_ALL=C sed 's/\[MASK\]/[MxSK]/g' gaps.ran >odd.ran

@@ -306,7 +306,7 @@ random_ids() {
   jq -r '.lm.logits[] | [(map(exp) | add), 1] | @tsv' with | near
 }
 
-@test "cache: a document that goes on takes it along" {
+@test "cache: a continued document keeps it" {
   head -n 12 texts.jsonl >some.jsonl
   score="ran-lm score -m lm.ran --per-token --cache 40"
   jq -c -s '{text: map(.text) | join(" ")}' some.jsonl | $score --no-end | jq '.lm.per_token.nll[]' >whole
@@ -345,7 +345,7 @@ random_ids() {
 
 # ---- documents that go on ------------------------------------------------------------------------
 
-@test "state: pieces of a document say what the whole says" {
+@test "state: a document in parts scores as the whole" {
   head -n 12 texts.jsonl >some.jsonl
   jq -c -s '{text: map(.text) | join(" ")}' some.jsonl |
     ran-lm score -m lm.ran --no-end --per-token | jq '.lm.per_token.nll[]' >whole
@@ -377,7 +377,7 @@ random_ids() {
   done
 }
 
-@test "state: a text that was generated goes on" {
+@test "state: a generated text continues" {
   generate="ran-lm generate -m lm.ran --temperature 0"
   $generate --prompt 'a dog' --max-new-tokens 20 --state-out all.state | tr -d '\n' >whole
   $generate --prompt 'a dog' --max-new-tokens 7 --state-out half.state | tr -d '\n' >parts
@@ -470,7 +470,7 @@ random_ids() {
 
 # ---- generate ------------------------------------------------------------------------------------
 
-@test "generate: a prompt goes on as plain text, and ends with a line feed" {
+@test "generate: a prompt continues as plain text, and ends with a line feed" {
   run -0 --separate-stderr ran-lm generate -m lm.ran --prompt 'our horse' --temperature 0
   [ -z "$stderr" ]
   [[ $output == ' '*' in the '*'.'* ]]
@@ -480,7 +480,7 @@ random_ids() {
     jq -j '.lm.text, "\n"' | cmp - out.txt
 }
 
-@test "generate: what a record goes on with" {
+@test "generate: continuations of records" {
   echo '{"id":7,"text":"our horse"}' | ran-lm generate -m lm.ran --per-token --max-new-tokens 50 >out
   [[ $(<out) == '{"id":7,"text":"our horse","lm":{"text":" '* ]]
   jq -e '.lm | keys == ["finish","nll","per_token","text","tokens"] and .finish == "end"

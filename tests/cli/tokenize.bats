@@ -25,7 +25,7 @@ pieces() {
 
 # ---- learn ---------------------------------------------------------------------------------------
 
-@test "learn: the most frequent words behind the reserved pieces, a tokenizer.json" {
+@test "learn: the most frequent words after the reserved tokens, a tokenizer.json" {
   run --separate-stderr ran-tokenize learn --min-count 1 -o vocab.json corpus.jsonl
   [ "$status" -eq 0 ]
   [ -z "$output" ]
@@ -86,7 +86,7 @@ pieces() {
   [ "${stderr_lines[2]}" = 'ran-tokenize: rare words were forgotten 750 times, with 25% of all occurrences' ]
 }
 
-@test "learn: word pieces spell every word of the corpus" {
+@test "learn: WordPiece spells every word of the corpus" {
   ran-tokenize learn -q --vocab-type wordpiece --min-count 1 -o vocab.json corpus.jsonl
   [ "$(jq -r '.model.type + .model.continuing_subword_prefix' vocab.json)" = 'WordPiece##' ]
   [ "$(pieces 'the rain!')" = 'the|rain|!' ]
@@ -192,7 +192,7 @@ pieces() {
   [ "$(pieces 'Running [MASK]')" = 'run|##ning|[|mask|]' ]
 }
 
-@test "import: a byte order mark was a part of the first piece, and that a capital letter" {
+@test "import: a byte order mark was a part of the first token, and that a capital letter" {
   { printf '\xef\xbb\xbf'; sed 's/$/\r/' vocab.txt; } >marked.txt
   cmp <(ran-tokenize import -q vocab.txt) <(ran-tokenize import -q marked.txt)
   printf '\xef\xbb\xbf[UNK]\nday\n' >marked.txt
@@ -350,7 +350,7 @@ pieces() {
   cmp with-vocab with-model
 }
 
-@test "encode: what it writes goes on to ran-classify" {
+@test "encode: its output is input of ran-classify" {
   for i in 1 2 3 4 5 6; do
     echo "{\"text\":\"rain and storm $i\",\"label\":\"wet\"}"
     echo "{\"text\":\"sun and warmth $i\",\"label\":\"dry\"}"

@@ -42,7 +42,7 @@ texts() {
     jq -e '[.lm.masks[0].candidates[].piece] | sort == ["cat", "dog", "horse"]'
 }
 
-@test "transformer: what was read is kept and gone on from" {
+@test "transformer: a context is saved and continued" {
   texts 60 >train.jsonl
   ran-train lm $shape --attention dispersed --window 2 --epochs 4 -o lm.ran train.jsonl
   head -n 2 train.jsonl >two.jsonl
@@ -61,7 +61,7 @@ texts() {
   cmp 1.ran 7.ran
 }
 
-@test "transformer: --dry-run counts what each pattern looks at" {
+@test "transformer: --dry-run counts the keys of each pattern" {
   awk 'BEGIN { for (d = 0; d < 4; d++) { printf "{\"label\":\"%d\",\"text\":\"", d % 2
     for (i = 0; i < 400; i++) printf "w%d ", i % 20
     print "\"}" } }' >train.jsonl

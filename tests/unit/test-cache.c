@@ -206,7 +206,7 @@ static struct ran_cache *through_arrays(struct ran_cache *cache, const struct ra
         return other;
 }
 
-TEST(a_document_in_pieces_and_through_a_file_says_what_the_whole_says)
+TEST(a_document_in_chunks_and_through_a_file_says_what_the_whole_says)
 {
         struct dice dice = {.key = ran_random_key(5, 4, 1, 2)};
 

@@ -377,7 +377,7 @@ TEST(weights_that_are_no_numbers_give_no_result)
 }
 
 /* Of pieces that the text does not have; found by fuzz-model. */
-TEST(scores_of_other_pieces_that_are_no_numbers_are_not_given)
+TEST(scores_of_other_tokens_that_are_no_numbers_are_not_given)
 {
         char *path = test_path("other-pieces");
         struct ran_config c = small();

@@ -451,7 +451,7 @@ TEST(what_is_held_out_is_copied_whole)
         ran_dataset_release(&dev);
 }
 
-TEST(each_class_gives_its_share)
+TEST(each_class_gives_its_fraction)
 {
         struct ran_dataset d = {0}, dev = {0};
         struct ran_error err = {0};

@@ -9,7 +9,7 @@
 #include "toy.h"
 
 /* Part of the format: another function would read other rows of the tables of every model. */
-TEST(wide_buckets_are_for_ever)
+TEST(linear_model_buckets_are_for_ever)
 {
         const uint32_t ids[] = {0, 1, 4294967295u, 77};
 
@@ -70,7 +70,7 @@ static void check_list(struct dice *dice, size_t L, size_t V, size_t ngrams, boo
         free(whole);
 }
 
-TEST(wide_list_has_each_bucket_once_and_counts_it)
+TEST(linear_model_list_has_each_bucket_once_and_counts_it)
 {
         static const size_t sizes[] = {1, 2, 5, 300, 70000, 1000000};
         struct dice dice = {.key = 1};
@@ -81,7 +81,7 @@ TEST(wide_list_has_each_bucket_once_and_counts_it)
                                 check_list(&dice, L, 1 + L / 2, ngrams, i % 2 == 1, sizes[i]);
 }
 
-TEST(wide_idf_is_that_of_tf_idf_and_leaves_out_what_is_rare)
+TEST(linear_model_idf_is_that_of_tf_idf_and_leaves_out_what_is_rare)
 {
         CHECK(ran_linear_model_idf(0, 10) == 0 && ran_linear_model_idf(1, 1e6) == 0);
         CHECK_NEAR((double)ran_linear_model_idf(2, 2), 1, 1e-7);
@@ -89,7 +89,7 @@ TEST(wide_idf_is_that_of_tf_idf_and_leaves_out_what_is_rare)
 }
 
 /* The same text, the same bucket; what goes on with a word is known without its mark. */
-TEST(wide_pieces_know_what_words_begin_and_end_with)
+TEST(linear_model_affixes_are_prefixes_and_suffixes)
 {
         static const char affixes[] =
                 "[UNK]\na\nab\nabc\nabcdefg\nxxefg\n\xc3\xa4\xc3\xb6\xc3\xbc\n##bc\n##\n";

@@ -55,7 +55,7 @@ static void check_read(const struct subject *x, size_t n, size_t sources,
         CHECK_STR(err.text, sentence);
 }
 
-TEST(past_refuses_what_a_causal_model_cannot_read)
+TEST(context_refuses_what_a_causal_model_cannot_read)
 {
         const struct ran_cache_settings set = {2, 0.1, 1};
         const uint32_t beyond[] = {1, RAN_NO_ID, CORPUS_V, 1};
@@ -94,7 +94,7 @@ TEST(past_refuses_what_a_causal_model_cannot_read)
         release(&x);
 }
 
-TEST(past_reads_a_source_at_once_and_first)
+TEST(context_reads_a_source_at_once_and_first)
 {
         struct ran_error err = {0};
         struct subject x;
@@ -109,7 +109,7 @@ TEST(past_reads_a_source_at_once_and_first)
         release(&x);
 }
 
-TEST(past_fills_masked_tokens_that_are_there)
+TEST(fill_predicts_masked_tokens)
 {
         const struct {
                 uint32_t places[2];
@@ -150,7 +150,7 @@ static int compare(void *arg, size_t i, const float *logits, struct ran_error *e
         return i == t->last ? ran_fail(err, RAN_EIO, "enough") : RAN_OK;
 }
 
-TEST(past_fills_one_masked_token_after_another)
+TEST(fill_predicts_masked_tokens_one_by_one)
 {
         static uint32_t many[GAPS], places[GAPS];
         struct ran_error err = {0};
@@ -189,7 +189,7 @@ static int take_none(void *arg, size_t i, const float *logits, struct ran_error 
 }
 
 /* The code of the error was returned, which nobody had set: so it had all gone well. */
-TEST(past_returns_what_ends_the_masked_tokens)
+TEST(fill_returns_what_stops_it)
 {
         struct ran_error err = {0};
         struct subject x;
@@ -206,7 +206,7 @@ TEST(past_returns_what_ends_the_masked_tokens)
         release(&x);
 }
 
-TEST(past_of_a_classifier_reads_nothing)
+TEST(context_of_a_classifier_reads_nothing)
 {
         struct subject x;
 
@@ -253,7 +253,7 @@ static void say_more_tokens(const char *path)
         ran_buf_release(&out);
 }
 
-TEST(past_files_that_are_no_states_of_this_model)
+TEST(context_files_that_are_no_states_of_this_model)
 {
         const struct ran_cache_settings set = {3, 0.1, 1};
         char *path = test_path("past.state");

@@ -201,7 +201,7 @@ static void check_reshaped(struct draft *d, struct ran_tensor_source *t, size_t 
         *t = was;
 }
 
-TEST(model_that_looks_at_spelling_opens_with_its_table_alone)
+TEST(model_with_spelling_opens_with_its_table_alone)
 {
         struct ran_config c = small();
         struct draft d;
@@ -279,7 +279,7 @@ TEST(model_with_a_tensor_of_another_shape_is_refused)
 }
 
 /* Of a language model the classes are the pieces. */
-TEST(model_that_predicts_other_pieces_than_it_reads_is_refused)
+TEST(model_that_predicts_other_tokens_than_it_reads_is_refused)
 {
         static const float zeros[TOY_V + 1];
         struct ran_config c = small();

@@ -113,7 +113,7 @@ TEST(plan_of_whole_documents_takes_a_batch_a_step)
                 }
 }
 
-TEST(plan_of_pieces_reads_every_document_once_and_in_order)
+TEST(plan_of_chunks_reads_every_document_once_and_in_order)
 {
         for (int mask = RAN_MASK_CAUSAL; mask <= RAN_MASK_PREFIX; mask++)
                 for (size_t n = 1; n <= MOST; n += 3)

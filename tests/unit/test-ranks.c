@@ -269,7 +269,7 @@ static void check_resume(struct training *t)
         training_release(t);
 }
 
-TEST(another_number_of_ranks_goes_on_to_the_same_bytes)
+TEST(another_number_of_ranks_resumes_to_the_same_bytes)
 {
         struct training t;
 

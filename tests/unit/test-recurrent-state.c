@@ -59,7 +59,7 @@ static void read_in_pieces(const struct toy *t, struct dice *dice, const uint32_
         ran_state_free(s);
 }
 
-TEST(reading_in_pieces_equals_reading_at_once)
+TEST(reading_in_chunks_equals_reading_at_once)
 {
         struct dice dice = {.key = ran_random_key(2, 7, 1, 8)};
 
@@ -109,7 +109,7 @@ static void encode_piece(struct ran_workspace *w, const struct toy *t, struct ra
         ran_encode(w, &t->p);
 }
 
-TEST(training_in_pieces_sees_what_training_at_once_sees)
+TEST(training_in_chunks_sees_what_training_at_once_sees)
 {
         struct dice dice = {.key = ran_random_key(2, 7, 1, 9)};
 
@@ -174,7 +174,7 @@ static double piece_loss(struct ran_workspace *w, const struct toy *t, struct ra
 }
 
 /* No gradient goes through what was carried, and all other gradients are right. */
-TEST(gradient_of_a_second_piece_takes_what_was_carried_as_given)
+TEST(gradient_of_a_second_chunk_takes_the_recurrent_state_as_constant)
 {
         struct dice dice = {.key = ran_random_key(2, 7, 1, 10)};
 

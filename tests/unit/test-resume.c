@@ -15,7 +15,8 @@
 
 /* ---- interrupted and resumed ----------------------------------------------------------------- */
 
-/* Stops at a report, at each in turn in make check-all; resumes with other threads, stops once more. */
+/* Stops at a report, at each in turn in make check-all; resumes with other threads, stops once
+ * more. */
 static void check_resume(struct training *t, const char *whole, size_t reports)
 {
         struct ran_error err = {0};
@@ -117,14 +118,14 @@ static void check_texts(const char *name, enum corpus_kind kind, size_t bptt, si
 }
 
 /* In the middle of documents: the checkpoint has what they go on from. */
-TEST(resume_between_pieces_gives_the_same_bytes)
+TEST(resume_between_chunks_gives_the_same_bytes)
 {
         check_texts("pieces", CORPUS_TEXTS, 1, 2 * 5);
         check_texts("pairs", CORPUS_PAIRS, 1, 2 * 5);
 }
 
 /* The same words are masked in the rest of an epoch. */
-TEST(resume_of_a_model_that_fills_masked_tokens_gives_the_same_bytes)
+TEST(resume_of_a_masked_language_model_gives_the_same_bytes)
 {
         check_texts("gaps", CORPUS_MASKED, 0, 2 * 4);
 }

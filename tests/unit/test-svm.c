@@ -269,7 +269,7 @@ static int count_pass(void *arg, size_t passes)
 }
 
 /* With another cost it is sooner there from where it was, and at the same place. */
-TEST(linear_fit_goes_on_from_another_cost)
+TEST(linear_fit_continues_from_another_cost)
 {
         struct ran_error err = {0};
         struct bench b;

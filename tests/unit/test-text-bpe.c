@@ -292,7 +292,7 @@ TEST(nothing_of_a_text_is_lost)
 }
 
 /* Pieces of one byte are bytes, whatever stands beside them. */
-TEST(all_bytes_are_pieces)
+TEST(all_bytes_are_tokens)
 {
         struct ran_tokenizer *t = learn(0);
         struct ran_buf out = {0};
@@ -373,7 +373,7 @@ static size_t naive_cut(const struct ran_bpe *b, const char *word, size_t n, uin
         }
 }
 
-TEST(pieces_are_those_of_a_naive_merger)
+TEST(tokens_are_those_of_a_naive_merger)
 {
         struct ran_tokenizer *t = learn(200);
         struct ran_bpe_scratch scratch = {0};
@@ -422,7 +422,7 @@ TEST(an_encoding_may_serve_two_vocabularies)
 
 /* ---- offsets and words ---------------------------------------------------------------------- */
 
-TEST(a_piece_covers_the_characters_it_has_bytes_of)
+TEST(a_token_covers_the_characters_it_has_bytes_of)
 {
         struct ran_tokenizer *t = learn(0);
 
@@ -616,7 +616,7 @@ TEST(other_pre_tokenizers_may_cut_first)
         check_file(p, "", "");
 }
 
-TEST(a_word_that_is_a_piece_may_stay_one)
+TEST(a_word_that_is_a_token_may_stay_one)
 {
         struct parts p = {.merges = MERGES,
                           .byte_level = ",\"add_prefix_space\":false",
@@ -855,7 +855,7 @@ static void check_chars(struct chars c, const char *text, const char *tokens, co
         ran_tokenizer_free(t);
 }
 
-TEST(pieces_of_characters)
+TEST(tokens_of_characters)
 {
         const struct chars prepended = {0}, plain = {.normalizer = REPLACE};
         struct chars over = {.normalizer = REPLACE,
@@ -881,7 +881,7 @@ TEST(pieces_of_characters)
         check_chars(over, "b a ab", "b" META "a[0,3)|" META "ab[4,6)", "b a ab");
 }
 
-TEST(files_with_pieces_of_characters_that_are_refused)
+TEST(files_with_tokens_of_characters_that_are_refused)
 {
         static const struct {
                 struct chars file;

@@ -36,7 +36,7 @@ static struct ran_tokenizer *import(bool lower, size_t max_word, bool special)
 
 /* ---- word tokens ---------------------------------------------------------------------------- */
 
-TEST(the_longest_piece_comes_first)
+TEST(the_longest_token_comes_first)
 {
         struct ran_tokenizer *t = import(true, 100, false);
 
@@ -193,7 +193,7 @@ static void check_slices(const struct ran_vocab_settings *settings)
         ran_buf_release(&slice);
 }
 
-TEST(slices_of_the_original_normalise_to_their_pieces)
+TEST(slices_of_the_original_normalise_to_their_tokens)
 {
         for (int i = 0; i < 48; i++) {
                 struct ran_vocab_settings s = default_settings();
@@ -347,7 +347,7 @@ TEST(decoding_closes_up_punctuation_that_encoding_split_off)
         ran_tokenizer_free(t);
 }
 
-TEST(ids_without_a_piece_are_refused)
+TEST(ids_without_a_token_are_refused)
 {
         struct ran_tokenizer *t = import(true, 100, false);
         struct ran_buf out = {0};

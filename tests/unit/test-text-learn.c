@@ -53,7 +53,7 @@ TEST(the_reserved_tokens_come_first)
         ran_tokenizer_free(t);
 }
 
-TEST(an_end_of_line_token_is_a_piece_of_its_own)
+TEST(an_end_of_line_token_is_a_token_of_its_own)
 {
         struct ran_vocab_settings s = plain_settings(RAN_VOCAB_WORD, 100, 1);
 
@@ -499,7 +499,7 @@ static void check_naive(int type, const char *prefix, size_t size, uint64_t tria
         ran_tokenizer_free(bytes);
 }
 
-TEST(word_pieces_are_those_of_a_naive_learner)
+TEST(wordpieces_are_those_of_a_naive_learner)
 {
         check_naive(RAN_VOCAB_WORDPIECE, "##", 60, 60);
 }

@@ -311,7 +311,7 @@ TEST(what_a_text_is_searched_for_has_a_bound)
                 }
 }
 
-TEST(bad_pieces_are_refused)
+TEST(bad_tokens_are_refused)
 {
 #define VOCAB(tokens) ((struct parts){.model = "{\"type\":\"WordPiece\",\"vocab\":{" tokens "}}"})
         refuse(VOCAB("\"a\":0"), "the vocabulary has no token '[UNK]' for unknown words");
@@ -485,7 +485,7 @@ TEST(the_written_document)
 
 /* ---- vocab.txt ------------------------------------------------------------------------------ */
 
-TEST(vocab_txt_is_a_piece_a_line)
+TEST(vocab_txt_is_a_token_a_line)
 {
         struct ran_tokenizer *t = load("[UNK]\r\nab\r\n##c\r\n\r\nd"); /* id 3 has no token */
         uint32_t id;

@@ -38,7 +38,7 @@ static void bench_init_of(struct bench *b, int encoder, enum corpus_kind kind, s
         c.attention = (struct ran_choices){
                 c.heads, {RAN_ATTENTION_DISPERSED, RAN_ATTENTION_FULL, RAN_ATTENTION_WINDOW}};
         c.task = kind == CORPUS_MASKED ? RAN_TASK_MLM : RAN_TASK_LM;
-        c.mask = kind == CORPUS_MASKED    ? RAN_MASK_NONE
+        c.mask = kind == CORPUS_MASKED  ? RAN_MASK_NONE
                  : kind == CORPUS_TEXTS ? RAN_MASK_CAUSAL
                                         : RAN_MASK_PREFIX;
         toy_init(&b->toy, &c, 21, 0.3);
@@ -165,7 +165,7 @@ static void check_pieces(int encoder, enum corpus_kind kind, size_t lanes, size_
         bench_release(&b);
 }
 
-TEST(lm_pieces_lose_what_whole_documents_lose)
+TEST(lm_chunks_lose_what_whole_documents_lose)
 {
         for (enum corpus_kind kind = CORPUS_TEXTS; kind <= CORPUS_MASKED; kind++)
                 for (size_t lanes = 1; lanes <= TEXTS; lanes += 6)
@@ -176,7 +176,7 @@ TEST(lm_pieces_lose_what_whole_documents_lose)
 }
 
 /* Where all documents fit one piece nothing is truncated. */
-TEST(lm_pieces_that_hold_whole_documents_change_nothing)
+TEST(lm_chunks_that_contain_whole_documents_change_nothing)
 {
         struct bench whole, pieces;
         double a, b;
@@ -197,7 +197,7 @@ TEST(lm_pieces_that_hold_whole_documents_change_nothing)
 }
 
 /* Dropout is another one in each piece of a document: the same tokens from the same state. */
-TEST(lm_pieces_drop_out_by_themselves)
+TEST(lm_chunks_drop_out_by_themselves)
 {
         struct bench b;
         struct ran_chunk piece;
@@ -243,7 +243,7 @@ static void check_threads(int encoder)
                 free(want[step]);
 }
 
-TEST(lm_gradient_of_pieces_is_the_same_for_any_threads)
+TEST(lm_gradient_of_chunks_is_the_same_for_any_threads)
 {
         check_threads(RAN_ENCODER_RAN);
         check_threads(RAN_ENCODER_TRANSFORMER);
@@ -300,7 +300,7 @@ TEST(lm_learns_to_copy_a_source)
         check_learns("copies", CORPUS_PAIRS, 4, 0, 30, 0.1);
 }
 
-TEST(mlm_learns_what_stands_in_masked_tokens)
+TEST(mlm_learns_masked_tokens)
 {
         check_learns("gaps", CORPUS_MASKED, 30, 0, 20, 0.5);
 }

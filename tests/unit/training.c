@@ -72,7 +72,7 @@ void training_init_texts(struct training *t, const char *name, size_t longest,
         corpus_texts(&t->train, 40, 2, longest, kind, 1);
         corpus_texts(&t->dev, 15, 2, longest, kind, 2);
         t->c.task = kind == CORPUS_MASKED ? RAN_TASK_MLM : RAN_TASK_LM;
-        t->c.mask = kind == CORPUS_MASKED    ? RAN_MASK_NONE
+        t->c.mask = kind == CORPUS_MASKED  ? RAN_MASK_NONE
                     : kind == CORPUS_TEXTS ? RAN_MASK_CAUSAL
                                            : RAN_MASK_PREFIX;
         t->c.window = 8;
