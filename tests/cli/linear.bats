@@ -62,11 +62,11 @@ list() {
   [ -x "$peak" ] || skip "there is no $peak: make builds it for make check"
   awk 'BEGIN { for (i = 0; i < 6000; i++) printf "w%d%s", i % 3000, i % 20 < 19 ? " " : "\n" }' |
     jq -R -c '{text: .}' >train.jsonl
-  ran-train mlm -q --dim 8 --layers 1 --heads 1 --head-dim 8 --window 64 --no-dev --epochs 1 -o gaps.ran train.jsonl
+  ran-train mlm -q --dim 8 --layers 1 --heads 1 --head-dim 8 --window 64 --no-dev --epochs 1 -o masked.ran train.jsonl
   awk 'BEGIN { for (i = 0; i < 1000; i++) printf "[MASK] " }' | jq -R -c '{text: .}' >few.jsonl
   jq -c '.text *= 8' few.jsonl >many.jsonl
   for file in few many; do
-    soon "$peak" $file.peak ran-lm fill -q -j 1 -m gaps.ran $file.jsonl >$file.out
+    soon "$peak" $file.peak ran-lm fill -q -j 1 -m masked.ran $file.jsonl >$file.out
   done
   [ "$(jq '.lm.masks | length' many.out)" -eq 8000 ]
   [ "$(cut -d ' ' -f 1 many.peak)" -lt $(($(cut -d ' ' -f 1 few.peak) * 3 / 2)) ]

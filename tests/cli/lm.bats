@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
-# ran-lm: likelihoods that add up, texts that go on, documents in pieces, and what is refused.
-# Gaps are in fill.bats.
+# ran-lm: likelihoods that add up, continuations, contexts, and refusals.
+# Masked tokens are in fill.bats.
 
 bats_require_minimum_version 1.5.0
 load lm.bash
 
 # lm.ran goes on with texts, in windows of 5 tokens; pairs.ran goes from sources to targets; ids.ran is
 # lm.ran for bare ids; other.ran is one more like lm.ran; lines.ran has a token for the end of a line,
-# pieces.ran cuts words into pieces, bytes.ran knows bytes and hardly any pairs of them.
+# subwords.ran has a WordPiece vocabulary, bytes.ran bytes and hardly any merges.
 setup_file() {
   PATH=${RAN_BIN:-$PWD/build}:$PATH
   cd "$BATS_FILE_TMPDIR"
@@ -27,7 +27,7 @@ setup_file() {
   ran-train lm $shape -o lm.ran texts.jsonl
   ran-train lm $shape --seed 2 -o other.ran texts.jsonl
   ran-train lm $shape --eol-token eol -o lines.ran texts.jsonl
-  ran-train lm $shape --vocab-type wordpiece --vocab-size 60 -o pieces.ran texts.jsonl
+  ran-train lm $shape --vocab-type wordpiece --vocab-size 60 -o subwords.ran texts.jsonl
   ran-train lm $shape --vocab-type bpe --vocab-size 266 --epochs 25 -o bytes.ran emoji.jsonl
   ran-train lm $shape --mask prefix --epochs 60 -o pairs.ran pairs.jsonl
   ran-train lm $shape -o ids.ran ids.jsonl
@@ -60,14 +60,14 @@ setup() {
 }
 
 @test "score: words and bytes are those of the text, whatever the vocabulary" {
-  for model in lm lines pieces; do
+  for model in lm lines subwords; do
     ran-lm score -m $model.ran texts.jsonl | jq -c '.lm | [.words, .bytes]' >$model.counts
     cmp lm.counts $model.counts
   done
   # A vocabulary of whole words, with a token for the end of a line: tokens are words.
   ran-lm score -m lines.ran texts.jsonl | jq -e -s 'all(.lm | .tokens == .words)'
   [ "$(ran-lm score -m lm.ran --total texts.jsonl | jq '.tokens + 18 == .words')" = true ]
-  ran-lm score -m pieces.ran --total texts.jsonl | jq -e '.tokens > .words'
+  ran-lm score -m subwords.ran --total texts.jsonl | jq -e '.tokens > .words'
 }
 
 @test "score: a total adds up sums, and makes figures of them" {

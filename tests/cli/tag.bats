@@ -75,13 +75,13 @@ refused() {
 
 @test "tag: words of several subwords have one tag each" {
   ran-train tag -q --vocab-type wordpiece --vocab-size 40 --min-count 1 --dim 16 --layers 1 --heads 2 \
-    --head-dim 8 --window 16 --min-window 2 --no-dev --epochs 20 --learning-rate 0.02 -o pieces.ran names.jsonl
+    --head-dim 8 --window 16 --min-window 2 --no-dev --epochs 20 --learning-rate 0.02 -o subwords.ran names.jsonl
   ran-train tag --check --vocab-type wordpiece --vocab-size 40 --min-count 1 names.jsonl 2>/dev/null |
     jq -e '.tokens > 677'
   echo '{"tokens":["Ann","Lee","met","Dee","in","Oslo","."],"text":"Ann Lee met Dee in Oslo."}' >both.jsonl
-  ran-tag -m pieces.ran both.jsonl | jq -e '.prediction | (.tags | length) == 7
+  ran-tag -m subwords.ran both.jsonl | jq -e '.prediction | (.tags | length) == 7
     and [.entities[] | [.start, .end, .text]] == [[0, 2, "Ann Lee"], [3, 4, "Dee"], [5, 6, "Oslo"]]'
-  jq -c 'del(.tokens)' both.jsonl | ran-tag -m pieces.ran | jq -e '.prediction | (.tags | length) == 7
+  jq -c 'del(.tokens)' both.jsonl | ran-tag -m subwords.ran | jq -e '.prediction | (.tags | length) == 7
     and [.entities[] | [.start, .end, .text]] == [[0, 7, "Ann Lee"], [12, 15, "Dee"], [19, 23, "Oslo"]]'
 }
 

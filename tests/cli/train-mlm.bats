@@ -41,7 +41,7 @@ bad() {
     --dropout 0 --embed-dropout 0 --log log.jsonl -o m.ran train.jsonl
   [ -z "$output" ]
   [[ $stderr == *'ran-lm fill -m m.ran FILE'* ]]
-  # Of eleven words one; two gaps beside each other leave more.
+  # Of eleven words one; two masked ones side by side leave more.
   jq -se 'map(select(.event == "dev") | .dev.perplexity) | min < 3 and .[0] > 5' log.jsonl
 }
 

@@ -145,7 +145,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   grep -qa 'deep[\\]*":0,' m.ran
   run -0 --separate-stderr ran-train classify $shape --epochs 2 --wide 0 -o m.ran train.jsonl
   [[ $stderr != *'linear model only'* ]]
-  # Where all that a wide path sees is one row, nothing is known without the encoder.
+  # A linear model of one row learns nothing without the encoder.
   documents 300 10 >many.jsonl
   run -0 --separate-stderr ran-train classify $shape --epochs 8 --learning-rate 0.02 --wide 1 --no-affixes --no-refit \
     -o m.ran many.jsonl

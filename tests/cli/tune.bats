@@ -43,7 +43,7 @@ metadata() {
 }
 
 @test "tune: a dropped encoder does not make its trial the best" {
-  # Nearly half of the labels are of chance: epochs are better than what is kept of them, the wide path.
+  # Nearly half of the labels are of chance: epochs are better than the model that is kept, the linear model alone.
   documents 120 12 | awk 'BEGIN { split("wet warm white", label) } {
     if ((chance = NR * 7919 % 101) < 45)
       sub(/"label": "[a-z]*"/, "\"label\": \"" label[chance % 3 + 1] "\"")

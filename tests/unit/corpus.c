@@ -56,14 +56,14 @@ void corpus_make(struct ran_dataset *d, size_t B, size_t shortest, size_t longes
 static void add_gaps(struct ran_dataset *d, const uint32_t *ids, size_t L)
 {
         struct ran_error err = {0};
-        uint32_t *places = ran_alloc(L, sizeof(*places), &err);
+        uint32_t *positions = ran_alloc(L, sizeof(*positions), &err);
         uint32_t *none = ran_alloc(L, sizeof(*none), &err); /* of no meaning */
         size_t n = 0;
 
         for (size_t t = 0; t < L; t += ids[t] % 3 == 0 ? 2 : 1)
-                places[n++] = (uint32_t)t;
-        CHECK_OK(ran_dataset_add_words(d, ids, L, places, none, n, 1, &err), err);
-        free(places);
+                positions[n++] = (uint32_t)t;
+        CHECK_OK(ran_dataset_add_words(d, ids, L, positions, none, n, 1, &err), err);
+        free(positions);
         free(none);
 }
 

@@ -15,7 +15,7 @@ void corpus_make(struct ran_dataset *d, size_t B, size_t shortest, size_t longes
 
 enum corpus_kind { CORPUS_TEXTS, CORPUS_PAIRS, CORPUS_MASKED };
 /* For language models: texts in which each id says what the next one is; sources, each of them
- * behind id 0 once more; or words of one or two pieces in the order of the texts, for filling gaps.
+ * behind id 0 once more; or words of one or two subwords in the order of the texts, for masking.
  */
 void corpus_texts(struct ran_dataset *d, size_t B, size_t shortest, size_t longest,
                   enum corpus_kind kind, uint64_t seed);

@@ -108,7 +108,7 @@ static void sums_free(struct sums *s)
                 free(s->shard[i]);
 }
 
-/* The sum of the shards [from, to) of a row of `width` places, a power of two: the halves by
+/* The sum of the shards [from, to) of a row of `width` slots, a power of two: the halves by
  * themselves, then together. Caller frees. */
 static float *sum_of(const struct sums *s, size_t from, size_t width, size_t shards)
 {

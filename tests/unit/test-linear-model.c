@@ -93,22 +93,22 @@ TEST(linear_model_affixes_are_prefixes_and_suffixes)
 {
         static const char affixes[] =
                 "[UNK]\na\nab\nabc\nabcdefg\nxxefg\n\xc3\xa4\xc3\xb6\xc3\xbc\n##bc\n##\n";
-        enum { PIECES = 9 };
+        enum { SUBWORDS = 9 };
         struct ran_error err = {0};
         struct ran_tokenizer *t = ran_tokenizer_load(affixes, sizeof affixes - 1, &err);
         const struct ran_config c = {.wide = 1u << 30, .affixes = true};
         uint32_t *a;
-        size_t n[PIECES] = {0};
+        size_t n[SUBWORDS] = {0};
 
         REQUIRE(CHECK_OK(t != NULL ? RAN_OK : err.code, err));
         a = ran_linear_model_affixes(t, &c, &err);
         REQUIRE(a != NULL);
-        for (size_t i = 0; i < PIECES * RAN_AFFIX_ROW; i++)
+        for (size_t i = 0; i < SUBWORDS * RAN_AFFIX_ROW; i++)
                 n[i / RAN_AFFIX_ROW] += i % RAN_AFFIX_ROW < RAN_AFFIXES && a[i] != RAN_NO_AFFIX;
         CHECK(n[0] == 0 && n[1] == 0 && n[2] == 2 && n[3] == 4 && n[4] == 8 && n[5] == 8);
         CHECK_SIZE(n[6], 4); /* of three characters, not six bytes */
         CHECK(n[7] == 2 && n[8] == 2);
-        for (size_t i = 0; i < PIECES; i++)
+        for (size_t i = 0; i < SUBWORDS; i++)
                 CHECK_SIZE(a[i * RAN_AFFIX_ROW + RAN_AFFIXES], i == 0   ? RAN_SUBWORD_UNKNOWN
                                                                : i == 7 ? RAN_SUBWORD_CONTINUES
                                                                         : RAN_SUBWORD_BEGINS);
@@ -119,8 +119,8 @@ TEST(linear_model_affixes_are_prefixes_and_suffixes)
         CHECK(ab[1] != abc[1] && ab[0] != ab[1]);                   /* -ab, -bc */
         CHECK(g[1] == xx[1] && g[3] == xx[3] && g[5] != xx[5]);     /* -fg, -efg; -defg, -xefg */
         CHECK(bc[1] == abc[1]);
-        CHECK_SIZE(ab[0], 817311540);                       /* part of the format */
-        for (size_t i = 0; i < PIECES * RAN_AFFIX_ROW; i++) /* the last quarter is theirs */
+        CHECK_SIZE(ab[0], 817311540);                         /* part of the format */
+        for (size_t i = 0; i < SUBWORDS * RAN_AFFIX_ROW; i++) /* the last quarter is theirs */
                 CHECK(i % RAN_AFFIX_ROW == RAN_AFFIXES || a[i] >= 3u << 28);
         free(a);
         ran_tokenizer_free(t);

@@ -112,7 +112,7 @@ TEST(context_reads_a_source_at_once_and_first)
 TEST(fill_predicts_masked_tokens)
 {
         const struct {
-                uint32_t places[2];
+                uint32_t positions[2];
                 const char *sentence;
         } bad[] = {{{0, N}, "masked token 1 is not one of the 4"},
                    {{2, 2}, "masked token 1 is not one of the 4"},
@@ -121,10 +121,10 @@ TEST(fill_predicts_masked_tokens)
         struct subject x;
         float nll[2];
 
-        REQUIRE(prepare(&x, "gaps", CORPUS_MASKED));
+        REQUIRE(prepare(&x, "masked", CORPUS_MASKED));
         for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-                CHECK_SIZE((size_t)ran_lm_fill(x.m, x.s, ids, N, bad[i].places, 2, ids, nll, NULL,
-                                               &err),
+                CHECK_SIZE((size_t)ran_lm_fill(x.m, x.s, ids, N, bad[i].positions, 2, ids, nll,
+                                               NULL, &err),
                            RAN_EINVAL);
                 CHECK_STR(err.text, bad[i].sentence);
         }
@@ -135,10 +135,10 @@ TEST(fill_predicts_masked_tokens)
         release(&x);
 }
 
-enum { GAPS = 1200 }; /* a few blocks of them, the last not full */
+enum { MASKED = 1200 }; /* a few blocks of them, the last not full */
 
 struct taken {
-        const float *logits; /* (GAPS, V) */
+        const float *logits; /* (MASKED, V) */
         size_t V, n, same, last;
 };
 
@@ -152,29 +152,32 @@ static int compare(void *arg, size_t i, const float *logits, struct ran_error *e
 
 TEST(fill_predicts_masked_tokens_one_by_one)
 {
-        static uint32_t many[GAPS], places[GAPS];
+        static uint32_t many[MASKED], positions[MASKED];
         struct ran_error err = {0};
         struct subject x;
 
-        REQUIRE(prepare(&x, "each-gap", CORPUS_MASKED));
-        struct taken t = {.V = ran_model_vocabulary(x.m), .last = GAPS};
-        float *logits = ran_alloc_floats(GAPS * t.V, &err);
+        REQUIRE(prepare(&x, "each-mask", CORPUS_MASKED));
+        struct taken t = {.V = ran_model_vocabulary(x.m), .last = MASKED};
+        float *logits = ran_alloc_floats(MASKED * t.V, &err);
         REQUIRE(logits != NULL);
-        for (uint32_t i = 0; i < GAPS; i++) {
+        for (uint32_t i = 0; i < MASKED; i++) {
                 many[i] = i % CORPUS_V;
-                places[i] = i;
+                positions[i] = i;
         }
         t.logits = logits;
-        CHECK_OK(ran_lm_fill(x.m, x.s, many, GAPS, places, GAPS, NULL, NULL, logits, &err), err);
-        CHECK_OK(ran_lm_fill_each(x.m, x.s, many, GAPS, places, GAPS, compare, &t, &err), err);
-        CHECK_SIZE(t.same, GAPS);
+        CHECK_OK(ran_lm_fill(x.m, x.s, many, MASKED, positions, MASKED, NULL, NULL, logits, &err),
+                 err);
+        CHECK_OK(ran_lm_fill_each(x.m, x.s, many, MASKED, positions, MASKED, compare, &t, &err),
+                 err);
+        CHECK_SIZE(t.same, MASKED);
         t = (struct taken){.logits = logits, .V = t.V, .last = 700};
-        CHECK_SIZE((size_t)ran_lm_fill_each(x.m, x.s, many, GAPS, places, GAPS, compare, &t, &err),
+        CHECK_SIZE((size_t)ran_lm_fill_each(x.m, x.s, many, MASKED, positions, MASKED, compare, &t,
+                                            &err),
                    RAN_EIO);
         CHECK_STR(err.text, "enough");
         CHECK_SIZE(t.same, 701);
-        CHECK_SIZE((size_t)ran_lm_fill_each(x.m, x.s, many, GAPS, (uint32_t[]){GAPS}, 1, compare,
-                                            &t, &err),
+        CHECK_SIZE((size_t)ran_lm_fill_each(x.m, x.s, many, MASKED, (uint32_t[]){MASKED}, 1,
+                                            compare, &t, &err),
                    RAN_EINVAL);
         free(logits);
         release(&x);

@@ -244,7 +244,7 @@ TEST(model_with_a_linear_model_opens_with_its_table_and_weights_alone)
                 d.tensor[i] = out;
         }
         draft_release(&d);
-        c.affixes = true; /* of pieces that nobody knows */
+        c.affixes = true; /* of unknown subwords */
         draft_init(&d, c);
         draft_refused(&d, "prefixes and suffixes, but the model has no tokenizer");
         draft_release(&d);
@@ -278,7 +278,7 @@ TEST(model_with_a_tensor_of_another_shape_is_refused)
         draft_release(&d);
 }
 
-/* Of a language model the classes are the pieces. */
+/* Of a language model the classes are the tokens. */
 TEST(model_that_predicts_other_tokens_than_it_reads_is_refused)
 {
         static const float zeros[TOY_V + 1];
@@ -496,7 +496,7 @@ TEST(model_with_a_bad_seed_is_refused)
         draft_release(&d);
 }
 
-/* The tokenizer is a tensor of bytes, with as many pieces as the embedding has rows. */
+/* The tokenizer is a tensor of bytes, with as many tokens as the embedding has rows. */
 TEST(model_with_another_tokenizer_than_its_embedding_is_refused)
 {
         struct ran_buf text = {0};

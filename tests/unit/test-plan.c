@@ -1,4 +1,4 @@
-/* Which pieces of which documents a step takes: every token once, in order, and no piece that ends
+/* The chunks of a step: every token once, in order, and no chunk that ends
  * within a window or within a source. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -229,7 +229,7 @@ TEST(any_number_of_ranks_trains_the_same_language_model)
                 training_init_texts(&t, "ranks-lm", 500, CORPUS_TEXTS, bptt);
                 t.s.epochs = 2;
                 t.s.batch = 9;
-                check_ranks(&t, "pieces of texts");
+                check_ranks(&t, "chunks of texts");
         }
         training_init_texts(&t, "ranks-lm", 200, CORPUS_TEXTS, 0);
         t.c.shortlist = 4;

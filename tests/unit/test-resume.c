@@ -1,4 +1,4 @@
-/* Training that is interrupted or killed goes on to the same bytes, and goes on with nothing else.
+/* Training that is interrupted or killed resumes to the same bytes, and with nothing else.
  */
 #include <math.h>
 #include <stddef.h>
@@ -120,14 +120,14 @@ static void check_texts(const char *name, enum corpus_kind kind, size_t bptt, si
 /* In the middle of documents: the checkpoint has what they go on from. */
 TEST(resume_between_chunks_gives_the_same_bytes)
 {
-        check_texts("pieces", CORPUS_TEXTS, 1, 2 * 5);
+        check_texts("chunks", CORPUS_TEXTS, 1, 2 * 5);
         check_texts("pairs", CORPUS_PAIRS, 1, 2 * 5);
 }
 
 /* The same words are masked in the rest of an epoch. */
 TEST(resume_of_a_masked_language_model_gives_the_same_bytes)
 {
-        check_texts("gaps", CORPUS_MASKED, 0, 2 * 4);
+        check_texts("masked", CORPUS_MASKED, 0, 2 * 4);
 }
 
 /* Killed at a report, with checkpoints on the way: goes on from the last of them. */

@@ -268,7 +268,7 @@ static int count_pass(void *arg, size_t passes)
         return 0;
 }
 
-/* With another cost it is sooner there from where it was, and at the same place. */
+/* With another cost it converges sooner from the last weights, and reaches the same weights. */
 TEST(linear_fit_continues_from_another_cost)
 {
         struct ran_error err = {0};

@@ -1,4 +1,4 @@
-/* Language models: losses and gradients of batches, whole or in pieces, and training from end to
+/* Language models: losses and gradients of batches, whole or in chunks, and training from end to
  * end. */
 #include <math.h>
 #include <stdio.h>
@@ -75,7 +75,7 @@ static size_t floats_of(const struct bench *b)
         return b->k.tree.size + TOY_V * b->toy.c.dim;
 }
 
-/* Block and embedding of the gradient of some pieces. Caller frees. */
+/* Block and embedding of the gradient of some chunks. Caller frees. */
 static float *gradient_of(struct bench *b, const struct ran_chunk *piece, size_t n, double *loss)
 {
         struct ran_error err = {0};
@@ -136,9 +136,9 @@ TEST(lm_batch_is_the_weighted_mean_of_its_tokens)
         check_mean(CORPUS_MASKED);
 }
 
-/* The state that a piece leaves is the one that the document has there: the losses of the pieces
+/* The state after a chunk is that of the document there: the losses of the chunks
  * are those of whole documents, which are what evaluation says. */
-static void check_pieces(int encoder, enum corpus_kind kind, size_t lanes, size_t bptt)
+static void check_chunks(int encoder, enum corpus_kind kind, size_t lanes, size_t bptt)
 {
         struct ran_error err = {0};
         struct ran_evaluate_rates rates;
@@ -172,28 +172,28 @@ TEST(lm_chunks_lose_what_whole_documents_lose)
                         for (size_t bptt = 0; bptt <= (kind == CORPUS_MASKED ? 0 : 3); bptt++)
                                 for (int encoder = 0; encoder < 3; encoder++)
                                         if (encoder != RAN_ENCODER_CONTEXTUALIZER)
-                                                check_pieces(encoder, kind, lanes, bptt);
+                                                check_chunks(encoder, kind, lanes, bptt);
 }
 
 /* Where all documents fit one piece nothing is truncated. */
 TEST(lm_chunks_that_contain_whole_documents_change_nothing)
 {
-        struct bench whole, pieces;
+        struct bench whole, chunks;
         double a, b;
 
         bench_init(&whole, CORPUS_TEXTS, 60, 7, 0, 0);
-        bench_init(&pieces, CORPUS_TEXTS, 60, 7, 12, 0);
+        bench_init(&chunks, CORPUS_TEXTS, 60, 7, 12, 0);
         while (ran_plan_next(&whole.plan)) {
                 float *x = gradient_of(&whole, whole.plan.chunk, whole.plan.n, &a), *y;
 
-                CHECK(ran_plan_next(&pieces.plan));
-                y = gradient_of(&pieces, pieces.plan.chunk, pieces.plan.n, &b);
+                CHECK(ran_plan_next(&chunks.plan));
+                y = gradient_of(&chunks, chunks.plan.chunk, chunks.plan.n, &b);
                 CHECK(a == b && memcmp(x, y, floats_of(&whole) * sizeof(*x)) == 0);
                 free(x);
                 free(y);
         }
         bench_release(&whole);
-        bench_release(&pieces);
+        bench_release(&chunks);
 }
 
 /* Dropout is another one in each piece of a document: the same tokens from the same state. */
@@ -302,7 +302,7 @@ TEST(lm_learns_to_copy_a_source)
 
 TEST(mlm_learns_masked_tokens)
 {
-        check_learns("gaps", CORPUS_MASKED, 30, 0, 20, 0.5);
+        check_learns("masked", CORPUS_MASKED, 30, 0, 20, 0.5);
 }
 
 TEST(lm_gives_the_same_bytes_for_any_threads)
@@ -414,7 +414,7 @@ TEST(mlm_refuses_what_it_cannot_learn_from)
 
 TEST(lm_estimates_what_it_will_cost)
 {
-        struct ran_train_estimate e, pieces;
+        struct ran_train_estimate e, chunks;
         struct ran_error err = {0};
         struct training t;
 
@@ -423,10 +423,10 @@ TEST(lm_estimates_what_it_will_cost)
         CHECK_SIZE(e.embedding_parameters, CORPUS_V * t.c.dim);
         CHECK_SIZE(e.steps, 12);
         t.s.bptt = 10;
-        CHECK_OK(ran_train_estimate(&t.job, &pieces, &err), err);
-        CHECK(pieces.steps > 12 && pieces.flops == e.flops);
-        CHECK_SIZE(pieces.parameters, e.parameters);
+        CHECK_OK(ran_train_estimate(&t.job, &chunks, &err), err);
+        CHECK(chunks.steps > 12 && chunks.flops == e.flops);
+        CHECK_SIZE(chunks.parameters, e.parameters);
         CHECK_OK(training_run(&t, 1, &err), err);
-        CHECK_SIZE(t.report[0].steps, pieces.steps);
+        CHECK_SIZE(t.report[0].steps, chunks.steps);
         training_release(&t);
 }

@@ -313,7 +313,7 @@ TEST(train_refuses_documents_that_do_not_fit)
 
 TEST(train_refuses_words_at_no_token)
 {
-        const uint32_t ids[] = {1, 2, 3}, places[] = {0, 2}, tags[] = {0, 1};
+        const uint32_t ids[] = {1, 2, 3}, positions[] = {0, 2}, tags[] = {0, 1};
         struct ran_error err = {0};
         struct training t;
         uint32_t label;
@@ -325,7 +325,7 @@ TEST(train_refuses_words_at_no_token)
         CHECK_OK(ran_dataset_label(&t.train, "B-X", 3, &label, &err), err);
         CHECK_OK(ran_dataset_label(&t.train, "O", 1, &label, &err), err);
         for (int i = 0; i < 3; i++)
-                CHECK_OK(ran_dataset_add_words(&t.train, ids, 3, places, tags, 2, 1, &err), err);
+                CHECK_OK(ran_dataset_add_words(&t.train, ids, 3, positions, tags, 2, 1, &err), err);
         CHECK_OK(ran_dataset_finish(&t.train, &err), err);
         t.train.positions[3] = 3;
         check_invalid(&t, "word 1 does not stand at a token");
