@@ -30,72 +30,75 @@ enum { LARGEST_PICTURE = 8192 };
 static const struct ran_field pattern_fields[] = {
         {"attention", 0, RAN_FIELD_CHOICES, OPTION(attention), .choices = ran_attention_names,
          .initial = "full",
-         .help = "which keys a query sees, by distance; one for each head, separated by commas"},
+         .help = "attention pattern: which keys a query sees; one for all heads, or one for each "
+                 "with commas between"},
         {"mask", 0, RAN_FIELD_CHOICE, OPTION(mask), .choices = ran_mask_names, .value = "KIND",
          .initial = "none",
-         .help = "which keys are masked: none, all after the query, or those after it that are not "
-                 "source tokens"},
+         .help = "keys after the query to hide: none; causal: all; prefix: all except source "
+                 "tokens"},
         {"length", 0, RAN_FIELD_SIZE, OPTION(length), 0, RAN_MASK_LENGTH, .value = "N",
-         .help = "number of tokens; 0: not given"},
+         .help = "length of the text in tokens; 0: not given"},
         {"window", 0, RAN_FIELD_SIZE, OPTION(window), 1, RAN_MASK_LENGTH, .value = "N",
          .initial = "4",
-         .help = "width of the window: half of it, rounded down, on each side of the query"},
+         .help = "width of a window; half of it, rounded down, lies on each side of the query"},
         {"dilation", 0, RAN_FIELD_SIZE, OPTION(dilation), 0, RAN_MASK_LENGTH, .value = "N",
          .help = "dilated: tokens skipped between two keys; 0: not given"},
         {"source", 0, RAN_FIELD_SIZE, OPTION(source), 0, RAN_MASK_LENGTH, .value = "N",
-         .help = "mask prefix: the first N tokens are source; 0: not given"},
+         .help = "prefix: number of source tokens; 0: not given"},
         {0},
 };
 static const struct ran_field answer_fields[] = {
         {"format", 0, RAN_FIELD_CHOICE, OPTION(format), .choices = picture_format_names,
          .value = "NAME", .initial = "text",
-         .help = "a grid of characters, or a picture; json: the keys of each query, as intervals"},
+         .help = "text: a grid of characters; json: the keys of each query, as intervals; pbm, "
+                 "pgm, png, svg: a picture"},
         {"size", 0, RAN_FIELD_SIZE, OPTION(size), 0, LARGEST_PICTURE, .value = "N", .initial = "0",
-         .help = "most characters or pixels across: a larger mask is drawn in blocks; 0: the width "
+         .help = "largest width in characters or pixels; a larger mask is drawn in blocks; 0: that "
                  "of the terminal, or 512 pixels"},
         {"rows", 0, RAN_FIELD_TEXT, OPTION(rows), .value = "A:B",
-         .help = "draw or list the queries A to B-1 only"},
+         .help = "draw or list only the queries A to B - 1"},
         {"row", 0, RAN_FIELD_TEXT, OPTION(row), .value = "I",
-         .help = "what token I sees; the first is 0; with a model also cell:I, the cell of window "
-                 "I"},
+         .help = "show only what token I sees, from 0; with a model also cell:I, the cell of "
+                 "window I"},
         {"reach", 0, RAN_FIELD_SIZE, OPTION(reach), 0, INFINITY, .value = "K",
-         .help = "with --row: what it sees through others, after K layers; 0: not given"},
+         .help = "with --row: list the tokens whose information reaches that token within K "
+                 "layers; 0: not given"},
         {"count", 0, RAN_FIELD_BOOL, OPTION(count), .initial = "false",
-         .help = "count the scores, and the keys that a query sees"},
+         .help = "count the scores, that is, the pairs of a query and a key it sees"},
         {"table", 0, RAN_FIELD_BOOL, OPTION(table), .initial = "false",
-         .help = "the table of the paper about dispersed attention, recomputed"},
+         .help = "check Table 1 of the paper on dispersed attention"},
         {0},
 };
 static const struct ran_field score_fields[] = {
         {"scores", 0, RAN_FIELD_BOOL, OPTION(scores), .initial = "false",
-         .help = "add the attention scores to records with vectors, or with query and key"},
+         .help = "read records with vectors, or with query and key, and add their attention "
+                 "scores"},
         {"similarity", 0, RAN_FIELD_CHOICE, OPTION(similarity), .choices = ran_similarity_names,
-         .value = "KIND", .initial = "dot", .help = "function of query and key that gives a score"},
+         .value = "KIND", .initial = "dot", .help = "score of a query and a key"},
         {0},
 };
 static const struct ran_field model_fields[] = {
         {"model", 'm', RAN_FIELD_TEXT, OPTION(model), .value = "FILE",
-         .help = "add to records what this model, written by ran-train, attended to",
-         .local = true},
+         .help = "show the attention of this model in documents", .local = true},
         {"verify", 0, RAN_FIELD_BOOL, OPTION(verify), .initial = "false",
          .help = "compare the digest of the weights before use"},
         {"map", 0, RAN_FIELD_CHOICE, OPTION(map), .choices = map_names, .value = "WHAT",
          .initial = "attention",
-         .help = "what to show: attention weights; attribution of the label to tokens; or of the "
-                 "outputs of tokens to tokens"},
+         .help = "attention: the attention weights; label: the influence of tokens on the label; "
+                 "tokens: their influence on the outputs for tokens"},
         {"label", 0, RAN_FIELD_TEXT, OPTION(label), .value = "NAME",
-         .help = "with --map label: this label instead of the predicted one"},
+         .help = "with --map label: explain this label instead of the predicted one"},
         {"layer", 0, RAN_FIELD_TEXT, OPTION(layer), .value = "N",
-         .help = "layer N, the first is 0, or all; default: all, in pictures the last"},
+         .help = "layer N, from 0, or all; default: all, in pictures the last"},
         {"head", 0, RAN_FIELD_TEXT, OPTION(head), .value = "WHAT",
-         .help = "head N, the first is 0; mean, of all heads; review, the attention to windows; or "
-                 "all; default: all, in pictures the mean"},
+         .help = "head N, from 0; mean, of all heads; review, the memory review; or all; default: "
+                 "all, in pictures the mean"},
         {"in_window", 0, RAN_FIELD_TEXT, OPTION(in_window), .value = "N",
-         .help = "the attention of the tokens of window N and of its cell; the first is 0"},
+         .help = "show only what the tokens of window N, from 0, and its cell attend to"},
         {"top", 0, RAN_FIELD_SIZE, OPTION(top), 0, INFINITY, .value = "K", .initial = "5",
-         .help = "list the K with the largest weights"},
+         .help = "list the K keys with the most attention"},
         {"weights", 0, RAN_FIELD_BOOL, OPTION(weights), .initial = "false",
-         .help = "add the weights themselves, row by row, without zeros"},
+         .help = "add the weights themselves, row by row; zeros are left out"},
         {"offsets", 0, RAN_FIELD_CHOICE, OPTION(offsets), .choices = ran_unit_names,
          .value = "UNIT", .initial = "codepoint", .help = "unit of the offsets in a text"},
         {0},
@@ -112,19 +115,20 @@ static const struct cmd_group groups[] = {
 };
 static const struct cmd_program program = {
         .name = "ran-attnmask",
-        .usage = "--length N [--attention WORD] [--mask KIND] [option...]\n"
+        .usage = "-m MODEL [--map WHAT] [option...] [file...]\n"
+                 "--length N [--attention WORD] [--mask KIND] [option...]\n"
                  "--row I --length N [--reach K] [option...]\n"
                  "--count --length N [option...]\n"
                  "--table [option...]\n"
-                 "--scores [option...] [file...]\n"
-                 "-m MODEL [option...] [file...]",
-        .summary = "Shows attention patterns: who sees whom in a text of N tokens, as a grid, a "
-                   "picture or intervals; what one token sees; the number of scores; and the "
-                   "scores of given vectors. With a model, adds what the model attended to in a "
-                   "document to its JSON record, as the member \"attention\", or draws it.",
-        .notes = "In a grid, lines are queries and columns keys: # is seen, . is not. Exit status: "
-                 "0, success; 1, some records failed; 2, usage; 3, something could not be read, "
-                 "written or held in memory.",
+                 "--scores [option...] [file...]",
+        .summary = "With a model, shows what it attended to in documents, or which tokens its "
+                   "result depends on: adds the member \"attention\" to each JSON record, or draws "
+                   "a picture of one document. Without a model, shows an attention pattern for a "
+                   "text of N tokens (as a grid, a picture or intervals), what one token sees, or "
+                   "the number of scores, and computes the scores of given vectors.",
+        .notes = "In a grid, a line is a query and a column a key: # is seen, . is not. Exit "
+                 "status: 0, success; 1, some records failed; 2, usage; 3, a file could not be "
+                 "read or written, or memory ran out.",
         .groups = groups,
 };
 

@@ -27,27 +27,27 @@ static const struct ran_field prediction_fields[] = {
         {"top", 0, RAN_FIELD_SIZE, OPTION(top), 0, INFINITY, .value = "K", .initial = "0",
          .help = "add the K most probable labels"},
         {"threshold", 0, RAN_FIELD_REAL, OPTION(threshold), 0, 1, .value = "P", .initial = "0",
-         .help = "give no label less probable than P; 0: always the most probable one or, with "
-                 "several labels, those above the thresholds of the model"},
+         .help = "give no label less probable than P; 0: no limit or, with several labels, the "
+                 "thresholds of the model"},
         {"coverage", 0, RAN_FIELD_REAL, OPTION(coverage), 0, 1, .value = "P", .initial = "0",
-         .help = "add a prediction set that contains the true label this often, for documents like "
-                 "those held out in training; 0: none"},
+         .help = "add a prediction set that contains the true label this often; 0: none"},
         {"abstain", 0, RAN_FIELD_BOOL, OPTION(abstain), .initial = "false",
          .help = "give no label unless the prediction set has exactly one"},
         {"probs", 0, RAN_FIELD_BOOL, OPTION(probs), .initial = "false",
          .help = "add the probabilities of all labels"},
         {"logits", 0, RAN_FIELD_BOOL, OPTION(logits), .initial = "false", .help = "add the logits"},
         {"embed", 0, RAN_FIELD_BOOL, OPTION(embed), .initial = "false",
-         .help = "add the vector of the document, the input of the last layer"},
+         .help = "add the vector of the document, the input of the output layer"},
         {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_formats,
          .value = "NAME", .initial = "jsonl",
-         .help = "jsonl: records; fasttext: a line of labels and text for each, which is empty if "
-                 "the record cannot be used"},
+         .help = "jsonl: records; fasttext: a line of labels and text for each, empty for bad "
+                 "records"},
         {0},
 };
 static const struct ran_field eval_fields[] = {
         {"eval", 0, RAN_FIELD_BOOL, OPTION(eval), .initial = "false",
-         .help = "compare with the labels of the records and write one report instead"},
+         .help = "compare predictions with the labels of the records, and write one report instead "
+                 "of records"},
         {"eval_format", 0, RAN_FIELD_CHOICE, OPTION(eval_format), .choices = eval_formats,
          .value = "NAME", .initial = "json", .help = "format of the report"},
         {"label_names", 0, RAN_FIELD_TEXT, OPTION(label_names), .value = "FILE", .local = true,
@@ -66,13 +66,13 @@ static const struct cmd_group groups[] = {
 };
 const struct cmd_program classify_program = {
         .name = "ran-classify",
-        .usage = "-m MODEL [option...] [file...]",
-        .summary =
-                "Adds the most probable label of its document to each JSON record, or all labels "
-                "probable enough, as the member \"prediction\".",
-        .notes = "Without a file, or for the file -, it reads standard input. Exit status: 0, all "
-                 "records good; 1, some failed; 2, usage; 3, something could not be read, written "
-                 "or held in memory.",
+        .usage = "-m MODEL [option...] [file...]\n"
+                 "-m MODEL --eval [option...] [file...]",
+        .summary = "Adds the member \"prediction\" to each JSON record: the most probable label of "
+                   "its document or, with a multi-label model, every label above its threshold.",
+        .notes = "Without files, or for -, it reads standard input. Exit status: 0, all records "
+                 "good; 1, some failed; 2, usage; 3, a file could not be read or written, or "
+                 "memory ran out.",
         .groups = groups,
 };
 

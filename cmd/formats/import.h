@@ -11,14 +11,14 @@
 
 /* Each format: import_SYMBOL is its entry, NAME its word for --input-format, HELP its text in
  * --help. --help lists formats in this order, and guessing tries them in this order. */
-#define IMPORT_FORMATS(X)                                                            \
-        X(jsonl, "jsonl", "a JSON object a line")                                    \
-        X(fasttext, "fasttext", "a line with labels __label__NAME and a text")       \
-        X(fasttext_labels, "fasttext-labels", "the same, with a list of any labels") \
-        X(conll, "conll", "a word a line in columns, a blank line after a sentence") \
-        X(tsv, "tsv", "a line with a label, a tab and a text")                       \
-        X(text, "text", "a text a line")                                             \
-        X(file, "file", "a text a file")
+#define IMPORT_FORMATS(X)                                                \
+        X(jsonl, "jsonl", "JSON objects, one a line")                    \
+        X(fasttext, "fasttext", "labels __label__NAME and text")         \
+        X(fasttext_labels, "fasttext-labels", "always a list of labels") \
+        X(conll, "conll", "columns, one word a line")                    \
+        X(tsv, "tsv", "label, tab, text")                                \
+        X(text, "text", "one text a line")                               \
+        X(file, "file", "one text a file")
 
 /* An input format: the parts of a file, and their conversion to records. */
 struct import {

@@ -30,14 +30,16 @@ static const struct ran_field fill_fields[] = {
         {"top", 0, RAN_FIELD_SIZE, OPTION(top), 1, INFINITY, .value = "N", .initial = "5",
          .help = "list the N most probable tokens for each mask"},
         {"mask_token", 0, RAN_FIELD_TEXT, OPTION(mask_token), .value = "STRING",
-         .initial = "[MASK]", .help = "what marks a masked token in a text or in a list of words"},
+         .initial = "[MASK]",
+         .help = "what marks a masked token: a string in a text, a word in a list of words"},
         {"logits", 0, RAN_FIELD_BOOL, OPTION(logits), .initial = "false",
-         .help = "add the logits: a number for each mask and each token of the vocabulary"},
+         .help = "add the logits: one number for each masked token and each token of the "
+                 "vocabulary"},
         {0},
 };
 static const struct cmd_group groups[] = {
         {"Model", lm_model_fields, &model_options},
-        {"Filling", fill_fields, &options},
+        {"Masked tokens", fill_fields, &options},
         {"Input", cmd_input_fields, &input},
         {"Output", cmd_output_fields, &output},
         {0},
@@ -45,11 +47,11 @@ static const struct cmd_group groups[] = {
 static const struct cmd_program program = {
         .name = "ran-lm fill",
         .usage = "-m MODEL [option...] [file...]",
-        .summary = "Adds the most probable tokens for each [MASK] in the text of a JSON record, as "
-                   "the member \"lm\".",
-        .notes = "Without a file, or for the file -, it reads standard input. Exit status: 0, all "
-                 "records good; 1, some failed; 2, usage; 3, something could not be read, written "
-                 "or held in memory.",
+        .summary = "Adds the member \"lm\" to each JSON record: the most probable tokens for each "
+                   "[MASK] in its text.",
+        .notes = "Without files, or for -, it reads standard input. Exit status: 0, all records "
+                 "good; 1, some failed; 2, usage; 3, a file could not be read or written, or "
+                 "memory ran out.",
         .groups = groups,
 };
 

@@ -37,29 +37,30 @@ static struct cmd_output output;
 
 static const struct ran_field text_fields[] = {
         {"prompt", 0, RAN_FIELD_TEXT, OPTION(prompt), .value = "TEXT", .local = true,
-         .help = "continue TEXT, or generate its target, and write plain text as it is generated; "
-                 "reads no records"},
+         .help = "continue TEXT, or generate its target, and write plain text, token by token; no "
+                 "records are read"},
         {"max_new_tokens", 0, RAN_FIELD_SIZE, OPTION(max_new_tokens), 1, INFINITY, .value = "N",
-         .initial = "100", .help = "end a text after N tokens"},
+         .initial = "100", .help = "end a text after N tokens, unless the model ends it before"},
         {"stop", 0, RAN_FIELD_LIST, OPTION(stop), .value = "STRING",
-         .help = "end a text before STRING (may be given again)"},
+         .help = "end a text before STRING (repeatable)"},
         {0},
 };
 static const struct ran_field sampling_fields[] = {
         {"temperature", 0, RAN_FIELD_REAL, OPTION(temperature), 0, 1e6, .value = "T",
          .initial = "1",
          .help = "divide the logits by T: below 1 favours probable tokens; 0: always the most "
-                 "probable token"},
+                 "probable one"},
         {"top_k", 0, RAN_FIELD_SIZE, OPTION(top_k), 0, INFINITY, .value = "K", .initial = "0",
-         .help = "sample from the K most probable tokens; 0: from all"},
+         .help = "sample from the K most probable tokens; 0: all"},
         {"top_p", 0, RAN_FIELD_REAL, OPTION(top_p), 0, 1, .value = "P", .initial = "1",
-         .help = "sample from the smallest set of tokens with the probability P; 1: from all"},
+         .help = "sample from the most probable tokens that together have the probability P; 1: "
+                 "all"},
         {"seed", 0, RAN_FIELD_SIZE, OPTION(seed), 0, 9007199254740991.0, .value = "N",
-         .initial = "1", .help = "another seed gives other texts"},
+         .initial = "1", .help = "random seed; another seed gives other texts"},
         {"unknown", 0, RAN_FIELD_BOOL, OPTION(unknown), .initial = "false",
-         .help = "allow [UNK] for words that are not in the vocabulary"},
+         .help = "allow [UNK] where the model expects a word outside the vocabulary"},
         {"per_token", 0, RAN_FIELD_BOOL, OPTION(per_token), .initial = "false",
-         .help = "add each token and its nll to the record"},
+         .help = "add each generated token and its nll"},
         {0},
 };
 static const struct cmd_group groups[] = {
@@ -75,12 +76,11 @@ static const struct cmd_program program = {
         .name = "ran-lm generate",
         .usage = "-m MODEL --prompt TEXT [option...]\n"
                  "-m MODEL [option...] [file...]",
-        .summary =
-                "Continues a prompt, or the text of each JSON record, or generates the target of "
-                "its source, and adds the result as the member \"lm\".",
-        .notes = "Without --prompt, and without a file or for the file -, it reads records from "
-                 "standard input. Exit status: 0, all records good; 1, some failed; 2, usage; 3, "
-                 "something could not be read, written or held in memory.",
+        .summary = "Generates a continuation of a prompt or of the text of each JSON record, or "
+                   "the target of its source, and adds it as the member \"lm\".",
+        .notes = "Without --prompt, it reads records from the files, or without files, or for -, "
+                 "from standard input. Exit status: 0, all records good; 1, some failed; 2, usage; "
+                 "3, a file could not be read or written, or memory ran out.",
         .groups = groups,
 };
 

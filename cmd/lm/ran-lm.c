@@ -6,15 +6,15 @@
 int main(int argc, char **argv)
 {
         static const struct cmd_verb verbs[] = {
-                {"score", "add log likelihood and perplexity to records", lm_score},
-                {"generate", "continue a prompt or records, or generate the target of a source",
+                {"score", "add the log likelihood and perplexity of texts", lm_score},
+                {"generate", "generate the continuation of a text, or the target of a source",
                  lm_generate},
                 {"fill", "predict the masked tokens of texts", lm_fill},
                 {NULL, NULL, NULL},
         };
 
-        return cmd_run_verb(
-                "ran-lm",
-                "Scores texts with language models, continues them, and fills masked tokens.",
-                verbs, argc, argv);
+        return cmd_run_verb("ran-lm",
+                            "Scores texts with language models, generates continuations, and "
+                            "predicts masked tokens.",
+                            verbs, argc, argv);
 }

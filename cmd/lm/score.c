@@ -29,18 +29,19 @@ static struct cmd_output output;
 
 static const struct ran_field score_fields[] = {
         {"end", 0, RAN_FIELD_BOOL, OPTION(end), .initial = "true",
-         .help = "predict the end of each document, too, unless it is continued"},
+         .help = "predict the end of each document, too, except with a state"},
         {"total", 0, RAN_FIELD_BOOL, OPTION(total), .initial = "false",
-         .help = "write one object with the measures of all records together, and no records"},
+         .help = "write one object with the measures of all records together, instead of records"},
         {"per_token", 0, RAN_FIELD_BOOL, OPTION(per_token), .initial = "false",
          .help = "add each predicted token and its nll"},
         {"logits", 0, RAN_FIELD_BOOL, OPTION(logits), .initial = "false",
-         .help = "add the logits: for each token read, a number for each token of the vocabulary"},
+         .help = "add the logits: for each token read, one number for each token of the "
+                 "vocabulary"},
         {0},
 };
 static const struct ran_field history_fields[] = {
         {"history", 0, RAN_FIELD_SIZE, OPTION(history), 0, INFINITY, .value = "N", .initial = "0",
-         .help = "predict each token from at most N tokens before it; 0: from all"},
+         .help = "predict each token from at most N tokens before it; 0: no limit"},
         {"stride", 0, RAN_FIELD_SIZE, OPTION(stride), 0, INFINITY, .value = "S", .initial = "0",
          .help = "step from chunk to chunk: more than N - S tokens of context, at N / S times the "
                  "cost; 0: half of N"},
@@ -50,7 +51,7 @@ static const struct ran_field cache_fields[] = {
         {"cache", 0, RAN_FIELD_SIZE, offsetof(struct lm_options, cache.positions), 0, INFINITY,
          .value = "N", .initial = "0",
          .help = "raise the probability of tokens that followed similar positions among the last N "
-                 "tokens of the document; 0: no cache"},
+                 "of the document; 0: no cache"},
         {"cache_weight", 0, RAN_FIELD_REAL, offsetof(struct lm_options, cache.weight), 0, 0.999,
          .value = "P", .initial = "0.12", .help = "weight of the cache in the probabilities"},
         {"cache_theta", 0, RAN_FIELD_REAL, offsetof(struct lm_options, cache.theta), 0,
@@ -59,7 +60,7 @@ static const struct ran_field cache_fields[] = {
         {0},
 };
 static const struct cmd_group groups[] = {
-        {"Model", lm_model_fields, &model_options}, {"Scores", score_fields, &options},
+        {"Model", lm_model_fields, &model_options}, {"Measures", score_fields, &options},
         {"History", history_fields, &options},      {"Cache", cache_fields, &model_options},
         {"State", lm_state_fields, &model_options}, {"Input", cmd_input_fields, &input},
         {"Output", cmd_output_fields, &output},     {0},
@@ -67,12 +68,12 @@ static const struct cmd_group groups[] = {
 static const struct cmd_program program = {
         .name = "ran-lm score",
         .usage = "-m MODEL [option...] [file...]",
-        .summary = "Adds the negative log likelihood (nll, in nats) of its text, or of its target "
-                   "after its source, to each JSON record as the member \"lm\", with perplexity "
-                   "per token and per word and bits per byte.",
-        .notes = "Without a file, or for the file -, it reads standard input. Exit status: 0, all "
-                 "records good; 1, some failed; 2, usage; 3, something could not be read, written "
-                 "or held in memory.",
+        .summary = "Adds the member \"lm\" to each JSON record: the negative log likelihood (nll, "
+                   "in nats) of its text, or of its target after its source, with perplexity per "
+                   "token and per word, and bits per byte.",
+        .notes = "Without files, or for -, it reads standard input. Exit status: 0, all records "
+                 "good; 1, some failed; 2, usage; 3, a file could not be read or written, or "
+                 "memory ran out.",
         .groups = groups,
 };
 

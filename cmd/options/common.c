@@ -12,11 +12,11 @@ static const struct ran_field common_fields[] = {
          .help = "number of threads; 0: RAN_THREADS, or else one for each available processor",
          .local = true},
         {"config", 'c', RAN_FIELD_TEXT, COMMON(config), .value = "FILE",
-         .help = "read settings from the JSON object in FILE (names of options with '_' for '-'); "
-                 "the command line overrides them",
+         .help = "read options from the JSON object in FILE: their long names, with '_' for '-'; "
+                 "the command line takes precedence",
          .local = true},
         {"print_config", 0, RAN_FIELD_BOOL, COMMON(print_config),
-         .help = "print the settings in force, as --config reads them, and exit", .local = true},
+         .help = "print the options in force, as --config reads them, and exit", .local = true},
         {"print_options", 0, RAN_FIELD_BOOL, COMMON(print_options),
          .help = "print a line for each option, for shell completion, and exit", .local = true},
         {"quiet", 'q', RAN_FIELD_BOOL, COMMON(quiet), .help = "print only errors and warnings",

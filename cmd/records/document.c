@@ -14,12 +14,11 @@ static const char *const truncate_names[] = {"head", "tail", "head-tail", "error
 
 const struct ran_field cmd_document_fields[] = {
         {"max_tokens", 0, RAN_FIELD_SIZE, OPTION(max_tokens), 0, INFINITY, .value = "N",
-         .initial = "0", .help = "read at most N tokens of a document; 0: all"},
+         .initial = "0", .help = "use at most N tokens of a document; 0: no limit"},
         {"truncate", 0, RAN_FIELD_CHOICE, OPTION(truncate), .choices = truncate_names,
          .value = "WHAT", .initial = "head",
-         .help = "what to read of a longer document: its head, its tail, half of each; or report "
-                 "an "
-                 "error"},
+         .help = "part of a longer document to keep; head-tail: half of each; error: make it a bad "
+                 "record"},
         {0},
 };
 

@@ -27,9 +27,8 @@ int cmd_names_find(const struct cmd_names *names, const char *s, size_t n, const
                    size_t *length, struct ran_error *err);
 
 /* Help of the option --label-names. */
-#define CMD_NAMES_HELP                                                                             \
-        "names of labels or tags that are numbers in records: a name a line, from 0 on, or JSON: " \
-        "a "                                                                                       \
-        "list, or id2label or features of a model or data set of Hugging Face"
+#define CMD_NAMES_HELP                                                   \
+        "names of numeric labels or tags: a file with one a line, from " \
+        "0, or JSON (a list, id2label or features)"
 
 #endif

@@ -58,26 +58,26 @@ static const struct ran_field prediction_fields[] = {
          .help = "unit of the offsets of entities in a text"},
         {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_formats,
          .value = "NAME", .initial = "jsonl",
-         .help = "jsonl: records; conll: a line with word and tag for each word, and an empty line "
-                 "after each record; columns of the input are kept, before one more"},
+         .help = "jsonl: records; conll: a line with word and tag for each word, an empty line "
+                 "after each record; columns of the input stay, and the tag comes last"},
         {0},
 };
 static const struct ran_field eval_fields[] = {
         {"eval", 0, RAN_FIELD_BOOL, OPTION(eval), .initial = "false",
-         .help = "compare with the tags of the records and write one report instead"},
+         .help = "compare predictions with the tags of the records, and write one report instead "
+                 "of records"},
         {"eval_format", 0, RAN_FIELD_CHOICE, OPTION(eval_format), .choices = eval_formats,
          .value = "NAME", .initial = "text",
-         .help = "text: the report of conlleval and the strict score; conlleval: the former alone; "
+         .help = "text: report of conlleval, then the strict score; conlleval: that report alone; "
                  "json: both"},
         {"label_names", 0, RAN_FIELD_TEXT, OPTION(label_names), .value = "FILE", .local = true,
          .help = CMD_NAMES_HELP},
         {"conll_out", 0, RAN_FIELD_TEXT, OPTION(conll_out), .value = "FILE", .local = true,
-         .help = "with --eval, write word, true tag and predicted tag to FILE, a line a word, as "
-                 "conlleval reads them"},
+         .help = "with --eval: write word, true tag and predicted tag to FILE, one word a line, "
+                 "for conlleval"},
         {"conlleval", 0, RAN_FIELD_BOOL, OPTION(conlleval), .local = true,
-         .help = "without a model, score such files like the script conlleval, to the byte and "
-                 "with "
-                 "its exit statuses"},
+         .help = "score column files of other programs, without a model, byte for byte like the "
+                 "script conlleval"},
         {0},
 };
 static const struct cmd_group groups[] = {
@@ -92,13 +92,14 @@ static const struct cmd_group groups[] = {
 static const struct cmd_program program = {
         .name = "ran-tag",
         .usage = "-m MODEL [option...] [file...]\n"
+                 "-m MODEL --eval [option...] [file...]\n"
                  "--conlleval [file...]",
-        .summary = "Tags the words of the \"tokens\" (or \"ids\", or \"text\") of each JSON "
-                   "record, and "
-                   "adds the tags and the entities that they mark as the member \"prediction\".",
-        .notes = "Without a file, or for the file -, it reads standard input. Exit status: 0, all "
-                 "records good; 1, some failed; 2, usage; 3, something could not be read, written "
-                 "or held in memory.",
+        .summary = "Adds the member \"prediction\" to each JSON record with \"tokens\", \"ids\" or "
+                   "\"text\": a tag for each word, and the entities, such as names, that the tags "
+                   "mark.",
+        .notes = "Without files, or for -, it reads standard input. Exit status: 0, all records "
+                 "good; 1, some failed; 2, usage; 3, a file could not be read or written, or "
+                 "memory ran out.",
         .groups = groups,
 };
 

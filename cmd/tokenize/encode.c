@@ -27,15 +27,15 @@ static const struct ran_field vocab_fields[] = {
          .type = RAN_FIELD_TEXT,
          .offset = offsetof(struct conversion, vocab),
          .value = "FILE",
-         .help = "the vocabulary: a tokenizer.json (WordLevel, WordPiece or BPE), or a vocab.txt "
-                 "of BERT",
+         .help = "vocabulary: a tokenizer.json (WordLevel, WordPiece or BPE) or a vocab.txt of "
+                 "BERT",
          .local = true},
         {.name = "model",
          .letter = 'm',
          .type = RAN_FIELD_TEXT,
          .offset = offsetof(struct conversion, model),
          .value = "FILE",
-         .help = "a model, whose vocabulary to use",
+         .help = "use the vocabulary of this model",
          .local = true},
         {.name = NULL},
 };
@@ -131,9 +131,8 @@ int tokenize_encode(int argc, char **argv)
         const struct cmd_program program = {
                 .name = "ran-tokenize encode",
                 .usage = "--vocab FILE|-m MODEL [option...] [file...]",
-                .summary = "Adds the member encoding to each record: the subwords of its tokens, "
-                           "else of "
-                           "its text, their ids, and their offsets.",
+                .summary = "Adds the member \"encoding\" to each record: the subwords of its "
+                           "tokens, else of its text, with their ids and offsets.",
                 .groups = groups,
         };
         struct cmd_loop loop = {
@@ -180,9 +179,8 @@ int tokenize_decode(int argc, char **argv)
         const struct cmd_program program = {
                 .name = "ran-tokenize decode",
                 .usage = "--vocab FILE|-m MODEL [option...] [file...]",
-                .summary =
-                        "Adds the text of the ids of each record, of its encoding or bare, as the "
-                        "member text.",
+                .summary = "Converts the ids of each record, in its \"encoding\" or its \"ids\", "
+                           "to the member \"text\".",
                 .groups = groups,
         };
         struct cmd_loop loop = {

@@ -151,11 +151,11 @@ int tokenize_learn(int argc, char **argv)
                 .prefix = "vocab-",
                 .usage = "[-o VOCAB.json] [option...] [file...]",
                 .summary = "Learns a vocabulary from the words of the records: their tokens, else "
-                           "text, else source and target. Memory grows with the number of "
-                           "different words only: the corpus may have any size. The result is a "
+                           "text, else source and target. Memory grows only with the number of "
+                           "distinct words, so the corpus may have any size. The result is a "
                            "Hugging Face tokenizer.json.",
-                .notes = "The first five tokens are reserved: [UNK] [MASK] [SEP] [START] [END]. Of "
-                         "these, a text becomes [UNK] only. --type and --size are short for "
+                .notes = "The first five tokens are reserved: [UNK] [MASK] [SEP] [START] [END]. No "
+                         "text becomes one of them, except [UNK]. --type and --size are short for "
                          "--vocab-type and --vocab-size.",
                 .groups = groups,
         };
@@ -190,39 +190,40 @@ static const struct ran_field import_fields[] = {
          .offset = IMPORT(letters),
          .choices = letters_names,
          .initial = "auto",
-         .help = "make letters lower case, or keep them; auto: keep them if a token has a capital"},
+         .help = "lower: make letters lower case; keep: keep capitals; auto: keep them if any "
+                 "token has a capital"},
         {.name = "accents",
          .type = RAN_FIELD_CHOICE,
          .offset = IMPORT(accents),
          .choices = accents_names,
          .initial = "auto",
-         .help = "remove accents, or keep them; auto: remove them if letters become lower case"},
+         .help = "strip or keep accents; auto: strip them if letters become lower case"},
         {.name = "clean",
          .type = RAN_FIELD_CHOICE,
          .offset = IMPORT(clean),
          .choices = ran_vocab_clean_names,
          .initial = "all",
-         .help = "control characters to remove: all, private use included, like Hugging Face; "
-                 "cc-cf: these two categories, like the original BERT"},
+         .help = "control characters to remove; all: Cc, Cf and Co, as Hugging Face; cc-cf: "
+                 "without Co (private use), as the original BERT"},
         {.name = "cjk",
          .type = RAN_FIELD_BOOL,
          .offset = IMPORT(cjk),
          .initial = "true",
-         .help = "make each CJK ideograph a word of its own"},
+         .help = "make each CJK ideograph a word"},
         {.name = "max_word",
          .type = RAN_FIELD_SIZE,
          .offset = IMPORT(max_word),
          .low = 1,
          .high = 1e6,
          .initial = "100",
-         .help = "a word with more characters is [UNK]: 100 like Hugging Face, 200 like the "
+         .help = "make longer words [UNK]: 100 characters as in Hugging Face, 200 as in the "
                  "original BERT"},
         {.name = "special",
          .type = RAN_FIELD_BOOL,
          .offset = IMPORT(special),
          .initial = "false",
-         .help = "read [PAD], [UNK], [CLS], [SEP] or [MASK] in a text as that token, like Hugging "
-                 "Face's BERT"},
+         .help = "make [PAD], [UNK], [CLS], [SEP] or [MASK] in a text that token, as the BERT of "
+                 "Hugging Face does"},
         {.name = NULL},
 };
 
@@ -270,9 +271,8 @@ int tokenize_import(int argc, char **argv)
         const struct cmd_program program = {
                 .name = "ran-tokenize import",
                 .usage = "[-o VOCAB.json] [option...] VOCAB.txt",
-                .summary =
-                        "Converts BERT's vocab.txt to a tokenizer.json. All programs also read a "
-                        "vocab.txt, like this one without options.",
+                .summary = "Converts BERT's vocab.txt to a tokenizer.json. All programs also read "
+                           "a vocab.txt itself, as if converted without options.",
                 .groups = groups,
         };
         int first = cmd_parse(&program, argc, argv);

@@ -11,36 +11,32 @@ const struct ran_field train_file_fields[] = {
         {"output", 'o', RAN_FIELD_TEXT, FILE_AT(output), .value = "FILE", .local = true,
          .help = "write the model to FILE when training is complete; required for training"},
         {"vocab", 0, RAN_FIELD_TEXT, FILE_AT(vocab), .value = "FILE", .local = true,
-         .help = "vocabulary (tokenizer.json or vocab.txt); without it one is learned from the "
-                 "training data"},
+         .help = "vocabulary, a tokenizer.json or vocab.txt; without it one is learned"},
         {"vectors", 0, RAN_FIELD_TEXT, FILE_AT(init.vectors), .value = "FILE", .local = true,
-         .help = "initialise the embedding from word vectors: GloVe, word2vec or fastText; they "
+         .help = "initialise the embedding from word vectors of GloVe, word2vec or fastText; they "
                  "set --dim"},
         {"vector_words", 0, RAN_FIELD_SIZE, FILE_AT(init.vector_words), 0, 1 << 30, .value = "N",
-         .initial = "0",
-         .help = "add the words of the first N vectors to a learned vocabulary, even if the "
-                 "training data do not have them"},
+         .initial = "0", .help = "add the words of the first N vectors to the learned vocabulary"},
         {"init", 0, RAN_FIELD_TEXT, FILE_AT(init.model), .value = "MODEL", .local = true,
-         .help = "initialise vocabulary, embedding and encoder from a model"},
+         .help = "initialise vocabulary, embedding and encoder from MODEL"},
         {"dev", 0, RAN_FIELD_TEXT, FILE_AT(dev), .value = "FILE", .local = true,
-         .help = "development data: training stops when it no longer improves on them, and keeps "
-                 "the best model"},
+         .help = "validation documents: training ends when it no longer improves on them, and "
+                 "keeps the best epoch"},
         {"dev_share", 0, RAN_FIELD_REAL, FILE_AT(dev_share), 0, 0.9, .value = "X", .initial = "0.1",
-         .help = "without --dev, hold out this share of the training data for validation, at "
-                 "random and of each label alike"},
+         .help = "without --dev: share of the training documents to hold out for validation"},
         {"dev_group", 0, RAN_FIELD_TEXT, FILE_AT(dev_group), .value = "MEMBER",
-         .help = "hold out all or none of the documents with the same value of this member: the "
-                 "author, or the text of which they are versions"},
+         .help = "hold out all or none of the documents with the same value of this member, such "
+                 "as their author"},
         {"label_names", 0, RAN_FIELD_TEXT, FILE_AT(label_names), .value = "FILE", .local = true,
          .help = CMD_NAMES_HELP},
         {"soft_label", 0, RAN_FIELD_TEXT, FILE_AT(soft_label), .value = "MEMBER",
-         .help = "classify: learn from the probabilities in this member, written by ran-classify "
-                 "--probs; such a record needs no label"},
+         .help = "classify: train on the label probabilities in this member, as ran-classify "
+                 "--probs writes them"},
         {"soft_share", 0, RAN_FIELD_REAL, FILE_AT(soft_share), 0, 1, .value = "X", .initial = "0.5",
-         .help = "weight of the probabilities where a record also has a label; the label has the "
-                 "rest"},
+         .help = "weight of these probabilities where a record has a label, too; the label gets "
+                 "the rest"},
         {"no_dev", 0, RAN_FIELD_BOOL, FILE_AT(no_dev), .local = true,
-         .help = "train on all documents and keep the last epoch: --dev-share 0"},
+         .help = "train on all documents and keep the last epoch, like --dev-share=0"},
         {0},
 };
 
@@ -49,23 +45,25 @@ static const char *const progress_names[] = {"auto", "always", "never", NULL};
 static const struct ran_field run_fields[] = {
         {"tune", 0, RAN_FIELD_REAL, RUN_AT(tune), 0, 1e6, .value = "MINUTES", .initial = "0",
          .local = true,
-         .help = "search for better settings this long and keep the model that is best on the "
-                 "development data; options you set are not tuned; the settings found go to "
-                 "stdout; 0: no search"},
+         .help = "search for better settings for so long, keep the best model and write its "
+                 "settings to stdout; options you set are not tuned; 0: train once"},
         {"resume", 0, RAN_FIELD_BOOL, RUN_AT(resume), .local = true,
-         .help = "continue from the checkpoint FILE.ckpt beside the output, if there is one"},
+         .help = "continue from the checkpoint, or continue a search; if there is neither, start "
+                 "from the beginning"},
         {"overwrite_checkpoint", 0, RAN_FIELD_BOOL, RUN_AT(overwrite_checkpoint), .local = true,
-         .help = "start again although there is a checkpoint"},
+         .help = "start from the beginning although there is a checkpoint or an interrupted "
+                 "search"},
         {"checkpoint_minutes", 0, RAN_FIELD_REAL, RUN_AT(checkpoint_minutes), 0, 1e6, .value = "X",
          .initial = "5", .local = true,
-         .help = "write a checkpoint every X minutes, and when a signal ends the training"},
+         .help = "minutes between checkpoints; a signal that ends training writes one, too"},
         {"data_memory", 0, RAN_FIELD_SIZE, RUN_AT(data_memory), 1, 1 << 30, .value = "MB",
          .initial = "256", .local = true,
-         .help = "keep arrays of the data up to this size in memory, and larger ones in a file in "
-                 "TMPDIR (or /var/tmp): data may be larger than memory"},
+         .help = "move arrays of the data that grow beyond this to temporary files in TMPDIR (or "
+                 "/var/tmp)"},
         {"progress", 0, RAN_FIELD_CHOICE, RUN_AT(progress), .choices = progress_names,
          .value = "WHEN", .initial = "auto", .local = true,
-         .help = "live line on stderr; auto: on a terminal, elsewhere a plain line now and then"},
+         .help = "live line on stderr; auto: on a terminal, elsewhere a plain line after each "
+                 "epoch and every 30 seconds"},
         {"log", 0, RAN_FIELD_TEXT, RUN_AT(log), .value = "FILE", .local = true,
          .help = "write each report as a JSON line to FILE"},
         {0},
@@ -79,18 +77,17 @@ static const struct ran_field mode_fields[] = {
         {"check_format", 0, RAN_FIELD_CHOICE, MODE_AT(check_format), .choices = format_names,
          .value = "FORMAT", .initial = "json", .local = true, .help = "format of the report"},
         {"dry_run", 0, RAN_FIELD_BOOL, MODE_AT(dry_run), .local = true,
-         .help = "report what training would need: parameters, memory, time"},
+         .help = "report what training would need: parameters, memory, arithmetic, time"},
         {"dump_gradients", 0, RAN_FIELD_TEXT, MODE_AT(dump_gradients), .value = "FILE",
          .local = true,
-         .help = "write loss and gradients of a model on the documents, as safetensors"},
+         .help = "write loss and gradients of a model on the documents to FILE, as safetensors"},
         {"dump_documents", 0, RAN_FIELD_SIZE, MODE_AT(dump_documents), 0, 1e9, .value = "N",
-         .initial = "0", .local = true, .help = "the first N documents only; 0: all"},
+         .initial = "0", .local = true, .help = "use only the first N documents for that; 0: all"},
         {"model", 'm', RAN_FIELD_TEXT, MODE_AT(model), .value = "FILE", .local = true,
          .help = "the model for --dump-gradients"},
         {"replay", 0, RAN_FIELD_TEXT, MODE_AT(replay), .value = "MODEL", .local = true,
-         .help = "train again with the settings recorded in MODEL and compare the result with it, "
-                 "byte for byte; status 4 if they differ. Give --dev, --init and --vectors again; "
-                 "nothing is written without -o"},
+         .help = "repeat the training of MODEL and compare the result byte for byte; status 4 if "
+                 "it differs; give --dev, --init and --vectors again; writes nothing without -o"},
         {0},
 };
 
@@ -102,7 +99,7 @@ static const char usage[] = "-o MODEL [option...] [file...]\n"
                             "--replay MODEL [option...] [file...]";
 static const char notes[] =
         "Training does not start if a line cannot be used; --on-error=skip leaves such lines out.\n"
-        "SIGINT, SIGTERM, SIGHUP or SIGPIPE ends a training after the current step and leaves a "
+        "SIGINT, SIGTERM, SIGHUP or SIGPIPE ends training after the current step and leaves a "
         "checkpoint; the same command with --resume continues.\n"
         "The same data and settings give the same model, whatever the number of threads, processes "
         "and machines, interrupted or not. For several processes, build the program with make "
@@ -114,12 +111,11 @@ static const struct {
         size_t at; /* the described member of struct train_options */
 } tables[] = {
         {"Files", train_file_fields, offsetof(struct train_options, file)},
-        {"Reading", cmd_input_fields, offsetof(struct train_options, input)},
+        {"Input", cmd_input_fields, offsetof(struct train_options, input)},
         {"Training", ran_train_fields, offsetof(struct train_options, settings)},
-        {"The run", run_fields, offsetof(struct train_options, run)},
-        {"The model", ran_config_fields, offsetof(struct train_options, config)},
-        {"The vocabulary, where one is learned", ran_vocab_fields,
-         offsetof(struct train_options, vocabulary)},
+        {"Running", run_fields, offsetof(struct train_options, run)},
+        {"Model", ran_config_fields, offsetof(struct train_options, config)},
+        {"Learned vocabulary", ran_vocab_fields, offsetof(struct train_options, vocabulary)},
         {"Instead of training", mode_fields, offsetof(struct train_options, mode)},
 };
 enum { TABLES = sizeof tables / sizeof *tables };

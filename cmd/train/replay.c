@@ -84,8 +84,8 @@ static void check_version(const struct train_replay *r)
                         r->path);
         if (!is(version, RAN_VERSION))
                 cmd_die(CMD_DIVERGED,
-                        "%s was trained by version %.*s; this is " RAN_VERSION
-                        ", which gives other bytes",
+                        "%s was trained by version %.*s, and its file says so: replay it with that "
+                        "version (this is " RAN_VERSION ")",
                         r->path, SHOWN(version));
 }
 

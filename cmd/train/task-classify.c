@@ -74,7 +74,7 @@ const struct train_task train_task_classify = {
         .task = RAN_TASK_CLASSIFY,
         .verb = "classify",
         .program = "ran-train classify",
-        .help = "a classifier of documents, with one label each or several",
+        .help = "train a classifier of documents, with one label each or several",
         .summary = "Trains a classifier from JSON lines with \"text\" (or \"tokens\", \"ids\", "
                    "\"encoding\") and \"label\" or \"labels\". Documents of any length are read "
                    "whole. Without files it reads standard input.",

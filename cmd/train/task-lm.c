@@ -127,11 +127,11 @@ const struct train_task train_task_lm = {
         .task = RAN_TASK_LM,
         .verb = "lm",
         .program = "ran-train lm",
-        .help = "a language model, which scores and continues texts",
-        .summary = "Trains a language model from JSON lines with \"text\" (or \"tokens\", "
-                   "\"ids\", \"encoding\"), or with \"source\" and \"target\": then it learns to "
-                   "generate the target. Texts of any length are read whole. Without files it "
-                   "reads standard input.",
+        .help = "train a language model, to score texts and generate continuations",
+        .summary = "Trains a language model from JSON lines with \"text\" (or \"tokens\", \"ids\", "
+                   "\"encoding\"); with \"source\" and \"target\", the model learns to generate "
+                   "the target. Texts of any length are read whole. Without files it reads "
+                   "standard input.",
         .presets = presets,
         .not_plain = "the next token cannot be predicted",
         .reserved = true,

@@ -141,11 +141,11 @@ const struct train_task train_task_mlm = {
         .task = RAN_TASK_MLM,
         .verb = "mlm",
         .program = "ran-train mlm",
-        .help = "a masked language model, to initialise other models from",
+        .help = "train a masked language model, to initialise other models",
         .summary = "Trains a masked language model from JSON lines with \"text\" (or \"tokens\", "
                    "\"ids\"), for ran-lm fill and as initial weights of other models (--init). It "
-                   "masks 15 % of the words, whole ones, and learns to predict them. Texts of any "
-                   "length are read whole. Without files it reads standard input.",
+                   "masks 15 % of the words and learns to predict them. Texts of any length are "
+                   "read whole. Without files it reads standard input.",
         .presets = presets,
         .not_plain = "masked tokens cannot be predicted",
         .reserved = true,

@@ -223,10 +223,11 @@ const struct train_task train_task_tag = {
         .task = RAN_TASK_TAG,
         .verb = "tag",
         .program = "ran-train tag",
-        .help = "a tagger of words, which finds names and the like",
+        .help = "train a tagger of words, to find names and the like",
         .summary = "Trains a tagger from JSON lines with \"tokens\" (or \"ids\") and as many "
-                   "\"tags\": IOB2, or IOB1, IOBES and BILOU, which are converted. Documents of "
-                   "any length are read whole. Without files it reads standard input.",
+                   "\"tags\", or with \"text\" and \"spans\". Tags are IOB2; IOB1, IOBES and BILOU "
+                   "are converted. Documents of any length are read whole. Without files it reads "
+                   "standard input.",
         .presets = presets,
         .label = "tag",
         .not_plain = "its words cannot be tagged",

@@ -50,9 +50,9 @@ static void restore(struct train_search *t)
         struct train_journal *j = t->journal;
         char *header = header_text(t);
 
-        if (j->n > 0 && strcmp(j->header, header) != 0)
+        if (j->n > 0 && !ran_train_same_run(j->header, strlen(j->header), header, strlen(header)))
                 cmd_die(CMD_USAGE,
-                        "%s belongs to a search with other settings, data or version: give the "
+                        "%s belongs to a search with other settings or data: give the "
                         "same ones to resume, or start again with --overwrite-checkpoint",
                         j->path);
         free(j->header);

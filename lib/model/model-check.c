@@ -38,7 +38,7 @@ int ran_model_check_document(const struct ran_model *m, const struct ran_documen
 
         if (m->config.spelling > 0 && d->spelling == NULL)
                 return ran_fail(err, RAN_EINVAL,
-                                "the model looks at the spelling of words, which ids do not have: "
+                                "the model reads the spelling of words, which ids lack: "
                                 "it needs tokens or text");
         for (size_t i = 0; i < d->L * features; i++)
                 if (d->spelling[i] >= m->config.spelling)

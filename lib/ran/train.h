@@ -206,6 +206,9 @@ int ran_train_follow(struct ran_ranks *ranks, struct ran_error *err);
 /* All that can change the result of a job, as JSON members `"training":{...},"config":{...},
  * "vocabulary":...`: the same text means the same model. */
 void ran_train_describe(const struct ran_train_job *job, struct ran_buf *out);
+/* Whether two such texts, or two of the member "training", are of the same run, whichever version
+ * of the library wrote them: a new version resumes what an old one began. */
+bool ran_train_same_run(const char *a, size_t a_n, const char *b, size_t b_n);
 /* Whether the head of `init` can be used, too: same encoder, task and classes. */
 bool ran_train_keeps_head(const struct ran_train_job *job);
 /* Loss and gradients of the first batch (the documents in order, no dropout, no shuffling) as a

@@ -104,15 +104,15 @@ static int same_run(const struct ran_trainer *t, const struct ran_model *m, stru
 {
         const char *training = ran_model_metadata(m, "training");
         struct ran_buf theirs = {0}, ours = {0};
-        size_t n = strlen(t->training);
+        size_t n = training != NULL ? strlen(training) : 0;
         bool same, failed;
 
         ran_fields_json(ran_config_fields, &m->config, &theirs);
         ran_fields_json(ran_config_fields, t->c, &ours);
         failed = theirs.failed || ours.failed;
         same = !failed && theirs.len == ours.len && memcmp(theirs.data, ours.data, ours.len) == 0 &&
-               training != NULL && training[0] == '{' &&
-               strncmp(training + 1, t->training, n) == 0 && strcmp(training + 1 + n, "}") == 0 &&
+               n >= 2 && training[0] == '{' && training[n - 1] == '}' &&
+               ran_train_same_run(training + 1, n - 2, t->training, strlen(t->training)) &&
                m->V == t->V && m->C == t->C && same_labels(t, m) &&
                same_tokenizer(m->tokenizer, t->job->tokenizer);
         ran_buf_release(&theirs);
@@ -122,9 +122,8 @@ static int same_run(const struct ran_trainer *t, const struct ran_model *m, stru
         if (!same)
                 return ran_fail(
                         err, RAN_EINVAL,
-                        "the checkpoint belongs to a run with other settings, "
-                        "data or version; give the same ones to resume, or remove it to start "
-                        "over");
+                        "the checkpoint belongs to a run with other settings or data; give the "
+                        "same ones to resume, or remove it to start over");
         return RAN_OK;
 }
 

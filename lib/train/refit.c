@@ -1,4 +1,6 @@
 /* refit.c - compares the encoder of a refit with that of the best epoch. */
+#include "train/validate.h"
+#include "train/refit.h"
 #include "train/broadcast.h"
 #include "train/task.h"
 #include "train/trainer.h"

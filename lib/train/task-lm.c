@@ -1,5 +1,6 @@
 /* task-lm.c - training of language models: predict each token of a text from those before it.
  * Also code in common with masked ones (task-mlm.c). */
+#include "train/task-lm.h"
 #include "train/task.h"
 #include "model/lm.h"
 #include "train/evaluate.h"

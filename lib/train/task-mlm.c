@@ -1,5 +1,6 @@
 /* task-mlm.c - training of masked language models: predict masked tokens (masking.h) from all
  * others. */
+#include "train/task-lm.h"
 #include "train/task.h"
 #include "train/evaluate.h"
 #include "train/trainer.h"

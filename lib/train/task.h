@@ -62,13 +62,4 @@ const struct ran_train_task *ran_train_task_of(const struct ran_config *c);
 #define RAN_TRAIN_TASK_DECLARE(number, name) extern const struct ran_train_task ran_train_##name;
 RAN_TASKS(RAN_TRAIN_TASK_DECLARE)
 
-/* Both language models: settings, loss, the biases of the output, and the loss on development data.
- */
-int ran_train_lm_check_settings(const struct ran_train_settings *s, struct ran_error *err);
-double ran_train_lm_loss(struct ran_batcher *k, struct ran_batch_scratch *s, size_t shard,
-                         struct ran_grad *g);
-int ran_train_lm_init_output(struct ran_trainer *t, struct ran_error *err);
-int ran_train_lm_validate(struct ran_trainer *t, struct ran_evaluate_rates *r,
-                          struct ran_error *err);
-
 #endif

@@ -135,16 +135,7 @@ int ran_trainer_diverged(const struct ran_trainer *t, double epoch, double step,
 int ran_trainer_check_results(const struct ran_trainer *t, const float *x, size_t n,
                               struct ran_error *err);
 
-/* validate.c: an epoch's figures, of development data, which may be the best; what is tuned on
- * them. */
-size_t ran_table_bytes(const struct ran_table *t);
-int ran_trainer_validate(struct ran_trainer *t, struct ran_error *err);
-int ran_trainer_tune(struct ran_trainer *t, struct ran_error *err);
-
 /* x (n) times `by`. */
 void ran_trainer_scale(float *x, size_t n, double by);
-
-/* refit.c */
-int ran_trainer_keep_better(struct ran_trainer *t, struct ran_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* validate.c - development data: choose the best epoch, and tune thresholds and calibration at
  * the end. */
+#include "train/validate.h"
 #include "train/broadcast.h"
 #include "train/evaluate.h"
 #include "train/task.h"

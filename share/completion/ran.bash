@@ -5,7 +5,7 @@
 # so they are those of the version in use.
 
 # _ran_words OPTION: values of the option, in the table on standard input; without one, its verbs
-# and options. A comma is before the values when there may be several.
+# and options. A leading comma means that the option takes several values.
 _ran_words() {
         awk -F '\t' -v option="$1" '
                 option == "" { print $1 }
@@ -28,7 +28,7 @@ _ran() {
                         command+=("${COMP_WORDS[1]}")
                 fi
         fi
-        # Bash cuts --option=value into three words.
+        # Bash splits --option=value into three words.
         if [[ $word == = ]]; then
                 option=$before word=
         elif [[ $before == = ]]; then
@@ -44,7 +44,7 @@ _ran() {
         fi
         if [[ $words == ,* ]]; then
                 words=${words#,}
-                # Of values with commas between the last one is completed.
+                # Completes the last of several values.
                 [[ $word != *,* ]] || first=${word%,*},
         elif [[ -z $words && $word == -* ]]; then
                 words=$(_ran_words '' <<<"$table" | grep '^-')
@@ -54,5 +54,5 @@ _ran() {
         mapfile -t COMPREPLY < <(compgen -P "$first" -W "$words" -- "${word#"$first"}")
 }
 
-# Where there are no words, names of files are completed.
+# Without words, complete file names.
 complete -o default -F _ran ran-tokenize ran-train ran-classify ran-tag ran-lm ran-attnmask

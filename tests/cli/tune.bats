@@ -174,7 +174,7 @@ metadata() {
     fi
     [ $signal = KILL ] || grep -q 'm.ran.tune has the state of the search' said
     refused 3 'm.ran.ckpt is left from' ran-train classify $settings -o m.ran train.jsonl
-    refused 2 'other settings, data or version' ran-train classify $settings --seed 2 --resume -o m.ran train.jsonl
+    refused 2 'other settings or data' ran-train classify $settings --seed 2 --resume -o m.ran train.jsonl
     ran-train classify $settings -q -j 2 --resume --log log -o m.ran train.jsonl >found.json
     cmp m.ran whole.ran
     cmp found.json whole.json
@@ -232,9 +232,9 @@ metadata() {
   cp m.ran.tune good
   cp m.ran model
   tune='ran-train classify '$few' --tune 60 --resume -o m.ran'
-  refused 2 'other settings, data or version' $tune other.jsonl
-  refused 2 'other settings, data or version' $tune --dev other.jsonl train.jsonl
-  refused 2 'other settings, data or version' $tune --clip 2 train.jsonl
+  refused 2 'other settings or data' $tune other.jsonl
+  refused 2 'other settings or data' $tune --dev other.jsonl train.jsonl
+  refused 2 'other settings or data' $tune --clip 2 train.jsonl
   n=0
   while IFS= read -r edit; do
     sed "$edit" good >m.ran.tune
