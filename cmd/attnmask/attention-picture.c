@@ -6,7 +6,7 @@
 #include "cmd/attnmask/picture.h"
 #include "cmd/options/message.h"
 
-/* Blocks, so that a panel is no larger than --size. */
+/* Sets blocks so that a panel is no larger than --size. */
 static void set_blocks(const struct attnmask_options *o, struct ran_probe *k)
 {
         size_t size = attnmask_size(o), queries = k->query_to - k->query_from,
@@ -20,7 +20,7 @@ static void set_blocks(const struct attnmask_options *o, struct ran_probe *k)
                                   : 2 * k->across; /* letters are higher than wide */
 }
 
-/* Sums of weights become means of the block. */
+/* Turns sums of weights into means over the block. */
 static void average(struct ran_probe *k)
 {
         size_t h = ran_probe_height(k), w = ran_probe_width(k),

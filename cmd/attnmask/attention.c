@@ -1,10 +1,9 @@
-/* attention.c - the attention of a model in a document, as JSON: the largest weights, and all of
- * them. */
+/* attention.c - the attention of a model in a document, as JSON: the largest weights, or all. */
 #include <stdlib.h>
 
 #include "cmd/attnmask/model.h"
 
-/* Most weights of a document that are written out. */
+/* The most weights to write for a document. */
 enum { MOST_WEIGHTS = 1 << 26 };
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -163,7 +162,7 @@ static void add_weights(struct ran_buf *out, const struct attnmask_scratch *s,
 
 /* ---- a document ----------------------------------------------------------------------------- */
 
-/* One block of all queries, unless their weights are asked for. */
+/* One block of all queries, unless options ask for their weights. */
 static int make_room(const struct attnmask_model *a, struct attnmask_scratch *s,
                      struct ran_error *err)
 {

@@ -105,7 +105,7 @@ struct cell {
         uint64_t mask, paper;
         bool printed;
         double percent;
-        double growth; /* scores grow like N to this power, since the row above; 0 in the first */
+        double growth; /* growth since the row above: scores ~ N^exponent; 0 in the first */
 };
 
 static struct cell cell_of(int pattern, size_t window, size_t i)

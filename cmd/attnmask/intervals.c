@@ -76,7 +76,7 @@ static void add_row_text(struct cmd_sink *out, const struct attnmask *a, size_t 
 
 /* ---- after several layers ------------------------------------------------------------------- */
 
-/* Sets of tokens: those reached, those that they see, and scratch. */
+/* Sets of tokens: the reached tokens, their keys, and scratch. */
 struct reach {
         uint64_t *set, *next, *spare;
         size_t words;

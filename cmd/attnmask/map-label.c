@@ -1,4 +1,4 @@
-/* map-label.c - attribution of a label to tokens: what each adds to its log odds. */
+/* map-label.c - attribution of a label to tokens: each token's contribution to its log odds. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static int ask_tagger(const struct attnmask_model *a, struct attnmask_scratch *s
         return code;
 }
 
-/* Of each task that has labels: of what, and how to ask the model for one. */
+/* For each task with labels: their unit, and how to get one from the model. */
 static const struct kind {
         bool of_words;
         int (*ask)(const struct attnmask_model *a, struct attnmask_scratch *s, size_t token,
@@ -107,7 +107,7 @@ void map_label_select(struct attnmask_model *a)
 
 /* ---- gains ---------------------------------------------------------------------------------- */
 
-/* Fills s->value with the gain of each token: what it adds to the log odds. */
+/* Fills s->value with the gain of each token: its contribution to the log odds. */
 static int explain(const struct attnmask_model *a, struct attnmask_scratch *s, size_t token,
                    struct answer *answer, struct ran_error *err)
 {
@@ -145,8 +145,8 @@ int map_label_add(struct ran_buf *out, const struct attnmask_model *a, struct at
 
 /* ---- a picture ------------------------------------------------------------------------------ */
 
-/* Whether a picture cannot have the character at s: it has a meaning in SVG, or is not in XML.
- * Control characters are replaced elsewhere. */
+/* Whether a picture cannot contain the character at s: it has a meaning in SVG, or is invalid in
+ * XML. Control characters are replaced elsewhere. */
 static bool is_foreign(const char *s)
 {
         return strchr("<>&", *s) != NULL || strncmp(s, "\xef\xbf\xbe", 3) == 0 ||

@@ -46,7 +46,7 @@ double map_sum(const double *value, struct map_range r)
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-/* The largest first, either way. */
+/* Largest absolute values first. */
 static int compare(const void *a, const void *b)
 {
         const struct attnmask_weight *x = a, *y = b;

@@ -1,13 +1,13 @@
-/* map-tokens.c - attribution of the outputs of tokens to tokens: how far an output moves when the
- * embedding row of a token does. */
+/* map-tokens.c - attribution of the outputs of tokens to tokens: the change of an output when a
+ * token's embedding row changes. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "cmd/attnmask/map.h"
 #include "cmd/options/message.h"
 
-/* Random signs for each block of rows: a single row is then right within some fifteen per cent, a
- * block of several better than that. Blocks across without --size: each row of them costs PROBES
+/* Random signs for each block of rows: the error of a single row is then some fifteen per cent,
+ * of a block of several rows less. Blocks across without --size: each row of them costs PROBES
  * backward passes. */
 enum { PROBES = 4, BLOCKS = 64 };
 
@@ -27,8 +27,8 @@ static struct map_table table_of(const struct attnmask_options *o, struct map_ra
         return (struct map_table){map_blocks(rows, most), map_blocks(columns, most)};
 }
 
-/* s->sum (rows, columns): how far, in the root of the mean square, the outputs of a row's tokens
- * move by each token of the column. */
+/* s->sum (rows, columns): root mean square change of the outputs of a row's tokens by each token
+ * of the column. */
 static int fill(struct attnmask_scratch *s, const struct map_table *t, struct ran_error *err)
 {
         size_t width = t->columns.n;

@@ -9,7 +9,7 @@
 
 /* ---- what was asked ------------------------------------------------------------------------- */
 
-/* Which tokens: those of --rows, or that of --row. */
+/* The tokens of --rows, or the one of --row. */
 static void select_tokens(struct attnmask_selection *c, const struct attnmask_options *o)
 {
         *c = (struct attnmask_selection){.by = ATTNMASK_ALL};
@@ -43,7 +43,7 @@ void attnmask_map_select(struct attnmask_model *a)
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-/* Reads the document at hand. */
+/* Reads the current document. */
 static int read_document(struct attnmask_scratch *s, struct ran_error *err)
 {
         const struct cmd_reading *r = &s->reading;

@@ -1,4 +1,4 @@
-/* map.h - attribution: what map.c, map-label.c, map-tokens.c and map-ranges.c share. */
+/* map.h - attribution: declarations for map.c, map-label.c, map-tokens.c and map-ranges.c. */
 #ifndef CMD_ATTNMASK_MAP_H
 #define CMD_ATTNMASK_MAP_H
 
@@ -11,12 +11,12 @@
 struct map_range {
         size_t from, to;
 };
-/* The rows that are asked for, and the columns beside them: with --row all. RAN_EINVAL where the
- * document has no such token. */
+/* The requested rows, and their columns (with --row all). RAN_EINVAL if the document has no such
+ * token. */
 int map_ranges(const struct attnmask_model *a, const struct attnmask_scratch *s,
                struct map_range *rows, struct map_range *columns, struct ran_error *err);
 
-/* A range in n blocks of `size`, the last of them smaller. */
+/* A range in n blocks of `size`; the last one may be smaller. */
 struct map_blocks {
         struct map_range all;
         size_t size, n;
@@ -30,7 +30,7 @@ struct map_table {
 
 double map_sum(const double *value, struct map_range r);
 
-/* Appends the largest of s->value in a range, either way: `,"top":[...]`, each with its value as
+/* Appends the values of s->value with the largest magnitude in a range: `,"top":[...]`, each as
  * member `name`. */
 int map_add_top(struct ran_buf *out, const struct attnmask_model *a, struct attnmask_scratch *s,
                 const char *name, struct map_range of, struct ran_error *err);
@@ -42,11 +42,11 @@ void map_add_numbers(struct ran_buf *out, const double *x, size_t n);
 /* Whether a model has labels, and whether they are of words (tags). */
 bool map_has_labels(const struct ran_model *m);
 bool map_labels_words(const struct ran_model *m);
-/* Dies where the model has no labels, or not for what is asked. */
+/* Exits if the model has no labels, or cannot do the requested attribution. */
 void map_label_select(struct attnmask_model *a);
 int map_label_add(struct ran_buf *out, const struct attnmask_model *a, struct attnmask_scratch *s,
                   struct ran_error *err);
-/* Two panels: what speaks for the label, and what speaks against it. */
+/* Two panels: evidence for the label, and against it. */
 int map_label_panels(const struct attnmask_model *a, struct attnmask_scratch *s,
                      struct attnmask_panels *p, struct map_table *t, struct ran_error *err);
 

@@ -1,4 +1,4 @@
-/* model.c - what a model attended to in documents, and attribution: the model, and the records. */
+/* model.c - attention and attribution of a model in documents: the model and the records. */
 #include <stdlib.h>
 
 #include "cmd/attnmask/map.h"
@@ -11,7 +11,7 @@
 
 /* ---- a record ------------------------------------------------------------------------------- */
 
-/* Whether attribution is asked for, and not attention. */
+/* Whether options ask for attribution rather than attention. */
 static bool maps(const struct attnmask_model *a)
 {
         return a->options->map != ATTNMASK_MAP_ATTENTION;

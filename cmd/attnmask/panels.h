@@ -12,14 +12,14 @@ struct attnmask_panels {
         double least, most;
         char **names; /* (n) */
 };
-/* Sets least and most; values below a thousandth of the most are drawn like that. */
+/* Sets least and most; values below a thousandth of the most are drawn as that. */
 void attnmask_scale(struct attnmask_panels *p);
 int attnmask_draw(const struct attnmask_options *o, const struct attnmask_panels *panels,
                   struct cmd_sink *out, struct ran_error *err);
 /* Frees the names. */
 void attnmask_panels_release(struct attnmask_panels *p);
 
-/* Characters or pixels across at most: --size, or what fits. */
+/* The most characters or pixels across: --size, or the default. */
 size_t attnmask_size(const struct attnmask_options *o);
 
 #endif

@@ -66,7 +66,7 @@ static void write_text(const struct picture *p, struct cmd_sink *out)
 
 /* ---- rows of pixels ------------------------------------------------------------------------- */
 
-/* A grey bar between panels; as wide as a cell and more in a picture of many. */
+/* A grey bar between panels, at least as wide as a cell. */
 enum { GAP_SHADE = 96 };
 
 struct raster {
@@ -167,7 +167,7 @@ static int write_raster(const struct picture *p, int format, size_t size, struct
 
 /* ---- SVG ------------------------------------------------------------------------------------ */
 
-/* Shades are rounded to this many, each of them one path: a run of cells is a rectangle of it. */
+/* Shades are rounded to this many. Each shade is one path, a run of cells one rectangle of it. */
 enum { SVG_SHADES = 16 };
 
 static unsigned svg_shade(unsigned char shade)

@@ -24,8 +24,8 @@ int picture_init(struct picture *p, size_t panels, size_t width, size_t height,
                  struct ran_error *err);
 void picture_release(struct picture *p); /* the caller frees names */
 
-/* The shade of `part` out of `whole`: darkness grows with the square root of the share, so that
- * what is sparse can be seen; only nothing is 0 and only all is 255. */
+/* The shade of `part` out of `whole`: darkness grows with the square root of part / whole, so
+ * that sparse cells are visible; only nothing is 0 and only all is 255. */
 unsigned char picture_shade(uint64_t part, uint64_t whole);
 
 /* Letters of the text for nothing, for shades between, and for all. */

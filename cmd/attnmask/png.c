@@ -1,6 +1,6 @@
 /* png.c - a writer of grey PNG pictures (PNG specification, RFC 1950, RFC 1951).
  *
- * A row is written as its differences from the row above (filter "Up"), so that what repeats is
+ * A row is written as its differences from the row above (filter "Up"), so that repeated rows are
  * zeros. The deflate stream is one block of fixed codes, in which a run of equal bytes is one
  * literal and matches of distance 1.
  */
@@ -73,8 +73,8 @@ static void put_symbol(struct png *p, uint32_t symbol)
                 put_code(p, 0xc0 + symbol - 280, 8);
 }
 
-/* The byte before, n more times: 3 <= n <= 258. RFC 1951, 3.2.5: 8 lengths of their own, then four
- * symbols for each number of further bits, and one for 258. */
+/* Repeats the byte before n times: 3 <= n <= 258. RFC 1951, 3.2.5: 8 lengths of their own, then
+ * four symbols for each number of further bits, and one for 258. */
 static void put_match(struct png *p, unsigned n)
 {
         unsigned extra = 0, base = n - 3;

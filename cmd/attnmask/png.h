@@ -13,7 +13,7 @@ struct png {
         uint32_t a, b;         /* Adler-32 */
         unsigned char *before; /* (width) the row above */
         unsigned char *row;    /* (1 + width) filtered */
-        struct ran_buf data;   /* compressed, to go out as a chunk */
+        struct ran_buf data;   /* compressed; written as a chunk */
 };
 int png_begin(struct png *p, struct ran_buf *out, size_t width, size_t height,
               struct ran_error *err);

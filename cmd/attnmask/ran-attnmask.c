@@ -1,5 +1,5 @@
-/* ran-attnmask.c - attention patterns: who sees whom, and how many scores that makes; attention and
- * attribution of models. */
+/* ran-attnmask.c - attention patterns: the keys of queries and the number of scores; attention
+ * and attribution of models. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -249,7 +249,7 @@ static void check_model(void)
         check_terminal();
 }
 
-/* What is allowed but may not be meant. */
+/* Warns of options that are allowed but probably not meant. */
 static void note_oddities(void)
 {
         size_t window = options.window, N = options.length;

@@ -1,4 +1,4 @@
-/* selection.c - which part of the attention of a model is asked for. */
+/* selection.c - options that select a part of a model's attention. */
 #include <string.h>
 
 #include "cmd/attnmask/model.h"

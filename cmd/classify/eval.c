@@ -47,7 +47,7 @@ void classify_eval_release(struct classify_eval *e)
         *e = (struct classify_eval){0};
 }
 
-/* How the name, of n bytes, compares with that of a class. */
+/* Compares the name, of n bytes, with that of a class. */
 static int compare_name(const char *name, size_t n, const char *class)
 {
         size_t m = strlen(class), shorter = n < m ? n : m;
@@ -84,7 +84,7 @@ static int compare_names(const void *a, const void *b)
         return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
 }
 
-/* Each once, however often the record lists it. */
+/* Each label once, even if the record repeats it. */
 static int note_unknown(struct classify_eval *e, size_t n, size_t *unknown, struct ran_error *err)
 {
         if (n > 0)

@@ -27,7 +27,7 @@ int classify_eval_init(struct classify_eval *e, const struct ran_model *model,
                        const float *thresholds, struct ran_error *err);
 void classify_eval_release(struct classify_eval *e);
 
-/* One record with its probabilities (C), or NULL when it is not labelled. RAN_EFORMAT when its
+/* One record with its probabilities (C), or NULL if it is not classified. RAN_EFORMAT if its
  * labels are not of the model's kind. */
 int classify_eval_add(struct classify_eval *e, const struct ran_record *record, const float *p,
                       struct ran_error *err);

@@ -8,7 +8,7 @@
 
 #include "cmd/records/spans.h"
 
-/* Passages that are tried for each one that is wanted: the gradient is only a local estimate. */
+/* Candidate passages for each requested one: the gradient is only a local estimate. */
 enum { TRIALS = 2 };
 
 #define OPTION(member) offsetof(struct classify_evidence_options, member)
@@ -41,7 +41,7 @@ struct classify_evidence {
         struct ran_state *state;
         const struct cmd_document *document;
         const struct ran_record *record;
-        double *value;            /* (L), then, in value[t], the sum of those before t; (L+1) */
+        double *value;            /* (L); then, in value[t], the sum before t; (L+1) */
         bool *taken;              /* (words) */
         uint32_t *ids, *spelling; /* what is left of a document */
         size_t value_cap, taken_cap, ids_cap, spelling_cap;
@@ -109,7 +109,7 @@ int classify_evidence_read(struct classify_evidence *e, const struct cmd_documen
                 e->array = moved;                                                               \
         } while (0)
 
-/* Where the tokens of word i end: at the next word, or where the document was truncated. */
+/* The end of word i's tokens: the next word, or the point of truncation. */
 static size_t end_of(const struct cmd_document *d, size_t i)
 {
         size_t end = i + 1 < d->words ? d->positions[i + 1] : d->L;
@@ -117,8 +117,8 @@ static size_t end_of(const struct cmd_document *d, size_t i)
         return d->positions[i] < d->head && end > d->head ? d->head : end;
 }
 
-/* The passage with the largest gain among the words that no other has: from each word on, as many
- * words as fit into the length. */
+/* The passage with the largest gain among free words: from each word on, as many words as fit
+ * into the length. */
 static struct passage best(const struct classify_evidence *e, size_t length)
 {
         const struct cmd_document *d = e->document;

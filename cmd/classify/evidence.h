@@ -5,7 +5,7 @@
 #include "cmd/records/document.h"
 
 struct classify_evidence_options {
-        size_t evidence; /* passages at most; 0: none are looked for */
+        size_t evidence; /* the most passages; 0: none */
         size_t evidence_length;
         int offsets; /* RAN_UNIT_... */
 };
@@ -21,7 +21,7 @@ void classify_evidence_free(struct classify_evidence *e);
 /* Takes a document, read with the positions of its words, for the calls of _add that follow. */
 int classify_evidence_read(struct classify_evidence *e, const struct cmd_document *document,
                            const struct ran_record *record, struct ran_error *err);
-/* Appends `,"evidence":[...]`: what gives class c its probability p. */
+/* Appends `,"evidence":[...]` for the probability p of class c. */
 int classify_evidence_add(struct classify_evidence *e, size_t c, float p, struct ran_buf *out,
                           struct ran_error *err);
 

@@ -1,4 +1,4 @@
-/* options.h - what the command line of ran-classify says. */
+/* options.h - the options of ran-classify. */
 #ifndef CMD_CLASSIFY_OPTIONS_H
 #define CMD_CLASSIFY_OPTIONS_H
 
@@ -25,7 +25,7 @@ extern const struct cmd_program classify_program;
 
 /* The only one there is. */
 extern struct classify_options classify_options;
-/* Ends with 2 where options contradict each other, and where they are not for this model. */
+/* Exits with 2 if options contradict each other or the model. */
 void classify_options_check(struct classify_options *o);
 void classify_options_check_model(const struct classify_options *o, const struct ran_model *m);
 

@@ -141,7 +141,7 @@ static void add_set(struct ran_buf *out, const struct classifier *c, const float
         ran_buf_char(out, ']');
 }
 
-/* Not where it would be less probable than --threshold, or one of several. */
+/* Abstains if the label is less probable than --threshold, or if the prediction set has several. */
 static bool is_given(const struct classifier *c, const float *p, size_t best)
 {
         return p[best] >= (float)c->options->threshold &&
@@ -222,7 +222,7 @@ static void add_probs(struct ran_buf *out, const struct classifier *c, const flo
         ran_buf_char(out, '}');
 }
 
-/* The labels that a record would have, and its text. */
+/* The predicted labels, and the text. */
 static int write_fasttext(const struct classifier *c, const struct scratch *s,
                           const struct ran_record *record, struct ran_buf *out,
                           struct ran_error *err)

@@ -11,7 +11,7 @@ struct classifier {
         struct ran_pool *pool;
         size_t C, D;
         const float *thresholds; /* (C) or, with a single label, NULL */
-        float cut;               /* the prediction set has all labels at least so probable */
+        float cut;               /* labels at least this probable make the prediction set */
 };
 
 /* Scratch of a thread, for cmd_loop; arg is a classifier. */

@@ -220,7 +220,7 @@ struct rows {
         size_t n, cap;
 };
 
-/* Lists the words of a block; *line: which one is at fault. */
+/* Lists the words of a block; *line: the line of an error. */
 static int list_rows(struct rows *rows, const struct conll *c, const char *block, size_t n,
                      size_t *line, struct ran_error *err)
 {
@@ -269,8 +269,8 @@ static void next_column(const struct conll *c, struct rows *rows, bool wanted, s
                 json_end(out, ']');
 }
 
-/* All columns but those of words and tags. Column by column, each line is read once from left to
- * right: find_field would be quadratic in the number of columns. */
+/* All columns but those of words and tags. Each line is read once from left to right, column by
+ * column: find_field would be quadratic in the number of columns. */
 static void add_others(const struct conll *c, struct rows *rows, size_t tag, struct ran_buf *out)
 {
         bool any = false;

@@ -5,7 +5,7 @@
 #include "cmd/formats/import.h"
 #include "ran.h"
 
-/* What the columns of a file are. */
+/* The columns of a file. */
 struct conll {
         size_t word, tag; /* columns from 1; 0: the usual ones */
         size_t columns;   /* of the first line with a word; later lines have as many */
@@ -17,19 +17,19 @@ struct conll {
  * scheme. */
 bool conll_guess(const char *line, size_t n);
 
-/* Looks at the first sentence of a file; word and tag have been set. RAN_EFORMAT: there are no such
+/* Reads the first sentence of a file; word and tag have been set. RAN_EFORMAT: there are no such
  * columns. */
 int conll_begin(struct conll *c, const char *block, size_t n, struct ran_error *err);
 
 /* The columns of a file that is read as CoNLL; NULL for other formats. */
 const struct conll *conll_of(const struct import *i);
 
-/* Appends the record of a sentence: tokens, tags, doc (unless it is 0), and the other columns. On
- * RAN_EFORMAT *line is the line of the block, from 0, that is to blame. */
+/* Appends the record of a sentence: tokens, tags, doc (unless it is 0), and the other columns.
+ * On RAN_EFORMAT *line is the bad line of the block, from 0. */
 int conll_import(const struct conll *c, const char *block, size_t n, size_t doc,
                  struct ran_buf *out, size_t *line, struct ran_error *err);
 
-/* Appends the lines of a sentence as they came, with one more column: the tags of the words, in
+/* Appends the unchanged lines of a sentence with one more column: the tags of the words, in
  * order. Each tag ends with a newline. */
 void conll_add_column(const struct conll *c, const char *block, size_t n,
                       const struct ran_buf *tags, struct ran_buf *out);

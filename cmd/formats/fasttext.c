@@ -1,4 +1,4 @@
-/* fasttext.c - labels and text on a line, as fastText reads them.
+/* fasttext.c - labels and text on a line: fastText's format.
  *
  * Words that begin with "__label__", wherever they stand, are labels; the rest is the text. One
  * label becomes `label`, any other number of them `labels`; the format fasttext-labels always makes

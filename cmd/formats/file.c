@@ -4,7 +4,7 @@
 #include "cmd/formats/import.h"
 #include "cmd/formats/json.h"
 
-/* The name of the folder that a file is in; empty when the path does not say it: a.txt, ./a.txt,
+/* The name of the folder of a file; empty if the path does not contain it: a.txt, ./a.txt,
  * ../a.txt. */
 static struct ran_span folder_of(const char *path)
 {
@@ -22,7 +22,7 @@ static struct ran_span folder_of(const char *path)
         return (struct ran_span){begin, end};
 }
 
-/* Of a bad file, the record has what could be read. */
+/* The record of a bad file has its valid part. */
 static int import(const struct import *i, const struct text_line *file, struct ran_buf *out,
                   size_t *line, struct ran_error *err)
 {

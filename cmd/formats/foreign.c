@@ -1,4 +1,4 @@
-/* foreign.c - the members of a record that hold what we read, whichever tool wrote it. */
+/* foreign.c - finds text, labels and spans in records of other tools. */
 #include "cmd/formats/foreign.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ static bool is_string(const struct ran_record *record, const struct ran_member *
         return m->type == 's';
 }
 
-/* Prodigy's tokens are objects, beside the text that they are of: the text says more. */
+/* Prodigy's tokens are objects, beside their text: the text has more information. */
 static bool are_words(const struct ran_record *record, const struct ran_member *m)
 {
         bool objects = m->type == 'a' && first_type(record, m) == 'o';
@@ -47,7 +47,8 @@ static bool is_choice(const struct ran_record *record, const struct ran_member *
 
 enum what { TEXT, TOKENS, TAGS, SPANS, CHOICE };
 
-/* Which members hold what, ours first. The first one that is there, is not null and fits counts. */
+/* The members for each kind of data, ours first. The first one that is present, not null and of
+ * the right type counts. */
 static const struct {
         enum what what;
         const char *name; /* also in the lists of foreign.h */

@@ -1,12 +1,12 @@
-/* foreign.h - the members of a record that hold what we read, whichever tool wrote it: Prodigy,
- * doccano, spaCy, or a data set of Hugging Face. A shape of another tool is a line in the table of
- * foreign.c, and its name in the lists below. */
+/* foreign.h - finds text, labels and spans in records of other tools: Prodigy, doccano, spaCy,
+ * data sets of Hugging Face. To add a member of another tool, add a line to the table of
+ * foreign.c, and its name to the lists below. */
 #ifndef CMD_FORMATS_FOREIGN_H
 #define CMD_FORMATS_FOREIGN_H
 
 #include "ran.h"
 
-/* All members that can hold it, for cmd_loop.reads. */
+/* All possible members, for cmd_loop.reads. */
 #define FOREIGN_TEXT   "text", "data"
 #define FOREIGN_TOKENS "tokens"
 #define FOREIGN_TAGS   "tags", "ner_tags"
@@ -14,9 +14,9 @@
 #define FOREIGN_CHOICE "accept", "options"
 #define FOREIGN_ANSWER "answer"
 
-/* Each returns the member, or NULL when none holds it. */
+/* Each returns the member, or NULL if there is none. */
 
-/* A text; what is no string is for the caller to refuse. */
+/* A text; the caller refuses other types than strings. */
 const struct ran_member *foreign_text(const struct ran_record *record);
 /* The words of a document; not the tokens of Prodigy, objects beside the text. */
 const struct ran_member *foreign_tokens(const struct ran_record *record);
@@ -24,11 +24,11 @@ const struct ran_member *foreign_tokens(const struct ran_record *record);
 const struct ran_member *foreign_tags(const struct ran_record *record);
 /* The spans of a text; *name is the name of the member. */
 const struct ran_member *foreign_spans(const struct ran_record *record, const char **name);
-/* The list of those `options` that a person chose. */
+/* The list of the `options` that an annotator chose. */
 const struct ran_member *foreign_choice(const struct ran_record *record);
 
 /* One of the spans: {"start", "end", "label"}, {"start_offset", "end_offset", "label"}, or
- * [start, end, label]. False unless each of the three is there once. Ends are exclusive, types
+ * [start, end, label]. False unless each of the three occurs once. Ends are exclusive, types
  * those of JSON. */
 struct foreign_span {
         struct ran_span start, end, label;
@@ -36,7 +36,7 @@ struct foreign_span {
 };
 bool foreign_span(struct foreign_span *span, const char *line, struct ran_span item, char type);
 
-/* False when a person saw the record and did not accept it: `answer` is "reject" or "ignore". */
+/* False if an annotator did not accept the record: `answer` is "reject" or "ignore". */
 bool foreign_accepted(const struct ran_record *record);
 
 #endif

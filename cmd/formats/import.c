@@ -1,4 +1,4 @@
-/* import.c - the table of input formats, and what it does with any of them. */
+/* import.c - the table of input formats, and functions for any of them. */
 #include "cmd/formats/import.h"
 
 #include <stdlib.h>

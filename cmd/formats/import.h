@@ -1,7 +1,7 @@
 /* import.h - the table of input formats: lines, sentences and files as JSON records.
  *
  * A new format is a file in this folder with a `struct import_format`, and one line in the table
- * below. Options, --help, guessing and the record loop take all they need from there.
+ * below. Options, --help, guessing and the record loop use this entry.
  */
 #ifndef CMD_FORMATS_IMPORT_H
 #define CMD_FORMATS_IMPORT_H
@@ -9,8 +9,8 @@
 #include "cmd/formats/lines.h"
 #include "ran.h"
 
-/* Each format: import_SYMBOL is its entry, NAME its word for --input-format, HELP what --help says
- * about it. --help lists them in this order, and a first line is tried on them in this order. */
+/* Each format: import_SYMBOL is its entry, NAME its word for --input-format, HELP its text in
+ * --help. --help lists formats in this order, and guessing tries them in this order. */
 #define IMPORT_FORMATS(X)                                                \
         X(jsonl, "jsonl", "JSON objects, one a line")                    \
         X(fasttext, "fasttext", "labels __label__NAME and text")         \
@@ -20,7 +20,7 @@
         X(text, "text", "one text a line")                               \
         X(file, "file", "one text a file")
 
-/* What a file holds, and how that becomes records. */
+/* An input format: the parts of a file, and their conversion to records. */
 struct import {
         const struct import_format *format;
         bool guessed;                   /* by the first line */
@@ -32,22 +32,22 @@ struct import {
 struct import_format {
         enum lines_unit unit; /* what becomes a record */
         bool any_bytes;       /* `import` checks itself that its text is UTF-8 */
-        /* What a first line that `guess` accepts looks like: "fastText's format". */
+        /* Describes a first line that `guess` accepts: "fastText's format". */
         const char *looks_like;
-        /* How names of files end that hold many records, and are not taken whole, in whichever
-         * folder they are; NULL at the end. NULL: no name says so. */
+        /* Name endings of files with many records, which are never one document, even in a
+         * folder; NULL at the end. NULL: none. */
         const char *const *endings;
-        /* Whether the first line of a file, which is not blank, looks like this format. NULL: a
-         * line never says so. */
+        /* Whether the first non-blank line of a file looks like this format. NULL: cannot be
+         * guessed. */
         bool (*guess)(const char *line, size_t n);
         /* Of sentences: whether a line begins a document. NULL otherwise. */
         bool (*begins_document)(const char *line, size_t n);
-        /* Reads the header: looks at the first text of a file and fills i->state. RAN_EFORMAT: no
-         * text of the file can become a record. NULL: there is nothing to look at. */
+        /* Reads the first text of a file and fills i->state. RAN_EFORMAT: no text of the file
+         * can become a record. NULL: files have no header. */
         int (*begin)(struct import *i, const struct text_line *first, struct ran_error *err);
-        /* Appends the record of a text; nothing if the text is one itself. On RAN_EFORMAT there may
-         * be a record of what could be read, and *line, 0 at first, is the line of the text, from
-         * 0, that is to blame. */
+        /* Appends the record of a text; nothing if the text is a record itself. On RAN_EFORMAT
+         * there may be a record of the valid part, and *line (0 at first) is the bad line of the
+         * text, from 0. */
         int (*import)(const struct import *i, const struct text_line *text, struct ran_buf *out,
                       size_t *line, struct ran_error *err);
 };
@@ -65,14 +65,14 @@ const struct import_format *import_choice(int choice);
 /* Its word. */
 const char *import_name(const struct import_format *format);
 
-/* The format that the first line of a file looks like; NULL: none of them. */
+/* The format guessed from the first line of a file; NULL: none. */
 const struct import_format *import_guess(const char *line, size_t n);
-/* Whether the name of a file says that it holds many records. */
+/* Whether the name of a file has an ending for many records. */
 bool import_has_ending(const char *file);
 
-/* Looks at the first text of a file; all members of i but state have been set, state is NULL. */
+/* Begins a file with its first text; all members of i but state have been set, state is NULL. */
 int import_begin(struct import *i, const struct text_line *first, struct ran_error *err);
-/* As the format's `import`; a message about a guessed format says so. */
+/* As the format's `import`; messages mention that a format was guessed. */
 int import_text_line(const struct import *i, const struct text_line *text, struct ran_buf *out,
                      size_t *line, struct ran_error *err);
 /* After the last text of a file. */

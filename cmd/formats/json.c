@@ -1,6 +1,4 @@
-/* json.c - JSON written by hand, with commas that place themselves; and members that hold
- * something.
- */
+/* json.c - a JSON writer that inserts commas; and lookup of members that are not null. */
 #include "cmd/formats/json.h"
 
 #include <string.h>

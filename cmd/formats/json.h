@@ -1,5 +1,4 @@
-/* json.h - JSON written by hand, with commas that place themselves; and members that hold
- * something.
+/* json.h - a JSON writer that inserts commas; and lookup of members that are not null.
  *
  *      json_begin(out, '{');
  *      json_put_size(out, "start", 3);
@@ -22,7 +21,7 @@ void json_end(struct ran_buf *out, char bracket);   /* '}' or ']' */
 void json_name(struct ran_buf *out, const char *name);
 void json_string(struct ran_buf *out, const char *s, size_t n);
 void json_size(struct ran_buf *out, size_t x);
-/* A value, or members without braces, that is JSON already. */
+/* Appends JSON: a value, or members without braces. */
 void json_raw(struct ran_buf *out, const char *json, size_t n);
 
 /* A member: name and value. */

@@ -1,10 +1,10 @@
-/* jsonl.c - a JSON object a line; or, of spaCy, a tuple. */
+/* jsonl.c - a JSON object a line; or spaCy's tuple. */
 #include <string.h>
 
 #include "cmd/formats/import.h"
 #include "cmd/formats/json.h"
 
-/* How many of these bytes come first. */
+/* The length of the prefix made of these bytes. */
 static size_t skip(const char *s, size_t n, const char *bytes, size_t kinds)
 {
         size_t at = 0;
@@ -14,7 +14,7 @@ static size_t skip(const char *s, size_t n, const char *bytes, size_t kinds)
         return at;
 }
 
-/* A line of nothing but white space and NULs, too, for want of a better format. */
+/* Also a line of only white space and NULs, which no other format claims. */
 static bool guess(const char *line, size_t n)
 {
         static const char spaces[] = " \t\n\v\f\r"; /* and NUL */
@@ -38,7 +38,7 @@ static bool split_tuple(const struct ran_record *r, struct ran_span *text, struc
 }
 
 /* spaCy's ["text", {"entities": ...}] becomes {"text": "text", "entities": ...}. Anything else
- * stays as it is: the scan of the record refuses it. */
+ * is unchanged: the scan of the record refuses it. */
 static int import_tuple(const char *s, size_t n, struct ran_buf *out, struct ran_error *err)
 {
         struct ran_record r = {0};

@@ -1,5 +1,5 @@
-/* lines.c - a file as groups of texts: lines, sentences or whole files, each as soon as it has
- * arrived. */
+/* lines.c - reads a file as groups of texts: lines, sentences or whole files, each as soon as it
+ * arrives. */
 #include "cmd/formats/lines.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A group keeps many threads busy, and fits into memory with its results. */
+/* Bounds of a group: enough to keep many threads busy, small enough for memory with its results. */
 enum { GROUP_BYTES = 4 << 20, GROUP_LINES = 4096 };
 
 const char *lines_name(const struct lines *l)
@@ -118,7 +118,7 @@ static bool is_blank(const char *s, size_t n)
         return n == 0;
 }
 
-/* Leaves out a byte order mark and the CR of the line end. */
+/* Strips a byte order mark and the CR of the line end. */
 static void strip(const char **s, size_t *n, bool first)
 {
         size_t mark = first ? ran_utf8_mark(*s, *n) : 0;
@@ -158,7 +158,7 @@ static int add_line(struct lines *l, const char *s, size_t n, struct ran_error *
                 err);
 }
 
-/* The whole line at `from`: its length, and where the next one begins; false without one. */
+/* The whole line at `from`: its length and the start of the next; false without one. */
 static bool whole_line(const struct lines *l, size_t from, size_t *n, size_t *next)
 {
         const char *s = l->data + from;
@@ -275,7 +275,7 @@ static int read_file(struct lines *l, struct ran_error *err)
                         err);
 }
 
-/* data may have moved until all of them were read: now the texts can point into it. */
+/* Only now, with all files read, data no longer moves and texts can point into it. */
 static void point_to_files(struct lines *l)
 {
         const char *s = l->data != NULL ? l->data : "";

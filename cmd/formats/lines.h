@@ -1,5 +1,5 @@
-/* lines.h - a file as groups of texts: lines, sentences or whole files, each as soon as it has
- * arrived. */
+/* lines.h - reads a file as groups of texts: lines, sentences or whole files, each as soon as it
+ * arrives. */
 #ifndef CMD_FORMATS_LINES_H
 #define CMD_FORMATS_LINES_H
 
@@ -12,7 +12,7 @@ enum lines_unit {
         LINES_FILE,     /* all of a file */
 };
 
-/* What was counted before a line. */
+/* Counts before a line. */
 struct lines_count {
         size_t number; /* lines, blank ones too */
         size_t blank;  /* of white space only; they are skipped */
@@ -39,10 +39,10 @@ struct lines {
         const char *file;
         char *data; /* [begin, end) has been read, but not returned */
         size_t begin, end, cap;
-        uint64_t offset; /* bytes before data, of the file or of these files */
-        size_t scanned;  /* bytes from begin on of a block whose end has not been seen */
-        size_t first;    /* number of its first word; 0: none has been seen */
-        size_t kept;     /* bytes from begin on without a whole line */
+        uint64_t offset;              /* bytes before data, of the file or of these files */
+        size_t scanned;               /* bytes from begin on of an incomplete block */
+        size_t first;                 /* number of its first word; 0: none yet */
+        size_t kept;                  /* bytes from begin on without a whole line */
         struct lines_count at, began; /* after the lines split so far; after the last whole block */
         bool ended;                   /* the file is read */
         bool more;                    /* the group was full: data may have whole lines */
@@ -53,8 +53,8 @@ struct lines {
 
 /* file: "-" is standard input. */
 int lines_open(struct lines *l, const char *file, struct ran_error *err);
-/* n files that are a text each. Each is opened when its turn comes; one that cannot be read becomes
- * a text without bytes, with `why`. */
+/* n files, each one text, opened one at a time; an unreadable file becomes an empty text with
+ * `why`. */
 void lines_open_files(struct lines *l, char **files, size_t n);
 /* The current file, for messages. */
 const char *lines_name(const struct lines *l);
@@ -65,8 +65,8 @@ int lines_peek(struct lines *l, struct text_line *line, struct ran_error *err);
  * memory small; a text may have any length. count is 0 at the end of the file. Skips a byte order
  * mark at the beginning of the file. */
 int lines_next(struct lines *l, struct ran_error *err);
-/* Takes back the texts of the group from the i-th on, not all of them: the next group begins with
- * them, and has more unless the file ends. */
+/* Takes back the texts of the group from the i-th on (i > 0): the next group begins with them,
+ * and has more unless the file ends. */
 void lines_keep(struct lines *l, size_t i);
 void lines_close(struct lines *l);
 

@@ -4,7 +4,7 @@
 #include "cmd/formats/import.h"
 #include "cmd/formats/json.h"
 
-/* A first field is taken for a label if it is one word and not too long. */
+/* A first field counts as a label if it is one word and not too long. */
 static bool guess(const char *line, size_t n)
 {
         const size_t longest = 64;

@@ -94,7 +94,7 @@ struct generator {
 /* What one thread needs. */
 struct scratch {
         struct ran_state *state;
-        struct ran_lm_context *context; /* of the document: this one's, or the one that all share */
+        struct ran_lm_context *context; /* of this document, or the common one of all records */
         bool own;                       /* it is this one's */
         struct ran_sampler sampler;
         struct cmd_sequence sequence;

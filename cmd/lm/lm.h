@@ -1,4 +1,4 @@
-/* lm.h - the verbs of ran-lm, and what they share. */
+/* lm.h - the verbs of ran-lm, and their common functions. */
 #ifndef CMD_LM_LM_H
 #define CMD_LM_LM_H
 
@@ -32,8 +32,8 @@ struct lm {
         struct ran_lm_context *context;
         struct ran_cache *cache; /* of that document; NULL: none, or no such document */
 };
-/* Opens the model and the state; dies when the model is of another task or has no state, or when
- * the state would be written over one of the files. */
+/* Opens the model and the state; exits if the model is of another task or has no state, or if
+ * the state would overwrite one of the files. */
 void lm_open(struct lm *lm, const struct lm_options *options, int task, char **files);
 /* Saves the state, after a run without errors. */
 void lm_save_state(const struct lm *lm, const struct lm_options *options);
@@ -58,8 +58,8 @@ void lm_add_row(struct ran_buf *out, const float *x, size_t n);
 /* `[[1,2],[3,4]]` */
 void lm_add_rows(struct ran_buf *out, const float *x, size_t rows, size_t cols);
 
-/* (V) Tokens that are never generated: the reserved ones, but [UNK] if `unknown` and [END] if
- * `end`, and ids without a token. Without a vocabulary all may be. The caller frees it. */
+/* (V) Tokens that are never generated: ids without a token, and reserved tokens, except [UNK] if
+ * `unknown` and [END] if `end`. Without a vocabulary: none. The caller frees it. */
 bool *lm_never(const struct lm *lm, bool unknown, bool end, struct ran_error *err);
 
 #endif

@@ -106,13 +106,13 @@ struct ran_pool *lm_loop_pool(const struct lm *lm)
 
 /* ---- parts of the output -------------------------------------------------------------------- */
 
-static void add_piece(struct ran_buf *out, const struct ran_tokenizer *tokenizer, uint32_t id)
+static void add_token(struct ran_buf *out, const struct ran_tokenizer *tokenizer, uint32_t id)
 {
         size_t n;
-        const char *piece = ran_tokenizer_piece(tokenizer, id, &n);
+        const char *token = ran_tokenizer_token(tokenizer, id, &n);
 
-        if (piece != NULL)
-                ran_buf_json(out, piece, n);
+        if (token != NULL)
+                ran_buf_json(out, token, n);
         else
                 ran_buf_str(out, "null");
 }
@@ -124,7 +124,7 @@ void lm_add_token(struct ran_buf *out, const struct lm *lm, uint32_t id)
                 return;
         }
         ran_buf_str(out, "\"piece\":");
-        add_piece(out, lm->tokenizer, id);
+        add_token(out, lm->tokenizer, id);
 }
 
 void lm_add_ids(struct ran_buf *out, const uint32_t *ids, size_t n)
@@ -155,7 +155,7 @@ void lm_add_tokens(struct ran_buf *out, const struct lm *lm, const uint32_t *ids
                 ran_buf_str(out, "\"pieces\":[");
                 for (size_t i = 0; i < n; i++) {
                         ran_buf_str(out, i == 0 ? "" : ",");
-                        add_piece(out, lm->tokenizer, ids[i]);
+                        add_token(out, lm->tokenizer, ids[i]);
                 }
                 ran_buf_char(out, ']');
         }
@@ -188,7 +188,7 @@ bool *lm_never(const struct lm *lm, bool unknown, bool end, struct ran_error *er
         if (never == NULL || lm->tokenizer == NULL)
                 return never;
         for (size_t i = 0; i < lm->V; i++)
-                never[i] = ran_tokenizer_piece(lm->tokenizer, (uint32_t)i, &n) == NULL;
+                never[i] = ran_tokenizer_token(lm->tokenizer, (uint32_t)i, &n) == NULL;
         if (!unknown)
                 forbid(never, lm->V, r->unk);
         if (!end)

@@ -151,8 +151,8 @@ static int fit(struct scratch *s, size_t n, size_t V, struct ran_error *err)
 }
 
 /* The last token predicts nothing. It is read for its logits; or, after a source, because its
- * window then holds more than the source, which decides who sees it. In a continued document it is
- * read with the next text. */
+ * window then contains more than the source, which affects the mask. In a continued document it
+ * is read with the next text. */
 static size_t tokens_to_read(const struct lm *lm, const struct cmd_sequence *q)
 {
         bool logits = options.logits && !q->ended;
@@ -177,8 +177,8 @@ static int read_chunk(struct lm *lm, struct scratch *s, size_t from, size_t scor
                            q->sources < n ? q->sources : n, &out, err);
 }
 
-/* Chunks of `history` tokens start every `stride` tokens and see nothing before them. Each scores
- * the tokens that the one before it did not have. */
+/* Chunks of `history` tokens start every `stride` tokens, each without context. Each scores the
+ * tokens that the chunk before it did not contain. */
 static int read_chunks(struct lm *lm, struct scratch *s, size_t n, struct ran_error *err)
 {
         size_t history = options.history > 0 ? options.history : n, scored = 0;
@@ -195,7 +195,7 @@ static int read_chunks(struct lm *lm, struct scratch *s, size_t n, struct ran_er
         return RAN_OK;
 }
 
-/* Reads the record and fills gold, nll and logits: element t is about token t + 1. */
+/* Reads the record and fills gold, nll and logits: element t belongs to token t + 1. */
 static int score(struct lm *lm, struct scratch *s, const struct ran_record *record,
                  struct ran_error *err)
 {
@@ -239,9 +239,9 @@ static void add_offsets(struct ran_buf *out, const struct cmd_sequence *q)
         ran_buf_str(out, ",\"offsets\":[");
         for (size_t i = q->first; i < q->L; i++) {
                 size_t at = i - q->shown;
-                bool piece = at < q->document.L;
+                bool inside = at < q->document.L;
                 ran_buf_printf(out, "%s[%zu,%zu]", i == q->first ? "" : ",",
-                               piece ? e->start[at] : end, piece ? e->end[at] : end);
+                               inside ? e->start[at] : end, inside ? e->end[at] : end);
         }
         ran_buf_char(out, ']');
 }

@@ -93,7 +93,7 @@ int lm_text_add_bytes(struct lm_text *t, const char *bytes, size_t n, struct ran
         return RAN_OK;
 }
 
-/* What a token adds to a text depends on the one before it: a space, or none. */
+/* The text of a token depends on the token before it: with a space, or without. */
 int lm_text_add(struct lm_text *t, uint32_t id, struct ran_error *err)
 {
         const uint32_t pair[2] = {t->last, id};

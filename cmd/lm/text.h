@@ -9,9 +9,9 @@ struct lm_text {
         const struct ran_tokenizer *tokenizer;
         const struct ran_list *stops;
         uint32_t last; /* the token before the next one, for the space between; or RAN_NO_ID */
-        struct ran_buf text; /* all so far; what a token adds may be half a character */
-        size_t sure;  /* so many bytes will stay: whole characters, and no part of a stop string */
-        bool stopped; /* a stop string came, and it and what followed are gone */
+        struct ran_buf text; /* all so far; may end within a character */
+        size_t sure;  /* bytes that are final: whole characters, and no part of a stop string */
+        bool stopped; /* a stop string was found; it and the rest have been removed */
         struct ran_buf scratch;
 };
 void lm_text_release(struct lm_text *t);
@@ -19,11 +19,11 @@ void lm_text_release(struct lm_text *t);
 void lm_text_begin(struct lm_text *t, const struct ran_tokenizer *tokenizer,
                    const struct ran_list *stops, uint32_t last);
 int lm_text_add(struct lm_text *t, uint32_t id, struct ran_error *err);
-/* The same for what a token stands for. */
+/* The same for the text of a token. */
 int lm_text_add_bytes(struct lm_text *t, const char *bytes, size_t n, struct ran_error *err);
-/* No more tokens come: all of the text is sure. */
+/* After the last token: all of the text is final. */
 void lm_text_end(struct lm_text *t);
-/* Appends text from `from` on as far as it is sure, what is not UTF-8 as U+FFFD. Returns where it
+/* Appends the final text from `from` on, with U+FFFD for invalid UTF-8. Returns where it
  * stopped. */
 size_t lm_text_show(const struct lm_text *t, size_t from, struct ran_buf *out);
 

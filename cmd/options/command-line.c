@@ -17,7 +17,7 @@ static void add_setting(struct cmd_command_line *c, const struct cmd_option *o, 
         c->settings[c->count++] = (struct cmd_setting){o->field, o->base, text};
 }
 
-/* The next argument, whatever it looks like, is the value of an option without "=". */
+/* The next argument is the value of an option without "=", even if it looks like an option. */
 static const char *value_from_next(struct cmd_command_line *c, const struct ran_field *field)
 {
         if (c->at + 1 >= c->argc)

@@ -4,8 +4,8 @@
 
 #include "cmd/options/options.h"
 
-/* Applies the file, and notes its fields as set. Exits with 2 when it is no such object, has an
- * unknown setting, or one for the command line only. */
+/* Applies the file, and marks its fields as set. Exits with 2 if it is not a JSON object, or has
+ * an unknown setting or one for the command line only. */
 void cmd_config_file_apply(const struct cmd_program *program, const char *path);
 
 #endif

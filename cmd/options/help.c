@@ -1,4 +1,4 @@
-/* help.c - what --help, --version, --print-options and --print-config write. */
+/* help.c - the output of --help, --version, --print-options and --print-config. */
 #include "cmd/options/options.h"
 #include "cmd/options/table.h"
 #include "cmd/options/help.h"
@@ -8,10 +8,10 @@
 
 enum {
         COLUMNS = 80,
-        HELP_COLUMN = 27, /* where the explanation of an option begins */
+        HELP_COLUMN = 27, /* column of an option's explanation */
 };
 
-/* Appends text word by word. at: the column that out has reached; lines after the first begin at
+/* Appends text word by word. at: the current column of out; lines after the first begin at
  * `indent`. A newline in the text is kept. */
 static void wrap(struct ran_buf *out, const char *text, size_t at, size_t indent)
 {
@@ -62,7 +62,7 @@ static void add_spelling(struct ran_buf *out, const struct ran_field *field)
                 ran_buf_printf(out, " %s", cmd_option_value(field));
 }
 
-/* A default as people write it; NULL: none to mention. */
+/* A default for people; NULL: none to mention. */
 static const char *default_of(const struct ran_field *field, const char *initial)
 {
         switch (field->type) {

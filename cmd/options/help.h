@@ -1,4 +1,4 @@
-/* help.h - what --help, --version, --print-options and --print-config write. */
+/* help.h - the output of --help, --version, --print-options and --print-config. */
 #ifndef CMD_OPTIONS_HELP_H
 #define CMD_OPTIONS_HELP_H
 

@@ -1,4 +1,4 @@
-/* message.c - messages on stderr, and the statuses that programs end with. */
+/* message.c - messages on stderr, and exit statuses. */
 #include "cmd/options/message.h"
 
 #include <stdarg.h>
@@ -43,7 +43,8 @@ int cmd_status_of(const struct ran_error *err)
         }
 }
 
-/* File names and records may hold anything: ran_fail replaces what could steer a terminal. */
+/* File names and records may contain anything: ran_fail replaces control characters, which could
+ * steer a terminal. */
 static void say(const char *format, va_list ap)
 {
         struct ran_error line;

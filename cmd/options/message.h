@@ -1,4 +1,4 @@
-/* message.h - messages on stderr, and the statuses that programs end with. */
+/* message.h - messages on stderr, and exit statuses. */
 #ifndef CMD_OPTIONS_MESSAGE_H
 #define CMD_OPTIONS_MESSAGE_H
 
@@ -20,11 +20,10 @@ int cmd_status_of(const struct ran_error *err);
 _Noreturn void cmd_die(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cmd_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cmd_note(const char *format, ...) __attribute__((format(printf, 1, 2))); /* not with -q */
-/* Exits with 2 and "Try 'ran-classify --help'": for what the option table cannot check by itself.
- */
+/* Exits with 2 and "Try 'ran-classify --help'", for errors that the option table cannot check. */
 _Noreturn void cmd_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The same for an error of the library about a setting; what: the name of the setting or NULL. If
- * memory ran out, that is no usage error: exits with 3. */
+/* The same for an error of the library about a setting; what: the name of the setting or NULL.
+ * Exits with 3 if memory ran out: that is no usage error. */
 _Noreturn void cmd_refuse(const char *what, const struct ran_error *err);
 /* A mistake in our own tables: prints "bug: ..." and aborts. */
 _Noreturn void cmd_bug(const char *format, ...) __attribute__((format(printf, 1, 2)));

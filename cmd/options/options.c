@@ -1,8 +1,8 @@
 /* options.c - the options of a program: defaults, command line and configuration file.
  *
  * First every option on the command line is recognised and paired with its text. Then they are
- * applied: the common ones, the configuration file, all others. So an option beats the file
- * wherever it stands. Defaults that depend on other fields come last.
+ * applied: the common ones, the configuration file, all others. So an option overrides the file in
+ * any order. Defaults that depend on other fields come last.
  */
 #include "cmd/options/options.h"
 
@@ -59,7 +59,7 @@ static void apply_dash(const struct cmd_program *program)
         }
 }
 
-/* Defaults that depend on other fields, of the fields that nobody set. */
+/* Defaults that depend on other fields, for fields that are not set. */
 static void init_dependent_fields(const struct cmd_program *program)
 {
         struct ran_error err;
@@ -84,7 +84,7 @@ static void write_out(const struct cmd_program *program,
         ran_buf_release(&out);
 }
 
-/* Prints what --help and the like ask for, and exits. */
+/* Answers --help and the like, and exits. */
 static void answer(const struct cmd_program *program,
                    void (*write)(const struct cmd_program *program, struct ran_buf *out))
 {

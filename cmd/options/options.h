@@ -4,8 +4,8 @@
 
 #include "ran.h"
 
-/* Options under one title of --help. base: the struct that the table describes. It is static: its
- * texts live until the program ends. */
+/* Options under one title of --help. base: the struct that the table describes. It must be
+ * static: its texts live until the program ends. */
 struct cmd_group {
         const char *title;
         const struct ran_field *fields;
@@ -35,7 +35,7 @@ struct cmd_program {
  * argv: the operands come last; returns the index of the first one. */
 int cmd_parse(const struct cmd_program *program, int argc, char **argv);
 
-/* Writes the fields that were set to standard output, as --config takes them. */
+/* Writes the fields that were set to standard output, in the format of --config. */
 void cmd_write_set(const struct cmd_program *program);
 
 /* A pool of cmd_common.jobs threads; exits with 3 without one. Free with ran_pool_free. */

@@ -1,4 +1,4 @@
-/* outputs.c - no output may be a file that is read, nor be written twice. */
+/* outputs.c - checks that no output file is also an input, or written twice. */
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/options/outputs.h"
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Options whose files are written. All other files are read. */
+/* Options with output files. All other files are inputs. */
 static const char *const written[] = {"output",    "rejects",        "log", "conll_out",
                                       "state_out", "dump_gradients", NULL};
 

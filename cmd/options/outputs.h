@@ -1,20 +1,20 @@
-/* outputs.h - no output may be a file that is read, nor be written twice: what the user had would
- * be gone. Files are compared by device and inode, whatever their names. */
+/* outputs.h - checks that no output file is also an input, or written twice, which would destroy
+ * data. Files are compared by device and inode, not by name. */
 #ifndef CMD_OPTIONS_OUTPUTS_H
 #define CMD_OPTIONS_OUTPUTS_H
 
 #include "cmd/options/options.h"
 
-/* Exits with 2 when path, the output of an option ("output"), is also an input. Any of them may be
- * NULL, or not exist; input "-" is standard input. cmd_parse checks all files that options name;
+/* Exits with 2 if path, the output of an option ("output"), is also an input. Any of them may be
+ * NULL, or not exist; input "-" is standard input. cmd_parse checks the files of options;
  * programs check operands. */
 void cmd_check_input(const char *option, const char *path, const char *input);
 void cmd_check_inputs(const char *option, const char *path, char **inputs); /* NULL at the end */
-/* Exits with 2 when path, a file beside the output, is one that options name, or an input. */
+/* Exits with 2 if path, a file beside the output, is the file of an option, or an input. */
 void cmd_check_beside(const struct cmd_program *program, const char *path, char **inputs);
-/* The same for standard output: a file that is read while it grows would have no end. */
+/* The same for standard output: an input that grows while it is read would never end. */
 void cmd_check_standard_output(char **inputs);
-/* Exits with 2 when an option writes what another one reads, or writes. */
+/* Exits with 2 if an option writes a file that another one reads or writes. */
 void cmd_check_outputs(const struct cmd_program *program);
 
 #endif

@@ -1,4 +1,4 @@
-/* process.c - what the system may do to a program: closed streams, limits, lost pages. */
+/* process.c - guards against closed streams, file size limits and truncated mappings. */
 #include "cmd/options/process.h"
 
 #include <fcntl.h>
@@ -11,8 +11,8 @@
 #include "ran.h"
 
 /* With descriptor 1 closed, the next file to be opened would become standard output and be
- * overwritten. /dev/null, opened in the wrong direction, takes the place of a closed stream, so
- * that any use of it fails. */
+ * overwritten. So /dev/null, opened in the wrong direction, replaces a closed stream: any use of
+ * it fails. */
 static void keep_standard_streams(void)
 {
         for (int fd = 0; fd <= 2; fd++) {
@@ -30,8 +30,8 @@ static void ignore_file_size_limit(void)
         signal(SIGXFSZ, SIG_IGN);
 }
 
-/* Models and other large files are mapped. When another program shortens such a file, reading
- * behind its new end raises SIGBUS: exit with 3 and a sentence. */
+/* Models and other large files are mapped. If another program shortens such a file, reading
+ * beyond its new end raises SIGBUS: exits with 3 and a message. */
 static void on_lost_page(int signal, siginfo_t *info, void *context)
 {
         const char *name = cmd_program_name();

@@ -1,4 +1,4 @@
-/* was-set.c - which fields somebody set, and which of them go together. */
+/* was-set.c - the fields that the user set, and which of them conflict. */
 #include "cmd/options/was-set.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "cmd/options/message.h"
 #include "cmd/options/table.h"
 
-/* Of the program that runs: its table, and the fields that somebody set. */
+/* Of the running program: its table, and the fields that the user set. */
 static struct {
         const struct cmd_program *program;
         struct set_field {
@@ -44,7 +44,7 @@ static bool is_noted(const char *name, bool asked)
         return false;
 }
 
-/* A misspelt name would be an option that nobody ever sets. */
+/* Aborts for an unknown name: a misspelt one would never be set. */
 static void check_name(const char *name)
 {
         struct cmd_option o;

@@ -11,8 +11,7 @@
 
 #include "cmd/options/message.h"
 
-/* When the reader has gone, the program dies of SIGPIPE, even if its parent had the signal ignored.
- */
+/* If the reader has gone, the program dies of SIGPIPE, even if its parent ignored the signal. */
 static _Noreturn void die_of_closed_pipe(void)
 {
         signal(SIGPIPE, SIG_DFL);
@@ -50,7 +49,7 @@ static struct ran_writer *open_file(const char *path)
         return w;
 }
 
-/* Without opening a pipe: closing it again would be the end of file for its reader. */
+/* Does not open a pipe: closing it again would be the end of file for its reader. */
 void cmd_check_writable(const char *path)
 {
         struct stat st;

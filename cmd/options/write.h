@@ -7,7 +7,7 @@
 /* Writes all bytes to a descriptor. On failure exits with 3 and a message that names `what`; dies
  * of SIGPIPE, without a message, when the reader closed the pipe. */
 void cmd_write(int fd, const char *what, const void *bytes, size_t n);
-/* Exits with 3 unless a file can be written there. Call it before long work. */
+/* Exits with 3 unless the file can be written. Call it before long work. */
 void cmd_check_writable(const char *path);
 /* Writes a whole file at once, or standard output for path NULL; exits with 3 on failure. */
 void cmd_write_file(const char *path, const struct ran_buf *bytes);
@@ -21,9 +21,9 @@ struct cmd_sink {
 void cmd_sink_open(struct cmd_sink *s, const char *path); /* path NULL: standard output */
 void cmd_sink_flush(struct cmd_sink *s);
 void cmd_sink_close(struct cmd_sink *s);
-void cmd_sink_abort(struct cmd_sink *s); /* in place of _close: no file appears */
+void cmd_sink_abort(struct cmd_sink *s); /* instead of _close: no file appears */
 
-/* Last thing in main: flushes stdout and returns status, or 3 with a message if stdout failed. */
+/* Call it last in main: flushes stdout and returns status, or 3 with a message if stdout failed. */
 int cmd_finish(int status);
 
 #endif

@@ -51,10 +51,10 @@ static void reject(struct cmd_run *run, const struct cmd_line *line)
         cmd_write(run->rejects, what, "\n\n", line->columns != NULL ? 2 : 1);
 }
 
-/* Messages about single lines; after that they are only counted. */
+/* The most messages about single lines; further ones are only counted. */
 enum { SHOWN_ERRORS = 20 };
 
-/* Reports, counts and rejects a bad line. Returns whether the run goes on. */
+/* Reports, counts and rejects a bad line. Returns whether the run continues. */
 static bool refuse(struct cmd_run *run, const struct cmd_line *line, const char *why)
 {
         const struct cmd_input *input = run->loop->input;

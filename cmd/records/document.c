@@ -1,4 +1,4 @@
-/* document.c - the ids of a record's document, whichever member holds them. */
+/* document.c - the ids of a record's document, from any of its members. */
 #include "cmd/records/document.h"
 #include "cmd/options/was-set.h"
 #include "cmd/formats/foreign.h"
@@ -115,7 +115,7 @@ static int read_encoding(struct cmd_document *d, const char *line, const struct 
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-/* Adds spelling and offsets of the tokens from `first` on, which are those of d->text. */
+/* Adds spelling and offsets of the tokens from `first` on, the tokens of d->text. */
 static int add_details(struct cmd_document *d, size_t first, struct ran_error *err)
 {
         const struct ran_buf *text = &d->text;
@@ -244,7 +244,7 @@ void cmd_document_word(const struct cmd_document *d, size_t i, size_t *start, si
         *end = e->end[t];
 }
 
-/* White space is a word to some vocabularies. It has no tag, and so no word position. */
+/* Some vocabularies have words of white space. They have no tag, and so no word position. */
 static bool is_blank(const struct cmd_document *d, size_t first)
 {
         const struct ran_encoding *e = &d->encoding;
@@ -286,7 +286,7 @@ static void keep_ends(void *objects, size_t size, size_t n, size_t head, size_t 
                         tail * size);
 }
 
-/* Sets head and tail of a document that may be too long. */
+/* Sets head and tail of a document, if it is too long. */
 static int set_ends(struct cmd_document *d, const struct cmd_document_options *options,
                     struct ran_error *err)
 {

@@ -1,4 +1,4 @@
-/* document.h - the ids of a record's document, whichever member holds them. */
+/* document.h - the ids of a record's document, from any of its members. */
 #ifndef CMD_RECORDS_DOCUMENT_H
 #define CMD_RECORDS_DOCUMENT_H
 
@@ -28,12 +28,12 @@ struct cmd_document {
         const uint32_t *ids; /* (L) */
         size_t L;            /* at least 1 after a successful read */
         size_t uncut;        /* tokens before truncation */
-        size_t head, tail;   /* by words, ids are not truncated: the first `head` and the last
-                                `tail` are to be read */
+        size_t head, tail;   /* by words, ids are not truncated: use the first `head` and the
+                              * last `tail` */
         int from;            /* the member: CMD_FROM_... */
-        uint32_t *positions; /* (words) the token that stands for each word: its first */
+        uint32_t *positions; /* (words) the first token of each word */
         size_t words, positions_cap;
-        /* Of tokens and text: ids points into it. */
+        /* From tokens or text: ids points into it. */
         struct ran_encoding encoding;
         uint32_t *given; /* of encoding and ids: the same */
         size_t given_cap;
@@ -45,18 +45,18 @@ void cmd_document_release(struct cmd_document *d);
 /* Members read here, for cmd_loop.reads. */
 #define CMD_DOCUMENT_MEMBERS "encoding", "ids", FOREIGN_TOKENS, FOREIGN_TEXT
 
-/* Reads the first member there is of encoding, ids, tokens and text. Without a tokenizer: ids only.
+/* Reads the first present member of encoding, ids, tokens and text. Without a tokenizer: ids only.
  * Every id is below V. RAN_EFORMAT for an encoding of another vocabulary, a record with none of
  * these members, a document without a token, and one that is too long under --truncate=error.
  * options may be NULL.
  *
- * By words, options set head and tail, each of `ids` is a word, and `encoding` is ignored: it does
- * not tell where words begin. With spelling, `encoding` is ignored and `ids` are RAN_EFORMAT:
- * neither tells how words are spelled. */
+ * By words, options set head and tail, each of `ids` is a word, and `encoding` is ignored: it
+ * lacks word positions. With spelling, `encoding` is ignored and `ids` are RAN_EFORMAT: neither
+ * has spellings. */
 int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
                       const struct ran_tokenizer *tokenizer, size_t V,
                       const struct cmd_document_options *options, struct ran_error *err);
-/* Reads tokens, else text, whatever other members there are. The document may have no token. */
+/* Reads tokens, else text; ignores other members. The document may have no token. */
 int cmd_document_read_words(struct cmd_document *d, const struct ran_record *record,
                             const struct ran_tokenizer *tokenizer, struct ran_error *err);
 /* Reads the member of this name, a string or a list of words, which may have no token. RAN_EFORMAT
@@ -64,12 +64,12 @@ int cmd_document_read_words(struct cmd_document *d, const struct ran_record *rec
 int cmd_document_read_member(struct cmd_document *d, const struct ran_record *record,
                              const char *name, const struct ran_tokenizer *tokenizer,
                              struct ran_error *err);
-/* The document as the library takes it; points into d. */
+/* The document for the library; points into d. */
 struct ran_document cmd_document_view(const struct cmd_document *d);
 /* Appends `"truncated":{"kept":k,"of":n}` after a comma when the document was truncated. */
 void cmd_document_truncated(const struct cmd_document *d, struct ran_buf *out);
 
-/* Of a text that was read by words: where word i starts and ends, in code points. */
+/* For a text read by words: start and end of word i, in code points. */
 void cmd_document_word(const struct cmd_document *d, size_t i, size_t *start, size_t *end);
 
 #endif

@@ -14,7 +14,7 @@ static bool is_named(const struct ran_record *r, const struct ran_member *m, con
 }
 
 /* stale: NULL, or for an error record the name of an earlier result. An error record also drops
- * what cannot be decoded, so that other tools can read it. */
+ * strings that cannot be decoded, so that other tools can read it. */
 static bool is_dropped(const struct ran_record *r, const struct ran_member *m,
                        const struct cmd_output *how, const char *stale)
 {
@@ -75,22 +75,22 @@ static void emit_whole(struct ran_buf *out, const struct ran_record *r,
                 ran_buf_char(out, '}');
 }
 
-/* Without an id, file and line number take its place; null is no id, nor, in an error record
+/* Without an id, file and line number identify it; null is no id, nor, in an error record
  * (readable), is a string that cannot be decoded. */
 static void emit_id(struct ran_buf *out, const struct cmd_line *line, bool readable)
 {
         const struct ran_record *r = &line->record;
         const struct ran_member *id = json_member(r, "id");
-        struct ran_buf place = {0};
+        struct ran_buf position = {0};
 
         if (id != NULL && !(readable && !ran_json_decodable(r->line, id->value))) {
                 json_put_raw(out, "id", r->line + id->value.begin, id->value.end - id->value.begin);
                 return;
         }
-        ran_buf_printf(&place, "%s:%zu", line->file, line->number);
-        json_put_string(out, "id", place.data, place.len);
-        out->failed |= place.failed;
-        ran_buf_release(&place);
+        ran_buf_printf(&position, "%s:%zu", line->file, line->number);
+        json_put_string(out, "id", position.data, position.len);
+        out->failed |= position.failed;
+        ran_buf_release(&position);
 }
 
 static void emit(struct ran_buf *out, const struct cmd_line *line, const struct cmd_output *how,

@@ -10,8 +10,8 @@
 void emit_record(struct ran_buf *out, const struct cmd_line *line, const struct cmd_output *how,
                  const char *name, const struct ran_buf *value);
 
-/* Appends what could be read of a bad line with the object `ran_error` {message, file, line}, and a
- * newline. Leaves out the member `stale`, the result of an earlier run. */
+/* Appends the valid part of a bad line with the object `ran_error` {message, file, line}, and a
+ * newline. Drops the member `stale`, the result of an earlier run. */
 void emit_error(struct ran_buf *out, const struct cmd_line *line, const struct cmd_output *how,
                 const char *stale, const struct ran_error *err);
 

@@ -1,4 +1,4 @@
-/* files.c - which files are read: operands, files of folders, and lists of names. */
+/* files.c - the input files: operands, files of folders, and lists of names. */
 #include "cmd/records/files.h"
 
 #include <dirent.h>
@@ -93,11 +93,11 @@ char **cmd_files(const struct cmd_input *input, char **operands)
 
 /* ---- folders -------------------------------------------------------------------------------- */
 
-/* Names in folders; messages and records use them for as long as the program runs. */
+/* Names in folders; messages and records use them until the program ends. */
 static struct ran_list found;
 
-/* A file that cannot be opened fails before the work begins, not hours into it. But one document
- * among many must not stop the others. */
+/* A file that cannot be opened fails before the work begins, not hours into it. But one bad
+ * document of many must not stop the others. */
 static int add(struct files *f, char *name, bool document, bool among_others, struct ran_error *err)
 {
         if (!(document && among_others) && strcmp(name, "-") != 0 && access(name, R_OK) != 0)
@@ -221,7 +221,7 @@ static int add_found(struct files *f, char *path, bool document, struct ran_erro
         return add(f, name, document, true, err);
 }
 
-/* Where stat fails, as on a dangling link, is a file that cannot be read. */
+/* If stat fails, as for a dangling link, the file is unreadable. */
 static int visit(struct files *f, struct walk *w, const struct waiting *at,
                  const struct import_format *format, struct ran_error *err)
 {

@@ -1,7 +1,7 @@
-/* groups.c - a file as groups of lines, and these as units of work.
+/* groups.c - divides a file into groups of lines, and these into units of work.
  *
- * A group is all that has arrived. Its units go to the pool of threads; a unit is one record, or
- * several that belong together.
+ * A group is all input that has arrived. The pool of threads runs its units; a unit is one record,
+ * or several that belong together.
  */
 #include <string.h>
 
@@ -54,7 +54,7 @@ static void read_task(void *arg, size_t i)
         run_read(run, &run->slots[i]);
 }
 
-/* Splits the group into units of records that are worked on together. A bad record does not split
+/* Splits the group into units: records that are processed together. A bad record does not split
  * them. The last unit waits for the next group if more may belong to it. */
 static void split_units(struct cmd_run *run, struct lines *lines)
 {

@@ -78,7 +78,7 @@ static bool says_something(const struct ran_record *record, const struct ran_mem
                ran_json_next(record->line, cats->value, &pos, &name, &item, &type);
 }
 
-/* Those that are 1 or true. */
+/* The members that are 1 or true. */
 static int add_cats(struct cmd_labels *l, const char *line, const struct ran_member *cats,
                     struct ran_error *err)
 {
@@ -98,7 +98,7 @@ static int add_cats(struct cmd_labels *l, const char *line, const struct ran_mem
         return RAN_OK;
 }
 
-/* `label`, but -1 is no label when numbers have names, as in data sets of Hugging Face. */
+/* `label`; if numbers have names, -1 means no label, as in data sets of Hugging Face. */
 static const struct ran_member *find_label(const struct cmd_labels *l,
                                            const struct ran_record *record)
 {
@@ -157,7 +157,7 @@ static size_t count_numbers(const char *line, struct ran_span array)
         return numbers;
 }
 
-/* Parses the names that are tags of a scheme, and sets the kind. */
+/* Parses tags of a scheme, and sets the kind. */
 static int parse_names(struct cmd_labels *l, struct ran_error *err)
 {
         struct ran_tag *tags = ran_grow(l->tags, &l->tags_cap, l->n, sizeof(*tags), err);

@@ -6,7 +6,7 @@
 #include "cmd/records/names.h"
 #include "ran.h"
 
-/* The gold labels of a record are in `label` (a string or a number; a number stays as it is written
+/* The gold labels of a record are in `label` (a string or a number; a number stays as written
  * unless numbers have names, and then -1 is no label) or in `labels` (a list of them, perhaps
  * empty). Other tools have a list `label`, a list `accept` of the chosen `options`, or an object
  * `cats` of 1 and 0. */
@@ -15,7 +15,7 @@
  * among them). */
 enum cmd_tag_kind {
         CMD_TAGS_SCHEME, /* IOB2 and its like */
-        CMD_TAGS_NAMES,  /* names that mark no entities, as parts of speech */
+        CMD_TAGS_NAMES,  /* names that mark no entities, such as parts of speech */
         CMD_TAGS_NUMBERS,
         CMD_TAGS_OUTSIDE, /* nothing but "O" */
         CMD_TAG_KINDS
@@ -41,14 +41,14 @@ bool cmd_labels_there(const struct ran_record *record);
 /* RAN_EFORMAT when two members contradict each other, or one has another type. */
 int cmd_labels_read(struct cmd_labels *l, const struct ran_record *record, struct ran_error *err);
 
-/* Appends the text of a label or tag: of a number its name, if numbers have names. what: "label" or
- * "tag", for messages. RAN_EFORMAT for a value of another type, or a number without a name. */
+/* Appends the text of a label or tag: the name of a number, if numbers have names. what: "label"
+ * or "tag", for messages. RAN_EFORMAT for a value of another type, or a number without a name. */
 int cmd_labels_add_name(const struct cmd_names *called, const char *what, const char *line,
                         struct ran_span value, char type, struct ran_buf *out,
                         struct ran_error *err);
 
 /* Reads the gold tags of a record, one a word. Numbers become their names. Tags of any scheme
- * become IOB2, counted in the census of this record; other tags stay as they are. RAN_EFORMAT for a
+ * become IOB2, counted in the census of this record; other tags are unchanged. RAN_EFORMAT for a
  * mix of kinds. */
 #define CMD_LABELS_TAG_MEMBERS FOREIGN_TAGS
 int cmd_labels_read_tags(struct cmd_labels *l, const struct ran_record *record,

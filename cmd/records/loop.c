@@ -1,4 +1,4 @@
-/* loop.c - the record loop: its files, its outputs, its end. See run.h. */
+/* loop.c - the record loop: inputs, outputs, and the end of a run. See run.h. */
 #include "cmd/records/loop.h"
 
 #include <errno.h>
@@ -82,7 +82,7 @@ static void release(struct cmd_run *run)
         pthread_mutex_destroy(&run->order);
 }
 
-/* Closes the outputs; exits if the run ended early, or if results did not reach the disk. */
+/* Closes the outputs; exits if the run ended early, or if writing results failed. */
 static void close_outputs(struct cmd_run *run)
 {
         struct ran_error err;

@@ -18,7 +18,7 @@ struct cmd_line {
         struct ran_record record;
 };
 
-/* One of several records that are worked on together. */
+/* One of several records that are processed together. */
 struct cmd_item {
         const struct cmd_line *line;
         struct ran_buf *result;
@@ -29,7 +29,7 @@ struct cmd_item {
 /* A loop at work. */
 struct cmd_run;
 
-/* What a program does with each record.
+/* A program's functions for records.
  *
  * work runs in many threads at once, each with its own scratch, and fills result: a JSON value for
  * filters, any bytes for take. work and take may fail: RAN_EFORMAT and RAN_EINVAL make the line a
@@ -54,11 +54,11 @@ struct cmd_loop {
                     struct ran_error *err);
         void (*work_all)(void *arg, void *scratch, struct cmd_item *items, size_t n);
         size_t together;
-        bool accepted; /* leave out records that a person rejected or ignored (foreign.h) */
+        bool accepted; /* skip records that an annotator rejected or ignored (foreign.h) */
         int (*take)(void *arg, const struct cmd_line *line, const struct ran_buf *result,
                     struct ran_error *err);
-        /* NULL, or called once after the last line, unless the run ended early: for lines that take
-         * only stored. Report those that turn out to be bad with cmd_refuse_late. */
+        /* NULL, or called once after the last line, unless the run ended early: for lines that
+         * `take` only stored. Report bad ones with cmd_refuse_late. */
         void (*finish)(void *arg, struct cmd_run *run);
         void *arg;
 };
@@ -76,11 +76,11 @@ struct cmd_counts {
  * exits with its status and a message. counts may be NULL. */
 int cmd_records(const struct cmd_loop *loop, char **files, struct cmd_counts *counts);
 
-/* For finish: a line that was good is bad after all, or ends the run, because of err. Reports,
- * counts and rejects it by file, number and raw. Returns false when the run has ended. */
+/* For finish: an accepted line is bad, or ends the run, because of err. Reports, counts and
+ * rejects it by file, number and raw. Returns false if the run has ended. */
 bool cmd_refuse_late(struct cmd_run *run, const struct cmd_line *line, const struct ran_error *err);
 
-/* Advice for a message that no record has a label: --folder-label, if files were documents, else
+/* Advice for the message that no record has a label: --folder-label, if files were documents, else
  * "".
  */
 const char *cmd_label_advice(const struct cmd_counts *counts);

@@ -1,4 +1,4 @@
-/* masked.c - a document with masked tokens, as a masked language model reads it.
+/* masked.c - reads a document with masked tokens for a masked language model.
  *
  * People write "[MASK]" in a text, but the tokenizer of a vocabulary learned here would encode that
  * as a bracket, a word and a bracket. So the text is split at the masks, and the parts between them
@@ -79,8 +79,8 @@ static size_t points(const char *s, size_t n)
         return count;
 }
 
-/* The space before a mask belongs to the masked word: in vocabularies whose subwords hold the space
- * before a word, the predicted subword has it. To others it makes no difference. */
+/* The space before a mask belongs to the masked word: in vocabularies whose subwords include the
+ * space before a word, the predicted subword has it. For others it makes no difference. */
 static int add_text(struct cmd_masked *g, const struct cmd_masked_how *how, const char *s, size_t n,
                     bool before_mask, struct ran_error *err)
 {

@@ -1,4 +1,4 @@
-/* masked.h - a document with masked tokens, as a masked language model (task mlm) reads it. */
+/* masked.h - reads a document with masked tokens for a masked language model (task mlm). */
 #ifndef CMD_RECORDS_MASKED_H
 #define CMD_RECORDS_MASKED_H
 
@@ -11,7 +11,7 @@ struct cmd_masked_how {
         size_t V;
         uint32_t mask;          /* the id of a masked token */
         const char *mask_token; /* "[MASK]", in a text or as a word */
-        bool none;              /* a document without masked tokens is fine */
+        bool none;              /* accept a document without masked tokens */
 };
 
 /* Zero-initialise; reused from record to record, one a thread. */
@@ -30,9 +30,9 @@ void cmd_masked_release(struct cmd_masked *g);
 /* Members read here, for cmd_loop.reads. */
 #define CMD_MASKED_MEMBERS CMD_DOCUMENT_MEMBERS, "masked_at"
 
-/* Reads the first member there is of encoding, ids, tokens and text. Of ids, `masked_at` lists the
- * masked positions, or else they are those with the id of [MASK]. RAN_EFORMAT without any, unless
- * how->none. */
+/* Reads the first present member of encoding, ids, tokens and text. For ids, `masked_at` lists
+ * the masked positions; without it, ids equal to [MASK] are masked. RAN_EFORMAT without any,
+ * unless how->none. */
 int cmd_masked_read(struct cmd_masked *g, const struct cmd_masked_how *how,
                     const struct ran_record *record, struct ran_error *err);
 

@@ -13,7 +13,7 @@ void cmd_names_release(struct cmd_names *names)
         *names = (struct cmd_names){0};
 }
 
-/* The text has grown by a name. */
+/* Ends a name that was appended to the text. */
 static int end_name(struct cmd_names *names, struct ran_error *err)
 {
         size_t *grown = ran_grow(names->end, &names->cap, names->n + 1, sizeof(*grown), err);
@@ -113,8 +113,8 @@ static size_t count_members(const char *json, struct value object)
         return n;
 }
 
-/* Puts the members of an object in the order of the numbers that they are named by; false unless
- * these are 0 to n - 1, each once and written as it is here. */
+/* Sorts the members of an object by their names, which are numbers; false unless these are 0 to
+ * n - 1, each once and in plain decimal. */
 static bool order_members(const char *json, struct value object, struct value *ordered, size_t n)
 {
         struct value item;
@@ -151,7 +151,7 @@ static int read_numbered(struct cmd_names *names, const char *json, struct value
         return code;
 }
 
-/* The names of a class label; the feature may be a list of such. */
+/* The names of a class label; the feature may be a list of class labels. */
 static struct value names_of_feature(const char *json, struct value feature)
 {
         struct value found = {.type = 0};
@@ -177,7 +177,7 @@ static struct value find(const char *json, struct value object, bool tags)
         return found.type == 0 ? member(json, object, "names") : found;
 }
 
-/* all: the value of a member, as only objects can be scanned. */
+/* all: the value of a member, because only objects can be scanned. */
 static int read_json(struct cmd_names *names, const char *json, struct value all, bool tags,
                      struct ran_error *err)
 {

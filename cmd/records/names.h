@@ -18,9 +18,7 @@ void cmd_names_release(struct cmd_names *names);
  * `features` (dataset_info.json of a data set: the names of its tags if `tags` is set, else of its
  * label). */
 void cmd_names_open(struct cmd_names *names, const char *file, bool tags);
-/* Reads the bytes of a file. names has the name of the file and nothing else; release it in any
- * case.
- */
+/* Reads the bytes of a file. names has only the name of the file; release it in any case. */
 int cmd_names_read(struct cmd_names *names, const char *s, size_t n, bool tags,
                    struct ran_error *err);
 

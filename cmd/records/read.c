@@ -1,11 +1,11 @@
-/* read.c - a line as a record, or a reason why it is none. */
+/* read.c - reads a line as a record, or finds its error. */
 #include <string.h>
 
 #include "cmd/formats/foreign.h"
 #include "cmd/records/run.h"
 
-/* Adds advice to the message about a line that is no record; about the file as a whole, on its
- * first line only. */
+/* Adds advice to the message about a bad line; advice about the whole file for its first line
+ * only. */
 static int refuse_record(const struct cmd_run *run, const struct slot *slot, const char *json,
                          struct ran_error *err)
 {
@@ -32,7 +32,7 @@ static int read_record(const struct cmd_run *run, struct slot *slot, struct ran_
         const char *json = line->raw;
         size_t n = line->raw_length, blame;
 
-        line->record.count = 0; /* of the line that was here before */
+        line->record.count = 0; /* from the previous line in this slot */
         slot->imported.len = 0;
         if (line->number == 1 && n >= 2 && memcmp(json, "\x1f\x8b", 2) == 0)
                 return ran_fail(err, RAN_EFORMAT,
@@ -51,7 +51,7 @@ static int read_record(const struct cmd_run *run, struct slot *slot, struct ran_
         return code == RAN_EFORMAT ? refuse_record(run, slot, json, err) : code;
 }
 
-/* Two members of a name that the program reads contradict each other. */
+/* Refuses two members of the same name that the program reads. */
 static int check_member(const struct ran_record *record, const char *name, struct ran_error *err)
 {
         bool twice;

@@ -1,4 +1,4 @@
-/* reading.c - the document of a record as a model reads it, whatever its task. */
+/* reading.c - reads the document of a record for a model of any task. */
 #include "cmd/records/reading.h"
 
 #include "cmd/formats/json.h"
@@ -112,9 +112,9 @@ void cmd_reading_add_token(const struct cmd_reading *r, const struct cmd_reading
                 json_put_size(out, "id", r->tokens.ids[t]);
                 return;
         }
-        const char *piece = ran_tokenizer_piece(tokenizer, r->tokens.ids[t], &n);
-        if (piece != NULL)
-                json_put_string(out, "piece", piece, n);
+        const char *token = ran_tokenizer_token(tokenizer, r->tokens.ids[t], &n);
+        if (token != NULL)
+                json_put_string(out, "piece", token, n);
         else
                 json_put_raw(out, "piece", "null", 4);
         if (d == NULL || t < r->first || t >= r->end)

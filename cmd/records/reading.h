@@ -1,4 +1,4 @@
-/* reading.h - the document of a record as a model reads it, whatever its task. */
+/* reading.h - reads the document of a record for a model of any task. */
 #ifndef CMD_RECORDS_READING_H
 #define CMD_RECORDS_READING_H
 
@@ -10,17 +10,17 @@
 struct cmd_reading_how {
         const struct ran_model *model;
         struct cmd_reserved reserved;                /* of language models */
-        const struct cmd_document_options *document; /* of classifiers and taggers; may be NULL */
-        int unit;                                    /* what offsets count, RAN_UNIT_... */
+        const struct cmd_document_options *document; /* for classifiers and taggers; may be NULL */
+        int unit;                                    /* unit of offsets, RAN_UNIT_... */
 };
 /* RAN_EINVAL when the vocabulary lacks a reserved token that the model's task needs. */
 int cmd_reading_init(struct cmd_reading_how *how, const struct ran_model *m, struct ran_error *err);
 
 /* Zero-initialise; reused from record to record, one a thread. */
 struct cmd_reading {
-        struct ran_document tokens; /* all that the model reads: its ids, and their spelling */
+        struct ran_document tokens; /* the input of the model: ids and spelling */
         size_t sources;             /* under the mask prefix: leading tokens that are source */
-        /* Tokens [first, end) are those of `document`, where it knows more than ids. */
+        /* Tokens [first, end) are those of `document`, if it has more than ids. */
         const struct cmd_document *document;
         size_t first, end;
         /* What holds them. */
@@ -33,9 +33,9 @@ void cmd_reading_release(struct cmd_reading *r);
 /* Members read here, for cmd_loop.reads. */
 #define CMD_READING_MEMBERS CMD_DOCUMENT_MEMBERS, "segments", "source", "target", "masked_at"
 
-/* Reads the record as ran-classify, ran-tag, ran-lm score or ran-lm fill would: for task lm, with
- * [START] and without a last token that is only predicted; for task mlm, also without masked
- * tokens. RAN_EFORMAT when the model cannot read the record, or it has no token. */
+/* Reads the record as ran-classify, ran-tag, ran-lm score or ran-lm fill does: for task lm, with
+ * [START] and without a last token that is only predicted; for task mlm, masked tokens are
+ * optional. RAN_EFORMAT if the model cannot read the record, or it has no token. */
 int cmd_reading_read(struct cmd_reading *r, const struct cmd_reading_how *how,
                      const struct ran_record *record, struct ran_error *err);
 

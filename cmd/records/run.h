@@ -1,4 +1,4 @@
-/* run.h - a record loop at work: what the files of the loop share, and nobody else.
+/* run.h - the state of a record loop; only for the files of the loop.
  *
  *      loop.c      the files, the outputs, the end: cmd_records
  *      groups.c    a file as groups of lines, and these as units of work
@@ -20,8 +20,8 @@
 enum record_status {
         RECORD_GOOD,
         RECORD_BAD,    /* slot.err says why */
-        RECORD_PASSED, /* it came with ran_error, and is passed on */
-        RECORD_LEFT,   /* left out: a person did not accept it */
+        RECORD_PASSED, /* it has ran_error, and is passed on */
+        RECORD_LEFT,   /* skipped: an annotator did not accept it */
         RECORD_FATAL,  /* slot.err ends the program */
 };
 
@@ -41,7 +41,7 @@ struct cmd_run {
         const struct cmd_loop *loop;
         const char *into;
         struct import import; /* of this file */
-        bool unlike_any;      /* its first line looks like no format; it is read as JSON lines */
+        bool unlike_any;      /* its first line matches no format; it is read as JSON lines */
 
         struct shard shard;
         uint64_t before; /* bytes of the files before this one */
@@ -74,7 +74,7 @@ enum record_status run_status_of(int code);
 /* Scans the record of a slot and sets its status. (read.c) */
 void run_read(struct cmd_run *run, struct slot *slot);
 
-/* Works on the slots [from, to): one, or several with work_all. (work.c) */
+/* Processes the slots [from, to): one, or several with work_all. (work.c) */
 void run_work(struct cmd_run *run, size_t from, size_t to);
 /* Frees all scratch. (work.c) */
 void run_free_scratch(struct cmd_run *run);
@@ -82,7 +82,7 @@ void run_free_scratch(struct cmd_run *run);
 /* The slots [from, to) are done: delivers all slots that have no unfinished one before them.
  * (deliver.c) */
 void run_deliver(struct cmd_run *run, size_t from, size_t to);
-/* Ends the run: no further slot is worked on or delivered. text: a message, or "". (deliver.c) */
+/* Ends the run: no further slot is processed or delivered. text: a message, or "". (deliver.c) */
 void run_end(struct cmd_run *run, int code, const char *text);
 
 /* Takes all lines of a file, or of files that are a text each, through the loop, and closes them.

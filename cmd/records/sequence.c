@@ -1,4 +1,4 @@
-/* sequence.c - the document of a record as a language model reads it. */
+/* sequence.c - reads the document of a record for a language model. */
 #include "cmd/records/sequence.h"
 #include "cmd/formats/foreign.h"
 #include "cmd/formats/json.h"
@@ -116,9 +116,9 @@ static int read_pair(struct cmd_sequence *s, const struct cmd_sequence_how *how,
 
 static int bad_segments(struct ran_error *err)
 {
-        return ran_fail(
-                err, RAN_EFORMAT,
-                "\"segments\" must be an array of as many numbers as \"ids\": 0 in the source, then 1");
+        return ran_fail(err, RAN_EFORMAT,
+                        "\"segments\" must be an array of as many numbers as \"ids\": 0 in the "
+                        "source, then 1");
 }
 
 static int read_segments(struct cmd_sequence *s, const struct cmd_sequence_how *how,

@@ -1,4 +1,4 @@
-/* sequence.h - the document of a record as a language model (task lm) reads it.
+/* sequence.h - reads the document of a record for a language model (task lm).
  *
  *      mask causal     [START] text [END]          predicts text and [END]
  *      mask prefix     source [SEP] target [END]   predicts target and [END]
@@ -20,8 +20,8 @@ struct cmd_sequence_how {
         int mask; /* RAN_MASK_CAUSAL or RAN_MASK_PREFIX */
         struct cmd_reserved reserved;
         bool end;        /* append [END] to a text or a target */
-        bool ask;        /* without the target, which is to be generated; ids are all source unless
-                            `segments` say otherwise */
+        bool ask;        /* without the target, which will be generated; ids are all source
+                          * unless `segments` say otherwise */
         uint32_t before; /* the document continues after this token; RAN_NO_ID: it begins here */
 };
 
@@ -40,8 +40,8 @@ void cmd_sequence_release(struct cmd_sequence *s);
 /* Members read here, for cmd_loop.reads. */
 #define CMD_SEQUENCE_MEMBERS CMD_DOCUMENT_MEMBERS, "segments", "source", "target"
 
-/* RAN_EFORMAT when the model cannot read the record, or its text or source has no token; then
- * document.empty is set. */
+/* RAN_EFORMAT if the model cannot read the record, or its text or source has no token (then
+ * document.empty is set). */
 int cmd_sequence_read(struct cmd_sequence *s, const struct cmd_sequence_how *how,
                       const struct ran_record *record, struct ran_error *err);
 /* Reads a text without a record, as a prompt. It may have no token. */

@@ -1,4 +1,4 @@
-/* shard.c - which part of the input this process reads: --shard I/N. */
+/* shard.c - the part of the input for this process: --shard I/N. */
 #include "cmd/records/shard.h"
 
 #include <stdlib.h>

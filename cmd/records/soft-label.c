@@ -7,7 +7,7 @@
 
 #include "cmd/formats/json.h"
 
-/* Written probabilities are rounded: their sum may be so far from 1. */
+/* Written probabilities are rounded: tolerance of their sum. */
 static const double sum_slack = 0.01;
 
 struct soft_name {
@@ -33,7 +33,7 @@ static bool is(const struct ran_buf *name, const char *word)
 struct shape {
         struct ran_span probs; /* its member "probs", or else the object itself */
         bool found;            /* it has "probs" */
-        bool several;          /* it is of a model that gives several labels */
+        bool several;          /* from a model with several labels a document */
         bool labelled;         /* it is a prediction */
 };
 
@@ -124,7 +124,7 @@ static int refuse_repeats(struct cmd_soft_label *s, struct ran_error *err)
         return RAN_OK;
 }
 
-/* With one label a document, they add up to 1 but for rounding: makes that exact. */
+/* With one label a document, normalises the sum, which is 1 but for rounding. */
 static int normalise(struct cmd_soft_label *s, const char *member, struct ran_error *err)
 {
         double sum = 0;
@@ -157,7 +157,7 @@ static int add_label(struct cmd_labels *l, const struct cmd_soft_label *s, size_
         return RAN_OK;
 }
 
-/* The label or labels that a model with these probabilities would give. */
+/* The labels predicted by these probabilities. */
 static int predict(struct cmd_labels *l, const struct cmd_soft_label *s, bool several,
                    struct ran_error *err)
 {

@@ -1,5 +1,4 @@
-/* soft-label.h - probabilities of labels in a record, as a model wrote them for another to learn
- * from. */
+/* soft-label.h - probabilities of labels in a record: soft targets from another model. */
 #ifndef CMD_RECORDS_SOFT_LABEL_H
 #define CMD_RECORDS_SOFT_LABEL_H
 
@@ -18,9 +17,9 @@ struct cmd_soft_label {
 };
 void cmd_soft_label_release(struct cmd_soft_label *s);
 /* Reads the member of that name: a prediction of ran-classify with its "probs", or an object of
- * labels and probabilities. `labels` have been read; if the record has none, they become the most
- * probable label, or, of several, all labels of at least 0.5. several: assume several labels when
- * neither the record nor the prediction tells. RAN_EFORMAT for anything else. */
+ * labels and probabilities. `labels` have been read; if the record has none, they become the
+ * most probable label, or, of several, all labels of at least 0.5. several: assume several
+ * labels if neither the record nor the prediction decides. RAN_EFORMAT for anything else. */
 int cmd_soft_label_read(struct cmd_soft_label *s, struct cmd_labels *labels,
                         const struct ran_record *record, const char *member, bool several,
                         struct ran_error *err);

@@ -7,8 +7,8 @@
 #include "cmd/records/labels.h"
 #include "ran.h"
 
-/* Reads the spans of a record (foreign.h), in code points, as tags of its document, which was read by
- * words and has some: in IOB2, as from cmd_labels_read_tags. Without spans, `present` is false.
+/* Reads the spans of a record (foreign.h), in code points, as tags of its document, which was read
+ * by words and has some: in IOB2, as from cmd_labels_read_tags. Without spans, `present` is false.
  * RAN_EFORMAT for spans that overlap, are out of range or do not start and end at words, and for a
  * document that is no text. */
 #define CMD_SPAN_TAGS_MEMBERS FOREIGN_SPANS

@@ -9,8 +9,8 @@
 struct cmd_spans {
         const struct cmd_document *document;
         const struct ran_record *record;
-        size_t word, pos; /* of tokens: the next one, and its place in the array */
-        /* Of text: the unit of offsets, and where the walk is in each unit. */
+        size_t word, pos; /* of tokens: the next one, and its position in the array */
+        /* Of text: the unit of offsets, and the current offset in each unit. */
         enum ran_unit unit;
         size_t point, byte, utf16;
 };

@@ -1,4 +1,4 @@
-/* vocab.c - opening vocabularies; reading words to learn one from. */
+/* vocab.c - opens vocabularies; reads words to learn one. */
 #include "cmd/records/vocab.h"
 
 #include "cmd/options/message.h"
@@ -27,7 +27,7 @@ void cmd_vocab_words_release(struct cmd_vocab_words *w)
         ran_buf_release(&w->text);
 }
 
-/* after: it follows another word. A space goes between them, as in ran_tokenizer_encode_word. */
+/* after: another word precedes it, and a space separates them, as in ran_tokenizer_encode_word. */
 static int read_string(struct cmd_vocab_words *w, const char *line, struct ran_span value,
                        bool after, const struct ran_counter *counter, struct ran_buf *words,
                        struct ran_error *err)

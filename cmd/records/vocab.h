@@ -1,11 +1,11 @@
-/* vocab.h - opening vocabularies; reading words to learn one from. */
+/* vocab.h - opens vocabularies; reads words to learn one. */
 #ifndef CMD_RECORDS_VOCAB_H
 #define CMD_RECORDS_VOCAB_H
 
 #include "cmd/formats/foreign.h"
 #include "ran.h"
 
-/* Loads a tokenizer.json or a vocab.txt, and notes what the file leaves open. Exits with 3 on
+/* Loads a tokenizer.json or a vocab.txt, and prints its note about the file. Exits with 3 on
  * failure.
  */
 struct ran_tokenizer *cmd_vocab_open(const char *path);

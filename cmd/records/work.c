@@ -1,4 +1,4 @@
-/* work.c - a unit of records through the program's function, with a scratch of its own. */
+/* work.c - runs the program's function on a unit of records, with a scratch. */
 #include <stdlib.h>
 
 #include "cmd/records/run.h"
@@ -28,7 +28,7 @@ static void give_scratch(struct cmd_run *run, void *scratch)
                 run->loop->free_scratch(scratch);
 }
 
-/* Lists the good ones among the slots [from, to) as items; returns how many. */
+/* Lists the good slots of [from, to) as items; returns their number. */
 static size_t gather(struct cmd_run *run, size_t from, size_t to)
 {
         struct cmd_item *items = run->items + from;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LISTED = 20 }; /* unknown tags that are named; further ones are only counted */
+enum { LISTED = 20 }; /* unknown tags listed by name; others are only counted */
 
 int tag_eval_init(struct tag_eval *e, const struct ran_model *model, const struct ran_tag *tags,
                   struct ran_error *err)
@@ -43,9 +43,9 @@ bool tag_eval_tagged(const struct ran_record *record)
 
 /* ---- one record, in any thread -------------------------------------------------------------- */
 
-/* How a record travels from _pack to _add: this head, the ends of the gold tags in their text (n),
- * the predicted tags (n, RAN_LABEL_UNKNOWN for a word that was not read), the text, and with
- * columns the words, a line feed after each. */
+/* A record packed for _add: this head, the ends of the gold tags in their text (n), the
+ * predicted tags (n, RAN_LABEL_UNKNOWN for a truncated word), the text, and with columns the
+ * words, a line feed after each. */
 struct packed {
         size_t n, text;
 };
@@ -157,7 +157,7 @@ static void add_columns(struct tag_eval *e, const char **text, const char *gold,
         *text = end + 1;
 }
 
-/* The predicted tag by name: a word that was not read is outside. */
+/* The predicted tag by name: a truncated word is outside. */
 static const char *found_name(const struct tag_eval *e, uint32_t tag)
 {
         return tag != RAN_LABEL_UNKNOWN ? ran_model_label(e->model, tag) : "O";
@@ -220,7 +220,7 @@ int tag_eval_add(struct tag_eval *e, const struct cmd_line *line, const struct r
 
 /* ---- the report ----------------------------------------------------------------------------- */
 
-/* Tags that mark no entities only have an accuracy. */
+/* Tags of no scheme only have an accuracy. */
 static void report_plain(struct tag_eval *e, int format, struct ran_buf *out)
 {
         struct ran_conll_report r;

@@ -147,7 +147,7 @@ static void *make_scratch(void *arg, struct ran_error *err)
 
 /* ---- predictions ---------------------------------------------------------------------------- */
 
-/* null for a word that was not read. */
+/* null for a truncated word. */
 static void add_tags(struct ran_buf *out, const struct tagger *t, const struct tag_scratch *s,
                      const struct tag_record *r)
 {
@@ -164,7 +164,7 @@ static void add_tags(struct ran_buf *out, const struct tagger *t, const struct t
         ran_buf_char(out, ']');
 }
 
-/* An entity is as probable as the least probable of its tags, at most. */
+/* An entity's probability: that of its least probable tag, an upper bound. */
 static float entity_score(const struct tag_scratch *s, const struct tag_record *r,
                           const struct ran_entity *entity)
 {
@@ -246,7 +246,7 @@ static int add_prediction(const struct tagger *t, struct scratch *s, const struc
         return RAN_OK;
 }
 
-/* The tag of a word as a field; one that was not read has none. */
+/* The tag of a word as a field; a truncated word has none. */
 static void add_tag(struct ran_buf *out, const struct tagger *t, const struct tag_scratch *s,
                     size_t at)
 {
@@ -428,7 +428,7 @@ static void check_usage(void)
         cmd_document_check(&document_options);
 }
 
-/* The tags of the model, parsed; NULL when one of them is of no scheme. The caller frees them. */
+/* The tags of the model, parsed; NULL if one of them is of no scheme. The caller frees them. */
 static struct ran_tag *parse_tags(const struct ran_model *m)
 {
         size_t C = ran_model_classes(m);

@@ -1,7 +1,7 @@
 /* words.c - tags for the words of one record, or of several that are one document.
  *
- * The arrays of the scratch have the words of all records, one after another. Those that
- * --max-tokens leaves form one document, in which each record is a sentence (two, if its middle was
+ * The arrays of the scratch have the words of all records, one after another. Words within
+ * --max-tokens form one document, in which each record is a sentence (two, if its middle was
  * truncated), and at[] has the index of a word in it.
  */
 #include "cmd/tag/words.h"
@@ -169,7 +169,7 @@ static int run_model(const struct tagger *t, struct tag_scratch *s, struct ran_e
         return ran_tag(t->model, s->state, d, s->tags, s->score, t->logits ? s->logits : NULL, err);
 }
 
-/* Gives each record its words. */
+/* Divides the results among the records. */
 static void assign_words(const struct tagger *t, struct tag_scratch *s, size_t n)
 {
         for (size_t i = 0, from = 0; i < n; from += s->record[i++].words) {

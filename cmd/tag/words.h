@@ -22,7 +22,7 @@ struct tag_record {
         struct cmd_document document;
         size_t words;
         const size_t *at;            /* (words) index in the document; TAG_NOT_READ: truncated */
-        struct ran_tag *found;       /* (words) its tags, parsed; what was not read is outside */
+        struct ran_tag *found;       /* (words) its tags, parsed; a truncated word is outside */
         struct ran_entity *entities; /* (words) room for them */
 };
 
@@ -32,7 +32,7 @@ struct tag_scratch {
         struct tag_record *record;
         size_t record_cap;
         /* The tokens and words of all records, one after another. */
-        struct ran_document document; /* what the model reads: the arrays below */
+        struct ran_document document; /* the document for the model, in the arrays below */
         uint32_t *ids, *spelling, *positions;
         bool *begins;
         size_t ids_cap, spelling_cap, positions_cap, begins_cap;
@@ -40,7 +40,7 @@ struct tag_scratch {
         struct ran_tag *found;
         struct ran_entity *entities;
         size_t words, at_cap, found_cap, entities_cap;
-        /* What ran_tag gives for those that were read. */
+        /* The results of ran_tag for the words of the document. */
         uint32_t *tags;
         float *score, *logits;
         size_t tags_cap, score_cap, logits_cap;
@@ -48,9 +48,8 @@ struct tag_scratch {
 struct tag_scratch *tag_scratch_new(const struct tagger *t, struct ran_error *err);
 void tag_scratch_free(struct tag_scratch *s);
 
-/* Tags the words of the n records of the items, which are one document, into s->record[0..n). A
- * record that cannot be used leaves a code and an error in its item, and the others are read
- * without it. */
+/* Tags the words of the n records of the items, which form one document, into s->record[0..n). A
+ * bad record gets a code and an error in its item; the others are tagged without it. */
 void tag_words(const struct tagger *t, struct tag_scratch *s, struct cmd_item *items, size_t n);
 
 #endif

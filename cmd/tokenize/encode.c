@@ -72,7 +72,7 @@ static struct ran_model *open_model(const char *path)
         return m;
 }
 
-/* The rest of a verb: runs the loop, whose input, output and arg are those of the conversion. */
+/* The rest of a verb: runs the loop with the input, output and arg of the conversion. */
 static int run(struct conversion *c, struct cmd_loop *loop, char **files)
 {
         if ((c->vocab == NULL) == (c->model == NULL))

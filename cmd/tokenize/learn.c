@@ -123,7 +123,7 @@ static int count_and_write(struct learn *l, char **files)
         };
         struct ran_error err;
 
-        cmd_sink_open(&out, output); /* before long work, lest its folder is not there */
+        cmd_sink_open(&out, output); /* before long work, in case its folder does not exist */
         int status = cmd_records(&loop, files, NULL);
         ran_pool_free(loop.pool);
         struct ran_tokenizer *t = ran_counter_learn(l->counter, &err);

@@ -11,18 +11,18 @@ extern const struct train_percentile {
         double share; /* of documents that are no longer */
 } train_percentiles[TRAIN_PERCENTILES];
 
-/* Pairs of locations, of which the first TRAIN_LISTED are kept: a repeats b. */
+/* Pairs of locations (a repeats b); the first TRAIN_LISTED are kept. */
 struct train_pairs {
         size_t n;
         struct train_location a[TRAIN_LISTED], b[TRAIN_LISTED];
 };
 
-/* What is known of one of the two data sets. */
+/* Statistics of one of the two data sets. */
 struct train_summary {
         const struct train_data *data;
         size_t *label_count; /* (C) */
         size_t tokens, length[TRAIN_PERCENTILES], longer_window, longer_512;
-        size_t predicted; /* of texts: tokens that the loss is the mean over */
+        size_t predicted; /* of texts: predicted tokens */
 };
 
 struct train_report {

@@ -22,7 +22,7 @@ static void *must_alloc(size_t n, size_t size)
 
 static const size_t none = SIZE_MAX;
 
-/* A document of the training or the development data, to be sorted by what it says. */
+/* A document of the training or the development data, for sorting by content. */
 struct key {
         uint64_t hash;
         const uint32_t *ids;

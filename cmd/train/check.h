@@ -1,4 +1,4 @@
-/* check.h - ran-train --check: what a person should know of data before training. */
+/* check.h - ran-train --check: a report about data before training. */
 #ifndef CMD_TRAIN_CHECK_H
 #define CMD_TRAIN_CHECK_H
 

@@ -1,8 +1,8 @@
 /* data.c - reads documents with labels or tags, or texts, into a data set.
  *
- * Every line goes through the record loop: train_encode runs in many threads and packs labels or
- * tags, weight and ids of a document into the result of the line, train_take unpacks them in the
- * order of the input.
+ * The record loop processes every line: train_encode runs in many threads and packs labels or tags,
+ * weight and ids of a document into the result of the line; train_take unpacks them in the order of
+ * the input.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static struct train_document unpack(const struct ran_buf *packed)
         return d;
 }
 
-/* A bad record, and one that --check lists. */
+/* Reports a bad record; with --check, lists it. */
 static int refuse_empty(struct train_data *d, const struct cmd_line *line, struct ran_error *err)
 {
         struct train_location *empty = train_location_add(&d->empty_spool, d->empties, line, err);
@@ -84,7 +84,7 @@ static int number_labels(struct train_reader *r, const struct cmd_line *line,
 {
         size_t n = d->head->n, soft = d->head->soft;
         const char *names = d->names;
-        /* A soft target may take all of the n labels behind the others. */
+        /* A soft target may add all of the n labels after the others. */
         uint32_t *labels = ran_grow(r->labels, &r->labels_cap, 2 * n + soft, sizeof *labels, err);
 
         if (labels == NULL)
@@ -145,7 +145,7 @@ int train_take(void *arg, const struct cmd_line *line, const struct ran_buf *res
                 return RAN_OK;
         RAN_TRY(number_labels(r, line, &d, err));
         RAN_TRY(add_document(r, line, &d, err));
-        data->softened += head->softened;
+        data->soft_target += head->soft_target;
         if (task->note != NULL)
                 task->note(data, line, &d);
         for (size_t t = 0; t < head->L; t++)

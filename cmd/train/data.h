@@ -1,5 +1,5 @@
-/* data.h - documents with labels, with a tag for each word, or texts alone, as ran-train reads
- * them: a data set, and where each document stands. */
+/* data.h - reads documents with labels, with a tag for each word, or texts alone: a data set,
+ * and the location of each document. */
 #ifndef CMD_TRAIN_DATA_H
 #define CMD_TRAIN_DATA_H
 
@@ -17,7 +17,7 @@ struct train_location {
 
 /* Zero-initialise. */
 struct train_data {
-        const struct train_task *task; /* of the source that it is read from */
+        const struct train_task *task; /* file and line */
         struct ran_dataset set;
         struct train_location *location; /* (B) of each document of the set, until it is split */
         struct cmd_counts counts;
@@ -29,56 +29,55 @@ struct train_data {
         struct train_location one, several, tagged[CMD_TAG_KINDS], plain, paired;
         size_t lone;                  /* language models: documents of one id, left out */
         struct ran_tag_census census; /* of the tags, before they became IOB2 */
-        size_t unknown;               /* labels that the given classes do not have */
+        size_t unknown;               /* labels outside the given classes */
         const char *soft_label;       /* of the source */
-        size_t softened;              /* documents that have that member */
+        size_t soft_target;           /* documents that have that member */
         const char *group;            /* of the source */
         size_t grouped;               /* documents that have that member */
         size_t V;                     /* 1 + the largest id */
 };
-#define TRAIN_LISTED \
-        20 /* locations of one kind that are named before the others are only counted */
+#define TRAIN_LISTED 20 /* locations of one kind that are listed; others are only counted */
 void train_data_release(struct train_data *d);
-/* Gives the empty data set these classes, after those that it has; dies when that is not possible.
- * Labels of the data are then looked up among them. */
+/* Adds these classes to those of the empty data set; exits on failure. Labels of the data are
+ * then looked up among them. */
 void train_data_set_classes(struct train_data *d, char *const *names, size_t C);
 
-/* The number of ids where nobody knows it before the data are read. */
+/* The number of ids, if unknown until the data are read. */
 #define TRAIN_ANY_ID ((size_t)UINT32_MAX)
 
 /* How documents become ids. */
 struct train_source {
         const struct train_task *task;
-        int mask; /* of a language model; RAN_MASK_NONE: as each record wants it */
+        int mask; /* of a language model; RAN_MASK_NONE: each record decides */
         const struct cmd_input *input;
         struct ran_pool *pool;
         const struct ran_tokenizer *tokenizer; /* NULL: the documents are ids */
         size_t V;                              /* all ids are below */
-        size_t keep; /* bytes of each long array that stay in memory, see ran_spool */
-        /* Tagging: sentences that are read as one document, at most; 0: each by itself. */
+        size_t keep; /* bytes of each long array in memory, see ran_spool */
+        /* Tagging: the most sentences of a document; 0: each sentence is a document. */
         size_t join;
-        size_t spelling; /* buckets for the spelling of words; 0: not wanted */
-        /* Classification: the member with probabilities to learn from, or NULL; their weight where
-         * a document has labels, too; whether documents may have several labels where nothing else
-         * says it. judge: development data, of which only the labels count. */
+        size_t spelling; /* buckets for the spelling of words; 0: no spelling */
+        /* Classification: the member with soft targets, or NULL; their weight if a document has
+         * labels, too; whether documents may have several labels if nothing else decides it.
+         * judge: development data, whose soft targets are ignored. */
         const char *soft_label;
         double soft_share;
         bool several, judge;
-        const char *group; /* documents with the same value of this member are held out together;
-                            * or NULL */
-        /* A vocabulary that is learned has these words of the file, too; NULL: there is none. */
+        const char *group; /* member whose equal values keep documents together in a split; or
+                            * NULL */
+        /* Word vectors whose words a learned vocabulary includes, too; NULL: none. */
         struct ran_vectors *vectors;
         size_t vector_words;
         const struct cmd_names *names; /* of labels or tags that are numbers, or NULL */
 };
 
-/* Reads the files into d, whose set may hold classes already. Bad lines are listed on stderr and
- * counted; whatever else goes wrong ends the program. */
+/* Reads the files into d, whose set may have classes already. Lists bad lines on stderr and
+ * counts them; any other error ends the program. */
 void train_data_read(struct train_data *d, const struct train_source *source, char **files);
 
-/* The same where no vocabulary is known: learns one from the documents, which are read once and
- * kept in memory meanwhile, so that they may come from a pipe. NULL when all documents are ids; an
- * encoding without its vocabulary is a bad line. The caller frees the tokeniser. */
+/* The same without a vocabulary: learns one from the documents, which are read once and kept in
+ * memory, so they may come from a pipe. NULL if all documents are ids; an encoding without its
+ * vocabulary is a bad line. The caller frees the tokeniser. */
 struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_source *source,
                                        const struct ran_vocab_settings *settings, char **files);
 

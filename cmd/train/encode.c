@@ -97,7 +97,7 @@ void train_pack(const struct train_scratch *s, const struct train_source *source
                 .soft = n_soft,
                 .names = labels->names.len + soft_names,
                 .group = s->group_n,
-                .softened = soft->present,
+                .soft_target = soft->present,
                 .guessed = soft->guessed,
                 .kind = labels->kind,
                 .census = labels->census,

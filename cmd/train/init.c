@@ -1,4 +1,5 @@
-/* init.c - initial weights from another model, or from word vectors, and what is taken from them.
+/* init.c - initial weights from another model, or from word vectors, and the settings that follow
+ * from them.
  */
 #include "cmd/train/init.h"
 
@@ -22,7 +23,7 @@ static void show(const struct ran_field *field, const struct ran_config *config,
                 cmd_die(CMD_FAILED, "out of memory");
 }
 
-/* Sets one field of the configuration as the model has it, unless an option set it. must: the
+/* Copies one field of the configuration from the model, unless an option set it. must: the
  * option may not differ from the model. */
 static void take(const struct ran_field *field, struct ran_config *config,
                  const struct ran_config *from, const char *model, bool must)
@@ -54,7 +55,7 @@ static void take_config(struct ran_config *config, const struct ran_config *from
                 bool same =
                         of_task ? config->task == from->task
                                 : config->encoder == from->encoder || strcmp(f->name, "dim") == 0;
-                /* The verb says what the task is, and the data whether there are several labels. */
+                /* The verb decides the task, the data decide on several labels. */
                 if (same && strcmp(f->name, "encoder") != 0 && strcmp(f->name, "task") != 0 &&
                     strcmp(f->name, "multilabel") != 0)
                         take(f, config, from, model, !of_task);

@@ -6,7 +6,7 @@
 
 struct train_init_options {
         char *model, *vectors; /* files, or NULL */
-        size_t vector_words;   /* words of the vectors that a learned vocabulary has, too */
+        size_t vector_words;   /* words of the vectors that are also in the learned vocabulary */
 };
 
 /* Zero-initialise. */
@@ -17,12 +17,12 @@ struct train_init {
         struct ran_embedding embedding; /* of the file, once it is read */
 };
 /* Opens the files and adapts the configuration to them, before any data are read: the encoder's
- * settings come from the model, the width from the vectors. Dies where an option contradicts them.
+ * settings come from the model, the width from the vectors. Exits if an option contradicts them.
  */
 void train_init_open(struct train_init *s, const struct train_init_options *options,
                      struct ran_config *config);
-/* Reads the vectors, now that the vocabulary is known (NULL: ids only, which is refused), gives the
- * job its initial weights, and says what they are. The job is complete otherwise. */
+/* Reads the vectors for the now known vocabulary (NULL: ids only, which is refused), sets the
+ * job's initial weights, and reports them. The job is complete otherwise. */
 void train_init_job(struct train_init *s, struct ran_train_job *job);
 void train_init_release(struct train_init *s);
 

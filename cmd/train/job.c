@@ -1,4 +1,4 @@
-/* job.c - what is done with the data: trained on, searched with, replayed, or measured. */
+/* job.c - runs a job on the data: training, search, replay or measurement. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,8 +40,8 @@ static void hold_out(struct train_session *s)
         tell_held_out(s, all, own);
 }
 
-/* The table of the linear model has a column for each class: many classes get fewer rows, lest it
- * fill the memory. What somebody set stays. */
+/* The table of the linear model has a column for each class: with many classes it gets fewer
+ * rows, to limit memory. The user's setting is kept. */
 static void reduce_linear_model(struct train_session *s)
 {
         const size_t most = (size_t)1 << 24, fewest = 1024, C = s->train.set.C;
@@ -57,7 +57,7 @@ static void reduce_linear_model(struct train_session *s)
 
 /* ---- the job -------------------------------------------------------------------------------- */
 
-/* Settings that the library does not know of and that can change the model. */
+/* Settings outside the library that can change the model. */
 static void describe_data(const struct train_session *s, struct ran_buf *training)
 {
         const struct train_file_options *file = &s->options->file;
@@ -112,7 +112,7 @@ static struct ran_train_job job_of(const struct train_session *s)
 
 /* ---- what is done with it ------------------------------------------------------------------- */
 
-/* Searches for settings, and writes those that were found beside those that were given. */
+/* Searches for settings, and writes them with the given ones. */
 static int tune(struct train_session *s, const struct ran_train_job *job)
 {
         struct train_options found = *s->options;

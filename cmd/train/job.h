@@ -1,10 +1,10 @@
-/* job.h - what is done with the data of a session. */
+/* job.h - runs a session's job. */
 #ifndef CMD_TRAIN_JOB_H
 #define CMD_TRAIN_JOB_H
 
 #include "cmd/train/session.h"
 
-/* Trains, or does a dry run, a replay or a search; returns the status to end with. */
+/* Trains, or does a dry run, a replay or a search; returns the exit status. */
 int train_job_run(struct train_session *s);
 
 #endif

@@ -5,8 +5,8 @@
  *     {"trial":2,"settings":{"dropout":0.3},...}
  *     {"complete":true}
  *
- * The file is as untrusted as any other. The settings of a trial follow from the trials before it:
- * they are compared, not read.
+ * The file is untrusted input. The settings of a trial follow from the trials before it: they are
+ * compared, not read.
  */
 #include "cmd/train/journal.h"
 #include "cmd/options/message.h"
@@ -98,7 +98,7 @@ static bool wrong(const struct entry *e, const char *what)
         return false;
 }
 
-/* The value of a member of that type, or of the other one. */
+/* The value of a member with one of two types. */
 static bool member(const struct entry *e, const char *name, char type, char other,
                    struct ran_span *value)
 {

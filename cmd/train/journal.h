@@ -11,41 +11,41 @@ enum train_trial_end {
         TRAIN_TRIAL_DIVERGED, /* or memory did not suffice */
 };
 struct train_trial {
-        char *settings; /* a JSON object: those that are other than in the first trial */
-        double *dev;    /* (epochs) metric after each, as trials are compared by; NaN: not known */
+        char *settings; /* a JSON object: the settings that differ from the first trial */
+        double *dev;    /* (epochs) metric after each, for comparing trials; NaN: unknown */
         size_t epochs, cap;
         double best; /* of them; -INFINITY: none */
         size_t best_epoch;
         double seconds;
         enum train_trial_end end;
-        char model[65]; /* digest of its model, if it was the best by then; or "" */
+        char model[65]; /* digest of its model, if it was the best so far; or "" */
 };
 struct train_journal {
         char *path;
-        char *header; /* JSON members that say what is searched, and on which data */
+        char *header; /* JSON members that describe the search and its data */
         struct train_trial *trial;
         size_t n, cap;
         bool complete; /* its time was used up */
 };
 
-/* Reads the journal if it is there, else n is 0; dies with 3 if it is damaged or something else.
+/* Reads the journal if it exists, else n is 0; exits with 3 if it is damaged or another kind of
+ * file.
  */
 void train_journal_open(struct train_journal *j, const char *path);
-/* The same of the bytes of the file, for j with its path and nothing else yet, to be released in
- * any case. */
+/* The same from the bytes of the file; j has only its path. Release it in any case. */
 int train_journal_read(struct train_journal *j, const char *text, size_t n, struct ran_error *err);
-/* Forgets what was read. The file stays until it is written. */
+/* Clears the trials. The file stays until it is written. */
 void train_journal_clear(struct train_journal *j);
 void train_journal_release(struct train_journal *j);
 
-/* A new trial, zeroed but for `best`; takes its settings over. */
+/* A new trial, zeroed but for `best`; takes over its settings. */
 struct train_trial *train_journal_add(struct train_journal *j, char *settings);
 void train_journal_drop(struct train_journal *j); /* the last one */
 /* A trial reached this metric after an epoch, from 1. */
 void train_trial_reach(struct train_trial *t, size_t epoch, double metric);
-/* Appends the members of a trial, as they stand in the journal and in the log. */
+/* Appends the members of a trial, for the journal and the log. */
 void train_trial_json(const struct train_journal *j, size_t i, struct ran_buf *out);
-/* Replaces the whole file at once. Dies with 3 when that is not possible. */
+/* Replaces the whole file at once. Exits with 3 on failure. */
 void train_journal_write(const struct train_journal *j);
 
 #endif

@@ -1,8 +1,8 @@
 /* learn.c - reads documents and learns a vocabulary from them.
  *
- * The lines are read once, since they may come from a pipe: their words are counted, and lines of
+ * The lines are read once, because they may come from a pipe: their words are counted, and lines of
  * text are kept. Then the vocabulary is learned, and the kept lines go through the same functions
- * as any other line.
+ * as other lines.
  */
 #include "cmd/formats/json.h"
 #include "cmd/train/reader.h"
@@ -34,7 +34,7 @@ struct learner {
         struct ran_tokenizer *tokenizer;
 };
 
-/* As it is to be rejected: with the empty line behind a sentence of columns. */
+/* In the form for --rejects: with the empty line after a sentence of columns. */
 static int keep_raw(struct spool *s, const struct cmd_line *line, struct ran_error *err)
 {
         const size_t at = s->n > 0 ? s->raw_end[s->n - 1] : 0, blank = line->columns != NULL;
@@ -113,7 +113,7 @@ static int take_counted(void *arg, const struct cmd_line *line, const struct ran
         return keep_line(&l->spool, line, err);
 }
 
-/* Lines are encoded so many at a time, in parallel, and added in order. */
+/* Lines are encoded this many at a time, in parallel, and added in order. */
 enum { BATCH = 64 };
 
 struct batch {
@@ -123,7 +123,7 @@ struct batch {
                 struct train_scratch scratch;
                 struct cmd_line line;
                 struct ran_buf packed;
-                int code; /* RAN_OK, or err says what is wrong */
+                int code; /* RAN_OK, or the code of err */
                 struct ran_error err;
         } slot[BATCH];
 };
@@ -148,9 +148,8 @@ static void encode_spooled(void *arg, size_t i)
         slot->code = code;
 }
 
-/* Nearly all that can be wrong with a line has been found by now; what is left shows in its words:
- * a document that turns out to have no token, spans that do not begin where words do. Returns false
- * when that ends the run. */
+/* Refuses a line late: most errors were found before, but some need its words: a document
+ * without a token, spans that do not begin at words. Returns false if that ends the run. */
 static bool add_spooled(struct batch *b, struct cmd_run *run, size_t i)
 {
         const struct spool *spool = &b->learner->spool;

@@ -1,4 +1,4 @@
-/* options-check.c - which options of ran-train go together. */
+/* options-check.c - checks that options of ran-train do not conflict. */
 #include "cmd/options/message.h"
 #include "cmd/options/was-set.h"
 #include "cmd/train/options.h"
@@ -32,7 +32,7 @@ static void check_replay(const struct train_options *o)
 
 /* ---- --dump-gradients ----------------------------------------------------------------------- */
 
-/* Nothing is trained, and the model has all settings. */
+/* Nothing is trained, and the model supplies all settings. */
 static void check_dump(const struct train_options *o)
 {
         static const char why[] = "--dump-gradients takes a model as it is";
@@ -60,7 +60,7 @@ static void check_dump(const struct train_options *o)
 
 /* ---- all ------------------------------------------------------------------------------------ */
 
-/* An option that only says more about another one would be ignored without it. */
+/* Options that only refine another one would be ignored without it. */
 static void check_requires(const struct train_options *o)
 {
         static const char *const of_check[] = {"check_format", NULL};

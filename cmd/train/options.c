@@ -108,7 +108,7 @@ static const char notes[] =
 static const struct {
         const char *title;
         const struct ran_field *fields;
-        size_t at; /* what they describe, in struct train_options */
+        size_t at; /* the described member of struct train_options */
 } tables[] = {
         {"Files", train_file_fields, offsetof(struct train_options, file)},
         {"Input", cmd_input_fields, offsetof(struct train_options, input)},

@@ -1,4 +1,4 @@
-/* options.h - what the command line of ran-train says. */
+/* options.h - the options of ran-train. */
 #ifndef CMD_TRAIN_OPTIONS_H
 #define CMD_TRAIN_OPTIONS_H
 
@@ -23,8 +23,8 @@ struct train_mode_options {
         size_t dump_documents;
 };
 
-/* All options of a run. Once train_options_check and, with --replay, train_replay_restore have
- * returned, nothing changes them: what data and models decide on is in the session. */
+/* All options of a run. After train_options_check and, with --replay, train_replay_restore
+ * nothing changes them: the session has the settings that data and models decide. */
 struct train_options {
         struct train_file_options file;
         struct cmd_input input;
@@ -44,7 +44,7 @@ extern const struct ran_field train_file_fields[];
 void train_options_init(struct train_options *o, const struct train_task *task);
 /* Makes o, a copy of other options, a program of its own: for cmd_write_set. */
 void train_options_rebase(struct train_options *o);
-/* Ends with 2 where options contradict each other. */
+/* Exits with 2 if options contradict each other. */
 void train_options_check(struct train_options *o);
 
 #endif

@@ -1,5 +1,5 @@
-/* problems.c - what is wrong with data for training: mixed kinds of records, labels that tell
- * nothing, lines that cannot be used. */
+/* problems.c - problems of training data: mixed kinds of records, uninformative labels, bad
+ * lines. */
 #include "cmd/train/problems.h"
 
 #include <stdarg.h>
@@ -56,7 +56,7 @@ static bool labels_words(const struct ran_dataset *set)
         return set->positions != NULL;
 }
 
-/* Whether the one label there is does not distinguish documents. */
+/* Whether there is only one label, which cannot distinguish documents. */
 static bool is_everywhere(const struct ran_dataset *set)
 {
         return !set->multilabel || (set->soft == NULL && set->label_first[set->B] == set->B);
@@ -79,7 +79,7 @@ static void find_useless_labels(struct train_problems *p, const struct train_dat
                             set->names[0], set->multilabel ? ", or documents without it" : "");
 }
 
-/* Whether no answer is right for any document: then no epoch is better than another. */
+/* Whether no document has a known label: then no epoch is better than another. */
 static bool is_foreign(const struct ran_dataset *set)
 {
         for (size_t b = 0; b < set->B; b++) {
@@ -123,7 +123,7 @@ static void find_in_train(struct train_problems *p, const struct train_data *tra
                 find_no_documents(p, train, "to train on");
         else
                 find_useless_labels(p, train);
-        if (train->soft_label != NULL && train->softened == 0 && train->set.B > 0)
+        if (train->soft_label != NULL && train->soft_target == 0 && train->set.B > 0)
                 add_problem(p, "no document has the member \"%s\" that --soft-label names",
                             train->soft_label);
         if (train->group != NULL && train->grouped == 0 && train->set.B > 0)

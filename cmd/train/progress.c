@@ -1,8 +1,8 @@
 /* progress.c - the live line, the plain lines and the log of a training run.
  *
- * On a terminal one line is redrawn, and stays after each evaluation. In a file or a pipe there is
- * one plain line for each evaluation and every half minute in between: a log stays short, and a
- * long run is never silent.
+ * On a terminal one line is redrawn, and kept after each evaluation. A file or pipe gets one plain
+ * line for each evaluation and every half minute in between: a log stays short, and a long run is
+ * never silent.
  */
 #include "cmd/train/progress.h"
 #include "cmd/options/message.h"
@@ -225,7 +225,7 @@ static void make_entry(const struct train_progress *p, const struct ran_train_re
         ran_buf_printf(b, ",\"seed\":%llu", (unsigned long long)p->seed);
 }
 
-/* Training survives a log that fails (a full disk): it is said once, and at the end. */
+/* Training survives a log that fails (a full disk): it is reported once, and at the end. */
 void train_progress_entry(struct train_progress *p, const struct ran_buf *members)
 {
         struct ran_buf entry = {0};

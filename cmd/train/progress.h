@@ -4,23 +4,23 @@
 
 #include "ran.h"
 
-/* AUTO: the live line on a terminal, else a plain line now and then. ALWAYS: the live line wherever
- * stderr goes. */
+/* AUTO: the live line on a terminal, else a plain line now and then. ALWAYS: the live line on
+ * any stderr. */
 enum { TRAIN_PROGRESS_AUTO, TRAIN_PROGRESS_ALWAYS, TRAIN_PROGRESS_NEVER };
 
 /* Zero-initialise but for the first members. */
 struct train_progress {
         int when;           /* TRAIN_PROGRESS_... */
-        const char *metric; /* name of the dev metric, as --metric has it */
-        bool texts;         /* of a language model: people read its loss as a perplexity */
-        bool single;        /* one label a document: people read its micro F1 as accuracy */
-        size_t documents;   /* of the training data, those held out too */
+        const char *metric; /* name of the dev metric, as in --metric */
+        bool texts;         /* of a language model: loss is shown as perplexity */
+        bool single;        /* one label a document: micro F1 is shown as accuracy */
+        size_t documents;   /* of the training data, including held-out ones */
         uint64_t seed;
         size_t trial; /* of a search, from 1: its epochs are shown like steps; 0: of none */
         FILE *log;    /* one JSON object a report; NULL: none */
         const char *log_name;
         /* The rest is filled here. */
-        bool live; /* one line that is drawn again and again, on a terminal */
+        bool live; /* one line that is redrawn, on a terminal */
         bool drawn, log_failed;
         double next; /* seconds of the run when the next line is due */
         struct ran_train_report last, dev;
@@ -36,11 +36,10 @@ void train_progress_line(struct train_progress *p, const struct ran_buf *line);
 void train_progress_entry(struct train_progress *p, const struct ran_buf *members);
 /* Ends the live line, so that messages start on a line of their own. */
 void train_progress_clear(struct train_progress *p);
-/* Closes the log; false when some of it could not be written (which has been said by then). */
+/* Closes the log; false if some of it could not be written (already reported). */
 bool train_progress_end(struct train_progress *p);
 
-/* The dev metric as people read it, and its name: a loss as it is or as a perplexity, all else in
- * per cent. */
+/* The dev metric for people, and its name: a loss, a perplexity, or per cent for all else. */
 double train_progress_metric(const struct train_progress *p, double metric);
 const char *train_progress_name(const struct train_progress *p);
 /* "0:12:40"; the buffer is large enough for any time. */

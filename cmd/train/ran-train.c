@@ -13,7 +13,7 @@
 
 /* ---- options -------------------------------------------------------------------------------- */
 
-/* All that can change the result is as the model has it, but for the files. */
+/* Restores all settings that can change the result from the model, except files. */
 static void restore(struct train_options *o, struct train_session *s)
 {
         const struct train_file_options *file = &o->file;
@@ -30,7 +30,7 @@ static void restore(struct train_options *o, struct train_session *s)
         cmd_set_all(ran_config_fields);
 }
 
-/* Word vectors need a vocabulary of words, unless somebody set another one. */
+/* Word vectors need a vocabulary of words, unless the user set another type. */
 static void choose_vocabulary(struct train_options *o)
 {
         const struct train_init_options *init = &o->file.init;

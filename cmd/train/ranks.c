@@ -1,4 +1,4 @@
-/* ranks.c - ranks as a command has them: who speaks, and how they end. */
+/* ranks.c - ranks of a command: which one prints, and how they end. */
 #include "cmd/train/ranks.h"
 #include "cmd/options/message.h"
 #include "cmd/train/run.h"
@@ -21,7 +21,7 @@ int train_ranks_close(int status)
         return status;
 }
 
-/* Wherever cmd_die is called. */
+/* Runs for any cmd_die. */
 static void close_at_exit(void)
 {
         train_ranks_close(CMD_FAILED);
@@ -34,11 +34,11 @@ bool train_ranks_open(void)
         if (ran_ranks_open(&ranks, train_run_stopped, &err) != RAN_OK) {
                 cmd_set_program("ran-train");
                 if (err.text[0] == '\0')
-                        exit(CMD_OK); /* rank 0 says it, unless the launcher ends it before */
+                        exit(CMD_OK); /* rank 0 prints it, unless the launcher ends it before */
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         }
         if (ranks != NULL)
-                atexit(close_at_exit); /* after what the program has to clear away, see there */
+                atexit(close_at_exit); /* after the program's own cleanup */
         return ran_ranks_me(ranks) == 0;
 }
 

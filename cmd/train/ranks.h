@@ -4,15 +4,14 @@
 
 #include "ran.h"
 
-/* First thing in main. Returns true in rank 0, or a process that is alone: it reads the command
- * line and all files; false: it only follows. Ends the program where the ranks cannot work
- * together. */
+/* Call it first in main. Returns true in rank 0 or a single process, which reads the command
+ * line and all files; false: the process only follows. Exits if the ranks cannot work together. */
 bool train_ranks_open(void);
-/* Does its part of the trainings of rank 0; returns the status to end with. */
+/* Does its part of rank 0's training runs; returns the exit status. */
 int train_ranks_follow(void);
-/* Last thing in main; returns the status. */
+/* Call it last in main; returns the status. */
 int train_ranks_close(int status);
-/* NULL: this process is alone. */
+/* NULL: a single process. */
 struct ran_ranks *train_ranks(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* replay.c - trains a model again with the settings that it records, and compares.
  *
- * Twice: the record in the model with the description of the job, before the first step, lest hours
- * be spent on other data; and the two models in the end, byte for byte.
+ * It compares twice: the record in the model with the description of the job, before the first
+ * step, so that no hours are spent on other data; and the two models at the end, byte for byte.
  */
 #include "cmd/train/replay.h"
 #include "cmd/options/message.h"
@@ -14,10 +14,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* ---- the record in a model ----------------------------------------------------------------------
- */
+/* ---- the record in a model ------------------------------------------------------------------- */
 
-/* A JSON value as it is written; n 0: there is none. */
+/* A JSON value as written; n 0: none. */
 struct value {
         const char *text;
         size_t n;
@@ -56,7 +55,7 @@ static bool same(struct value a, struct value b)
         return a.n == b.n && memcmp(a.text, b.text, a.n) == 0;
 }
 
-/* For a sentence: without its quotes, and not too long. */
+/* For messages: without its quotes, and not too long. */
 static struct value bare(struct value v)
 {
         if (v.n >= 2 && v.text[0] == '"' && v.text[v.n - 1] == '"')
@@ -150,7 +149,8 @@ static void check_named(const struct train_replay *r, const char *given, bool wa
                 cmd_usage("%s was trained without --%s: leave it out", r->path, option);
 }
 
-/* Here already, because the settings of another model could contradict those to be restored. */
+/* Checked here already, because the settings of another model could contradict the restored
+ * ones. */
 static void check_init(const struct train_replay *r, const char *init)
 {
         struct value wanted = within(&r->said, "init", "\"digest\"");
@@ -178,7 +178,7 @@ void train_replay_check_files(const struct train_replay *r, const char *dev, con
                 check_init(r, init);
 }
 
-/* In memory, under a name that is written in place. */
+/* Makes an in-memory file whose name is written in place. */
 const char *train_replay_output(struct train_replay *r)
 {
         r->fd = memfd_create("replay", MFD_CLOEXEC);
@@ -225,7 +225,7 @@ static void check_settings(const struct train_replay *r, const struct ran_record
         }
 }
 
-/* Settings that the data decide on, and the vocabulary. */
+/* Compares settings that the data decide, and the vocabulary. */
 static void check_model(const struct train_replay *r, const struct ran_train_job *job)
 {
         const struct ran_tokenizer *t = ran_model_tokenizer(r->model);

@@ -14,26 +14,26 @@ struct train_replay {
         char output[32];         /* its name */
 };
 
-/* Opens the model, which must record how it was trained, by this version and with kernels that run
- * here: dies with 3 where it cannot be read, with 4 where its training cannot be repeated. */
+/* Opens the model, which must record its training, by this version and with kernels that run
+ * here: exits with 3 if it cannot be read, with 4 if its training cannot be repeated. */
 void train_replay_open(struct train_replay *r, const char *path, int task);
-/* Sets the fields, but for local ones, to the recorded values, and counts them as set. all: the
- * model must record each; otherwise the others keep their values. */
+/* Sets all but local fields to the recorded values, and marks them as set. all: the model must
+ * record each; otherwise the others keep their values. */
 void train_replay_restore(const struct train_replay *r, const struct ran_field *fields, void *base,
                           bool all);
-/* Whether a member is there. */
+/* Whether a member is present. */
 bool train_replay_has(const struct train_replay *r, const char *member);
-/* Ends with 2 unless exactly those files are named that the training had, with 4 if `init` is not
- * the model that it began with. */
+/* Exits with 2 unless exactly the files of the training are given, with 4 if `init` is not its
+ * initial model. */
 void train_replay_check_files(const struct train_replay *r, const char *dev, const char *init,
                               const char *vectors);
-/* A name to write the result to that is no file. */
+/* A name for the result that is no file. */
 const char *train_replay_output(struct train_replay *r);
 
-/* Dies with 4 where the job is not the one that the model describes, because of its data for
- * example: before anything is computed. */
+/* Exits with 4 if the job differs from the model's description (because of its data, for
+ * example), before anything is computed. */
 void train_replay_check(const struct train_replay *r, const struct ran_train_job *job);
-/* Compares the result with the model. Returns the status to end with. */
+/* Compares the result with the model. Returns the exit status. */
 int train_replay_compare(const struct train_replay *r, const char *output);
 void train_replay_release(struct train_replay *r);
 

@@ -24,8 +24,8 @@ static bool is_sent(int signal)
         return signal == SIGINT || signal == SIGTERM;
 }
 
-/* A signal asks for a checkpoint and the end, which take as long as one step. The second SIGINT or
- * SIGTERM ends the program at once. The others only ask: a hangup comes twice where the shell
+/* A signal requests a checkpoint and the end, which takes up to one step. The second SIGINT or
+ * SIGTERM ends the program at once. The others only request: a hangup comes twice if the shell
  * passes it on, and a pipe without a reader breaks at every line. */
 static void on_signal(int signal)
 {
@@ -68,7 +68,7 @@ int train_run_stopped(void)
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-/* A run that is resumed appends to its log. */
+/* A resumed run appends to its log. */
 static void open_log(struct train_run *run)
 {
         const char *name = run->options->log;
@@ -80,7 +80,7 @@ static void open_log(struct train_run *run)
                 cmd_die(CMD_FAILED, "cannot write the log %s: %s", name, strerror(errno));
 }
 
-/* The output, and what must not be written over beside it. */
+/* The output, and the files beside it that must not be overwritten. */
 struct neighbours {
         const char *output;
         const struct cmd_program *program;
@@ -99,7 +99,7 @@ static char *beside(const struct neighbours *n, const char *suffix)
         return name;
 }
 
-/* The journal of a complete search is worth no more than its model, which is written over, too. */
+/* The journal of a complete search may be overwritten, like its model. */
 static void open_journal(struct train_run *run, const struct neighbours *n)
 {
         struct train_journal *j = &run->journal;
@@ -219,7 +219,7 @@ static const char *metric_name(int metric)
         return f->choices[metric];
 }
 
-/* Says what is left, and how to continue; steps: whether there were any in this run. */
+/* Reports the files left, and how to continue; steps: whether this run did any. */
 static int ended_early(const struct ran_train_job *job, const struct ran_error *err, bool steps)
 {
         bool again = err->code != RAN_EDIVERGED;
@@ -289,7 +289,7 @@ static int on_measured_step(void *arg, const struct ran_train_report *report)
         return report->seconds > enough || report->step >= report->steps;
 }
 
-/* Seconds of the whole training. Writes no file. */
+/* Estimates the seconds of the whole training. Writes no file. */
 static double measure(const struct ran_train_job *job)
 {
         struct ran_train_settings settings = *job->settings;

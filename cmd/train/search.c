@@ -1,4 +1,5 @@
-/* search.c - where a search for settings is: its clock, its trial at work, and its best trial. */
+/* search.c - the state of a search for settings: its clock, its current trial, and its best
+ * trial. */
 #include "cmd/train/search.h"
 
 #include <math.h>

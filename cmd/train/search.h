@@ -1,12 +1,12 @@
-/* search.h - the search for settings of --tune: what tune.c, trial.c, tune-report.c and search.c
- * share. */
+/* search.h - the search for settings of --tune: declarations for tune.c, trial.c, tune-report.c
+ * and search.c. */
 #ifndef CMD_TRAIN_SEARCH_H
 #define CMD_TRAIN_SEARCH_H
 
 #include "cmd/train/run.h"
 
-/* Why a trial ended before its time. */
-enum train_verdict { TRAIN_CONTINUES, TRAIN_NOT_BETTER, TRAIN_BEHIND, TRAIN_TOO_LATE };
+/* Why a trial ended early. */
+enum train_outcome { TRAIN_CONTINUES, TRAIN_NOT_BETTER, TRAIN_BEHIND, TRAIN_TOO_LATE };
 
 struct train_search {
         const struct ran_train_job *job; /* as the user has it */
@@ -23,8 +23,8 @@ struct train_search {
         struct ran_train_settings settings;
         struct ran_train_job run;
         double trial_before, trial_began;
-        bool again; /* a trial that the journal has already, to get its model back */
-        enum train_verdict verdict;
+        bool again; /* repeats a trial of the journal, to restore its model */
+        enum train_outcome outcome;
 };
 
 /* ---- search.c ------------------------------------------------------------------------------- */
@@ -32,7 +32,7 @@ struct train_search {
 double train_search_clock(void);                                      /* seconds */
 double train_search_spent(const struct train_search *t);              /* of the budget */
 struct train_trial *train_search_entry(const struct train_search *t); /* the trial at work */
-/* The best trial that the journal has a result of; SIZE_MAX: none. */
+/* The best trial with a result in the journal; SIZE_MAX: none. */
 size_t train_search_best(const struct train_search *t);
 
 /* ---- trial.c -------------------------------------------------------------------------------- */
@@ -41,21 +41,21 @@ void train_search_digest(const char *model, char digest[65]); /* of a model file
 
 /* Trains trial `at`. */
 int train_search_run_trial(struct train_search *t, size_t at, bool resume, struct ran_error *err);
-/* The same, and puts its result into the journal. Returns whether the search continues; otherwise
- * *err says why, if it is an error. */
+/* The same, and adds its result to the journal. Returns whether the search continues; otherwise
+ * *err has the error, if any. */
 bool train_search_try(struct train_search *t, size_t at, bool resume, struct ran_error *err);
 
 /* ---- tune-report.c -------------------------------------------------------------------------- */
 
-/* Ends the text; dies when memory ran out. */
+/* Ends the text; exits if memory ran out. */
 char *train_search_text(struct ran_buf *b);
 /* The settings that differ from those of the job, as a JSON object; the caller frees it. */
 char *train_search_settings(const struct train_search *t, const struct ran_config *config,
                             const struct ran_train_settings *settings);
-/* Says how the trial at work ended. */
+/* Reports how the current trial ended. */
 void train_search_tell_trial(struct train_search *t);
-/* Says how the search ended; `best` is its best trial, whose settings t->config and t->settings
- * become. */
+/* Reports how the search ended; `best` is its best trial; sets t->config and t->settings to its
+ * settings. */
 void train_search_tell(struct train_search *t, size_t best);
 
 #endif

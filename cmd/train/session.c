@@ -132,7 +132,7 @@ void train_session_open(struct train_session *s, char **files)
 
         s->config = o->config;
         s->settings = o->settings;
-        /* Without a vocabulary the data say how many ids there are; an id has 32 bits. */
+        /* Without a vocabulary the data decide the number of ids; an id has 32 bits. */
         s->source = (struct train_source){
                 .task = s->task, .input = &o->input, .V = TRAIN_ANY_ID, .names = &s->names};
         train_init_open(&s->init, &o->file.init, &s->config);
@@ -148,7 +148,7 @@ void train_session_open(struct train_session *s, char **files)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* Nothing is known of the documents but ids. */
+/* Without a vocabulary documents are only ids. */
 static void drop_spelling(struct train_session *s)
 {
         if (s->config.spelling > 0)

@@ -1,5 +1,5 @@
-/* session.h - what a run of ran-train works on: models, a vocabulary, the data, and the settings
- * that these decide on. */
+/* session.h - the inputs of a run of ran-train: models, a vocabulary, the data, and the settings
+ * that follow from them. */
 #ifndef CMD_TRAIN_SESSION_H
 #define CMD_TRAIN_SESSION_H
 
@@ -11,7 +11,7 @@
 struct train_session {
         const struct train_task *task;
         const struct train_options *options;
-        /* Those of the options, as --init, the data and --dump-gradients change them. */
+        /* The settings of the options, changed by --init, the data and --dump-gradients. */
         struct ran_config config;
         struct ran_train_settings settings;
         struct ran_pool *pool;
@@ -24,10 +24,10 @@ struct train_session {
         struct train_source source;
         struct cmd_names names; /* of labels or tags that are numbers */
         struct train_data train, dev;
-        bool *held_out; /* (B of train) documents that dev has; NULL: it has others */
+        bool *held_out; /* (B of train) documents copied to dev; NULL: dev has other documents */
         bool has_dev;
 };
-/* Opens what the options name, and makes sure that the output can be written, before any data are
+/* Opens the files of the options, and checks that the output can be written, before any data are
  * read. files: the training data. */
 void train_session_open(struct train_session *s, char **files);
 /* Reads the data. */

@@ -1,4 +1,4 @@
-/* soft-target.c - the target of a document that has probabilities from another model:
+/* soft-target.c - the target of a document with probabilities from another model:
  *
  *      target(c) = share * soft(c) + (1 - share) * [c is a label of its own]
  *
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Room for the index of each class in a target, 1 + that; all 0 between two targets. */
+/* Makes room for 1 + the index of each class in a target; all 0 between targets. */
 static int fit_target(struct train_reader *r, struct ran_error *err)
 {
         size_t had = r->target_cap;
@@ -21,8 +21,8 @@ static int fit_target(struct train_reader *r, struct ran_error *err)
         return RAN_OK;
 }
 
-/* Adds the labels of the document that was added last, each with that probability, to a target of n
- * classes, which may have them already. Returns how many there are then. */
+/* Adds the labels of the last document, each with that probability, to a target of n classes,
+ * which may contain them already. Returns the new number of classes. */
 static size_t mix_labels(struct train_reader *r, uint32_t *labels, float *p, size_t n,
                          double probability)
 {

@@ -36,7 +36,7 @@ static int add(struct train_reader *r, const struct train_document *d, struct ra
 static void note(struct train_data *data, const struct cmd_line *line,
                  const struct train_document *d)
 {
-        if (!d->head->either) /* one of several that there could have been says neither */
+        if (!d->head->either) /* a list of one label implies neither kind */
                 train_location_note(d->head->several ? &data->several : &data->one, line);
 }
 
@@ -46,7 +46,7 @@ static void check_json(struct ran_buf *out, const struct train_summary *s)
 
         if (d->soft_label != NULL)
                 ran_buf_printf(out, ",\"soft_labels\":{\"documents\":%zu,\"without_label\":%zu}",
-                               d->softened, ran_dataset_guessed(&d->set));
+                               d->soft_target, ran_dataset_guessed(&d->set));
         train_check_labels_json(out, "labels", s);
 }
 
@@ -56,15 +56,15 @@ static void check_text(struct ran_buf *out, const struct train_summary *s)
 
         if (d->soft_label != NULL)
                 ran_buf_printf(out, "  soft labels: %zu, %zu of them without a label\n",
-                               d->softened, ran_dataset_guessed(&d->set));
+                               d->soft_target, ran_dataset_guessed(&d->set));
         train_check_labels_text(out, "labels", s, d->set.B);
 }
 
 static const char *const members[] = {CMD_DOCUMENT_MEMBERS, CMD_LABELS_MEMBERS, "weight", NULL};
 
-/* What was better on the development data of ten collections, see share/experiments: the linear
- * model more than all else, and subwords where documents are short, since few words of a new one
- * are known then. */
+/* The defaults that were best on the development data of ten collections, see share/experiments:
+ * above all the linear model; and subwords if documents are short, because few words of a new
+ * one are known then. */
 static const struct train_preset presets[] = {
         {"task", "classify"}, {"vocab_type", "wordpiece"}, {"wide", "262144"},
         {"affixes", "true"},  {"refit", "true"},           {0},

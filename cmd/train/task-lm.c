@@ -1,5 +1,4 @@
-/* task-lm.c - ran-train lm: texts, or a source and a target each; which of them a record has, and
- * their ids. */
+/* task-lm.c - ran-train lm: reads texts, or pairs of source and target. */
 #include "cmd/formats/foreign.h"
 #include "cmd/formats/json.h"
 #include "cmd/options/message.h"
@@ -7,7 +6,7 @@
 #include "cmd/train/session.h"
 #include "cmd/train/task.h"
 
-/* Many records have a "source" that says where they are from: beside a text it is no text. */
+/* Many records have a "source" that names their origin: with a text, it is ignored. */
 static bool is_pair(const struct train_source *source, const struct ran_record *record)
 {
         if (json_member(record, "ids"))
@@ -18,8 +17,7 @@ static bool is_pair(const struct train_source *source, const struct ran_record *
                 foreign_text(record) == NULL);
 }
 
-/* Sets s->mask as the texts of the record want it. A source needs a target, and the other way
- * round. */
+/* Sets s->mask for the texts of the record. A source needs a target, and vice versa. */
 static int read_kind(struct train_scratch *s, const struct train_source *source,
                      const struct ran_record *record, struct ran_error *err)
 {
@@ -68,7 +66,7 @@ static int encode(struct train_scratch *s, const struct train_source *source,
         return RAN_OK;
 }
 
-/* A single id has no loss; that is no line to be corrected. */
+/* A single id has no loss, but is not a bad line. */
 static int admit(struct train_reader *r, const struct cmd_line *line,
                  const struct train_document *d, bool *wanted, struct ran_error *err)
 {
@@ -105,8 +103,7 @@ static void check_text(struct ran_buf *out, const struct train_summary *s)
                 ran_buf_printf(out, "  left out, one id alone: %zu\n", s->data->lone);
 }
 
-/* Records with a source and a target are learned under the mask prefix. A model that there is has
- * its mask already. */
+/* Records with a source and a target use the mask prefix. An initial model has its mask already. */
 static void adapt(struct train_session *s)
 {
         if (s->source.mask != RAN_MASK_NONE)

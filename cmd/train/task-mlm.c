@@ -1,4 +1,4 @@
-/* task-mlm.c - ran-train mlm: texts of which words are masked in training, or ids that are masked
+/* task-mlm.c - ran-train mlm: texts whose words are masked in training, or ids that are masked
  * already. */
 #include "cmd/formats/json.h"
 #include "cmd/train/check-report.h"
@@ -6,14 +6,14 @@
 
 /* ---- ids that are masked already ------------------------------------------------------------ */
 
-/* What an array of numbers must hold. */
+/* Requirements for an array of numbers. */
 struct numbers {
         const char *name;
         size_t limit; /* all are below */
         bool ascending;
 };
 
-/* Reads them into *list, or says what is wrong. */
+/* Reads the numbers into *list; RAN_EFORMAT otherwise. */
 static int read_numbers(const struct numbers *want, const struct ran_record *record,
                         uint32_t **list, size_t *cap, size_t *n, struct ran_error *err)
 {
@@ -101,7 +101,7 @@ static int add(struct train_reader *r, const struct train_document *d, struct ra
                                      head->weight, err);
 }
 
-/* What is predicted are ids of the vocabulary, no classes of the data. */
+/* Outputs are ids of the vocabulary, not classes of the data. */
 static void begin(struct train_data *data)
 {
         train_data_set_classes(data, NULL, 0);
@@ -128,7 +128,7 @@ static const char *const members[] = {CMD_DOCUMENT_MEMBERS, "masked_at", "masked
 static const struct train_preset presets[] = {
         {"task", "mlm"},
         {"metric", "loss"},
-        /* Other words are masked in each epoch: the model does not learn them by heart. */
+        /* Each epoch masks other words, so the model does not memorise them. */
         {"dropout", "0"},
         {"embed_dropout", "0"},
         {"learning_rate", "0.002"},

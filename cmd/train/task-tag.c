@@ -20,8 +20,7 @@ static size_t count_items(const struct ran_record *record, const struct ran_memb
         return n;
 }
 
-/* The words are counted as they stand, so that this can be found out without a vocabulary. Nothing
- * is present yet of a text with spans. */
+/* Counts the raw words, which needs no vocabulary. A text with spans has no tags yet. */
 static int read_tags(struct train_scratch *s, const struct train_source *source,
                      const struct ran_record *record, struct ran_error *err)
 {
@@ -159,7 +158,7 @@ static void tell_scheme(const struct train_data *d)
 
 /* ---- what --check says ---------------------------------------------------------------------- */
 
-/* Without a single document it is not known whether labels or tags were meant. */
+/* Without a document it is unknown whether labels or tags were meant. */
 static const char *plural(const struct ran_dataset *set)
 {
         return set->positions != NULL ? "tags" : "labels";
@@ -213,7 +212,7 @@ static const char *const members[] = {CMD_DOCUMENT_MEMBERS,
                                       "weight",
                                       NULL};
 
-/* What was best on the development data of CoNLL-2003, see share/recipes. */
+/* The defaults that were best on the development data of CoNLL-2003, see share/recipes. */
 static const struct train_preset presets[] = {
         {"task", "tag"},    {"crf", "true"},          {"spelling", "16384"},
         {"dropout", "0.3"}, {"embed_dropout", "0.3"}, {"epochs", "20"},

@@ -1,4 +1,4 @@
-/* trial.c - one trial of a search: run, ended early, and put into the journal. */
+/* trial.c - one trial of a search: runs it, ends it early, and adds it to the journal. */
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,9 +9,9 @@
 /* ---- while it trains ------------------------------------------------------------------------ */
 
 /* Ends the trial for good, without a checkpoint. */
-static int end_trial(struct train_search *t, enum train_verdict verdict)
+static int end_trial(struct train_search *t, enum train_outcome outcome)
 {
-        t->verdict = verdict;
+        t->outcome = outcome;
         t->run.checkpoint = NULL;
         return 1;
 }
@@ -30,7 +30,7 @@ static int on_dev(struct train_search *t, const struct ran_train_report *r)
 
         train_trial_reach(train_search_entry(t), r->epoch, r->metric);
         note_best(t, r);
-        /* Before a checkpoint says that the epoch is done. */
+        /* Runs before a checkpoint records that the epoch is done. */
         train_journal_write(t->journal);
         if (over) /* and on_kept is next */
                 return TRAIN_CONTINUES;
@@ -39,8 +39,8 @@ static int on_dev(struct train_search *t, const struct ran_train_report *r)
         return train_run_stopped();
 }
 
-/* Before the model replaces the best one. Its best epoch may have been better than the model, if
- * the development data did not show that the encoder helps. */
+/* Runs before the model replaces the best one. The model may be worse than its best epoch, if
+ * the encoder was dropped. */
 static int on_kept(struct train_search *t, const struct ran_train_report *r)
 {
         size_t best = train_search_best(t);
@@ -98,7 +98,7 @@ void train_search_digest(const char *model, char digest[65])
 int train_search_run_trial(struct train_search *t, size_t at, bool resume, struct ran_error *err)
 {
         t->at = at;
-        t->verdict = TRAIN_CONTINUES;
+        t->outcome = TRAIN_CONTINUES;
         ran_search_apply(&t->search, &t->trial[at], &t->config, &t->settings);
         t->run = *t->job;
         t->run.config = &t->config;
@@ -118,7 +118,7 @@ int train_search_run_trial(struct train_search *t, size_t at, bool resume, struc
 
 /* ---- its result ----------------------------------------------------------------------------- */
 
-/* The result of the trial goes into the journal, after its model is the output. */
+/* Adds the result of the trial to the journal, after its model has become the output. */
 static void conclude(struct train_search *t, enum train_trial_end end)
 {
         struct train_trial *e = train_search_entry(t);
@@ -129,7 +129,7 @@ static void conclude(struct train_search *t, enum train_trial_end end)
         if (end == TRAIN_TRIAL_DIVERGED)
                 e->best = -INFINITY;
         t->trial[t->at].metric = e->best;
-        if (t->verdict == TRAIN_CONTINUES && end == TRAIN_TRIAL_DONE)
+        if (t->outcome == TRAIN_CONTINUES && end == TRAIN_TRIAL_DONE)
                 train_search_digest(t->job->output, e->model);
         train_journal_write(t->journal);
         train_search_tell_trial(t);
@@ -139,9 +139,9 @@ bool train_search_try(struct train_search *t, size_t at, bool resume, struct ran
 {
         int code = train_search_run_trial(t, at, resume, err);
 
-        if (code == RAN_OK || t->verdict == TRAIN_NOT_BETTER) {
+        if (code == RAN_OK || t->outcome == TRAIN_NOT_BETTER) {
                 conclude(t, TRAIN_TRIAL_DONE);
-        } else if (t->verdict == TRAIN_BEHIND) {
+        } else if (t->outcome == TRAIN_BEHIND) {
                 conclude(t, TRAIN_TRIAL_BEHIND);
         } else if (code == RAN_EDIVERGED || (code == RAN_ENOMEM && at > 0)) {
                 train_progress_clear(&t->progress);

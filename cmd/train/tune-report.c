@@ -1,4 +1,4 @@
-/* tune-report.c - what a search says: how each trial ended, what it changed, and which was best. */
+/* tune-report.c - messages of a search: how each trial ended, its settings, and the best trial. */
 #include <math.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* tune.c - a search for settings: one trial after another, until the time is up.
  *
- * A trial is a training like any other: its settings always give the same model. The best model so
- * far is the output, and the journal says of which trial it is. Both are only ever replaced whole,
- * the model first: whenever a search ends, its result is there. --resume continues after the last
- * trial of the journal, or within the one that was interrupted, from its checkpoint.
+ * A trial is an ordinary training run: its settings always give the same model. The output is the
+ * best model so far, and the journal names its trial. Both are only replaced whole, the model
+ * first: a search that ends at any time leaves its result. --resume continues after the last trial
+ * of the journal, or resumes an interrupted trial from its checkpoint.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static char *header_text(const struct train_search *t)
         return train_search_text(&out);
 }
 
-/* The settings of the next trial, as a text; NULL: nothing is left to try. */
+/* The settings of the next trial, as text; NULL: nothing is left to try. */
 static char *propose(struct train_search *t, size_t n)
 {
         struct ran_config config;
@@ -44,7 +44,7 @@ static char *propose(struct train_search *t, size_t n)
         return train_search_settings(t, &config, &settings);
 }
 
-/* Goes through the journal: the search must have tried what it would try now. */
+/* Checks the journal: its trials must be those that this search would run. */
 static void restore(struct train_search *t)
 {
         struct train_journal *j = t->journal;
@@ -74,7 +74,7 @@ static void restore(struct train_search *t)
 
 /* ---- the search ----------------------------------------------------------------------------- */
 
-/* Trains the best model so far again if somebody moved it away, or wrote over it. */
+/* Trains the best model so far again if its file was moved or overwritten. */
 static bool find_model(struct train_search *t, struct ran_error *err)
 {
         size_t best = train_search_best(t);
@@ -131,7 +131,7 @@ static void complete(struct train_search *t)
         train_journal_write(j);
 }
 
-/* What to end with, and what to say. */
+/* The exit status, and the final report. */
 static int finish(struct train_search *t, const struct ran_error *err)
 {
         size_t best = train_search_best(t);

@@ -10,8 +10,7 @@
 
 #include "ran/base.h"
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static int read_all(struct ran_bytes *b, int fd, const char *path, struct ran_error *err)
 {
@@ -83,8 +82,7 @@ void ran_bytes_release(struct ran_bytes *b)
         *b = (struct ran_bytes){0};
 }
 
-/* ---- writing ----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* A file that is to replace another has no name until it is whole, so that a program may end at any
  * moment, killed or not, and leave nothing. Where the file system knows no such files, it has a
@@ -96,7 +94,7 @@ struct ran_writer {
         char *temp;    /* the name for a moment, or all the time; NULL when written in place */
         bool nameless; /* temp is not there yet */
         struct ran_writer *next;
-        size_t held;
+        size_t buffered;
         unsigned char buffer[65536];
 };
 
@@ -279,15 +277,15 @@ static void write_through(struct ran_writer *w, const unsigned char *p, size_t n
 
 void ran_writer_write(struct ran_writer *w, const void *bytes, size_t n)
 {
-        if (n > sizeof(w->buffer) - w->held) {
-                write_through(w, w->buffer, w->held);
-                w->held = 0;
+        if (n > sizeof(w->buffer) - w->buffered) {
+                write_through(w, w->buffer, w->buffered);
+                w->buffered = 0;
         }
         if (n > sizeof(w->buffer)) {
                 write_through(w, bytes, n);
         } else if (n > 0) {
-                memcpy(w->buffer + w->held, bytes, n);
-                w->held += n;
+                memcpy(w->buffer + w->buffered, bytes, n);
+                w->buffered += n;
         }
 }
 
@@ -349,7 +347,7 @@ static int finish_file(struct ran_writer *w)
 {
         int error = 0;
 
-        write_through(w, w->buffer, w->held);
+        write_through(w, w->buffer, w->buffered);
         if (w->error != 0)
                 return w->error;
         /* A terminal or a pipe cannot be synced. */

@@ -34,13 +34,13 @@ struct ran_pool {
         pthread_mutex_t lock;
         pthread_cond_t work, done;
         struct job *newest;   /* under the lock, as is `stop` */
-        atomic_size_t posted; /* jobs so far: what an idle thread looks at before it sleeps */
+        atomic_size_t posted; /* jobs so far: an idle thread checks it before it sleeps */
         bool stop;
 };
 
-/* How often to look before sleeping, some 10 microseconds: kernels follow each other closely, and
+/* Checks before sleeping, some 10 microseconds: kernels follow each other closely, and
  * waking a thread costs more than that. */
-enum { LOOKS = 200 };
+enum { SPINS = 200 };
 
 static void breathe(void)
 {
@@ -106,7 +106,7 @@ static void wait_for_work(struct ran_pool *pool)
         size_t posted = atomic_load(&pool->posted);
 
         pthread_mutex_unlock(&pool->lock);
-        for (int look = 0; look < LOOKS && atomic_load(&pool->posted) == posted; look++)
+        for (int spin = 0; spin < SPINS && atomic_load(&pool->posted) == posted; spin++)
                 breathe();
         pthread_mutex_lock(&pool->lock);
         if (atomic_load(&pool->posted) == posted && !pool->stop)
@@ -152,7 +152,7 @@ static void retire(struct ran_pool *pool, struct job *job)
         *link = job->older;
         pthread_mutex_unlock(&pool->lock);
 
-        for (int look = 0; look < LOOKS && atomic_load(&job->helpers) > 0; look++)
+        for (int spin = 0; spin < SPINS && atomic_load(&job->helpers) > 0; spin++)
                 breathe();
 
         /* The lock is taken even when helpers is 0: the last one holds it while it signals. */

@@ -91,18 +91,18 @@ void ran_sha256_init(struct ran_sha256 *s)
 void ran_sha256_add(struct ran_sha256 *s, const void *bytes, size_t n)
 {
         const unsigned char *p = bytes;
-        size_t held = s->length % sizeof(s->block);
+        size_t buffered = s->length % sizeof(s->block);
 
         if (n == 0)
                 return;
         s->length += n;
-        if (held > 0) {
-                size_t take = sizeof(s->block) - held < n ? sizeof(s->block) - held : n;
+        if (buffered > 0) {
+                size_t take = sizeof(s->block) - buffered < n ? sizeof(s->block) - buffered : n;
 
-                memcpy(s->block + held, p, take);
+                memcpy(s->block + buffered, p, take);
                 p += take;
                 n -= take;
-                if (held + take < sizeof(s->block))
+                if (buffered + take < sizeof(s->block))
                         return;
                 take_blocks(s->state, s->block, 1);
         }

@@ -59,13 +59,13 @@ uint64_t ran_mask_count(const struct ran_mask *m, size_t i0, size_t i1, size_t j
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-/* Rows grow and shrink by steps: from one row to the next, as long as no single key comes in or
- * drops out, their length changes by +1, 0 or -1 all the time. Such a piece is a fact about many
- * rows, and there are some 2 sqrt(2 N) pieces.
+/* Rows grow and shrink by steps: from one row to the next, as long as no single key enters or
+ * leaves, their length changes by the same +1, 0 or -1. Such a stretch covers many rows, and
+ * there are some 2 sqrt(2 N) of them.
  *
- * Dilated attention would have N / (d + 1) of them. But its tokens fall into d + 1 classes that do
- * not see each other, and within a class it is a window: so the rows of at most three kinds of
- * windows, each as often as there are classes like it, stand for all. */
+ * Dilated attention would have N / (d + 1) of them. But its tokens form d + 1 classes that do
+ * not see each other, and each class is a window: at most three kinds of windows, with the
+ * number of classes of each kind, represent all rows. */
 struct class
 {
         struct ran_mask m;
@@ -78,7 +78,7 @@ static uint64_t members(uint64_t n, uint64_t first, uint64_t step)
         return n > first ? (n - first - 1) / step + 1 : 0;
 }
 
-/* Classes first, first + 1, ... up to end are alike. */
+/* Classes first, first + 1, ... up to end have equal windows. */
 static struct class class_of(const struct ran_mask *m, uint64_t first, uint64_t end)
 {
         uint64_t N = members(m->N, first, m->step);
@@ -111,33 +111,33 @@ static uint64_t row_length(const struct ran_mask *m, uint64_t i)
         return 1 + within(m, i).count + within(m, ran_mask_ahead(m, i)).count;
 }
 
-/* *end = cut, if that comes after i and before *end. */
-static void cut(uint64_t i, uint64_t *end, uint64_t at)
+/* *end = at, if that comes after i and before *end. */
+static void end_at(uint64_t i, uint64_t *end, uint64_t at)
 {
         if (at > i && at < *end)
                 *end = at;
 }
 
-/* The end of the piece that begins with row i. */
-static uint64_t piece_end(const struct ran_mask *m, uint64_t i)
+/* The end of the stretch that begins with row i. */
+static uint64_t stretch_end(const struct ran_mask *m, uint64_t i)
 {
         uint64_t end = m->N, k = ran_mask_far_within(m, i);
 
-        cut(i, &end, m->near + 1); /* the run to the left is as long as it gets */
+        end_at(i, &end, m->near + 1); /* the run to the left is as long as it gets */
         if (k < m->far)
-                cut(i, &end, ran_mask_far(m, k + 1));
+                end_at(i, &end, ran_mask_far(m, k + 1));
         if (i >= m->sources)
                 return end;
-        cut(i, &end, m->sources); /* that to the right is gone, or begins to shrink */
+        end_at(i, &end, m->sources); /* that to the right is gone, or begins to shrink */
         if (m->sources > m->near)
-                cut(i, &end, m->sources - m->near);
+                end_at(i, &end, m->sources - m->near);
         k = ran_mask_far_within(m, ran_mask_ahead(m, i));
         if (k > 0)
-                cut(i, &end, m->sources - ran_mask_far(m, k));
+                end_at(i, &end, m->sources - ran_mask_far(m, k));
         return end;
 }
 
-/* Rows of the piece [i, end) with at most `most` keys. */
+/* Rows of the stretch [i, end) with at most `most` keys. */
 static uint64_t short_rows(const struct ran_mask *m, uint64_t i, uint64_t end, uint64_t most)
 {
         uint64_t n = end - i, first = row_length(m, i), last = row_length(m, end - 1);
@@ -159,7 +159,7 @@ static uint64_t rows_up_to(const struct class *classes, size_t n, uint64_t most)
                 if (classes[c].times == 0)
                         continue;
                 for (uint64_t i = 0, end; i < m->N; i = end) {
-                        end = piece_end(m, i);
+                        end = stretch_end(m, i);
                         own += short_rows(m, i, end, most);
                 }
                 rows += classes[c].times * own;
@@ -174,7 +174,7 @@ static void extremes(const struct class *classes, size_t n, struct ran_mask_rows
                 const struct ran_mask *m = &classes[c].m;
 
                 for (uint64_t i = 0, end; classes[c].times > 0 && i < m->N; i = end) {
-                        end = piece_end(m, i);
+                        end = stretch_end(m, i);
                         for (int last = 0; last < 2; last++) {
                                 uint64_t length = row_length(m, last ? end - 1 : i);
 

@@ -1,6 +1,6 @@
 /* attention.c - window attention, equation (3): all heads of one window.
  *
- * The scores are computed anew in the backward pass: they cost less to make than to keep.
+ * The backward pass computes the scores again: that costs less than to keep them.
  */
 #include "model/layer.h"
 #include "math/gemm.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* How many rows, from the first on, the query of row r sees. */
+/* The query of row r sees this many rows, from the first on. */
 static size_t sees(const struct ran_attention_heads *x, size_t r)
 {
         if (x->mask == RAN_MASK_NONE || r == 0)

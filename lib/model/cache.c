@@ -7,15 +7,15 @@
  * i are the last N positions before t, with h_i / |h_i| in place of h_i: see ran/model.h.
  *
  * Positions are numbered from 0. The ring has N + BLOCK slots; position i is in slot i mod (N +
- * BLOCK). So a block of positions can be stored before the first of them is scored: what it
- * overwrites is out of reach for all of them.
+ * BLOCK). A block of positions is stored before the first of them is scored: the slots it
+ * overwrites are out of reach for the whole block.
  *
  *   slots    | 70 71 72 73 | 10 11 12 ... 67 68 69 |         N = 60, BLOCK = 4: positions 70 to 73
  *   seen by 72: 12 to 71     ^^ overwrite 6 to 9             are at work
  *
- * The similarities of a block are one product with all slots, of which each row then takes its own.
- * Slots depend on the number of earlier positions alone, so that a document gives the same bits in
- * any batch and for any number of threads.
+ * One product gives the similarities of a block with all slots; each row then takes its own. Slots
+ * depend on the number of earlier positions alone, so that a document gives the same bits in any
+ * batch and for any number of threads.
  */
 #include "model/cache.h"
 #include "math/elementary.h"
@@ -32,11 +32,11 @@ struct ran_cache {
         struct ran_cache_settings set;
         size_t D, slots;   /* N + BLOCK */
         size_t seen;       /* positions so far */
-        float *key;        /* (slots, D) of length 1, as many as were needed yet */
+        float *key;        /* (slots, D) of length 1; allocated as needed */
         uint32_t *next;    /* (slots) */
         float *query;      /* (BLOCK, D) theta times the keys of a block */
         float *similarity; /* (BLOCK, slots in use) */
-        double *mass;      /* (V) for logits; all 0 between two rows */
+        double *mass;      /* (V) for logits; all 0 between rows */
         size_t key_cap, next_cap, similarity_cap, mass_cap;
 };
 
@@ -89,7 +89,7 @@ static size_t least(size_t a, size_t b)
         return a < b ? a : b;
 }
 
-/* Slots in use after so many positions. */
+/* The number of slots in use after `seen` positions. */
 static size_t used(const struct ran_cache *c, size_t seen)
 {
         return least(seen, c->slots);
@@ -131,8 +131,7 @@ int ran_cache_reserve(struct ran_cache *c, size_t n, size_t V, struct ran_error 
         return RAN_OK;
 }
 
-/* ---- a block of positions ----------------------------------------------------------------------
- */
+/* ---- a block of positions -------------------------------------------------------------------- */
 
 struct block {
         struct ran_cache *c;
@@ -140,7 +139,7 @@ struct block {
         float *nll, *logits;
         size_t V;
         size_t n;               /* positions */
-        size_t at[BLOCK];       /* which rows of h, gold, nll and logits they are */
+        size_t at[BLOCK];       /* their rows in h, gold, nll and logits */
         size_t position[BLOCK]; /* their numbers */
         size_t width;           /* slots in use */
 };
@@ -154,8 +153,8 @@ static void scale_to(float *y, const float *x, double a, size_t D)
                 y[d] = length > 0 ? (float)((double)x[d] * a / length) : 0;
 }
 
-/* The past of position r of the block: similarities of `n` positions, in the order of their
- * slots, of which the first `wrapped` are 0, 1, ... and the others `first`, first + 1, ... */
+/* The positions that position r of the block looks back on: `n` similarities in the order of
+ * their slots. The first `wrapped` slots are 0, 1, ..., the others `first`, first + 1, ... */
 struct view {
         float *similarity;
         size_t n, first, wrapped;
@@ -182,7 +181,7 @@ static uint32_t next_of(const struct ran_cache *c, const struct view *v, size_t 
         return c->next[i < v->wrapped ? i : v->first + (i - v->wrapped)];
 }
 
-/* log((1 - weight) exp(log_p) + weight q), where there is a cache to ask. */
+/* log((1 - weight) exp(log_p) + weight q); log_p while the cache is empty. */
 static double mix(const struct ran_cache *c, double log_p, double q)
 {
         double model = log_p + ran_log1p(-c->set.weight), weighted = c->set.weight * q;

@@ -9,10 +9,10 @@
  * cannot fail. */
 int ran_cache_reserve(struct ran_cache *c, size_t n, size_t V, struct ran_error *err);
 
-/* n successive positions: h (n, D) are the encoder's outputs, gold (n) the next tokens; nll (n) and
- * logits (n, V), either or both NULL, the model's. Replaces them by those of model and cache
- * together, the logits by log-probabilities, and remembers the positions; not those whose gold is
- * RAN_NO_ID, as their next token is not known. */
+/* n successive positions: h (n, D) are the encoder's outputs, gold (n) the next tokens; nll (n)
+ * and logits (n, V), either or both NULL, the model's. Replaces nll by that of the mixture and
+ * logits by its log-probabilities, and remembers the positions. A position whose gold is
+ * RAN_NO_ID is not remembered: its next token is unknown. */
 void ran_cache_mix(struct ran_cache *c, struct ran_pool *pool, const float *h, const uint32_t *gold,
                    size_t n, float *nll, float *logits, size_t V);
 

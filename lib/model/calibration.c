@@ -22,7 +22,7 @@ static size_t kept(size_t documents)
         return documents < RAN_CALIBRATION_KEPT ? documents : RAN_CALIBRATION_KEPT;
 }
 
-/* Of entry i, from 1. In two parts, lest it overflow. */
+/* The rank of entry i, from 1. In two parts, so that the product cannot overflow. */
 static size_t rank_of(size_t i, size_t documents, size_t n)
 {
         return (i + 1) * (documents / n) + ((i + 1) * (documents % n) + n - 1) / n;
@@ -33,7 +33,7 @@ void ran_calibration_make(struct ran_calibration *c, float *p, size_t documents)
         *c = (struct ran_calibration){.documents = documents, .p = p, .n = kept(documents)};
         if (documents > 0)
                 qsort(p, documents, sizeof *p, compare_falling);
-        for (size_t i = 0; i < c->n; i++) /* a rank is never below its place */
+        for (size_t i = 0; i < c->n; i++) /* no rank is below its index */
                 p[i] = p[rank_of(i, documents, c->n) - 1];
 }
 
@@ -89,15 +89,16 @@ int ran_calibration_read(struct ran_calibration *c, const cJSON *training, struc
         return read_list(c, cJSON_GetObjectItemCaseSensitive(all, "probabilities"), err);
 }
 
-/* A finished model, whose two paths are one, and other kinds of processor have other last digits
- * than those by which it was calibrated: the document at the cut must not fall out by these. */
+/* A finished model merges encoder and linear model, and other processors round differently, so
+ * probabilities differ from those of calibration in the last digits. The document at the cut
+ * must stay in the set nevertheless. */
 static const float within_rounding = 1e-5f;
 
 int ran_calibration_cut(const struct ran_calibration *c, double coverage, float *cut,
                         struct ran_error *err)
 {
         double n = (double)c->documents;
-        /* What rounding adds to a product that is whole is no reason for the next rank. */
+        /* Rounding may lift a whole product: that must not select the next rank. */
         double rank = ceil((n + 1) * coverage - 1e-9 * n);
         size_t i = 0;
 

@@ -1,10 +1,10 @@
 /* calibration.h - prediction sets: sets of labels that contain the true one with a given coverage.
  *
- * Split conformal prediction. For validation documents, with known labels and not trained on, we
- * have the probability that the model gives the true label. If it is below x for a fraction a of
- * them, then the set of all labels at least as probable as x misses the true one for about that
- * fraction of new documents of the same kind: a new document takes each rank among the n with the
- * same chance, so for k of n + 1 documents it is below the k-th. Nothing is assumed about the
+ * Split conformal prediction. Validation documents have known labels and the model is not trained
+ * on them: we know the probability that it gives their true label. If it is below x for a fraction
+ * a of them, then the set of all labels at least as probable as x misses the true one for about
+ * that fraction of new documents of the same kind: a new document takes each rank among the n with
+ * the same chance, so for k of n + 1 documents it is below the k-th. Nothing is assumed about the
  * model.
  *
  * Of all sets with this coverage these are the smallest on average, if the probabilities are right
@@ -29,15 +29,15 @@ struct ran_calibration {
         size_t n; /* the lesser of documents and RAN_CALIBRATION_KEPT */
 };
 void ran_calibration_release(struct ran_calibration *c);
-/* From the probability of the true label of each document: p from ran_alloc, which it takes and
- * sorts. */
+/* p: the probability of the true label of each document, from ran_alloc. Takes p over and sorts
+ * it. */
 void ran_calibration_make(struct ran_calibration *c, float *p, size_t documents);
 /* The member `calibration` of the training metadata: {"documents": n, "probabilities": [...]}. */
 void ran_calibration_json(const struct ran_calibration *c, struct ran_buf *out);
 int ran_calibration_read(struct ran_calibration *c, const cJSON *training, struct ran_error *err);
-/* Labels at least so probable, the cut, make the set: it is below the p of its rank by what
- * rounding may change. RAN_EINVAL where there is no calibration, or too few documents for this
- * coverage. */
+/* The cut: labels at least this probable make the set. It lies below the p of its rank by the
+ * rounding errors to expect. RAN_EINVAL without a calibration, or with too few documents for
+ * this coverage. */
 int ran_calibration_cut(const struct ran_calibration *c, double coverage, float *cut,
                         struct ran_error *err);
 

@@ -1,4 +1,4 @@
-/* config.c - what a model is, apart from its weights: the `config` of ran-model(5). */
+/* config.c - the configuration of a model: the `config` of ran-model(5). */
 #include "base/field.h"
 #include "model/encoder.h"
 

@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- positions ------------------------------------------------------------------------------
- *
- * p(i)_j falls by exp(-|s_j|) from token to token, from the last one to the first if s_j > 0, else
+/* ---- positions ------------------------------------------------------------------------------- */
+
+/* p(i)_j falls by exp(-|s_j|) from token to token, from the last one to the first if s_j > 0, else
  * from the first to the last. With t tokens of L in between it is
  *
  *   exp(-|s_j| t) / Σ exp(-|s_j| t')
@@ -27,7 +27,7 @@ static double nonzero_weight(double weight)
         return weight < LEAST_WEIGHT ? 0 : weight;
 }
 
-/* Row k of `down` is for the token k of a block; the last row of `up` for its last. */
+/* Row k of `down` belongs to token k of a block; the last row of `up` to the block's last token. */
 static void tabulate(struct ran_workspace *w, const float *position)
 {
         struct ran_contextualizer_steps *k = w->own;
@@ -62,7 +62,7 @@ static double regular_part(double x)
                                                      y * (1.0 / 1209600 - y * (1.0 / 47900160)))));
 }
 
-/* Mean of the token's number, from 0, under p(.)_j in n tokens. */
+/* The mean index of a token, from 0, under p(.)_j of n tokens. */
 static double mean_number(double s, double n)
 {
         double t = regular_part(fabs(s)) - n * regular_part(n * fabs(s));
@@ -103,8 +103,8 @@ void ran_contextualizer_weigh(const struct ran_workspace *w, const float *positi
 
 /* ---- tokens to rows ------------------------------------------------------------------------- */
 
-/* Partial sum i of S and X: the first one of a document in place, the others in memory of their
- * own. */
+/* Partial sum i of S and X: a document's first one is written in place, the others to memory of
+ * their own. */
 static float *partial_square(const struct ran_workspace *w, size_t i)
 {
         const struct ran_contextualizer_steps *k = w->own;
@@ -160,7 +160,7 @@ void ran_contextualizer_gather(struct ran_contextualizer_stage *g)
                 const struct ran_contextualizer_partial *s =
                         &ran_contextualizer_steps_of(w)->partial[i];
 
-                if (s->from == 0) /* all there is of a short document */
+                if (s->from == 0) /* a short document has only these */
                         continue;
                 ran_simd->add(ran_contextualizer_steps_of(w)->sum + s->b * D, partial_sum(w, i), D);
                 ran_simd->add(ran_contextualizer_steps_of(w)->rows +
@@ -185,8 +185,8 @@ static void fold(void *arg, size_t b, float *scratch)
                         ds[d * D + j] = ds[j * D + d] = ds[d * D + j] + ds[j * D + d];
 }
 
-/* Sums over the n rows of dx ⊙ x: total, and moment, which has each row times its distance from the
- * first one or, counting down, from the last. */
+/* Sums over the n rows of dx ⊙ x: total, and moment, which weights each row by its distance from
+ * the first one (or from the last one, counting down). */
 static void moments(float *total, float *moment, const float *dx, const float *x, size_t n,
                     size_t D, bool down)
 {
@@ -201,9 +201,9 @@ static void moments(float *total, float *moment, const float *dx, const float *x
         }
 }
 
-/* What n tokens from number `from` on give to the gradient of s: dx ⊙ x times the distance from the
- * mean. It is counted from the end of the block where p is largest: seen from the other one, what
- * matters is a small difference of large floats. room: 4 D floats. */
+/* The gradient of s from n tokens, the first of them number `from`: dx ⊙ x times the distance
+ * from the mean. Distances count from the end of the block where p is largest: from the other
+ * end, the result would be a small difference of large floats. room: 4 D floats. */
 static void spread(const struct ran_workspace *w, const float *position, size_t b, size_t from,
                    size_t n, double *ds, const float *dx, const float *x, float *room)
 {

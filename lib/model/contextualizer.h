@@ -5,19 +5,20 @@
  *   x_i = e_i ⊙ p(i)      p(i)_j = exp(i s_j) / Σ exp(i' s_j), times L with position_scale
  *   α_i = W(U x_i ⊙ V c) + b      z = LN(Σ α_i ⊙ x_i)      c ← c + z
  *
- * The sum depends on the tokens by two sums alone, X = Σ x_i and S = Σ x_i x_i^T, whatever c is:
+ * The sum depends on the tokens only by X = Σ x_i and S = Σ x_i x_i^T, which do not depend on c:
  *
  *   (Σ α_i ⊙ x_i)_d  =  Σ_r W_dr (V c)_r (U S)_rd + b_d X_d
  *
- * So a document of more tokens than the model is wide is read once, into X and S, which takes L
- * D^2, and then has D rows, those of S: a step costs u D^2, however long it is, and no α is ever
- * made. A shorter one has its tokens for rows and its α, all short ones together: L u D a step is
- * less. With H = rows U^T, both have rows H ⊙ V c, from which the sum is
+ * A long document, with more than D tokens, is read once, into X and S, which costs L D^2. Its rows
+ * are then the D rows of S: a step costs u D^2, whatever its length, and never computes α. A short
+ * document has its tokens as rows and computes α, together with all short ones: L u D a step is
+ * less. With H = rows U^T, both need the rows H ⊙ V c. The sum is
  *
  *   short: Σ x_i ⊙ (W (H_i ⊙ V c))      long: W_d . (H_d ⊙ V c) for each d
  *
- * Tokens are read in blocks. A partial sum of some blocks is one thread's; partial sums are added
- * in order. Backward, the tokens of a long document are read again: dx_i = (dS + dS^T) x_i + dX.
+ * Tokens are read in blocks. One thread makes each partial sum of some blocks; partial sums are
+ * added in order. The backward pass reads the tokens of a long document again: dx_i = (dS + dS^T)
+ * x_i + dX.
  */
 #ifndef RAN_MODEL_CONTEXTUALIZER_H
 #define RAN_MODEL_CONTEXTUALIZER_H
@@ -34,7 +35,7 @@
         X(norm_w, "norm.weight", 0, D, ONE, true) \
         X(norm_b, "norm.bias", 0, D, ZERO, true)
 
-/* The same of what there is once. */
+/* The same for tensors outside the steps. */
 #define RAN_CONTEXTUALIZER_ONCE(X)                               \
         X(position, "contextualizer.position", 0, D, ZERO, true) \
         X(context, "contextualizer.context", 0, D, NORMAL, c->context == RAN_CONTEXT_LEARNED)
@@ -101,7 +102,7 @@ static inline size_t ran_contextualizer_length(const struct ran_packed *packed, 
         return packed->doc[b + 1] - packed->doc[b];
 }
 
-/* Whether document b has rows of S, rather than its tokens. */
+/* Whether document b is long: its rows are those of S. */
 static inline bool ran_contextualizer_is_long(const struct ran_workspace *w, size_t b)
 {
         return ran_contextualizer_length(w->packed, b) > w->D;
@@ -139,14 +140,14 @@ ran_contextualizer_stage_of(struct ran_workspace *w, const struct ran_params *p)
         return (struct ran_contextualizer_stage){.w = w, .p = p->layers, .once = p->once};
 }
 
-/* y = x_i of the tokens [from, from + n) of document b, of which e are the embedded ones; after
+/* y = x_i of the tokens [from, from + n) of document b, whose embeddings are e; after
  * ran_contextualizer_gather. anchor: room for D floats. */
 void ran_contextualizer_weigh(const struct ran_workspace *w, const float *position, size_t b,
                               size_t from, size_t n, float *y, const float *e, float *anchor);
 
 /* Fills rows and sum (contextualizer-tokens.c). */
 void ran_contextualizer_gather(struct ran_contextualizer_stage *g);
-/* Adjoint: from drows, which it changes, and dsum to w->dx; adds to that of the weights of
+/* Adjoint: from drows (changed) and dsum to w->dx; adds to the gradient of the weights of
  * positions.
  */
 void ran_contextualizer_scatter(struct ran_contextualizer_stage *g);

@@ -1,17 +1,17 @@
 /* crf.c - see crf.h.
  *
- * One message a token goes from left to right: in[t][j] is the log of the summed weights of all
- * paths that lead up to tag j of token t, the score of that token not included. With the score
- * added and the largest subtracted it is here[j], from which the next message follows.
+ * Forward, each token has one message: in[t][j] is the log of the summed weights of all paths up to
+ * tag j of token t, without the score of that token. here[j] adds the score and subtracts the
+ * largest sum; the next message follows from it.
  *
- * Back from right to left no second message is needed: given tag j of token t, tag i of token t - 1
- * has the probability exp(here[i] + transition[i][j] - in[t][j]), which sums to 1 over i. So the
- * marginals of a token, spread by these, are those of the pair and of the token before, and
- * rounding errors stay what they are however long the document.
+ * Backward, no second message is needed: given tag j of token t, tag i of token t - 1 has the
+ * probability exp(here[i] + transition[i][j] - in[t][j]), which sums to 1 over i. These
+ * probabilities spread the marginals of a token over the pairs and the token before, so that
+ * rounding errors do not grow with the document.
  *
- * The powers of the transitions are taken once a document, those of here once a token, so that a
- * pair of tags costs a multiplication instead of a power. Where transitions lie so far apart that
- * the smallest power would vanish beside the largest, each pair has its own.
+ * exp is taken of the transitions once a document and of here once a token, so that a pair of tags
+ * costs one multiplication. If the transitions are so far apart that the smallest exp would vanish
+ * beside the largest, each pair takes an exp of its own.
  */
 #include "model/crf.h"
 #include "ran/math.h"
@@ -28,18 +28,18 @@ struct lattice {
         double *spare;       /* (C) */
         double *p;           /* (C) marginals of a token */
         const struct ran_crf_rules *rules;
-        /* Transitions, and more than one token; else there is nothing of what follows. */
+        /* There are transitions and more than one token; otherwise the members below are unused. */
         bool chained;
-        double *transition; /* (C,C) in double; less the largest and exp of that, if not steep */
+        double *transition; /* (C,C) in double; unless steep, exp(transition - largest) */
         double *pairs;      /* (C,C) sums over the document */
-        double largest;     /* what messages lack, in that case; else 0 */
+        double largest;     /* subtracted from messages unless steep; else 0 */
         bool steep;
 };
 
 enum { VECTORS = 5, MATRICES = 2 };
 
-/* Transitions that differ by no more have powers of which sums of millions are numbers, and so are
- * their reciprocals. */
+/* With transitions no further apart, sums of millions of their exps are finite, and so are the
+ * reciprocals. */
 static const double steepest = 500;
 
 size_t ran_crf_sentence_end(const bool *begins, size_t from, size_t n)
@@ -95,7 +95,7 @@ static void lay_out(struct lattice *l, const float *score, const struct ran_crf 
         widen(l->transition, crf->transition, C * C);
 }
 
-/* here = in[t] + score[t], less the largest, which is returned. */
+/* here = in[t] + score[t] - largest. Returns the largest. */
 static double arrive(struct lattice *l, size_t t)
 {
         const double *in = l->in + t * l->C;
@@ -125,8 +125,7 @@ static double softmax(double *p, size_t n)
         return most + ran_log(sum);
 }
 
-/* out (C) = the marginals p, less those of a tag that is certain (NULL: less nothing), times
- * weight. */
+/* out (C) = weight (p - one-hot of the true tag); tag NULL: weight p. */
 static void put(const struct lattice *l, float *out, const uint32_t *tag, double weight)
 {
         for (size_t j = 0; j < l->C; j++) {
@@ -138,7 +137,7 @@ static void put(const struct lattice *l, float *out, const uint32_t *tag, double
 
 /* ---- tokens by themselves ------------------------------------------------------------------- */
 
-/* p = the marginals of token t, which depend on no other. Returns log Z of it. */
+/* p = the marginals of token t, which is independent of the others. Returns its log Z. */
 static double alone(const struct lattice *l, size_t t)
 {
         widen(l->p, l->score + t * l->C, l->C);
@@ -149,7 +148,7 @@ static double alone(const struct lattice *l, size_t t)
         return softmax(l->p, l->C);
 }
 
-/* The same of all tokens; out as put has it, or NULL. */
+/* The same for all tokens; out: see put, or NULL. */
 static double unchained(struct lattice *l, float *out, const uint32_t *path, double weight)
 {
         double log_z = 0;
@@ -164,7 +163,7 @@ static double unchained(struct lattice *l, float *out, const uint32_t *path, dou
 
 /* ---- sums over all paths -------------------------------------------------------------------- */
 
-/* l->transition = exp of it, less the largest, unless it is steep. */
+/* l->transition = exp(transition - largest), unless steep. */
 static void raise_transitions(struct lattice *l)
 {
         size_t n = l->C * l->C;
@@ -246,7 +245,7 @@ static double forward(struct lattice *l)
         return log_z + softmax(l->p, l->C);
 }
 
-/* In four sums, which need not wait for each other. */
+/* In four independent sums, which the processor can overlap. */
 static double dot(const double *a, const double *b, size_t n)
 {
         double sum[4] = {0};
@@ -260,8 +259,8 @@ static double dot(const double *a, const double *b, size_t n)
         return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
-/* From the marginals of token t to those of the one before; adds the pairs' to the sums, by a
- * factor of exp(transition) too little. */
+/* From the marginals of token t to those of token t - 1. Adds the pairs to the sums, still
+ * without their factor exp(transition). */
 static void step_back(struct lattice *l, size_t t, bool pairs)
 {
         size_t C = l->C;
@@ -319,7 +318,7 @@ static void backward(struct lattice *l, float *out, const uint32_t *path, double
                 l->pairs[i] *= l->transition[i];
 }
 
-/* Before the transitions are raised. */
+/* Call it before exp is taken of the transitions. */
 static double path_score(const struct lattice *l, const uint32_t *path)
 {
         size_t C = l->C;
@@ -358,7 +357,7 @@ double ran_crf_loss(float *dscore, const struct ran_crf_grad *d, const float *sc
                 backward(&l, dscore, path, weight, true);
                 add_pairs(&l, d->transition, path, weight);
         }
-        /* start and end add to a path what the scores of the first and last token do. */
+        /* start and end add to the first and last token of a path, as scores do. */
         for (size_t j = 0; j < C && crf->start != NULL; j++)
                 d->start[j] += dscore[j];
         for (size_t j = 0; j < C && crf->end != NULL; j++)
@@ -382,7 +381,7 @@ void ran_crf_marginals(float *p, const float *score, const struct ran_crf *crf, 
 
 /* ---- the best path -------------------------------------------------------------------------- */
 
-/* What is not allowed gets no path. */
+/* No path uses a forbidden tag or transition. */
 static void rule(struct lattice *l, const struct ran_crf_rules *rules)
 {
         size_t C = l->C;
@@ -397,8 +396,8 @@ static void rule(struct lattice *l, const struct ran_crf_rules *rules)
                                 l->transition[i * C + j] = -INFINITY;
 }
 
-/* As best_before, without a chain: all that is allowed costs the same, so that of the tags of a
- * type one will do. */
+/* As best_before, without transitions: all allowed predecessors cost the same, so one tag of a
+ * type is enough. */
 static void best_allowed(const struct lattice *l, double *best)
 {
         const struct ran_crf_rules *rules = l->rules;
@@ -413,7 +412,7 @@ static void best_allowed(const struct lattice *l, double *best)
                 best[j] = rules == NULL || rules->start[j] ? 0 : open[rules->type[j]];
 }
 
-/* here[i] += what it costs to go on from tag i with tag j. */
+/* here[i] += the score of a transition from tag i to tag j. */
 static void go_on(struct lattice *l, size_t j)
 {
         for (size_t i = 0; i < l->C; i++)

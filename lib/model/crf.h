@@ -8,8 +8,8 @@
  * linear in L and quadratic in C, without transitions linear in both. Documents may be of any
  * length: forward and backward values are shifted at each token, so that nothing grows with L.
  *
- * Numbers are finite, or the results are not. Nothing is allocated and nothing fails; scratch holds
- * ran_crf_scratch(chained, L, C) doubles, whatever is in them.
+ * Results are finite if the arguments are. Nothing is allocated and nothing fails; scratch holds
+ * ran_crf_scratch(chained, L, C) doubles, uninitialised.
  */
 #ifndef RAN_MODEL_CRF_H
 #define RAN_MODEL_CRF_H
@@ -25,7 +25,7 @@ struct ran_crf_grad {
         float *start, *end, *transition; /* NULL only where those above are */
 };
 /* Which paths decoding may choose; see ran_tag_rules_init. A tag that may start a path may come
- * anywhere, another one only after an open tag of its type. Some path must be left for every
+ * anywhere; any other tag only after an open tag of its type. Some path must remain for every
  * length. */
 struct ran_crf_rules {
         const bool *start, *open; /* (C) */
@@ -36,23 +36,23 @@ static inline bool ran_crf_allows(const struct ran_crf_rules *r, size_t from, si
         return r->start[to] || (r->open[from] && r->type[from] == r->type[to]);
 }
 
-/* The word behind the sentence that word `from` of n begins; begins: see struct ran_document. Each
- * sentence is a chain of its own. */
+/* The end of the sentence that begins with word `from` of n; begins: see struct ran_document.
+ * Each sentence is a chain of its own. */
 size_t ran_crf_sentence_end(const bool *begins, size_t from, size_t n);
 
 /* chained: there are transitions. SIZE_MAX if that overflows: no allocation will succeed then. */
 size_t ran_crf_scratch(bool chained, size_t L, size_t C);
 
-/* -log of the probability of a path (L), times weight. score (L,C). Unless it is NULL, dscore
- * (L,C), which may be score, is overwritten with the gradient, and those of the parameters are
- * added to d.
+/* -log of the probability of a path (L), times weight. score (L,C). If dscore (L,C) is not NULL,
+ * the gradient is written there and the gradients of the parameters are added to d; dscore may be
+ * score.
  */
 double ran_crf_loss(float *dscore, const struct ran_crf_grad *d, const float *score,
                     const struct ran_crf *crf, const uint32_t *path, size_t L, size_t C,
                     double weight, double *scratch);
 
-/* The best path (L) that the rules allow; NULL: of all. Of equal ones the one with the lower tag at
- * the last token where they differ. */
+/* The best path (L) that the rules allow (NULL: any). Of equal paths, the one with the lower tag
+ * at the last token where they differ. */
 void ran_crf_decode(uint32_t *path, const float *score, const struct ran_crf *crf,
                     const struct ran_crf_rules *rules, size_t L, size_t C, double *scratch);
 

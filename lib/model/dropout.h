@@ -5,13 +5,14 @@
 
 #include "ran/model.h"
 
-/* How training differs from scoring. All zero when scoring. */
+/* The random numbers of a training step. All zero when scoring. */
 struct ran_noise {
         uint64_t seed, epoch;
         double dropout, embed_dropout;
 };
 
-/* Sites: one purpose each, so that no two share a random number. The order is part of the keys. */
+/* Sites: a random-number purpose each, so that no two use the same number. The order is part of
+ * the keys. */
 enum {
         RAN_DROP_EMBED,
         RAN_DROP_HEAD,
@@ -21,8 +22,8 @@ enum {
         RAN_DROP_FEED,
         RAN_DROP_SITES
 };
-/* Applies dropout of probability p, or its adjoint, to n values of a record's document; they stand
- * at position `at` of a site. */
+/* Applies dropout of probability p, or its adjoint, to n values of a document at position `at`
+ * of a site. */
 void ran_dropout(const struct ran_noise *noise, uint64_t record, size_t layer, int site, double p,
                  float *x, size_t n, size_t at);
 

@@ -55,7 +55,8 @@ size_t ran_dtype_number(enum ran_dtype dtype)
         return dtypes[dtype].bits > 8 ? dtypes[dtype].bits / 8 : 1;
 }
 
-/* From left to right, as the format's validator does: [2^40, 2^40, 0] overflows, [0, 2^63] not. */
+/* From left to right, as the format's validator does: [2^40, 2^40, 0] overflows, [0, 2^63] does
+ * not. */
 int ran_dtype_size(enum ran_dtype dtype, const size_t *shape, size_t rank, size_t *elements,
                    size_t *bytes, struct ran_error *err)
 {
@@ -77,8 +78,7 @@ int ran_dtype_size(enum ran_dtype dtype, const size_t *shape, size_t rank, size_
         return RAN_OK;
 }
 
-/* ---- conversion ---------------------------------------------------------------------------------
- */
+/* ---- conversion ------------------------------------------------------------------------------ */
 
 static uint64_t load(const unsigned char *p, size_t bytes)
 {

@@ -1,6 +1,4 @@
-/* encoder-contextualizer.c - the steps of a Contextualizer. See contextualizer.h for the order of
- * things.
- */
+/* encoder-contextualizer.c - the steps of a Contextualizer. See contextualizer.h for the method. */
 #include "model/contextualizer.h"
 #include "math/gemm.h"
 #include "math/simd.h"
@@ -133,12 +131,12 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
         }
         for (size_t l = 1; l <= N; l++)
                 w->x[l] = ran_arena_take(k, B * D);
-        /* A block of tokens and a few rows; its adjoint. */
+        /* Scratch for a block of tokens and a few rows; and for its adjoint. */
         ran_workers_lay_out(&w->workers, k, w->training ? 2 * block + 5 * w->D : block + 2 * w->D,
                             false);
 }
 
-/* Offset of step l in what training keeps for each step. */
+/* Offset of step l in an activation that training keeps for each step. */
 static size_t kept(const struct ran_workspace *w, size_t l, size_t floats)
 {
         return w->training ? l * floats : 0;
@@ -151,7 +149,7 @@ static const float *context(const struct ran_workspace *w, size_t l)
 
 /* ---- the first context ---------------------------------------------------------------------- */
 
-/* When scoring, a function of the document's ids, as its results must be. */
+/* When scoring, the key is a function of the document's ids, as its results must be. */
 static uint64_t key_of_ids(const struct ran_packed *packed, size_t b, uint64_t seed)
 {
         uint64_t hash = ran_contextualizer_length(packed, b);
@@ -175,7 +173,7 @@ static void first_contexts(struct ran_workspace *w, const struct ran_params *p)
                         memcpy(c, once->context, D * sizeof *c);
                         break;
                 case RAN_CONTEXT_RANDOM:
-                        key = w->training && !w->settled
+                        key = w->training && !w->scoring_keys
                                       ? ran_random_key(p->seed, RAN_FOR_CONTEXT, w->noise.epoch,
                                                        w->packed->record[b])
                                       : key_of_ids(w->packed, b, p->seed);
@@ -275,7 +273,8 @@ static double size_of(const float *x, size_t n)
         return sqrt(sum);
 }
 
-/* size (L): of α_i ⊙ x_i in the step, for the one document there is; returns their sum. */
+/* size (L): the length of each α_i ⊙ x_i in the step, for a batch of one document. Returns their
+ * sum. */
 static double token_sizes(struct ran_contextualizer_stage *g, float *size)
 {
         struct ran_workspace *w = g->w;
@@ -345,7 +344,7 @@ static void forward(struct ran_workspace *w, const struct ran_params *p)
 
 /* ---- a step, backward ----------------------------------------------------------------------- */
 
-/* From dbefore: to dalpha and the rows of short documents, to dhv of long ones. */
+/* From dbefore to dalpha and the rows of short documents, and to dhv of long ones. */
 static void attend_bwd(void *arg, size_t b, float *scratch)
 {
         const struct ran_contextualizer_stage *g = arg;
@@ -369,7 +368,7 @@ static void attend_bwd(void *arg, size_t b, float *scratch)
         }
 }
 
-/* From dhv: to dvc, and to dH in its place. */
+/* From dhv to dvc, and to dH in place. */
 static void mix_bwd(void *arg, size_t b, float *scratch)
 {
         const struct ran_contextualizer_stage *g = arg;
@@ -388,7 +387,7 @@ static void mix_bwd(void *arg, size_t b, float *scratch)
         }
 }
 
-/* The part of document b in the gradients of W and b that no matrix product gives. */
+/* Document b's part in the gradients of W and b, as far as no matrix product computes it. */
 static void add_weights(struct ran_contextualizer_stage *g, size_t b)
 {
         const struct ran_contextualizer_steps *k = g->w->own;
@@ -400,7 +399,8 @@ static void add_weights(struct ran_contextualizer_stage *g, size_t b)
                 ran_simd->axpy(g->dp[g->l].w_w + d * rank, dy[d], k->hv + (at + d) * rank, rank);
 }
 
-/* w->dlast: from the adjoint of the context after the step to that of the one before. */
+/* Turns w->dlast from the adjoint of the context after the step into that of the context before
+ * it. */
 static void step_bwd(struct ran_contextualizer_stage *g)
 {
         struct ran_workspace *w = g->w;
@@ -462,7 +462,7 @@ static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
 
 /* ---- state, attribution and cost ------------------------------------------------------------ */
 
-/* It only classifies, so that no document goes on. */
+/* It only classifies: documents do not continue. */
 static size_t state_width(const struct ran_config *c)
 {
         return c->dim;
@@ -473,7 +473,7 @@ static size_t state_tokens(const struct ran_config *c)
         return c->window;
 }
 
-/* The rows themselves are read. */
+/* The encoder reads the rows themselves, so the path is straight. */
 static void path(const float *x, size_t D, double u, double *scale, double *speed)
 {
         (void)x, (void)D;
@@ -481,7 +481,7 @@ static void path(const float *x, size_t D, double u, double *scale, double *spee
         *speed = 1;
 }
 
-/* See contextualizer.h for why the length matters so little. */
+/* contextualizer.h says why length matters so little. */
 static int flops(const struct ran_config *c, size_t length, double *flops, struct ran_error *err)
 {
         double L = (double)length, D = (double)c->dim, N = (double)c->layers, u = (double)c->rank;

@@ -1,5 +1,5 @@
 /* encoder-ran.c - the Recurrent Attention Network, slab by slab. See layer.h for the order of
- * things. */
+ * the stages. */
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "model/encoder.h"
@@ -60,7 +60,7 @@ static size_t state_tokens(const struct ran_config *c)
         return c->window;
 }
 
-/* Windows of a document that are complete, and will not change. */
+/* The complete windows of a document, which will not change. */
 static size_t closed_windows(const struct ran_workspace *w, size_t b)
 {
         const struct ran_packed *packed = w->packed;
@@ -69,8 +69,8 @@ static size_t closed_windows(const struct ran_workspace *w, size_t b)
         return ran_window_stays_open(w, packed->doc_window[b + 1] - 1) ? m - 1 : m;
 }
 
-/* A layer's cell, keys and values, once all its slabs are done; s is the last of them. Room was
- * made by ran_workspace_fit. */
+/* Saves a layer's cell, keys and values in the recurrent states once all its slabs are done; s
+ * is the last slab. ran_workspace_fit has made room. */
 static void keep(const struct ran_layer_pass *s, size_t b)
 {
         const struct ran_workspace *w = s->w;
@@ -86,7 +86,7 @@ static void keep(const struct ran_layer_pass *s, size_t b)
         if (w->c->review) {
                 memcpy(recurrent->key[s->l] + earlier * D, key, closed * D * sizeof(float));
                 memcpy(recurrent->value[s->l] + earlier * D, value, closed * D * sizeof(float));
-        } else { /* nobody asks for them, but they may be written to a file */
+        } else { /* unused, but they may be written to a file */
                 memset(recurrent->key[s->l] + earlier * D, 0, closed * D * sizeof(float));
                 memset(recurrent->value[s->l] + earlier * D, 0, closed * D * sizeof(float));
         }
@@ -127,7 +127,7 @@ static void probe_shape(const struct ran_config *c, struct ran_probe_shape *s)
                         (struct ran_probe_table){RAN_AXIS_TOKENS, RAN_AXIS_STATES, s->L, m + 1, 1};
 }
 
-/* The windows of a slab; rows count in the one document there is. */
+/* The windows of a slab; rows are numbered within the batch's one document. */
 static void probe_windows(void *arg, size_t at, float *score)
 {
         const struct ran_layer_pass *s = arg;
@@ -154,8 +154,7 @@ static void probe_windows(void *arg, size_t at, float *score)
 
 /* ---- a scan, and what others do meanwhile ---------------------------------------------------- */
 
-/* A slab's scan is the work of one thread a document. What another slab needs does not wait for
- * it. */
+/* One thread scans a document's part of a slab. Independent work on another slab runs beside it. */
 struct beside {
         struct ran_layer_pass *scanned, *other; /* other NULL: there is none */
         void (*scan)(struct ran_layer_pass *s);
@@ -184,7 +183,8 @@ static void encode_layer(struct ran_workspace *w, const struct ran_layer_params 
         struct ran_layer_memory *own = w->own;
         struct ran_layer_pass s = ran_layer_pass_of(w, p, NULL, l, 0);
 
-        /* Under a mask the last cell of the layer below has seen what this layer's first must not.
+        /* Under a mask the last cell of the layer below has seen tokens that this layer's first
+         * cell must not.
          */
         ran_scan_first_cells(&s, l > 0 && w->c->mask == RAN_MASK_NONE ? &own->cells[l - 1] : NULL);
         ran_window_project(&s);
@@ -239,7 +239,7 @@ static void clear_adjoints(struct ran_workspace *w)
                        D * sizeof(float));
 }
 
-/* A slab that was not kept, up to its review. */
+/* Computes a slab that was not kept again, up to its review. */
 static void restore(struct ran_layer_pass *s)
 {
         s->known = true;
@@ -290,13 +290,12 @@ static void backward(struct ran_workspace *w, const struct ran_params *p, struct
                 encode_layer_bwd(w, &layer[l], &dlayer[l], l);
 }
 
-/* ---- a vector of each document --------------------------------------------------------------
- *
- * Equations (10) and (11), v being the pooled tokens and G the last cell:
+/* ---- a vector of each document --------------------------------------------------------------- */
+
+/* Equations (10) and (11), v being the pooled tokens and G the last cell:
  *
  *   plain:  h = W_gpc G + Linear_pool(v)
- *   gated:  h = SiLU(Linear_pool(v)) + GLU_gpc(G)
- */
+ *   gated:  h = SiLU(Linear_pool(v)) + GLU_gpc(G) */
 
 static void documents(struct ran_workspace *w, const struct ran_params *p)
 {
@@ -357,12 +356,11 @@ static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
 
 /* ---- attribution and cost ------------------------------------------------------------------- */
 
-/* All that a RAN reads of a token is LN of its row, in which the length of the row hardly shows.
- * With
+/* A RAN reads LN of a token's row, which hardly depends on the row's length. With
  *
  *      scale = u sqrt(eps / (v + eps - u^2 v)),   v: variance of the row
  *
- * its LN grows as u does, from nothing to what it is. */
+ * its LN grows as u does, from 0 to LN of the row. */
 static void path(const float *x, size_t D, double u, double *scale, double *speed)
 {
         const double eps = RAN_LN_EPS;
@@ -379,7 +377,7 @@ static void path(const float *x, size_t D, double u, double *scale, double *spee
         *speed = sqrt(eps * q) * (v + eps) * q;
 }
 
-/* Of one token in one layer. What is done once a window, not once a token, is left out. */
+/* The cost of one token in one layer, without the work done once a window. */
 static double flops_per_token(const struct ran_config *c, double m)
 {
         double D = (double)c->dim, E = (double)(c->heads * c->head_dim), W = (double)c->window;

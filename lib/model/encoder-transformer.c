@@ -1,5 +1,5 @@
-/* encoder-transformer.c - the Transformer as an encoder: its tensors, memory and order of things.
- * See transformer.h. */
+/* encoder-transformer.c - the Transformer as an encoder: its tensors, memory and stages. See
+ * transformer.h. */
 #include "math/simd.h"
 #include "model/encoder.h"
 #include "model/transformer.h"
@@ -119,7 +119,7 @@ static void lay_out_adjoints(struct ran_workspace *w, struct ran_arena *k,
         RAN_TRANSFORMER_ADJOINTS(RAN_ARENA_FIELD)
 }
 
-/* What attention gave, of a layer of which all else is computed anew. */
+/* The outputs of attention in a layer whose other activations are computed again. */
 static void lay_out_attended(struct ran_workspace *w, struct ran_arena *k,
                              struct ran_transformer_acts *out)
 {
@@ -263,8 +263,8 @@ static void probe_shape(const struct ran_config *c, struct ran_probe_shape *s)
                 (struct ran_probe_table){RAN_AXIS_TOKENS, RAN_AXIS_TOKENS, s->L, s->L, c->heads};
 }
 
-/* Its norms read little of the size of a row, its residuals read the row itself: u^3 is slow where
- * a norm is quick, and gets there all the same. */
+/* The norms hardly depend on the size of a row, the residuals read the row itself: u^3 grows
+ * slowly where the norm changes fast, and still reaches 1. */
 static void path(const float *x, size_t D, double u, double *scale, double *speed)
 {
         (void)x, (void)D;

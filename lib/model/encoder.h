@@ -1,4 +1,4 @@
-/* encoder.h - from token ids to what the heads read, and back, whichever encoder does it.
+/* encoder.h - the encoders: from token ids to the input of the heads, and back.
  *
  * To add an encoder: its number in ran/model.h, a line in RAN_ENCODERS below, a file with its
  * struct ran_encoder, and its options in config.c.
@@ -8,13 +8,13 @@
 
 #include "model/workspace.h"
 
-/* What one kind of encoder is and does. */
+/* One kind of encoder. */
 struct ran_encoder {
-        bool per_token; /* has an output for each token; else only one vector a document */
+        bool per_token; /* outputs a vector for each token; else one for each document */
 
         /* ---- configuration: a function that is NULL has nothing to say */
         int (*check)(const struct ran_config *c, struct ran_error *err);
-        /* Whether the value of a field that only some encoders have makes a difference. */
+        /* Whether a field that only some encoders have matters to this one. */
         bool (*uses)(const struct ran_config *c, const char *field);
 
         /* ---- tensors: structs of pointers, one a layer and one for the rest (once_size 0: none).
@@ -30,7 +30,7 @@ struct ran_encoder {
         void (*release)(struct ran_workspace *w);
         /* Sizes for w->packed, and tables outside the arena that grow with them. */
         int (*prepare)(struct ran_workspace *w, struct ran_error *err);
-        /* Its part of the arena, w->x[1] to w->x[N] and the workers' scratch among it. Called
+        /* Its part of the arena, including w->x[1] to w->x[N] and the workers' scratch. Called
          * twice, the first time only to count. */
         void (*lay_out)(struct ran_workspace *w, struct ran_arena *k);
 
@@ -41,8 +41,8 @@ struct ran_encoder {
         void (*forward)(struct ran_workspace *w, const struct ran_params *p);
         void (*backward)(struct ran_workspace *w, const struct ran_params *p,
                          struct ran_params *dp);
-        /* A vector for each document, the input of the classifier: (B, D) to w->head.head. Adjoint:
-         * from w->head.dhead to w->dx and w->dlast, overwritten. */
+        /* Writes a vector for each document, the classifier's input: (B, D) in w->head.head.
+         * Adjoint: from w->head.dhead to w->dx and w->dlast, overwritten. */
         void (*documents)(struct ran_workspace *w, const struct ran_params *p);
         void (*documents_bwd)(struct ran_workspace *w, const struct ran_params *p,
                               struct ran_params *dp);
@@ -52,11 +52,11 @@ struct ran_encoder {
         size_t (*state_tokens)(const struct ran_config *c); /* that each state stands for */
 
         /* ---- attention, attribution, cost */
-        /* Tables of attention, and windows, of a document of shape->L tokens. `forward` fills what
-         * w->probes asks of them. */
+        /* The attention tables and windows of a document of shape->L tokens. `forward` fills
+         * those that w->probes asks for. */
         void (*probe_shape)(const struct ran_config *c, struct ran_probe_shape *shape);
-        /* A path from an empty token to x (D), u of the way: the row times *scale, which grows by
-         * *speed as u does. What the encoder reads of the row should grow evenly. */
+        /* The point u of a path from an empty token to x (D): the row times *scale, whose
+         * derivative in u is *speed. The encoder's view of the row should grow evenly along it. */
         void (*path)(const float *x, size_t D, double u, double *scale, double *speed);
         /* Arithmetic of the forward pass over a document of L tokens. */
         int (*flops)(const struct ran_config *c, size_t L, double *flops, struct ran_error *err);
@@ -76,7 +76,7 @@ const struct ran_encoder *ran_encoder_of(const struct ran_config *c);
 /* A recurrent state for one document, with nothing read. */
 int ran_encoder_state_init(struct ran_recurrent_state *state, const struct ran_config *c,
                            struct ran_error *err);
-/* Complete states of a document of which so many tokens were read. */
+/* The number of complete states of a document after so many tokens. */
 size_t ran_encoder_states(const struct ran_config *c, size_t tokens);
 
 /* Fills w->x[0] with the rows of the tokens: the first part of ran_encode. */
@@ -84,10 +84,10 @@ void ran_encode_embed(struct ran_workspace *w, const struct ran_params *p);
 /* Encodes w->packed (after ran_workspace_fit): leaves the output (L, D) in w->x[N]. Ids must be
  * below V. */
 void ran_encode(struct ran_workspace *w, const struct ran_params *p);
-/* Adjoint, after ran_encode with the same rows. Takes the adjoints of the output in w->dx and of
- * each document's last cell in w->dlast; adds to dp, but for tensors that it does not have; leaves
- * those of the embedding's rows, token by token, in w->dx. What ran_encode left stays: it can be
- * done again for other adjoints. */
+/* Adjoint, after ran_encode with the same batch. Takes the adjoints of the output in w->dx and
+ * of each document's last cell in w->dlast; adds the gradients to dp (absent tensors are
+ * skipped); leaves the adjoints of the embedding's rows, token by token, in w->dx. The
+ * activations stay: it can run again for other adjoints. */
 void ran_encode_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp);
 
 #endif

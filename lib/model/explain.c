@@ -1,9 +1,9 @@
 /* explain.c - attribution: how each token of a document influences the model's outputs, by backward
  * passes through the whole document; exact at any distance.
  *
- * One row of the Jacobian takes one pass, all of it as many as there are outputs. What is asked
- * here takes few: the gradient of one number, or a sum of rows with random signs, whose squares are
- * right in the mean.
+ * A row of the Jacobian takes one pass, the whole Jacobian one for each output. Here few passes are
+ * enough: the gradient of one number, or sums of rows with random signs, whose squares are
+ * unbiased.
  */
 #include "math/elementary.h"
 #include "math/simd.h"
@@ -24,7 +24,7 @@ struct ran_explainer {
         struct ran_params none; /* no gradient of a weight is wanted */
         bool moved;    /* the workspace holds another point of the path, not the document */
         float *logits; /* (C) of the output in question */
-        /* Of a tagger with a linear model: the document at hand, and scratch. */
+        /* For a tagger with a linear model: the current document, and scratch. */
         struct ran_document words;
         uint32_t *positions, *bucket;
         bool *begins;
@@ -47,7 +47,7 @@ struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_po
                 ran_explainer_free(e);
                 return NULL;
         }
-        e->workspace.settled = true;
+        e->workspace.scoring_keys = true;
         return e;
 }
 
@@ -67,7 +67,7 @@ void ran_explainer_free(struct ran_explainer *e)
 
 /* ---- the document --------------------------------------------------------------------------- */
 
-/* From the rows of the tokens on, which begin at w->x[0]. */
+/* Runs the model on the token rows at w->x[0]. */
 static void forward(struct ran_explainer *e)
 {
         struct ran_workspace *w = &e->workspace;
@@ -87,7 +87,7 @@ static void restore_document(struct ran_explainer *e)
         e->moved = false;
 }
 
-/* Keeps the document for the linear model of words; the packed batch has ids and spelling. */
+/* Keeps the document's words for the linear model; the packed batch has ids and spelling only. */
 static int keep_words(struct ran_explainer *e, const struct ran_document *d, struct ran_error *err)
 {
         uint32_t *positions =
@@ -152,7 +152,7 @@ static void odds_bwd(const struct ran_config *config, float *dlogits, const floa
         dlogits[c] = 1;
 }
 
-/* Leaves in w->dx the adjoints of the tokens' rows, of the log odds of c in the output `row`. */
+/* Leaves in w->dx the gradient of the log odds of class c in output `row` by the token rows. */
 static void differentiate(struct ran_explainer *e, size_t row, size_t c)
 {
         struct ran_workspace *w = &e->workspace;
@@ -189,8 +189,8 @@ static void move_to(struct ran_explainer *e, double u)
         e->moved = true;
 }
 
-/* The linear model's logits grow evenly along the path: their adjoints weight what each token
- * adds. */
+/* The linear model's logits grow evenly along the path, so their adjoints weight each token's
+ * contribution. */
 static void add_linear(const struct ran_explainer *e, size_t row, double part, double *value)
 {
         const struct ran_workspace *w = &e->workspace;
@@ -203,12 +203,12 @@ static void add_linear(const struct ran_explainer *e, size_t row, double part, d
                                          weight, part);
 }
 
-/* Adds to value what the tokens add to the log odds on a part of the path around u. */
+/* Adds to value the tokens' contributions to the log odds on a part of the path around u. */
 static void add_point(struct ran_explainer *e, size_t row, double u, double part, double *value)
 {
         struct ran_workspace *w = &e->workspace;
 
-        ran_encode_embed(w, &e->m->params); /* no backward pass reads it any more */
+        ran_encode_embed(w, &e->m->params); /* later backward passes do not read it */
         for (size_t t = 0; t < e->packed.L; t++) {
                 const float *x = w->x[0] + t * w->D;
                 double scale, speed;

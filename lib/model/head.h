@@ -1,4 +1,4 @@
-/* head.h - from the output of the encoder to logits, and back. */
+/* head.h - the heads: from the output of the encoder to logits, and back. */
 #ifndef RAN_MODEL_HEAD_H
 #define RAN_MODEL_HEAD_H
 

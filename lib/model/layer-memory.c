@@ -1,5 +1,5 @@
-/* layer-memory.c - the activations of a RAN: slabs of whole windows, and what crosses windows. See
- * layer.h. */
+/* layer-memory.c - the activations of a RAN: slabs of whole windows, and the arrays that cross
+ * windows. See layer.h. */
 #include "model/layer.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ void ran_layer_memory_release(struct ran_workspace *w)
         free(own->first);
 }
 
-/* Divides the windows into slabs of whole windows; notes tokens and rows of the largest. */
+/* Divides the windows into slabs; records tokens and rows of the largest. */
 static int make_slabs(struct ran_workspace *w, struct ran_error *err)
 {
         const struct ran_packed *packed = w->packed;
@@ -102,7 +102,7 @@ static size_t slabs_in_memory(const struct ran_workspace *w)
         return own->slabs > 1 ? 2 : 1;
 }
 
-/* Decides whether activations stay until the backward pass, and makes room for so many slabs. */
+/* Decides whether activations are kept for the backward pass, and lays out that many slabs. */
 static int plan_slabs(struct ran_workspace *w, struct ran_error *err)
 {
         struct ran_layer_memory *own = w->own;
@@ -121,7 +121,7 @@ static int plan_slabs(struct ran_workspace *w, struct ran_error *err)
         return RAN_OK;
 }
 
-/* Room for what ran_encode will leave in the documents' recurrent states. */
+/* Makes room in the documents' recurrent states for the results of ran_encode. */
 static int reserve_states(const struct ran_workspace *w, struct ran_error *err)
 {
         const struct ran_packed *packed = w->packed;
@@ -184,7 +184,8 @@ void ran_layer_memory_lay_out(struct ran_workspace *w, struct ran_arena *k)
         }
         ran_pooling_lay_out(&own->pooling, w, k);
         lay_out_join(w, k, &own->join);
-        /* Two score matrices of a window with its cell (attention.c), or a cell's rows (scan.c). */
+        /* Scratch: two score matrices of a window with its cell (attention.c), or a cell's rows
+         * (scan.c). */
         ran_workers_lay_out(&w->workers, k, 2 * n * n + own->projected + 2 * w->E + 6 * w->D,
                             own->slabs > 1);
 }

@@ -25,12 +25,13 @@
  *   ran_scan             the cells, one row a window: their q, k, v, attention, (5) and (6)
  *   ran_window_finish    attention, output and Y of all token rows, windows in any order
  *
- * then, all states being known, ran_review. Backward in reverse: the review gives dY and dG; then
+ * then, with all states known, ran_review. Backward in reverse: the review gives dY and dG; then
  * slab by slab from right to left ran_window_finish_bwd (token rows, any order), ran_scan_bwd
- * (cells from right to left) and ran_window_project_bwd (large products). When a slab was not
- * kept, the forward stages are run again with all cells known, which then are rows like any other.
+ * (cells from right to left) and ran_window_project_bwd (large products). If a slab was not kept,
+ * the forward stages run again; with all cells known, cells are rows like any other.
  *
- * Weights and gradients are ran_layer_params; gradients are added to. `slab` numbers the slab.
+ * Weights and gradients are ran_layer_params; functions add to gradients. `slab` is a slab's
+ * number.
  */
 #ifndef RAN_MODEL_LAYER_H
 #define RAN_MODEL_LAYER_H
@@ -42,10 +43,10 @@
 
 /* ---- tensors -------------------------------------------------------------------------------- */
 
-/* X(field, name after "ran.{l}.", rows, cols, init, present when)
- * in scope: c, the configuration; D, E = h d_k; gated. ran-model(5) lists them, too.
- * Neighbours that are one matrix product stand together, weights and biases each: q, k, v and the
- * output gate; key and value of the review; value and gate of each GLU. */
+/* X(field, name after "ran.{l}.", rows, cols, init, present when) in scope: c, the
+ * configuration; D, E = h d_k; gated. ran-model(5) lists them, too. Tensors of one matrix
+ * product are neighbours, weights and biases each: q, k, v and the output gate; key and value of
+ * the review; value and gate of each GLU. */
 #define RAN_LAYER_PARAMS(X)                                                            \
         X(gpc, "gpc.weight", D, D, GLOROT, true)                                       \
         X(gpc_norm_w, "gpc_norm.weight", 0, D, ONE, true)                              \
@@ -87,7 +88,7 @@
         X(review_norm_w, "review_norm.weight", 0, D, ONE, gated || !c->review)         \
         X(review_norm_b, "review_norm.bias", 0, D, ZERO, gated || !c->review)
 
-/* The same of what a classifier has once: the layers that join pooled tokens and the last cell. */
+/* The same for a classifier's layers that join pooled tokens and the last cell. */
 #define RAN_JOIN_PARAMS(X)                                                              \
         X(pool_w, "classify.pool.weight", D, D, GLOROT, classify)                       \
         X(pool_b, "classify.pool.bias", 0, D, ZERO, classify)                           \
@@ -108,9 +109,9 @@ struct ran_join_params {
 #undef X
 };
 
-/* ---- memory -----------------------------------------------------------------------------------
- *
- * A layer keeps what crosses windows: its input, its output before the review, the cells. All else
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* A layer keeps what crosses windows: its input, its output before the review, the cells. All else
  * lives in a slab: some 2,048 rows of whole windows. When scoring, two slabs are used in turns, so
  * that a million tokens need their rows once and two slabs: while one thread scans the cells of a
  * slab, others are at what comes next. When training, each layer keeps its slabs if there is but
@@ -129,9 +130,9 @@ struct ran_join_params {
         X(qkv, rows * 3 * E)    /* after φ, q and k rotated */                \
         X(a, rows *E)           /* heads side by side */                       \
         X(o, rows *D)           /* Linear_out before φ */                     \
-        X(p, rows *D)           /* what LN_out (gated) or SN (plain) reads */  \
+        X(p, rows *D)           /* input of LN_out (gated) or SN (plain) */    \
         X(p_stat, rows * 2)                                                    \
-        X(pn, rows *D) /* after LN_out: what SN reads; unused if plain */      \
+        X(pn, rows *D) /* input of SN, after LN_out; unused if plain */        \
         X(y_stat, rows * 2)                                                    \
         X(review_pre, tokens *D) /* Linear_q(Y) before φ */                   \
         X(review_q, tokens *D)                                                 \
@@ -152,10 +153,10 @@ struct ran_join_params {
         X(update_sum, m *D)   /* what LN_upd reads */                                         \
         X(update_stat, m * 2)                                                                 \
         X(kv_pre, states * 2 * D) /* key and value of each state for the review, before φ */ \
-        X(key, keys *D)           /* those of earlier states among them */                    \
+        X(key, keys *D)           /* earlier states included */                               \
         X(value, keys *D)
 
-/* X(field, floats): adjoints, of the layer and slab at work; only for training. */
+/* X(field, floats): adjoints of the current layer and slab; only for training. */
 #define RAN_ADJOINTS(X)                                                                 \
         X(dz, rows *D)                                                                  \
         X(dpre, rows *projected)                                                        \
@@ -168,7 +169,7 @@ struct ran_join_params {
         X(dreview_o, tokens *D)                                                         \
         X(dreview_glu, tokens *glu)                                                     \
         X(dreview_sum, tokens *D)                                                       \
-        X(dG, states *D) /* of all states of the layer at work */                       \
+        X(dG, states *D) /* of all states of the current layer */                       \
         X(dkv_pre, states * 2 * D)                                                      \
         X(dkey, keys *D)                                                                \
         X(dvalue, keys *D)                                                              \
@@ -213,7 +214,7 @@ struct ran_layer_memory {
         size_t *first;                              /* (slabs + 1) first window of each slab */
         size_t slabs, first_cap, slab_cap;
         bool keeps;
-        struct ran_slab *slab;   /* (N, slabs) if all are kept; else two, in turns */
+        struct ran_slab *slab;   /* (N, slabs) if all are kept; else two, used in turns */
         struct ran_cells *cells; /* (N) */
         float **y;               /* (N) (L, D): output before the review */
         struct ran_adjoints adj;
@@ -253,7 +254,7 @@ struct ran_layer_pass {
         size_t skip;                 /* known first rows: of an open window */
         struct ran_slab *act;
         struct ran_cells *cells;
-        bool known; /* the cells are all known already: see above */
+        bool known; /* all cells are known already: see above */
 };
 
 struct ran_layer_pass ran_layer_pass_of(struct ran_workspace *w, const struct ran_layer_params *p,
@@ -287,8 +288,8 @@ void ran_window_finish(struct ran_layer_pass *s);
 void ran_window_finish_bwd(struct ran_layer_pass *s);
 void ran_window_project_bwd(struct ran_layer_pass *s);
 
-/* First cells G_0 of all documents, equation (1), and the adjoint, which leaves in w->dlast that of
- * the last cells below. below: the cells of the layer below, or NULL for 0. */
+/* First cells G_0 of all documents, equation (1). The adjoint leaves the adjoints of the last
+ * cells below in w->dlast. below: the cells of the layer below, or NULL for 0. */
 void ran_scan_first_cells(struct ran_layer_pass *s, const struct ran_cells *below);
 void ran_scan_first_cells_bwd(struct ran_layer_pass *s);
 void ran_scan(struct ran_layer_pass *s);
@@ -305,14 +306,14 @@ void ran_review_bwd(struct ran_layer_pass *s);
 void ran_review_states_bwd(struct ran_layer_pass *s);
 
 /* A window's rows, the cell first, for attention over all heads. The cell sees all rows and all
- * rows see the cell; among tokens the mask decides. Source tokens come first, so what a row sees is
- * always a run of rows from the first on. */
+ * rows see the cell; among tokens the mask decides. Source tokens come first, so a row always
+ * sees a run of rows from the first on. */
 struct ran_attention_heads {
         const float *qkv; /* (n, 3E) */
         float *a;         /* (n, E): heads side by side */
         size_t n, E, h, d_k;
         int mask;
-        size_t sources; /* under the prefix mask: how many of the tokens are source */
+        size_t sources; /* under the prefix mask: the number of source tokens */
 };
 struct ran_attention_heads ran_attention_heads_of(const struct ran_layer_pass *s,
                                                   const struct ran_window_view *v);

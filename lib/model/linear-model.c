@@ -21,35 +21,35 @@ static size_t affix_buckets(const struct ran_config *c)
         return (c->wide + 3) / 4;
 }
 
-size_t ran_linear_model_runs(const struct ran_config *c)
+size_t ran_linear_model_ngram_buckets(const struct ran_config *c)
 {
         return c->affixes ? c->wide - affix_buckets(c) : c->wide;
 }
 
-/* ---- pieces ---------------------------------------------------------------------------------- */
+/* ---- affixes of subwords --------------------------------------------------------------------- */
 
-/* Where character i of a piece begins, or its end: pieces are UTF-8. */
-static size_t byte_of(const char *piece, size_t n, size_t i)
+/* The byte at which character i of a subword (UTF-8) begins; its end if it has no more. */
+static size_t byte_of(const char *subword, size_t n, size_t i)
 {
         size_t at = 0;
 
         for (; i > 0 && at < n; i--)
                 do
                         at++;
-                while (at < n && ((unsigned char)piece[at] & 0xc0) == 0x80);
+                while (at < n && ((unsigned char)subword[at] & 0xc0) == 0x80);
         return at;
 }
 
-static size_t characters(const char *piece, size_t n)
+static size_t characters(const char *subword, size_t n)
 {
         size_t count = 0;
 
         for (size_t i = 0; i < n; i++)
-                count += ((unsigned char)piece[i] & 0xc0) != 0x80;
+                count += ((unsigned char)subword[i] & 0xc0) != 0x80;
         return count;
 }
 
-/* No run of ids begins as these do. */
+/* The seed keeps affixes apart from n-grams: no n-gram's hash begins with it. */
 static uint32_t affix_of(bool last, const char *from, const char *end, const struct ran_config *c)
 {
         size_t buckets = affix_buckets(c);
@@ -60,49 +60,49 @@ static uint32_t affix_of(bool last, const char *from, const char *end, const str
         return (uint32_t)(c->wide - buckets) + ran_linear_model_bucket_of(hash, buckets);
 }
 
-static void describe(uint32_t *to, const char *piece, size_t n, const struct ran_config *c)
+static void describe(uint32_t *to, const char *subword, size_t n, const struct ran_config *c)
 {
-        size_t count = characters(piece, n);
+        size_t count = characters(subword, n);
 
         for (size_t i = RAN_AFFIX_LEAST; i <= RAN_AFFIX_MOST && i <= count; i++, to += 2) {
-                to[0] = affix_of(false, piece, piece + byte_of(piece, n, i), c);
-                to[1] = affix_of(true, piece + byte_of(piece, n, count - i), piece + n, c);
+                to[0] = affix_of(false, subword, subword + byte_of(subword, n, i), c);
+                to[1] = affix_of(true, subword + byte_of(subword, n, count - i), subword + n, c);
         }
 }
 
-uint32_t *ran_linear_model_pieces(const struct ran_tokenizer *t, const struct ran_config *c,
-                                  struct ran_error *err)
+uint32_t *ran_linear_model_affixes(const struct ran_tokenizer *t, const struct ran_config *c,
+                                   struct ran_error *err)
 {
         static const char goes_on[] = "##"; /* begins a subword that is not a word's first */
         size_t V = ran_tokenizer_size(t), all, mark = strlen(goes_on);
-        uint32_t *pieces = NULL;
+        uint32_t *affixes = NULL;
 
-        if (!__builtin_mul_overflow(V, RAN_PIECE, &all))
-                pieces = ran_alloc(all, sizeof *pieces, err);
-        for (size_t id = 0; id < V && pieces != NULL; id++) {
-                uint32_t *to = pieces + id * RAN_PIECE;
+        if (!__builtin_mul_overflow(V, RAN_AFFIX_ROW, &all))
+                affixes = ran_alloc(all, sizeof *affixes, err);
+        for (size_t id = 0; id < V && affixes != NULL; id++) {
+                uint32_t *to = affixes + id * RAN_AFFIX_ROW;
                 size_t n;
-                const char *piece = ran_tokenizer_piece(t, (uint32_t)id, &n);
+                const char *subword = ran_tokenizer_token(t, (uint32_t)id, &n);
 
                 for (size_t i = 0; i < RAN_AFFIXES; i++)
                         to[i] = RAN_NO_AFFIX;
-                if (piece == NULL || id == ran_tokenizer_unknown(t)) {
-                        to[RAN_AFFIXES] = RAN_PIECE_UNKNOWN;
+                if (subword == NULL || id == ran_tokenizer_unknown(t)) {
+                        to[RAN_AFFIXES] = RAN_SUBWORD_UNKNOWN;
                         continue;
                 }
-                if (n > mark && memcmp(piece, goes_on, mark) == 0) {
-                        to[RAN_AFFIXES] = RAN_PIECE_GOES_ON;
-                        piece += mark;
+                if (n > mark && memcmp(subword, goes_on, mark) == 0) {
+                        to[RAN_AFFIXES] = RAN_SUBWORD_CONTINUES;
+                        subword += mark;
                         n -= mark;
                 }
-                describe(to, piece, n, c);
+                describe(to, subword, n, c);
         }
-        return pieces;
+        return affixes;
 }
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-bool ran_linear_model_wants_pieces(const struct ran_config *c)
+bool ran_linear_model_wants_affixes(const struct ran_config *c)
 {
         return ran_has_linear_model(c) && c->affixes;
 }
@@ -112,56 +112,56 @@ size_t ran_linear_model_features(const struct ran_config *c)
         return c->ngrams + (c->affixes ? RAN_AFFIXES : 0);
 }
 
-static uint32_t kind(const uint32_t *pieces, uint32_t id)
+static uint32_t kind(const uint32_t *affixes, uint32_t id)
 {
-        return pieces[(size_t)id * RAN_PIECE + RAN_AFFIXES];
+        return affixes[(size_t)id * RAN_AFFIX_ROW + RAN_AFFIXES];
 }
 
-static bool is_last(const uint32_t *pieces, const uint32_t *ids, size_t L, size_t t)
+static bool is_last(const uint32_t *affixes, const uint32_t *ids, size_t L, size_t t)
 {
-        return t + 1 == L || kind(pieces, ids[t + 1]) != RAN_PIECE_GOES_ON;
+        return t + 1 == L || kind(affixes, ids[t + 1]) != RAN_SUBWORD_CONTINUES;
 }
 
-/* The longest n-gram from t on: `ngrams`, unless the document ends, or at a word that is not one
- * subword. */
-static size_t longest_run(const struct ran_config *c, const uint32_t *pieces, const uint32_t *ids,
+/* The longest n-gram from t on: `ngrams` tokens, but it stops at the document's end and before a
+ * word of several subwords. */
+static size_t longest_run(const struct ran_config *c, const uint32_t *affixes, const uint32_t *ids,
                           size_t L, size_t t)
 {
         size_t n = 0;
 
         while (n < c->ngrams && t + n < L &&
-               (pieces == NULL ||
-                (kind(pieces, ids[t + n]) == RAN_PIECE_BEGINS && is_last(pieces, ids, L, t + n))))
+               (affixes == NULL || (kind(affixes, ids[t + n]) == RAN_SUBWORD_BEGINS &&
+                                    is_last(affixes, ids, L, t + n))))
                 n++;
         return n;
 }
 
-/* Affix i of the word of token t, if that is its first or last subword. */
-static uint32_t affix(const uint32_t *pieces, const uint32_t *ids, size_t L, size_t t, size_t i)
+/* Affix i of token t's word: a prefix if t is its first subword, a suffix if its last. */
+static uint32_t affix(const uint32_t *affixes, const uint32_t *ids, size_t L, size_t t, size_t i)
 {
-        bool there =
-                i % 2 == 0 ? kind(pieces, ids[t]) != RAN_PIECE_GOES_ON : is_last(pieces, ids, L, t);
+        bool there = i % 2 == 0 ? kind(affixes, ids[t]) != RAN_SUBWORD_CONTINUES
+                                : is_last(affixes, ids, L, t);
 
-        return there ? pieces[(size_t)ids[t] * RAN_PIECE + i] : RAN_NO_AFFIX;
+        return there ? affixes[(size_t)ids[t] * RAN_AFFIX_ROW + i] : RAN_NO_AFFIX;
 }
 
 size_t ran_linear_model_list(struct ran_posting *to, struct ran_posting *spare,
-                             const struct ran_config *c, const uint32_t *pieces,
+                             const struct ran_config *c, const uint32_t *affixes,
                              const uint32_t *ids, size_t L)
 {
         struct ran_posting *sorted;
-        size_t buckets = ran_linear_model_runs(c), runs = 0, n = 0;
+        size_t buckets = ran_linear_model_ngram_buckets(c), runs = 0, n = 0;
 
         for (size_t t = 0; t < L; t++) {
-                size_t most = longest_run(c, pieces, ids, L, t);
+                size_t most = longest_run(c, affixes, ids, L, t);
                 uint64_t hash = 0;
 
                 for (size_t i = 0; i < most; i++) {
                         hash = ran_linear_model_extend(hash, ids[t + i]);
                         to[runs++].id = ran_linear_model_bucket_of(hash, buckets);
                 }
-                for (size_t i = 0; i < RAN_AFFIXES && pieces != NULL; i++) {
-                        uint32_t bucket = affix(pieces, ids, L, t, i);
+                for (size_t i = 0; i < RAN_AFFIXES && affixes != NULL; i++) {
+                        uint32_t bucket = affix(affixes, ids, L, t, i);
 
                         if (bucket != RAN_NO_AFFIX)
                                 to[runs++].id = bucket;
@@ -195,8 +195,8 @@ static void set_length(struct ran_gram *gram, size_t n, double length)
                 gram[i].x = (float)((double)gram[i].x * length / sqrt(squares));
 }
 
-/* x of a document, of length 1, of which n-grams and affixes have as much each; without those whose
- * idf is 0. runs: the buckets of n-grams. */
+/* x of a document, of length 1, half of its square from n-grams and half from affixes; features
+ * whose idf is 0 are dropped. runs: the number of n-gram buckets. */
 static size_t weigh(struct ran_gram *gram, const struct ran_posting *list, size_t n,
                     const float *idf, size_t runs)
 {
@@ -221,12 +221,12 @@ static size_t weigh(struct ran_gram *gram, const struct ran_posting *list, size_
 
 size_t ran_linear_model_read(struct ran_gram *gram, struct ran_posting *posting,
                              struct ran_posting *spare, const struct ran_config *c,
-                             const uint32_t *pieces, const float *idf, const uint32_t *ids,
+                             const uint32_t *affixes, const float *idf, const uint32_t *ids,
                              size_t L)
 {
-        size_t n = ran_linear_model_list(posting, spare, c, pieces, ids, L);
+        size_t n = ran_linear_model_list(posting, spare, c, affixes, ids, L);
 
-        return weigh(gram, posting, n, idf, ran_linear_model_runs(c));
+        return weigh(gram, posting, n, idf, ran_linear_model_ngram_buckets(c));
 }
 
 static void read_document(struct ran_workspace *w, const struct ran_params *p, size_t b)
@@ -235,27 +235,27 @@ static void read_document(struct ran_workspace *w, const struct ran_params *p, s
         struct ran_head *h = &w->head;
         size_t from = packed->doc[b], at = from * ran_linear_model_features(w->c);
 
-        h->grams[b] =
-                ran_linear_model_read(h->gram + at, h->gram_posting, h->gram_spare, w->c, p->pieces,
-                                      p->idf, packed->ids + from, packed->doc[b + 1] - from);
+        h->grams[b] = ran_linear_model_read(h->gram + at, h->gram_posting, h->gram_spare, w->c,
+                                            p->affixes, p->idf, packed->ids + from,
+                                            packed->doc[b + 1] - from);
 }
 
 void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, size_t C)
 {
         struct ran_head *h = &w->head;
 
-        memset(h->wide, 0, w->packed->B * C * sizeof *h->wide);
+        memset(h->linear, 0, w->packed->B * C * sizeof *h->linear);
         for (size_t b = 0; b < w->packed->B; b++) {
                 const struct ran_gram *gram =
                         h->gram + w->packed->doc[b] * ran_linear_model_features(w->c);
-                float *wide = h->wide + b * C;
+                float *linear = h->linear + b * C;
 
                 read_document(w, p, b);
                 for (size_t i = 0; i < h->grams[b]; i++)
-                        ran_simd->axpy(wide, gram[i].x, p->wide + gram[i].bucket * C, C);
-                ran_simd->axpy(h->logits + b * C, w->linear_weight, wide, C);
+                        ran_simd->axpy(linear, gram[i].x, p->wide + gram[i].bucket * C, C);
+                ran_simd->axpy(h->logits + b * C, w->linear_weight, linear, C);
                 ran_simd->add(h->logits + b * C, p->head.wide_b, C);
-                ran_simd->add(wide, p->head.wide_b, C);
+                ran_simd->add(linear, p->head.wide_b, C);
         }
 }
 
@@ -284,7 +284,7 @@ struct contribution {
         size_t C;
 };
 
-/* Of one occurrence of a feature in the bucket. */
+/* The contribution of one occurrence of a feature in the bucket. */
 static double contribution_of(const struct contribution *k, uint32_t bucket)
 {
         const struct ran_gram *gram = find(k->h->gram, k->h->grams[0], bucket);
@@ -301,10 +301,10 @@ void ran_linear_model_explain(const struct ran_workspace *w, const struct ran_pa
         const struct contribution k = {&w->head, p, weight, C};
         const struct ran_config *c = w->c;
         const uint32_t *ids = w->packed->ids;
-        size_t L = w->packed->L, runs = ran_linear_model_runs(c);
+        size_t L = w->packed->L, runs = ran_linear_model_ngram_buckets(c);
 
         for (size_t t = 0; t < L; t++) {
-                size_t most = longest_run(c, p->pieces, ids, L, t);
+                size_t most = longest_run(c, p->affixes, ids, L, t);
 
                 for (size_t n = 1; n <= most; n++) {
                         double part =
@@ -314,7 +314,7 @@ void ran_linear_model_explain(const struct ran_workspace *w, const struct ran_pa
                         for (size_t i = t; i < t + n; i++)
                                 value[i] += part;
                 }
-                for (size_t i = 0; i < RAN_AFFIXES && p->pieces != NULL; i++)
-                        value[t] += scale * contribution_of(&k, affix(p->pieces, ids, L, t, i));
+                for (size_t i = 0; i < RAN_AFFIXES && p->affixes != NULL; i++)
+                        value[t] += scale * contribution_of(&k, affix(p->affixes, ids, L, t, i));
         }
 }

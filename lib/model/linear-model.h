@@ -6,9 +6,9 @@
  *   x_g = (1 + ln n_g) idf[g] / |...|                     so that x as a whole has length 1
  *
  * g are buckets: each n-gram of 1 to `ngrams` ids is hashed to one of `wide`, and n_g counts those
- * of the document there. With `affixes` the last quarter of the buckets has prefixes and suffixes
- * of words, and n-grams have the others. In a document with both, both have the same length, 1/√2:
- * a word is one n-gram and up to eight affixes, which would dominate. idf[g] = 1 + ln((1 + B) / (1
+ * of the document there. With `affixes` the last quarter of the buckets is for prefixes and
+ * suffixes of words. In a document with n-grams and affixes, each kind has length 1/√2: a word is
+ * one n-gram but up to eight affixes, which would dominate. idf[g] = 1 + ln((1 + B) / (1
  * + b_g)), if b_g of the B training documents have the bucket; 0, which removes it, if fewer than
  * two have. This is a linear model over TF-IDF features; it costs a row of the table for each
  * bucket of the document, whatever its length.
@@ -25,8 +25,8 @@
 #include "base/posting.h"
 #include "model/workspace.h"
 
-/* Part of the format of model files: SplitMix64's finaliser (Steele, Lea and Flood 2014), id by id,
- * so that the runs which begin at a token come one out of another. */
+/* Part of the format of model files: SplitMix64's finaliser (Steele, Lea and Flood 2014), id by id:
+ * the hash of an n-gram extends the hash of the shorter one from the same token. */
 static inline uint64_t ran_linear_model_extend(uint64_t hash, uint32_t id)
 {
         uint64_t z = (hash ^ id) + UINT64_C(0x9e3779b97f4a7c15);
@@ -40,48 +40,49 @@ static inline uint32_t ran_linear_model_bucket_of(uint64_t hash, size_t buckets)
         return (uint32_t)(hash % buckets);
 }
 
-/* The bucket of an n-gram, among the ran_linear_model_runs(c) buckets of n-grams. */
+/* The bucket of an n-gram, among the ran_linear_model_ngram_buckets(c) buckets of n-grams. */
 uint32_t ran_linear_model_bucket(const uint32_t *ids, size_t n, size_t buckets);
 
-/* How many buckets n-grams have, the first ones; affixes have all others. */
-size_t ran_linear_model_runs(const struct ran_config *c);
+/* The number of buckets for n-grams: the first ones. Affixes have the others. */
+size_t ran_linear_model_ngram_buckets(const struct ran_config *c);
 
-/* Affixes of a subword, RAN_PIECE numbers: the buckets of its first 2, 3, 4, 5 characters and of
- * its last ones, in turns (a shorter subword has fewer), and what part of a word it is. */
-enum { RAN_AFFIX_LEAST = 2, RAN_AFFIX_MOST = 5, RAN_AFFIXES = 8, RAN_PIECE = RAN_AFFIXES + 1 };
-enum { RAN_PIECE_BEGINS, RAN_PIECE_GOES_ON, RAN_PIECE_UNKNOWN };
+/* The affixes of a subword are a row of RAN_AFFIX_ROW numbers: the buckets of its prefixes and
+ * suffixes of 2, 3, 4, 5 characters, in turns (a shorter subword has fewer), and its part of a
+ * word. */
+enum { RAN_AFFIX_LEAST = 2, RAN_AFFIX_MOST = 5, RAN_AFFIXES = 8, RAN_AFFIX_ROW = RAN_AFFIXES + 1 };
+enum { RAN_SUBWORD_BEGINS, RAN_SUBWORD_CONTINUES, RAN_SUBWORD_UNKNOWN };
 /* No such affix. */
 #define RAN_NO_AFFIX UINT32_MAX
 
-/* Those of each subword of a vocabulary (V, RAN_PIECE), for a c with affixes; the caller frees
+/* The affixes of a vocabulary's subwords (V, RAN_AFFIX_ROW), for a c with affixes; the caller frees
  * them. NULL: memory ran out. */
-uint32_t *ran_linear_model_pieces(const struct ran_tokenizer *t, const struct ran_config *c,
-                                  struct ran_error *err);
+uint32_t *ran_linear_model_affixes(const struct ran_tokenizer *t, const struct ran_config *c,
+                                   struct ran_error *err);
 
-/* Whether the configuration needs them. */
-bool ran_linear_model_wants_pieces(const struct ran_config *c);
+/* Whether the configuration needs affixes. */
+bool ran_linear_model_wants_affixes(const struct ran_config *c);
 
-/* How many features a token has, at most. */
+/* The most features a token can have. */
 size_t ran_linear_model_features(const struct ran_config *c);
 
 /* Lists the buckets of L ids, ascending and each once, in `to` (room for L
- * ran_linear_model_features), id a bucket and `at` its count; spare: room for as many. pieces:
- * those of the vocabulary, if c wants them. Returns how many there are. */
+ * ran_linear_model_features), id a bucket and `at` its count; spare: room for as many. affixes:
+ * of the vocabulary, NULL if c wants none. Returns the number of buckets. */
 size_t ran_linear_model_list(struct ran_posting *to, struct ran_posting *spare,
-                             const struct ran_config *c, const uint32_t *pieces,
+                             const struct ran_config *c, const uint32_t *affixes,
                              const uint32_t *ids, size_t L);
 
 /* Lists the features of L ids as x_g above, ascending by bucket, in `gram` (room as for a list;
- * posting and spare: scratch of as much). idf NULL: 1 for all. Returns how many there are. */
+ * posting and spare: scratch of as much). idf NULL: 1 for all. Returns the number of features. */
 size_t ran_linear_model_read(struct ran_gram *gram, struct ran_posting *posting,
                              struct ran_posting *spare, const struct ran_config *c,
-                             const uint32_t *pieces, const float *idf, const uint32_t *ids,
+                             const uint32_t *affixes, const float *idf, const uint32_t *ids,
                              size_t L);
 
 /* idf of a bucket that `having` of so many documents have. */
 float ran_linear_model_idf(double having, double documents);
 
-/* For w->packed: leaves the linear model's logits in w->head.wide (B, C) and the features in
+/* For w->packed: leaves the linear model's logits in w->head.linear (B, C) and the features in
  * w->head.gram; adds to the logits (B, C). */
 void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, size_t C);
 

@@ -7,7 +7,7 @@
 /* Kinds of features: part of the format of model files. */
 enum { WORD, LETTERS, SPELLING, SHAPES, RUN };
 enum { NEAR = 2 };           /* neighbours on each side */
-enum { SHAPE = 1, FAR = 2 }; /* of a spelling: which is the shape; how many count two words away */
+enum { SHAPE = 1, FAR = 2 }; /* of a spelling: the shape's index; features used two words away */
 enum { PREFIX_4 = RAN_SPELLING / 2, SUFFIX_4 = RAN_SPELLING - 1 };
 
 size_t ran_linear_words_features(const struct ran_config *c)
@@ -39,7 +39,7 @@ struct reader {
         size_t n;
 };
 
-/* First token of word w + away; behind the last word, the end. */
+/* First token of word w + away; the end after the last word. */
 static size_t token_of(const struct reader *r, int away)
 {
         size_t w = r->w + (size_t)away;
@@ -62,7 +62,7 @@ static void give(const struct reader *r, int first, int last, uint32_t bucket)
         }
 }
 
-/* A feature of the words from one offset to another. */
+/* Extends a feature by the words from one offset to another. */
 static void note(struct reader *r, int first, int last, uint64_t hash)
 {
         uint32_t bucket = ran_linear_model_bucket_of(hash, r->c->wide);
@@ -73,7 +73,7 @@ static void note(struct reader *r, int first, int last, uint64_t hash)
                 r->bucket[r->n++] = bucket;
 }
 
-/* A feature of a kind, of the word `away` words behind w. */
+/* A feature of a kind, of the word at offset `away` from w. */
 static uint64_t begin(int kind, int away)
 {
         return ran_linear_model_extend(
@@ -98,7 +98,7 @@ static uint64_t add_letters(uint64_t hash, const struct reader *r, int away)
         return ran_linear_model_extend(ran_linear_model_extend(hash, s[PREFIX_4]), s[SUFFIX_4]);
 }
 
-/* Which word it is: its pieces, of which a word that is unknown has one that says only that. */
+/* The word's identity: its subwords; an unknown word has one that says only that. */
 static uint64_t add_word(uint64_t hash, const struct reader *r, int away)
 {
         const struct ran_document *d = r->d;
@@ -198,7 +198,7 @@ void ran_linear_words_add(float *logits, uint32_t *bucket, const struct ran_para
         }
 }
 
-/* The sentence that word w is in. */
+/* The sentence of word w. */
 static void find_sentence(struct reader *r)
 {
         while ((r->end = ran_crf_sentence_end(r->d->begins, r->from, r->d->words)) <= r->w)

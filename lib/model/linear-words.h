@@ -3,10 +3,10 @@
  *
  *   logits[w] += wide.bias + Σ_g wide.weight[g]
  *
- * where g are the buckets of the features of word w. In training it has transitions between tags of
- * its own (train/crf-train.h); in a finished model crf.* is the weighted sum of both parts' (train/
- * ensemble.h). It is a linear conditional random field (Lafferty, McCallum and Pereira 2001): it
- * learns from one or two occurrences where an encoder needs a hundred.
+ * where g are the buckets of the features of word w. In training it has its own transitions between
+ * tags (train/crf-train.h); in a finished model crf.* is the weighted sum of the encoder's and its
+ * own (train/ensemble.h). It is a linear conditional random field (Lafferty, McCallum and Pereira
+ * 2001): it learns from one or two occurrences where an encoder needs a hundred.
  *
  * The features of a word, each with its kind and offset, hashed to one of `wide` buckets:
  *
@@ -24,11 +24,11 @@
 #include "model/crf.h"
 #include "model/params.h"
 
-/* How many features a word has, at most. */
+/* The most features a word can have. */
 size_t ran_linear_words_features(const struct ran_config *c);
 
-/* Lists the buckets of word w, which is of the sentence [from, end) of words of d, in bucket (room
- * for ran_linear_words_features). Returns how many there are. */
+/* Lists the buckets of word w of d, in the sentence of words [from, end), in bucket (room for
+ * ran_linear_words_features). Returns their number. */
 size_t ran_linear_words_list(uint32_t *bucket, const struct ran_config *c,
                              const struct ran_document *d, size_t from, size_t end, size_t w);
 
@@ -37,7 +37,7 @@ size_t ran_linear_words_list(uint32_t *bucket, const struct ran_config *c,
 void ran_linear_words_add(float *logits, uint32_t *bucket, const struct ran_params *p,
                           const struct ran_config *c, const struct ran_document *d, size_t C);
 
-/* Adds to logits (C) `scale` times those of word w of d, and the bias. bucket: as above. */
+/* Adds `scale` times the logits of word w of d, and the bias, to logits (C). bucket: as above. */
 void ran_linear_words_add_one(float *logits, uint32_t *bucket, const struct ran_params *p,
                               const struct ran_config *c, const struct ran_document *d, size_t C,
                               size_t w, float scale);

@@ -1,10 +1,10 @@
-/* lm-context.c - what a language model has read, in memory and in a file.
+/* lm-context.c - a language-model context, in memory and in a file.
  *
- * The file is a safetensors file: `cell` (N, D), `gates` (N, F), and for each layer l
- * `key.{l}`, `value.{l}` (states, D) and `open.{l}` (1 + open, 3E), those without rows left out;
- * see recurrent-state.h. `pending` (1, 2) is a token that waits: two halves of its id, 16 bits
- * each, because the digest guards tensors only. Of a cache, `cache.key` (rows, D) and `cache.next`
- * (rows, 2), ids in halves. The metadata say which model it belongs to.
+ * The file is a safetensors file: `cell` (N, D), `gates` (N, F), and for each layer l `key.{l}`,
+ * `value.{l}` (states, D) and `open.{l}` (1 + open, 3E); tensors without rows are left out. See
+ * recurrent-state.h. `pending` (1, 2) is a waiting token: two halves of its id, 16 bits each,
+ * because the digest covers tensors only. Of a cache, `cache.key` (rows, D) and `cache.next` (rows,
+ * 2), ids in halves. The metadata name the model it belongs to.
  */
 #include "math/elementary.h"
 #include "model/cache.h"
@@ -87,7 +87,7 @@ static int check_wanted(const struct ran_model *m, const struct ran_lm_out *out,
         return check_gold(m, out->gold, n - out->skip, err);
 }
 
-/* Results of n tokens: those of pieces that nobody asked for by gold may be no numbers, too. */
+/* Checks the results of n tokens; tokens without gold may have results that are not finite. */
 static int check_given(const struct ran_model *m, const float *nll, const float *logits, size_t n,
                        struct ran_error *err)
 {
@@ -96,22 +96,23 @@ static int check_given(const struct ran_model *m, const float *nll, const float 
         return logits != NULL ? ran_score_check_scores(logits, n * m->V, err) : RAN_OK;
 }
 
-int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_lm_context *past,
+int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_lm_context *context,
                 const uint32_t *ids, size_t n, size_t sources, const struct ran_lm_out *out,
                 struct ran_error *err)
 {
         if (ran_model_check_task(m, s, &ran_task_lm, err) != RAN_OK ||
             ran_model_check_ids(m, ids, n, err) != RAN_OK || check_wanted(m, out, n, err) != RAN_OK)
                 return RAN_EINVAL;
-        if (past != NULL && past->m != m)
+        if (context != NULL && context->m != m)
                 return ran_fail(err, RAN_EINVAL, "the context belongs to another model");
         if (sources > n || (sources > 0 && m->config.mask != RAN_MASK_PREFIX))
                 return ran_fail(err, RAN_EINVAL,
                                 "the model has no source tokens: its mask is not 'prefix'");
-        if (sources > 0 && past != NULL && past->recurrent.tokens > 0)
+        if (sources > 0 && context != NULL && context->recurrent.tokens > 0)
                 return ran_fail(err, RAN_EINVAL,
                                 "source tokens must be read at once, at the beginning");
-        RAN_TRY(ran_score_lm(s, past != NULL ? &past->recurrent : NULL, ids, n, sources, out, err));
+        RAN_TRY(ran_score_lm(s, context != NULL ? &context->recurrent : NULL, ids, n, sources, out,
+                             err));
         RAN_TRY(check_given(m, out->nll, out->logits, n - out->skip, err));
         return out->last != NULL ? ran_score_check_scores(out->last, m->V, err) : RAN_OK;
 }
@@ -140,7 +141,7 @@ int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *
         return check_given(m, nll, logits, n, err);
 }
 
-/* Logits on their way to whoever takes them. */
+/* Passes logits on to the caller's function. */
 struct checked {
         const struct ran_model *m;
         ran_lm_take *take;
@@ -175,7 +176,7 @@ struct part {
         size_t rows, cols;
 };
 
-/* Calls fn for each tensor that has rows, until one fails. halves: of the pending token; NULL:
+/* Calls fn for each tensor with rows until a call fails. halves: of the pending token; NULL:
  * none. */
 static int each_part(const struct ran_recurrent_state *c, float *halves,
                      int (*fn)(void *arg, const struct part *part, struct ran_error *err),
@@ -375,7 +376,7 @@ static int parse(struct ran_lm_context *p, const struct ran_tensors *t, struct r
                 return ran_fail(err, RAN_EFORMAT, "it does not say how many tokens it has read");
         c->states = c->tokens / each;
         c->open = c->tokens % each;
-        if (c->states > t->size || c->open > t->size) /* before anything of that size is made */
+        if (c->states > t->size || c->open > t->size) /* before allocating that much */
                 return ran_fail(err, RAN_EFORMAT, "it is too small for %zu tokens", c->tokens);
         RAN_TRY(ran_recurrent_state_reserve(c, c->states, c->open, err));
         RAN_TRY(each_part(c, pending, fill, (void *)t, err));
@@ -396,7 +397,7 @@ static int take(const struct ran_lm_context *p, const struct ran_tensors *t, str
         return rc;
 }
 
-/* A cache that goes on must remember what it would if all had been read at once. */
+/* A restored cache must remember the same positions as if all had been read at once. */
 static int parse_cache(const struct ran_lm_context *p, const struct ran_tensors *t,
                        struct ran_cache *cache, struct ran_error *err)
 {

@@ -15,7 +15,7 @@ struct ran_lm_group {
 
 /* Ids in the first softmax: the shortlist S, or V. */
 size_t ran_lm_first(const struct ran_config *c, size_t V);
-/* How many tails there are; tail k of them; and ids in the widest, 0 if there is none. */
+/* The number of tails; tail k; and the ids in the widest, 0 without tails. */
 size_t ran_lm_tails(const struct ran_config *c, size_t V);
 struct ran_lm_group ran_lm_tail(const struct ran_config *c, size_t V, size_t k);
 size_t ran_lm_widest(const struct ran_config *c, size_t V);

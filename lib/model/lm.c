@@ -14,7 +14,7 @@ void ran_lm_init_bias(const struct ran_config *c, const struct ran_params *p, si
         double all = 0;
 
         for (size_t id = 0; id < V; id++)
-                all += count[id] + 0.5; /* of an id that never occurred, too, it is finite */
+                all += count[id] + 0.5; /* finite even for an id that never occurred */
         for (size_t id = 0; id < V; id++)
                 p->head.lm_b[id] = (float)ran_log((count[id] + 0.5) / all);
         for (size_t k = 0; k < ran_lm_tails(c, V); k++) {
@@ -29,10 +29,9 @@ void ran_lm_init_bias(const struct ran_config *c, const struct ran_params *p, si
 
 static const size_t NONE = SIZE_MAX;
 
-/* ---- a block of positions ----------------------------------------------------------------------
- */
+/* ---- a block of positions -------------------------------------------------------------------- */
 
-/* Places [at, at + n), and what is wanted of them. */
+/* Positions [at, at + n), and the results wanted for them. */
 struct block {
         struct ran_workspace *w;
         const struct ran_params *p;
@@ -42,9 +41,9 @@ struct block {
         const uint32_t *gold;
         const float *scale; /* with dp */
         double nll[RAN_LM_ROWS];
-        float *logits; /* (positions, V), those from `listed` on; or NULL */
+        float *logits; /* (positions, V), from `listed` on; or NULL */
         size_t listed;
-        /* a softmax at work: rows of `width` scores, and which position each belongs to */
+        /* The current softmax: rows of `width` scores, and the position of each row. */
         float *score;
         size_t rows, width;
         size_t position[RAN_LM_ROWS]; /* from `at` */
@@ -74,7 +73,7 @@ static void online_exp(void *arg, size_t r)
                 score[j] *= scale;
 }
 
-/* The entry of the first softmax that id belongs to. */
+/* The id's entry in the first softmax. */
 static size_t entry_of(const struct block *k, size_t id)
 {
         size_t tail = 0;
@@ -161,7 +160,7 @@ static void tail_bwd(struct block *k, struct ran_lm_group g)
                               w->head.dtail_head + r * D, D);
 }
 
-/* A tail's softmax, for the positions that look into it. */
+/* A tail's softmax, for the positions that need it. */
 static void tail(struct block *k, struct ran_lm_group g)
 {
         struct ran_workspace *w = k->w;
@@ -187,8 +186,8 @@ static void tail(struct block *k, struct ran_lm_group g)
 
 /* ---- all scores, for those who ask ---------------------------------------------------------- */
 
-/* Log-probabilities of a group for all positions of the block: its scores less their log-sum, plus
- * what the first softmax says of it. */
+/* Log-probabilities of a group for all positions of the block: scores - their log-sum + the
+ * group's log-probability in the first softmax. */
 static void list(struct block *k, size_t from, size_t width, const double *of_tail)
 {
         for (size_t i = 0; i < k->n; i++) {
@@ -235,8 +234,7 @@ static void list_logits(struct block *k)
         memcpy(k->logits + (k->at - k->listed) * k->V, k->score, k->n * k->V * sizeof *k->logits);
 }
 
-/* ---- all positions -----------------------------------------------------------------------------
- */
+/* ---- all positions --------------------------------------------------------------------------- */
 
 static void run_block(struct block *k)
 {

@@ -7,8 +7,8 @@
  *              and V (Grave et al., ICML 2017, with rows of full width that stay tied). Frequent
  *              ids come first in a vocabulary, so that most tokens need the first softmax alone.
  *
- * The logits of all positions would be the largest array of all: they are computed and used for a
- * block of positions at a time.
+ * The logits of all positions would be the largest array: a block of positions is computed and used
+ * at a time.
  */
 #ifndef RAN_MODEL_LM_H
 #define RAN_MODEL_LM_H
@@ -16,8 +16,8 @@
 #include "model/workspace.h"
 
 /* Initialises the biases of the output with the log frequencies of the ids, from count (V), at
- * least 0. Otherwise the embedding would learn them, as a direction common to all rare ids that
- * hides their differences. */
+ * least 0. Otherwise the embedding would learn these frequencies as a direction that all rare
+ * ids share, which hides their differences. */
 void ran_lm_init_bias(const struct ran_config *c, const struct ran_params *p, size_t V,
                       const double *count);
 
@@ -25,8 +25,9 @@ void ran_lm_init_bias(const struct ran_config *c, const struct ran_params *p, si
  * (positions, V), log-probabilities if adaptive. Each may be NULL. */
 void ran_lm_score(struct ran_workspace *w, const struct ran_params *p, size_t V,
                   const uint32_t *gold, float *nll, float *logits);
-/* Calls take with the logits of one position after another; logits (RAN_LM_ROWS, V), or (positions,
- * V) if these are fewer, is scratch. Ends with the first code of take other than RAN_OK. */
+/* Calls take with the logits of each position in order; logits (RAN_LM_ROWS, V), or (positions,
+ * V) if that is smaller, is scratch. Stops at the first code of take other than RAN_OK and
+ * returns it. */
 int ran_lm_each(struct ran_workspace *w, const struct ran_params *p, size_t V, float *logits,
                 ran_lm_take *take, void *arg, struct ran_error *err);
 /* ran_lm_score for training: returns the sum over positions of scale (positions) times nll; adds

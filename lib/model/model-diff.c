@@ -1,4 +1,4 @@
-/* model-diff.c - where two model files are not the same, in words. */
+/* model-diff.c - describes the differences between two model files. */
 #include "model/model.h"
 
 #include <string.h>
@@ -110,7 +110,7 @@ bool ran_model_same(const struct ran_model *a, const struct ran_model *b, struct
 {
         if (a->file.size == b->file.size && memcmp(a->file.data, b->file.data, a->file.size) == 0)
                 return true;
-        /* Asked both ways, for what only the other one has. */
+        /* Run both ways, to find what only the other model has. */
         if (!tensors_differ(a, b, what) && !tensors_differ(b, a, what) &&
             !metadata_differ(a, b, what) && !metadata_differ(b, a, what))
                 ran_buf_str(what, "the header is written in another way");

@@ -1,5 +1,5 @@
-/* model-score.c - scoring with a model: what is asked is checked, then score.c and tagger.c
- * compute. See ran/model.h. */
+/* model-score.c - scoring with a model: checks arguments, then calls score.c and tagger.c. See
+ * ran/model.h. */
 #include "math/elementary.h"
 #include "model/model-check.h"
 #include "model/tagger.h"
@@ -32,7 +32,7 @@ int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_doc
                 return RAN_EINVAL;
         RAN_TRY(ran_tagger_tags(s, &m->rules, d, tags, score, logits, err));
         RAN_TRY(ran_score_check_logits(s, d->words * m->C, err));
-        if (score != NULL) /* the CRF can make them no numbers where the logits are */
+        if (score != NULL) /* the CRF can overflow where the logits are finite */
                 RAN_TRY(ran_score_check_result(score, d->words, err));
         return RAN_OK;
 }

@@ -20,7 +20,7 @@ static struct ran_tensor_source source(const char *name, size_t rows, size_t col
                                           .data = data};
 }
 
-/* Returns how many there are. */
+/* Returns their number. */
 static size_t gather(struct ran_tensor_source *to, const struct ran_parts *p)
 {
         struct ran_params params = *p->params;

@@ -1,5 +1,5 @@
-/* model.c - opening a model file. The file is hostile until everything in it has been compared with
- * what the configuration asks for; only then is anything of its size allocated. */
+/* model.c - opening a model file. The file is hostile until all of it has been compared with the
+ * configuration; only then is anything of its size allocated. */
 #include "base/cjson.h"
 #include "model/model.h"
 #include "model/linear-model.h"
@@ -43,7 +43,8 @@ static int read_config(struct ran_model *m, struct ran_error *err)
         return ran_config_check(&m->config, err);
 }
 
-/* The one dimension, or rows of a matrix, that the configuration leaves open. */
+/* The dimension that the configuration leaves open: the only one of a vector, or the rows of a
+ * matrix. */
 static int read_size(const struct ran_model *m, const char *name, size_t *size,
                      struct ran_error *err)
 {
@@ -55,7 +56,7 @@ static int read_size(const struct ran_model *m, const char *name, size_t *size,
         return RAN_OK;
 }
 
-/* Notes it in `known`, in the order of the file's tensors. */
+/* Marks the tensor in `known`, in the order of the file's tensors. */
 static int check_tensor(const struct ran_model *m, const char *name, size_t rows, size_t cols,
                         bool *known, struct ran_error *err)
 {
@@ -76,7 +77,7 @@ static int check_tensor(const struct ran_model *m, const char *name, size_t rows
         return RAN_OK;
 }
 
-/* What may be there whatever the configuration says. */
+/* Tensors that any configuration may have. */
 static bool is_besides(const struct ran_tensor *t)
 {
         return t->name_n == strlen(t->name) &&
@@ -84,8 +85,8 @@ static bool is_besides(const struct ran_tensor *t)
                 strcmp(t->name, "tokenizer.json") == 0);
 }
 
-/* Every tensor that the configuration asks for, in its shape, and none that it does not know: a
- * part that we would leave out would change what the model says. */
+/* Requires every tensor of the configuration, in its shape, and no unknown one: to ignore a part
+ * would change the model's results. */
 static int check_tensors(struct ran_model *m, const struct ran_layout *layout,
                          struct ran_error *err)
 {
@@ -111,7 +112,8 @@ static int check_tensors(struct ran_model *m, const struct ran_layout *layout,
 
 /* ---- contents ------------------------------------------------------------------------------- */
 
-/* A table of which a document needs few rows: as it lies in the file, if it can be used so. */
+/* Maps a table from the file if its floats can be used in place; else copies it. A document
+ * needs few of its rows. */
 static int read_table(struct ran_model *m, const char *name, const float **table, float **copy,
                       struct ran_error *err)
 {
@@ -139,16 +141,16 @@ static int read_weights(struct ran_model *m, const struct ran_layout *layout, st
         return RAN_OK;
 }
 
-static int make_pieces(struct ran_model *m, struct ran_error *err)
+static int make_affixes(struct ran_model *m, struct ran_error *err)
 {
-        if (!ran_linear_model_wants_pieces(&m->config))
+        if (!ran_linear_model_wants_affixes(&m->config))
                 return RAN_OK;
         if (m->tokenizer == NULL)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the linear model uses prefixes and suffixes, but the model has no "
                                 "tokenizer");
-        m->params.pieces = m->pieces = ran_linear_model_pieces(m->tokenizer, &m->config, err);
-        return m->pieces != NULL ? RAN_OK : RAN_ENOMEM;
+        m->params.affixes = m->affixes = ran_linear_model_affixes(m->tokenizer, &m->config, err);
+        return m->affixes != NULL ? RAN_OK : RAN_ENOMEM;
 }
 
 static int read_tokenizer(struct ran_model *m, struct ran_error *err)
@@ -178,8 +180,8 @@ static char *copy(const char *s, struct ran_error *err)
         return p != NULL ? memcpy(p, s, strlen(s) + 1) : NULL;
 }
 
-/* Metadata that are JSON, without U+0000, which no name can hold; the caller deletes the value,
- * which is NULL where there are none. */
+/* Parses metadata as JSON, without U+0000, which no name can contain; the caller deletes the
+ * value; NULL if absent. */
 static int read_json(const struct ran_model *m, const char *key, cJSON **value,
                      struct ran_error *err)
 {
@@ -199,7 +201,7 @@ static int read_json(const struct ran_model *m, const char *key, cJSON **value,
         return RAN_OK;
 }
 
-/* Answers go by name: no two labels can have the same one. */
+/* Results name labels: no two labels may have the same name. */
 static int check_labels(const struct ran_model *m, struct ran_error *err)
 {
         struct ran_string_table names = {0};
@@ -315,7 +317,7 @@ static int read_training(struct ran_model *m, struct ran_error *err)
 
 /* ---- open and free -------------------------------------------------------------------------- */
 
-/* Weights and the rest, once the header says what a model of this configuration has. */
+/* Loads weights and the rest, once the header has been checked against the configuration. */
 static int read_contents(struct ran_model *m, const struct ran_layout *layout, bool verify,
                          struct ran_error *err)
 {
@@ -324,7 +326,7 @@ static int read_contents(struct ran_model *m, const struct ran_layout *layout, b
                 RAN_TRY(ran_tensors_verify(&m->tensors, err));
         RAN_TRY(read_weights(m, layout, err));
         RAN_TRY(read_tokenizer(m, err));
-        RAN_TRY(make_pieces(m, err));
+        RAN_TRY(make_affixes(m, err));
         if (!ran_task_is_tied(&m->config)) {
                 RAN_TRY(read_labels(m, err));
                 RAN_TRY(read_training(m, err));
@@ -380,7 +382,7 @@ void ran_model_free(struct ran_model *m)
         for (size_t i = 0; i < RAN_MAPPED_TABLES; i++)
                 free(m->copy[i]);
         ran_tokenizer_free(m->tokenizer);
-        free(m->pieces);
+        free(m->affixes);
         for (size_t c = 0; m->labels != NULL && c < m->C; c++)
                 free(m->labels[c]);
         free(m->labels);

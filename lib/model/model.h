@@ -14,19 +14,19 @@ struct ran_model {
         struct ran_config config;
         size_t V, C;
         struct ran_params params;       /* mapped tables: in the mapped file, or a copy */
-        float *copy[RAN_MAPPED_TABLES]; /* where the file's cannot be used as it lies */
+        float *copy[RAN_MAPPED_TABLES]; /* copies, where the file's cannot be used in place */
         struct ran_bytes file;
         struct ran_tensors tensors;
         struct ran_tokenizer *tokenizer;    /* or NULL */
-        uint32_t *pieces;                   /* of the vocabulary, where a linear model wants them */
+        uint32_t *affixes;                  /* of the vocabulary's subwords, for a linear model */
         char **labels;                      /* (C) */
         float *thresholds;                  /* (C) */
         struct ran_calibration calibration; /* of one label a document; or none */
         struct ran_tag_rules rules;         /* of a tagger */
 };
 
-/* Tensors that a checkpoint has beside those of a model: how the run stands, moments, best weights.
- * Their names begin with "train."; a reader that only scores passes them over. */
+/* Tensors of a checkpoint that a model lacks: state of the run, moments, best weights. Their
+ * names begin with "train."; scoring ignores them. */
 #define RAN_EXTRA_PREFIX "train."
 struct ran_extra {
         const char *name;
@@ -35,7 +35,7 @@ struct ran_extra {
         size_t n;
 };
 
-/* What is written: weights under their names, further tensors, metadata. */
+/* The contents to write: weights under their names, further tensors, metadata. */
 struct ran_parts {
         const struct ran_config *config;
         const struct ran_layout *layout;

@@ -1,4 +1,4 @@
-/* rows.c - windows over documents. See packed.h. */
+/* packed.c - see packed.h. */
 #include "model/packed.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ size_t ran_packed_windows(const struct ran_config *c, size_t n, size_t open)
                                                                                    : windows;
 }
 
-/* Grows one array of rows; false leaves everything as it was. */
+/* Grows one array of the batch; false leaves everything unchanged. */
 #define ROOM(array, want)                                                         \
         do {                                                                      \
                 void *moved = ran_grow(packed->array, &packed->array##_cap, want, \

@@ -1,5 +1,5 @@
-/* packed.h - a packed batch: documents laid one after another, divided into windows; what an
- * encoder works on.
+/* packed.h - a packed batch: documents one after another, divided into windows; the input of an
+ * encoder.
  *
  *   tokens   | d0 d0 d0 d0 d0 | d1 d1 d1 | d2 ...      L rows, no padding
  *   windows  |  w0     |  w1  |   w2     | w3 ...      a window lies within one document
@@ -15,8 +15,8 @@
  *
  * A document with a recurrent state (recurrent-state.h) continues: it begins with a known cell and
  * attends to `earlier` states. If its last window was left open, the first window here is the rest
- * of it. Its first 1 + open rows, the cell and the tokens read before, are known, too; they are not
- * among the tokens here.
+ * of it. Its first 1 + open rows, the cell and the tokens read before, are known and not among the
+ * tokens here.
  */
 #ifndef RAN_MODEL_PACKED_H
 #define RAN_MODEL_PACKED_H
@@ -32,7 +32,7 @@ struct ran_packed {
         uint64_t *record;   /* (B) what dropout is keyed by */
         size_t *sources;    /* (B) under the prefix mask: leading tokens that are source; else 0 */
         struct ran_recurrent_state *
-                *recurrent; /* (B) what the document goes on from, or NULL; not owned */
+                *recurrent; /* (B) the document continues from it; or NULL; not owned */
         size_t *key; /* (B+1) first key of each document: one a state, earlier ones before them */
         size_t open; /* known tokens of the first window; then B is 1 */
         size_t *position;     /* (positions) tokens with an output, ascending */
@@ -44,12 +44,12 @@ struct ran_packed {
                 position_cap, doc_position_cap, window_cap, window_doc_cap, spelling_cap;
 };
 
-/* Windows of n tokens, the first of them begun already with `open` more. */
+/* The number of windows for n tokens, when the first window already holds `open` more. */
 size_t ran_packed_windows(const struct ran_config *c, size_t n, size_t open);
 
 void ran_packed_clear(struct ran_packed *packed);
 void ran_packed_release(struct ran_packed *packed);
-/* Appends a document of n >= 1 tokens. `record` identifies it among those of an epoch. */
+/* Appends a document of n >= 1 tokens. `record` identifies it within an epoch. */
 int ran_packed_add(struct ran_packed *packed, const struct ran_config *c, const uint32_t *ids,
                    size_t n, uint64_t record, struct ran_error *err);
 /* The same for a document that continues from a recurrent state (NULL: nothing), which ran_encode
@@ -59,9 +59,9 @@ int ran_packed_add_after(struct ran_packed *packed, const struct ran_config *c, 
                          size_t n, uint64_t record, struct ran_recurrent_state *recurrent,
                          struct ran_error *err);
 
-/* Gives the document that was added last its spelling (n, RAN_SPELLING). */
+/* Sets the last document's spelling (n, RAN_SPELLING). */
 int ran_packed_spell(struct ran_packed *packed, const uint32_t *spelling, struct ran_error *err);
-/* Gives the document that was added last its positions: indices of its tokens, ascending. */
+/* Sets the last document's positions: indices of its tokens, ascending. */
 int ran_packed_positions(struct ran_packed *packed, const uint32_t *positions, size_t n,
                          struct ran_error *err);
 
@@ -71,21 +71,21 @@ static inline size_t ran_packed_row(const struct ran_packed *packed, size_t i)
         return packed->window[i] + i + (i > 0 ? packed->open : 0);
 }
 
-/* Earlier states of document b: those before the state that it begins with. As they were when the
- * document was added: ran_encode adds to them. */
+/* Earlier states of document b: those before its first state, as of the time it was added
+ * (ran_encode adds to them). */
 static inline size_t ran_packed_earlier(const struct ran_packed *packed, size_t b)
 {
         return packed->key[b + 1] - packed->key[b] -
                (packed->doc_window[b + 1] - packed->doc_window[b] + 1);
 }
 
-/* Whether document b continues from what was read before. */
+/* Whether document b continues from a recurrent state. */
 static inline bool ran_packed_continues(const struct ran_packed *packed, size_t b)
 {
         return ran_packed_earlier(packed, b) > 0 || packed->open > 0;
 }
 
-/* The state that window i begins with; the next one is the state it leaves. */
+/* The first state of window i; the next one is the state after it. */
 static inline size_t ran_packed_state_before(const struct ran_packed *packed, size_t i)
 {
         return i + packed->window_doc[i];

@@ -9,9 +9,9 @@
 #include "model/task.h"
 #include "model/tensor-walk.h"
 
-/* X(field, name, rows, cols, init, present when): the head, with C in scope; a list for each task
- * (task.h), and one for the linear model. The classes of a language model are its vocabulary: there
- * C = V. */
+/* X(field, name, rows, cols, init, present when): the head, with C in scope; a list for each
+ * task (task.h), and one for the linear model. A language model's classes are its vocabulary: C
+ * = V. */
 #define RAN_CLASSIFY_PARAMS(X)                              \
         X(out_w, "classify.out.weight", C, D, GLOROT, true) \
         X(out_b, "classify.out.bias", 0, C, ZERO, true)
@@ -42,19 +42,19 @@ struct ran_head_params {
 struct ran_params {
         float *block;
         void *layers; /* (N) the tensors of each layer: structs of the encoder */
-        void *once;   /* what the encoder has once, a struct of its own; NULL: nothing */
+        void *once;   /* tensors outside the layers, a struct of the encoder; NULL: none */
         struct ran_head_params head;
-        const float *embed;     /* (V, D), a mapped table */
-        uint64_t seed;          /* of the training: key of a random first context */
-        const float *spelling;  /* (c->spelling, D), mapped; NULL: none */
-        const float *wide;      /* (c->wide, C), mapped: the linear model; NULL: none */
-        const float *idf;       /* (c->wide), mapped: of a classifier's; NULL: none */
-        const uint32_t *pieces; /* (V, RAN_PIECE) prefixes and suffixes of subwords; or NULL */
+        const float *embed;      /* (V, D), a mapped table */
+        uint64_t seed;           /* of the training run: key of a random first context */
+        const float *spelling;   /* (c->spelling, D), mapped; NULL: none */
+        const float *wide;       /* (c->wide, C), mapped: the linear model; NULL: none */
+        const float *idf;        /* (c->wide), mapped: of a classifier's; NULL: none */
+        const uint32_t *affixes; /* (V, RAN_AFFIX_ROW) prefixes and suffixes of subwords; or NULL */
         float *dembed; /* of a gradient where the output is tied to the embedding: (V, D); else NULL
                         */
 };
 
-/* The attention pattern of a head: its own, or the one that all have. */
+/* The attention pattern of a head: its own, or the common one. */
 static inline int ran_pattern_of(const struct ran_config *c, size_t head)
 {
         return c->attention.item[c->attention.n > 1 ? head : 0];
@@ -67,7 +67,7 @@ struct ran_mapped_table {
         size_t rows, cols; /* rows 0: a vector */
         const float **at;  /* where it is, in the params */
 };
-/* Those of a configuration, the embedding first. Returns how many there are. */
+/* The mapped tables of a configuration, the embedding first. Returns their number. */
 size_t ran_params_mapped_tables(struct ran_mapped_table mapped[RAN_MAPPED_TABLES],
                                 struct ran_params *p, const struct ran_config *c, size_t V,
                                 size_t C);
@@ -77,7 +77,7 @@ struct ran_table {
         float *x; /* (rows, width) */
         size_t rows, width;
 };
-/* Its shape. False when it cannot be addressed. */
+/* The table's shape. False if memory cannot address it. */
 bool ran_table_shape(struct ran_table *table, const struct ran_config *c, size_t V);
 
 int ran_layout_init(struct ran_layout *l, const struct ran_config *c, size_t C,
@@ -88,15 +88,14 @@ void ran_layout_release(struct ran_layout *l);
 int ran_params_init(struct ran_params *p, const struct ran_config *c, size_t C,
                     struct ran_error *err);
 void ran_params_release(struct ran_params *p);
-/* Without any tensor. As a gradient: the backward pass skips the products that give gradients of
- * weights. */
+/* No tensor at all. As a gradient: the backward pass skips the gradients of weights. */
 int ran_params_none(struct ran_params *p, const struct ran_config *c, struct ran_error *err);
 
 /* Initial values of a tensor: Glorot normal for matrices, uniform +-0.05 for embeddings, 0 for
- * biases, 1 for scales. One bias is not 0: gpc_norm's, which is the whole first cell of the lowest
- * layer. At 0 the cell's LN_in would divide by the deviation of zeros, and its gradient, some
- * hundred times that of all other tensors together, would dominate clipping. Element i depends on
- * (seed, name, i) alone. */
+ * biases, 1 for scales. One bias is not 0: gpc_norm's, which alone is the first cell of the
+ * lowest layer. At 0 the cell's LN_in would divide by the deviation of zeros, and its gradient,
+ * some hundred times that of all other tensors together, would dominate clipping. Element i
+ * depends on (seed, name, i) alone. */
 void ran_tensor_init(float *x, const struct ran_tensor_spec *spec, uint64_t seed);
 
 #endif

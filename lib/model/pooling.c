@@ -27,7 +27,7 @@ static void pool_max(const struct ran_pooling *k, const struct ran_workspace *w,
         for (size_t d = 0; d < D; d++)
                 at[d] = (uint32_t)packed->doc[b];
         for (size_t t = packed->doc[b] + 1; t < packed->doc[b + 1]; t++)
-                for (size_t d = 0; d < D; d++) { /* without branches: the compiler vectorises it */
+                for (size_t d = 0; d < D; d++) { /* no branches: vectorised */
                         bool more = x[t * D + d] > v[d];
 
                         v[d] = more ? x[t * D + d] : v[d];

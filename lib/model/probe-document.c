@@ -11,7 +11,7 @@ void ran_probe_shape(struct ran_probe_shape *shape, const struct ran_config *c, 
         ran_encoder_of(c)->probe_shape(c, shape);
 }
 
-/* Whether [from, to) are some of the n queries or keys. */
+/* Whether [from, to) is a non-empty range within n queries or keys. */
 static int check_range(const char *what, size_t from, size_t to, size_t n, struct ran_error *err)
 {
         if (from >= to || to > n)

@@ -66,7 +66,7 @@ bool ran_probe_keys(const struct ran_probe *k, size_t first, size_t n, size_t *f
         return clip(k->key_from, k->key_to, first, n, from, to);
 }
 
-/* How many blocks n queries or keys make. */
+/* The number of blocks of n queries or keys. */
 static size_t blocks(size_t n, size_t by)
 {
         return n / by + (n % by > 0);

@@ -1,7 +1,7 @@
 /* probe.h - attention probes: sums over blocks of the attention tables that ran/model.h describes.
  *
- * An encoder adds its weights row by row, as it computes them, and keeps none: memory follows the
- * sums, not the attention.
+ * An encoder adds its weights row by row, as it computes them, and keeps none: memory is
+ * proportional to the sums, not the attention.
  */
 #ifndef RAN_MODEL_PROBE_H
 #define RAN_MODEL_PROBE_H
@@ -22,7 +22,8 @@ static inline bool ran_probe_matches(const struct ran_probe *k, int table, size_
 /* The heads of a probe: [*from, *to) of h. Returns the weight of each. */
 float ran_probe_heads(const struct ran_probe *k, size_t h, size_t *from, size_t *to);
 
-/* Which of the n queries, or keys, from `first` on a probe has: [*from, *to), counted from first.
+/* The part [*from, *to) of n queries, or keys, from `first` on that a probe covers, counted from
+ * first.
  */
 bool ran_probe_queries(const struct ran_probe *k, size_t first, size_t n, size_t *from, size_t *to);
 bool ran_probe_keys(const struct ran_probe *k, size_t first, size_t n, size_t *from, size_t *to);

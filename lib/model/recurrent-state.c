@@ -50,8 +50,8 @@ void ran_recurrent_state_release(struct ran_recurrent_state *s)
         *s = (struct ran_recurrent_state){0};
 }
 
-/* Makes room for n floats where there is room for *cap; the others of its kind may have it already,
- * which a failure in between leaves true. */
+/* Grows one of several arrays that have the capacity *cap in common to n floats. After a failure
+ * some of them may have grown; *cap stays valid for all. */
 static int room(float **array, size_t layers, size_t *cap, size_t n, struct ran_error *err)
 {
         size_t grown = *cap;

@@ -1,5 +1,5 @@
-/* recurrent-state.h - what a document leaves for its continuation; only under the masks causal and
- * prefix.
+/* recurrent-state.h - the recurrent state that a document leaves for its continuation; only under
+ * the masks causal and prefix.
  *
  * Training with truncated back-propagation divides documents into chunks of whole windows; the
  * state between them is a constant: no gradient passes through it. A language-model context
@@ -15,8 +15,8 @@
 struct ran_recurrent_state {
         size_t layers, E;
         size_t width;         /* of cell, key and value */
-        size_t projected;     /* 3E, and 2D more of a gated cell: what one product makes of a row */
-        size_t tokens;        /* read so far; 0: nothing, and all below is unused */
+        size_t projected;     /* columns of a row's projection: 3E, gated 3E + 2D */
+        size_t tokens;        /* read so far; 0: none, and all below is unused */
         size_t states;        /* earlier states: those before the cell, which is one more */
         size_t open;          /* tokens of the open window */
         size_t cap, open_cap; /* floats that key and value, and qkv, have room for */
@@ -33,9 +33,9 @@ void ran_recurrent_state_release(struct ran_recurrent_state *s);
 /* Room for more states and for a window of `open` tokens. */
 int ran_recurrent_state_reserve(struct ran_recurrent_state *s, size_t states, size_t open,
                                 struct ran_error *err);
-/* Floats that ran_recurrent_state_pack writes and ran_recurrent_state_unpack reads: all cells, then
- * key and value layer by layer. No window may be open. The caller of unpack knows how many tokens
- * and states there are. */
+/* The floats that ran_recurrent_state_pack writes and ran_recurrent_state_unpack reads: all
+ * cells, then key and value layer by layer. No window may be open. The caller of unpack supplies
+ * the numbers of tokens and states. */
 size_t ran_recurrent_state_floats(const struct ran_recurrent_state *s);
 void ran_recurrent_state_pack(const struct ran_recurrent_state *s, float *out);
 int ran_recurrent_state_unpack(struct ran_recurrent_state *s, const float *in, size_t tokens,

@@ -15,8 +15,8 @@
 struct lookback {
         size_t b, from, n;  /* first token in the slab, number of tokens */
         size_t key, states; /* first key, number of them: one a state */
-        size_t earlier;     /* of those, states before the one the document begins with */
-        size_t first, pure; /* the document's first window; how many hold source tokens only */
+        size_t earlier;     /* of those, states before the document's first one */
+        size_t first, pure; /* first window; number of windows of source tokens only */
 };
 
 static struct lookback lookback_of(const struct ran_layer_pass *s, size_t b)
@@ -42,7 +42,7 @@ static struct lookback lookback_of(const struct ran_layer_pass *s, size_t b)
         return k;
 }
 
-/* How many of the document's states the tokens of window i see. */
+/* The number of the document's states that the tokens of window i see. */
 static size_t sees(const struct ran_layer_pass *s, const struct lookback *k, size_t i)
 {
         size_t before = i - k->first;
@@ -124,8 +124,8 @@ struct task {
         struct lookback k;
 };
 
-/* fn for the document's windows in the slab. Rows of scores are as long as the document has
- * windows: in a long one they take the most time of all, so every thread takes its share. */
+/* fn for the document's windows in the slab. A row of scores has an entry for each window of the
+ * document: long documents spend most of their time here, so all threads divide the windows. */
 static void each_window(struct task *task, void (*fn)(void *arg, size_t i, float *scratch))
 {
         size_t from = task->k.first > task->s->from ? task->k.first : task->s->from;
@@ -187,7 +187,7 @@ static void score_states(struct task *task)
         each_window(task, online_exp);
 }
 
-/* For those who want to see the weights. */
+/* Adds the weights to the attention probes. */
 static void fill_probe(void *arg, size_t at, float *scratch)
 {
         const struct task *task = arg;

@@ -14,8 +14,8 @@ void ran_rotary_release(struct ran_rotary *r);
 int ran_rotary_reserve(struct ran_rotary *r, const struct ran_config *c, size_t longest,
                        struct ran_error *err);
 
-/* Room for `wanted` where there was room for `had`. A document that goes on token by token asks for
- * one more each time: an eighth is made ahead. */
+/* The new capacity for `wanted` where `had` was enough before. A document that continues token
+ * by token asks for one more each time, so an eighth is added. */
 static inline size_t ran_rotary_ahead(size_t had, size_t wanted)
 {
         return wanted > had + had / 8 ? wanted : had + had / 8;

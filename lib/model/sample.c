@@ -1,6 +1,6 @@
 /* sample.c - draws a token from the logits of a language model.
  *
- * Few of the hundred thousand tokens of a vocabulary are probable. They come off a heap, the most
+ * Of the hundred thousand tokens of a vocabulary few are probable. They come off a heap, the most
  * probable first, until there are enough; the others are never sorted.
  */
 #include "math/elementary.h"
@@ -151,8 +151,9 @@ static uint32_t pick(const double *weight, const uint32_t *from, size_t n, doubl
         return from[n - 1];
 }
 
-/* Removes tokens from the heap of n until there are k, or as many as have the part top_p of the
- * weight of those k. They are at the end of the heap, the most probable last; returns how many. */
+/* Removes the k most probable tokens from the heap of n, or as few of them as have the fraction
+ * top_p of their weight. They end up behind the heap, the most probable last. Returns their
+ * number. */
 static size_t most_probable(const struct ran_sampler *s, size_t n)
 {
         size_t k = s->top_k > 0 && s->top_k < n ? s->top_k : n;

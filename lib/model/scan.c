@@ -66,7 +66,8 @@ void ran_scan_first_cells(struct ran_layer_pass *s, const struct ran_cells *belo
         }
 }
 
-/* q, k, v and gates of a cell that the large product could not know. */
+/* Computes q, k, v and gates of a cell, which the large product could not: it needs the state
+ * before. */
 static void project(struct ran_layer_pass *s, const struct ran_window_view *v)
 {
         struct ran_workspace *w = s->w;

@@ -1,7 +1,7 @@
 /* score.c - one document at a time through an encoder and its head.
  *
- * A document is computed by itself, never beside others in one matrix product, so that its result
- * is a function of its ids alone, whatever engine multiplies. */
+ * Each document is computed alone, never with others in one matrix product, so that its result
+ * depends on its ids only, whatever engine multiplies. */
 #include "model/score.h"
 #include "model/cache.h"
 #include "model/encoder.h"
@@ -64,7 +64,7 @@ void ran_state_free(struct ran_state *s)
         free(s);
 }
 
-/* Packs a document that was checked, and fits the workspace. */
+/* Packs a checked document and fits the workspace. */
 static int load(struct ran_state *s, const struct ran_document *d, size_t sources,
                 struct ran_error *err)
 {
@@ -105,7 +105,7 @@ int ran_score_parts(struct ran_state *s, const struct ran_document *d, float *en
         s->workspace.linear_weight = weight;
         if (rc != RAN_OK || linear == NULL)
                 return rc;
-        memcpy(linear, s->workspace.head.wide, s->C * sizeof *linear);
+        memcpy(linear, s->workspace.head.linear, s->C * sizeof *linear);
         for (size_t c = 0; c < s->C; c++)
                 encoder[c] -= linear[c];
         return RAN_OK;
@@ -157,7 +157,7 @@ int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ra
         double *chain = ran_grow(s->chain, &s->chain_cap, room, sizeof *chain, err);
         if (chain == NULL)
                 return RAN_ENOMEM;
-        s->chain = chain; /* more than n C, which therefore can be counted */
+        s->chain = chain; /* more than n C, which therefore cannot overflow */
         float *marginals =
                 ran_grow(s->marginals, &s->marginals_cap, n * s->C, sizeof *marginals, err);
         if (marginals == NULL)
@@ -174,7 +174,7 @@ int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ra
 
 /* ---- language models ------------------------------------------------------------------------ */
 
-/* Makes the tokens [from, end) of the one document at hand its positions. */
+/* Makes the tokens [from, end) of the document its positions. */
 static int set_positions(struct ran_packed *packed, size_t from, size_t end, struct ran_error *err)
 {
         packed->positions = packed->doc_position[0] = 0;

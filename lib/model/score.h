@@ -9,7 +9,7 @@
 /* As ran_state_new; config and params must outlive the state. */
 struct ran_state *ran_score_state_new(const struct ran_config *c, const struct ran_params *p,
                                       size_t C, struct ran_pool *pool, struct ran_error *err);
-/* The weights that it was made for. */
+/* The weights of the state. */
 const struct ran_params *ran_score_params(const struct ran_state *s);
 
 /* As ran_classify. */
@@ -19,7 +19,7 @@ int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, 
 /* The logits (C) of the encoder alone and, unless linear is NULL, those of the linear model. */
 int ran_score_parts(struct ran_state *s, const struct ran_document *d, float *encoder,
                     float *linear, struct ran_error *err);
-/* The same of the words of a document: (words, C). */
+/* The same for the words of a document: (words, C). */
 int ran_score_word_parts(struct ran_state *s, const struct ran_document *d, float *encoder,
                          float *linear, struct ran_error *err);
 
@@ -42,11 +42,11 @@ struct ran_score_words {
 int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ran_score_words *out,
                     struct ran_error *err);
 
-/* RAN_EFORMAT when one of n results is no number: weights are no numbers, or too large. */
+/* RAN_EFORMAT when one of n results is not finite: weights are not finite, or too large. */
 int ran_score_check_result(const float *x, size_t n, struct ran_error *err);
-/* The same of log-probabilities, which may be -INFINITY. */
+/* The same for log-probabilities, which may be -INFINITY. */
 int ran_score_check_scores(const float *x, size_t n, struct ran_error *err);
-/* The same of the logits of the last document that was scored. */
+/* The same for the logits of the last scored document. */
 int ran_score_check_logits(const struct ran_state *s, size_t n, struct ran_error *err);
 
 /* As ran_lm_read and ran_lm_fill. recurrent: the state that the document continues from, or NULL.

@@ -60,7 +60,7 @@ size_t ran_sparse_lines_diagonals(struct ran_sparse_line *line, const struct ran
                 bool right = *pos >= distances;
                 size_t k = *pos % distances + skip;
                 size_t distance = k <= m->near ? k : ran_mask_far(m, k - m->near);
-                /* the centres that have another token there, which goes with them */
+                /* the centres whose other token exists */
                 size_t seen = c->keys ? m->N : m->sources;
                 size_t from = right ? c->from : most(c->from, distance);
                 size_t to = right     ? least(end, seen > distance ? seen - distance : 0)

@@ -20,13 +20,14 @@
 
 enum {
         BLOCK = RAN_SPARSE_BLOCK,
-        STRIPE = 256,  /* centres that lines are read for at a time, at most */
+        STRIPE = 256,  /* the most centres whose lines are read at a time */
         SHORT = 64,    /* the same for short runs, so that little of a tile is masked */
         LINES = 128,   /* of a tile */
         DIAGONALS = 32 /* read between two updates of the softmax */
 };
 
-/* What a block works with. Rows are given by token; x.y makes a score, u.w the adjoint of a weight.
+/* The operands of a block. Rows are indexed by token; x.y makes a score, u.w the adjoint of a
+ * weight.
  */
 struct block {
         const struct ran_sparse *s;
@@ -35,7 +36,7 @@ struct block {
         const float *log_sum, *delta; /* by query */
         /* Scratch. */
         float *score, *dscore; /* (LINES, STRIPE) */
-        float *raw;            /* the same: similarities that their adjoint needs */
+        float *raw;            /* the same: similarities for their adjoint */
         float *acc, *acc_w;    /* (BLOCK, d_k) */
         float *top, *sum;      /* (BLOCK) */
         float *length;         /* (BLOCK) of the centres' x, for cosine */
@@ -88,7 +89,7 @@ static struct block block_of(const struct ran_sparse *s, size_t head, size_t fro
 
 /* ---- similarity ----------------------------------------------------------------------------- */
 
-/* A score is `scale` times what score_diagonal and score_tile leave. */
+/* A score is `scale` times the result of score_diagonal or score_tile. */
 static float scale_of(const struct ran_sparse *s)
 {
         switch (s->similarity) {
@@ -158,8 +159,8 @@ static bool keeps_raw(const struct ran_sparse *s)
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-/* Whether to read runs of keys as bands: the tiles of a stripe, as wide as all that its centres
- * see, are at least two thirds full. In a short text nearly all are. */
+/* Whether to read runs of keys as bands: the tiles of a stripe, which span all keys of its
+ * centres, are at least two thirds full. In a short text nearly all are. */
 static bool has_bands(const struct block *b)
 {
         const struct ran_mask *m = b->c.mask;
@@ -168,8 +169,8 @@ static bool has_bands(const struct block *b)
         return how_of(b->s) == RAN_ROWS_DOT && 3 * least(m->N, 2 * m->near + 1) >= 2 * wide;
 }
 
-/* Centres of a stripe of diagonals: so few that their rows, most of which the next diagonal needs
- * again, stay in the first-level cache. The backward pass has rows of two more kinds. */
+/* Centres of a stripe of diagonals: so few that their rows stay in the first-level cache, as the
+ * next diagonal needs most of them again. The backward pass has two more kinds of rows. */
 static size_t stripe_of_diagonals(const struct block *b)
 {
         const size_t floats = b->u == NULL ? 4096 : 2048;
@@ -177,8 +178,8 @@ static size_t stripe_of_diagonals(const struct block *b)
         return most(16, least(STRIPE, floats / b->s->d_k));
 }
 
-/* acc += the rows of x that go with each centre, weighted by the lines of p; as many lines at once
- * as have the same centres. */
+/* acc += the rows of x paired with each centre, weighted by the lines of p; lines with the same
+ * centres are added together. */
 static void weighted_sum_lines(float *acc, size_t d_k, const float *p,
                                const struct ran_sparse_line *line, size_t lines, size_t first,
                                const float *x)

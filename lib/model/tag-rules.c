@@ -15,7 +15,7 @@ int ran_tag_rules_init(struct ran_tag_rules *r, char *const *names, size_t C, st
                 return RAN_ENOMEM;
         for (size_t c = 0; c < C && all; c++)
                 all = ran_tag_parse(&tags[c], names[c], strlen(names[c]), NULL) == RAN_OK;
-        if (!all) { /* numbers, say: nothing is known about their order */
+        if (!all) { /* numbers, for example: any order is allowed */
                 free(tags);
                 return RAN_OK;
         }

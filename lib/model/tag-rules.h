@@ -4,8 +4,8 @@
 
 #include "ran/model.h"
 
-/* What IOB2 allows, where the names of the classes are tags. Otherwise everything is allowed, and
- * all members are NULL. */
+/* The sequences that IOB2 allows, if the names of the classes are tags. Otherwise everything is
+ * allowed, and all members are NULL. */
 struct ran_tag_rules {
         bool *start, *open; /* (C), as struct ran_crf_rules has them */
         uint32_t *type;

@@ -1,4 +1,4 @@
-/* tagger.c - see tagger.h. score.c reads the document; this decodes what it leaves. */
+/* tagger.c - see tagger.h. score.c encodes the document; this file decodes its logits. */
 #include "model/tagger.h"
 
 #include <string.h>

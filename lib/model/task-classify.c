@@ -1,6 +1,6 @@
 /* task-classify.c - labels of documents.
  *
- *   logits = Linear_cls(h),   h the vector that the encoder has for a document
+ *   logits = Linear_cls(h),   h the encoder's vector for a document
  *
  * The linear model adds its own logits (linear-model.c).
  */

@@ -43,7 +43,7 @@ static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
         RAN_LM_PARAMS(RAN_TENSOR_FIELD)
 }
 
-/* A block of outputs at a time, and the width of the first softmax. */
+/* Logits of one block of outputs at a time, as wide as the first softmax. */
 static void measure(const struct ran_config *c, struct ran_dims *x)
 {
         x->logit_rows = x->outputs < RAN_LM_ROWS ? x->outputs : RAN_LM_ROWS;

@@ -1,4 +1,4 @@
-/* task.h - what a model is trained for: a struct for each task, with what differs.
+/* task.h - tasks: a struct for each, with what differs between them.
  *
  * To add a task: its number in ran/model.h, a line in RAN_TASKS below, a file with its struct
  * ran_task here and one with its struct ran_train_task in train/ (train/task.h), and its command.
@@ -28,12 +28,12 @@ struct ran_task {
         bool sources;     /* documents may begin with a source */
         const char *bias; /* the tensor whose length is the number of classes */
 
-        /* What no single field of the configuration can know. */
+        /* Checks that involve several fields of the configuration. */
         int (*check)(const struct ran_config *c, struct ran_error *err);
         /* The tensors of the head. */
         void (*tensors)(struct ran_tensor_walk *k, struct ran_head_params *p,
                         const struct ran_config *c, size_t C);
-        /* Sizes of logits, where these are not one row of C for each output; NULL: they are. */
+        /* Sizes of logits; NULL: one row of C for each output. */
         void (*measure)(const struct ran_config *c, struct ran_dims *x);
         /* The head, see head.h; NULL: lm.h computes the output. */
         void (*head)(struct ran_workspace *w, const struct ran_params *p, size_t C);

@@ -39,10 +39,10 @@ struct ran_tensor_walk {
         float *block;              /* NULL: only list */
         size_t at;
         struct ran_error *err;
-        int rc; /* of the first failure, after which the walk does nothing */
+        int rc; /* the first failure; later steps of the walk do nothing */
 };
-/* The next tensor. Its name is prefix.layer.name or, where prefix is NULL, `name`. Returns where it
- * lies in the block; NULL without a block. */
+/* The next tensor. Its name is prefix.layer.name or, if prefix is NULL, `name`. Returns its
+ * address in the block; NULL without a block. */
 float *ran_tensor_walk_take(struct ran_tensor_walk *k, const char *prefix, size_t layer,
                             const char *name, size_t rows, size_t cols, enum ran_init init);
 

@@ -13,8 +13,7 @@ struct entry {
         size_t begin, end;
 };
 
-/* ---- order --------------------------------------------------------------------------------------
- */
+/* ---- order ----------------------------------------------------------------------------------- */
 
 /* Wide elements first, so that every tensor is aligned if the first is. */
 static int by_alignment(const void *a, const void *b)
@@ -55,11 +54,10 @@ static int place_tensors(struct entry *entries, const struct ran_tensor_source *
         return RAN_OK;
 }
 
-/* ---- data ---------------------------------------------------------------------------------------
- */
+/* ---- data ------------------------------------------------------------------------------------ */
 
-/* Where little-endian bytes go: into the digest first, because that stands in the header, then
- * into the file. */
+/* The destination of little-endian bytes: first the digest, which the header needs, then the
+ * file. */
 struct sink {
         struct ran_sha256 *sha;
         struct ran_writer *writer;
@@ -122,8 +120,7 @@ static void put_tensors(struct sink *sink, const struct entry *entries, size_t n
         }
 }
 
-/* ---- header -------------------------------------------------------------------------------------
- */
+/* ---- header ---------------------------------------------------------------------------------- */
 
 static void add_metadata(struct ran_buf *out, const struct ran_metadata_source *pairs, size_t n)
 {
@@ -178,8 +175,7 @@ static int build_header(struct ran_buf *out, const struct ran_metadata_source *m
         return RAN_OK;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 /* A copy of the pairs with the digest, sorted. */
 static struct ran_metadata_source *with_digest(const struct ran_metadata_source *metadata, size_t n,

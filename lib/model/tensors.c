@@ -12,17 +12,16 @@ enum { LENGTH_BYTES = 8, MAX_HEADER = 100000000 /* the format's own limit */ };
 struct reader {
         struct ran_tensors *t;
         const char *header;
-        size_t strings_n, shapes_n; /* used of t->strings and t->shapes */
+        size_t strings_n, shapes_n; /* used in t->strings and t->shapes */
         size_t shapes_cap, tensors_cap, metadata_cap;
         bool metadata_seen;
         struct ran_error *err;
 };
 
-/* ---- values -------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
-/* Decodes a string of the header and keeps it. Decoding makes none longer, and its quotes leave
- * room for a NUL: so t->strings, as large as the header, holds them all. */
+/* Decodes a string of the header and keeps it. Decoding never makes it longer, and its quotes
+ * leave room for a NUL: t->strings, as large as the header, has room for all. */
 static int read_string(struct reader *r, struct ran_span value, const char **s, size_t *n)
 {
         struct ran_buf text = {0};
@@ -102,13 +101,12 @@ static int read_offsets(struct reader *r, struct ran_span value, char type,
         return RAN_OK;
 }
 
-/* ---- tensors ------------------------------------------------------------------------------------
- */
+/* ---- tensors --------------------------------------------------------------------------------- */
 
 enum { DTYPE, SHAPE, OFFSETS, MEMBERS };
 static const char *const member_names[MEMBERS] = {"dtype", "shape", "data_offsets"};
 
-/* Which of them the name, quotes included, is; MEMBERS for any other. */
+/* The member with this name, quotes included; MEMBERS: none. */
 static int find_member(struct reader *r, struct ran_span name, int *member)
 {
         struct ran_buf text = {0};
@@ -163,7 +161,7 @@ static int read_described(struct reader *r, struct ran_span object, struct ran_t
         return RAN_OK;
 }
 
-/* The size that type and shape give is the one that the offsets give. */
+/* The size by type and shape must equal the size by the offsets. */
 static int check_size(struct reader *r, struct ran_tensor *tensor)
 {
         const size_t *shape = r->t->shapes + r->shapes_n - tensor->rank;
@@ -206,8 +204,7 @@ static int read_tensor(struct reader *r, const struct member *m)
         return rc;
 }
 
-/* ---- metadata -----------------------------------------------------------------------------------
- */
+/* ---- metadata -------------------------------------------------------------------------------- */
 
 static int read_pair(struct reader *r, struct ran_span key, struct ran_span value, char type)
 {
@@ -245,8 +242,7 @@ static int read_metadata(struct reader *r, const struct member *m)
         return RAN_OK;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static int compare_bytes(const char *a, size_t a_n, const char *b, size_t b_n)
 {
@@ -278,7 +274,7 @@ static int by_offset(const void *a, const void *b)
         return (x->end > y->end) - (x->end < y->end);
 }
 
-/* qsort and bsearch want an array even for nothing; here there is none then. */
+/* qsort and bsearch require an array even for 0 elements; t has none then. */
 static void sort(void *p, size_t n, size_t size, int (*compare)(const void *, const void *))
 {
         if (n > 1)
@@ -306,7 +302,7 @@ static int check_names(const struct ran_tensors *t, struct ran_error *err)
         return RAN_OK;
 }
 
-/* With the tensors in the order of their offsets: they cover the data, and nothing twice. */
+/* Tensors, in the order of their offsets, must cover the data without overlap. */
 static int check_ranges(const struct ran_tensors *t, struct ran_error *err)
 {
         size_t at = 0;
@@ -330,8 +326,8 @@ static int check_ranges(const struct ran_tensors *t, struct ran_error *err)
         return RAN_OK;
 }
 
-/* Everything is read: gives each tensor, still in the order of the header, its shape, then orders
- * and checks them all. */
+/* After the whole header: gives each tensor, still in the order of the header, its shape, then
+ * sorts and checks them all. */
 static int finish(struct ran_tensors *t, struct ran_error *err)
 {
         const size_t *shape = t->shapes;

@@ -1,4 +1,4 @@
-/* tensors.h - safetensors files: named tensors and a few texts about them.
+/* tensors.h - safetensors files: named tensors and metadata.
  *
  *     offset
  *     0      8      N, the size of the header: unsigned, little-endian
@@ -8,9 +8,9 @@
  *     8 + N         the data: tensors one after another without a hole, little-endian, the last
  *                   index fastest; data_offsets count from here
  *
- * The reader trusts nothing: a file that it accepts has tensors of known types whose shapes, sizes
- * and offsets agree with each other and with the size of the file, and no name twice. Contents are
- * any bytes.
+ * The reader trusts nothing. It accepts only tensors of known types whose shapes, sizes and offsets
+ * agree with each other and with the size of the file, and no name twice. Element values may be any
+ * bytes.
  */
 #ifndef RAN_MODEL_TENSORS_H
 #define RAN_MODEL_TENSORS_H
@@ -46,7 +46,7 @@ enum ran_dtype {
 const char *ran_dtype_name(enum ran_dtype dtype);
 
 bool ran_dtype_find(const char *name, enum ran_dtype *dtype);
-/* Bytes of one number of an element (a complex one has two): what byte order is about. */
+/* Bytes of one number of an element (a complex element has two): the unit of byte order. */
 size_t ran_dtype_number(enum ran_dtype dtype);
 
 /* Elements of a shape, and the bytes they take; RAN_EFORMAT when a number overflows or the bytes
@@ -54,10 +54,9 @@ size_t ran_dtype_number(enum ran_dtype dtype);
 int ran_dtype_size(enum ran_dtype dtype, const size_t *shape, size_t rank, size_t *elements,
                    size_t *bytes, struct ran_error *err);
 
-/* ---- reading (tensors.c) ------------------------------------------------------------------------
- */
+/* ---- reading (tensors.c) --------------------------------------------------------------------- */
 
-/* Names, keys and texts end in a NUL, but may hold others before it: hence their lengths. */
+/* Names, keys and texts end in a NUL but may contain others: hence the lengths. */
 struct ran_tensor {
         const char *name;
         size_t name_n;
@@ -78,15 +77,15 @@ struct ran_tensors {
         size_t n;
         struct ran_metadata *metadata; /* (metadata_n) ordered by the bytes of their keys */
         size_t metadata_n;
-        char *strings;  /* what all names, keys and texts point into */
-        size_t *shapes; /* what all shapes point into */
+        char *strings;  /* the memory of all names, keys and texts */
+        size_t *shapes; /* the memory of all shapes */
 };
 /* Checks and indexes a file. The bytes stay the caller's and must outlive t. On failure t is
  * released; the sentence does not name the file. */
 int ran_tensors_read(struct ran_tensors *t, const struct ran_bytes *file, struct ran_error *err);
 void ran_tensors_release(struct ran_tensors *t);
 
-/* NULL when there is none of that name. */
+/* NULL if no tensor has that name. */
 const struct ran_tensor *ran_tensors_find(const struct ran_tensors *t, const char *name);
 const struct ran_metadata *ran_tensors_metadata(const struct ran_tensors *t, const char *key);
 
@@ -96,15 +95,14 @@ int ran_tensors_verify(const struct ran_tensors *t, struct ran_error *err);
 
 /* ---- elements (dtype.c) ---- */
 
-/* Where the floats of an F32 tensor lie, if they can be used in place (numbers of this machine,
- * suitably aligned); NULL otherwise: copy them. */
+/* The floats of an F32 tensor in place, if byte order and alignment allow it; otherwise NULL:
+ * copy them. */
 const float *ran_tensor_in_place(const struct ran_tensors *t, const struct ran_tensor *tensor);
 /* Copies the elements of a tensor of F32, F16, BF16 or F64 (rounded), at any address. */
 int ran_tensor_floats(const struct ran_tensors *t, const struct ran_tensor *tensor, float *out,
                       struct ran_error *err);
 
-/* ---- writing (tensors-write.c) ------------------------------------------------------------------
- */
+/* ---- writing (tensors-write.c) --------------------------------------------------------------- */
 
 enum { RAN_TENSOR_MAX_RANK = 4 };
 struct ran_tensor_source {

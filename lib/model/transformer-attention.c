@@ -57,7 +57,7 @@ int ran_transformer_attention_prepare(struct ran_workspace *w, struct ran_error 
 
 /* ---- one document --------------------------------------------------------------------------- */
 
-/* Of all tokens of document b, earlier ones too: q, k and v, part 0, 1 and 2 (h, length, d). */
+/* q, k or v (part 0, 1, 2) of all tokens of document b, earlier ones included: (h, length, d). */
 static float *part_of(const struct ran_transformer_pass *s, size_t b, size_t part)
 {
         const struct ran_workspace *w = s->w;
@@ -85,7 +85,7 @@ static struct ran_sparse sparse_of(const struct ran_transformer_pass *s, size_t 
                                    .log_sum = s->act->log_sum + row * w->h};
 }
 
-/* Which document, head and rows a task is about. */
+/* The document, head and rows of a task. */
 static size_t locate(const struct ran_workspace *w, size_t task, size_t *head, size_t *from,
                      size_t *to)
 {
@@ -144,8 +144,8 @@ static void rotate(const struct ran_workspace *w, const struct ran_transformer_s
                                  2 * w->h, w->d_k);
 }
 
-/* The first of n earlier tokens of document b that a new one sees: where all heads have windows, a
- * token costs what it sees, however long the document is. */
+/* The first of n earlier tokens of document b that a new one sees. If all heads have windows, a
+ * token's cost does not grow with the document. */
 static size_t first_seen(const struct ran_workspace *w, size_t b, size_t n)
 {
         struct ran_transformer_memory *own = w->own;
@@ -160,7 +160,8 @@ static size_t first_seen(const struct ran_workspace *w, size_t b, size_t n)
         return first;
 }
 
-/* Keys and values of a document's earlier tokens; and those of new ones to its recurrent state. */
+/* Loads keys and values of a document's earlier tokens; saves those of new ones in its recurrent
+ * state. */
 static void recall(struct ran_transformer_pass *s, size_t b)
 {
         const struct ran_workspace *w = s->w;
@@ -208,7 +209,7 @@ static void fill_probe_row(struct ran_probe *k, const struct ran_sparse *x, size
         }
 }
 
-/* The attention of a layer to the one document there is. */
+/* The attention of a layer, for a batch of one document. */
 static void fill_probe(void *arg, size_t at, float *scratch)
 {
         const struct ran_transformer_pass *s = arg;
@@ -234,7 +235,7 @@ static void norm_input(struct ran_transformer_pass *s, size_t block, size_t from
                        RAN_LN_EPS, n, w->D);
 }
 
-/* q and k rotated, and all by heads. */
+/* Rotates q and k, and sorts q, k and v by heads. */
 static void arrange_qkv(struct ran_transformer_pass *s, size_t block, size_t from, size_t n)
 {
         const struct ran_workspace *w = s->w;
@@ -283,7 +284,7 @@ static void add_attention(struct ran_transformer_pass *s, size_t block, size_t f
         ran_simd->add(mid, s->own->rows.o + from * D, n * D);
 }
 
-/* Attention of a layer and its residual: from x to mid. again: what the heads gave is known. */
+/* Attention of a layer and its residual: from x to mid. again: the heads' outputs are known. */
 void ran_transformer_attention(struct ran_workspace *w, const struct ran_params *p, size_t l,
                                bool again)
 {
@@ -326,7 +327,7 @@ static void output_run_bwd(struct ran_transformer_pass *s, size_t t, size_t row,
                             s->act->a + row * w->E, w->E, s->p->out_w, n, w->E, w->D);
 }
 
-/* da, which output_run_bwd left in rows, by heads. */
+/* Sorts da, which output_run_bwd left in rows, by heads. */
 static void arrange_da(struct ran_transformer_pass *s, size_t block, size_t from, size_t n)
 {
         const struct ran_workspace *w = s->w;

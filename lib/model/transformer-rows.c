@@ -1,4 +1,4 @@
-/* transformer-rows.c - runs and blocks of rows that the parts of a Transformer go through. See
+/* transformer-rows.c - runs and blocks of rows for the parts of a Transformer. See
  * transformer.h. */
 #include "model/transformer.h"
 #include "math/simd.h"
@@ -74,7 +74,7 @@ struct ran_transformer_pass ran_transformer_pass_of(struct ran_workspace *w,
         };
 }
 
-/* fn for blocks of the pass's rows, numbered from 0. */
+/* Calls fn for blocks of the pass's rows, numbered from 0. */
 struct task {
         struct ran_transformer_pass *s;
         ran_transformer_block *fn;

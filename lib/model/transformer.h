@@ -1,5 +1,5 @@
-/* transformer.h - the parts of a Transformer whose attention keeps to a pattern, so that its cost
- * follows the number of scores:
+/* transformer.h - the parts of a Transformer with sparse attention, whose cost is proportional to
+ * the number of scores:
  *
  *      x += Linear_out(Attn(LN(x)))                rotary on q and k at absolute positions
  *      x += Linear_down(GELU(Linear_up(LN(x))))    N times, then LN at the end
@@ -7,7 +7,7 @@
  * (pre-norm; Mukund and Easwarakumar for the patterns, see sparse.h.) Rows of all documents go
  * through the products together, a slab at a time; attention goes document by document.
  *
- * A document that goes on (recurrent-state.h) finds the keys and values of its earlier tokens in
+ * A document that continues (recurrent-state.h) has the keys and values of its earlier tokens in
  * its recurrent state, as states of width E; its queries are those of the new tokens alone.
  */
 #ifndef RAN_MODEL_TRANSFORMER_H
@@ -39,7 +39,7 @@
         X(down_w, "ffn.down.weight", D, ffn_dim, GLOROT, true) \
         X(down_b, "ffn.down.bias", 0, D, ZERO, true)
 
-/* The same of what there is once. */
+/* The same for tensors outside the layers. */
 #define RAN_TRANSFORMER_ONCE(X)                               \
         X(norm_w, "transformer.norm.weight", 0, D, ONE, true) \
         X(norm_b, "transformer.norm.bias", 0, D, ZERO, true)
@@ -55,9 +55,9 @@ struct ran_transformer_once {
 #undef X
 };
 
-/* ---- memory ---------------------------------------------------------------------------------
- *
- * Sizes in the lists: tokens of the largest slab; keys, rows of q, k and v, those of earlier tokens
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* Sizes in the lists: tokens of the largest slab; keys, rows of q, k and v, those of earlier tokens
  * too; kept: L if all is kept, else the tokens of a slab; blocks of a slab. */
 
 /* X(field, floats): activations of a layer. */
@@ -69,7 +69,7 @@ struct ran_transformer_once {
         X(mid, w->training ? L *D : 0)                                  \
         X(mid_stat, L * 2)                                              \
         X(up, kept *ffn_dim) /* before GELU */
-/* Rows of a slab, of whatever layer is at work. */
+/* Rows of a slab of the current layer. */
 #define RAN_TRANSFORMER_ROWS(X)                          \
         X(z, tokens *D)        /* LN(x) */               \
         X(qkv, tokens * 3 * E) /* side by side; or da */ \
@@ -109,7 +109,7 @@ struct ran_transformer_memory {
         struct ran_mask *mask; /* (B, h) */
         size_t *task;          /* (B+1) first task of attention of each document */
         size_t mask_cap, task_cap;
-        float *unnormed, *last_stat; /* (L, D), (L, 2): what the last norm reads */
+        float *unnormed, *last_stat; /* (L, D), (L, 2): input of the last norm */
         struct ran_pooling pooling;
 };
 static inline struct ran_transformer_memory *
@@ -118,8 +118,8 @@ ran_transformer_memory_of(const struct ran_workspace *w)
         return w->own;
 }
 
-/* Whether all is kept for the backward pass. Otherwise it computes each layer anew, but for what
- * attention gave, which costs most for a long text. */
+/* Whether all activations are kept for the backward pass. Otherwise it computes each layer
+ * again, except the outputs of attention, which cost most in a long text. */
 static inline bool ran_transformer_keeps(const struct ran_workspace *w)
 {
         return w->training && w->size.L <= 2 * w->slab_rows;
@@ -138,7 +138,7 @@ struct ran_transformer_pass {
         struct ran_transformer_params *dp;
         const struct ran_transformer_once *once;
         size_t l, t0, tokens;
-        float *up; /* (tokens, ffn_dim) before GELU: of the layer where kept, else of the slab */
+        float *up;      /* (tokens, ffn_dim) before GELU: of the layer if kept, else of the slab */
         const float *x; /* (L, D) what the layer reads */
         float *out;     /* (L, D) and leaves */
 };
@@ -146,30 +146,30 @@ struct ran_transformer_pass ran_transformer_pass_of(struct ran_workspace *w,
                                                     const struct ran_params *p,
                                                     struct ran_params *dp, size_t l, size_t t0);
 
-/* First row of q, k and v of document b, that of its earliest token. A document has one key a
+/* The first row of q, k and v of document b: its earliest token's. A document has one key a
  * window more than earlier states. */
 static inline size_t ran_transformer_first_row(const struct ran_packed *packed, size_t b)
 {
         return packed->doc[b] + packed->key[b] - (packed->doc_window[b] + b);
 }
 
-/* Tokens of a document, earlier ones too. */
+/* The tokens of a document, earlier ones included. */
 static inline size_t ran_transformer_length(const struct ran_packed *packed, size_t b)
 {
         return packed->doc[b + 1] - packed->doc[b] + ran_packed_earlier(packed, b);
 }
 
-/* Which of B documents i belongs to, first (B+1) being where each begins. */
+/* The document that i belongs to; first (B+1): where each of B documents begins. */
 size_t ran_transformer_document_at(const size_t *first, size_t B, size_t i);
 
-/* Tokens of one document among [t, end): the first n, which are those from number `at` on in it. */
+/* The first run of tokens of one document in [t, end): n tokens, numbered from `at` in it. */
 struct ran_transformer_span {
         size_t b, t, n, at;
 };
 struct ran_transformer_span ran_transformer_span_of(const struct ran_packed *packed, size_t t,
                                                     size_t end);
 
-/* Calls fn for each run of the pass's tokens whose rows stand together: (first token, row, n). */
+/* Calls fn for each run of the pass's tokens with adjacent rows: (first token, row, n). */
 typedef void ran_transformer_run(struct ran_transformer_pass *s, size_t t, size_t row, size_t n);
 void ran_transformer_each_run(struct ran_transformer_pass *s, ran_transformer_run *fn);
 
@@ -184,8 +184,8 @@ void ran_transformer_drop(const struct ran_transformer_pass *s, int site, float 
 /* The adjoint of the slab's rows, after dropout: what the residual adds to. */
 float *ran_transformer_dropped(struct ran_transformer_pass *s, int site);
 
-/* dx += the adjoint of a norm, of the rows x that it read; and the gradients of its weights, block
- * by block, which ran_transformer_sum_parts adds up in order. */
+/* dx += the adjoint of a norm with input x. Leaves the gradients of its weights block by block;
+ * ran_transformer_sum_parts adds them in order. */
 void ran_transformer_norm_bwd(struct ran_transformer_pass *s, size_t block, size_t from, size_t n,
                               const float *x, const float *stat, const float *weight);
 float *ran_transformer_clear_part(struct ran_transformer_pass *s, size_t block);
@@ -195,7 +195,7 @@ void ran_transformer_sum_parts(struct ran_transformer_pass *s, float *dw, float 
 
 /* Masks and tasks for w->packed. */
 int ran_transformer_attention_prepare(struct ran_workspace *w, struct ran_error *err);
-/* Attention of a layer and its residual: from x to mid. again: what the heads gave is known. */
+/* Attention of a layer and its residual: from x to mid. again: the heads' outputs are known. */
 void ran_transformer_attention(struct ran_workspace *w, const struct ran_params *p, size_t l,
                                bool again);
 void ran_transformer_attention_bwd(struct ran_workspace *w, const struct ran_params *p,

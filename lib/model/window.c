@@ -1,8 +1,8 @@
 /* window.c - the stages of a slab's rows other than scan and review. See layer.h.
  *
  * Rows of a window: its cell, then its tokens. In the forward pass a cell's row is known only for
- * the first window of a document (it is G_0); the scan fills the others in. When a slab is
- * computed anew for the backward pass, all cells are known.
+ * the first window of a document (it is G_0); the scan fills the others in. When the backward pass
+ * computes a slab again, all cells are known.
  */
 #include "model/layer.h"
 #include "math/gemm.h"

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-/* SLAB_ROWS: eight windows of 256 tokens and their cells, or four of 512, or 64 of 32: so many as
- * two, four or eight threads can share evenly. KEEP_FLOATS: 512 MB. */
+/* SLAB_ROWS: eight windows of 256 tokens and their cells, or four of 512, or 64 of 32: two, four
+ * or eight threads can divide them evenly. KEEP_FLOATS: 512 MB. */
 enum { SLAB_ROWS = 2112, KEEP_FLOATS = 1 << 27 };
 
 /* Sizes that every encoder has. */
@@ -47,8 +47,8 @@ static void lay_out_head(struct ran_workspace *w, struct ran_arena *k, struct ra
         }
 }
 
-/* Everything in order. Without k->base it leaves NULL in all pointers, and only the count is of
- * use. */
+/* Lays everything out in order. Without k->base all pointers become NULL and only the count is
+ * valid. */
 static void lay_out(struct ran_workspace *w, struct ran_arena *k)
 {
         const double floats = (double)w->size.L * (double)w->D;

@@ -1,9 +1,9 @@
-/* workspace.h - the scratch of one thread that computes with a model: laid out once for a batch,
- * used again and again, never allocated in a loop.
+/* workspace.h - the scratch of one thread that computes with a model: laid out once for a batch and
+ * reused, never allocated in a loop.
  *
- * What all encoders have is here: the rows between layers, the head, the workers. An encoder keeps
- * its own activations and adjoints in a struct of its own, w->own. Most of them are those of a
- * slab, some 2,048 rows, and not of all rows: see layer.h.
+ * All encoders have the rows between layers, the head and the workers. An encoder keeps its own
+ * activations and adjoints in a struct of its own, w->own. Most of them cover a slab of some 2,048
+ * rows, not all rows: see layer.h.
  */
 #ifndef RAN_MODEL_WORKSPACE_H
 #define RAN_MODEL_WORKSPACE_H
@@ -24,11 +24,12 @@
  * logit_width logits are made at a time: outputs and C, but for language models a block and the
  * width of the first softmax; tail_width is that of the widest tail (lm.h). Adjoints only for
  * training. */
-#define RAN_HEAD(X)                                                                                \
-        X(head, outputs *D)                /* input of the last linear layer */                    \
-        X(logits, logit_rows *logit_width) /* of language models: their adjoints in place */       \
-        X(wide, ran_has_linear_model(w->c) ? logit_rows *logit_width : 0) /* the linear model's */ \
-        X(tail, logit_rows *tail_width)                                   /* scores of a tail */   \
+#define RAN_HEAD(X)                                                                          \
+        X(head, outputs *D)                /* input of the last linear layer */              \
+        X(logits, logit_rows *logit_width) /* of language models: their adjoints in place */ \
+        X(linear,                                                                            \
+          ran_has_linear_model(w->c) ? logit_rows *logit_width : 0) /* its model's logits */ \
+        X(tail, logit_rows *tail_width)                             /* scores of a tail */   \
         X(tail_head, tail_width > 0 ? logit_rows * D : 0) /* rows of head that look into it */
 #define RAN_HEAD_ADJOINTS(X)                                \
         X(dhead, outputs *D)                                \
@@ -60,14 +61,14 @@ struct ran_workspace {
         const struct ran_config *c;
         struct ran_pool *pool; /* may help; NULL: none does */
         bool training;         /* adjoints are wanted */
-        bool settled; /* random numbers have scoring's keys: the ids, not epoch and record */
+        bool scoring_keys;     /* random-number keys as in scoring: ids, not epoch and record */
         struct ran_noise noise;
-        float linear_weight; /* of the linear model's logits: 1; on a path to the document
-                                (explain.c) less; 0: it is left out */
+        float linear_weight; /* weight of the linear model's logits: 1; less on a path to the
+                              * document (explain.c); 0: not computed */
         size_t D, E, h, d_k; /* of the configuration; E = h d_k */
-        size_t slab_rows;    /* a slab has no more, unless it is one window; tests lower it */
-        size_t keep_floats;  /* activations of several slabs that are kept; tests lower it */
-        const struct ran_probes *probes; /* attention to sum up when scoring; NULL: none */
+        size_t slab_rows;    /* limit of a slab, unless it is one window; tests lower it */
+        size_t keep_floats;  /* limit for keeping activations of several slabs; tests lower it */
+        const struct ran_probes *probes; /* attention probes when scoring; NULL: none */
         struct ran_rotary rotary;
         struct ran_workers workers;
 
@@ -86,8 +87,8 @@ struct ran_workspace {
 int ran_workspace_init(struct ran_workspace *w, const struct ran_config *c, bool training,
                        struct ran_pool *pool, struct ran_error *err);
 void ran_workspace_release(struct ran_workspace *w);
-/* Lays the scratch out for these documents; grows it when they need more than any before. C
- * classes. */
+/* Lays the scratch out for these documents and C classes; grows it if they need more than any
+ * before. */
 int ran_workspace_fit(struct ran_workspace *w, const struct ran_packed *packed, size_t C,
                       struct ran_error *err);
 /* Bytes that ran_workspace_fit would lay out for these documents; as a double, because it may be

@@ -56,7 +56,7 @@ struct ran_eval_report {
         bool multilabel;
         double accuracy; /* several labels: share of documents whose set is exactly the gold set;
                             NaN without any */
-        /* macro: mean over the classes in the gold data or predicted; weighted: by support. */
+        /* macro: mean over the classes that are gold or predicted; weighted: by support. */
         struct ran_prf micro, macro, weighted;
         /* Over the n_known documents whose labels are all known; NaN without any. One label: mean
          * of -log p of the gold class, of the sum over classes of (p - y)^2, and the expected

@@ -6,16 +6,16 @@
 
 /* ---- attention patterns (mask/) ------------------------------------------------------------- */
 
-/* Whether query i sees key j depends on their distance |i - j|. With H = window / 2 rounded
- * down and d = dilation, the distances are
+/* Whether query i sees key j depends on their distance |i - j|. With H = window / 2, rounded down,
+ * and d = dilation, query i sees the distances
  *
  *      full        any
  *      window      0 ... H
  *      dilated     0, (d+1), 2(d+1), ..., H(d+1)
  *      dispersed   0 ... H, then H + 2, H + 2 + 3, H + 2 + 3 + 4, ... without end
  *
- * A mask removes keys after the query: causal all of them, prefix all but source tokens. Every token
- * sees itself. */
+ * A mask removes keys after the query: causal all of them, prefix all but source tokens. Every
+ * token sees itself. */
 enum { RAN_ATTENTION_FULL, RAN_ATTENTION_WINDOW, RAN_ATTENTION_DILATED, RAN_ATTENTION_DISPERSED };
 enum { RAN_MASK_NONE, RAN_MASK_CAUSAL, RAN_MASK_PREFIX };
 extern const char *const ran_attention_names[]; /* "full" ..., NULL at the end */
@@ -27,7 +27,7 @@ extern const char *const ran_mask_names[];
 struct ran_mask {
         size_t N;
         size_t near; /* distances 0 ... near are seen */
-        size_t far;  /* and this many more below N: mask/mask.h says which */
+        size_t far;  /* and this many more below N: see mask/mask.h */
         size_t step;
         size_t sources; /* earlier queries see keys below it, too: N without a mask, causal 0 */
 };
@@ -53,20 +53,20 @@ bool ran_mask_ranges_next(const struct ran_mask *m, const struct ran_mask_ranges
 
 /* Scores of the queries [i0, i1) and keys [j0, j1), in closed form; i1, j1 <= N. */
 uint64_t ran_mask_count(const struct ran_mask *m, size_t i0, size_t i1, size_t j0, size_t j1);
-/* How many keys a query sees, over all queries. */
+/* The number of keys that a query sees, over all queries. */
 struct ran_mask_rows {
         size_t least, most;
         double median; /* the mean of the middle two where N is even */
 };
 void ran_mask_rows(const struct ran_mask *m, struct ran_mask_rows *rows);
-/* Scores without a mask by the formulas of the paper that dispersed attention comes from: equation
- * (3) for window, Algorithm 1 for dispersed, which agrees with the mask for a window of 4 only.
- * False where they do not apply: for other patterns, an odd window, or one longer than N. */
+/* Scores without a mask by the formulas of the paper on dispersed attention: equation (3) for
+ * window, Algorithm 1 for dispersed (which agrees with the mask for a window of 4 only). False
+ * if they do not apply: other patterns, an odd window, or one longer than N. */
 bool ran_mask_paper(int pattern, size_t window, size_t N, uint64_t *scores);
 
 /* Sets of tokens: bit i % 64 of word i / 64. */
 #define RAN_TOKEN_WORDS(N) (((N) + 63) / 64)
-/* seen |= all keys that the queries in `from` see. spare: as large as they are, for scratch. */
+/* seen |= all keys that the queries in `from` see. spare: scratch of the same size. */
 void ran_mask_spread(const struct ran_mask *m, uint64_t *seen, const uint64_t *from,
                      uint64_t *spare);
 

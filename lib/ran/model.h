@@ -14,8 +14,8 @@ enum { RAN_CELL_GATED, RAN_CELL_PLAIN };
 enum { RAN_POOL_MAX, RAN_POOL_MEAN };
 enum { RAN_CONTEXT_CONSTANT, RAN_CONTEXT_LEARNED, RAN_CONTEXT_RANDOM };
 
-/* What a model is, apart from its weights: the `config` of the model file and the options of
- * ran-train alike. V and C come from the tensors' shapes. */
+/* The configuration of a model: the `config` of the model file and the options of ran-train. V
+ * and C come from the tensors' shapes. */
 struct ran_config {
         int encoder, task;
         size_t dim, layers, heads, head_dim, window, min_window;
@@ -30,32 +30,32 @@ struct ran_config {
         size_t wide, ngrams;   /* classify, tag: rows of the linear model's table, 0: none; its
                                   longest n-grams */
         bool affixes;          /* and whether it has prefixes and suffixes of words, too */
-        size_t rank;         /* contextualizer: width u of the second-order attention */
-        int context;         /* contextualizer: the first context, RAN_CONTEXT_... */
-        bool position_scale; /* contextualizer */
-        size_t ffn_dim;      /* transformer, and what follows */
+        size_t rank;           /* contextualizer: width u of the second-order attention */
+        int context;           /* contextualizer: the first context, RAN_CONTEXT_... */
+        bool position_scale;   /* contextualizer */
+        size_t ffn_dim;        /* transformer, and what follows */
         struct ran_choices attention; /* RAN_ATTENTION_..., one of all heads or one of each */
         size_t dilation;
         int similarity;   /* RAN_SIMILARITY_... */
         size_t shortlist; /* lm, mlm: ids below it in the first softmax, see model/lm.h; 0: all */
 };
 extern const struct ran_field ran_config_fields[];
-/* Whether a field belongs to the task: its head and how its documents are read. The others define
- * the encoder; weights fit another model only where these are the same. */
+/* Whether a field belongs to the task: to its head, or to the way of reading documents. The
+ * other fields define the encoder; weights fit another model only if these are the same. */
 bool ran_config_is_of_task(const char *name);
 /* Checks the range of each field, and fields against each other (an even head_dim for rotary).
  * ran_fields_init gives the defaults; all zero is no model. */
 int ran_config_check(const struct ran_config *config, struct ran_error *err);
 
-/* What a task is (model/task.c): its name, as in configurations; whether it has labels, of documents
- * or words, and not a vocabulary; whether its documents say where words begin, or what their source
- * is. */
+/* A task (model/task.c): its name, as in configurations; whether its outputs are labels (of
+ * documents or words) rather than a vocabulary; whether its documents have word positions, or a
+ * source. */
 const char *ran_task_name(int task);
 bool ran_task_has_labels(int task);
 bool ran_task_reads_words(int task);
 bool ran_task_reads_sources(int task);
 
-/* Whether the encoder has an output for each token: a Contextualizer has one vector of the document
+/* Whether the encoder outputs a vector for each token: a Contextualizer has one for the document
  * instead. */
 bool ran_config_has_token_outputs(const struct ran_config *config);
 
@@ -71,16 +71,16 @@ size_t ran_model_classes(const struct ran_model *m); /* C; of a language model V
 const char *ran_model_label(const struct ran_model *m,
                             size_t c); /* "0", "1" ... if unnamed; NULL: none */
 const char *ran_model_metadata(const struct ran_model *m, const char *key); /* NULL: absent */
-/* Whether the files of two models are the same bytes. If not, appends to `what` where they differ,
- * the first such tensor before all else: "tensor lm.bias: 3 of its 40 elements differ, ...". */
+/* Whether the files of two models are the same bytes. If not, appends their differences to
+ * `what`, tensors first: "tensor lm.bias: 3 of its 40 elements differ, ...". */
 bool ran_model_same(const struct ran_model *a, const struct ran_model *b, struct ran_buf *what);
 /* Decision thresholds (C) of a model with several labels a document: tuned ones, or 0.5. NULL for a
  * language model. */
 const float *ran_model_thresholds(const struct ran_model *m);
-/* One label a document: the labels at least as probable as *cut make a prediction set, which contains
- * the true label with probability `coverage`, 0 < coverage < 1, for documents like those that
- * calibrated the model in training (model/calibration.h). RAN_EINVAL, and what to do, where there
- * were none or too few. */
+/* One label a document: the labels at least as probable as *cut make a prediction set, which
+ * contains the true label with probability `coverage`, 0 < coverage < 1, for documents like the
+ * calibration documents of training (model/calibration.h). RAN_EINVAL if there were none or too
+ * few; the sentence says what to do. */
 int ran_model_cut(const struct ran_model *m, double coverage, float *cut, struct ran_error *err);
 
 /* ---- scoring (model/model-score.c) ---------------------------------------------------------- */
@@ -88,9 +88,9 @@ int ran_model_cut(const struct ran_model *m, double coverage, float *cut, struct
 /* Scratch for scoring with m: one a thread, reused from document to document, after an error too.
  * pool: threads that may help with one long document, or NULL. m and pool must outlive it.
  *
- * RAN_EINVAL: model, state and context do not belong together, the model has another task, an id is
- * not in the vocabulary, or a position is outside the document. RAN_EFORMAT: a result is no number,
- * as with damaged weights. */
+ * RAN_EINVAL: model, state and context do not belong together, the model has another task, an id
+ * is not in the vocabulary, or a position is outside the document. RAN_EFORMAT: a result is not
+ * finite, as with damaged weights. */
 struct ran_state;
 struct ran_state *ran_state_new(const struct ran_model *m, struct ran_pool *pool,
                                 struct ran_error *err);
@@ -103,20 +103,20 @@ struct ran_document {
          * sentences, begins[i] says whether word i is the first of one: transitions of tags stay
          * within a sentence. NULL: it is one sentence. */
         const uint32_t *positions; /* (words) */
-        const bool *begins;     /* (words) */
+        const bool *begins;        /* (words) */
         size_t words;
 };
 /* logits (C); embedding (D), the input of the last linear layer, or NULL. The result depends on the
  * document alone, bit for bit. task classify. */
 int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
                  float *logits, float *embedding, struct ran_error *err);
-/* tags (words, at least 1): the best sequence, a valid one in IOB2 if the model's tags are named so.
- * score (words): the probability of each tag, or NULL. logits (words, C), or NULL. task tag. */
+/* tags (words, at least 1): the best sequence, a valid one in IOB2 if the model's tags are named
+ * so. score (words): the probability of each tag, or NULL. logits (words, C), or NULL. task tag. */
 int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
             uint32_t *tags, float *score, float *logits, struct ran_error *err);
-/* What a language model has read so far, to read on from there: per layer the cell, the review's
- * keys and values of all earlier states, and the open window. Reading on costs the new tokens alone.
- * m must outlive it. */
+/* A language-model context: what the model has read of a document, so that reading on costs the
+ * new tokens alone. Per layer it has the cell, the review's keys and values of all earlier
+ * states, and the open window. m must outlive it. */
 struct ran_lm_context;
 struct ran_lm_context *ran_lm_context_new(const struct ran_model *m,
                                           struct ran_error *err); /* nothing read */
@@ -129,17 +129,17 @@ uint32_t ran_lm_context_pending(const struct ran_lm_context *p);
 void ran_lm_context_set_pending(struct ran_lm_context *p, uint32_t id);
 
 /* A cache over the recent past (model/cache.c): words that occurred recently occur again (Grave,
- * Joulin and Usunier, Improving neural language models with a continuous cache, ICLR 2017). It needs
- * no training. It changes the model's probabilities of the token after position t to
+ * Joulin and Usunier, Improving neural language models with a continuous cache, ICLR 2017). It
+ * needs no training. It changes the model's probabilities of the token after position t to
  *
  *      p(w) = (1 - weight) p_model(w) + weight p_cache(w)
  *      p_cache(w) = sum of exp(theta cos(h_t, h_i)) over those i that w followed, divided by the
  *                   sum over all i:  the last `positions` tokens before t of this document
  *
- * h is the output of the encoder that the softmax reads. The paper has h_t . h_i; the cosine makes
- * theta mean the same for models of any width and scale. At the first token of a document, without
- * a past, p is p_model. Probabilities add up to 1, as those of the model do. A token takes the time
- * of `positions` cosines; memory grows with them, by 2 (D + 64) numbers each at most.
+ * h is the encoder's output, the input of the softmax. The paper uses h_t . h_i; the cosine gives
+ * theta the same meaning for models of any width and scale. At the first token of a document p is
+ * p_model. Probabilities still add up to 1. A token costs `positions` cosines; memory is at most 2
+ * (D + 64) numbers for each position.
  *
  * One for each document at a time; before the next one call ran_cache_clear. */
 #define RAN_CACHE_THETA 1000 /* at most */
@@ -155,7 +155,8 @@ void ran_cache_clear(struct ran_cache *c); /* nothing remembered */
 
 /* In a file, with the pending token: a safetensors file that names its model by digest. Loading
  * refuses a damaged file and one of another model. cache, or NULL: its memory of the document is
- * saved and loaded with it; loading refuses a file with fewer positions than the cache would have. */
+ * saved and loaded with it; loading refuses a file with fewer positions than the cache would have.
+ */
 int ran_lm_context_save(const struct ran_lm_context *p, const struct ran_cache *cache,
                         const char *path, struct ran_error *err);
 struct ran_lm_context *ran_lm_context_load(const struct ran_model *m, struct ran_cache *cache,
@@ -173,18 +174,19 @@ struct ran_lm_out {
          * and the cache remembers these tokens. `last` is the model's alone. */
         struct ran_cache *cache;
 };
-/* Reads n >= 1 ids of a document (each < V) after those of `context` (NULL: a document of its own),
- * which then has them, too. The first `sources` of them are source tokens (mask prefix): all of a
- * document's must be read at once, at its beginning. task lm. After RAN_EFORMAT context and cache
- * contain what is no number: clear them. After any other failure they are as they were. */
+/* Reads n >= 1 ids (each < V) that continue the document of `context`, and adds them to it
+ * (NULL: a document of its own). The first `sources` of them are source tokens (mask prefix):
+ * read all source tokens of a document at once, at its beginning. task lm. After RAN_EFORMAT
+ * context and cache contain numbers that are not finite: clear them. Any other failure leaves
+ * them unchanged. */
 int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_lm_context *context,
                 const uint32_t *ids, size_t n, size_t sources, const struct ran_lm_out *out,
                 struct ran_error *err);
 /* The masked tokens at n positions (ascending) of a document of L ids: nll of gold (n) unless NULL,
  * and logits (n, V) unless NULL. task mlm. */
 int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
-                const uint32_t *positions, size_t n, const uint32_t *gold, float *nll, float *logits,
-                struct ran_error *err);
+                const uint32_t *positions, size_t n, const uint32_t *gold, float *nll,
+                float *logits, struct ran_error *err);
 /* Takes the logits (V) of the i-th position. A code other than RAN_OK ends ran_lm_fill_each, which
  * returns it. */
 typedef int ran_lm_take(void *arg, size_t i, const float *logits, struct ran_error *err);
@@ -210,7 +212,8 @@ size_t ran_most_probable(const float *p, size_t C); /* the first of equals */
  *
  * Rows are the tokens, with each window's cell before them. State i is the cell after i windows;
  * state 0, the document's first cell, is seen under a mask only. A Contextualizer has a vector
- * alpha * x for each token and step; the weight is its length, divided by the sum of all lengths. */
+ * alpha * x for each token and step; the weight is its length, divided by the sum of all lengths.
+ */
 enum { RAN_PROBE_HEADS, RAN_PROBE_REVIEW, RAN_PROBE_TABLES };
 enum ran_axis { RAN_AXIS_TOKENS, RAN_AXIS_ROWS, RAN_AXIS_STATES, RAN_AXIS_DOCUMENT };
 struct ran_probe_shape {
@@ -248,19 +251,19 @@ struct ran_probe {
 };
 size_t ran_probe_height(const struct ran_probe *k); /* blocks of queries, of keys */
 size_t ran_probe_width(const struct ran_probe *k);
-/* RAN_EINVAL, with a sentence, for what is not in the tables; does not use sum. */
+/* RAN_EINVAL for a probe outside the tables; ignores sum. */
 int ran_probe_check(const struct ran_probe_shape *shape, const struct ran_probe *k,
                     struct ran_error *err);
-/* Reads a document once and fills all n probes with the weights as they are computed; no table is
- * ever in memory whole. `sources`: as for ran_lm_read; any task. */
+/* Reads a document once and fills all n probes as weights are computed; no whole table is ever
+ * in memory. `sources`: as for ran_lm_read; any task. */
 int ran_probe(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
               size_t sources, struct ran_probe *probe, size_t n, struct ran_error *err);
 
 /* ---- explaining (model/explain.c) ------------------------------------------------------------ */
 
 /* Attribution: how each token of a document influences the model's outputs, by backward passes
- * through the whole document; exact at any distance. One a thread; memory as in training. m and pool
- * must outlive it; pool may be NULL. */
+ * through the whole document; exact at any distance. One a thread; memory as in training. m and
+ * pool must outlive it; pool may be NULL. */
 struct ran_explainer;
 struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_pool *pool,
                                         struct ran_error *err);
@@ -271,16 +274,16 @@ int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, size
                      struct ran_error *err);
 
 /* Token to label: what each of the L tokens adds to the log odds log(p / (1 - p)) of class c, for
- * the document (row 0) or, tagging, for its word `row`; with several labels a document, to the logit
- * itself.
+ * the document (row 0) or, tagging, for its word `row`; with several labels a document, to the
+ * logit itself.
  *
  * steps 0: gradient x input. A token's value is the derivative of the log odds by the size of its
  * embedding row: together they are the derivative by s, at s = 0, for the document with all rows
- * multiplied by (1 + s). This is exact but says little: RAN and Transformer begin with a layer norm,
- * which removes the size of a row.
+ * multiplied by (1 + s). This is exact but says little: RAN and Transformer begin with a layer
+ * norm, which removes the size of a row.
  *
- * steps k: the same at k points of a path, on which all tokens grow from a row of zeros to their own
- * row, evenly as their layer norm shows them (integrated gradients; Sundararajan, Taly and Yan
+ * steps k: the same at k points of a path, on which all tokens grow from a row of zeros to their
+ * own row, evenly as their layer norm shows them (integrated gradients; Sundararajan, Taly and Yan
  * 2017). The values add up to the log odds less those of as many empty tokens, the more exactly the
  * more steps; RAN_EXPLAIN_STEPS are enough for their order. One forward and one backward pass a
  * step. */
@@ -290,12 +293,12 @@ int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t step
 
 /* Token to token: how much each of the L tokens influences the encoder's outputs of the tokens
  * [from, to). With J the Jacobian of these rows by the embedding row x of a token (through
- * attention, cells and review), its value is |J|^2 |x|^2 / D: the mean square by which these outputs
- * move, to first order, when x makes a step of its own length in a random direction. Values of
- * several runs of rows may be added, and so may those of tokens.
+ * attention, cells and review), its value is |J|^2 |x|^2 / D: the mean square change of these
+ * outputs, to first order, when x moves by its own length in a random direction. Values of several
+ * runs of rows may be added, and so may those of tokens.
  *
- * |J|^2, the squared Frobenius norm, is estimated by the mean of |r J|^2 over `samples` vectors r of
- * random signs, always the same ones (Hutchinson 1990): one backward pass a sample, however many
+ * |J|^2, the squared Frobenius norm, is estimated by the mean of |r J|^2 over `samples` vectors r
+ * of random signs, always the same ones (Hutchinson 1990): one backward pass a sample, however many
  * rows. RAN_EINVAL for a Contextualizer. */
 int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t samples,
                        double *value, struct ran_error *err);
@@ -307,8 +310,8 @@ int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t s
 struct ran_sampler {
         double temperature; /* divides the logits; 0: always the most probable token */
         size_t top_k;       /* only the k most probable; 0: all */
-        double top_p;       /* of these, only the fewest with this part of their probability; 1: all */
-        const bool *never;  /* (V) tokens never drawn; NULL: none */
+        double top_p; /* of these, only the fewest with this part of their probability; 1: all */
+        const bool *never; /* (V) tokens never drawn; NULL: none */
         /* Scratch. */
         uint32_t *heap;
         double *weight;
@@ -320,8 +323,7 @@ void ran_sampler_release(struct ran_sampler *s);
 int ran_sampler_draw(struct ran_sampler *s, const float *logits, size_t V, double u, uint32_t *id,
                      struct ran_error *err);
 /* The k most probable tokens except those of `never`, the most probable first, and their
- * probabilities among all V. *n: how many there are, k or fewer. The other settings have no
- * effect. */
+ * probabilities among all V. *n: their number, k or fewer. The other settings have no effect. */
 int ran_sampler_best(struct ran_sampler *s, const float *logits, size_t V, size_t k, uint32_t *ids,
                      double *p, size_t *n, struct ran_error *err);
 /* -log of the probability of a token, in double. */

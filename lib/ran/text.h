@@ -95,9 +95,9 @@ void ran_tokenizer_free(struct ran_tokenizer *t);
 size_t ran_tokenizer_size(const struct ran_tokenizer *t); /* V: the largest id + 1 */
 /* The text of an id as in the vocabulary ("##ing"), *n bytes, which may include NUL; NULL for an id
  * without one. */
-const char *ran_tokenizer_piece(const struct ran_tokenizer *t, uint32_t id, size_t *n);
+const char *ran_tokenizer_token(const struct ran_tokenizer *t, uint32_t id, size_t *n);
 /* Finds the id of a token, special and reserved ones too; false if there is none. */
-bool ran_tokenizer_find(const struct ran_tokenizer *t, const char *piece, size_t n, uint32_t *id);
+bool ran_tokenizer_find(const struct ran_tokenizer *t, const char *token, size_t n, uint32_t *id);
 /* The id for text outside the vocabulary; RAN_NO_ID if there is none, as with byte pairs. */
 uint32_t ran_tokenizer_unknown(const struct ran_tokenizer *t);
 /* Encodes n bytes of text into e, replacing its contents. RAN_EFORMAT for invalid UTF-8,

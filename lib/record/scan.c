@@ -43,7 +43,7 @@ static bool fail_expected(struct scan *s, const char *expected)
         return false;
 }
 
-/* ---- small pieces --------------------------------------------------------------------------- */
+/* ---- helpers ------------------------------------------------------------------------------ */
 
 static void skip_space(struct scan *s)
 {

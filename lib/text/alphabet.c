@@ -1,4 +1,4 @@
-/* alphabet.c - the single characters that word pieces begin with. */
+/* alphabet.c - the initial alphabet of a WordPiece vocabulary. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 struct letter {
         uint64_t count;
-        bool begins, goes_on; /* seen at the beginning of a word, and further on */
+        bool begins, goes_on; /* counts at the beginning of a word, and inside */
         uint32_t index;       /* in the strings that name it */
 };
 struct alphabet {
@@ -71,8 +71,7 @@ static int by_frequency(const void *a, const void *b, void *arg)
         return by_bytes(a, b, arg);
 }
 
-/* A letter as a piece, in one of its two forms; it may be there already, as the end-of-line token.
- */
+/* Adds a letter as a token, in one of its two forms, unless it exists as the end-of-line token. */
 static int add_letter(struct ran_tokenizer *t, const struct alphabet *all,
                       const struct letter *letter, bool goes_on, struct ran_error *err)
 {
@@ -93,12 +92,12 @@ static int add_letter(struct ran_tokenizer *t, const struct alphabet *all,
         return code;
 }
 
-/* Adds the most frequent letters, as many as may be and fit, in the order of their bytes; first the
- * forms that begin a word, then those that go on with one. */
+/* Adds the most frequent letters, up to the limit and the size of the vocabulary, in the order
+ * of their bytes; first the forms that begin a word, then those that continue one. */
 static int add_alphabet(const struct ran_counter *c, struct alphabet *all, struct ran_tokenizer *t,
                         struct ran_error *err)
 {
-        size_t room = c->settings.vocab_size - t->pieces.n, kept = 0, n = all->names.n;
+        size_t room = c->settings.vocab_size - t->tokens.n, kept = 0, n = all->names.n;
 
         if (n == 0)
                 return RAN_OK;

@@ -1,4 +1,4 @@
-/* bpe-learn.c - learning byte pairs: 256 bytes, and what they join to. */
+/* bpe-learn.c - learning byte pairs: the 256 bytes; merges.c adds the merges. */
 #include "text/counter.h"
 #include "text/gpt2.h"
 #include "text/unicode.h"
@@ -10,13 +10,13 @@ static size_t spell(const struct ran_tokenizer *t, const char *word, size_t n, u
         return n;
 }
 
-/* A piece for each byte, in the order of the characters that they are written as. */
+/* A token for each byte, in the order of the characters that represent them. */
 static int add_bytes(struct ran_tokenizer *t, struct ran_error *err)
 {
         for (int32_t c = 0; c < 0x200; c++) {
-                char piece[4];
+                char token[4];
                 if (ran_gpt2_byte(c) >= 0)
-                        RAN_TRY(ran_tokenizer_add(t, piece, ran_unicode_put(piece, c), err));
+                        RAN_TRY(ran_tokenizer_add(t, token, ran_unicode_put(token, c), err));
         }
         return ran_tokenizer_find_bytes(t, err);
 }

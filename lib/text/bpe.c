@@ -1,10 +1,10 @@
-/* bpe.c - cutting words into byte pairs.
+/* bpe.c - splits words by byte-pair encoding.
  *
- * The bytes of a word are a list, in which two symbols become one in constant time. What could be
- * merged waits in a queue, the oldest merge first and of one merge the place further left. A merge
- * changes its neighbours, so what is in the queue may be out of date by the time it comes out; it
- * is looked at again then. A merge leaves one symbol less and brings two new pairs at most: the
- * queue takes at most three entries a byte.
+ * The bytes of a word are a linked list, in which two symbols merge in constant time. Candidates
+ * wait in a queue: the merge of lowest rank first, for equal ranks the leftmost position. A merge
+ * changes its neighbours, so an entry may be outdated when it leaves the queue; it is checked again
+ * then. A merge removes one symbol and adds two pairs at most: the queue takes at most three
+ * entries a byte.
  */
 #include "text/bpe.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct bpe_symbol {
-        uint32_t id, n;      /* n = 0: it went into the one before it */
+        uint32_t id, n;      /* n = 0: merged into the one before it */
         uint32_t prev, next; /* BPE_NONE at the ends */
 };
 
@@ -44,7 +44,7 @@ void ran_bpe_scratch_release(struct ran_bpe_scratch *s)
 {
         free(s->symbol);
         free(s->queue);
-        free(s->piece);
+        free(s->token);
         *s = (struct ran_bpe_scratch){0};
 }
 
@@ -95,7 +95,7 @@ static void offer(const struct ran_bpe *b, struct ran_bpe_scratch *s, uint32_t a
                 push(s, (uint64_t)rank << 32 | at);
 }
 
-/* Makes one symbol of that at `at` and the next one. */
+/* Merges the symbol at `at` with the next one. */
 static void merge(const struct ran_bpe *b, struct ran_bpe_scratch *s, uint32_t at, uint32_t id)
 {
         struct bpe_symbol *left = &s->symbol[at], *right = &s->symbol[left->next];
@@ -123,14 +123,14 @@ static int reserve(struct ran_bpe_scratch *s, size_t n, struct ran_error *err)
         if (queue == NULL)
                 return RAN_ENOMEM;
         s->queue = queue;
-        struct ran_bpe_piece *piece = ran_grow(s->piece, &s->piece_cap, n, sizeof(*piece), err);
-        if (piece == NULL)
+        struct ran_bpe_token *token = ran_grow(s->token, &s->token_cap, n, sizeof(*token), err);
+        if (token == NULL)
                 return RAN_ENOMEM;
-        s->piece = piece;
+        s->token = token;
         return RAN_OK;
 }
 
-/* What a word of bytes begins as. */
+/* The initial symbols of a word of bytes. */
 static size_t begin_bytes(const struct ran_bpe *b, const char *word, size_t n,
                           struct ran_bpe_scratch *s)
 {
@@ -141,7 +141,7 @@ static size_t begin_bytes(const struct ran_bpe *b, const char *word, size_t n,
         return n;
 }
 
-/* What one of characters begins as: pieces of one, else of their bytes. */
+/* The initial symbols of a word of characters: a token for each, or tokens for its bytes. */
 static size_t begin_chars(const struct ran_bpe *b, const char *word, size_t n,
                           struct ran_bpe_scratch *s)
 {
@@ -168,7 +168,7 @@ static size_t begin_chars(const struct ran_bpe *b, const char *word, size_t n,
         return count;
 }
 
-/* Cuts a word into s->piece; returns how many. Room has been reserved. */
+/* Splits a word into s->token; returns their number. Room has been reserved. */
 static size_t merge_all(const struct ran_bpe *b, const char *word, size_t n,
                         struct ran_bpe_scratch *s)
 {
@@ -186,21 +186,21 @@ static size_t merge_all(const struct ran_bpe *b, const char *word, size_t n,
                 uint64_t entry = pop(s);
                 uint32_t at = (uint32_t)entry, wanted = b->joined[entry >> 32];
                 uint32_t rank = s->symbol[at].n > 0 ? merge_at(b, s, at) : PAIRS_NONE;
-                /* Other symbols may stand there by now. As in the library of Hugging Face, they
-                 * are merged at once if they make the same piece. */
+                /* Other symbols may be there by now. As in the library of Hugging Face, they
+                 * merge at once if they make the same token. */
                 if (rank != PAIRS_NONE && b->joined[rank] == wanted)
                         merge(b, s, at, wanted);
         }
         for (uint32_t i = 0; i != BPE_NONE; i = s->symbol[i].next)
-                s->piece[count++] = (struct ran_bpe_piece){s->symbol[i].id, s->symbol[i].n};
+                s->token[count++] = (struct ran_bpe_token){s->symbol[i].id, s->symbol[i].n};
         return count;
 }
 
 int ran_bpe_cut(const struct ran_bpe *b, const char *word, size_t n, struct ran_bpe_scratch *s,
-                const struct ran_bpe_piece **pieces, size_t *count, struct ran_error *err)
+                const struct ran_bpe_token **tokens, size_t *count, struct ran_error *err)
 {
         RAN_TRY(reserve(s, n, err));
         *count = merge_all(b, word, n, s);
-        *pieces = s->piece;
+        *tokens = s->token;
         return RAN_OK;
 }

@@ -1,14 +1,14 @@
 /* counter.c - counting the words of a corpus of any size, and a vocabulary of the most frequent.
  *
- * Memory is bound to the different words: when there are more than max_distinct, the rarest quarter
- * is forgotten. A word's count is then a lower bound, short by at most what it had when it was
- * forgotten; frequent words never are. */
+ * Memory is proportional to the distinct words: when there are more than max_distinct, the
+ * rarest quarter is dropped. A word's count is then a lower bound; it misses at most its count
+ * when it was dropped. Frequent words are never dropped. */
 #include "text/counter.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A vocabulary holds the reserved tokens, and the end-of-line token, once each. */
+/* A vocabulary contains the reserved tokens, and the end-of-line token, once each. */
 static int check_eol(const char *eol, struct ran_error *err)
 {
         for (size_t i = 0; i < RAN_RESERVED; i++) {
@@ -56,9 +56,9 @@ void ran_counter_report(const struct ran_counter *c, struct ran_counter_report *
 
 /* ---- words of a text, one after another: their length in four bytes, then they -------------- */
 
-/* The end-of-line token is a piece of every vocabulary that has one: counting it would tell
- * nothing. Longer words are not learned, and JSON libraries do not agree on U+0000 in a piece,
- * which byte pairs write as another character. */
+/* Words that are not counted: the end-of-line token, which is in the vocabulary anyway; words
+ * that are too long; and U+0000, which JSON libraries treat differently (byte pairs write it as
+ * another character). */
 static bool counts(const struct ran_counter *c, const struct ran_word *word)
 {
         const char *eol = c->settings.eol_token;
@@ -121,8 +121,8 @@ static int larger_first(const void *a, const void *b)
         return (x < y) - (x > y);
 }
 
-/* The `keep`-th largest count, and how many of the words with just that count must go for `keep` to
- * stay. */
+/* The `keep`-th largest count, and the number of words with that count to drop so that `keep`
+ * remain. */
 static int find_threshold(const struct ran_counter *c, size_t keep, uint64_t *threshold,
                           size_t *ties_to_drop, struct ran_error *err)
 {
@@ -141,8 +141,8 @@ static int find_threshold(const struct ran_counter *c, size_t keep, uint64_t *th
         return RAN_OK;
 }
 
-/* Forgets the rarest quarter; of two equally rare words the one that came first, since it had the
- * longer time to come again. */
+/* Drops the rarest quarter; of two equally rare words the one that came first, because it had
+ * more time to recur. */
 static int prune(struct ran_counter *c, struct ran_error *err)
 {
         struct ran_counter kept = {0};
@@ -174,7 +174,7 @@ static int prune(struct ran_counter *c, struct ran_error *err)
         return RAN_OK;
 }
 
-/* The word at *pos, which moves behind it; NULL: these are none. */
+/* The word at *pos, and moves *pos behind it; NULL: malformed. */
 static const char *next_word(const char *words, size_t n, size_t *pos, size_t *length,
                              struct ran_error *err)
 {
@@ -234,7 +234,7 @@ static int by_count(const void *a, const void *b, void *arg)
         return ran_string_table_compare(&c->words, i, j);
 }
 
-/* A corpus may spell out a reserved token, and what is wanted may have been frequent. */
+/* Skips reserved tokens, which a corpus may contain, and wanted words that are frequent, too. */
 static int add_new(struct ran_tokenizer *t, const char *word, size_t n, struct ran_error *err)
 {
         uint32_t id;
@@ -260,7 +260,7 @@ int ran_learn_words(const struct ran_counter *c, struct ran_tokenizer *t, struct
                                 "use more text",
                                 c->settings.min_count);
         qsort_r(order, n, sizeof(*order), by_count, (void *)c);
-        for (size_t i = 0; i < n && code == RAN_OK && t->pieces.n < c->settings.vocab_size; i++) {
+        for (size_t i = 0; i < n && code == RAN_OK && t->tokens.n < c->settings.vocab_size; i++) {
                 const char *word = ran_string_table_get(&c->words, order[i], &length);
                 code = add_new(t, word, length, err);
         }
@@ -274,7 +274,7 @@ int ran_learn_words(const struct ran_counter *c, struct ran_tokenizer *t, struct
 
 /* ---- a tokeniser ---------------------------------------------------------------------------- */
 
-static int learn_pieces(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
+static int learn_tokens(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
 {
         switch (t->type) {
         case TOKENIZER_WORD:
@@ -300,7 +300,7 @@ static int learn(const struct ran_counter *c, struct ran_tokenizer *t, struct ra
         RAN_TRY(ran_tokenizer_add_reserved(t, err));
         if (eol != NULL)
                 RAN_TRY(ran_tokenizer_add(t, eol, strlen(eol), err));
-        RAN_TRY(learn_pieces(c, t, err));
+        RAN_TRY(learn_tokens(c, t, err));
         return ran_tokenizer_finish(t, unk, err);
 }
 

@@ -1,4 +1,4 @@
-/* embedding.c - rows of an embedding matrix to start training from. See ran/text.h. */
+/* embedding.c - initial values for rows of an embedding matrix. See ran/text.h. */
 #include "ran/text.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* encode.c - text to pieces and back. */
+/* encode.c - text to tokens and back. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ void ran_encoding_release(struct ran_encoding *e)
         if (scratch != NULL) {
                 ran_words_scratch_release(&scratch->words);
                 ran_bpe_scratch_release(&scratch->bpe);
-                ran_word_cache_release(&scratch->known);
+                ran_word_cache_release(&scratch->cached);
                 ran_buf_release(&scratch->spelled);
                 free(scratch->part);
         }
@@ -72,8 +72,7 @@ struct ran_encoding_scratch *ran_encoding_scratch(struct ran_encoding *e, struct
         return e->scratch;
 }
 
-/* ---- words to pieces: each cut fills scratch->part and returns its code -----------------------
- */
+/* ---- words to tokens: each cut fills scratch->part and returns its code ---------------------- */
 
 static int add_part(struct ran_encoding_scratch *s, uint32_t id, size_t from, size_t to,
                     struct ran_error *err)
@@ -88,16 +87,17 @@ static int add_part(struct ran_encoding_scratch *s, uint32_t id, size_t from, si
         return RAN_OK;
 }
 
-/* The longest piece that fits, again and again; when none does, the whole word is unknown. */
-static int cut_pieces(const struct ran_tokenizer *t, const struct ran_word *word,
-                      struct ran_encoding_scratch *s, struct ran_error *err)
+/* WordPiece: takes the longest matching token, repeatedly; if none matches, the whole word is
+ * unknown. */
+static int longest_matches(const struct ran_tokenizer *t, const struct ran_word *word,
+                           struct ran_encoding_scratch *s, struct ran_error *err)
 {
         size_t chars = 0;
 
         for (size_t pos = 0, length = 0; pos < word->n; pos += length) {
                 bool first = pos == 0;
                 uint32_t id = ran_string_table_longest(
-                        &t->pieces, t->least, first ? ran_string_table_seed : t->prefix_hash,
+                        &t->tokens, t->least, first ? ran_string_table_seed : t->prefix_hash,
                         t->prefix, first ? 0 : t->prefix_n, word->s + pos, word->n - pos,
                         t->longest, &length);
                 if (id == RAN_STRING_TABLE_NONE) {
@@ -111,7 +111,7 @@ static int cut_pieces(const struct ran_tokenizer *t, const struct ran_word *word
         return RAN_OK;
 }
 
-/* Bytes of the white space that a text begins with, or ends with. */
+/* The length in bytes of leading, or trailing, white space. */
 static size_t leading_space(const char *text, size_t n)
 {
         size_t pos = 0, length;
@@ -137,8 +137,8 @@ static size_t trailing_space(const char *text, size_t n)
         return n - end;
 }
 
-/* A piece of bytes [begin, end) covers the characters [*from, *to), which it has a byte of each; of
- * these, white space at its ends is left out. */
+/* A token of bytes [begin, end) covers the characters [*from, *to) that have a byte in it,
+ * without white space at either end. */
 static void trim(const struct ran_word *word, size_t begin, size_t end, size_t *from, size_t *to)
 {
         const unsigned char *s = (const unsigned char *)word->s;
@@ -160,7 +160,7 @@ static void trim(const struct ran_word *word, size_t begin, size_t end, size_t *
         *to -= ran_unicode_count(word->s + end - trail, trail);
 }
 
-/* The piece that a whole word is, or RAN_STRING_TABLE_NONE: only some vocabularies ask for it. */
+/* The token of a whole word, or RAN_STRING_TABLE_NONE; only for vocabularies with such a rule. */
 static int find_whole(const struct ran_tokenizer *t, const struct ran_word *word,
                       struct ran_encoding_scratch *s, uint32_t *id, struct ran_error *err)
 {
@@ -181,25 +181,25 @@ static int find_whole(const struct ran_tokenizer *t, const struct ran_word *word
         return RAN_OK;
 }
 
-/* So the word " the" stands where "the" does, and white space alone stands nowhere: between two
- * characters, where the word goes on, or ends. */
+/* So the word " the" has the offsets of "the", and white space alone has an empty range at its
+ * end. */
 static int cut_bytes(const struct ran_tokenizer *t, const struct ran_word *word,
                      struct ran_encoding_scratch *s, struct ran_error *err)
 {
-        struct ran_bpe_piece whole = {.n = (uint32_t)word->n};
-        const struct ran_bpe_piece *piece = &whole;
+        struct ran_bpe_token whole = {.n = (uint32_t)word->n};
+        const struct ran_bpe_token *token = &whole;
         size_t count = 1, pos = 0, chars = 0;
 
         RAN_TRY(find_whole(t, word, s, &whole.id, err));
         if (whole.id == RAN_STRING_TABLE_NONE)
-                RAN_TRY(ran_bpe_cut(&t->bpe, word->s, word->n, &s->bpe, &piece, &count, err));
+                RAN_TRY(ran_bpe_cut(&t->bpe, word->s, word->n, &s->bpe, &token, &count, err));
         for (size_t i = 0; i < count; i++) {
                 bool inside = ((unsigned char)word->s[pos] & 0xc0) == 0x80;
-                size_t next = chars + ran_unicode_count(word->s + pos, piece[i].n);
+                size_t next = chars + ran_unicode_count(word->s + pos, token[i].n);
                 size_t from = chars - inside, to = next;
-                trim(word, pos, pos + piece[i].n, &from, &to);
-                RAN_TRY(add_part(s, piece[i].id, from, to > from ? to : from, err));
-                pos += piece[i].n;
+                trim(word, pos, pos + token[i].n, &from, &to);
+                RAN_TRY(add_part(s, token[i].id, from, to > from ? to : from, err));
+                pos += token[i].n;
                 chars = next;
         }
         return RAN_OK;
@@ -214,16 +214,16 @@ static int cut(const struct ran_tokenizer *t, const struct ran_word *word,
         if (t->type == TOKENIZER_BPE)
                 return cut_bytes(t, word, s, err);
         uint32_t id = ran_string_table_find(
-                &t->pieces, ran_string_table_hash(ran_string_table_seed, word->s, word->n), "", 0,
+                &t->tokens, ran_string_table_hash(ran_string_table_seed, word->s, word->n), "", 0,
                 word->s, word->n);
-        bool pieces = t->type == TOKENIZER_WORDPIECE;
+        bool wordpiece = t->type == TOKENIZER_WORDPIECE;
 
         if (id < t->least)
                 id = RAN_STRING_TABLE_NONE;
-        if (pieces && word->chars > t->max_chars)
+        if (wordpiece && word->chars > t->max_chars)
                 id = t->unk;
-        else if (id == RAN_STRING_TABLE_NONE && pieces)
-                return cut_pieces(t, word, s, err);
+        else if (id == RAN_STRING_TABLE_NONE && wordpiece)
+                return longest_matches(t, word, s, err);
         return add_part(s, id != RAN_STRING_TABLE_NONE ? id : t->unk, 0, word->chars, err);
 }
 
@@ -242,11 +242,11 @@ static int add_extent(struct ran_encoding *e, const struct ran_word *word, uint3
         return add(e, id, start, end, err);
 }
 
-static int add_known(struct ran_encoding *e, const struct ran_word *word,
-                     const struct ran_cached_word *known, struct ran_error *err)
+static int add_cached(struct ran_encoding *e, const struct ran_word *word,
+                      const struct ran_cached_word *cached, struct ran_error *err)
 {
-        for (size_t i = 0; i < known->parts; i++)
-                RAN_TRY(add_extent(e, word, known->id[i], known->from[i], known->to[i], err));
+        for (size_t i = 0; i < cached->parts; i++)
+                RAN_TRY(add_extent(e, word, cached->id[i], cached->from[i], cached->to[i], err));
         return RAN_OK;
 }
 
@@ -271,10 +271,10 @@ static int add_word(const struct ran_tokenizer *t, struct ran_word *word, struct
                 return add_new(t, word, e, err);
         if (!word->keyed)
                 ran_word_cache_key(word->key, word->s, word->n);
-        const struct ran_cached_word *known =
-                ran_word_cache_find(&s->known, word->key, word->n, &set);
-        if (known != NULL)
-                return add_known(e, word, known, err);
+        const struct ran_cached_word *cached =
+                ran_word_cache_find(&s->cached, word->key, word->n, &set);
+        if (cached != NULL)
+                return add_cached(e, word, cached, err);
         RAN_TRY(add_new(t, word, e, err));
         ran_word_cache_keep(set, word->key, word->n, s->part, s->parts);
         return RAN_OK;
@@ -282,10 +282,9 @@ static int add_word(const struct ran_tokenizer *t, struct ran_word *word, struct
 
 /* ---- texts to words ------------------------------------------------------------------------- */
 
-/* An added token in a text: bytes [begin, end), white space that is its own included. */
+/* An added token in a text: bytes [begin, end), including the white space that it takes. */
 struct found {
-        const struct ran_added_token
-                *token; /* NULL: there is none, begin and end are those of the text's end */
+        const struct ran_added_token *token; /* NULL: none; begin and end are the text's end */
         size_t begin, end;
 };
 
@@ -310,7 +309,7 @@ static struct found find_added(const struct ran_added_tokens *a, const char *tex
 }
 
 /* Encodes the words of a text without added tokens. *points grows by its code points. numbered:
- * each word counts for itself. */
+ * each word gets its own number. */
 static int encode_plain(const struct ran_tokenizer *t, const char *text, size_t n, bool numbered,
                         size_t *points, struct ran_encoding *e, struct ran_error *err)
 {
@@ -335,7 +334,7 @@ static int encode(const struct ran_tokenizer *t, const char *text, size_t n, boo
 
         if (scratch == NULL)
                 return RAN_ENOMEM;
-        RAN_TRY(ran_word_cache_use(&scratch->known, t->digest, err));
+        RAN_TRY(ran_word_cache_use(&scratch->cached, t->digest, err));
         *points = 0;
         for (size_t pos = 0; pos < n;) {
                 struct found found = find_added(&t->added, text + pos, n - pos);
@@ -376,7 +375,7 @@ int ran_tokenizer_encode_word(const struct ran_tokenizer *t, const char *word, s
         ran_phase = RAN_PHASE_TOKENISING;
         int code = encode(t, word, n, false, &points, e, err);
 
-        /* Nothing is left of it; to byte pairs, it is then what stands before a word. */
+        /* Nothing is left of it; with byte pairs, only the prefix of a word remains. */
         if (code == RAN_OK && e->n == before)
                 code = add(e, t->type == TOKENIZER_BPE ? space_of(&t->bpe) : t->unk, 0, points,
                            err);
@@ -387,39 +386,39 @@ int ran_tokenizer_encode_word(const struct ran_tokenizer *t, const char *word, s
         return code;
 }
 
-/* ---- pieces to text ------------------------------------------------------------------------- */
+/* ---- tokens to text ------------------------------------------------------------------------- */
 
-/* Does a piece stand without a space before it, in English? As the WordPiece decoder of Hugging
- * Face has it. */
-static bool attaches(const char *piece, size_t n)
+/* Whether English text has no space before a token, by the rules of Hugging Face's WordPiece
+ * decoder. */
+static bool attaches(const char *token, size_t n)
 {
         static const char *const beginnings[] = {".",  "?",  "!",   ",",   "n't",
                                                  "'m", "'s", "'ve", "'re", NULL};
 
         for (size_t i = 0; beginnings[i] != NULL; i++) {
                 size_t length = strlen(beginnings[i]);
-                if (n >= length && memcmp(piece, beginnings[i], length) == 0)
+                if (n >= length && memcmp(token, beginnings[i], length) == 0)
                         return true;
         }
         return false;
 }
 
-static bool goes_on(const struct ran_tokenizer *t, const char *piece, size_t n)
+static bool goes_on(const struct ran_tokenizer *t, const char *token, size_t n)
 {
         return t->type == TOKENIZER_WORDPIECE && n >= t->prefix_n &&
-               memcmp(piece, t->prefix, t->prefix_n) == 0;
+               memcmp(token, t->prefix, t->prefix_n) == 0;
 }
 
-/* What a piece of bytes, or of characters, stands for. */
-static void add_text(const struct ran_tokenizer *t, uint32_t id, const char *piece, size_t n,
+/* Appends the text of a token of bytes, or of characters. */
+static void add_text(const struct ran_tokenizer *t, uint32_t id, const char *token, size_t n,
                      struct ran_buf *out)
 {
         const size_t meta = sizeof(WORDS_META) - 1;
         unsigned value = 0;
 
         if (t->bpe.chars == NULL) {
-                if (!ran_gpt2_bytes(piece, n, out))
-                        ran_buf_add(out, piece, n); /* an added token, as it is */
+                if (!ran_gpt2_bytes(token, n, out))
+                        ran_buf_add(out, token, n); /* an added token, as it is */
                 return;
         }
         while (value < 256 && (n != TOKENIZER_BYTE_LENGTH || t->bpe.byte[value] != id))
@@ -429,8 +428,8 @@ static void add_text(const struct ran_tokenizer *t, uint32_t id, const char *pie
                 return;
         }
         for (size_t pos = 0; pos < n;) {
-                bool space = n - pos >= meta && memcmp(piece + pos, WORDS_META, meta) == 0;
-                ran_buf_char(out, space ? ' ' : piece[pos]);
+                bool space = n - pos >= meta && memcmp(token + pos, WORDS_META, meta) == 0;
+                ran_buf_char(out, space ? ' ' : token[pos]);
                 pos += space ? meta : 1;
         }
 }
@@ -444,29 +443,29 @@ int ran_tokenizer_decode(const struct ran_tokenizer *t, const uint32_t *ids, siz
 
         for (size_t i = 0; i < n; i++) {
                 size_t length;
-                const char *piece = ran_tokenizer_piece(t, ids[i], &length);
-                if (piece == NULL) {
+                const char *token = ran_tokenizer_token(t, ids[i], &length);
+                if (token == NULL) {
                         out->len = before;
                         return ran_fail(err, RAN_EFORMAT,
                                         "id %u is not in this vocabulary of %zu tokens",
-                                        (unsigned)ids[i], t->pieces.n);
+                                        (unsigned)ids[i], t->tokens.n);
                 }
                 if (t->type == TOKENIZER_BPE) {
-                        add_text(t, ids[i], piece, length, out);
+                        add_text(t, ids[i], token, length, out);
                         continue;
                 }
-                if (eol != NULL && length == strlen(eol) && memcmp(piece, eol, length) == 0) {
+                if (eol != NULL && length == strlen(eol) && memcmp(token, eol, length) == 0) {
                         ran_buf_char(out, '\n');
                         begin = true;
                         continue;
                 }
-                if (!begin && goes_on(t, piece, length)) {
-                        piece += t->prefix_n;
+                if (!begin && goes_on(t, token, length)) {
+                        token += t->prefix_n;
                         length -= t->prefix_n;
-                } else if (!begin && !(t->attach && attaches(piece, length))) {
+                } else if (!begin && !(t->attach && attaches(token, length))) {
                         ran_buf_char(out, ' ');
                 }
-                ran_buf_add(out, piece, length);
+                ran_buf_add(out, token, length);
                 begin = false;
         }
         return out->failed ? ran_fail(err, RAN_ENOMEM, "no memory for the text of %zu tokens", n)

@@ -1,12 +1,12 @@
-/* encoding-json.c - an encoding as JSON: four numbers and a piece for each token, so that writing
- * them takes longer than finding them. Pieces come from where the vocabulary's own JSON has them in
- * quotes. */
+/* encoding-json.c - an encoding as JSON: four numbers and a text for each token, so writing
+ * takes longer than encoding. Texts are copied, with their quotes, from the vocabulary's own
+ * JSON. */
 #include <string.h>
 
 #include "base/digits.h"
 #include "text/tokenizer.h"
 
-/* Tokens that room is made for at a time. */
+/* Room is made for this many tokens at a time. */
 enum { BLOCK = 256 };
 
 static size_t least(size_t a, size_t b)
@@ -14,7 +14,7 @@ static size_t least(size_t a, size_t b)
         return a < b ? a : b;
 }
 
-/* Copies n bytes in steps of TOKENIZER_STEP: reads and writes up to that many too many. */
+/* Copies n bytes in steps of TOKENIZER_STEP: may read and write up to that many beyond the end. */
 static char *put_quoted(char *at, const char *quoted, size_t n)
 {
         for (size_t i = 0; i < n; i += TOKENIZER_STEP)
@@ -22,7 +22,7 @@ static char *put_quoted(char *at, const char *quoted, size_t n)
         return at + n;
 }
 
-static void add_pieces(const struct ran_encoding *e, const struct ran_tokenizer *t,
+static void add_tokens(const struct ran_encoding *e, const struct ran_tokenizer *t,
                        struct ran_buf *out)
 {
         for (size_t i = 0; i < e->n;) {
@@ -89,7 +89,7 @@ static void add_offsets(const struct ran_encoding *e, struct ran_buf *out)
         }
 }
 
-/* Closes the array, of n members with a comma behind each. */
+/* Closes an array of n members, each followed by a comma. */
 static void end_array(struct ran_buf *out, size_t n)
 {
         if (n > 0 && !out->failed)
@@ -103,7 +103,7 @@ void ran_encoding_json(const struct ran_encoding *e, const struct ran_tokenizer 
         ran_buf_str(out, "{\"vocab\":\"");
         ran_buf_str(out, t->digest);
         ran_buf_str(out, "\",\"pieces\":[");
-        add_pieces(e, t, out);
+        add_tokens(e, t, out);
         end_array(out, e->n);
         ran_buf_str(out, ",\"ids\":[");
         add_ids(e, out);

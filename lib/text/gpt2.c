@@ -1,4 +1,4 @@
-/* gpt2.c - words and bytes, as GPT-2 has them. */
+/* gpt2.c - words and bytes of GPT-2. */
 #include "text/gpt2.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum kind { KIND_BAD, KIND_SPACE = ' ', KIND_LETTER = 'a', KIND_NUMBER = '1', KIND_OTHER = '.' };
 
-/* Of each ASCII character. */
+/* The kind of each ASCII character. */
 static const char ascii_kinds[] = ".........     .................."
                                   " ...............1111111111......"
                                   ".aaaaaaaaaaaaaaaaaaaaaaaaaa....."
@@ -89,7 +89,7 @@ size_t ran_gpt2_word(const char *text, size_t n, size_t *chars)
         return pos;
 }
 
-/* Characters of a kind from pos on, `most` at most: where they end. */
+/* The end of a run of `most` characters of a kind at most, from pos on. */
 static size_t run_of(enum kind kind, const char *text, size_t n, size_t pos, size_t most,
                      size_t *chars)
 {
@@ -124,7 +124,7 @@ static bool is_feed(char c)
         return c == '\r' || c == '\n';
 }
 
-/* As above, in capitals, too, of which the long s is one. */
+/* As above, also in capitals; the long s counts as one. */
 static size_t contraction_of_any_case(const char *s, size_t n, size_t *chars)
 {
         static const char *const ends[] = {"s", "t", "re", "ve", "m", "ll", "d"};
@@ -145,8 +145,8 @@ static size_t contraction_of_any_case(const char *s, size_t n, size_t *chars)
         return 0;
 }
 
-/* White space: up to the last end of a line in it; else without its last character, which belongs
- * to what is behind it, unless there is nothing behind it, or no other character. */
+/* White space: up to its last line end; otherwise without its last character, which belongs to
+ * the next word, unless nothing follows or it is the only one. */
 static size_t white_space(const char *text, size_t n, size_t *chars)
 {
         size_t pos = 0, last = 0, feed = 0, feed_chars = 0, next;
@@ -206,8 +206,8 @@ size_t ran_gpt4_word(const char *text, size_t n, size_t digits, size_t *chars)
 
 /* ---- bytes ---------------------------------------------------------------------------------- */
 
-/* Bytes that are visible characters of Latin-1 stand for themselves; the others, in their order,
- * are U+0100 and up. */
+/* Bytes that are visible characters of Latin-1 represent themselves; the others, in order, are
+ * U+0100 and up. */
 static bool is_visible(int c)
 {
         return (c > ' ' && c < 0x7f) || (c > 0xa0 && c <= 0xff && c != 0xad);
@@ -215,7 +215,7 @@ static bool is_visible(int c)
 
 enum { HIDDEN_LOW = 0x21, HIDDEN_HIGH = 0x22, HIDDEN = HIDDEN_LOW + HIDDEN_HIGH + 1 };
 
-/* Those hidden below '!', those from DEL to U+00A0, and the soft hyphen. */
+/* The invisible ones: below '!', from DEL to U+00A0, and the soft hyphen. */
 int32_t ran_gpt2_char(unsigned char byte)
 {
         if (is_visible(byte))
@@ -237,12 +237,12 @@ int ran_gpt2_byte(int32_t c)
         return c == HIDDEN - 1 ? 0xad : 0x7f + (int)c - HIDDEN_LOW;
 }
 
-bool ran_gpt2_bytes(const char *piece, size_t n, struct ran_buf *out)
+bool ran_gpt2_bytes(const char *token, size_t n, struct ran_buf *out)
 {
         size_t before = out != NULL ? out->len : 0;
 
         for (size_t pos = 0, length; pos < n; pos += length) {
-                int byte = ran_gpt2_byte(ran_unicode_get(piece + pos, n - pos, &length));
+                int byte = ran_gpt2_byte(ran_unicode_get(token + pos, n - pos, &length));
                 if (byte < 0) {
                         if (out != NULL)
                                 out->len = before;

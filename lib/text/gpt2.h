@@ -1,6 +1,5 @@
-/* gpt2.h - what GPT-2 does to text before merging: it splits it into words and writes each byte as
- * a printable character, in which vocabularies of byte pairs are written. Later models split words
- * differently. */
+/* gpt2.h - GPT-2's steps before merging: it splits text into words and represents each byte by a
+ * printable character, as vocabularies of byte pairs do. Later models split words differently. */
 #ifndef RAN_TEXT_GPT2_H
 #define RAN_TEXT_GPT2_H
 
@@ -19,9 +18,9 @@ size_t ran_gpt2_until_digit(const char *text, size_t n);
 /* The character for a byte, and the byte of a character, or -1. */
 int32_t ran_gpt2_char(unsigned char byte);
 int ran_gpt2_byte(int32_t c);
-/* Appends the bytes that a token (valid UTF-8) stands for to out, which may be NULL. False, without
- * appending, if one of its characters stands for no byte. */
-bool ran_gpt2_bytes(const char *piece, size_t n, struct ran_buf *out);
+/* Appends the bytes of a token (valid UTF-8) to out, which may be NULL. False, without
+ * appending, if one of its characters represents no byte. */
+bool ran_gpt2_bytes(const char *token, size_t n, struct ran_buf *out);
 /* Whether the byte can occur in UTF-8. */
 bool ran_gpt2_byte_occurs(unsigned char byte);
 

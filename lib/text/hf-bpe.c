@@ -1,12 +1,12 @@
-/* hf-bpe.c - what a tokenizer.json of byte pairs, or of pairs of characters, has besides: merges,
- * and switches that would change them. */
+/* hf-bpe.c - reads the parts of a tokenizer.json that only BPE (of bytes or characters) has:
+ * merges, and switches that change them. */
 #include <cjson/cJSON.h>
 #include <string.h>
 
 #include "text/gpt2.h"
 #include "text/hf.h"
 
-/* What would make other pieces of a word, and has no part in GPT-2's kind of byte pairs. */
+/* Refuses switches that GPT-2's BPE lacks and that would split words differently. */
 static int check_bpe(const cJSON *model, struct ran_error *err)
 {
         static const char *const texts[] = {"continuing_subword_prefix", "end_of_word_suffix"};
@@ -26,7 +26,7 @@ static int check_bpe(const cJSON *model, struct ran_error *err)
         return RAN_OK;
 }
 
-/* The two pieces of a merge: a list of them, or a text with a space between. */
+/* The two tokens of a merge: a list of two, or a text with a space between. */
 static bool find_halves(const cJSON *item, const char **left, size_t *left_n, const char **right)
 {
         const char *text = cJSON_GetStringValue(item);
@@ -43,14 +43,14 @@ static bool find_halves(const cJSON *item, const char **left, size_t *left_n, co
         return text[*left_n] == ' ' && strchr(*right, ' ') == NULL;
 }
 
-/* Whether a piece of characters has a space behind something else. */
-static bool goes_over_space(const char *piece)
+/* Whether a token of characters has a space after another character. */
+static bool goes_over_space(const char *token)
 {
         const size_t n = sizeof(WORDS_META) - 1;
 
-        while (strncmp(piece, WORDS_META, n) == 0)
-                piece += n;
-        return strstr(piece, WORDS_META) != NULL;
+        while (strncmp(token, WORDS_META, n) == 0)
+                token += n;
+        return strstr(token, WORDS_META) != NULL;
 }
 
 static int add_merge(struct ran_tokenizer *t, const cJSON *item, struct ran_buf *joined,

@@ -1,5 +1,6 @@
-/* hf-read.c - a tokeniser from Hugging Face's tokenizer.json. Whatever would change ids and is not
- * understood is refused by its name; what only adds tokens or cuts texts is ignored, and said. */
+/* hf-read.c - a tokeniser from Hugging Face's tokenizer.json. An unknown part that would change
+ * ids is refused by name; a part that only adds tokens or truncates texts is ignored, with a
+ * note. */
 #include <cjson/cJSON.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,8 +61,8 @@ static bool read_number(const cJSON *item, double limit, size_t *value)
 
 /* ---- decoder -------------------------------------------------------------------------------- */
 
-/* The decoder of pieces of characters is a Sequence that undoes what the normalizer did. Nothing
- * hangs on it: text is put together as the pieces say. */
+/* The decoder for tokens of characters is a Sequence that undoes the normalizer. It is ignored:
+ * decoding follows the tokens. */
 static int read_decoder(struct ran_tokenizer *t, const cJSON *object, enum ran_hf_letters letters,
                         struct ran_error *err)
 {
@@ -79,11 +80,11 @@ static int read_decoder(struct ran_tokenizer *t, const cJSON *object, enum ran_h
         return ran_hf_bool(object, "cleanup", true, &t->attach, err);
 }
 
-/* ---- pieces --------------------------------------------------------------------------------- */
+/* ---- tokens --------------------------------------------------------------------------------- */
 
 struct entry {
         size_t id;
-        const char *piece;  /* in text of its entries, or owned by the document */
+        const char *token;  /* in text of its entries, or owned by the document */
         const cJSON *added; /* of added_tokens; NULL: of the vocabulary */
 };
 struct entries {
@@ -101,7 +102,7 @@ static int by_id(const void *a, const void *b)
         return (x->added != NULL) - (y->added != NULL);
 }
 
-static int add_entry(struct entries *all, const char *piece, size_t id, const cJSON *added,
+static int add_entry(struct entries *all, const char *token, size_t id, const cJSON *added,
                      struct ran_error *err)
 {
         struct entry *at = ran_grow(all->at, &all->cap, all->n + 1, sizeof(*at), err);
@@ -109,11 +110,11 @@ static int add_entry(struct entries *all, const char *piece, size_t id, const cJ
         if (at == NULL)
                 return RAN_ENOMEM;
         all->at = at;
-        at[all->n++] = (struct entry){id, piece, added};
+        at[all->n++] = (struct entry){id, token, added};
         return RAN_OK;
 }
 
-/* No id, which is refused further on. */
+/* Not an id; refused later. */
 enum { NO_ID = -1 };
 
 static size_t whole_number(const char *text, size_t n)
@@ -128,7 +129,7 @@ static size_t whole_number(const char *text, size_t n)
         return (size_t)NO_ID;
 }
 
-/* The members of the vocabulary go by without a node for each: they are most of a file. */
+/* Iterates over the vocabulary without a node for each member: it is most of the file. */
 static int collect_vocab(struct entries *all, const struct ran_hf_lists *lists,
                          struct ran_error *err)
 {
@@ -137,14 +138,14 @@ static int collect_vocab(struct entries *all, const struct ran_hf_lists *lists,
         size_t pos = 0;
         char type;
 
-        /* What is decoded is no longer than in quotes, and will not be moved. */
+        /* Decoded text is never longer than with quotes, so the buffer does not move. */
         if (ran_buf_room(&all->text, lists->vocab.end - lists->vocab.begin) == NULL)
                 return ran_fail(err, RAN_ENOMEM, "out of memory");
         while (ran_json_next(json, lists->vocab, &pos, &name, &item, &type)) {
-                const char *piece = all->text.data + all->text.len;
+                const char *token = all->text.data + all->text.len;
                 RAN_TRY(ran_json_decode(json, name, &all->text, err));
                 ran_buf_char(&all->text, '\0');
-                RAN_TRY(add_entry(all, piece,
+                RAN_TRY(add_entry(all, token,
                                   type == 'n'
                                           ? whole_number(json + item.begin, item.end - item.begin)
                                           : (size_t)NO_ID,
@@ -170,8 +171,8 @@ static int collect_added(struct entries *all, const cJSON *added, struct ran_err
         return RAN_OK;
 }
 
-/* Ids are dense but for a few gaps: an id far beyond the number of pieces would cost memory for
- * nothing, there and in every model. */
+/* Ids may have a few gaps: an id far beyond the number of tokens would waste memory, here and in
+ * every model. */
 static int check_ids(const struct entries *all, struct ran_error *err)
 {
         const size_t limit = 2 * all->n + 1000;
@@ -180,7 +181,7 @@ static int check_ids(const struct entries *all, struct ran_error *err)
                 if (all->at[i].id >= limit)
                         return ran_fail(err, RAN_EFORMAT,
                                         "the id of '%.80s' is not a whole number from 0 to %zu",
-                                        all->at[i].piece, limit - 1);
+                                        all->at[i].token, limit - 1);
         }
         return RAN_OK;
 }
@@ -205,16 +206,16 @@ static int collect(struct entries *all, const struct ran_hf_lists *lists, const 
         return RAN_OK;
 }
 
-/* Whether normalisation neither makes such a piece of something else nor takes it away: without
- * any; or by form NFC, if the piece is of ASCII, does not end in a character that joins with marks
- * behind it, and has none of the three that other characters become. */
-static bool is_left_alone(const struct ran_normalizer *z, const char *piece)
+/* Whether normalisation neither creates nor removes this token in a text. That holds without
+ * normalisation; and under NFC if the token is ASCII, does not end in a character that composes
+ * with marks after it, and has none of the three characters that others become. */
+static bool is_left_alone(const struct ran_normalizer *z, const char *token)
 {
-        unsigned char last = (unsigned char)piece[strlen(piece) - 1];
+        unsigned char last = (unsigned char)token[strlen(token) - 1];
         bool joins = (last | 0x20) >= 'a' && (last | 0x20) <= 'z';
 
-        joins = joins || (last >= '<' && last <= '>') || strpbrk(piece, "K;`") != NULL;
-        for (const char *s = piece; *s != '\0'; s++)
+        joins = joins || (last >= '<' && last <= '>') || strpbrk(token, "K;`") != NULL;
+        for (const char *s = token; *s != '\0'; s++)
                 joins = joins || (unsigned char)*s >= 0x80;
         for (size_t i = 0; i < z->n; i++)
                 if (z->step[i] != NORMAL_NFC || joins)
@@ -232,42 +233,42 @@ static int add_added(struct ran_tokenizer *t, const struct entry *e, struct ran_
         RAN_TRY(ran_hf_bool(e->added, "single_word", false, &single, err));
         RAN_TRY(ran_hf_bool(e->added, "lstrip", false, &token.left, err));
         RAN_TRY(ran_hf_bool(e->added, "rstrip", false, &token.right, err));
-        if (is_left_alone(&t->rules.normal, e->piece))
-                normalized = false; /* it is in a text where it is in the normalised text */
+        if (is_left_alone(&t->rules.normal, e->token))
+                normalized = false; /* a text contains it where the normalised text does */
         if (normalized || single)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the added token '%.80s' is \"%s\": true, which is not supported",
-                                e->piece, normalized ? "normalized" : "single_word");
+                                e->token, normalized ? "normalized" : "single_word");
         return ran_tokenizer_add_special(t, &token, err);
 }
 
-/* A piece may be given twice: in the vocabulary, and as an added token of the same id. */
+/* A token may be given twice: in the vocabulary, and as an added token of the same id. */
 static bool is_repetition(const struct entry *e, const struct entry *before)
 {
-        return before->added == NULL && e->added != NULL && strcmp(before->piece, e->piece) == 0;
+        return before->added == NULL && e->added != NULL && strcmp(before->token, e->token) == 0;
 }
 
-static int add_pieces(struct ran_tokenizer *t, const struct entries *all, struct ran_error *err)
+static int add_tokens(struct ran_tokenizer *t, const struct entries *all, struct ran_error *err)
 {
-        RAN_TRY(ran_string_table_reserve(&t->pieces, all->n, err));
+        RAN_TRY(ran_string_table_reserve(&t->tokens, all->n, err));
         for (size_t i = 0; i < all->n; i++) {
                 const struct entry *e = &all->at[i];
                 bool again = i > 0 && e[-1].id == e->id;
                 if (again && !is_repetition(e, e - 1))
                         return ran_fail(err, RAN_EFORMAT,
-                                        "'%.80s' and '%.80s' have the same id %zu", e[-1].piece,
-                                        e->piece, e->id);
-                while (t->pieces.n < e->id)
+                                        "'%.80s' and '%.80s' have the same id %zu", e[-1].token,
+                                        e->token, e->id);
+                while (t->tokens.n < e->id)
                         RAN_TRY(ran_tokenizer_add(t, "", 0, err));
                 if (!again)
-                        RAN_TRY(ran_tokenizer_add(t, e->piece, strlen(e->piece), err));
+                        RAN_TRY(ran_tokenizer_add(t, e->token, strlen(e->token), err));
                 if (e->added != NULL)
                         RAN_TRY(add_added(t, e, err));
         }
         return RAN_OK;
 }
 
-static int read_pieces(struct ran_tokenizer *t, const struct ran_hf_lists *lists,
+static int read_tokens(struct ran_tokenizer *t, const struct ran_hf_lists *lists,
                        const cJSON *added, struct ran_error *err)
 {
         struct entries all = {0};
@@ -276,7 +277,7 @@ static int read_pieces(struct ran_tokenizer *t, const struct ran_hf_lists *lists
                 return ran_fail(err, RAN_EFORMAT, "'model' has no object 'vocab'");
         int code = collect(&all, lists, added, err);
         if (code == RAN_OK)
-                code = add_pieces(t, &all, err);
+                code = add_tokens(t, &all, err);
         free(all.at);
         ran_buf_release(&all.text);
         return code;
@@ -344,7 +345,7 @@ static int read_document(struct ran_tokenizer *t, const cJSON *document,
         RAN_TRY(read_decoder(t, ran_hf_member(document, "decoder"), letters, err));
         if (t->type == TOKENIZER_WORDPIECE)
                 RAN_TRY(read_wordpiece(t, model, err));
-        RAN_TRY(read_pieces(t, lists, ran_hf_member(document, "added_tokens"), err));
+        RAN_TRY(read_tokens(t, lists, ran_hf_member(document, "added_tokens"), err));
         if (bpe)
                 RAN_TRY(ran_hf_read_bpe(t, model, err));
         RAN_TRY(set_notice(t, document, err));
@@ -353,8 +354,8 @@ static int read_document(struct ran_tokenizer *t, const cJSON *document,
         return ran_tokenizer_finish(t, unk, err);
 }
 
-/* One of enum ran_tokenizer_type, or -1. Early files of byte pairs, like that of GPT-2 itself, do
- * not name their type. */
+/* One of enum ran_tokenizer_type, or -1. Early files of byte pairs, like GPT-2's own, do not
+ * name their type. */
 static int find_type(const cJSON *model)
 {
         if (ran_hf_member(model, "type") == NULL && ran_hf_member(model, "merges") != NULL)
@@ -391,7 +392,7 @@ static struct ran_tokenizer *from_document(const cJSON *document, const struct r
         return t;
 }
 
-/* Whether a name in quotes is this one. Who writes it with escapes has another one. */
+/* Whether a name in quotes is this one. A name with escapes does not match. */
 static bool is_named(const char *json, struct ran_span quoted, const char *name)
 {
         size_t n = strlen(name);
@@ -399,7 +400,7 @@ static bool is_named(const char *json, struct ran_span quoted, const char *name)
         return quoted.end - quoted.begin == n + 2 && memcmp(json + quoted.begin + 1, name, n) == 0;
 }
 
-/* Finds the lists of the model in a document that was scanned. */
+/* Finds the long lists of the model in a scanned document. */
 static void find_lists(struct ran_hf_lists *lists, const struct ran_record *document)
 {
         const struct ran_member *model = ran_record_find(document, "model", NULL);
@@ -416,7 +417,7 @@ static void find_lists(struct ran_hf_lists *lists, const struct ran_record *docu
         }
 }
 
-/* The document without the lists, as cJSON has it. */
+/* Parses the document without the long lists with cJSON. */
 static cJSON *parse_rest(const char *data, size_t n, const struct ran_hf_lists *lists,
                          struct ran_error *err)
 {

@@ -1,5 +1,5 @@
-/* hf-rules.c - how a text is normalised and cut into words, from the normalizer and pre_tokenizer
- * of a tokenizer.json. */
+/* hf-rules.c - reads the normalizer and pre_tokenizer of a tokenizer.json: rules to normalise a
+ * text and split it into words. */
 #include <string.h>
 
 #include "text/hf.h"
@@ -28,7 +28,7 @@ static int read_bert(struct ran_normalizer *z, const cJSON *object, struct ran_e
         return RAN_OK;
 }
 
-/* A word between two spaces, as hf-write.c puts it. */
+/* A word between two spaces, as hf-write.c writes it. */
 static bool is_spaced_word(const char *s)
 {
         size_t n = strlen(s);
@@ -53,8 +53,8 @@ static int read_replace(struct ran_normalizer *z, const cJSON *object, struct ra
         return ran_normalizer_add_eol(z, content + 1, strlen(content) - 2, err);
 }
 
-/* Without byte pairs words end at white space anyhow, and that at the ends of a text makes no
- * difference, unless it is what becomes a word. */
+/* Without byte pairs words end at white space anyway, so Strip makes no difference, unless white
+ * space becomes a word. */
 static int read_strip(struct ran_normalizer *z, const cJSON *object, bool bytes,
                       struct ran_error *err)
 {
@@ -76,8 +76,8 @@ static bool says(const char *text, const char *what)
         return text != NULL && strcmp(text, what) == 0;
 }
 
-/* With pieces of characters, the last steps write spaces in another way, and put one in front; no
- * step of z, as they are done when pieces are looked up. */
+/* With tokens of characters, the last steps replace spaces and prepend one; they are not steps
+ * of z, but part of looking tokens up. */
 static bool read_meta(struct ran_text_rules *r, const cJSON *object)
 {
         const char *type = ran_hf_type(object);
@@ -117,7 +117,7 @@ static int read_step(struct ran_normalizer *z, const cJSON *object, bool bytes,
                 type);
 }
 
-/* A step of a Sequence. *stripped: one of those before it was Strip. */
+/* A step of a Sequence. *stripped: an earlier step was Strip. */
 static int read_next(struct ran_text_rules *r, const cJSON *step, enum ran_hf_letters letters,
                      bool *stripped, struct ran_error *err)
 {
@@ -188,7 +188,7 @@ static int refuse_pre_tokenizer(const char *type, bool bytes, struct ran_error *
                         type);
 }
 
-/* What the pre-tokenizers of a file do, one after another. */
+/* The effect of a file's pre-tokenizers, in order. */
 struct splits {
         bool spaces, punctuation, runs;
         bool bytes;                           /* ByteLevel, which comes last */
@@ -203,7 +203,7 @@ static bool is_isolating(const cJSON *object)
         return behavior == NULL || strcmp(behavior, "Isolated") == 0;
 }
 
-/* Words that are cut by a regular expression, of those that are known. */
+/* Reads a Split by one of the supported regular expressions. */
 static int read_pattern(struct splits *splits, const cJSON *object, struct ran_error *err)
 {
         const char *regex = ran_hf_text(ran_hf_member(object, "pattern"), "Regex");
@@ -231,8 +231,8 @@ static int read_digits(struct splits *splits, const cJSON *object, struct ran_er
         return RAN_OK;
 }
 
-/* ByteLevel, and what may cut the text before it. A space in front is then one for each part, and
- * regular expressions do not cut what others have cut: both are something else. */
+/* ByteLevel, and the splits that may precede it. After a split, a prefix space would go before
+ * each part, and a regular expression would split only parts: neither is supported. */
 static int read_bytes(struct ran_text_rules *r, struct splits *splits, const cJSON *object,
                       struct ran_error *err)
 {
@@ -296,7 +296,7 @@ static int read_splits(struct ran_text_rules *r, struct splits *splits, const cJ
         return RAN_OK;
 }
 
-/* None, or one that cuts at spaces, of which none are left. */
+/* None, or one that splits at spaces, which no longer occur. */
 static int read_no_pre_tokenizer(const cJSON *object, struct ran_error *err)
 {
         if (ran_hf_is_null(object) ||
@@ -309,8 +309,8 @@ static int read_no_pre_tokenizer(const cJSON *object, struct ran_error *err)
                         ran_hf_type(object));
 }
 
-/* Without byte pairs each of them cuts what those before it left, so that their order does not
- * matter; but words of letters and digits that are cut at punctuation, too, are something else. */
+/* Without byte pairs each one splits the parts of those before it, so order does not matter; but
+ * splitting words of letters and digits at punctuation, too, is not supported. */
 static int read_pre_tokenizer(struct ran_text_rules *r, const cJSON *object, bool bytes,
                               struct ran_error *err)
 {
@@ -329,8 +329,8 @@ static int read_pre_tokenizer(struct ran_text_rules *r, const cJSON *object, boo
 int ran_hf_read_rules(struct ran_text_rules *r, const cJSON *document, enum ran_hf_letters letters,
                       struct ran_error *err)
 {
-        const cJSON *cutter = ran_hf_member(document, "pre_tokenizer");
+        const cJSON *member = ran_hf_member(document, "pre_tokenizer");
         RAN_TRY(read_normalizer(r, ran_hf_member(document, "normalizer"), letters, err));
-        return letters == HF_CHARS ? read_no_pre_tokenizer(cutter, err)
-                                   : read_pre_tokenizer(r, cutter, letters == HF_BYTES, err);
+        return letters == HF_CHARS ? read_no_pre_tokenizer(member, err)
+                                   : read_pre_tokenizer(r, member, letters == HF_BYTES, err);
 }

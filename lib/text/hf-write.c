@@ -1,5 +1,5 @@
-/* hf-write.c - a tokeniser as Hugging Face's tokenizer.json. The text is canonical: two tokenisers
- * that do the same have the same bytes, so its digest names them. A piece a line, for grep and
+/* hf-write.c - a tokeniser as Hugging Face's tokenizer.json. The text is canonical: equal
+ * tokenisers have equal bytes, so its digest identifies them. One token a line, for grep and
  * diff. */
 #include <string.h>
 
@@ -52,9 +52,9 @@ static bool take(const struct ran_normalizer *z, size_t *i, enum ran_normalizer_
         return there;
 }
 
-/* BertNormalizer does up to four steps in a fixed order: as many of those at step i as follow it.
- * It is the only one that can do the first two, and that strips nonspacing marks after form NFD.
- * Returns where it ends; i when it is not needed. */
+/* BertNormalizer does up to four steps in a fixed order: covers as many from step i on as match.
+ * Only it can do the first two, and strip nonspacing marks after NFD. Returns the end of the
+ * covered steps; i if it is not needed. */
 static size_t write_bert(const struct ran_normalizer *z, size_t i, struct ran_buf *out)
 {
         size_t end = i;
@@ -110,7 +110,8 @@ static void write_step(const struct ran_normalizer *z, enum ran_normalizer_step 
         }
 }
 
-/* White space at the beginning, at the end, or both: returns where it ends, i where it is not. */
+/* Strip at the beginning, at the end, or both: returns the end of the covered steps; i if there
+ * is none. */
 static size_t write_strip(const struct ran_normalizer *z, size_t i, struct ran_buf *out)
 {
         size_t end = i;
@@ -125,7 +126,7 @@ static size_t write_strip(const struct ran_normalizer *z, size_t i, struct ran_b
         return end;
 }
 
-/* Spaces as pieces of characters have them; one in front. Returns how many steps that is. */
+/* Spaces as in tokens of characters, with one in front. Returns the number of steps. */
 static size_t write_meta(const struct ran_text_rules *r, struct ran_buf *out)
 {
         if (r->split != SPLIT_META)
@@ -192,8 +193,7 @@ static void write_added(const struct ran_tokenizer *t, struct ran_buf *out)
         ran_buf_char(out, ']');
 }
 
-/* The same object stands for pre-tokenizer, post-processor and decoder, each of which reads a part
- * of it. */
+/* One object serves as pre-tokenizer, post-processor and decoder; each reads a part of it. */
 static void write_byte_level(struct ran_buf *out, bool lead, bool regex)
 {
         ran_buf_str(out, "{\"type\":\"ByteLevel\"");
@@ -203,7 +203,7 @@ static void write_byte_level(struct ran_buf *out, bool lead, bool regex)
         ran_buf_char(out, '}');
 }
 
-/* What cuts a text of byte pairs before ByteLevel does. */
+/* Splits before ByteLevel. */
 static void write_split(const struct ran_text_rules *r, struct ran_buf *out)
 {
         const struct ran_hf_pattern *pattern = ran_hf_patterns;
@@ -246,7 +246,7 @@ static void write_pre_tokenizer(const struct ran_text_rules *r, struct ran_buf *
                 ran_buf_str(out, "]}");
 }
 
-/* It leaves the spaces at the ends of a piece out of its offsets, as encoding does here. */
+/* It excludes spaces at the ends of a token from its offsets, as encode.c does. */
 static void write_post_processor(const struct ran_tokenizer *t, struct ran_buf *out)
 {
         ran_buf_str(out, ",\n\"post_processor\":");
@@ -282,21 +282,21 @@ static void write_decoder(const struct ran_tokenizer *t, struct ran_buf *out)
         ran_buf_char(out, '}');
 }
 
-/* No piece that is merged has a space. */
+/* No merged token contains a space. */
 static void write_merges(const struct ran_tokenizer *t, struct ran_buf *out)
 {
         struct ran_buf text = {0};
 
         ran_buf_str(out, ",\"merges\":[");
         for (size_t i = 0; i < t->bpe.merges.n; i++) {
-                const struct piece_pair *pair = &t->bpe.merges.at[i];
+                const struct token_pair *pair = &t->bpe.merges.at[i];
                 size_t n;
                 text.len = 0;
-                const char *piece = ran_string_table_get(&t->pieces, pair->a, &n);
-                ran_buf_add(&text, piece, n);
+                const char *token = ran_string_table_get(&t->tokens, pair->a, &n);
+                ran_buf_add(&text, token, n);
                 ran_buf_char(&text, ' ');
-                piece = ran_string_table_get(&t->pieces, pair->b, &n);
-                ran_buf_add(&text, piece, n);
+                token = ran_string_table_get(&t->tokens, pair->b, &n);
+                ran_buf_add(&text, token, n);
                 out->failed |= text.failed;
                 if (text.failed)
                         break;
@@ -307,20 +307,20 @@ static void write_merges(const struct ran_tokenizer *t, struct ran_buf *out)
         ran_buf_release(&text);
 }
 
-/* An id without a piece keeps a string of none. */
+/* An id without a token gets an empty string. */
 static void write_vocab(struct ran_tokenizer *t, struct ran_buf *out)
 {
         const char *between = "\n";
 
         ran_buf_str(out, ",\"vocab\":{");
-        for (size_t id = 0; id < t->pieces.n; id++) {
+        for (size_t id = 0; id < t->tokens.n; id++) {
                 size_t n;
-                const char *piece = ran_tokenizer_piece(t, (uint32_t)id, &n);
-                if (piece == NULL)
+                const char *token = ran_tokenizer_token(t, (uint32_t)id, &n);
+                if (token == NULL)
                         continue;
                 ran_buf_str(out, between);
                 size_t begin = out->len;
-                ran_buf_json(out, piece, n);
+                ran_buf_json(out, token, n);
                 t->quoted[id] = (struct quoted){begin, out->len - begin};
                 ran_buf_char(out, ':');
                 ran_buf_size(out, id);
@@ -332,7 +332,7 @@ static void write_vocab(struct ran_tokenizer *t, struct ran_buf *out)
 static void write_model(struct ran_tokenizer *t, struct ran_buf *out)
 {
         size_t n;
-        const char *unk = ran_tokenizer_piece(t, t->unk, &n);
+        const char *unk = ran_tokenizer_token(t, t->unk, &n);
 
         ran_buf_printf(out,
                        ",\n\"model\":{\"type\":\"%s\",\"unk_token\":", ran_hf_model_types[t->type]);
@@ -362,7 +362,7 @@ int ran_tokenizer_write(struct ran_tokenizer *t, struct ran_error *err)
 {
         struct ran_buf *out = &t->json;
 
-        t->quoted = ran_alloc(t->pieces.n, sizeof(*t->quoted), err);
+        t->quoted = ran_alloc(t->tokens.n, sizeof(*t->quoted), err);
         if (t->quoted == NULL)
                 return RAN_ENOMEM;
         ran_buf_str(out, "{\"version\":\"1.0\",\"truncation\":null,\"padding\":null");
@@ -375,7 +375,7 @@ int ran_tokenizer_write(struct ran_tokenizer *t, struct ran_error *err)
         ran_buf_str(out, "}\n");
         char *behind = ran_buf_room(out, TOKENIZER_STEP);
         if (behind == NULL)
-                return ran_fail(err, RAN_ENOMEM, "no memory to write %zu tokens", t->pieces.n);
+                return ran_fail(err, RAN_ENOMEM, "no memory to write %zu tokens", t->tokens.n);
         memset(behind, 0, TOKENIZER_STEP);
         return RAN_OK;
 }

@@ -1,13 +1,12 @@
-/* merges.c - learning pieces of words: begin with the smallest ones, and join the most frequent
- * pair of neighbours into a new piece, again and again. Word pieces begin with characters, byte
- * pairs with bytes; all else is the same.
+/* merges.c - learning subwords: starts from the smallest units and merges the most frequent pair of
+ * neighbours into a new token, repeatedly. WordPiece starts from characters, byte pairs from bytes;
+ * all else is the same.
  *
- * A word of the corpus is a row of pieces ("r" "##u" "##n"), counted as often as the word. A pair
- * is two pieces that stand side by side somewhere; it knows how often they do, and in which words.
- * A join touches only these words, and there only the pairs next to the joined ones, so that the
- * whole costs little more than the sum of all changes. The most frequent pair comes from a heap in
- * which every pair knows its place; of equally frequent pairs the one whose pieces are older comes
- * first.
+ * A word of the corpus is a row of tokens ("r" "##u" "##n"), counted as often as the word. A pair
+ * is two neighbouring tokens; it has its count and a list of its words. A merge changes only these
+ * words, and in them only the pairs next to the merged ones, so the total cost is little more than
+ * the sum of all changes. The most frequent pair comes from a heap in which every pair knows its
+ * index; of equally frequent pairs the one of older tokens comes first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,26 +17,26 @@
 #define NONE PAIRS_NONE
 
 struct pair {
-        uint64_t count; /* times that its second piece follows the first in the corpus */
-        uint64_t key;   /* that count as the heap knows it: it takes one change after another */
+        uint64_t count; /* how often its second token follows the first in the corpus */
+        uint64_t key;   /* the count in the heap, which is updated one change at a time */
         uint32_t words; /* first of its occurrences */
-        uint32_t place; /* in the heap, or NONE */
+        uint32_t index; /* in the heap, or NONE */
         bool changed;   /* since the heap was last in order */
-        bool never;     /* is it joined: that would be too long */
+        bool never;     /* never merged: the token would be too long */
 };
 
-/* A word that holds, or once held, a pair; a list for each pair. */
+/* A word that contains, or contained, a pair; a list for each pair. */
 struct occurrence {
         uint32_t word, next;
 };
 
 struct learner {
         const struct ran_counter *counter;
-        struct ran_tokenizer *t; /* its pieces grow */
+        struct ran_tokenizer *t; /* its tokens grow */
 
         uint32_t *row;    /* the rows of all words, one after another */
         size_t *begin;    /* (words) where each begins in row */
-        uint32_t *length; /* (words) its pieces now; 0: the word takes no part */
+        uint32_t *length; /* (words) its tokens now; 0: the word is ignored */
 
         struct ran_pairs pairs;
         struct pair *pair; /* (pairs.n) */
@@ -69,44 +68,44 @@ static void learner_release(struct learner *l)
 
 static bool better(const struct learner *l, uint32_t i, uint32_t j)
 {
-        const struct piece_pair *p = &l->pairs.at[i], *q = &l->pairs.at[j];
+        const struct token_pair *p = &l->pairs.at[i], *q = &l->pairs.at[j];
 
         if (l->pair[i].key != l->pair[j].key)
                 return l->pair[i].key > l->pair[j].key;
         return p->a != q->a ? p->a < q->a : p->b < q->b;
 }
 
-static void put(struct learner *l, size_t place, uint32_t pair)
+static void put(struct learner *l, size_t index, uint32_t pair)
 {
-        l->heap[place] = pair;
-        l->pair[pair].place = (uint32_t)place;
+        l->heap[index] = pair;
+        l->pair[pair].index = (uint32_t)index;
 }
 
-static void sift_up(struct learner *l, size_t place)
+static void sift_up(struct learner *l, size_t index)
 {
-        uint32_t pair = l->heap[place];
+        uint32_t pair = l->heap[index];
 
-        for (; place > 0 && better(l, pair, l->heap[(place - 1) / 2]); place = (place - 1) / 2)
-                put(l, place, l->heap[(place - 1) / 2]);
-        put(l, place, pair);
+        for (; index > 0 && better(l, pair, l->heap[(index - 1) / 2]); index = (index - 1) / 2)
+                put(l, index, l->heap[(index - 1) / 2]);
+        put(l, index, pair);
 }
 
-static void sift_down(struct learner *l, size_t place)
+static void sift_down(struct learner *l, size_t index)
 {
-        uint32_t pair = l->heap[place];
+        uint32_t pair = l->heap[index];
 
-        for (size_t child; (child = 2 * place + 1) < l->heap_n; place = child) {
+        for (size_t child; (child = 2 * index + 1) < l->heap_n; index = child) {
                 if (child + 1 < l->heap_n && better(l, l->heap[child + 1], l->heap[child]))
                         child++;
                 if (!better(l, l->heap[child], pair))
                         break;
-                put(l, place, l->heap[child]);
+                put(l, index, l->heap[child]);
         }
-        put(l, place, pair);
+        put(l, index, pair);
 }
 
-/* Puts the pairs whose counts have changed in their places. */
-static int settle(struct learner *l, struct ran_error *err)
+/* Restores the heap after changes of counts. */
+static int restore_heap(struct learner *l, struct ran_error *err)
 {
         uint32_t *heap = ran_grow(l->heap, &l->heap_cap, l->pairs.n, sizeof(*heap), err);
 
@@ -117,10 +116,10 @@ static int settle(struct learner *l, struct ran_error *err)
                 struct pair *p = &l->pair[l->changed[i]];
                 p->changed = false;
                 p->key = p->never ? 0 : p->count;
-                if (p->place == NONE)
+                if (p->index == NONE)
                         put(l, l->heap_n++, l->changed[i]);
-                sift_up(l, p->place);
-                sift_down(l, p->place);
+                sift_up(l, p->index);
+                sift_down(l, p->index);
         }
         l->changed_n = 0;
         return RAN_OK;
@@ -132,12 +131,12 @@ static bool is_too_long(const struct learner *l, uint32_t a, uint32_t b)
 {
         size_t m, n;
 
-        ran_string_table_get(&l->t->pieces, a, &m);
-        ran_string_table_get(&l->t->pieces, b, &n);
-        return l->t->type == TOKENIZER_WORDPIECE && m + n - l->t->prefix_n > TOKENIZER_PIECE_MOST;
+        ran_string_table_get(&l->t->tokens, a, &m);
+        ran_string_table_get(&l->t->tokens, b, &n);
+        return l->t->type == TOKENIZER_WORDPIECE && m + n - l->t->prefix_n > TOKENIZER_TOKEN_MOST;
 }
 
-/* The pair of a and b, made if need be; NONE without memory. */
+/* Finds or adds the pair of a and b; NONE without memory. */
 static uint32_t pair_of(struct learner *l, uint32_t a, uint32_t b, struct ran_error *err)
 {
         size_t before = l->pairs.n;
@@ -149,7 +148,7 @@ static uint32_t pair_of(struct learner *l, uint32_t a, uint32_t b, struct ran_er
         if (pair == NULL)
                 return NONE;
         l->pair = pair;
-        pair[i] = (struct pair){.words = NONE, .place = NONE, .never = is_too_long(l, a, b)};
+        pair[i] = (struct pair){.words = NONE, .index = NONE, .never = is_too_long(l, a, b)};
         return i;
 }
 
@@ -167,8 +166,8 @@ static int mark_changed(struct learner *l, uint32_t pair, struct ran_error *err)
         return RAN_OK;
 }
 
-/* Notes that the word holds the pair. One word is worked on at a time, so that looking at the first
- * occurrence is enough not to note it twice. */
+/* Adds the word to the pair's list. Words are processed one at a time, so checking the first
+ * entry is enough to avoid duplicates. */
 static int add_occurrence(struct learner *l, struct pair *p, uint32_t word, struct ran_error *err)
 {
         uint32_t i = l->free;
@@ -193,7 +192,7 @@ static int add_occurrence(struct learner *l, struct pair *p, uint32_t word, stru
         return RAN_OK;
 }
 
-/* The word holds the pair once more. */
+/* Counts one more occurrence of the pair in the word. */
 static int gain(struct learner *l, uint32_t a, uint32_t b, uint32_t word, struct ran_error *err)
 {
         uint32_t pair = pair_of(l, a, b, err);
@@ -205,7 +204,7 @@ static int gain(struct learner *l, uint32_t a, uint32_t b, uint32_t word, struct
         return mark_changed(l, pair, err);
 }
 
-/* The word holds the pair, which is there, once less. */
+/* Counts one occurrence of the pair less in the word. */
 static int lose(struct learner *l, uint32_t a, uint32_t b, uint32_t word, struct ran_error *err)
 {
         uint32_t pair = ran_pairs_find(&l->pairs, a, b);
@@ -241,23 +240,23 @@ static int join_in_word(struct learner *l, uint32_t word, uint32_t a, uint32_t b
         return RAN_OK;
 }
 
-/* The piece that two pieces make. Another pair may have made it before. */
-static int joined_piece(struct learner *l, uint32_t a, uint32_t b, uint32_t *id,
+/* The token that two tokens merge into. Another pair may have made it before. */
+static int merged_token(struct learner *l, uint32_t a, uint32_t b, uint32_t *id,
                         struct ran_error *err)
 {
-        const struct ran_string_table *pieces = &l->t->pieces;
+        const struct ran_string_table *tokens = &l->t->tokens;
         struct ran_buf text = {0};
         size_t n, prefix = l->t->prefix_n;
-        const char *piece = ran_string_table_get(pieces, a, &n);
+        const char *token = ran_string_table_get(tokens, a, &n);
         int code = RAN_OK;
 
-        ran_buf_add(&text, piece, n);
-        piece = ran_string_table_get(pieces, b, &n);
-        ran_buf_add(&text, piece + prefix, n - prefix);
+        ran_buf_add(&text, token, n);
+        token = ran_string_table_get(tokens, b, &n);
+        ran_buf_add(&text, token + prefix, n - prefix);
         if (text.failed) {
                 code = ran_fail(err, RAN_ENOMEM, "out of memory");
         } else if (!ran_tokenizer_find(l->t, text.data, text.len, id)) {
-                *id = (uint32_t)pieces->n;
+                *id = (uint32_t)tokens->n;
                 code = ran_tokenizer_add(l->t, text.data, text.len, err);
         }
         ran_buf_release(&text);
@@ -271,7 +270,7 @@ static int join(struct learner *l, uint32_t pair, struct ran_error *err)
         uint32_t a = l->pairs.at[pair].a, b = l->pairs.at[pair].b, joined = NONE;
         uint32_t first = l->pair[pair].words, last = NONE;
 
-        RAN_TRY(joined_piece(l, a, b, &joined, err));
+        RAN_TRY(merged_token(l, a, b, &joined, err));
         l->pair[pair].words = NONE;
         for (uint32_t i = first; i != NONE; i = l->occurrence[i].next) {
                 RAN_TRY(join_in_word(l, l->occurrence[i].word, a, b, joined, err));
@@ -281,14 +280,15 @@ static int join(struct learner *l, uint32_t pair, struct ran_error *err)
                 l->occurrence[last].next = l->free;
                 l->free = first;
         }
-        l->pair[pair].count = 0; /* runs of one piece hold it more often than it can be joined */
+        l->pair[pair].count = 0; /* runs of one token contain the pair more often than it can
+                                  * merge */
         RAN_TRY(mark_changed(l, pair, err));
-        return settle(l, err);
+        return restore_heap(l, err);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-/* Writes each word as a row of pieces. Words that cannot be spelt take no part. */
+/* Splits each word into a row of units. Words that cannot be split are ignored. */
 static int spell_words(struct learner *l, spell_fn *spell, struct ran_error *err)
 {
         const struct ran_string_table *words = &l->counter->words;
@@ -317,7 +317,7 @@ static int count_pairs(struct learner *l, struct ran_error *err)
                         RAN_TRY(gain(l, row[k - 1], row[k], (uint32_t)i, err));
                 }
         }
-        return settle(l, err);
+        return restore_heap(l, err);
 }
 
 int ran_learn_merges(const struct ran_counter *c, struct ran_tokenizer *t, spell_fn *spell,
@@ -328,7 +328,7 @@ int ran_learn_merges(const struct ran_counter *c, struct ran_tokenizer *t, spell
 
         if (code == RAN_OK)
                 code = count_pairs(&l, err);
-        while (code == RAN_OK && t->pieces.n < c->settings.vocab_size && l.heap_n > 0 &&
+        while (code == RAN_OK && t->tokens.n < c->settings.vocab_size && l.heap_n > 0 &&
                l.pair[l.heap[0]].key >= c->settings.min_count)
                 code = join(&l, l.heap[0], err);
         learner_release(&l);

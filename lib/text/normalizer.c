@@ -126,7 +126,7 @@ static int clean(struct ran_glyphs *out, const struct ran_glyphs *in, struct ran
         return RAN_OK;
 }
 
-/* Leaves out the characters that `drop` says. */
+/* Removes the characters selected by `drop`. */
 static int filter(struct ran_glyphs *out, const struct ran_glyphs *in, bool (*drop)(int32_t c),
                   struct ran_error *err)
 {
@@ -138,7 +138,7 @@ static int filter(struct ran_glyphs *out, const struct ran_glyphs *in, bool (*dr
         return RAN_OK;
 }
 
-/* Leaves out white space at the beginning, or at the end. */
+/* Removes white space at the beginning, or at the end. */
 static int strip(struct ran_glyphs *out, const struct ran_glyphs *in, bool left,
                  struct ran_error *err)
 {
@@ -209,8 +209,8 @@ static int decompose(struct ran_glyphs *out, const struct ran_glyphs *in, bool c
         return RAN_OK;
 }
 
-/* Sorts n marks by combining class, stably, by counting: a run of marks may be as long as its
- * author likes. */
+/* Sorts n marks by combining class with a stable counting sort: input may have runs of marks of
+ * any length. */
 static void sort_marks(struct ran_glyph *marks, size_t n, struct ran_glyph *scratch)
 {
         size_t first[COMBINING_CLASSES + 1] = {0};
@@ -224,7 +224,7 @@ static void sort_marks(struct ran_glyph *marks, size_t n, struct ran_glyph *scra
         memcpy(marks, scratch, n * sizeof(*marks));
 }
 
-/* Canonical order: between starters (class 0), marks stand by class. */
+/* Canonical order: sorts the marks between starters (class 0) by class. */
 static int reorder(struct ran_glyphs *g, struct ran_glyphs *scratch, struct ran_error *err)
 {
         scratch->n = 0;
@@ -262,8 +262,8 @@ static int32_t composition(int32_t a, int32_t b)
         return n == 1 ? pair[0] : 0;
 }
 
-/* Joins each mark with the starter before it where Unicode has a character for both, unless a mark
- * of the same or a higher class stands between them. */
+/* Composes each mark with the starter before it if Unicode has a character for both, unless a
+ * mark of the same or a higher class is between them. */
 static void compose(struct ran_glyphs *g)
 {
         size_t kept = 0, starter = SIZE_MAX;

@@ -1,10 +1,10 @@
-/* normalizer.h - normalisation of a stretch of text, step by step; each character keeps the range
- * of the original that it comes from.
+/* normalizer.h - normalisation of a stretch of text, step by step; each character keeps its range
+ * in the original.
  *
- * The steps are those of Hugging Face's normalizers, so that each list of steps can be written as a
- * tokenizer.json and most documents can be read as a list of steps. All of them leave ASCII white
- * space apart (or turn it into other white space), so that a text may be normalised in stretches
- * that end there. */
+ * The steps are those of Hugging Face's normalizers, so that each list of steps can be written
+ * as a tokenizer.json and most documents can be read as a list of steps. None of them joins
+ * ASCII white space with other characters (some turn it into other white space), so a text may
+ * be normalised in stretches that end there. */
 #ifndef RAN_TEXT_NORMALIZER_H
 #define RAN_TEXT_NORMALIZER_H
 
@@ -46,8 +46,8 @@ int ran_normalizer_add(struct ran_normalizer *z, enum ran_normalizer_step step,
 int ran_normalizer_add_eol(struct ran_normalizer *z, const char *word, size_t n,
                            struct ran_error *err);
 
-/* A character, and the code points [begin, end) of the stretch that it comes from. Marks moved into
- * canonical order keep theirs, so begin need not grow from glyph to glyph. */
+/* A character, and its code points [begin, end) in the stretch. Marks moved into canonical order
+ * keep theirs, so begin may decrease from glyph to glyph. */
 struct ran_glyph {
         int32_t c;
         uint32_t begin, end;
@@ -58,8 +58,8 @@ struct ran_glyphs {
 };
 void ran_glyphs_release(struct ran_glyphs *g);
 
-/* Normalises the n bytes at text into *out, with *spare as scratch; *points becomes the number of
- * code points read. RAN_EFORMAT for bytes that are no UTF-8. Time is linear in n. */
+/* Normalises the n bytes at text into *out, with *spare as scratch; *points becomes the number
+ * of code points read. RAN_EFORMAT for invalid UTF-8. Time is linear in n. */
 int ran_normalizer_apply(const struct ran_normalizer *z, const char *text, size_t n,
                          struct ran_glyphs *out, struct ran_glyphs *spare, size_t *points,
                          struct ran_error *err);

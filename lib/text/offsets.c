@@ -1,11 +1,11 @@
-/* offsets.c - offsets of pieces in bytes or UTF-16 units instead of code points. */
+/* offsets.c - offsets of tokens in bytes or UTF-16 units instead of code points. */
 #include <stdlib.h>
 
 #include "ran/text.h"
 
 const char *const ran_unit_names[] = {"codepoint", "byte", "utf16", NULL};
 
-/* Units that the character with this first byte takes. */
+/* The units of a character with this first byte. */
 static size_t units(unsigned char first, enum ran_unit unit)
 {
         if (unit == RAN_UNIT_UTF16)

@@ -14,10 +14,10 @@ void ran_pairs_release(struct ran_pairs *p)
         *p = (struct ran_pairs){0};
 }
 
-/* Where the pair is, or would be. */
+/* The slot of the pair, or the free one for it. */
 static size_t slot_of(const struct ran_pairs *p, uint32_t a, uint32_t b)
 {
-        /* All of a and b bear on the upper bits. */
+        /* All bits of a and b affect the upper bits. */
         size_t i = (size_t)(((uint64_t)a << 32 | b) * ran_string_table_multiplier >> p->shift);
 
         while (p->slot[i] != PAIRS_NONE && (p->at[p->slot[i]].a != a || p->at[p->slot[i]].b != b))
@@ -58,11 +58,11 @@ uint32_t ran_pairs_add(struct ran_pairs *p, uint32_t a, uint32_t b, struct ran_e
                 ran_fail(err, RAN_ENOMEM, "more than %zu pairs of tokens", p->n);
                 return PAIRS_NONE;
         }
-        struct piece_pair *at = ran_grow(p->at, &p->cap, p->n + 1, sizeof(*at), err);
+        struct token_pair *at = ran_grow(p->at, &p->cap, p->n + 1, sizeof(*at), err);
         if (at == NULL)
                 return PAIRS_NONE;
         p->at = at;
-        at[p->n] = (struct piece_pair){a, b};
+        at[p->n] = (struct token_pair){a, b};
         p->slot[i] = (uint32_t)p->n;
         return (uint32_t)p->n++;
 }

@@ -8,7 +8,7 @@
 #define PAIRS_NONE UINT32_MAX
 
 struct ran_pairs {
-        struct piece_pair {
+        struct token_pair {
                 uint32_t a, b;
         } * at;
         size_t n, cap;

@@ -1,4 +1,4 @@
-/* settings.c - the options of a vocabulary, and the rules of text that they ask for. */
+/* settings.c - the options of a vocabulary, and their rules of text. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,7 +161,7 @@ static int check_eol(const struct ran_text_rules *r, const struct ran_vocab_sett
                 eol);
 }
 
-/* What no single field can know. */
+/* Checks that involve several fields. */
 static int check_settings(const struct ran_vocab_settings *s, struct ran_error *err)
 {
         bool bpe = s->vocab_type == RAN_VOCAB_BPE;

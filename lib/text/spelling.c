@@ -1,13 +1,13 @@
-/* spelling.c - what the letters of a word say, whatever the vocabulary knows of it: names are
- * recognised by their spelling.
+/* spelling.c - features of a word's spelling, independent of the vocabulary: spelling reveals
+ * names.
  *
  * A word has RAN_SPELLING features, each a short string that is hashed to a bucket:
  *
  *   case        aa  Aa  AA  aA  A, or no letter with a case; and whether there are digits, and
  *               characters that are neither
- *   shape       "McDonald's-1984" is XxXxx'x-dd: letters and digits by their kind, two of a run at
- *               most, everything else as it is
- *   prefixes    the first 1, 2, 3, 4 characters, in lower case: the case has been told
+ *   shape       "McDonald's-1984" is XxXxx'x-dd: letters and digits by kind, runs shortened to two,
+ *               everything else unchanged
+ *   prefixes    the first 1, 2, 3, 4 characters, in lower case
  *   suffixes    the last ones
  *
  * Kind and string are hashed together, so that the prefix "a" and the suffix "a" are different
@@ -22,7 +22,7 @@
 enum { AFFIX = (RAN_SPELLING - 2) / 2, RUN = 2 };
 enum { PREFIX = 2, SUFFIX = PREFIX + AFFIX };
 
-/* As models know it: it must stay. */
+/* Part of the format of model files: do not change it. */
 static const uint64_t hash_start = UINT64_C(0xcbf29ce484222325);
 
 enum kind { UPPER, LOWER, LETTER, DIGIT, OTHER };
@@ -50,11 +50,11 @@ static enum kind kind_of(int32_t c)
         }
 }
 
-/* What has been seen of a word. */
+/* The part of a word read so far. */
 struct reading {
         uint64_t shape;
         enum kind last;
-        size_t run; /* characters of that kind up to here */
+        size_t run; /* characters of that kind so far */
         bool first_upper, upper, lower, digit, other;
         size_t chars;
         int32_t head[AFFIX], tail[AFFIX]; /* the first characters; the last ones, backwards */
@@ -137,7 +137,7 @@ void ran_spelling(const char *word, size_t n, size_t buckets, uint32_t feature[R
 
 /* ---- the words of an encoding --------------------------------------------------------------- */
 
-/* Where a walk through a text is. */
+/* The state of a walk through a text. */
 struct walk {
         const char *text;
         size_t n, byte, point;

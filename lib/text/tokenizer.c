@@ -1,4 +1,4 @@
-/* tokenizer.c - putting a tokeniser together, and asking it about its pieces. */
+/* tokenizer.c - builds a tokeniser, and looks up its tokens. */
 #include "text/tokenizer.h"
 
 #include <stdio.h>
@@ -24,21 +24,21 @@ struct ran_tokenizer *ran_tokenizer_new(enum ran_tokenizer_type type, struct ran
         return t;
 }
 
-int ran_tokenizer_add(struct ran_tokenizer *t, const char *piece, size_t n, struct ran_error *err)
+int ran_tokenizer_add(struct ran_tokenizer *t, const char *token, size_t n, struct ran_error *err)
 {
         uint32_t id;
 
         if (n == 0) {
-                id = ran_string_table_skip(&t->pieces, err);
+                id = ran_string_table_skip(&t->tokens, err);
                 return id != RAN_STRING_TABLE_NONE ? RAN_OK : RAN_ENOMEM;
         }
-        if (ran_utf8_valid(piece, n) < n)
-                return ran_fail(err, RAN_EFORMAT, "token %zu is not valid UTF-8", t->pieces.n);
-        if (ran_tokenizer_find(t, piece, n, &id))
+        if (ran_utf8_valid(token, n) < n)
+                return ran_fail(err, RAN_EFORMAT, "token %zu is not valid UTF-8", t->tokens.n);
+        if (ran_tokenizer_find(t, token, n, &id))
                 return ran_fail(err, RAN_EFORMAT, "the token '%.*s' occurs twice, as %u and %zu",
-                                n < 80 ? (int)n : 80, piece, (unsigned)id, t->pieces.n);
+                                n < 80 ? (int)n : 80, token, (unsigned)id, t->tokens.n);
         id = ran_string_table_add(
-                &t->pieces, ran_string_table_hash(ran_string_table_seed, piece, n), piece, n, err);
+                &t->tokens, ran_string_table_hash(ran_string_table_seed, token, n), token, n, err);
         return id != RAN_STRING_TABLE_NONE ? RAN_OK : RAN_ENOMEM;
 }
 
@@ -55,12 +55,12 @@ int ran_tokenizer_add_special(struct ran_tokenizer *t, const struct ran_added_to
 {
         struct ran_added_tokens *a = &t->added;
         size_t length, n = a->content.n;
-        const char *content = ran_string_table_get(&t->pieces, token->id, &length);
+        const char *content = ran_string_table_get(&t->tokens, token->id, &length);
 
-        if (length > TOKENIZER_PIECE_MOST)
+        if (length > TOKENIZER_TOKEN_MOST)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the added token '%.40s...' has %zu bytes; the maximum is %d",
-                                content, length, TOKENIZER_PIECE_MOST);
+                                content, length, TOKENIZER_TOKEN_MOST);
         struct ran_added_token *grown = ran_grow(a->token, &a->cap, n + 1, sizeof(*grown), err);
         if (grown == NULL)
                 return RAN_ENOMEM;
@@ -80,11 +80,11 @@ int ran_tokenizer_set_prefix(struct ran_tokenizer *t, const char *prefix, struct
 {
         size_t n = strlen(prefix);
 
-        if (n > TOKENIZER_PIECE_MOST)
+        if (n > TOKENIZER_TOKEN_MOST)
                 return ran_fail(
                         err, RAN_EFORMAT,
                         "the prefix of continuing subwords has %zu bytes; the maximum is %d", n,
-                        TOKENIZER_PIECE_MOST);
+                        TOKENIZER_TOKEN_MOST);
         char *copy = strdup(prefix);
         if (copy == NULL)
                 return ran_fail(err, RAN_ENOMEM, "out of memory");
@@ -95,14 +95,14 @@ int ran_tokenizer_set_prefix(struct ran_tokenizer *t, const char *prefix, struct
         return RAN_OK;
 }
 
-static size_t longest_piece(const struct ran_tokenizer *t)
+static size_t longest_token(const struct ran_tokenizer *t)
 {
         const size_t widest = 4; /* bytes of a character */
         size_t longest = 0;
 
-        for (size_t i = 0; i < t->pieces.n; i++) {
+        for (size_t i = 0; i < t->tokens.n; i++) {
                 size_t n;
-                ran_string_table_get(&t->pieces, (uint32_t)i, &n);
+                ran_string_table_get(&t->tokens, (uint32_t)i, &n);
                 longest = n > longest ? n : longest;
         }
         if (t->type == TOKENIZER_WORDPIECE && longest / widest > t->max_chars)
@@ -126,13 +126,13 @@ int ran_tokenizer_find_bytes(struct ran_tokenizer *t, struct ran_error *err)
 {
         for (int i = 0; i < 256; i++) {
                 unsigned char byte = (unsigned char)i;
-                char piece[4];
-                size_t n = ran_unicode_put(piece, ran_gpt2_char(byte));
+                char token[4];
+                size_t n = ran_unicode_put(token, ran_gpt2_char(byte));
                 t->bpe.byte[i] = BPE_NONE;
-                if (!ran_tokenizer_find(t, piece, n, &t->bpe.byte[i]) && ran_gpt2_byte_occurs(byte))
+                if (!ran_tokenizer_find(t, token, n, &t->bpe.byte[i]) && ran_gpt2_byte_occurs(byte))
                         return ran_fail(err, RAN_EFORMAT,
                                         "the vocabulary has no token '%.*s' for the byte 0x%02x",
-                                        (int)n, piece, byte);
+                                        (int)n, token, byte);
         }
         return RAN_OK;
 }
@@ -141,17 +141,17 @@ int ran_tokenizer_find_chars(struct ran_tokenizer *t, struct ran_error *err)
 {
         struct ran_bpe *b = &t->bpe;
 
-        b->chars = &t->pieces;
+        b->chars = &t->tokens;
         for (int i = 0; i < 256; i++) {
-                char piece[TOKENIZER_BYTE_LENGTH + 1], c = (char)i;
-                snprintf(piece, sizeof piece, TOKENIZER_BYTE, (unsigned)i);
+                char token[TOKENIZER_BYTE_LENGTH + 1], c = (char)i;
+                snprintf(token, sizeof token, TOKENIZER_BYTE, (unsigned)i);
                 b->byte[i] = BPE_NONE;
-                if (!ran_tokenizer_find(t, piece, TOKENIZER_BYTE_LENGTH, &b->byte[i]) &&
+                if (!ran_tokenizer_find(t, token, TOKENIZER_BYTE_LENGTH, &b->byte[i]) &&
                     ran_gpt2_byte_occurs((unsigned char)i))
                         return ran_fail(err, RAN_EFORMAT,
                                         "the vocabulary has no token '%s', which \"byte_fallback\" "
                                         "needs",
-                                        piece);
+                                        token);
                 if (i >= 128)
                         continue;
                 b->ascii[i] = BPE_NONE;
@@ -163,7 +163,7 @@ int ran_tokenizer_find_chars(struct ran_tokenizer *t, struct ran_error *err)
         return RAN_OK;
 }
 
-/* With words of any kind a merge might spell out a reserved token. */
+/* If words may have any characters, a merge might spell a reserved token. */
 static int check_merges(const struct ran_tokenizer *t, struct ran_error *err)
 {
         for (size_t i = 0; i < t->bpe.merges.n; i++) {
@@ -181,11 +181,11 @@ int ran_tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_er
                 return ran_fail(err, RAN_EFORMAT,
                                 "the vocabulary has no token '%s' for unknown words", unk);
         t->least = begins_with_reserved(t) ? RAN_RESERVED : 0;
-        t->longest = longest_piece(t);
-        if (t->type == TOKENIZER_WORDPIECE && t->longest > TOKENIZER_PIECE_MOST)
+        t->longest = longest_token(t);
+        if (t->type == TOKENIZER_WORDPIECE && t->longest > TOKENIZER_TOKEN_MOST)
                 return ran_fail(err, RAN_EFORMAT,
                                 "a token has %zu bytes; the maximum for WordPiece is %d",
-                                t->longest, TOKENIZER_PIECE_MOST);
+                                t->longest, TOKENIZER_TOKEN_MOST);
         RAN_TRY(check_merges(t, err));
         RAN_TRY(ran_text_rules_prepare(&t->rules, err));
         RAN_TRY(ran_tokenizer_write(t, err));
@@ -202,7 +202,7 @@ void ran_tokenizer_free(struct ran_tokenizer *t)
         if (t == NULL)
                 return;
         ran_text_rules_release(&t->rules);
-        ran_string_table_release(&t->pieces);
+        ran_string_table_release(&t->tokens);
         ran_string_table_release(&t->added.content);
         free(t->added.token);
         free(t->prefix);
@@ -248,15 +248,15 @@ const char *ran_tokenizer_digest(const struct ran_tokenizer *t)
 
 size_t ran_tokenizer_size(const struct ran_tokenizer *t)
 {
-        return t->pieces.n;
+        return t->tokens.n;
 }
 
-const char *ran_tokenizer_piece(const struct ran_tokenizer *t, uint32_t id, size_t *n)
+const char *ran_tokenizer_token(const struct ran_tokenizer *t, uint32_t id, size_t *n)
 {
-        if (id >= t->pieces.n)
+        if (id >= t->tokens.n)
                 return NULL;
-        const char *piece = ran_string_table_get(&t->pieces, id, n);
-        return *n > 0 ? piece : NULL;
+        const char *token = ran_string_table_get(&t->tokens, id, n);
+        return *n > 0 ? token : NULL;
 }
 
 uint32_t ran_tokenizer_unknown(const struct ran_tokenizer *t)
@@ -264,10 +264,10 @@ uint32_t ran_tokenizer_unknown(const struct ran_tokenizer *t)
         return t->unk;
 }
 
-bool ran_tokenizer_find(const struct ran_tokenizer *t, const char *piece, size_t n, uint32_t *id)
+bool ran_tokenizer_find(const struct ran_tokenizer *t, const char *token, size_t n, uint32_t *id)
 {
         uint32_t found = ran_string_table_find(
-                &t->pieces, ran_string_table_hash(ran_string_table_seed, piece, n), "", 0, piece,
+                &t->tokens, ran_string_table_hash(ran_string_table_seed, token, n), "", 0, token,
                 n);
 
         if (found != RAN_STRING_TABLE_NONE)

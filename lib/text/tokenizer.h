@@ -42,7 +42,7 @@ struct ran_added_tokens {
 
 /* The maximum length of a token that is searched for at every position of a text (added tokens,
  * WordPiece), in bytes. Longer ones, which no real vocabulary has, would cost quadratic time. */
-enum { TOKENIZER_PIECE_MOST = 1000 };
+enum { TOKENIZER_TOKEN_MOST = 1000 };
 
 /* A token as a JSON string with its quotes: bytes of the vocabulary's JSON. */
 struct quoted {
@@ -53,7 +53,7 @@ enum { TOKENIZER_STEP = 16 };
 struct ran_tokenizer {
         enum ran_tokenizer_type type;
         struct ran_text_rules rules;
-        struct ran_string_table pieces; /* the tokens by id; empty for an id without one */
+        struct ran_string_table tokens; /* the tokens by id; empty for an id without one */
         uint32_t unk;                   /* BPE: may be RAN_NO_ID, since no text needs it */
         uint32_t least;                 /* smaller ids are reserved: text never becomes one */
         struct ran_added_tokens added;
@@ -70,14 +70,14 @@ struct ran_tokenizer {
 
         char *notice;
         struct ran_buf json;   /* followed by TOKENIZER_STEP readable bytes */
-        struct quoted *quoted; /* (pieces.n) their positions in json */
+        struct quoted *quoted; /* (tokens.n) their positions in json */
         char digest[65];
 };
 
 struct ran_tokenizer *ran_tokenizer_new(enum ran_tokenizer_type type, struct ran_error *err);
 /* Gives the next id to a token, or skips the id if n is 0. RAN_EFORMAT if the token exists or is
  * not UTF-8. */
-int ran_tokenizer_add(struct ran_tokenizer *t, const char *piece, size_t n, struct ran_error *err);
+int ran_tokenizer_add(struct ran_tokenizer *t, const char *token, size_t n, struct ran_error *err);
 /* Adds the reserved tokens, in their order, as the first ids. */
 int ran_tokenizer_add_reserved(struct ran_tokenizer *t, struct ran_error *err);
 /* Makes a token special: it is found wherever its text occurs. */
@@ -96,7 +96,7 @@ int ran_tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_er
 struct ran_encoding_scratch {
         struct ran_words_scratch words;
         struct ran_bpe_scratch bpe;
-        struct ran_word_cache known;
+        struct ran_word_cache cached;
         struct ran_word_part *part; /* of the current word */
         size_t parts, part_cap;
         struct ran_buf spelled; /* its bytes, as GPT-2's characters */

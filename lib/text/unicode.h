@@ -1,5 +1,5 @@
-/* unicode.h - what the rules of BERT, as the library of Hugging Face applies them, ask of one code
- * point. The data is that of libutf8proc. */
+/* unicode.h - character properties for the rules of BERT, as in the library of Hugging Face. The
+ * data is libutf8proc's. */
 #ifndef RAN_TEXT_UNICODE_H
 #define RAN_TEXT_UNICODE_H
 
@@ -12,9 +12,9 @@ bool ran_unicode_is_space(int32_t c);
 /* Every ASCII character that is neither letter, digit, space nor control ("$" and "`" too), and the
  * categories P*. */
 bool ran_unicode_is_punct(int32_t c);
-/* What \\w is in the regular expressions of Hugging Face: letters, marks, digits, connectors. */
+/* \\w in the regular expressions of Hugging Face: letters, marks, digits, connectors. */
 bool ran_unicode_is_word(int32_t c);
-/* The CJK ideographs that BERT sets apart; kana and hangul are none. */
+/* The CJK ideographs that BERT makes words of their own; not kana and hangul. */
 bool ran_unicode_is_cjk(int32_t c);
 /* Categories Cc and Cf, U+0000 and U+FFFD, but not tab, line feed and carriage return. */
 bool ran_unicode_is_control(int32_t c);
@@ -25,9 +25,9 @@ bool ran_unicode_is_mark(int32_t c);            /* Mn, Mc and Me */
 bool ran_unicode_may_compose(int32_t c);
 unsigned ran_unicode_combining_class(int32_t c);
 
-/* Appends c as UTF-8 at s (4 bytes of room); returns how many bytes it took. */
+/* Writes c as UTF-8 at s (4 bytes of room); returns its length in bytes. */
 size_t ran_unicode_put(char *s, int32_t c);
-/* The first character of n > 0 bytes, and its length; -1 and 1 when they do not begin with one. */
+/* The first character of n > 0 bytes, and its length; -1 and 1 if they are not UTF-8. */
 int32_t ran_unicode_get(const char *s, size_t n, size_t *length);
 /* Bytes of the first character of well-formed UTF-8; n > 0. */
 size_t ran_unicode_length(const char *s, size_t n);

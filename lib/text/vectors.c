@@ -5,11 +5,11 @@
  * each word 0.418 0.24968 -0.41242_          a space at the end word2vec, binary        400000 300,
  * a line feed, then for each word: word_ 300 floats (little-endian), and often a line feed
  *
- * The header is a hint: GloVe's leaves out its row <unk>, and is wrong about the numbers in two of
- * its modes. A word may hold spaces (". . ." of GloVe 840B), so that a row is read from its end:
- * the last D fields are numbers, what stands before them is the word. Fields end at the space and
- * nowhere else: words of some files hold U+00A0 or U+0085. A file of many gigabytes goes through a
- * buffer of a row; only the rows of words that the vocabulary has are kept.
+ * The header is a hint: GloVe's does not count its row <unk>, and is wrong about the numbers in two
+ * of its modes. A word may contain spaces (". . ." of GloVe 840B), so a row is read from its end:
+ * the last D fields are numbers, the rest is the word. Only a space ends a field: words of some
+ * files contain U+00A0 or U+0085. A file of many gigabytes goes through a buffer of a row; only
+ * rows of words in the vocabulary are kept.
  */
 #include "text/tokenizer.h"
 
@@ -26,13 +26,13 @@ struct ran_vectors {
         const char *path; /* the caller's */
         int fd;
         unsigned char *data;
-        size_t cap, begin, end; /* bytes that were read and not used yet */
-        bool ended, cut;        /* the file ended; it did so within a line */
+        size_t cap, begin, end; /* bytes read and not used yet */
+        bool ended, cut;        /* the file ended; it ended within a line */
         struct ran_sha256 digest;
         size_t width;
         bool header, binary;
-        size_t promised; /* vectors that the header speaks of */
-        uint64_t row;    /* lines, or vectors of a binary file, taken so far */
+        size_t promised; /* number of vectors by the header */
+        uint64_t row;    /* lines, or vectors of a binary file, so far */
 };
 
 /* ---- bytes ---------------------------------------------------------------------------------- */
@@ -60,7 +60,7 @@ static int read_more(struct ran_vectors *v, struct ran_error *err)
         return RAN_OK;
 }
 
-/* Until n bytes are there, or the file has ended. */
+/* Reads until n bytes are there or the file ends. */
 static int need(struct ran_vectors *v, size_t n, struct ran_error *err)
 {
         while (v->end - v->begin < n && !v->ended)
@@ -70,7 +70,7 @@ static int need(struct ran_vectors *v, size_t n, struct ran_error *err)
 
 struct line {
         const char *text;
-        size_t n;     /* without what ends it, spaces among that */
+        size_t n;     /* without trailing spaces and line end */
         size_t whole; /* bytes in the file; 0: there is none */
 };
 
@@ -79,8 +79,8 @@ static bool ends_line(char c)
         return c == '\n' || c == '\r' || c == ' ';
 }
 
-/* The line that begins `from` bytes ahead. It is good until more is read. */
-static int look(struct ran_vectors *v, size_t from, struct line *line, struct ran_error *err)
+/* The line that begins `from` bytes ahead. Valid until the next read. */
+static int peek(struct ran_vectors *v, size_t from, struct line *line, struct ran_error *err)
 {
         const unsigned char *feed = NULL;
         size_t searched = from;
@@ -111,7 +111,7 @@ static int look(struct ran_vectors *v, size_t from, struct line *line, struct ra
 
 /* ---- fields --------------------------------------------------------------------------------- */
 
-/* Where the last field of the first n bytes begins. */
+/* The start of the last field of the first n bytes. */
 static size_t last_field(const char *s, size_t n)
 {
         const char *space = memrchr(s, ' ', n);
@@ -125,7 +125,7 @@ static bool is_among(const char *characters, char c)
         return c != '\0' && strchr(characters, c) != NULL;
 }
 
-/* Enough to tell a number of a row that nobody wants from "nan" and from a word. */
+/* Quick test for rows that are not wanted: tells a number from "nan" and from a word. */
 static bool has_number_characters(const char *s, size_t n)
 {
         for (size_t i = 0; i < n; i++)
@@ -134,7 +134,7 @@ static bool has_number_characters(const char *s, size_t n)
         return n > 0;
 }
 
-/* "nan", "inf" and 1e999 are numbers, too: ones that are refused. "." and "-" are words. */
+/* "nan", "inf" and 1e999 count as numbers, which are refused later. "." and "-" are words. */
 static bool is_number(const char *s, size_t n)
 {
         size_t sign = n > 0 && (*s == '-' || *s == '+');
@@ -145,7 +145,7 @@ static bool is_number(const char *s, size_t n)
                (n >= 3 && (strncasecmp(s, "nan", 3) == 0 || strncasecmp(s, "inf", 3) == 0));
 }
 
-/* Fields at the end that are numbers; the first field is always the word. */
+/* The number of numeric fields at the end; the first field is always the word. */
 static size_t count_numbers(const char *s, size_t n)
 {
         size_t count = 0;
@@ -159,7 +159,7 @@ static size_t count_numbers(const char *s, size_t n)
         }
 }
 
-/* Exactly two whole numbers. */
+/* Whether the line is exactly two whole numbers: a header. */
 static bool read_header(const struct line *line, size_t *vectors, size_t *width)
 {
         size_t at = last_field(line->text, line->n);
@@ -193,7 +193,7 @@ static int refuse_foreign(const struct ran_vectors *v, struct ran_error *err)
         return RAN_OK;
 }
 
-/* Whether what comes next, floats of that many numbers a word, can be no text. */
+/* Whether the next bytes, as vectors of that many floats, cannot be text. */
 static bool looks_binary(const struct ran_vectors *v, size_t width)
 {
         size_t held = v->end - v->begin, most = 64 + 4 * width, n = held < most ? held : most;
@@ -202,7 +202,7 @@ static bool looks_binary(const struct ran_vectors *v, size_t width)
         for (size_t i = 0; i < n; i++)
                 if ((unsigned char)s[i] < ' ' && !is_among("\t\r\n", s[i]))
                         return true;
-        return ran_utf8_valid(s, n) + 4 <= n; /* the last character may be half there */
+        return ran_utf8_valid(s, n) + 4 <= n; /* the last character may be incomplete */
 }
 
 static int read_beginning(struct ran_vectors *v, size_t dim, struct ran_error *err)
@@ -213,15 +213,16 @@ static int read_beginning(struct ran_vectors *v, size_t dim, struct ran_error *e
         RAN_TRY(need(v, 8, err));
         RAN_TRY(refuse_foreign(v, err));
         v->begin = ran_utf8_mark((const char *)v->data, v->end);
-        RAN_TRY(look(v, 0, &line, err));
+        RAN_TRY(peek(v, 0, &line, err));
         v->header = read_header(&line, &v->promised, &width);
-        /* The only ambiguity: a number may be the word of a vector of one number. */
+        /* The only ambiguity: a first line of two numbers may be a word with a vector of one
+         * number. */
         if (v->header && dim == 1 && width != 1)
                 v->header = false;
         if (v->header) {
                 v->begin += line.whole;
                 v->row = 1;
-                RAN_TRY(look(v, 0, &line, err));
+                RAN_TRY(peek(v, 0, &line, err));
         }
         if (line.whole == 0)
                 return ran_fail(err, RAN_EFORMAT, "%s contains no word vectors", v->path);
@@ -276,7 +277,7 @@ size_t ran_vectors_width(const struct ran_vectors *v)
 
 /* ---- rows to the embedding ------------------------------------------------------------------ */
 
-/* How well the row that an id has fits its piece. */
+/* How well an id's row matches its token. */
 enum { NOT_GIVEN, AS_NORMALISED, AS_IT_STANDS };
 
 struct filling {
@@ -288,7 +289,7 @@ struct filling {
         float *row;         /* (width) */
 };
 
-/* The id of a word that is one piece, and how well it fits; RAN_NO_ID: none. */
+/* The id of a word that is one token, and how well it matches; RAN_NO_ID: none. */
 static int find_word(struct filling *f, const char *word, size_t n, uint32_t *id, unsigned *fit,
                      struct ran_error *err)
 {
@@ -305,9 +306,9 @@ static int find_word(struct filling *f, const char *word, size_t n, uint32_t *id
         e->n = e->words = 0;
         RAN_TRY(ran_tokenizer_encode_word(f->t, word, n, e, err));
         if (e->n == 1 && e->ids[0] != f->t->unk) {
-                const char *piece = ran_tokenizer_piece(f->t, e->ids[0], &length);
+                const char *token = ran_tokenizer_token(f->t, e->ids[0], &length);
                 *id = e->ids[0];
-                *fit = length == n && memcmp(piece, word, n) == 0 ? AS_IT_STANDS : AS_NORMALISED;
+                *fit = length == n && memcmp(token, word, n) == 0 ? AS_IT_STANDS : AS_NORMALISED;
         } else if (n == strlen("<unk>") && memcmp(word, "<unk>", n) == 0) {
                 *id = f->t->unk;
                 *fit = AS_IT_STANDS;
@@ -315,7 +316,7 @@ static int find_word(struct filling *f, const char *word, size_t n, uint32_t *id
         return RAN_OK;
 }
 
-/* Whether the row of a word is wanted: *id says for which piece. */
+/* Whether the row of a word is wanted; *id: for which token. */
 static int choose(struct filling *f, const char *word, size_t n, uint32_t *id,
                   struct ran_error *err)
 {
@@ -348,8 +349,8 @@ static int bad_number(const struct ran_vectors *v, const char *s, size_t n, stru
                         v->path, (unsigned long long)v->row, n < 40 ? (int)n : 40, s, v->width);
 }
 
-/* Reads the fields from the last one on; without `row` it only looks whether they are numbers.
- * *word: length of what stands before them. */
+/* Reads the fields from the last one on; without `row` it only checks that they are numbers.
+ * *word: length of the word before them. */
 static int read_numbers(const struct ran_vectors *v, const struct line *line, float *row,
                         size_t *word, struct ran_error *err)
 {
@@ -397,7 +398,7 @@ static int read_lines(struct ran_vectors *v, struct filling *f, struct ran_error
         struct line line;
 
         for (;;) {
-                RAN_TRY(look(v, 0, &line, err));
+                RAN_TRY(peek(v, 0, &line, err));
                 if (line.whole == 0)
                         return RAN_OK;
                 v->row++;
@@ -426,11 +427,11 @@ static float load_float(const unsigned char *p)
         return x;
 }
 
-/* The vector of a binary file that begins `from` bytes ahead; good until more is read. */
+/* The vector of a binary file that begins `from` bytes ahead. Valid until the next read. */
 struct vector {
         const unsigned char *word, *numbers;
         size_t n;     /* bytes of the word */
-        size_t whole; /* bytes in the file, line feeds before it among them; 0: there is none */
+        size_t whole; /* bytes in the file, including line feeds before it; 0: none */
 };
 
 /* Finds the space behind the word that begins `from` bytes ahead; *n: the length of the word. */
@@ -532,7 +533,7 @@ int ran_vectors_read(struct ran_vectors *v, const struct ran_tokenizer *t, struc
 
 /* ---- words for a vocabulary ----------------------------------------------------------------- */
 
-/* The word of the row that begins `from` bytes ahead, and how many bytes that row has; 0: there is
+/* The word of the row that begins `from` bytes ahead, and the length of that row in bytes; 0:
  * none. */
 static int look_word(struct ran_vectors *v, size_t from, const char **word, size_t *n,
                      size_t *whole, struct ran_error *err)
@@ -548,14 +549,14 @@ static int look_word(struct ran_vectors *v, size_t from, const char **word, size
                 *whole = vector.whole;
                 return RAN_OK;
         }
-        RAN_TRY(look(v, from, &line, err));
+        RAN_TRY(peek(v, from, &line, err));
         v->row++;
         *word = line.text;
         *whole = line.whole;
         return line.n > 0 ? read_numbers(v, &line, NULL, n, err) : RAN_OK;
 }
 
-/* A word that a text would have as several can have no piece. */
+/* Words that a text would split cannot be a token. */
 static int want(struct ran_counter *c, const char *word, size_t n, struct ran_encoding *e,
                 struct ran_buf *words, size_t *wanted, struct ran_error *err)
 {

@@ -1,4 +1,4 @@
-/* vocab-txt.c - BERT's vocab.txt: a piece a line, its number from zero is the id. */
+/* vocab-txt.c - BERT's vocab.txt: a token on each line; its line number, from zero, is the id. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,26 +16,26 @@ static int add_lines(struct ran_tokenizer *t, const char *data, size_t n, struct
                         length--;
                 if (memchr(data + pos, 0, length) != NULL)
                         return ran_fail(err, RAN_EFORMAT, "line %zu contains U+0000",
-                                        t->pieces.n + 1);
+                                        t->tokens.n + 1);
                 int code = ran_tokenizer_add(t, data + pos, length, &why);
                 if (code != RAN_OK)
-                        return ran_fail(err, code, "line %zu: %s", t->pieces.n + 1, why.text);
+                        return ran_fail(err, code, "line %zu: %s", t->tokens.n + 1, why.text);
                 pos = end + (newline != NULL);
         }
         return RAN_OK;
 }
 
-/* The five that BERT's own code looks for in a text. */
+/* The five special tokens that BERT's own code finds in a text. */
 static int mark_special(struct ran_tokenizer *t, struct ran_error *err)
 {
         static const char *const names[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
 
-        for (size_t id = 0; id < t->pieces.n; id++) {
+        for (size_t id = 0; id < t->tokens.n; id++) {
                 const struct ran_added_token token = {.id = (uint32_t)id, .special = true};
                 size_t n;
-                const char *piece = ran_tokenizer_piece(t, (uint32_t)id, &n);
-                for (size_t i = 0; piece != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
-                        if (n == strlen(names[i]) && memcmp(piece, names[i], n) == 0)
+                const char *content = ran_tokenizer_token(t, (uint32_t)id, &n);
+                for (size_t i = 0; content != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
+                        if (n == strlen(names[i]) && memcmp(content, names[i], n) == 0)
                                 RAN_TRY(ran_tokenizer_add_special(t, &token, err));
                 }
         }

@@ -1,5 +1,4 @@
-/* word-cache.c - a small table of words, in sets of two: a new word takes the place of the older
- * one. */
+/* word-cache.c - a small table of words, in sets of two: a new word replaces the older one. */
 #include "text/word-cache.h"
 
 #include <endian.h>
@@ -7,7 +6,7 @@
 #include <string.h>
 
 enum {
-        KNOWN_SETS_LOG2 = 14, /* 2 MiB in all, of which a text touches what it needs */
+        KNOWN_SETS_LOG2 = 14, /* 2 MiB in all; a text touches only the part it needs */
         LINE = 64,
 };
 _Static_assert(sizeof(struct ran_cached_word) == LINE, "a known word fills a cache line");
@@ -28,7 +27,7 @@ int ran_word_cache_use(struct ran_word_cache *k, const char *digest, struct ran_
         k->memory = ran_alloc(n + 1, sizeof(*k->set), err);
         if (k->memory == NULL)
                 return RAN_ENOMEM;
-        /* Memory of the system is zero until it is touched: one word costs a page, not all. */
+        /* mmap gives zero pages on first touch: one word costs a page, not the whole table. */
         k->set = (void *)(((uintptr_t)k->memory + LINE - 1) / LINE * LINE);
         memcpy(k->vocab, digest, sizeof(k->vocab));
         return RAN_OK;

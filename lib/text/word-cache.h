@@ -1,5 +1,5 @@
-/* word-cache.h - recently encoded words and their tokens, since most words of a text recur. A hit
- * equals what encoding the word would give. */
+/* word-cache.h - recently encoded words and their tokens, because most words of a text recur. A
+ * hit equals the result of encoding the word. */
 #ifndef RAN_TEXT_WORD_CACHE_H
 #define RAN_TEXT_WORD_CACHE_H
 

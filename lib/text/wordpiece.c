@@ -1,8 +1,8 @@
-/* wordpiece.c - learning word pieces: characters, and what they join to. */
+/* wordpiece.c - learning WordPiece: the initial characters; merges.c adds the merges. */
 #include "text/counter.h"
 #include "text/unicode.h"
 
-/* The letters of a word as pieces; none when one is no piece. */
+/* The letters of a word as tokens; none if a letter is not a token. */
 static size_t spell(const struct ran_tokenizer *t, const char *word, size_t n, uint32_t *row)
 {
         size_t length = 0;
@@ -11,7 +11,7 @@ static size_t spell(const struct ran_tokenizer *t, const char *word, size_t n, u
                 size_t head = pos > 0 ? t->prefix_n : 0;
                 uint64_t hash = pos > 0 ? t->prefix_hash : ran_string_table_seed;
                 size = ran_unicode_length(word + pos, n - pos);
-                uint32_t id = ran_string_table_find(&t->pieces,
+                uint32_t id = ran_string_table_find(&t->tokens,
                                                     ran_string_table_hash(hash, word + pos, size),
                                                     t->prefix, head, word + pos, size);
                 if (id == RAN_STRING_TABLE_NONE)
@@ -23,10 +23,10 @@ static size_t spell(const struct ran_tokenizer *t, const char *word, size_t n, u
 
 int ran_learn_wordpiece(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
 {
-        size_t before = t->pieces.n;
+        size_t before = t->tokens.n;
 
         RAN_TRY(ran_learn_alphabet(c, t, err));
-        if (t->pieces.n == before)
+        if (t->tokens.n == before)
                 return ran_fail(err, RAN_EINVAL,
                                 "a vocabulary of %zu tokens has no room for a single character",
                                 c->settings.vocab_size);

@@ -1,4 +1,5 @@
-/* words.c - walking through the words of a text, by tables or by steps; or with all its bytes. */
+/* words.c - iterates over the words of a text, by tables or by normalisation steps; or over all
+ * its bytes. */
 #include "text/words.h"
 
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 enum byte_class {
         BYTE_OTHER, /* not ASCII, or not one character after normalisation */
         BYTE_WORD,
-        BYTE_PUNCT, /* a word of its own, or with those beside it */
+        BYTE_PUNCT, /* a word of its own, or part of one */
         BYTE_SPACE,
 };
 
@@ -56,8 +57,8 @@ void ran_text_rules_release(struct ran_text_rules *r)
         *r = (struct ran_text_rules){0};
 }
 
-/* Whether the punctuation mark at s, the first of n bytes, may be none with what stands behind it:
- * a stroke through '<', '=' or '>' makes them signs that belong to a word. */
+/* Whether the punctuation mark at s, the first of n bytes, may compose with the next character:
+ * with a stroke, '<', '=' and '>' become signs that belong to a word. */
 static bool may_join(const struct ran_text_rules *r, const unsigned char *s, size_t n)
 {
         return *s >= '<' && *s <= '>' && n > 1 && r->class[s[1]] == BYTE_OTHER;
@@ -65,9 +66,9 @@ static bool may_join(const struct ran_text_rules *r, const unsigned char *s, siz
 
 /* ---- the long way: a stretch up to white space ---------------------------------------------- */
 
-/* Does a word end in front of the character at pos, whatever stands there? Punctuation marks do
- * that, and ideographs: they neither join nor change places with anything. So does a line feed,
- * which becomes a word where it is no white space. */
+/* Whether a word always ends before the character at pos. Punctuation marks and ideographs end
+ * words: they neither compose nor reorder with other characters. So does a line feed that
+ * becomes a word. */
 static bool is_border(const struct ran_words *w, size_t pos)
 {
         const unsigned char *s = (const unsigned char *)w->text + pos;
@@ -164,9 +165,9 @@ static bool next_of_stretch(struct ran_words *w, struct ran_word *word, bool *fo
 
 /* ---- the short way: ASCII ------------------------------------------------------------------- */
 
-/* A word at pos that is ASCII, whole, and short; false otherwise, and for one with U+0000, which
- * the table cannot tell from an end. Its key is made on the way, eight bytes in a register: to load
- * them again right behind the stores would stall. */
+/* A short, whole ASCII word at pos; otherwise false, also with U+0000, which the cache cannot
+ * tell from padding. Builds its key on the way, eight bytes in a register: loading them right
+ * after the stores would stall. */
 static bool next_short(struct ran_words *w, struct ran_word *word)
 {
         const struct ran_text_rules *r = w->rules;
@@ -208,7 +209,7 @@ static bool next_short(struct ran_words *w, struct ran_word *word)
 
 /* ---- all of a text, for byte pairs ---------------------------------------------------------- */
 
-/* A space in front that shares the place of the first character. */
+/* A space in front, with the offsets of the first character. */
 static int add_lead(struct ran_glyphs *g, bool always, struct ran_error *err)
 {
         if (g->n == 0 || (!always && g->at[0].c == ' '))
@@ -223,7 +224,7 @@ static int add_lead(struct ran_glyphs *g, bool always, struct ran_error *err)
         return RAN_OK;
 }
 
-/* What the words are cut from: the text, or all of it normalised. */
+/* The text to split: the original, or all of it normalised. */
 static bool make_whole(struct ran_words *w, struct ran_error *err)
 {
         struct ran_glyphs *glyphs = &w->scratch->glyphs;
@@ -246,7 +247,7 @@ static bool make_whole(struct ran_words *w, struct ran_error *err)
         return true;
 }
 
-/* A space, or what stands for one: how many bytes; 0 for all else. */
+/* The length in bytes of a space, or of its replacement; 0 for all else. */
 static size_t meta(const char *s, size_t n)
 {
         const size_t length = sizeof(WORDS_META) - 1;
@@ -256,7 +257,7 @@ static size_t meta(const char *s, size_t n)
         return n >= length && memcmp(s, WORDS_META, length) == 0 ? length : 0;
 }
 
-/* Spaces, and all up to the next ones. */
+/* The end of leading spaces and the characters up to the next space. */
 static size_t meta_word(const char *s, size_t n)
 {
         size_t pos = 0, length;
@@ -268,7 +269,7 @@ static size_t meta_word(const char *s, size_t n)
         return pos;
 }
 
-/* The first word of n bytes that have no digits, or in which they count as the rest does. */
+/* The first word of n bytes without digits, or with digits treated like other characters. */
 static size_t cut_word(const struct ran_text_rules *r, const char *s, size_t n, size_t *chars)
 {
         if (r->split == RAN_SPLIT_GPT2)
@@ -283,7 +284,7 @@ static size_t cut_word(const struct ran_text_rules *r, const char *s, size_t n, 
         return n;
 }
 
-/* The same where digits are cut off first. */
+/* The same, when digits are split off first. */
 static size_t cut_between_digits(struct ran_words *w, size_t *chars)
 {
         const char *s = w->text + w->pos;

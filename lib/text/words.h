@@ -26,9 +26,9 @@ enum {
         SPLIT_RUNS = -1, /* at white space, and where letters, marks and digits meet all else */
         SPLIT_NOWHERE = RAN_SPLIT_GPT2 + 1,
         SPLIT_GPT4,
-        SPLIT_META, /* for pieces of characters: in front of spaces, which WORDS_META stands for */
+        SPLIT_META, /* for tokens of characters: before spaces, written as WORDS_META */
 };
-/* What SentencePiece writes for a space, U+2581. */
+/* SentencePiece's replacement for a space, U+2581. */
 #define WORDS_META "\xe2\x96\x81"
 
 /* How text is split into words. Fill normal, split and lead, then call ran_text_rules_prepare. */
@@ -37,7 +37,7 @@ struct ran_text_rules {
         int split;   /* RAN_SPLIT_... or SPLIT_... */
         bool lead;   /* a text without a space at its start gets one; */
         bool always; /* so does one with a space */
-        bool uncut; /* with SPLIT_META: some pieces go on over spaces, so that a text is one word */
+        bool uncut;  /* with SPLIT_META: some tokens contain inner spaces, so a text is one word */
         /* For byte pairs: the maximum number of digits in a word. With SPLIT_GPT4 that is all;
          * otherwise digits are split off first, and 0 means not at all. */
         size_t digits;
@@ -87,9 +87,9 @@ struct ran_words {
         size_t glyphs_end; /* of so many, */
         size_t first;      /* which count from this code point */
         bool lead;         /* as in rules; may be set after ran_words_begin */
-        bool whole;        /* splitting as GPT-2: the text has been made ready */
-        size_t digit;      /* where digits are cut off: the byte of the next one, if behind pos */
-        int code;          /* RAN_OK, or why the walk ended early */
+        bool whole;        /* splitting as GPT-2: the text has been prepared */
+        size_t digit;      /* if digits are split off: the byte of the next one, if behind pos */
+        int code;          /* RAN_OK, or the reason for an early end */
         unsigned char buffer[WORDS_SHORT];
 };
 /* points: the number of code points of the document before text. */

@@ -1,4 +1,4 @@
-/* batch-check.c - whether documents are what a task and its model ask for. */
+/* batch-check.c - checks documents against a task and its model. */
 #include "train/batch.h"
 #include "model/model-check.h"
 #include "model/task.h"

@@ -135,7 +135,7 @@ static int plan_shards(struct ran_batcher *k, const struct ran_chunk *chunk, siz
         return RAN_OK;
 }
 
-/* Which rank has which shards; and the recurrent states that these need move there. */
+/* Assigns shards to ranks, and moves the recurrent states to the ranks that need them. */
 static int assign_shards(struct ran_batcher *k, struct ran_error *err)
 {
         if (k->bound == NULL && (k->bound = ran_ranks_bounds(k->ranks, err)) == NULL)
@@ -176,7 +176,7 @@ static void give_scratch(struct ran_batcher *k, struct ran_batch_scratch *t)
 
 /* ---- one shard ------------------------------------------------------------------------------ */
 
-/* Makes some ids of the chunk that was added last unknown. */
+/* Replaces some ids of the last chunk by `unknown`. */
 static void drop_words(struct ran_batcher *k, struct ran_packed *rows, uint64_t record)
 {
         uint64_t key = ran_random_key(k->noise.seed, RAN_FOR_WORDS, k->noise.epoch, record);

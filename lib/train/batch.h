@@ -2,9 +2,9 @@
  *
  * A shard holds whole chunks, some 2,048 tokens of them (fewer when the batch is small, so that
  * there is work for every core; a longer chunk is a shard of its own): a function of the batch
- * alone. Each shard's gradient is computed by one thread with the help of idle ones, and they are
- * summed in the order of grad.h. The loss is divided by the terms of the whole batch. Several ranks
- * take some neighbouring shards each.
+ * alone. One thread computes each shard's gradient, with the help of idle ones; grad.h fixes the
+ * order of their sum. The loss is divided by the terms of the whole batch. With several ranks, each
+ * takes some neighbouring shards.
  */
 #ifndef RAN_TRAIN_BATCH_H
 #define RAN_TRAIN_BATCH_H
@@ -16,7 +16,7 @@
 #include "train/plan.h"
 #include "train/ranks.h"
 
-/* Memory of a shard at work. */
+/* Memory for the computation of a shard. */
 struct ran_batch_scratch {
         struct ran_workspace work;
         struct ran_packed packed;
@@ -42,7 +42,7 @@ struct ran_batcher {
         double word_dropout; /* fraction of the ids that become `unknown` */
         uint32_t unknown;
         struct ran_pool *pool;
-        struct ran_ranks *ranks; /* who else works on the batch; the caller's, NULL: nobody */
+        struct ran_ranks *ranks; /* the other processes; not owned; NULL: none */
         struct ran_tree tree;
         pthread_mutex_t lock;
         struct ran_batch_scratch *idle;
@@ -60,8 +60,8 @@ int ran_batcher_init(struct ran_batcher *k, const struct ran_config *c, const st
                      size_t V, size_t C, const struct ran_dataset *data, struct ran_pool *pool,
                      struct ran_error *err);
 void ran_batcher_release(struct ran_batcher *k);
-/* For tasks: what output i of document b (its class, or the tag of a word) weighs in the loss. With
- * several labels a document there is no one class that it belongs to. */
+/* For tasks: the weight in the loss of output i of document b (its class, or the tag of a word).
+ * Documents with several labels have no class weight. */
 double ran_batch_weight(const struct ran_batcher *k, size_t b, size_t i);
 /* Grows one array of a scratch, or returns RAN_ENOMEM. */
 #define RAN_BATCH_ROOM(s, array, want, err)                                                     \
@@ -73,16 +73,16 @@ double ran_batch_weight(const struct ran_batcher *k, size_t b, size_t i);
         } while (0)
 /* Weights that make every class count the same: B / (C n_c). */
 int ran_batcher_balance(struct ran_batcher *k, struct ran_error *err);
-/* RAN_EINVAL where d (may be NULL) is not for this task, an id of it is not below V, a label none
- * of C classes, a word at no token, a document without any, or its spelling is not as c wants it.
+/* RAN_EINVAL if d (may be NULL) is not for this task, an id is not below V, a label not one of C
+ * classes, a word has no token, a document has no tokens, or the spelling does not match c.
  * unknown: labels may be RAN_LABEL_UNKNOWN. */
 int ran_batch_check(const struct ran_dataset *d, const struct ran_config *c, size_t V, size_t C,
                     bool unknown, struct ran_error *err);
 /* Whether the labels of document b are classes. */
 int ran_batch_check_labels(const struct ran_dataset *d, size_t b, size_t C, bool unknown,
                            struct ran_error *err);
-/* Mean loss of the chunks chunk[0..n) and its gradient, to be handed back with ran_tree_give; on
- * all ranks, of the same chunks. */
+/* The mean loss of the chunks chunk[0..n) and its gradient, which the caller returns with
+ * ran_tree_give. All ranks call it with the same chunks. */
 int ran_batch_gradient(struct ran_batcher *k, const struct ran_chunk *chunk, size_t n, double *loss,
                        struct ran_grad **gradient, struct ran_error *err);
 

@@ -1,5 +1,5 @@
-/* broadcast.c - see broadcast.h. One list of broadcasts serves both sides: what rank 0 sends in it,
- * the others receive. */
+/* broadcast.c - see broadcast.h. One list of broadcasts serves both sides: rank 0 sends, the
+ * others receive. */
 #include "train/broadcast.h"
 
 #include <stdlib.h>
@@ -12,8 +12,8 @@ static int broadcast(struct ran_ranks *r, void *bytes, size_t n, struct ran_erro
 
 /* ---- documents ------------------------------------------------------------------------------ */
 
-/* The n objects that the pointer at `array` points to; those of other ranks lie in the spool. NULL
- * at rank 0: there are none. */
+/* Broadcasts the n objects that the pointer at `array` points to; other ranks keep them in the
+ * spool. NULL at rank 0: none. */
 static int broadcast_array(struct ran_ranks *r, size_t keep, struct ran_spool *spool, void *array,
                            size_t n, size_t size, struct ran_error *err)
 {
@@ -59,7 +59,7 @@ static int broadcast_arrays(struct ran_ranks *r, struct ran_dataset *d, struct r
         return RAN_OK;
 }
 
-/* One name after another, each with its NUL. */
+/* Broadcasts names, each with its NUL. */
 static int pack_names(const struct ran_dataset *d, struct ran_buf *out, struct ran_error *err)
 {
         for (size_t c = 0; c < d->C; c++)
@@ -141,7 +141,7 @@ static int broadcast_tokenizer(struct ran_ranks *r, const struct ran_tokenizer *
 
 /* ---- jobs ----------------------------------------------------------------------------------- */
 
-/* What other ranks need to know of a job; the rest concerns rank 0 alone. */
+/* The parts of a job that other ranks need; the rest concerns rank 0 alone. */
 struct order {
         uint64_t V, threads, documents;
         int resume, dev, held_out;
@@ -320,10 +320,10 @@ int ran_broadcast_compare(struct ran_trainer *t, struct ran_error *err)
         if (r->rank > 0 && ran_ranks_send(r, 0, &ours, sizeof ours, err) != RAN_OK)
                 return err->code;
         for (size_t i = 1; r->rank == 0 && i < r->n; i++) {
-                struct ran_error apart;
+                struct ran_error lost;
 
-                if (ran_ranks_receive(r, i, &theirs, sizeof theirs, &apart) != RAN_OK) {
-                        *err = apart;
+                if (ran_ranks_receive(r, i, &theirs, sizeof theirs, &lost) != RAN_OK) {
+                        *err = lost;
                         return err->code;
                 }
                 if (theirs != ours && rc == RAN_OK)

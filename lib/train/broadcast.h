@@ -1,18 +1,18 @@
 /* broadcast.h - from rank 0 to all: the job, and the state of a run.
  *
- * Only rank 0 reads files and standard input, so a bad line is found once, before any other rank
- * hears of it. The others get all documents as ids, since any may be in their part of a step, and
- * keep as much of them in memory as rank 0.
+ * Only rank 0 reads files and standard input, so a bad line is reported once, before the broadcast.
+ * The others receive all documents as ids, as any document may be in their part of a step, and keep
+ * as much of them in memory as rank 0.
  */
 #ifndef RAN_TRAIN_BROADCAST_H
 #define RAN_TRAIN_BROADCAST_H
 
 #include "train/trainer.h"
 
-/* Rank 0: the others train this, too. */
+/* Rank 0: broadcasts the job. */
 int ran_broadcast_job(const struct ran_train_job *job, struct ran_error *err);
 
-/* What another rank keeps of a job. */
+/* A job as received by another rank. */
 struct ran_broadcast_job_copy {
         struct ran_train_job job;
         struct ran_config config;
@@ -21,8 +21,8 @@ struct ran_broadcast_job_copy {
         struct ran_tokenizer *tokenizer;
         struct ran_spool held_out;
 };
-/* The next job, with `pool` or one of its own where that is NULL; false: there is none, or *err
- * says why. Release it in any case. */
+/* Receives the next job, with `pool`, or with a pool of its own if that is NULL. False: no more
+ * jobs, or a failure in *err. Release it in any case. */
 bool ran_broadcast_receive(struct ran_broadcast_job_copy *s, struct ran_ranks *ranks,
                            struct ran_pool **pool, struct ran_error *err);
 void ran_broadcast_release(struct ran_broadcast_job_copy *s);

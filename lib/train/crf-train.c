@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Words of a step at most: of a text that has no sentences, a step for each so many. */
+/* The most words of a step: a text without sentences is divided into steps of this many. */
 enum { SPAN = 256 };
 
 const double ran_crf_train_cost = 0.5;
 
-/* Steps begin with this: a word has some fifty features of 1, and moves half of what would be too
- * far. */
+/* The first step size: with some fifty features of 1 a word, half of the step that would
+ * diverge. */
 static const double first_step = 0.1;
 
 /* Words [from, to) of the sentence [begin, end) of a document. */
@@ -22,14 +22,14 @@ struct span {
         uint32_t document, begin, end, from, to;
 };
 
-/* The weights are from + scale v; v has the rows of the table, then bias, start, end and the rows
- * of the transitions. The crf begins with nothing, and so does the table, unless there is a model
- * to begin with. */
+/* The weights are from + scale v; v has the rows of the table, then bias, start, end and the
+ * rows of the transitions. The crf starts at 0, and so does the table unless a model initialises
+ * it. */
 struct learner {
         const struct ran_crf_train *k;
         size_t C, rows, features;
         const float *from, *from_bias; /* from NULL: zeros */
-        float *v, *now;                /* (rows, C); the bias and the crf as they are now */
+        float *v, *now;                /* (rows, C); current bias and crf */
         double scale;
         struct span *span;
         size_t spans, spans_cap;
@@ -92,7 +92,7 @@ static size_t crf_floats(const struct learner *l)
         return l->has_crf ? ran_crf_train_floats(l->C) : 0;
 }
 
-/* The bias and the crf, which every sentence needs whole. */
+/* Updates the copies of bias and crf, which every sentence needs whole. */
 static void refresh_now(struct learner *l)
 {
         const float *v = row(l, l->k->c->wide);
@@ -124,7 +124,7 @@ static void score(struct learner *l, const struct ran_document *d, const struct 
         }
 }
 
-/* v moves against the gradient of the span, which stands in l->score and behind v's last row. */
+/* Moves v against the gradient of the span, which is in l->score and behind v's last row. */
 static void move(struct learner *l, const struct span *s, const float *dcrf, double step)
 {
         size_t C = l->C;
@@ -140,7 +140,7 @@ static void move(struct learner *l, const struct span *s, const float *dcrf, dou
         ran_simd->axpy(row(l, l->k->c->wide + 1), by, dcrf, crf_floats(l));
 }
 
-/* All of v, before its scale is too small for what is added. */
+/* Rescales all of v before its scale becomes too small to divide updates by. */
 static void rescale(struct learner *l)
 {
         for (size_t i = 0; i < l->rows * l->C; i++)

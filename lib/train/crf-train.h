@@ -5,9 +5,9 @@
  *
  * over sentences s, where w are the weights of the features, the bias and the crf.
  *
- * By stochastic gradients, one sentence at a time (Bottou 2010), whose steps become shorter evenly
- * to nothing: a sentence touches a few thousand weights, and |w|² is kept up to date by one number
- * that all are multiplied with. One thread does it, so that sums have one order.
+ * Stochastic gradient descent, one sentence at a time (Bottou 2010), with a step size that falls
+ * linearly to 0. A sentence touches a few thousand weights; one common factor applies the shrinkage
+ * of |w|² to all. One thread does it, so that sums have a fixed order.
  */
 #ifndef RAN_TRAIN_CRF_TRAIN_H
 #define RAN_TRAIN_CRF_TRAIN_H
@@ -22,8 +22,8 @@ struct ran_crf_train {
         double cost;
         size_t passes;
         uint64_t seed; /* of the order of sentences */
-        /* Called after each pass, with its number; a value other than 0 ends it with RAN_EINTR. May
-         * be NULL. */
+        /* Called after each pass, with its number; a value other than 0 ends training with
+         * RAN_EINTR. May be NULL. */
         int (*pass)(void *arg, size_t passes);
         void *arg;
 };
@@ -38,8 +38,8 @@ size_t ran_crf_train_floats(size_t C);
 struct ran_crf ran_crf_train_view(const float *x, size_t C);
 struct ran_crf_grad ran_crf_train_grad_view(float *x, size_t C);
 
-/* Learns weight (c->wide, C) and bias (C), beginning with what they hold: w is measured from there;
- * and, unless it is NULL, the crf, from nothing. They stay as they were unless it succeeds. */
+/* Learns weight (c->wide, C) and bias (C), starting from their values (w is the difference from
+ * these), and the crf, unless NULL, from 0. A failure leaves them unchanged. */
 int ran_crf_train_run(const struct ran_crf_train *k, float *weight, float *bias, float *crf,
                       struct ran_error *err);
 

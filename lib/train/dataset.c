@@ -1,10 +1,10 @@
-/* dataset.c - documents and their labels, as training and evaluation read them.
+/* dataset.c - documents and their labels, for training and evaluation.
  *
- * Everything lies in a few long arrays, document after document: a million short documents cost no
- * more than their ids, and where those are larger than memory the arrays lie in files. While labels
- * are read, classes are numbered as they turn up and found again through an open hash table; at the
- * end they are ordered by the bytes of their names, so that the numbers in a model depend on the
- * names alone and not on the order of the records.
+ * A few long arrays hold everything, document after document: a million short documents cost no
+ * more than their ids, and arrays larger than memory move to files. Classes are numbered as their
+ * labels appear, with an open hash table to find them; at the end they are sorted by the bytes of
+ * their names, so that the numbers in a model depend on the names and not on the order of the
+ * records.
  */
 #include "base/error.h"
 #include "base/string-table.h"
@@ -86,7 +86,7 @@ int ran_dataset_set_classes(struct ran_dataset *d, char *const *names, size_t C,
 
 /* ---- documents ------------------------------------------------------------------------------ */
 
-/* Room for n elements of an array of the data set; *array follows it when it moves. */
+/* Makes room for n elements of an array of the data set, and updates *array if it moves. */
 static int reserve(struct ran_dataset *d, struct ran_spool *spool, void *array, size_t n,
                    size_t size, struct ran_error *err)
 {
@@ -99,7 +99,7 @@ static int reserve(struct ran_dataset *d, struct ran_spool *spool, void *array, 
         return data != NULL ? RAN_OK : err->code;
 }
 
-/* Room for one more document; first and label_first have one element more than documents. */
+/* Makes room for one more document; first and label_first have one element more than documents. */
 static int reserve_document(struct ran_dataset *d, struct ran_error *err)
 {
         size_t n = d->B + 2;
@@ -130,8 +130,8 @@ static int compare_labels(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-/* Sorts n labels, leaves out repeats and returns how many are left. Unknown ones come last and
- * stay, since they may have been different names. */
+/* Sorts n labels, removes duplicates and returns the number left. Unknown labels come last and
+ * all stay: their names may differ. */
 static size_t sort_labels(uint32_t *labels, size_t n)
 {
         size_t kept = 0;
@@ -144,8 +144,8 @@ static size_t sort_labels(uint32_t *labels, size_t n)
         return kept;
 }
 
-/* Adds the tokens and labels of a sentence, and with positions a sentence that begins at its first
- * word, behind `at` tokens and label_at labels; positions count from `from`. */
+/* Adds the tokens and labels of a sentence after `at` tokens and label_at labels; with positions
+ * its first word begins a sentence; positions count from `from`. */
 static int append_sentence(struct ran_dataset *d, size_t at, size_t label_at, size_t from,
                            const uint32_t *ids, size_t L, const uint32_t *positions,
                            const uint32_t *labels, size_t n, struct ran_error *err)
@@ -163,8 +163,7 @@ static int append_sentence(struct ran_dataset *d, size_t at, size_t label_at, si
         return RAN_OK;
 }
 
-/* Room and values for a document's arrays but its weight and ends. positions NULL: there are none.
- */
+/* Fills a document's arrays except its weight and ends. positions NULL: none. */
 static int append_document(struct ran_dataset *d, const uint32_t *ids, size_t L,
                            const uint32_t *positions, const uint32_t *labels, size_t n,
                            struct ran_error *err)
@@ -261,7 +260,7 @@ int ran_dataset_soft_target(struct ran_dataset *d, const uint32_t *labels, const
         return RAN_OK;
 }
 
-/* FNV-1a: which documents a split takes depends on it. */
+/* FNV-1a: the choice of a split depends on it. */
 static uint64_t number_of(const char *name, size_t n)
 {
         return ran_string_table_hash(UINT64_C(0xcbf29ce484222325), name, n);
@@ -365,7 +364,7 @@ static int order_classes(struct ran_dataset *d, struct ran_error *err)
         return code;
 }
 
-/* Whether there is a class for each of n labels. */
+/* Whether each of n labels has a class. */
 static int check_labels(const struct ran_dataset *d, const uint32_t *labels, size_t n,
                         struct ran_error *err)
 {
@@ -378,7 +377,7 @@ static int check_labels(const struct ran_dataset *d, const uint32_t *labels, siz
 
 int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err)
 {
-        bool order = !d->fixed && d->C > 0; /* those of language models are no classes */
+        bool order = !d->fixed && d->C > 0; /* labels of language models are not classes */
 
         err = ran_error_or_spare(err);
         if (reserve_document(d, err) != RAN_OK) /* so that first[0] is there without any */

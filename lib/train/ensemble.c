@@ -1,4 +1,4 @@
-/* ensemble.c - see ensemble.h. Newton's method; in double, since the sums decide when it ends. */
+/* ensemble.c - see ensemble.h. Newton's method; in double, because the sums decide when it ends. */
 #include "train/ensemble.h"
 #include "math/elementary.h"
 #include "model/tagger.h"
@@ -11,11 +11,11 @@
 
 enum { STEPS = 50, HALVINGS = 30 };
 
-/* As many documents' curvature, roughly, holds the shares where they were. */
+/* The prior has the curvature of about this many documents. */
 static const double prior_weight = 2;
 
-/* By how many standard errors an encoder must help, where few documents say it: of fifty, one of
- * its odd turns makes a gain of two, and is undone when it learns from all documents in the end. */
+/* With few documents, the gain from an encoder must exceed this many standard errors: of fifty
+ * epochs, one gains two by chance, and the refit on all documents undoes that. */
 enum { FEW = 100 };
 static const double proof = 3;
 
@@ -30,11 +30,11 @@ struct slope {
 /* What is to be found. */
 struct problem {
         struct ran_ensemble prior;
-        double tolerance; /* ends when a step gains no more than this of the loss */
+        double tolerance; /* ends when a step gains no more than this part of the loss */
         void (*slope)(const void *arg, const struct ran_ensemble *at, struct slope *s);
         const void *arg;
         bool alone;       /* the linear model: encoder stays 0 */
-        bool differences; /* are the second derivatives: slope has none */
+        bool differences; /* are the second derivatives; slope is 0 */
 };
 
 struct fit {
@@ -51,7 +51,7 @@ void ran_ensemble_add(float *to, const struct ran_ensemble *ensemble, const floa
                                 ensemble->linear * (double)linear[i]);
 }
 
-/* One label: the variance of u over the classes. Several: each class by itself. */
+/* One label: the variance of u over the classes. Several: the sum over the classes. */
 static void add_document(const struct fit *k, const struct ran_ensemble *at, size_t b,
                          struct slope *s)
 {
@@ -115,7 +115,7 @@ static struct slope slope_of(const struct problem *k, const struct ran_ensemble 
         return s;
 }
 
-/* The second derivatives by differences. */
+/* The second derivatives, by differences. */
 static void second_derivatives(const struct problem *k, const struct ran_ensemble *at,
                                struct slope *s)
 {
@@ -130,7 +130,7 @@ static void second_derivatives(const struct problem *k, const struct ran_ensembl
         s->h[2] = (right.g[1] - s->g[1] + up.g[0] - s->g[0]) / (2 * little);
 }
 
-/* Where Newton's step leads, `size` of it. No share is below 0, and one that would be stays there
+/* Takes the fraction `size` of Newton's step. No weight falls below 0: one that would stays at 0
  * while the other moves. */
 static struct ran_ensemble step(const struct problem *k, const struct ran_ensemble *at,
                                 const struct slope *s, double size)
@@ -213,8 +213,8 @@ static double loss_of(const struct fit *k, const struct ran_ensemble *at, size_t
         return ran_loss_classify(k->p, k->logits, C, &target, k->d->multilabel, 0, 1);
 }
 
-/* Whether the documents are told better by `both` than by `alone`, and not by chance; many of them
- * have said what each path counts, and chance has little part in it. */
+/* Whether `both` predicts the documents significantly better than `alone`. With many documents
+ * the ensemble weights are reliable and need no test. */
 static bool is_significant(const struct fit *k, const struct ran_ensemble *both,
                            const struct ran_ensemble *alone)
 {
@@ -274,7 +274,7 @@ struct words {
         const struct ran_dataset *d;
         const struct ran_tag_scores *encoder, *linear;
         float *score;      /* (words, C) of a sentence */
-        float *crf, *dcrf; /* (floats) as ran_crf_train_floats has them; none without a CRF */
+        float *crf, *dcrf; /* (ran_crf_train_floats); NULL without a CRF */
         size_t floats;
         double *scratch;
 };
@@ -288,7 +288,7 @@ static double product(const float *a, const float *b, size_t n)
         return sum;
 }
 
-/* Derivative of the loss by what a path counts: of a sentence, or of the crf. */
+/* Derivative of the loss by an ensemble weight: over a sentence, or over the crf. */
 static double by_crf(const float *dcrf, const struct ran_crf *crf, size_t C)
 {
         return product(dcrf, crf->start, C) + product(dcrf + C, crf->end, C) +

@@ -1,10 +1,10 @@
 /* ensemble.h - ensemble weights of encoder and linear model, of a classifier or a tagger.
  *
- *   logits = encoder * (those of the encoder) + linear * (those of the linear model)
+ *   logits = encoder * (logits of the encoder) + linear * (logits of the linear model)
  *
- * and likewise the CRF of a tagger.
- * Each is trained by itself, and the encoder soon becomes overconfident. So the weights minimise
- * the loss on validation documents: a convex problem in two variables.
+ * and likewise the CRF of a tagger. The two are trained separately, and the encoder soon becomes
+ * overconfident. So the weights minimise the loss on validation documents: a convex problem in two
+ * variables.
  */
 #ifndef RAN_TRAIN_ENSEMBLE_H
 #define RAN_TRAIN_ENSEMBLE_H
@@ -16,17 +16,17 @@ struct ran_ensemble {
         double encoder, linear; /* >= 0 */
 };
 
-/* Without validation documents: about the weights that small and large collections had, of
- * classifiers and of taggers. */
+/* The weights without validation documents: about those found for small and large collections,
+ * of classifiers and of taggers. */
 extern const struct ran_ensemble ran_ensemble_default, ran_ensemble_default_words;
 
-/* The weights for logits encoder, linear (B, C) of the documents of d, the closer to `prior`
- * the fewer there are. */
+/* The weights for logits encoder, linear (B, C) of the documents of d; the fewer documents, the
+ * closer to `prior`. */
 int ran_ensemble_fit(struct ran_ensemble *ensemble, struct ran_ensemble prior,
                      const struct ran_dataset *d, const float *encoder, const float *linear,
                      struct ran_error *err);
 
-/* *loss: the sum over documents of which all labels are known. */
+/* *loss: the sum over documents whose labels are all known. */
 int ran_ensemble_loss(double *loss, const struct ran_ensemble *at, const struct ran_dataset *d,
                       const float *encoder, const float *linear, struct ran_error *err);
 
@@ -37,23 +37,24 @@ int ran_ensemble_prove(struct ran_ensemble *ensemble, struct ran_ensemble prior,
                        const struct ran_dataset *d, const float *encoder, const float *linear,
                        struct ran_error *err);
 
-/* One path of a tagger: logits (words, C) of the documents of d, and its crf. */
+/* The encoder or the linear model of a tagger: logits (words, C) of the documents of d, and its
+ * crf. */
 struct ran_tag_scores {
         const float *logits;
         struct ran_crf crf;
 };
-/* The same for taggers. Sentences of which a tag is unknown are not asked. */
+/* The same for taggers. Sentences with an unknown tag are ignored. */
 int ran_ensemble_fit_words(struct ran_ensemble *ensemble, struct ran_ensemble prior,
                            const struct ran_dataset *d, const struct ran_tag_scores *encoder,
                            const struct ran_tag_scores *linear, struct ran_error *err);
 
-/* to (ran_crf_train_floats(C)) = the crf of both, which is returned; where one of them has none
- * there is none, and to may be NULL. */
+/* to (ran_crf_train_floats(C)) = the crf of the ensemble, which is returned. Without a crf in
+ * either there is none, and to may be NULL. */
 struct ran_crf ran_ensemble_crf(float *to, const struct ran_ensemble *ensemble,
                                 const struct ran_crf *encoder, const struct ran_crf *linear,
                                 size_t C);
 
-/* to (n) = the ensemble of encoder and linear; may be either of them. */
+/* to (n) = the ensemble of encoder and linear; to may be either. */
 void ran_ensemble_add(float *to, const struct ran_ensemble *ensemble, const float *encoder,
                       const float *linear, size_t n);
 

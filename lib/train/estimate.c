@@ -1,4 +1,4 @@
-/* estimate.c - what a training run will cost, from sizes alone. */
+/* estimate.c - the cost of a training run, from sizes alone. */
 #include "base/error.h"
 #include "train/trainer.h"
 #include "model/encoder.h"
@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* Bytes of scratch for the longest chunk of the data beside a shard's worth of others. */
+/* Bytes of scratch for a shard that contains the longest chunk of the data. */
 static int scratch(const struct ran_train_job *job, const struct ran_chunk *longest, size_t C,
                    double *bytes, struct ran_error *err)
 {
@@ -42,7 +42,7 @@ static bool longer(const struct ran_chunk *a, const struct ran_chunk *b)
         return x > y || (x == y && a->from > b->from); /* which looks back on more */
 }
 
-/* Steps of a run, as the first epoch has them, and the longest chunk that one takes. */
+/* Steps of a run, by those of the first epoch, and their longest chunk. */
 static int steps(const struct ran_train_job *job, size_t *n, struct ran_chunk *longest,
                  struct ran_error *err)
 {
@@ -66,8 +66,7 @@ static int steps(const struct ran_train_job *job, size_t *n, struct ran_chunk *l
         return rc;
 }
 
-/* Of one token, in the mean: where one is predicted, products with all rows of the first softmax.
- */
+/* The mean cost of one token: a predicted one needs products with all rows of the first softmax. */
 static double output_flops(const struct ran_config *c, size_t V)
 {
         double outputs = ran_train_task_of(c)->outputs;
@@ -77,7 +76,7 @@ static double output_flops(const struct ran_config *c, size_t V)
                                    : 0;
 }
 
-/* What of the data, and of vectors to begin with, lies in memory and not in files. */
+/* The part of the data, and of initial word vectors, that is in memory and not in files. */
 static double data_bytes(const struct ran_train_job *job, double embedding)
 {
         const struct ran_dataset *d = job->train;

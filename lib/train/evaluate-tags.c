@@ -1,5 +1,5 @@
-/* evaluate-tags.c - what a tagger's logits are worth: sentences decoded by all threads, entities
- * counted as conlleval does. */
+/* evaluate-tags.c - results of a tagger: all threads decode sentences; entities are counted as
+ * in conlleval. */
 #include "train/evaluate.h"
 #include "model/tagger.h"
 #include "ran/train.h"
@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Documents are decoded by all threads. */
 struct decoder {
         const struct ran_dataset *d;
         const float *logits;

@@ -29,7 +29,7 @@ static void sweep_worker(void *arg, size_t worker)
         ran_state_free(s);
 }
 
-/* What other ranks found comes to rank 0. bound: the first document of each rank. */
+/* Gathers the results of all ranks at rank 0. bound: the first document of each rank. */
 static int gather(struct ran_sweep *k, size_t *bound, struct ran_error *err)
 {
         bool words = ran_task_of(k->c)->output == RAN_OUTPUT_WORD;
@@ -161,7 +161,7 @@ int ran_evaluate_calibrate(struct ran_calibration *c, const struct ran_dataset *
                         continue;
                 right[n++] = label != RAN_LABEL_UNKNOWN ? probabilities[b * d->C + label] : 0;
         }
-        ran_calibration_release(c); /* a stranger's checkpoint may have brought one */
+        ran_calibration_release(c); /* an untrusted checkpoint may contain one */
         ran_calibration_make(c, right, n);
         return RAN_OK;
 }

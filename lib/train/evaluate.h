@@ -1,5 +1,5 @@
-/* evaluate.h - results on a dataset under given weights. Several ranks score some of the documents
- * each; rank 0 gathers the scores, and only its results are complete. */
+/* evaluate.h - results on a dataset under given weights. With several ranks, each scores some of
+ * the documents; rank 0 gathers the scores, and only its results are complete. */
 #ifndef RAN_TRAIN_EVALUATE_H
 #define RAN_TRAIN_EVALUATE_H
 
@@ -12,8 +12,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* Documents on their way through `score` of the task (train/task.h), in any order, with a state of
- * the thread: it fills the document's part of encoder and linear, or of loss. */
+/* The arguments of `score` of the task (train/task.h), which runs for documents in any order,
+ * with the thread's state, and fills a document's part of encoder and linear, or of loss. */
 struct ran_sweep {
         const struct ran_config *c;
         const struct ran_params *p;
@@ -25,13 +25,13 @@ struct ran_sweep {
         double *loss;            /* (B) of language models */
         uint32_t mask;           /* mlm: the subword [MASK] */
         atomic_size_t next;
-        size_t end; /* documents [next, end) are to be done here */
+        size_t end; /* documents [next, end) remain for this rank */
         pthread_mutex_t lock;
         struct ran_error err;
 };
 
-/* Logits (B, C) of all documents, or (words, C) of all their words, each computed as ran-classify
- * and ran-tag would: of the encoder and, unless `linear` is NULL, of the linear model, if there is
+/* Logits (B, C) of all documents, or (words, C) of all their words, computed as in ran-classify
+ * and ran-tag: of the encoder and, unless `linear` is NULL, of the linear model, if there is
  * one. */
 int ran_evaluate_predict(const struct ran_config *c, const struct ran_params *p, size_t C,
                          const struct ran_dataset *d, struct ran_pool *pool,
@@ -41,12 +41,12 @@ int ran_evaluate_predict(const struct ran_config *c, const struct ran_params *p,
 int ran_evaluate_classify(struct ran_eval *e, const struct ran_dataset *d,
                           const float *probabilities, const float *thresholds,
                           struct ran_error *err);
-/* The threshold, one for all classes, that gives the best micro-F1: of 0.05, 0.10, ... 0.95, and
- * the one nearest 0.5 among equals. */
+/* The threshold, one for all classes, with the best micro-F1: of 0.05, 0.10, ... 0.95; of equal
+ * ones the nearest to 0.5. */
 float ran_evaluate_best_threshold(const struct ran_dataset *d, const float *probabilities);
 
-/* One label a document: calibration of prediction sets. Documents with guessed labels do not count;
- * without others c stays empty. Fails only for lack of memory. */
+/* One label a document: calibration of prediction sets. Documents with guessed labels are
+ * ignored; if all are, c stays empty. Fails only for lack of memory. */
 int ran_evaluate_calibrate(struct ran_calibration *c, const struct ran_dataset *d,
                            const float *probabilities, struct ran_error *err);
 
@@ -54,7 +54,7 @@ int ran_evaluate_calibrate(struct ran_calibration *c, const struct ran_dataset *
 struct ran_evaluate_rates {
         double accuracy, micro_f1, macro_f1, loss;
 };
-/* That of RAN_METRIC_...: the larger, the better. */
+/* The value of the metric RAN_METRIC_...: larger is better. */
 double ran_evaluate_metric(const struct ran_evaluate_rates *r, int metric);
 /* Of a tagger, from its logits (words, C) and its CRF: accuracy of words; F1 of entities as
  * conlleval counts them, over all and the mean over types; mean -log of the probability of a word's
@@ -63,9 +63,9 @@ int ran_evaluate_tags(struct ran_evaluate_rates *rates, const struct ran_dataset
                       const float *logits, const struct ran_crf *crf, struct ran_pool *pool,
                       struct ran_error *err);
 
-/* Of a language model: only the loss, the mean over predicted tokens of -log of their probability.
- * Documents are read whole, however they are trained on. mlm: always the same tokens are masked,
- * and `mask` is [MASK]. */
+/* Of a language model: only the loss, the mean over predicted tokens of -log of their
+ * probability. Documents are read whole, even if training reads chunks. mlm: always the same
+ * tokens are masked; `mask` is [MASK]. */
 int ran_evaluate_texts(struct ran_evaluate_rates *rates, const struct ran_config *c,
                        const struct ran_params *p, size_t V, const struct ran_dataset *d,
                        uint32_t mask, struct ran_pool *pool, struct ran_ranks *ranks,

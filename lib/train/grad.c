@@ -44,11 +44,11 @@ int ran_grad_room(struct ran_tree *t, struct ran_grad *g, size_t n, struct ran_e
         return room(&g->rows, n, t->c->dim, err);
 }
 
-/* Ids and the runs of their places, for threads to share. */
+/* Ids and their runs of postings, divided among threads. */
 struct sums {
         struct ran_grad_rows *to;
         float *dense; /* or NULL */
-        const struct ran_posting *place;
+        const struct ran_posting *posting;
         const uint32_t *first; /* (ids + 1) */
         size_t ids, D;
         const float *dx;
@@ -62,41 +62,41 @@ static void sum_ids(void *arg, size_t task)
         size_t D = k->D, end = (task + 1) * IDS < k->ids ? (task + 1) * IDS : k->ids;
 
         for (size_t i = task * IDS; i < end; i++) {
-                const struct ran_posting *place = k->place + k->first[i],
-                                         *to = k->place + k->first[i + 1];
+                const struct ran_posting *posting = k->posting + k->first[i],
+                                         *to = k->posting + k->first[i + 1];
                 float *row = k->to->rows + i * D;
 
                 if (k->dense != NULL) {
-                        row = k->dense + place->id * D;
+                        row = k->dense + posting->id * D;
                 } else {
-                        k->to->ids[i] = place->id;
-                        memcpy(row, k->dx + place->at * D, D * sizeof *row);
-                        place++;
+                        k->to->ids[i] = posting->id;
+                        memcpy(row, k->dx + posting->at * D, D * sizeof *row);
+                        posting++;
                 }
-                for (; place < to; place++)
-                        ran_simd->add(row, k->dx + place->at * D, D);
+                for (; posting < to; posting++)
+                        ran_simd->add(row, k->dx + posting->at * D, D);
         }
 }
 
-/* Where each id's places begin, behind the last where they end. Returns how many ids there are. */
-static size_t find_runs(uint32_t *first, const struct ran_posting *place, size_t n)
+/* Where each id's postings begin, and at last their end. Returns the number of ids. */
+static size_t find_runs(uint32_t *first, const struct ran_posting *posting, size_t n)
 {
         size_t ids = 0;
 
         for (size_t i = 0; i < n; i++)
-                if (i == 0 || place[i].id != place[i - 1].id)
+                if (i == 0 || posting[i].id != posting[i - 1].id)
                         first[ids++] = (uint32_t)i;
         first[ids] = (uint32_t)n;
         return ids;
 }
 
-static void list_places(struct ran_posting *place, const uint32_t *ids, const uint32_t *spelling,
-                        size_t features, size_t V, size_t L)
+static void list_postings(struct ran_posting *posting, const uint32_t *ids,
+                          const uint32_t *spelling, size_t features, size_t V, size_t L)
 {
         for (size_t t = 0; t < L; t++) {
-                *place++ = (struct ran_posting){ids[t], (uint32_t)t};
+                *posting++ = (struct ran_posting){ids[t], (uint32_t)t};
                 for (size_t i = t * features; i < (t + 1) * features; i++)
-                        *place++ = (struct ran_posting){(uint32_t)(V + spelling[i]), (uint32_t)t};
+                        *posting++ = (struct ran_posting){(uint32_t)(V + spelling[i]), (uint32_t)t};
         }
 }
 
@@ -113,25 +113,25 @@ int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const uint32_t *spel
         ran_phase = RAN_PHASE_EMBEDDING;
         if (n >= UINT32_MAX)
                 return ran_fail(err, RAN_EINVAL, "%zu tokens are too many for one document", L);
-        struct ran_posting *place = ran_alloc(2 * n, sizeof *place, err);
+        struct ran_posting *posting = ran_alloc(2 * n, sizeof *posting, err);
         uint32_t *first = ran_alloc(n + 1, sizeof *first, err);
-        if (place != NULL && first != NULL) {
-                list_places(place, ids, spelling, features, V, L);
-                k.place = ran_posting_sort(place, place + n, n);
+        if (posting != NULL && first != NULL) {
+                list_postings(posting, ids, spelling, features, V, L);
+                k.posting = ran_posting_sort(posting, posting + n, n);
                 k.first = first;
-                k.ids = find_runs(first, k.place, n);
+                k.ids = find_runs(first, k.posting, n);
                 rc = dense ? RAN_OK : room(to, k.ids, D, err);
         }
         if (!dense)
                 to->n = rc == RAN_OK ? k.ids : 0;
         if (rc == RAN_OK)
                 ran_parallel(pool, (k.ids + IDS - 1) / IDS, sum_ids, &k);
-        free(place);
+        free(posting);
         free(first);
         return rc;
 }
 
-/* out = a + b, rows of equal ids added */
+/* out = a + b; rows of equal ids are added */
 static void merge_rows(struct ran_grad_rows *out, const struct ran_grad_rows *a,
                        const struct ran_grad_rows *b, size_t D)
 {
@@ -174,7 +174,7 @@ static void add_rows(struct ran_tree *t, struct ran_grad *g, const struct ran_gr
                 return;
         }
         merge_rows(spare, &g->rows, &right->rows, D);
-        struct ran_grad_rows old = g->rows; /* the merged rows become g's, its old ones are spare */
+        struct ran_grad_rows old = g->rows; /* g takes the merged rows; its old ones become spare */
         g->rows = *spare;
         *spare = old;
 }
@@ -275,8 +275,8 @@ void ran_tree_give(struct ran_tree *t, struct ran_grad *g)
         pthread_mutex_unlock(&t->lock);
 }
 
-/* The neighbour of the subtree that begins at `at` and spans `span` shards: whichever of the two is
- * ready first waits in t->ready for the other. The sum always stands on the left. */
+/* The neighbour of the subtree [at, at + span): the first one ready waits in t->ready for the
+ * other. The left one receives the sum. */
 void ran_tree_join(struct ran_tree *t, size_t at, size_t span, struct ran_grad *g)
 {
         struct ran_grad_rows spare = {0};

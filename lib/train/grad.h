@@ -1,8 +1,8 @@
 /* grad.h - gradients of shards, and their sum in a fixed order.
  *
- * A gradient is a block of all tensors but the embedding, of which it has the rows of the ids that
- * occurred, in ascending order. Where the output is tied to the embedding every row of that has a
- * gradient: then it is dense. Shards are summed in a balanced binary tree over their numbers,
+ * A gradient is a block of all tensors but the embedding, and the embedding's rows of the ids that
+ * occurred, in ascending order. If the output is tied to the embedding, every row has a gradient:
+ * then it is dense. Shards are summed in a balanced binary tree over their numbers,
  *
  *     0   1   2   3   4          (0+1) (2+3) (4)          ((0+1)+(2+3)) (4)          all
  *
@@ -50,27 +50,27 @@ struct ran_tree {
 int ran_tree_init(struct ran_tree *t, const struct ran_config *c, size_t C, size_t block,
                   struct ran_error *err);
 void ran_tree_release(struct ran_tree *t);
-/* Begins a sum of so many shards. */
+/* Begins a sum of n shards. */
 int ran_tree_begin(struct ran_tree *t, size_t shards, struct ran_error *err);
-/* A cleared gradient to add to; NULL: memory ran out (kept in t->error). Thread-safe, as are _add
+/* Hands out a cleared gradient; NULL: memory ran out (see t->error). Thread-safe, as are _add
  * and _fail. */
 struct ran_grad *ran_tree_take(struct ran_tree *t);
-/* Sets g's sparse rows from the adjoints dx (L, D) of the tokens, or adds them to its dense ones:
- * equal ids summed in their order. spelling (L, RAN_SPELLING) or NULL: its rows are sparse and
- * stand behind those of the V ids. */
+/* Sets g's sparse rows from the adjoints dx (L, D) of the tokens, or adds them to its dense
+ * rows; equal ids are summed in their order. spelling (L, RAN_SPELLING) or NULL: its rows are
+ * sparse and follow those of the V ids. */
 int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const uint32_t *spelling, size_t V,
                    const float *dx, size_t L, size_t D, struct ran_pool *pool,
                    struct ran_error *err);
 void ran_grad_release(struct ran_grad *g);
 /* Keeps the first error for ran_tree_sum. */
 void ran_tree_fail(struct ran_tree *t, const struct ran_error *err);
-/* Hands in the gradient of a shard; sums as far as neighbours are ready. */
+/* Adds the gradient of a shard to the sum, and sums neighbours that are ready. */
 void ran_tree_add(struct ran_tree *t, size_t shard, struct ran_grad *g);
-/* The same for the sum of a subtree of `span` shards, a power of two, from `at` on. */
+/* The same for the sum of a subtree [at, at + span), span a power of two. */
 void ran_tree_join(struct ran_tree *t, size_t at, size_t span, struct ran_grad *g);
-/* Room for n sparse rows, of which there are none yet. */
+/* Makes room for n sparse rows and clears their number. */
 int ran_grad_room(struct ran_tree *t, struct ran_grad *g, size_t n, struct ran_error *err);
-/* Once all shards are in: their sum, given back with _give. NULL: see t->error. */
+/* After all shards: their sum; return it with _give. NULL: see t->error. */
 struct ran_grad *ran_tree_sum(struct ran_tree *t);
 void ran_tree_give(struct ran_tree *t, struct ran_grad *g);
 

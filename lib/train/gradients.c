@@ -1,4 +1,5 @@
-/* gradients.c - loss and gradients of one batch as a file, so that anyone can compare them. */
+/* gradients.c - writes loss and gradients of one batch to a file, for comparison with other
+ * implementations. */
 #include "base/error.h"
 #include "model/model.h"
 #include "train/batch.h"
@@ -58,7 +59,7 @@ out:
         return rc;
 }
 
-/* The rows of a gradient where they belong. */
+/* Copies the rows of a gradient into the whole table. */
 static void spread(float *x, const struct ran_grad_rows *g, size_t width)
 {
         for (size_t i = 0; i < g->n; i++) {

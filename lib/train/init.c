@@ -1,4 +1,4 @@
-/* init.c - initial weights: random, of another model, or word vectors. */
+/* init.c - initial weights: random, from another model, or from word vectors. */
 #include "model/model.h"
 #include "train/trainer.h"
 #include "model/task.h"
@@ -75,7 +75,7 @@ static void copy_rows(struct ran_trainer *t, size_t first, size_t n, const float
                 t->optimiser.table.rate_scale[r] *= (float)t->s->init_rate;
 }
 
-/* Every tensor of the same name and shape, with a learning rate of its own. */
+/* Copies every tensor of the same name and shape, and sets its learning rate. */
 static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_model *m = t->job->init;

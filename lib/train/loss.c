@@ -1,10 +1,10 @@
-/* loss.c - see loss.h. In double throughout: the sums are short and the logs near 0 matter. */
+/* loss.c - see loss.h. In double: the sums are short and logs near 0 matter. */
 #include "train/loss.h"
 #include "math/elementary.h"
 
 #include <math.h>
 
-/* Of class c; *at (0 before the first class) follows the classes, which are asked for in order. */
+/* The target of class c. Call it for the classes in order, with *at 0 for the first. */
 static double wanted(const struct ran_target *t, size_t c, size_t *at)
 {
         size_t i = *at;

@@ -4,8 +4,8 @@
 
 #include "ran/train.h"
 
-/* What the probabilities of a document's classes should be: p (n) of the classes label (n),
- * ascending, and 0 of the others. With a single label they add up to 1. p NULL: all are 1. */
+/* The target of a document: probabilities p (n) of the classes label (n), ascending, and 0 for
+ * the others. With a single label they add up to 1. p NULL: all are 1. */
 struct ran_target {
         const uint32_t *label;
         const float *p;
@@ -13,14 +13,14 @@ struct ran_target {
 };
 
 /* Cross-entropy of one document, or binary cross-entropy averaged over C with several labels.
- * smoothing: the share of the target that all classes divide among them (several labels: that goes
- * to 0.5). Returns the loss times `weight`; dlogits (C) is its gradient, and may
- * stand where the logits do. */
+ * smoothing: the part of the target that all classes divide equally (several labels: that moves
+ * towards 0.5). Returns the loss times `weight`; dlogits (C) is its gradient and may be the
+ * logits. */
 double ran_loss_classify(float *dlogits, const float *logits, size_t C,
                          const struct ran_target *target, bool multilabel, double smoothing,
                          double weight);
 
-/* Target of document b: its labels, or the probabilities that stand for them. */
+/* Target of document b: its labels, or its soft target. */
 struct ran_target ran_loss_target(const struct ran_dataset *d, size_t b);
 
 #endif

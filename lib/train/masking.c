@@ -15,7 +15,7 @@ struct words {
 
 static const double masked = 0.15, as_mask = 0.8, as_other = 0.1;
 
-/* Positions of draws: one of a word, two of a token. */
+/* Positions of draws: one for a word, two for a token. */
 static double draw_word(const struct words *w, size_t i)
 {
         return ran_random_uniform(w->key, 3 * i);
@@ -62,7 +62,7 @@ size_t ran_masking_count(const struct ran_dataset *d, size_t b, uint64_t seed, u
         return count;
 }
 
-/* What stands at a token of a masked word. */
+/* The replacement for a token of a masked word. */
 static uint32_t replace(const struct words *w, size_t t, uint32_t id, uint32_t mask, size_t V)
 {
         double how = ran_random_uniform(w->key, 3 * t + 1);

@@ -1,9 +1,9 @@
-/* masking.h - masked tokens: what a masked language model is trained on.
+/* masking.h - masked tokens, the training targets of a masked language model.
  *
  * 15 % of the words of a document, at least one, are masked, all subwords of a word together. Of
- * these tokens 80 % become [MASK], 10 % a random one, and 10 % stay as they are (Devlin et al.,
- * NAACL 2019): the model predicts what stood there. The choice is a function of (seed, epoch,
- * document, position), so each epoch has its own; development data have that of epoch 0.
+ * these tokens 80 % become [MASK], 10 % a random token, and 10 % stay unchanged (Devlin et al.,
+ * NAACL 2019): the model predicts the original ones. The choice is a function of (seed, epoch,
+ * document, position), so each epoch has its own; development data use that of epoch 0.
  */
 #ifndef RAN_TRAIN_MASKING_H
 #define RAN_TRAIN_MASKING_H
@@ -24,7 +24,7 @@ void ran_masking_release(struct ran_masking *g);
 /* The id of [MASK] in a vocabulary; of bare ids (tokenizer NULL) the reserved one.
  * RAN_EINVAL when there is none. */
 int ran_masking_id(uint32_t *mask, const struct ran_tokenizer *tokenizer, struct ran_error *err);
-/* How many tokens of document b that is. */
+/* The number of masked tokens of document b. */
 size_t ran_masking_count(const struct ran_dataset *d, size_t b, uint64_t seed, uint64_t epoch);
 
 #endif

@@ -1,9 +1,9 @@
-/* mpi.c - ranks that mpirun started, or what to say of it in a build without MPI.
+/* mpi.c - ranks that mpirun started, or the error for them in a build without MPI.
  *
- * MPI is not touched unless a launcher left its mark in the environment: a program that runs by
- * itself is the same with it and without. Waiting polls and sleeps, since a rank that waits for
- * another often shares a processor with it; it sleeps a sixteenth of the time that it waited, and
- * a millisecond at most. Only the thread that trains calls MPI.
+ * MPI is used only if a launcher's variables are in the environment: a single process behaves the
+ * same with and without it. Waiting polls and sleeps, because ranks often run on the same
+ * processor; it sleeps a sixteenth of the time waited so far, at most a millisecond. Only the
+ * training thread calls MPI.
  */
 #include "base/error.h"
 #include "train/ranks.h"
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-/* What Open MPI, MPICH and its kin, and launchers that speak PMIx leave there. */
+/* Variables of Open MPI, of MPICH and its relatives, and of PMIx launchers. */
 static bool was_launched(void)
 {
         static const char *const marks[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK",
@@ -46,7 +46,7 @@ static int failed(int code, const char *what, struct ran_error *err)
         return ran_fail(err, RAN_EIO, "ranks cannot %s: %s", what, text);
 }
 
-/* Sleeps the longer, the longer it has been waiting. */
+/* Sleeps longer the longer it has waited. */
 static void rest(double waited)
 {
         const double spin = 50e-6, longest = 1e-3;
@@ -58,7 +58,7 @@ static void rest(double waited)
                 nanosleep(&(struct timespec){.tv_nsec = (long)(1e9 * seconds)}, NULL);
 }
 
-/* A launcher that ends all ranks, because one died, asks first and kills a second later. */
+/* A launcher that ends all ranks because one died sends SIGTERM first and kills a second later. */
 static const double patience = 0.3;
 
 static int finish(struct ran_ranks *r, MPI_Request *request, const char *what,
@@ -181,7 +181,7 @@ int ran_ranks_open(struct ran_ranks **ranks, int (*stopped)(void), struct ran_er
 
 #else
 
-/* How many there are, and which one this is, by what launchers say. */
+/* The number of ranks and this rank's number, from the launcher's variables. */
 static size_t number(const char *open_mpi, const char *pmi)
 {
         const char *text = getenv(open_mpi) != NULL ? getenv(open_mpi) : getenv(pmi);

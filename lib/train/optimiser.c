@@ -16,8 +16,8 @@ static size_t blocks_of(size_t rows)
         return rows / ROWS + (rows % ROWS > 0);
 }
 
-/* The row of the second moments that `id` shares with those up to *end. A block of ROWS ids lies in
- * one band, or in the first where each has its own. */
+/* The row of second moments that the ids from `id` up to *end have in common. A block of ROWS
+ * ids lies within one band, or in the first, where each id has its own. */
 static size_t band_of(size_t id, size_t V, size_t *end)
 {
         size_t band = ROWS, last = 2 * (size_t)ROWS;
@@ -188,7 +188,7 @@ struct update {
         double first, second;       /* 1 / (1 - beta^t) */
 };
 
-/* The first and second moments m, v of w; v stays with beta2 = 1. */
+/* Updates w and its first and second moments m, v; beta2 = 1 leaves v unchanged. */
 static void step(const struct update *u, float *w, float *m, float *v, const float *g, size_t n,
                  float rate_scale, double decay, double beta2)
 {
@@ -199,7 +199,7 @@ static void step(const struct update *u, float *w, float *m, float *v, const flo
                        (float)s->epsilon, (float)ran_exp((double)rate_scale * decay));
 }
 
-/* Decay is for matrices: a scale or a bias has no reason to be small. */
+/* Only matrices decay: scales and biases need not be small. */
 static void step_tensor(void *arg, size_t i)
 {
         const struct update *u = arg;
@@ -250,7 +250,7 @@ static void square_rows(void *arg, size_t i)
                         sum[d] += u->g->rows.rows[r * D + d] * u->g->rows.rows[r * D + d];
 }
 
-/* Makes the second moments of the bands, and hands each block a copy. */
+/* Computes the second moments of the bands, and copies them to each block. */
 static void share_moments(const struct update *u)
 {
         struct ran_table_state *t = &u->o->table;

@@ -1,23 +1,22 @@
 /* optimiser.h - Adam with decoupled weight decay (Kingma and Ba 2015; Loshchilov and Hutter 2019).
  *
- * Rows of the embedding are updated when their id occurs in a step, as if the step were
- * the only kind there is for them ("lazy" Adam): their moments rest in between, and the decay that
- * they missed is made up for. A step then costs what its documents cost and not the size of the
- * vocabulary.
+ * A row of the embedding is updated only by steps in which its id occurs ("lazy" Adam): its moments
+ * stay unchanged in between, and the next update applies the missed decay. So the cost of a step
+ * depends on its documents and not on the size of the vocabulary.
  *
- * Where the output is tied to the embedding every row has a gradient at every step, most of the
- * time a small one that pushes all rare ids the same way. Adam would enlarge just that, and rare
- * ids would end in a common direction that hides what they mean. So neighbours of similar frequency
- * share their second moment, the mean of its squares ("coupled" Adam: Stollenwerk and Stollenwerk,
- * ACL 2025, who have one for the whole vocabulary; ids are ordered by frequency, so that here ids
- * from 256 2^k on, below 256 2^(k+1), have one; those below 256 have one each).
+ * If the output is tied to the embedding, every row has a gradient at every step, mostly a small
+ * one that pushes all rare ids the same way. Adam would amplify it, and a common direction would
+ * hide the meaning of rare ids. So ids of similar frequency use one second moment, the mean of
+ * their squares ("coupled" Adam: Stollenwerk and Stollenwerk, ACL 2025, with one for the whole
+ * vocabulary). Ids are ordered by frequency: here those from 256 2^k on, below 256 2^(k+1), have
+ * one; those below 256 one each.
  */
 #ifndef RAN_TRAIN_OPTIMISER_H
 #define RAN_TRAIN_OPTIMISER_H
 
 #include "train/grad.h"
 
-/* What is known of the embedding. */
+/* State of the embedding and the spelling table. */
 struct ran_table_state {
         size_t rows, width;
         float *m;          /* (rows, width) moments */
@@ -36,8 +35,8 @@ struct ran_optimiser {
         double decay;  /* sum of log(1 - lr wd) over the steps done */
         float *m, *v;  /* moments, blocks */
         struct ran_table_state table;
-        /* The share of the learning rate, and of the decay, that a tensor of the layout (n) and a
-         * row of the table have: 1, unless the caller says otherwise; 0: they stay. */
+        /* Factors of learning rate and decay for each tensor of the layout (n) and for a row of
+         * the table: 1 unless the caller changes them; 0: not trained. */
         float *rate_scale;
 };
 
@@ -50,12 +49,12 @@ void ran_optimiser_release(struct ran_optimiser *o);
 double ran_learning_rate(const struct ran_train_settings *s, uint64_t step, uint64_t steps);
 /* Norm of the whole gradient, summed in a fixed order. */
 double ran_grad_norm(const struct ran_optimiser *o, const struct ran_grad *g);
-/* Clears the gradient of what stays: before it is measured. */
+/* Clears the gradient of tensors that are not trained; call it before ran_optimiser_norm. */
 void ran_optimiser_clear(const struct ran_optimiser *o, struct ran_grad *g);
-/* One step on block and table along g, which is scaled by gscale. */
+/* One step on block and table with the gradient gscale g. */
 void ran_optimiser_step(struct ran_optimiser *o, float *block, const struct ran_table *table,
                         const struct ran_grad *g, double gscale, double rate);
-/* Lets every row meet the decay that it missed: before the weights are used elsewhere. */
+/* Flushes the lazy decay of every row; call it before the weights are used elsewhere. */
 void ran_optimiser_flush(struct ran_optimiser *o, const struct ran_table *table);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Everything that can change the result, and nothing else: the same text means the same run. */
+/* All that can change the result, and nothing else: the same text means the same run. */
 static void add_training(const struct ran_train_job *job, struct ran_buf *out)
 {
         ran_buf_str(out, "\"version\":\"" RAN_VERSION "\",");
@@ -87,7 +87,7 @@ struct ran_parts ran_trainer_parts(const struct ran_trainer *t)
                                   .tokenizer = t->job->tokenizer};
 }
 
-/* A JSON object of the run's description and `more`. */
+/* A JSON object with the run's description and `more`. */
 int ran_trainer_write_parts(struct ran_trainer *t, const char *path, struct ran_parts *parts,
                             const char *more, struct ran_error *err)
 {
@@ -112,7 +112,7 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
         struct ran_buf more = {0};
         int rc;
 
-        /* Not in a checkpoint, which may go on elsewhere. */
+        /* Not in a checkpoint, which may resume elsewhere. */
         ran_buf_printf(&more, ",\"kernels\":\"%s\"", ran_isa());
         if (t->at.best_epoch > 0) {
                 static const char *const names[] = {"accuracy", "micro_f1", "macro_f1", "loss"};

@@ -80,7 +80,7 @@ static bool goes_on(const struct ran_plan *p, const struct ran_chunk *last)
         return last->to > 0 && last->to < length(p->d, last->document);
 }
 
-/* What comes after the stream's last chunk; one that ends at 0 if there is nothing left. */
+/* The stream's next chunk; it ends at 0 if nothing is left. */
 static struct ran_chunk next_of(struct ran_plan *p, const struct ran_chunk *last)
 {
         struct ran_chunk next = {0};
@@ -166,7 +166,7 @@ int ran_plan_unpack(struct ran_plan *p, const float *in, struct ran_error *err)
         return RAN_OK;
 }
 
-/* Of a document of which so many tokens are read. */
+/* The state of a document after so many tokens. */
 static int move(struct ran_recurrent_state *recurrent, size_t states, size_t tokens, size_t from,
                 size_t to, struct ran_ranks *r, struct ran_error *err)
 {

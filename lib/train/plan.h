@@ -7,9 +7,9 @@
  *   stream 1   A 0-99   A 100-   C 0-99   C 100-199
  *   stream 2   B 0-57   D 0-99   D 100-   E 0-80
  *
- * A chunk ends where a window does: the recurrent state that it leaves is the initial one of the
- * next chunk. Gradients do not cross chunks, through the cell or the review (truncated
- * back-propagation through time).
+ * A chunk ends at the end of a window: its last recurrent state is the first one of the next chunk.
+ * Gradients do not cross chunks, through the cell or the review (truncated back-propagation through
+ * time).
  */
 #ifndef RAN_TRAIN_PLAN_H
 #define RAN_TRAIN_PLAN_H
@@ -20,10 +20,10 @@
 /* Tokens [from, to) of a document. */
 struct ran_chunk {
         size_t document, from, to;
-        size_t number; /* of those of its document, from 0 */
+        size_t number; /* number within its document, from 0 */
         struct ran_recurrent_state
                 *recurrent; /* the state before it and after it; NULL: documents are whole */
-        size_t *holder;     /* the rank that has it, or RAN_EVERY_RANK */
+        size_t *holder;     /* the rank that holds it, or RAN_EVERY_RANK */
 };
 #define RAN_EVERY_RANK SIZE_MAX
 
@@ -49,16 +49,15 @@ void ran_plan_release(struct ran_plan *p);
 void ran_plan_begin(struct ran_plan *p, const size_t *order, size_t documents);
 /* The chunks of the next step; false when the epoch is over. */
 bool ran_plan_next(struct ran_plan *p);
-/* Steps of an epoch; it is begun. */
+/* The number of steps of an epoch; begins it. */
 size_t ran_plan_steps(struct ran_plan *p, const size_t *order, size_t documents);
 
-/* Tokens [*from, returned) of a chunk of a language model's document: those whose next one is
- * predicted, at least one. The last token of a document is read because the window that it stands
- * in holds a token of the target, whatever else. */
+/* The tokens [*from, returned) of a chunk whose next tokens are predicted, at least one; for
+ * language models. The last token of a document is read only as a target's window requires it. */
 size_t ran_plan_predicts(const struct ran_dataset *d, const struct ran_chunk *p, size_t *from);
 
-/* The recurrent states of the streams as one array of floats: its size, for a checkpoint, and back
- * from one, when the plan stands where it did. */
+/* The recurrent states of the streams as one array of floats: its size; writing it, for a
+ * checkpoint; and reading it, with the plan at the same step. */
 size_t ran_plan_floats(const struct ran_plan *p);
 void ran_plan_pack(const struct ran_plan *p, float *out);
 int ran_plan_unpack(struct ran_plan *p, const float *in, struct ran_error *err);
@@ -68,9 +67,9 @@ int ran_plan_move(const struct ran_chunk *chunk, const struct ran_config *c, siz
                   struct ran_ranks *ranks, struct ran_error *err);
 int ran_plan_collect(struct ran_plan *p, struct ran_ranks *ranks, struct ran_error *err);
 
-/* order (n) = document (n; NULL: 0, 1, ...) as an epoch takes them: Fisher and Yates, draws keyed
- * by the epoch. */
-#define RAN_SHUFFLE_FOLDS UINT64_MAX /* an epoch that there is not: for folds */
+/* order (n) = document (n; NULL: 0, 1, ...), shuffled for an epoch: Fisher and Yates, draws
+ * keyed by the epoch. */
+#define RAN_SHUFFLE_FOLDS UINT64_MAX /* no real epoch: for folds */
 void ran_plan_shuffle(size_t *order, const size_t *document, size_t n, uint64_t seed,
                       uint64_t epoch);
 

@@ -82,7 +82,7 @@ int ran_ranks_receive(struct ran_ranks *r, size_t from, void *bytes, size_t n,
                        : RAN_OK;
 }
 
-/* The rank that `rank` > 0 hears from: its lowest bit is taken away, which is *step. */
+/* The rank from which `rank` > 0 receives: without its lowest bit, *step. */
 static size_t parent(size_t rank, size_t *step)
 {
         *step = rank & (~rank + 1);
@@ -189,7 +189,7 @@ size_t *ran_ranks_bounds(const struct ran_ranks *r, struct ran_error *err)
         return ran_alloc(ran_ranks_count(r) + 1, sizeof(size_t), err);
 }
 
-/* An item belongs to the rank that its middle falls to. */
+/* An item belongs to the rank that contains its middle. */
 void ran_ranks_partition(const struct ran_ranks *r, const size_t *first, size_t n, size_t *bound)
 {
         size_t ranks = ran_ranks_count(r), begin = first[0], rank = 0;
@@ -210,7 +210,7 @@ void ran_ranks_partition(const struct ran_ranks *r, const size_t *first, size_t 
 
 struct greeting {
         char version[32], isa[32], host[64];
-        uint64_t config, settings; /* sizes: what is sent as it stands in memory */
+        uint64_t config, settings; /* sizes of the structs that are sent as they are in memory */
 };
 
 static struct greeting introduce(void)
@@ -253,10 +253,10 @@ int ran_ranks_handshake(struct ran_ranks *r, struct ran_error *err)
                 RAN_TRY(ran_ranks_send(r, 0, &me, sizeof me, err));
         }
         for (size_t i = 1; i < r->n && r->rank == 0; i++) {
-                struct ran_error apart;
+                struct ran_error lost;
 
-                if (ran_ranks_receive(r, i, &other, sizeof other, &apart) != RAN_OK) {
-                        *err = apart;
+                if (ran_ranks_receive(r, i, &other, sizeof other, &lost) != RAN_OK) {
+                        *err = lost;
                         return err->code;
                 }
                 other.version[sizeof other.version - 1] = other.isa[sizeof other.isa - 1] =

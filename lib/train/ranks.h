@@ -14,16 +14,16 @@
 
 struct ran_ranks;
 
-/* Messages from one rank to another arrive in the order that they are sent in. */
+/* Messages from one rank to another arrive in order. */
 struct ran_links {
         int (*send)(struct ran_ranks *r, size_t to, const void *bytes, size_t n,
                     struct ran_error *err);
         int (*receive)(struct ran_ranks *r, size_t from, void *bytes, size_t n,
                        struct ran_error *err);
-        /* From rank 0 to all. NULL: by the two above. */
+        /* From rank 0 to all. NULL: uses the two above. */
         int (*broadcast)(struct ran_ranks *r, void *bytes, size_t n, struct ran_error *err);
-        /* Takes leave of the others, or where the ranks are broken ends them: then it need not
-         * return. Frees r. */
+        /* Closes the links; if the ranks are broken, ends the others and may not return. Frees
+         * r. */
         void (*close)(struct ran_ranks *r, int status);
 };
 
@@ -32,14 +32,14 @@ struct ran_ranks {
         size_t rank, n;
         int (*stopped)(void); /* whether a signal asks this process to end; may be NULL */
         bool broken;
-        /* Rank 0 does not wait for others once it is asked to stop: nothing is lost that a
-         * checkpoint needs. */
+        /* Once asked to stop, rank 0 does not wait for the others: a checkpoint needs nothing
+         * from them. */
         bool interruptible;
         uint64_t moved; /* bytes that this rank sent and received; a broadcast counts once */
         void *link;     /* of the links */
 };
 
-/* What rank 0 broadcasts to those who wait for work, as uint32_t. */
+/* Rank 0 broadcasts these to ranks that wait for work, as uint32_t. */
 enum { RAN_RANKS_END, RAN_RANKS_TRAIN };
 
 bool ran_ranks_leads(const struct ran_ranks *r); /* rank 0, or alone */
@@ -51,23 +51,23 @@ int ran_ranks_send(struct ran_ranks *r, size_t to, const void *bytes, size_t n,
 int ran_ranks_receive(struct ran_ranks *r, size_t from, void *bytes, size_t n,
                       struct ran_error *err);
 int ran_ranks_broadcast(struct ran_ranks *r, void *bytes, size_t n, struct ran_error *err);
-/* The largest value of all ranks becomes that of each. */
+/* Sets the value of each rank to the maximum over all ranks. */
 int ran_ranks_max(struct ran_ranks *r, int *value, struct ran_error *err);
-/* rc and *err of rank 0 become those of all. A failure of another rank breaks the ranks. */
+/* Copies rc and *err of rank 0 to all. A failure of another rank breaks the ranks. */
 int ran_ranks_agree(struct ran_ranks *r, int rc, struct ran_error *err);
-/* Items of `size` bytes, of which rank i has [bound[i], bound[i + 1]): rank 0 gets them all. */
+/* Gathers items of `size` bytes at rank 0; rank i has [bound[i], bound[i + 1]). */
 int ran_ranks_gather(struct ran_ranks *r, void *items, size_t size, const size_t *bound,
                      struct ran_error *err);
-/* What this rank could not do, others wait for. Returns rc. */
+/* Breaks the ranks after a failure rc of this rank, for which the others wait. Returns rc. */
 int ran_ranks_break(struct ran_ranks *r, int rc);
 
-/* Deals out n items of which number i begins at first[i] and ends at first[i + 1], tokens for
- * example, so that each rank has about as much: rank i has [bound[i], bound[i + 1]), perhaps none.
- * bound (ranks + 1), ran_ranks_bounds gets room for it. */
+/* Partitions n items by size (item i has first[i + 1] - first[i] tokens, for example) so that
+ * ranks have about the same total: rank i gets [bound[i], bound[i + 1]), perhaps none. bound
+ * (ranks + 1): ran_ranks_bounds allocates it. */
 void ran_ranks_partition(const struct ran_ranks *r, const size_t *first, size_t n, size_t *bound);
 size_t *ran_ranks_bounds(const struct ran_ranks *r, struct ran_error *err);
 
-/* Ranks that are not the same program, or on processors that compute otherwise, cannot train one
+/* Ranks with different programs, or on processors that compute differently, cannot train one
  * model: RAN_EINVAL on all. */
 int ran_ranks_handshake(struct ran_ranks *r, struct ran_error *err);
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* A gradient on its way: this head, the block, ids of rows, the rows. */
+/* The message of a gradient: this head, the block, ids of rows, the rows. */
 struct head {
         uint64_t at, span, rows;
 };
@@ -16,7 +16,7 @@ static bool is_zero(const float *row, size_t n)
 
         for (size_t i = 0; i < n; i++) {
                 memcpy(&x, &row[i], sizeof x);
-                bits |= x; /* -0 is not nothing: it would not be added as one process does */
+                bits |= x; /* -0 counts as a value: one process would add it, too */
         }
         return bits == 0;
 }
@@ -30,8 +30,8 @@ static uint32_t *touched(struct ran_tree *t, size_t n, struct ran_error *err)
         return ids;
 }
 
-/* Copies the rows of a dense gradient that are not zero to the front of `to`, which may be where
- * they are, and their ids to t->touched. */
+/* Copies the non-zero rows of a dense gradient to the front of `to`, which may be the same
+ * array, and their ids to t->touched. */
 static int pack(struct ran_tree *t, float *to, const float *from, size_t *n, struct ran_error *err)
 {
         size_t D = t->c->dim;
@@ -46,7 +46,7 @@ static int pack(struct ran_tree *t, float *to, const float *from, size_t *n, str
         return ids != NULL ? RAN_OK : RAN_ENOMEM;
 }
 
-/* And back: n rows at the front of what is zero otherwise go to where t->touched says. */
+/* The inverse: moves n rows from the front of an otherwise zero array to the ids in t->touched. */
 static int unpack(struct ran_tree *t, float *rows, size_t n, struct ran_error *err)
 {
         size_t D = t->c->dim;
@@ -65,8 +65,7 @@ static int unpack(struct ran_tree *t, float *rows, size_t n, struct ran_error *e
         return RAN_OK;
 }
 
-/* ---- one gradient -----------------------------------------------------------------------------
- */
+/* ---- one gradient ---------------------------------------------------------------------------- */
 
 static int send_grad(struct ran_tree *t, struct ran_ranks *r, size_t to, size_t at, size_t span,
                      struct ran_grad *g, struct ran_error *err)
@@ -88,7 +87,7 @@ static int send_grad(struct ran_tree *t, struct ran_ranks *r, size_t to, size_t 
         return ran_ranks_send(r, to, g->rows.rows, head.rows * t->c->dim * sizeof(float), err);
 }
 
-/* Room for the rows that are to come, and where their ids go. */
+/* Makes room for rows to receive, and for their ids. */
 static uint32_t *make_room(struct ran_tree *t, struct ran_grad *g, size_t n, struct ran_error *err)
 {
         if (t->V == 0) {
@@ -130,10 +129,9 @@ static int receive_grad(struct ran_tree *t, struct ran_ranks *r, size_t from, st
         return rc == RAN_OK ? RAN_OK : ran_ranks_break(r, rc);
 }
 
-/* ---- subtrees, towards rank 0 -----------------------------------------------------------------
- */
+/* ---- subtrees, towards rank 0 ---------------------------------------------------------------- */
 
-/* All that wait among shards [from, to), and the losses of these. */
+/* Sends all sums that wait among shards [from, to), and the losses of these shards. */
 static int send_subtrees(struct ran_tree *t, struct ran_ranks *r, size_t rank, size_t from,
                          size_t to, const double *loss, struct ran_error *err)
 {
@@ -183,10 +181,9 @@ static int collect(struct ran_tree *t, struct ran_ranks *r, const size_t *bound,
         return RAN_OK;
 }
 
-/* ---- the sum, from rank 0 ----------------------------------------------------------------------
- */
+/* ---- the sum, from rank 0 -------------------------------------------------------------------- */
 
-/* Rows of a dense gradient go through a second one, in which only those that are not zero are. */
+/* Rows of a dense gradient are received into a second one, which has only the non-zero ones. */
 static int broadcast_dense(struct ran_tree *t, struct ran_ranks *r, struct ran_grad *g,
                            struct ran_error *err)
 {

@@ -1,12 +1,11 @@
-/* refit.c - the encoder of a refit against that of the best epoch. */
+/* refit.c - compares the encoder of a refit with that of the best epoch. */
 #include "train/validate.h"
 #include "train/refit.h"
 #include "train/broadcast.h"
 #include "train/task.h"
 #include "train/trainer.h"
 
-/* What the model with this encoder, the ensemble as it is weighted, loses on the documents that
- * were held out. */
+/* The loss on the held-out documents with this encoder and the current ensemble weights. */
 static int model_loss(struct ran_trainer *t, double *loss, struct ran_error *err)
 {
         int rc = ran_train_task_of(t->c)->held_out_loss(t, loss, err);
@@ -33,10 +32,10 @@ static void swap_encoders(struct ran_trainer *t)
                 swap(t->p.head.wide_b, t->best_block + (t->p.head.wide_b - t->p.block), t->C);
 }
 
-/* An encoder trained on the held-out documents should predict them better than one that was not. If
- * it does not, the different order of documents led to a worse optimum, as happens with few of
- * them, and the first encoder stays. The linear model is fitted on all documents either way: beside
- * it an overconfident encoder shows, which it does not by itself. */
+/* An encoder trained on the held-out documents should predict them better than one that was not.
+ * If it does not, the different order of documents led to a worse optimum, as happens with few
+ * of them, and the first encoder stays. The linear model is fitted on all documents in both
+ * cases: the ensemble loss reveals an overconfident encoder, its own loss would not. */
 int ran_trainer_keep_better(struct ran_trainer *t, struct ran_error *err)
 {
         double after = 0, before = 0;

@@ -1,4 +1,4 @@
-/* report.c - what a training run tells whoever looks on, and what they answer. */
+/* report.c - progress reports of a training run, and requests to stop it. */
 #include "train/trainer.h"
 
 #include <math.h>
@@ -12,13 +12,13 @@ double ran_trainer_now(void)
         return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Epochs that there will be at most. */
+/* The most epochs of the run. */
 size_t ran_trainer_epochs(const struct ran_trainer *t)
 {
         return t->at.refit != 0 ? (size_t)t->at.best_epoch : t->s->epochs;
 }
 
-/* And steps; those of `t` go by all that there might be, as the learning rate does. */
+/* And steps; t's steps count all possible epochs, as the learning rate does. */
 static double steps_of(const struct ran_trainer *t)
 {
         size_t never = t->s->epochs - ran_trainer_epochs(t);
@@ -60,7 +60,7 @@ bool ran_trainer_leads(const struct ran_trainer *t)
         return ran_ranks_leads(t->job->ranks);
 }
 
-/* Whoever looks on is told by rank 0. The others only know whether they are asked to stop. */
+/* Rank 0 reports. The other ranks only learn whether they are asked to stop. */
 int ran_trainer_tell(struct ran_trainer *t, const struct ran_train_report *r)
 {
         const struct ran_ranks *ranks = t->job->ranks;
@@ -92,7 +92,7 @@ int ran_trainer_diverged(const struct ran_trainer *t, double epoch, double step,
                 epoch, step, what, t->rate);
 }
 
-/* Of n results for development data: the last step of an epoch may have been one too many. */
+/* Checks n results for development data: the last step of an epoch may have diverged. */
 int ran_trainer_check_results(const struct ran_trainer *t, const float *x, size_t n,
                               struct ran_error *err)
 {

@@ -1,11 +1,10 @@
-/* search.c - which settings to try next, when better ones are searched for.
+/* search.c - hyperparameter search: which settings to try next.
  *
- * The table below has the settings that matter and, of each, some values in order. A trial is one
- * value of each; the first trial has those that the user trains with, and a setting that somebody
- * gave stays as it is. After that trials take turns: one goes a step from the best so far, in one
- * setting or two, and one draws about a third of the settings anew. What is drawn depends on the
- * seed and on what the trials before brought, and on nothing else: how fast the machine is decides
- * how many trials there are, not which.
+ * The table below has the settings that matter, and some values of each, in order. A trial is one
+ * value of each. The first trial has the user's settings; settings that the user gave are fixed.
+ * Later trials alternate: one moves a step away from the best so far, in one setting or two; the
+ * next draws about a third of the settings again. Draws depend only on the seed and on the results
+ * so far: the speed of the machine decides the number of trials, not which they are.
  */
 #include "base/error.h"
 #include "model/encoder.h"
@@ -16,7 +15,7 @@
 
 /* ---- where to look -------------------------------------------------------------------------- */
 
-/* A search, and the model that a candidate so far describes. */
+/* A search, and the model of a partial candidate. */
 typedef bool matters(const struct ran_search *s, const struct ran_config *c);
 
 static bool has_vocabulary(const struct ran_search *s, const struct ran_config *c)
@@ -25,7 +24,7 @@ static bool has_vocabulary(const struct ran_search *s, const struct ran_config *
         return s->job->tokenizer != NULL;
 }
 
-/* Byte pairs spell everything. */
+/* Byte pairs can spell any text, so no id is unknown. */
 static bool has_unknown(const struct ran_search *s, const struct ran_config *c)
 {
         return has_vocabulary(s, c) && ran_tokenizer_unknown(s->job->tokenizer) != RAN_NO_ID;
@@ -58,7 +57,7 @@ static bool has_free_encoder(const struct ran_search *s, const struct ran_config
         return s->job->init == NULL || ran_model_config(s->job->init)->encoder != c->encoder;
 }
 
-/* Documents that one window of the smallest size holds are the same to all. */
+/* If every document fits in the smallest window, window sizes make no difference. */
 static bool has_windows(const struct ran_search *s, const struct ran_config *c)
 {
         return ran_encoder_of(c)->uses(c, "window") && s->longest > 64 && has_free_encoder(s, c);
@@ -100,8 +99,8 @@ static bool has_affixes(const struct ran_search *s, const struct ran_config *c)
         return has_free_ngrams(s, c) && has_vocabulary(s, c);
 }
 
-/* A setting stands below those that decide whether it matters. Values that a task does not allow
- * are refused by the checks of ran_train. */
+/* A setting comes after those that decide whether it matters. The checks of ran_train refuse
+ * values that a task does not allow. */
 static const struct row {
         const char *name;
         const char *value[10]; /* ascending, NULL at the end */
@@ -132,7 +131,7 @@ static const struct row {
 enum { ROWS = sizeof rows / sizeof *rows };
 _Static_assert((size_t)ROWS <= RAN_SEARCH_FIELDS, "a trial has room for a value of each");
 
-/* A model that is much larger than that of the first trial would take the time of many others. */
+/* A model much larger than that of the first trial would take the time of many trials. */
 static const double most_flops = 2, most_parameters = 4, few_parameters = 1 << 26;
 
 static int values(const struct row *row)
@@ -158,7 +157,7 @@ static const struct ran_field *find(const struct ran_field *fields, const char *
         return fields->name != NULL ? fields : NULL;
 }
 
-/* The field of a row, and where its value is. */
+/* The field of a row, and the address of its value. */
 static const struct ran_field *field_of(const struct row *row, struct candidate *k, void **base)
 {
         const struct ran_field *field = find(ran_config_fields, row->name);
@@ -214,7 +213,7 @@ void ran_search_apply(const struct ran_search *s, const struct ran_trial *trial,
         *settings = k.s;
 }
 
-/* Which of its values a setting has; -1: none of them. */
+/* The index of a setting's value in its list; -1: not in the list. */
 static signed char index_of(const struct ran_search *s, const struct row *row)
 {
         struct candidate here = start_of(s), other = here;
@@ -290,7 +289,7 @@ static bool is_free(const struct ran_search *s, int i, const struct candidate *k
         return !s->fixed[i] && (rows[i].matters == NULL || rows[i].matters(s, &k->c));
 }
 
-/* Another value of a setting, next to the one it has or the next but one. */
+/* Another value of a setting, one or two steps away. */
 static void step(struct ran_trial *t, int i, struct dice *d)
 {
         int n = values(&rows[i]), away = draw(d, 4) == 0 ? 2 : 1;
@@ -330,7 +329,7 @@ static void redraw(const struct ran_search *s, struct ran_trial *t, struct dice 
         }
 }
 
-/* What does not matter any more is as it was in the beginning, so that no trial is made twice. */
+/* Resets settings that no longer matter to their initial values, so that no trial is repeated. */
 static void reset_unused(const struct ran_search *s, struct ran_trial *t)
 {
         for (int i = 0; i < ROWS; i++) {

@@ -1,4 +1,4 @@
-/* split.c - which documents of a data set are held out, as development data, and copies of them. */
+/* split.c - chooses and copies the documents to hold out as development data. */
 #include "ran/train.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 /* ---- which ---------------------------------------------------------------------------------- */
 
 struct drawn {
-        uint32_t stratum; /* the class; 0 for all where documents have several */
+        uint32_t stratum; /* the class; 0 for documents with several labels */
         uint64_t draw;
         size_t document;
 };
@@ -34,8 +34,8 @@ static bool has_one_label(const struct ran_dataset *d, size_t b)
                d->label_first[b + 1] > d->label_first[b] && label_of(d, b) < d->C;
 }
 
-/* The documents that may be held out, in the order in which they are asked; how many these are.
- * Guessed labels are nothing to judge a model by, while there are others. */
+/* The candidates for holding out, in order; returns their number. Documents with guessed labels
+ * cannot judge a model: they are candidates only if there are no others. */
 static size_t draw(const struct ran_dataset *d, uint64_t seed, struct drawn *drawn)
 {
         bool known = ran_dataset_guessed(d) < d->B;
@@ -55,7 +55,7 @@ static size_t draw(const struct ran_dataset *d, uint64_t seed, struct drawn *dra
         return n;
 }
 
-/* How many of the n documents, from the first on, are held out together or not at all. */
+/* The number of the first of n documents that must stay together. */
 static size_t group_size(const struct ran_dataset *d, const struct drawn *drawn, size_t n)
 {
         size_t i = 1;
@@ -66,7 +66,8 @@ static size_t group_size(const struct ran_dataset *d, const struct drawn *drawn,
         return i;
 }
 
-/* Takes the n documents of a group off what is left (C) of their classes, unless one would vanish.
+/* Subtracts the n documents of a group from left (C), the counts of their classes, unless a class
+ * would vanish.
  */
 static bool takes_no_last(const struct ran_dataset *d, const struct drawn *drawn, size_t n,
                           size_t *left)
@@ -83,10 +84,10 @@ static bool takes_no_last(const struct ran_dataset *d, const struct drawn *drawn
         return !vanishes;
 }
 
-/* Without groups: shuffles the documents within each class, puts class after class, and takes every
- * 1/share-th of that row: so each class gives its share and the total is right, each to within one
- * document. The first of each class is passed over, since a class must not vanish from training.
- * Groups are shuffled, and one is taken where at least half of it is due. */
+/* Without groups: shuffles the documents within each class, concatenates the classes, and takes
+ * every 1/share-th document: the counts of each class and in all are then right to within one
+ * document. The first of each class is skipped, because a class must not vanish from training.
+ * Groups are shuffled, and a group is taken when at least half of it is due. */
 static int pick(const struct ran_dataset *d, double fraction, uint64_t seed, bool *held_out,
                 struct ran_error *err)
 {

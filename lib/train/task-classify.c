@@ -1,6 +1,6 @@
-/* task-classify.c - training of classifiers: an output a document. The encoder learns by the
- * cross-entropy of its own logits, the linear model as a support vector machine (svm.h), and the
- * development data decide how much each counts (ensemble.h). */
+/* task-classify.c - training of classifiers: an output a document. The encoder learns from the
+ * cross-entropy of its own logits, the linear model as a support vector machine (svm.h); the
+ * development data decide their ensemble weights (ensemble.h). */
 #include "train/task.h"
 #include "model/head.h"
 #include "train/evaluate.h"
@@ -61,7 +61,7 @@ typedef int fit_ensemble(struct ran_ensemble *ensemble, struct ran_ensemble prio
                          const struct ran_dataset *d, const float *encoder, const float *linear,
                          struct ran_error *err);
 
-/* Logits (B, C) of the encoder become probabilities of the ensemble, whose weights `fit` finds.
+/* Turns the encoder's logits (B, C) into probabilities of the ensemble; `fit` finds its weights.
  * linear (B, C): logits of the linear model, or NULL. */
 static int combine(struct ran_trainer *t, fit_ensemble *fit, float *p, const float *linear,
                    struct ran_error *err)
@@ -126,8 +126,7 @@ static int validate(struct ran_trainer *t, struct ran_evaluate_rates *r, struct 
         return rc;
 }
 
-/* The model goes without its encoder if that is not proven to help; its metric is then that of the
- * linear model. */
+/* Drops the encoder unless it helps significantly; the metric is then the linear model's. */
 static int drop_encoder(struct ran_trainer *t, const float *p, struct ran_error *err)
 {
         struct ran_evaluate_rates r;
@@ -149,7 +148,8 @@ static int calibrate(struct ran_trainer *t, const float *p, struct ran_error *er
         return RAN_OK;
 }
 
-/* Whether the encoder counts, and the threshold of several labels, or the calibration of one. */
+/* Decides whether the encoder is used, and the threshold of several labels, or the calibration
+ * of one. */
 static int tune(struct ran_trainer *t, struct ran_error *err)
 {
         float *p = ran_alloc(t->job->dev->B * t->C, sizeof *p, err);

@@ -1,5 +1,5 @@
-/* task-lm.c - training of language models: each token of a text, from those before it; and what
- * masked ones (task-mlm.c) have in common with that. */
+/* task-lm.c - training of language models: predict each token of a text from those before it.
+ * Also code in common with masked ones (task-mlm.c). */
 #include "train/task-lm.h"
 #include "train/task.h"
 #include "model/lm.h"
@@ -31,7 +31,7 @@ double ran_train_lm_loss(struct ran_batcher *k, struct ran_batch_scratch *s, siz
         return ran_lm_loss(&s->work, k->p, &g->p, k->C, s->gold, s->scale);
 }
 
-/* Biases say how often each id occurs in the training data. */
+/* Initialises the biases with the frequencies of the ids in the training data. */
 int ran_train_lm_init_output(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_dataset *d = t->job->train;

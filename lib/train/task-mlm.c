@@ -1,4 +1,5 @@
-/* task-mlm.c - training of masked language models: masked tokens (masking.h), from all others. */
+/* task-mlm.c - training of masked language models: predict masked tokens (masking.h) from all
+ * others. */
 #include "train/task-lm.h"
 #include "train/task.h"
 #include "train/evaluate.h"
@@ -40,7 +41,7 @@ static int mask(struct ran_batcher *k, struct ran_batch_scratch *s, size_t b, co
         return RAN_OK;
 }
 
-/* A position for each masked token of the document that `mask` had last. */
+/* A position for each masked token of the last document that `mask` masked. */
 static int load(struct ran_batcher *k, struct ran_batch_scratch *s, const struct ran_chunk *chunk,
                 struct ran_error *err)
 {

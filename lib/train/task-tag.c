@@ -1,5 +1,5 @@
-/* task-tag.c - training of taggers: an output a word, by itself or, with a CRF, a sentence at a
- * time. The linear model is a CRF of its own (crf-train.h). */
+/* task-tag.c - training of taggers: an output a word, independent or, with a CRF, a sentence at
+ * a time. The linear model is a CRF of its own (crf-train.h). */
 #include "train/task.h"
 #include "model/head.h"
 #include "model/tagger.h"
@@ -44,8 +44,8 @@ static int load(struct ran_batcher *k, struct ran_batch_scratch *s, const struct
         return ran_packed_positions(&s->packed, d->positions + d->label_first[b], n, err);
 }
 
-/* Loss of the n words of a document from the label `at` on, each sentence a chain of its own, and
- * the gradient by their logits. */
+/* Loss of the n words of a document from label `at` on, each sentence a chain of its own, and
+ * its gradient by their logits. */
 static double crf_loss(struct ran_batcher *k, struct ran_batch_scratch *s, size_t at, size_t n,
                        const float *logits, float *dlogits, double weight, struct ran_grad *g)
 {
@@ -107,7 +107,7 @@ static int score(struct ran_sweep *k, struct ran_state *s, size_t b, struct ran_
                                     k->linear != NULL ? k->linear + at : NULL, err);
 }
 
-/* Logits (words, C) of the encoder become those of the ensemble; *crf its CRF, in `room`
+/* Turns the encoder's logits (words, C) into the ensemble's; *crf: its CRF, in `room`
  * (ran_crf_train_floats). */
 static int combine(struct ran_trainer *t, float *logits, const float *linear, float *room,
                    struct ran_crf *crf, struct ran_error *err)

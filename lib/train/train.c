@@ -1,8 +1,8 @@
 /* train.c - the training loop.
  *
- * A run is a function of its settings and data: the order of documents, dropout and the start are
- * drawn by counters, sums have a fixed order, and the progress is a handful of numbers, so an
- * interrupted and resumed run gives the same bytes.
+ * A run is a function of its settings and data: counter-based random numbers give the order of
+ * documents, dropout and initial weights; sums have a fixed order; the progress is a handful of
+ * numbers. So an interrupted and resumed run gives the same bytes.
  *
  * Several ranks (ranks.h) go through the same loop with the same weights. Rank 0 alone decides (by
  * reports, development data or the clock) and writes files; ran_ranks_agree tells the others.
@@ -75,7 +75,7 @@ static int save(struct ran_trainer *t, struct ran_error *err)
                                ran_trainer_leads(t) ? write_checkpoint(t, err) : RAN_OK, err);
 }
 
-/* Stopped by the caller: what was done is kept, so that it can go on. */
+/* The caller stopped training: writes a checkpoint to resume from. */
 static int stop(struct ran_trainer *t, struct ran_error *err)
 {
         RAN_TRY(save(t, err));
@@ -83,8 +83,8 @@ static int stop(struct ran_trainer *t, struct ran_error *err)
                         (double)t->optimiser.step);
 }
 
-/* What rank 0 has when the others are lost: weights and moments are those of a whole step, but not
- * the recurrent states of chunks. */
+/* Rank 0 after losing the others: weights and moments belong to a whole step, but the recurrent
+ * states of chunks do not. */
 static int keep(struct ran_trainer *t, int rc, struct ran_error *err)
 {
         struct ran_error other;
@@ -95,7 +95,7 @@ static int keep(struct ran_trainer *t, int rc, struct ran_error *err)
         return rc;
 }
 
-/* One step, and whatever is due after it. */
+/* One step, and everything due after it. */
 static int run_step(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_ranks *ranks = t->job->ranks;
@@ -158,7 +158,8 @@ static int learn_linear(struct ran_trainer *t, struct ran_error *err)
         return ran_broadcast_state(t, err);
 }
 
-/* The finished model has one output: the ensemble weights go into encoder and linear model. */
+/* The finished model has one output: multiplies encoder and linear model by their ensemble
+ * weights. */
 static void merge(struct ran_trainer *t)
 {
         if (t->c->wide == 0)
@@ -168,8 +169,8 @@ static void merge(struct ran_trainer *t)
         ran_trainer_scale(t->linear, t->c->wide * t->C, t->at.linear);
 }
 
-/* What one more step would have found: the last one may have led to numbers that are none, and
- * there are no development data to be judged by, or not any more. */
+/* Checks the result of the last step, as the next step would: it may have diverged, and no
+ * development data reveal it. */
 static int check_last(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_grad *g;
@@ -203,7 +204,7 @@ static int train_epochs(struct ran_trainer *t, struct ran_error *err)
         return rc;
 }
 
-/* The weights of the best epoch, and what development data say of them. */
+/* Restores the weights of the best epoch and their results on development data. */
 static int restore_best(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_train_report r;
@@ -289,7 +290,7 @@ int ran_train(const struct ran_train_job *job, struct ran_error *err)
         return train(job, err);
 }
 
-/* How a training ended rank 0 knows, too, unless the ranks are broken. */
+/* Rank 0 also knows how training ended, unless the ranks are broken. */
 int ran_train_follow(struct ran_ranks *ranks, struct ran_error *err)
 {
         struct ran_broadcast_job_copy s;

@@ -59,9 +59,9 @@ static int allocate_tables(struct ran_trainer *t, bool dev, struct ran_error *er
         t->p.idf = t->idf;
         t->p.embed = t->table.x;
         t->p.spelling = t->c->spelling > 0 ? t->p.embed + t->V * t->D : NULL;
-        if (!ran_linear_model_wants_pieces(t->c))
+        if (!ran_linear_model_wants_affixes(t->c))
                 return RAN_OK;
-        t->p.pieces = t->pieces = ran_linear_model_pieces(t->job->tokenizer, t->c, err);
+        t->p.affixes = t->pieces = ran_linear_model_affixes(t->job->tokenizer, t->c, err);
         return t->pieces != NULL ? RAN_OK : RAN_ENOMEM;
 }
 
@@ -100,7 +100,7 @@ static int allocate(struct ran_trainer *t, struct ran_error *err)
         return allocate_tables(t, dev, err);
 }
 
-/* Whether there is something to learn, and not more than memory can address. */
+/* Requires something to learn, and no more than memory can address. */
 static int check_sizes(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_dataset *d = t->job->train;
@@ -117,7 +117,7 @@ static int check_sizes(struct ran_trainer *t, struct ran_error *err)
         return RAN_OK;
 }
 
-/* What only a vocabulary can say. */
+/* Checks that need the vocabulary. */
 static int check_vocabulary(const struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_tokenizer *tokenizer = t->job->tokenizer;
@@ -130,7 +130,7 @@ static int check_vocabulary(const struct ran_trainer *t, struct ran_error *err)
                                           "this one, of byte pairs, has none"
                                         : "word_dropout needs a vocabulary, which has the unknown "
                                           "token");
-        if (ran_linear_model_wants_pieces(t->c) && tokenizer == NULL)
+        if (ran_linear_model_wants_affixes(t->c) && tokenizer == NULL)
                 return ran_fail(err, RAN_EINVAL,
                                 "affixes need a vocabulary, which says how tokens are spelled: "
                                 "affixes must be off");

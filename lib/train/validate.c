@@ -1,4 +1,5 @@
-/* validate.c - development data: the best epoch, and what is tuned on them in the end. */
+/* validate.c - development data: choose the best epoch, and tune thresholds and calibration at
+ * the end. */
 #include "train/validate.h"
 #include "train/broadcast.h"
 #include "train/evaluate.h"
@@ -30,7 +31,7 @@ static void keep_best(struct ran_trainer *t, double metric)
 int ran_trainer_validate(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_train_report report;
-        struct ran_evaluate_rates r = {0}; /* classifiers' are known to the rank that leads alone */
+        struct ran_evaluate_rates r = {0}; /* only rank 0 has those of classifiers */
         int rc = ran_train_task_of(t->c)->validate(t, &r, err), next;
 
         if (rc != RAN_OK)

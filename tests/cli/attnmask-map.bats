@@ -85,7 +85,7 @@ refused() {
   refused 2 "give --row I, a token of the word" -m "$(model ran-tag)" --map label doc.jsonl
 }
 
-@test "attnmask map: a tagger with a wide path is asked about a word" {
+@test "attnmask map: a tagger with a linear model is asked about a word" {
   for i in 1 2 3 4 5 6 7 8 9 10; do
     echo '{"tokens": ["to", "Ann'$i'", "from", "Bo", "it", "went"], "tags": ["O", "B-TO", "O", "B-FROM", "O", "O"]}'
   done >tagged.jsonl

@@ -107,7 +107,7 @@ shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
     jq -e '[.attention.heads[].weights[] | keys] | unique == [["keys", "weights"]]'
 }
 
-@test "attnmask model: pieces, words and offsets" {
+@test "attnmask model: subwords, words and offsets" {
   words >train.jsonl
   ran-train classify $shape -o m.ran train.jsonl
   ran-attnmask -m m.ran --row 2 --top 1 --only train.jsonl | sed -n 1p >out
@@ -121,7 +121,7 @@ shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
   ran-attnmask -m m.ran --max-tokens 2 train.jsonl | jq -e '.attention | .tokens == 2 and .truncated.of == 6'
 }
 
-@test "attnmask model: a language model reads [START], and gaps where they are" {
+@test "attnmask model: a language model reads [START], and masked tokens" {
   words >train.jsonl
   ran-train lm $shape -o lm.ran train.jsonl
   [ "$(ran-attnmask -m lm.ran --row 0 --layer 0 train.jsonl | sed -n 1p | jq -c .attention.row)" = \

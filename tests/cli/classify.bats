@@ -50,7 +50,7 @@ classifies() {
   [[ $stderr == *'no document: give one of tokens and text'* ]]
 }
 
-@test "classify: a wide path learns which runs of words decide, however long the document" {
+@test "classify: a linear model learns which n-grams decide, at any document length" {
   # The words are the same, their order tells; the encoder is kept from learning anything.
   awk 'BEGIN { for (i = 0; i < 200; i++) {
     printf "{\"text\":\"%s %s\",\"label\":\"%s\"}\n", \
@@ -361,7 +361,7 @@ EOF2
   [[ $($german ran-classify --threshold 0.25 --print-config) == *'"threshold":0.25,'* ]]
 }
 
-@test "classify: with many labels the wide path has fewer rows, unless they were asked for" {
+@test "classify: with many labels the linear model has fewer rows, unless the user set them" {
   awk 'BEGIN { for (i = 0; i < 400; i++) printf "{\"text\":\"w%d of it\",\"label\":\"l%d\"}\n", i % 200, i % 200 }' >many.jsonl
   shape='--dim 4 --layers 1 --heads 1 --head-dim 2 --window 8 --epochs 1 --no-dev'
   run -0 --separate-stderr ran-train classify $shape -o many.ran many.jsonl

@@ -79,7 +79,7 @@ parallel_or_skip() {
   done
 }
 
-@test "cluster: GNU parallel deals out pieces of the file" {
+@test "cluster: GNU parallel divides the file" {
   parallel_or_skip
   # Where lines are counted from differs; all else is the same, in order.
   timed 'eight pieces, GNU parallel' parallel-classify model.ran documents.jsonl \

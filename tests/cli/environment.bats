@@ -41,7 +41,7 @@ shift_of() {
     END { if (NR == 0 || most > 1e-3) { print most, NR; exit 1 } }'
 }
 
-@test "RAN_ISA: each name trains and labels alike, within rounding" {
+@test "RAN_ISA: each name trains and labels in the same way, within rounding" {
   RAN_ISA=quantum run --separate-stderr -2 ran-tokenize learn -o vocab.json /dev/null
   names=$(sed -n '1s/.* have //; 1s/, / /gp' <<<"$stderr")
   [[ $names == *base* ]]

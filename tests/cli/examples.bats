@@ -142,7 +142,7 @@ tiny_model() {
   run -2 shard-classify
 }
 
-@test "examples: label-all does what has changed, and goes on past what it cannot read" {
+@test "examples: label-all labels changed files, and skips unreadable ones" {
   tiny_model model.ran
   mkdir -p in/b
   weather >in/a.jsonl

@@ -231,7 +231,7 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
 }
 
 @test "cross-validate: each record is labelled by a model that has not seen it" {
-  # Folds of one label make their accuracies differ; a wide path would be right all the same.
+  # Folds of one label make their accuracies differ; a linear model would be right all the same.
   alone="$tiny --wide 0"
   weather | awk '{ sub(/{/, "{\"fold\":" (/wet[1-4]/ ? 1 : n++ % 3 + 2) ","); print }' >records.jsonl
   cross-validate -k 4 --work work -o out.jsonl records.jsonl $alone >table

@@ -38,7 +38,7 @@ inject() {
   [ "${output%% *}" -lt "$all" ]
 }
 
-@test "faults: a training that is killed at any moment goes on to the same model" {
+@test "faults: a training run killed at any moment resumes to the same model" {
   run -0 "$BATS_TEST_DIRNAME/../faults/kills" 10
   [[ ${lines[-1]} == '18 times a training was ended early: nothing lost'* ]]
 }

@@ -45,7 +45,7 @@ list() {
   [ "$(jq -c '.labels | keys' report.json)" = '["c0","c123456","c299999"]' ]
 }
 
-@test "linear: spans around a word of as many pieces" {
+@test "linear: spans around a word of as many subwords" {
   echo '{"text":"ab ab"}' | ran-tokenize learn -q --type bpe --size 261 -o vocab.json
   awk 'BEGIN { printf "{\"text\":\""
     for (i = 0; i < 200000; i++) printf i == 100000 ? "%01000000d ab " : "ab ", 0
@@ -57,16 +57,16 @@ list() {
   [ "$(jq -c .tags report.json)" = '{"B-X":200000,"O":1}' ]
 }
 
-@test "linear: gaps take no memory for each piece that may fill each of them" {
+@test "linear: masked tokens need no memory for each possible token" {
   peak=$RAN_BIN/load/peak
   [ -x "$peak" ] || skip "there is no $peak: make builds it for make check"
   awk 'BEGIN { for (i = 0; i < 6000; i++) printf "w%d%s", i % 3000, i % 20 < 19 ? " " : "\n" }' |
     jq -R -c '{text: .}' >train.jsonl
-  ran-train mlm -q --dim 8 --layers 1 --heads 1 --head-dim 8 --window 64 --no-dev --epochs 1 -o gaps.ran train.jsonl
+  ran-train mlm -q --dim 8 --layers 1 --heads 1 --head-dim 8 --window 64 --no-dev --epochs 1 -o masked.ran train.jsonl
   awk 'BEGIN { for (i = 0; i < 1000; i++) printf "[MASK] " }' | jq -R -c '{text: .}' >few.jsonl
   jq -c '.text *= 8' few.jsonl >many.jsonl
   for file in few many; do
-    soon "$peak" $file.peak ran-lm fill -q -j 1 -m gaps.ran $file.jsonl >$file.out
+    soon "$peak" $file.peak ran-lm fill -q -j 1 -m masked.ran $file.jsonl >$file.out
   done
   [ "$(jq '.lm.masks | length' many.out)" -eq 8000 ]
   [ "$(cut -d ' ' -f 1 many.peak)" -lt $(($(cut -d ' ' -f 1 few.peak) * 3 / 2)) ]
@@ -93,7 +93,7 @@ list() {
   [ "$(cut -d ' ' -f 1 few.peak)" -lt 500000 ] || { cat few.peak; false; }
 }
 
-@test "linear: a document that goes on costs its new tokens, and what they see" {
+@test "linear: a continued document costs its new tokens, and the keys they see" {
   echo '{"ids":[1,2,3,4,5,6,7,8]}' >train.jsonl
   ran-train lm -q --encoder transformer --attention window --window 4 --dim 16 --heads 1 --head-dim 16 --layers 1 \
     --epochs 1 --no-dev -o log.ran train.jsonl

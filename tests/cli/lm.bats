@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
-# ran-lm: likelihoods that add up, texts that go on, documents in pieces, and what is refused.
-# Gaps are in fill.bats.
+# ran-lm: likelihoods that add up, continuations, contexts, and refusals.
+# Masked tokens are in fill.bats.
 
 bats_require_minimum_version 1.5.0
 load lm.bash
 
 # lm.ran goes on with texts, in windows of 5 tokens; pairs.ran goes from sources to targets; ids.ran is
 # lm.ran for bare ids; other.ran is one more like lm.ran; lines.ran has a token for the end of a line,
-# pieces.ran cuts words into pieces, bytes.ran knows bytes and hardly any pairs of them.
+# subwords.ran has a WordPiece vocabulary, bytes.ran bytes and hardly any merges.
 setup_file() {
   PATH=${RAN_BIN:-$PWD/build}:$PATH
   cd "$BATS_FILE_TMPDIR"
@@ -27,7 +27,7 @@ setup_file() {
   ran-train lm $shape -o lm.ran texts.jsonl
   ran-train lm $shape --seed 2 -o other.ran texts.jsonl
   ran-train lm $shape --eol-token eol -o lines.ran texts.jsonl
-  ran-train lm $shape --vocab-type wordpiece --vocab-size 60 -o pieces.ran texts.jsonl
+  ran-train lm $shape --vocab-type wordpiece --vocab-size 60 -o subwords.ran texts.jsonl
   ran-train lm $shape --vocab-type bpe --vocab-size 266 --epochs 25 -o bytes.ran emoji.jsonl
   ran-train lm $shape --mask prefix --epochs 60 -o pairs.ran pairs.jsonl
   ran-train lm $shape -o ids.ran ids.jsonl
@@ -60,14 +60,14 @@ setup() {
 }
 
 @test "score: words and bytes are those of the text, whatever the vocabulary" {
-  for model in lm lines pieces; do
+  for model in lm lines subwords; do
     ran-lm score -m $model.ran texts.jsonl | jq -c '.lm | [.words, .bytes]' >$model.counts
     cmp lm.counts $model.counts
   done
   # A vocabulary of whole words, with a token for the end of a line: tokens are words.
   ran-lm score -m lines.ran texts.jsonl | jq -e -s 'all(.lm | .tokens == .words)'
   [ "$(ran-lm score -m lm.ran --total texts.jsonl | jq '.tokens + 18 == .words')" = true ]
-  ran-lm score -m pieces.ran --total texts.jsonl | jq -e '.tokens > .words'
+  ran-lm score -m subwords.ran --total texts.jsonl | jq -e '.tokens > .words'
 }
 
 @test "score: a total adds up sums, and makes figures of them" {
@@ -306,7 +306,7 @@ random_ids() {
   jq -r '.lm.logits[] | [(map(exp) | add), 1] | @tsv' with | near
 }
 
-@test "cache: a document that goes on takes it along" {
+@test "cache: a continued document keeps it" {
   head -n 12 texts.jsonl >some.jsonl
   score="ran-lm score -m lm.ran --per-token --cache 40"
   jq -c -s '{text: map(.text) | join(" ")}' some.jsonl | $score --no-end | jq '.lm.per_token.nll[]' >whole
@@ -345,7 +345,7 @@ random_ids() {
 
 # ---- documents that go on ------------------------------------------------------------------------
 
-@test "state: pieces of a document say what the whole says" {
+@test "state: a document in parts scores as the whole" {
   head -n 12 texts.jsonl >some.jsonl
   jq -c -s '{text: map(.text) | join(" ")}' some.jsonl |
     ran-lm score -m lm.ran --no-end --per-token | jq '.lm.per_token.nll[]' >whole
@@ -377,7 +377,7 @@ random_ids() {
   done
 }
 
-@test "state: a text that was generated goes on" {
+@test "state: a generated text continues" {
   generate="ran-lm generate -m lm.ran --temperature 0"
   $generate --prompt 'a dog' --max-new-tokens 20 --state-out all.state | tr -d '\n' >whole
   $generate --prompt 'a dog' --max-new-tokens 7 --state-out half.state | tr -d '\n' >parts
@@ -470,7 +470,7 @@ random_ids() {
 
 # ---- generate ------------------------------------------------------------------------------------
 
-@test "generate: a prompt goes on as plain text, and ends with a line feed" {
+@test "generate: a prompt continues as plain text, and ends with a line feed" {
   run -0 --separate-stderr ran-lm generate -m lm.ran --prompt 'our horse' --temperature 0
   [ -z "$stderr" ]
   [[ $output == ' '*' in the '*'.'* ]]
@@ -480,7 +480,7 @@ random_ids() {
     jq -j '.lm.text, "\n"' | cmp - out.txt
 }
 
-@test "generate: what a record goes on with" {
+@test "generate: continuations of records" {
   echo '{"id":7,"text":"our horse"}' | ran-lm generate -m lm.ran --per-token --max-new-tokens 50 >out
   [[ $(<out) == '{"id":7,"text":"our horse","lm":{"text":" '* ]]
   jq -e '.lm | keys == ["finish","nll","per_token","text","tokens"] and .finish == "end"

@@ -87,7 +87,7 @@ same_for() {
   same_for tag tagged.jsonl --epochs 2
 }
 
-@test "any number of ranks gives the model of a build without MPI: lm, whole and in pieces, and mlm" {
+@test "any number of ranks gives the model of a build without MPI: lm, whole and in chunks, and mlm" {
   needs_mpi
   documents 60 300 | jq -c '{text}' >texts.jsonl
   same_for lm texts.jsonl --epochs 1
@@ -149,7 +149,7 @@ goes_on() {
   rm model.ran log.jsonl
 }
 
-@test "a signal to any rank ends all after the step, and another number of ranks goes on" {
+@test "a signal to any rank ends all after the step, and another number of ranks resumes" {
   needs_mpi
   documents 90 200 >train.jsonl
   ran-train classify -q $shape $long -o alone.ran train.jsonl

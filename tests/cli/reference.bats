@@ -38,12 +38,12 @@ task() {
   esac
 }
 
-# at_gaps INPUT: of logits of all tokens, those of the gaps.
-at_gaps() {
-  jq -r '.masked_at[] as $at | "out.\(input_line_number - 1) \($at)"' "$1" >gaps
+# at_masks INPUT: the logits of masked tokens, from those of all tokens.
+at_masks() {
+  jq -r '.masked_at[] as $at | "out.\(input_line_number - 1) \($at)"' "$1" >masks
   awk -v width=23 'NR == FNR { wanted[$1, $2] = 1; next }
     { n = seen[$1]++ } # mawk would take "++ /" for the beginning of a pattern
-    ($1, int(n / width)) in wanted' gaps -
+    ($1, int(n / width)) in wanted' masks -
 }
 
 # logits CASE: within 1e-4 of the largest of each document.
@@ -56,8 +56,8 @@ logits() {
   esac
   numbers "$cases/$1/expected.safetensors" | grep '^out\.' >want
   if [ "$1" = ran-mlm ]; then
-    at_gaps "$cases/$1/input.jsonl" <want >gapped
-    mv gapped want
+    at_masks "$cases/$1/input.jsonl" <want >masked
+    mv masked want
   fi
   $command -m "$cases/$1/model.safetensors" --logits "$cases/$1/input.jsonl" |
     jq -r '[(.prediction // .lm).logits] | flatten | "out.\(input_line_number - 1) \(.[])"' >got

@@ -60,7 +60,7 @@ same() {
   cmp "$1.data" "$2.data"
 }
 
-@test "released: vocabularies cut texts alike" {
+@test "released: vocabularies split texts in the same way" {
   each_version answers encode- decode-
 }
 
@@ -76,7 +76,7 @@ same() {
   each_version answers lm- prefix-
 }
 
-@test "released: masked words are found alike" {
+@test "released: masked words are predicted in the same way" {
   each_version answers mlm-
 }
 

@@ -44,7 +44,7 @@ loss() {
   od -A n -t f8 -j $((8 + n)) -N 8 "$out/g"
 }
 
-@test "soft labels: a pupil learns in a pipe what its teacher knows" {
+@test "soft labels: distillation from a teacher, through a pipe" {
   ran-classify -m teacher.ran --probs texts.jsonl |
     learn -q --soft-label prediction -o "$out/pupil.ran"
   ran-classify -m "$out/pupil.ran" --eval train.jsonl | jq -e '.accuracy > 0.9'
@@ -115,7 +115,7 @@ loss() {
   refused 2 'the model has no calibration' ran-classify -m "$out/pupil.ran" --coverage 0.9 train.jsonl
 }
 
-@test "soft labels: resumed is uninterrupted, and with another share it is another run" {
+@test "soft labels: resumed is uninterrupted, and another --soft-share is another run" {
   settings="--soft-label prediction --epochs 60 --patience 100 --checkpoint-minutes 0.001"
   learn -q $settings -o "$out/whole.ran" train.jsonl taught.jsonl
   ran-train classify $shape $settings --log "$out/log" -o "$out/part.ran" train.jsonl taught.jsonl 2>"$out/said" 3>&- &

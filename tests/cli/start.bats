@@ -29,7 +29,7 @@ vectors() {
     'word0 1 2 3 4 5' '<unk> 0 1 0 1 0' 'rain 8 8 8 8 8'
 }
 
-@test "vectors: the width is theirs, and how many pieces they have is said" {
+@test "vectors: they set the width, and the number of tokens found is reported" {
   vectors >v.txt
   run -0 --separate-stderr train --vectors v.txt -o m.ran
   [[ $stderr == *'4 of the 15 tokens of the vocabulary have one of the 7 vectors in v.txt'* ]]
@@ -221,7 +221,7 @@ vectors() {
   refused 2 'c.ran.ckpt' train --init c.ran.ckpt --overwrite-checkpoint -o c.ran
 }
 
-@test "init and vectors: a run that was interrupted goes on only with the same files" {
+@test "init and vectors: an interrupted run resumes only with the same files" {
   train -q --dim 12 -o base.ran
   train -q --dim 12 --seed 2 -o base2.ran
   vectors >v.txt

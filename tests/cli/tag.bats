@@ -73,15 +73,15 @@ refused() {
   jq -e '.text as $text | .prediction.entities | all($text[.start:.end] == .text)' <<<"$output"
 }
 
-@test "tag: words of several pieces have one tag each" {
+@test "tag: words of several subwords have one tag each" {
   ran-train tag -q --vocab-type wordpiece --vocab-size 40 --min-count 1 --dim 16 --layers 1 --heads 2 \
-    --head-dim 8 --window 16 --min-window 2 --no-dev --epochs 20 --learning-rate 0.02 -o pieces.ran names.jsonl
+    --head-dim 8 --window 16 --min-window 2 --no-dev --epochs 20 --learning-rate 0.02 -o subwords.ran names.jsonl
   ran-train tag --check --vocab-type wordpiece --vocab-size 40 --min-count 1 names.jsonl 2>/dev/null |
     jq -e '.tokens > 677'
   echo '{"tokens":["Ann","Lee","met","Dee","in","Oslo","."],"text":"Ann Lee met Dee in Oslo."}' >both.jsonl
-  ran-tag -m pieces.ran both.jsonl | jq -e '.prediction | (.tags | length) == 7
+  ran-tag -m subwords.ran both.jsonl | jq -e '.prediction | (.tags | length) == 7
     and [.entities[] | [.start, .end, .text]] == [[0, 2, "Ann Lee"], [3, 4, "Dee"], [5, 6, "Oslo"]]'
-  jq -c 'del(.tokens)' both.jsonl | ran-tag -m pieces.ran | jq -e '.prediction | (.tags | length) == 7
+  jq -c 'del(.tokens)' both.jsonl | ran-tag -m subwords.ran | jq -e '.prediction | (.tags | length) == 7
     and [.entities[] | [.start, .end, .text]] == [[0, 7, "Ann Lee"], [12, 15, "Dee"], [19, 23, "Oslo"]]'
 }
 
@@ -469,7 +469,7 @@ left O' ]
   [ -s m.ran ]
 }
 
-@test "train tag: a wide path learns what occurs twice, from the words around" {
+@test "train tag: a linear model learns from two occurrences, by the words around" {
   # The word before the last says what that is, and each does so in two sentences only.
   awk 'BEGIN { for (i = 0; i < 120; i++) printf "{\"tokens\":[\"then\",\"cue%d\",\"%s\",\".\"],\"tags\":[\"O\",\"O\",\"%s\",\"O\"]}\n",
     i % 60, i % 7 ? "Ann" : "Bo", i % 60 % 3 ? "B-X" : "B-Y" }' >cues.jsonl
@@ -486,7 +486,7 @@ left O' ]
   [[ $stderr == *'affixes must be off'* ]]
 }
 
-@test "train tag: killed and resumed, the wide path and all, it gives the bytes of one run" {
+@test "train tag: killed and resumed, with a linear model, it gives the bytes of one run" {
   settings="--dim 16 --layers 1 --heads 2 --head-dim 8 --epochs 40 --patience 100 --no-refit --checkpoint-minutes 0.001"
   ran-train tag $settings -q -o whole.ran names.jsonl
   ran-train tag $settings -q -j 2 --log log -o m.ran names.jsonl 3>&- &

@@ -17,15 +17,15 @@ encodes() {
   run --separate-stderr ran-tokenize encode -q --vocab "$1" "${@:3}" input.jsonl
 }
 
-# pieces TEXT: of vocab.json, between bars.
-pieces() {
+# tokens TEXT: its tokens by vocab.json, between bars.
+tokens() {
   jq -cn --arg text "$1" '{$text}' | ran-tokenize encode --vocab vocab.json --only |
     jq -r '.encoding.pieces | join("|")'
 }
 
 # ---- learn ---------------------------------------------------------------------------------------
 
-@test "learn: the most frequent words behind the reserved pieces, a tokenizer.json" {
+@test "learn: the most frequent words after the reserved tokens, a tokenizer.json" {
   run --separate-stderr ran-tokenize learn --min-count 1 -o vocab.json corpus.jsonl
   [ "$status" -eq 0 ]
   [ -z "$output" ]
@@ -86,19 +86,19 @@ pieces() {
   [ "${stderr_lines[2]}" = 'ran-tokenize: rare words were forgotten 750 times, with 25% of all occurrences' ]
 }
 
-@test "learn: word pieces spell every word of the corpus" {
+@test "learn: WordPiece spells every word of the corpus" {
   ran-tokenize learn -q --vocab-type wordpiece --min-count 1 -o vocab.json corpus.jsonl
   [ "$(jq -r '.model.type + .model.continuing_subword_prefix' vocab.json)" = 'WordPiece##' ]
-  [ "$(pieces 'the rain!')" = 'the|rain|!' ]
-  [ "$(pieces 'rainain sunai')" = 'rain|##a|##in|sun|##a|##i' ]
-  [ "$(pieces 'thex')" = '[UNK]' ]
+  [ "$(tokens 'the rain!')" = 'the|rain|!' ]
+  [ "$(tokens 'rainain sunai')" = 'rain|##a|##in|sun|##a|##i' ]
+  [ "$(tokens 'thex')" = '[UNK]' ]
 }
 
 @test "learn: text that is tokenised already, with an end-of-line token" {
   echo '{"text":" no <unk> it was n'\''t \n it was \n"}' |
     ran-tokenize learn -q --split-at spaces --eol-token '<eos>' --min-count 1 -o vocab.json
-  [ "$(pieces $'it was <unk>\n\nno')" = 'it|was|<unk>|<eos>|<eos>|no' ]
-  [ "$(pieces "was n't")" = "was|n't" ]
+  [ "$(tokens $'it was <unk>\n\nno')" = 'it|was|<unk>|<eos>|<eos>|no' ]
+  [ "$(tokens "was n't")" = "was|n't" ]
   jq -cn '{text: "it was\nno <unk>\n"}' | ran-tokenize encode --vocab vocab.json --drop text |
     ran-tokenize decode --vocab vocab.json | jq -c .text >text
   [ "$(cat text)" = '"it was\nno <unk>\n"' ]
@@ -189,10 +189,10 @@ pieces() {
   [ "$stderr" = 'ran-tokenize: vocab.txt: 10 tokens, letters made lower case, accents removed' ]
   [ "$(jq -c '[.normalizer.lowercase, .normalizer.strip_accents, .model.max_input_chars_per_word]' vocab.json)" = \
     '[true,true,100]' ]
-  [ "$(pieces 'Running [MASK]')" = 'run|##ning|[|mask|]' ]
+  [ "$(tokens 'Running [MASK]')" = 'run|##ning|[|mask|]' ]
 }
 
-@test "import: a byte order mark was a part of the first piece, and that a capital letter" {
+@test "import: a byte order mark was a part of the first token, and that a capital letter" {
   { printf '\xef\xbb\xbf'; sed 's/$/\r/' vocab.txt; } >marked.txt
   cmp <(ran-tokenize import -q vocab.txt) <(ran-tokenize import -q marked.txt)
   printf '\xef\xbb\xbf[UNK]\nday\n' >marked.txt
@@ -212,31 +212,31 @@ pieces() {
 @test "import: each option" {
   import() { ran-tokenize import -q -o vocab.json "$@" vocab.txt; }
   import --accents keep
-  [ "$(pieces 'CAFÉ')" = 'café' ]
+  [ "$(tokens 'CAFÉ')" = 'café' ]
   import --case keep
-  [ "$(pieces 'Run run')" = '[UNK]|run' ]
+  [ "$(tokens 'Run run')" = '[UNK]|run' ]
   import --max-word 6
-  [ "$(pieces 'running runnin')" = '[UNK]|[UNK]' ]
-  [ "$(pieces 'run')" = 'run' ]
+  [ "$(tokens 'running runnin')" = '[UNK]|[UNK]' ]
+  [ "$(tokens 'run')" = 'run' ]
   import --special
-  [ "$(pieces 'a [MASK]a')" = 'a|[MASK]|a' ]
+  [ "$(tokens 'a [MASK]a')" = 'a|[MASK]|a' ]
   import --clean cc-cf
-  [ "$(pieces $'r\xc2\xadu\x01n ru\xee\x80\x80n')" = 'run|[UNK]' ]
+  [ "$(tokens $'r\xc2\xadu\x01n ru\xee\x80\x80n')" = 'run|[UNK]' ]
   import
-  [ "$(pieces $'ru\xee\x80\x80n')" = 'run' ]
+  [ "$(tokens $'ru\xee\x80\x80n')" = 'run' ]
   import --clean none
-  [ "$(pieces $'ru\xc2\xadn run')" = '[UNK]|run' ]
+  [ "$(tokens $'ru\xc2\xadn run')" = '[UNK]|run' ]
   printf '京\n##京\n' >>vocab.txt
   import
-  [ "$(pieces '京京')" = '京|京' ]
+  [ "$(tokens '京京')" = '京|京' ]
   import --no-cjk
-  [ "$(pieces '京京')" = '京|##京' ]
+  [ "$(tokens '京京')" = '京|##京' ]
 }
 
 @test "import: a capital letter says that case counts" {
   printf '%s\n' '[UNK]' Rain rain >vocab.txt
   ran-tokenize import -q -o vocab.json vocab.txt
-  [ "$(pieces 'Rain rain RAIN')" = 'Rain|rain|[UNK]' ]
+  [ "$(tokens 'Rain rain RAIN')" = 'Rain|rain|[UNK]' ]
 }
 
 @test "import: what is refused" {
@@ -350,7 +350,7 @@ pieces() {
   cmp with-vocab with-model
 }
 
-@test "encode: what it writes goes on to ran-classify" {
+@test "encode: its output is input of ran-classify" {
   for i in 1 2 3 4 5 6; do
     echo "{\"text\":\"rain and storm $i\",\"label\":\"wet\"}"
     echo "{\"text\":\"sun and warmth $i\",\"label\":\"dry\"}"

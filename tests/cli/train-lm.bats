@@ -111,7 +111,7 @@ config() {
   config m.ran | jq -e '.mask == "causal"'
 }
 
-@test "train lm: 1, 2 and 7 threads write the same model, of whole texts and of pieces" {
+@test "train lm: 1, 2 and 7 threads write the same model, of whole texts and of chunks" {
   texts 100 >train.jsonl
   for bptt in 0 1; do
     for j in 1 2 7; do
@@ -125,8 +125,8 @@ config() {
   run ! cmp -s bptt0.ran bptt1.ran
 }
 
-# goes_on OPTION...: a run in pieces goes on after a signal, to the same bytes.
-goes_on() {
+# resumes OPTION...: a run in chunks resumes after a signal, to the same bytes.
+resumes() {
   texts 100 >train.jsonl
   settings="$shape $* --epochs 40 --patience 40 --bptt 1 --checkpoint-minutes 0.001"
   ran-train lm $settings -q -o whole.ran train.jsonl
@@ -141,12 +141,12 @@ goes_on() {
   cmp m.ran whole.ran
 }
 
-@test "train lm: a run in pieces goes on after a signal, to the same bytes" {
-  goes_on
+@test "train lm: a run in chunks resumes after a signal, to the same bytes" {
+  resumes
 }
 
-@test "train lm: a Transformer learns in pieces, which go on after a signal to the same bytes" {
-  goes_on --encoder transformer --head-dim 6 --attention full,dispersed
+@test "train lm: a Transformer learns in chunks, and resumes after a signal to the same bytes" {
+  resumes --encoder transformer --head-dim 6 --attention full,dispersed
   ran-lm score -m whole.ran --total train.jsonl | jq -e '.perplexity < 3'
 }
 
@@ -263,7 +263,7 @@ goes_on() {
   for i in 1 2 3 4 5 6 7 8 9 10; do echo '{"text": "a a a a a a a b a a a a a a a c a a a a a a a d"}'; done >texts.jsonl
   for shortlist in 0 6; do
     ran-train lm $shape -q --no-dev --epochs 1 --learning-rate 1e-9 --shortlist $shortlist -o m.ran texts.jsonl
-    # 9 pieces are known; 21 of 25 that are to be foretold are the same.
+    # 9 tokens are known; 21 of 25 predicted ones are the same.
     ran-lm score -m m.ran --total texts.jsonl | jq -e '.perplexity < 3'
   done
 }

@@ -35,13 +35,13 @@ bad() {
   [ ! -e bad.ran ]
 }
 
-@test "train mlm: what stands in gaps is learned, and reports tell a perplexity" {
+@test "train mlm: masked tokens are learned, and reports have a perplexity" {
   texts 150 >train.jsonl
   run -0 --separate-stderr ran-train mlm $shape --dim 32 --epochs 30 --patience 30 --learning-rate 0.01 \
     --dropout 0 --embed-dropout 0 --log log.jsonl -o m.ran train.jsonl
   [ -z "$output" ]
   [[ $stderr == *'ran-lm fill -m m.ran FILE'* ]]
-  # Of eleven words one; two gaps beside each other leave more.
+  # Of eleven words one; two masked ones side by side leave more.
   jq -se 'map(select(.event == "dev") | .dev.perplexity) | min < 3 and .[0] > 5' log.jsonl
 }
 
@@ -57,7 +57,7 @@ bad() {
   run ! cmp -s m.ran m1.ran
 }
 
-@test "train mlm: words, bare ids, and ids whose gaps are known" {
+@test "train mlm: words, bare ids, and ids with given masked tokens" {
   texts 40 | jq -c '{tokens: (.text | split(" "))}' >tokens.jsonl
   ran-train mlm $shape -q --epochs 1 -o m.ran tokens.jsonl
   for i in $(seq 40); do echo "{\"ids\": [$((i % 7 + 5)), $((i % 5 + 5)), $((i % 3 + 5))]}"; done >ids.jsonl
@@ -67,7 +67,7 @@ bad() {
   ran-train mlm $shape --check tokens.jsonl | jq -e '.ok and .words > .documents and (has("tags") | not)'
 }
 
-@test "train mlm: gaps that are none" {
+@test "train mlm: bad masked tokens" {
   bad 'there is "masked_at", but no "masked_ids"' \
     '{"ids":[1,2],"masked_at":[0],"masked_ids":[5]}' '{"ids":[1,2],"masked_at":[0]}'
   bad 'there is "masked_ids", but no "masked_at"' '{"ids":[1,2],"masked_ids":[5]}'

@@ -123,7 +123,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
 
 # ---- development data ----------------------------------------------------------------------------
 
-@test "train: a share is held out, a file is taken, or neither" {
+@test "train: --dev-share, --dev, or neither" {
   documents 60 >train.jsonl
   run -0 --separate-stderr ran-train classify $shape --epochs 2 -o m.ran train.jsonl
   [[ $stderr == *'6 of 60 documents are held out for validation'* ]]
@@ -145,14 +145,14 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   grep -qa 'deep[\\]*":0,' m.ran
   run -0 --separate-stderr ran-train classify $shape --epochs 2 --wide 0 -o m.ran train.jsonl
   [[ $stderr != *'linear model only'* ]]
-  # Where all that a wide path sees is one row, nothing is known without the encoder.
+  # A linear model of one row learns nothing without the encoder.
   documents 300 10 >many.jsonl
   run -0 --separate-stderr ran-train classify $shape --epochs 8 --learning-rate 0.02 --wide 1 --no-affixes --no-refit \
     -o m.ran many.jsonl
   [[ $stderr != *'linear model only'* ]]
 }
 
-@test "train: an encoder that the second training leads astray stays what the first one made" {
+@test "train: a refit that makes the encoder worse keeps the first one" {
   documents 120 20 >train.jsonl
   # So fast that it is a matter of chance.
   wild='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 16 --min-window 4 --wide 0 --epochs 2 --batch 4
@@ -366,7 +366,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   done
 }
 
-@test "train: whoever reads what it says may leave: it ends with a checkpoint and goes on to the same bytes" {
+@test "train: when the reader of its output leaves, it ends with a checkpoint and resumes to the same bytes" {
   documents 200 >train.jsonl
   settings="$shape --epochs 40 --patience 100 --checkpoint-minutes 1000"
   ran-train classify $settings -q -o whole.ran train.jsonl
@@ -382,7 +382,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   done
 }
 
-@test "train: after a hangup that it was told not to mind it goes on" {
+@test "train: an ignored hangup does not stop it" {
   documents 200 >train.jsonl
   ran-train classify $shape --epochs 10 -q -o whole.ran train.jsonl
   (trap '' HUP PIPE
@@ -424,7 +424,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   [ ! -e m.ran ]
 }
 
-@test "train: a wide path of one row has none for affixes" {
+@test "train: a linear model of one row has none for affixes" {
   documents 60 >train.jsonl
   run -2 --separate-stderr ran-train classify $shape --wide 1 -o m.ran train.jsonl
   [[ $stderr == *'wide must be 2 at least, or affixes off'* ]]
@@ -510,7 +510,7 @@ END
   [ -z "$stderr" ]
 }
 
-@test "train --check: the first twenty places are named, the others counted" {
+@test "train --check: the first twenty locations are listed, the others counted" {
   for _ in $(seq 30); do echo '{"text": "same words", "label": "x"}'; done >train.jsonl
   documents 30 >>train.jsonl
   run -0 --separate-stderr ran-train classify --check train.jsonl

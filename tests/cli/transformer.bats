@@ -37,12 +37,12 @@ texts() {
   ran-tag -m tags.ran train.jsonl | jq -s -e 'all(.prediction.entities | length == 1 and .[0].label == "ANIMAL")'
   ran-train lm $shape --attention window --window 8 --epochs 20 -o lm.ran train.jsonl
   ran-lm score -m lm.ran --total train.jsonl | jq -e '.perplexity < 3'
-  ran-train mlm $shape --epochs 60 -o gaps.ran train.jsonl
-  echo '{"text":"the [MASK] sleeps in the sun ."}' | ran-lm fill -m gaps.ran --top 3 |
+  ran-train mlm $shape --epochs 60 -o masked.ran train.jsonl
+  echo '{"text":"the [MASK] sleeps in the sun ."}' | ran-lm fill -m masked.ran --top 3 |
     jq -e '[.lm.masks[0].candidates[].piece] | sort == ["cat", "dog", "horse"]'
 }
 
-@test "transformer: what was read is kept and gone on from" {
+@test "transformer: a context is saved and continued" {
   texts 60 >train.jsonl
   ran-train lm $shape --attention dispersed --window 2 --epochs 4 -o lm.ran train.jsonl
   head -n 2 train.jsonl >two.jsonl
@@ -61,7 +61,7 @@ texts() {
   cmp 1.ran 7.ran
 }
 
-@test "transformer: --dry-run counts what each pattern looks at" {
+@test "transformer: --dry-run counts the keys of each pattern" {
   awk 'BEGIN { for (d = 0; d < 4; d++) { printf "{\"label\":\"%d\",\"text\":\"", d % 2
     for (i = 0; i < 400; i++) printf "w%d ", i % 20
     print "\"}" } }' >train.jsonl

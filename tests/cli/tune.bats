@@ -42,8 +42,8 @@ metadata() {
   [ ! -e m.ran.ckpt ]
 }
 
-@test "tune: an encoder that is not kept does not make its trial the best" {
-  # Nearly half of the labels are of chance: epochs are better than what is kept of them, the wide path.
+@test "tune: a dropped encoder does not make its trial the best" {
+  # Nearly half of the labels are of chance: epochs are better than the model that is kept, the linear model alone.
   documents 120 12 | awk 'BEGIN { split("wet warm white", label) } {
     if ((chance = NR * 7919 % 101) < 45)
       sub(/"label": "[a-z]*"/, "\"label\": \"" label[chance % 3 + 1] "\"")
@@ -198,7 +198,7 @@ metadata() {
   [ "$(jq 'select(has("dev")) | [.dev[:3][] | numbers] | length' m.ran.tune)" -eq 3 ]
 }
 
-@test "tune: a search that ended goes on with more time, or begins anew" {
+@test "tune: a complete search continues with more time, or starts again" {
   documents 60 >train.jsonl
   ran-train classify $few --tune 0.00001 -q -o m.ran train.jsonl >/dev/null
   [ "$(wc -l <m.ran.tune)" -eq 3 ]

@@ -28,7 +28,7 @@ struct ran_bytes tiny_edit(const struct ran_bytes *file, const uint8_t *data, si
 
 /* The trainings. Each of them has something that the others have not. */
 enum {
-        TINY_CLASSIFY, /* a wide path, development data, a refit */
+        TINY_CLASSIFY, /* a linear model, development data, a refit */
         TINY_SEVERAL,  /* labels a document; a Contextualizer; affixes, and so a vocabulary */
         TINY_TAG,      /* a CRF */
         TINY_LM,       /* truncated back-propagation; an adaptive softmax */

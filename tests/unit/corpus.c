@@ -56,20 +56,20 @@ void corpus_make(struct ran_dataset *d, size_t B, size_t shortest, size_t longes
 static void add_gaps(struct ran_dataset *d, const uint32_t *ids, size_t L)
 {
         struct ran_error err = {0};
-        uint32_t *places = ran_alloc(L, sizeof(*places), &err);
+        uint32_t *positions = ran_alloc(L, sizeof(*positions), &err);
         uint32_t *none = ran_alloc(L, sizeof(*none), &err); /* of no meaning */
         size_t n = 0;
 
         for (size_t t = 0; t < L; t += ids[t] % 3 == 0 ? 2 : 1)
-                places[n++] = (uint32_t)t;
-        CHECK_OK(ran_dataset_add_words(d, ids, L, places, none, n, 1, &err), err);
-        free(places);
+                positions[n++] = (uint32_t)t;
+        CHECK_OK(ran_dataset_add_words(d, ids, L, positions, none, n, 1, &err), err);
+        free(positions);
         free(none);
 }
 
 static void add_text(struct ran_dataset *d, struct dice *dice, size_t L, enum corpus_kind kind)
 {
-        const uint32_t first = kind == CORPUS_GAPS ? RAN_RESERVED : 1,
+        const uint32_t first = kind == CORPUS_MASKED ? RAN_RESERVED : 1,
                        ids_in_all = CORPUS_V - first;
         bool pairs = kind == CORPUS_PAIRS;
         struct ran_error err = {0};
@@ -80,7 +80,7 @@ static void add_text(struct ran_dataset *d, struct dice *dice, size_t L, enum co
                 ids[t] = first + (pairs ? (uint32_t)dice_size(dice, 0, ids_in_all - 1) : id);
         ids[L] = 0;
         memcpy(ids + L + 1, ids, L * sizeof(*ids));
-        if (kind == CORPUS_GAPS)
+        if (kind == CORPUS_MASKED)
                 add_gaps(d, ids, L);
         else
                 CHECK_OK(ran_dataset_add_text(d, ids, pairs ? 2 * L + 1 : L, pairs ? L + 1 : 0, 1,

@@ -13,9 +13,9 @@ enum { CORPUS_V = 12, CORPUS_C = 3, CORPUS_SPELLING = 8 };
 void corpus_make(struct ran_dataset *d, size_t B, size_t shortest, size_t longest, bool multilabel,
                  uint64_t seed);
 
-enum corpus_kind { CORPUS_TEXTS, CORPUS_PAIRS, CORPUS_GAPS };
+enum corpus_kind { CORPUS_TEXTS, CORPUS_PAIRS, CORPUS_MASKED };
 /* For language models: texts in which each id says what the next one is; sources, each of them
- * behind id 0 once more; or words of one or two pieces in the order of the texts, for filling gaps.
+ * behind id 0 once more; or words of one or two subwords in the order of the texts, for masking.
  */
 void corpus_texts(struct ran_dataset *d, size_t B, size_t shortest, size_t longest,
                   enum corpus_kind kind, uint64_t seed);

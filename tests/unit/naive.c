@@ -7,8 +7,7 @@
 #include "model/linear-model.h"
 #include "naive.h"
 
-/* ---- parameters --------------------------------------------------------------------------------
- */
+/* ---- parameters ------------------------------------------------------------------------------ */
 
 /* A weight (O, I), or scales (O), and a bias (O). Absent ones are NULL. */
 struct pair {
@@ -104,7 +103,7 @@ void naive_init(struct naive *n, const struct ran_config *c, const struct ran_la
         *n = (struct naive){.c = c, .layout = layout, .V = V, .C = C, .seed = p->seed};
         n->block = doubles(layout->size);
         n->idf = p->idf;
-        n->pieces = p->pieces;
+        n->affixes = p->affixes;
         n->embed = doubles((V + c->spelling) * c->dim + c->wide * C);
         for (size_t i = 0; i < layout->size; i++)
                 n->block[i] = (double)p->block[i];
@@ -131,8 +130,7 @@ void naive_release(struct naive *n)
         free(n->head);
 }
 
-/* ---- building blocks ---------------------------------------------------------------------------
- */
+/* ---- building blocks ------------------------------------------------------------------------- */
 
 static bool gated(const struct naive *n)
 {
@@ -225,8 +223,7 @@ static void drop(const struct naive *n, double *x, size_t count, size_t at, size
         }
 }
 
-/* ---- a window ----------------------------------------------------------------------------------
- */
+/* ---- a window -------------------------------------------------------------------------------- */
 
 static void rotate(double *row, size_t position, size_t h, size_t d)
 {
@@ -342,8 +339,7 @@ static void window(const struct naive *n, const struct naive_layer *p, double *Y
         free(P);
 }
 
-/* ---- a layer -----------------------------------------------------------------------------------
- */
+/* ---- a layer --------------------------------------------------------------------------------- */
 
 /* Whether token t sees state j, that after window j, when reading L tokens in m windows. Under a
  * mask all see G_0, and a later state if its windows are before that of t or hold the source only.
@@ -471,8 +467,7 @@ void naive_encode(const struct naive *n, double *x, double *last, const uint32_t
         }
 }
 
-/* ---- a Contextualizer --------------------------------------------------------------------------
- */
+/* ---- a Contextualizer ------------------------------------------------------------------------ */
 
 static struct pair in_step(const struct naive *n, size_t l, const char *name)
 {
@@ -562,8 +557,7 @@ static void read_context(const struct naive *n, double *c, const uint32_t *ids, 
         free(x);
 }
 
-/* ---- a Transformer -----------------------------------------------------------------------------
- */
+/* ---- a Transformer --------------------------------------------------------------------------- */
 
 static struct pair in_block(const struct naive *n, size_t l, const char *name)
 {
@@ -686,8 +680,7 @@ static void read_blocks(const struct naive *n, double *x, const uint32_t *ids, s
         norm(n, x, &norms, L);
 }
 
-/* ---- the head ----------------------------------------------------------------------------------
- */
+/* ---- the head -------------------------------------------------------------------------------- */
 
 static void pool(const struct naive *n, double *v, const double *x, size_t L)
 {
@@ -735,7 +728,7 @@ static void read_pooled(const struct naive *n, double *v, const uint32_t *ids, s
         free(x);
 }
 
-/* ---- the wide path ---- */
+/* ---- the linear model ---- */
 
 /* The last quarter is for affixes, rounded up. */
 static size_t runs_of(const struct naive *n)
@@ -759,7 +752,7 @@ static size_t bucket_of(const struct naive *n, const uint32_t *ids, size_t lengt
 
 static uint32_t kind(const struct naive *n, uint32_t id)
 {
-        return n->pieces[id * RAN_PIECE + RAN_AFFIXES];
+        return n->affixes[id * RAN_AFFIX_ROW + RAN_AFFIXES];
 }
 
 /* Whether tokens [from, to) are words of one piece each. */
@@ -767,9 +760,9 @@ static bool words_are_whole(const struct naive *n, const uint32_t *ids, size_t L
                             size_t to)
 {
         for (size_t t = from; t < to && n->c->affixes; t++)
-                if (kind(n, ids[t]) != RAN_PIECE_BEGINS)
+                if (kind(n, ids[t]) != RAN_SUBWORD_BEGINS)
                         return false;
-        return !n->c->affixes || to == L || kind(n, ids[to]) != RAN_PIECE_GOES_ON;
+        return !n->c->affixes || to == L || kind(n, ids[to]) != RAN_SUBWORD_CONTINUES;
 }
 
 static void add_wide(const struct naive *n, double *logits, const uint32_t *ids, size_t L)
@@ -783,11 +776,11 @@ static void add_wide(const struct naive *n, double *logits, const uint32_t *ids,
                                 x[bucket_of(n, ids + t, length)]++;
         for (size_t t = 0; n->c->affixes && t < L; t++)
                 for (size_t i = 0; i < RAN_AFFIXES; i++) {
-                        uint32_t bucket = n->pieces[ids[t] * RAN_PIECE + i];
+                        uint32_t bucket = n->affixes[ids[t] * RAN_AFFIX_ROW + i];
                         size_t later = i % 2 == 0 ? t : t + 1; /* the first is behind no other */
 
                         if (bucket != RAN_NO_AFFIX &&
-                            (later == L || kind(n, ids[later]) != RAN_PIECE_GOES_ON))
+                            (later == L || kind(n, ids[later]) != RAN_SUBWORD_CONTINUES))
                                 x[bucket]++;
                 }
         for (size_t g = 0; g < n->c->wide; g++) {

@@ -18,7 +18,7 @@ struct naive {
         double *block;            /* all parameters but the embedding, as the layout has them */
         double *embed;            /* (V, D), behind it (c->spelling, D) and (c->wide, C) */
         const float *idf;         /* (c->wide) */
-        const uint32_t *pieces;   /* (V, RAN_PIECE) */
+        const uint32_t *affixes;  /* (V, RAN_AFFIX_ROW) */
         const uint32_t *spelling; /* of the document, where the model wants it */
         uint64_t seed;            /* of random first contexts */
         struct ran_noise noise;   /* dropout as in training; all zero: none */

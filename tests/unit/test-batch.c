@@ -10,8 +10,7 @@
 #include "toy.h"
 #include "train/batch.h"
 
-/* ---- sparse rows -------------------------------------------------------------------------------
- */
+/* ---- sparse rows ----------------------------------------------------------------------------- */
 
 TEST(grad_embed_sums_the_rows_of_equal_ids)
 {
@@ -58,8 +57,7 @@ TEST(grad_embed_sums_the_rows_of_equal_ids)
         ran_pool_free(pool);
 }
 
-/* ---- the tree ----------------------------------------------------------------------------------
- */
+/* ---- the tree -------------------------------------------------------------------------------- */
 
 enum { SHARDS = 17 };
 
@@ -110,7 +108,7 @@ static void sums_free(struct sums *s)
                 free(s->shard[i]);
 }
 
-/* The sum of the shards [from, to) of a row of `width` places, a power of two: the halves by
+/* The sum of the shards [from, to) of a row of `width` slots, a power of two: the halves by
  * themselves, then together. Caller frees. */
 static float *sum_of(const struct sums *s, size_t from, size_t width, size_t shards)
 {
@@ -323,8 +321,7 @@ TEST(tree_keeps_the_first_error)
         sums_free(&s);
 }
 
-/* ---- batches -----------------------------------------------------------------------------------
- */
+/* ---- batches --------------------------------------------------------------------------------- */
 
 /* A model, documents, and what computes their gradients. */
 struct bench {
@@ -675,7 +672,7 @@ static double moved(struct bench *b, float *at, float step)
 }
 
 /* Each path learns by itself: the encoder as if there were no wide one. */
-TEST(batch_gradient_does_not_see_the_wide_path)
+TEST(batch_gradient_does_not_see_the_linear_model)
 {
         const float step = 0.02f;
         struct ran_config c = toy_config();

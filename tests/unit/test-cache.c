@@ -1,5 +1,5 @@
-/* A cache over the recent past against the sums as the paper has them, in double and place by
- * place; in pieces, through the arrays of a file, and by any number of threads. */
+/* A cache over the recent past against the sums as the paper has them, in double and position by
+ * position; in parts, through the arrays of a file, and by any number of threads. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "test.h"
 #include "toy.h"
 
-enum { LONGEST = 230 }; /* several blocks of places, and rings that come round */
+enum { LONGEST = 230 }; /* several blocks of positions, and rings that come round */
 
 static struct ran_config lm_config(struct dice *dice, bool transformer)
 {
@@ -186,9 +186,9 @@ TEST(probabilities_are_those_of_the_sums_in_double_and_add_up_to_1)
         }
 }
 
-/* ---- pieces --------------------------------------------------------------------------------- */
+/* ---- parts ---------------------------------------------------------------------------------- */
 
-/* Another cache, that remembers what this one does after so many places. */
+/* Another cache, that remembers what this one does after so many positions. */
 static struct ran_cache *through_arrays(struct ran_cache *cache, const struct ran_config *c,
                                         const struct ran_cache_settings *set, size_t seen)
 {
@@ -206,7 +206,7 @@ static struct ran_cache *through_arrays(struct ran_cache *cache, const struct ra
         return other;
 }
 
-TEST(a_document_in_pieces_and_through_a_file_says_what_the_whole_says)
+TEST(a_document_in_chunks_and_through_a_file_says_what_the_whole_says)
 {
         struct dice dice = {.key = ran_random_key(5, 4, 1, 2)};
 

@@ -179,8 +179,7 @@ TEST(contextualizer_threads_change_no_bit)
         }
 }
 
-/* ---- positions ---------------------------------------------------------------------------------
- */
+/* ---- positions ------------------------------------------------------------------------------- */
 
 /* exp(i s) overflows, or is nothing but zeros, at most of these. */
 TEST(contextualizer_positions_are_safe_at_any_length)
@@ -210,8 +209,7 @@ TEST(contextualizer_positions_are_safe_at_any_length)
         }
 }
 
-/* ---- the first context -------------------------------------------------------------------------
- */
+/* ---- the first context ----------------------------------------------------------------------- */
 
 /* How far the contexts of two documents are apart, at most. */
 static double apart(const struct toy *t, const struct ran_packed *a, struct way x,
@@ -264,8 +262,7 @@ TEST(contextualizer_random_context_is_of_the_ids_or_of_epoch_and_record)
         toy_release(&t);
 }
 
-/* ---- limits ------------------------------------------------------------------------------------
- */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
 TEST(contextualizer_of_one_of_everything_is_finite)
 {

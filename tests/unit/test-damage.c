@@ -23,8 +23,7 @@
 #include "training.h"
 #include "vocabulary.h"
 
-/* ---- maps with a fence -----------------------------------------------------------------------
- */
+/* ---- maps with a fence ----------------------------------------------------------------------- */
 
 /* The last one. */
 static struct {
@@ -55,7 +54,7 @@ static void *fence(size_t n, int fd)
         return data;
 }
 
-/* In the place of those of the C library, for the whole program. */
+/* Instead of those of the C library, for the whole program. */
 void *mmap(void *p, size_t n, int protection, int flags, int fd, off_t from)
 {
         if (fd >= 0 && protection == PROT_READ && from == 0 && fenced.begin == NULL)
@@ -73,8 +72,7 @@ int munmap(void *p, size_t n)
         return (int)syscall(SYS_munmap, p, n);
 }
 
-/* ---- damage ----------------------------------------------------------------------------------
- */
+/* ---- damage ---------------------------------------------------------------------------------- */
 
 /* A whole file, and what reads it: whether it could, with *err filled if not. */
 struct victim {
@@ -206,8 +204,7 @@ static size_t data_of(const struct ran_bytes *file)
         return 8 + length;
 }
 
-/* ---- journals --------------------------------------------------------------------------------
- */
+/* ---- journals -------------------------------------------------------------------------------- */
 
 static bool reads_journal(void *arg, const char *path, struct ran_error *err)
 {
@@ -244,23 +241,23 @@ TEST(damaged_journal)
         damage(&v, 3);
 }
 
-/* ---- models ----------------------------------------------------------------------------------
- */
+/* ---- models ---------------------------------------------------------------------------------- */
 
 enum { L = 13 };
 
 /* A document whose ids and features a model of any size has. */
 static struct ran_document document(const struct ran_model *m, uint32_t ids[L],
-                                    uint32_t spelling[L * RAN_SPELLING], uint32_t places[L])
+                                    uint32_t spelling[L * RAN_SPELLING], uint32_t positions[L])
 {
         size_t V = ran_model_vocabulary(m);
 
         for (size_t i = 0; i < L; i++) {
                 ids[i] = (uint32_t)(i * 7 % V);
-                places[i] = (uint32_t)i;
+                positions[i] = (uint32_t)i;
         }
         memset(spelling, 0, L * RAN_SPELLING * sizeof *spelling);
-        return (struct ran_document){ids, L, .spelling = spelling, .positions = places, .words = L};
+        return (struct ran_document){ids, L, .spelling = spelling, .positions = positions,
+                                     .words = L};
 }
 
 static bool all_numbers(const float *x, size_t n)
@@ -285,8 +282,8 @@ static int use_lm(const struct ran_model *m, struct ran_state *s, const struct r
 static bool use(const struct ran_model *m, struct ran_error *err)
 {
         const struct ran_config *c = ran_model_config(m);
-        uint32_t ids[L], spelling[L * RAN_SPELLING], places[L], tags[L];
-        struct ran_document d = document(m, ids, spelling, places);
+        uint32_t ids[L], spelling[L * RAN_SPELLING], positions[L], tags[L];
+        struct ran_document d = document(m, ids, spelling, positions);
         size_t C = ran_model_classes(m), n = c->task == RAN_TASK_CLASSIFY ? C : L;
         float *x = ran_alloc_floats(C + L, err), *p = ran_alloc_floats(C + L, err);
         struct ran_state *s = ran_state_new(m, NULL, err);
@@ -380,10 +377,10 @@ TEST(weights_that_are_no_numbers_give_no_result)
                 }
 }
 
-/* Of pieces that the text does not have; found by fuzz-model. */
-TEST(scores_of_other_pieces_that_are_no_numbers_are_not_given)
+/* Of tokens that the text does not have; found by fuzz-model. */
+TEST(scores_of_other_tokens_that_are_no_numbers_are_not_given)
 {
-        char *path = test_path("other-pieces");
+        char *path = test_path("other-tokens");
         struct ran_config c = small();
         const uint32_t ids[] = {1, 2, 3}, gold[] = {2, 3, 4};
         float nll[3], logits[3 * TOY_V];
@@ -437,7 +434,7 @@ static bool reads_model(void *arg, const char *path, struct ran_error *err)
         return used;
 }
 
-/* [UNK] and so on, and letters: as many pieces as a toy has. */
+/* [UNK] and so on, and letters: as many tokens as a toy has. */
 static struct ran_tokenizer *letters(void)
 {
         struct ran_buf text = {0};
@@ -527,11 +524,10 @@ TEST(damaged_language_models)
         c = lm();
         c.task = RAN_TASK_MLM;
         c.mask = RAN_MASK_NONE;
-        damage_model("gaps", &c, false, NULL);
+        damage_model("masked", &c, false, NULL);
 }
 
-/* ---- states ----------------------------------------------------------------------------------
- */
+/* ---- states ---------------------------------------------------------------------------------- */
 
 /* What a state belongs to. */
 struct owner {
@@ -612,8 +608,7 @@ TEST(damaged_states)
         damage_state("state of a Transformer", &c, false);
 }
 
-/* ---- vocabularies ----------------------------------------------------------------------------
- */
+/* ---- vocabularies ---------------------------------------------------------------------------- */
 
 static bool reads_vocabulary(void *arg, const char *path, struct ran_error *err)
 {
@@ -671,8 +666,7 @@ TEST(damaged_vocabularies)
         damage_vocabulary("bpe vocabulary", RAN_VOCAB_BPE);
 }
 
-/* ---- checkpoints -----------------------------------------------------------------------------
- */
+/* ---- checkpoints ----------------------------------------------------------------------------- */
 
 static bool reads_checkpoint(void *arg, const char *path, struct ran_error *err)
 {

@@ -209,11 +209,11 @@ TEST(labels_that_are_no_class_are_refused)
 /* As ran.h has it, all labels being 0. */
 TEST(words_to_be_masked_need_no_classes)
 {
-        const uint32_t ids[] = {1, 2, 3}, places[] = {0, 2}, none[] = {0, 0};
+        const uint32_t ids[] = {1, 2, 3}, positions[] = {0, 2}, none[] = {0, 0};
         struct ran_dataset d = {0};
         struct ran_error err = {0};
 
-        CHECK_OK(ran_dataset_add_words(&d, ids, 3, places, none, 2, 1, &err), err);
+        CHECK_OK(ran_dataset_add_words(&d, ids, 3, positions, none, 2, 1, &err), err);
         CHECK_OK(ran_dataset_finish(&d, &err), err);
         CHECK(d.labels[0] == 0 && d.labels[1] == 0 && d.C == 0);
         ran_dataset_release(&d);
@@ -451,7 +451,7 @@ TEST(what_is_held_out_is_copied_whole)
         ran_dataset_release(&dev);
 }
 
-TEST(each_class_gives_its_share)
+TEST(each_class_gives_its_fraction)
 {
         struct ran_dataset d = {0}, dev = {0};
         struct ran_error err = {0};

@@ -9,8 +9,7 @@
 #include "math/elementary.h"
 #include "test.h"
 
-/* ---- accuracy ----------------------------------------------------------------------------------
- */
+/* ---- accuracy -------------------------------------------------------------------------------- */
 
 struct function {
         const char *name;
@@ -114,8 +113,7 @@ TEST(elementary_log_sum_exp_does_not_overflow)
         CHECK(isnan(ran_log_sum_exp(nan, 2)));
 }
 
-/* ---- the same bits ------------------------------------------------------------------------------
- */
+/* ---- the same bits --------------------------------------------------------------------------- */
 
 /* A processor or a compiler that computes anything else than IEEE 754 says would be found here. */
 TEST(elementary_functions_give_known_bits)

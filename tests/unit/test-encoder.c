@@ -142,8 +142,7 @@ static bool check_equal(const struct toy *t, const struct ran_packed *rows, stru
         return ok;
 }
 
-/* ---- one document ------------------------------------------------------------------------------
- */
+/* ---- one document ---------------------------------------------------------------------------- */
 
 static size_t least_window(const struct ran_config *c)
 {
@@ -214,8 +213,7 @@ TEST(encoder_windows_join_only_when_too_short)
                         }
 }
 
-/* ---- several documents, several chunks ---------------------------------------------------------
- */
+/* ---- several documents, several chunks ------------------------------------------------------- */
 
 static void add_some(const struct toy *t, struct ran_packed *rows, struct dice *dice)
 {
@@ -276,8 +274,7 @@ TEST(encoder_scoring_equals_training_without_noise)
         }
 }
 
-/* ---- threads -----------------------------------------------------------------------------------
- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static void check_threads(const struct toy *t, const struct ran_packed *rows, struct way way)
 {
@@ -317,8 +314,7 @@ TEST(encoder_threads_change_no_bit)
         }
 }
 
-/* ---- dropout -----------------------------------------------------------------------------------
- */
+/* ---- dropout --------------------------------------------------------------------------------- */
 
 TEST(encoder_dropout_is_where_it_should_be)
 {
@@ -343,8 +339,7 @@ TEST(encoder_dropout_is_where_it_should_be)
         }
 }
 
-/* ---- the review of many windows ----------------------------------------------------------------
- */
+/* ---- the review of many windows -------------------------------------------------------------- */
 
 TEST(encoder_reviews_hundreds_of_windows)
 {
@@ -388,8 +383,7 @@ TEST(encoder_of_one_of_everything_is_finite)
                 }
 }
 
-/* ---- memory ------------------------------------------------------------------------------------
- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static double bytes_for(const struct toy *t, size_t L, bool training)
 {

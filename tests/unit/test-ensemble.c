@@ -75,7 +75,7 @@ static void check_fit(bool several, double encoder, double linear, double noise)
         ran_dataset_release(&b.d);
 }
 
-TEST(blend_is_what_loses_least)
+TEST(ensemble_is_what_loses_least)
 {
         for (int several = 0; several <= 1; several++) {
                 check_fit(several, 2, 2, 1);
@@ -85,7 +85,7 @@ TEST(blend_is_what_loses_least)
         }
 }
 
-TEST(blend_leaves_out_a_path_that_is_wrong)
+TEST(ensemble_leaves_out_a_path_that_is_wrong)
 {
         struct ran_error err = {0};
         struct ran_ensemble found;
@@ -104,7 +104,7 @@ TEST(blend_leaves_out_a_path_that_is_wrong)
 }
 
 /* Nobody knows better, or nobody knows at all. */
-TEST(blend_without_known_labels_is_what_is_usual)
+TEST(ensemble_without_known_labels_is_what_is_usual)
 {
         struct ran_error err = {0};
         struct ran_ensemble found;
@@ -159,7 +159,7 @@ static bool keeps_deep(double encoder, double linear, size_t documents)
 /* A path that knows what the other does not know; one that knows nothing, which chance gives a
  * share all the same; one that helps a little, to be said by few and by enough; and nobody to ask.
  */
-TEST(blend_keeps_an_encoder_that_is_proven)
+TEST(ensemble_keeps_an_encoder_that_is_proven)
 {
         CHECK(keeps_deep(2, 2, 99));
         CHECK(!keeps_deep(0, 3, 99));

@@ -70,7 +70,7 @@ TEST(predict_tells_two_paths_apart)
                                    (double)whole[i], 1e-5);
         }
         ran_state_free(s);
-        for (int there = 1; there >= 0; there--) { /* a wide path that is not asked, and none */
+        for (int there = 1; there >= 0; there--) { /* a linear model that is not asked, and none */
                 t.c.wide = there ? 30 : 0;
                 CHECK_OK(ran_evaluate_predict(&t.c, &t.p, TOY_C, &d, NULL, NULL, alone, NULL, &err),
                          err);

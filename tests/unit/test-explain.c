@@ -13,7 +13,7 @@
 
 enum { L = 9, WORDS = 4 };
 
-static const uint32_t places[WORDS] = {0, 2, 3, 7};
+static const uint32_t positions[WORDS] = {0, 2, 3, 7};
 
 static struct ran_model *model_of(const struct toy *t)
 {
@@ -103,7 +103,7 @@ static void check_gradient(const struct ran_config *c)
         for (size_t i = 0; i < t.V * c->dim; i++)
                 t.embed[i] *= 0.02f;
         if (c->task == RAN_TASK_TAG) {
-                d.positions = places, d.words = WORDS;
+                d.positions = positions, d.words = WORDS;
                 row = 2;
         }
         m = model_of(&t);
@@ -137,7 +137,7 @@ static void check_path(const struct ran_config *c)
         struct toy t;
 
         toy_init(&t, c, 22, 0.3);
-        d.positions = places, d.words = c->task == RAN_TASK_TAG ? WORDS : 0;
+        d.positions = positions, d.words = c->task == RAN_TASK_TAG ? WORDS : 0;
         m = model_of(&t);
         e = ran_explainer_new(m, NULL, &err);
         CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
@@ -241,14 +241,14 @@ static void check_wide(size_t steps)
         toy_release(&t);
 }
 
-TEST(explain_runs_of_the_wide_path_belong_to_their_tokens)
+TEST(explain_runs_of_the_linear_model_belong_to_their_tokens)
 {
         check_wide(0);
         check_wide(1);
         check_wide(7);
 }
 
-/* What the log odds of class c of a word gain by a row of the wide path. */
+/* What the log odds of class c of a word gain by a row of the linear model. */
 static double worth(const struct toy *t, const float *logits, size_t c, size_t bucket)
 {
         const float *row = t->p.wide + bucket * t->C;
@@ -276,7 +276,7 @@ static size_t explain_middle(const struct ran_config *c, double *gain, double *e
 
         for (uint32_t i = 0; i < L * RAN_SPELLING && c->spelling > 0; i++)
                 spelling[i] = i % (uint32_t)c->spelling;
-        d.positions = places, d.words = WORDS, d.begins = begins, d.spelling = spelling;
+        d.positions = positions, d.words = WORDS, d.begins = begins, d.spelling = spelling;
         toy_init(&t, c, 27, 0.3);
         memset(t.embed, 0, (t.V + c->spelling) * c->dim * sizeof *t.embed);
         struct ran_model *m = model_of(&t);
@@ -295,7 +295,7 @@ static size_t explain_middle(const struct ran_config *c, double *gain, double *e
         return n;
 }
 
-/* ran-attnmask --map label fell over a tagger with a wide path. */
+/* ran-attnmask --map label fell over a tagger with a linear model. */
 TEST(explain_features_of_words_belong_to_their_tokens)
 {
         struct ran_config c = toy_config();

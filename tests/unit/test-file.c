@@ -154,7 +154,7 @@ TEST(writer_abort_leaves_nothing)
         free(fresh);
 }
 
-TEST(writer_large_and_small_pieces)
+TEST(writer_large_and_small_writes)
 {
         enum { N = 300000 };
         char *path = test_path("pieces"), *bytes = malloc(N);

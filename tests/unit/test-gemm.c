@@ -13,8 +13,7 @@ typedef void gemm_fn(float *c, size_t ldc, const float *a, size_t ras, size_t ca
                      size_t rbs, size_t cbs, const float *bias, size_t M, size_t N, size_t K,
                      bool add);
 
-/* ---- the product -------------------------------------------------------------------------------
- */
+/* ---- the product ----------------------------------------------------------------------------- */
 
 /* A product and how its operands lie: rows are `gap` further apart than they are long, a matrix
  * that is `turned` is stored by columns. */
@@ -178,8 +177,7 @@ TEST(gemm_of_nothing)
         kernels_each(check_empty);
 }
 
-/* ---- ran_gemm, by the engine that this process has chosen ---------------------------------------
- */
+/* ---- ran_gemm, by the engine that this process has chosen ------------------------------------ */
 
 static void engine(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
                    size_t rbs, size_t cbs, const float *bias, size_t M, size_t N, size_t K,
@@ -233,8 +231,7 @@ TEST(engine_multiplies_by_vectors)
         vector_free(&d);
 }
 
-/* ---- the linear layer --------------------------------------------------------------------------
- */
+/* ---- the linear layer ------------------------------------------------------------------------ */
 
 struct layer {
         size_t N, I, O, ldx, ldy;
@@ -407,8 +404,7 @@ TEST(engine_linear_adjoint_in_parts)
         layer_free(&l);
 }
 
-/* ---- the choice of instructions ----------------------------------------------------------------
- */
+/* ---- the choice of instructions -------------------------------------------------------------- */
 
 TEST(isa_is_what_the_environment_asks_for)
 {

@@ -15,8 +15,7 @@
 #include "train/grad.h"
 #include "train/loss.h"
 
-/* ---- a batch -----------------------------------------------------------------------------------
- */
+/* ---- a batch --------------------------------------------------------------------------------- */
 
 /* Documents with their classes; the loss is the mean over them. */
 struct batch {
@@ -74,7 +73,8 @@ static double difference(struct naive *n, const struct batch *b, double *x)
         return (above - below) / (2 * step);
 }
 
-/* Of all parameters: those of the block, then those of the tables. The wide path learns otherwise.
+/* Of all parameters: those of the block, then those of the tables. The linear model learns
+ * otherwise.
  */
 static double *naive_gradient(const struct toy *t, const struct batch *b)
 {
@@ -93,8 +93,7 @@ static double *naive_gradient(const struct toy *t, const struct batch *b)
         return g;
 }
 
-/* ---- the gradient of lib/model ------------------------------------------------------------------
- */
+/* ---- the gradient of lib/model --------------------------------------------------------------- */
 
 struct way {
         size_t slab_rows; /* 0: as it is */
@@ -159,8 +158,7 @@ static float *gradient(const struct toy *t, const struct batch *b, struct way wa
         return all;
 }
 
-/* ---- comparing ---------------------------------------------------------------------------------
- */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 static double length(const double *x, size_t n)
 {
@@ -224,8 +222,7 @@ static void check_ways(const struct toy *t, const struct batch *b)
         free(want);
 }
 
-/* ---- every switch ------------------------------------------------------------------------------
- */
+/* ---- every switch ---------------------------------------------------------------------------- */
 
 static struct ran_config small(void)
 {
@@ -365,8 +362,7 @@ TEST(gradient_with_dropout_and_smoothing)
         check_config(c, noise, 0);
 }
 
-/* ---- rows longer than a vector -----------------------------------------------------------------
- */
+/* ---- rows longer than a vector --------------------------------------------------------------- */
 
 /* d loss / d x along a direction */
 static double along(struct naive *n, const struct batch *b, double *x, const double *direction,
@@ -466,8 +462,7 @@ TEST(gradient_of_a_contextualizer_of_many_chunks)
         check_all_directions(&c, 500, 0.3, 1);
 }
 
-/* ---- the same bits -----------------------------------------------------------------------------
- */
+/* ---- the same bits --------------------------------------------------------------------------- */
 
 static bool same_bits(const struct toy *t, const float *a, const float *b)
 {
@@ -518,8 +513,7 @@ TEST(gradient_is_the_same_for_any_threads_and_in_used_scratch)
         check_same(c);
 }
 
-/* ---- losses ------------------------------------------------------------------------------------
- */
+/* ---- losses ---------------------------------------------------------------------------------- */
 
 /* Against central differences of the plain loss. */
 static void check_loss(struct dice *dice, size_t C, bool multilabel, double smoothing)

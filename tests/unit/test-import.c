@@ -1,4 +1,4 @@
-/* Formats of records: the table of input formats, and JSON with commas that place themselves. */
+/* Formats of records: the table of input formats, and the JSON writer. */
 #include <string.h>
 
 #include "cmd/formats/import.h"

@@ -41,8 +41,7 @@ static void stand_still(struct training *t)
         t->s.epochs = 1;
 }
 
-/* ---- word vectors -------------------------------------------------------------------------------
- */
+/* ---- word vectors ---------------------------------------------------------------------------- */
 
 /* Vectors for every third id. */
 static void make_vectors(struct ran_embedding *e, size_t D)
@@ -64,7 +63,7 @@ static bool same_row(const struct ran_model *m, const float *rows, size_t id)
         return memcmp(m->params.embed + id * D, rows + id * D, D * sizeof(float)) == 0;
 }
 
-TEST(start_as_vectors_where_they_are_given)
+TEST(init_as_vectors_where_they_are_given)
 {
         struct ran_embedding e;
         struct ran_model *chance, *given;
@@ -90,7 +89,7 @@ TEST(start_as_vectors_where_they_are_given)
 }
 
 /* All by one factor. */
-TEST(start_as_vectors_of_another_size_of_numbers)
+TEST(init_as_vectors_of_another_size_of_numbers)
 {
         struct ran_embedding e;
         struct ran_model *m;
@@ -121,7 +120,7 @@ TEST(start_as_vectors_of_another_size_of_numbers)
         training_release(&t);
 }
 
-TEST(start_freezes_rows_that_were_given_and_no_others)
+TEST(init_freezes_rows_that_were_given_and_no_others)
 {
         struct ran_embedding e;
         struct ran_model *m;
@@ -150,7 +149,7 @@ TEST(start_freezes_rows_that_were_given_and_no_others)
         training_release(&t);
 }
 
-TEST(start_refuses_vectors_of_another_size)
+TEST(init_refuses_vectors_of_another_size)
 {
         struct ran_embedding e;
         struct training t;
@@ -167,8 +166,7 @@ TEST(start_refuses_vectors_of_another_size)
         training_release(&t);
 }
 
-/* ---- another model ------------------------------------------------------------------------------
- */
+/* ---- another model --------------------------------------------------------------------------- */
 
 static const float *tensor(const struct ran_model *m, const char *name, size_t *n)
 {
@@ -199,7 +197,7 @@ static struct ran_model *begin(struct training *t, const char *name, struct trai
         return m;
 }
 
-TEST(start_as_a_model_whole_where_task_and_classes_are_the_same)
+TEST(init_as_a_model_whole_where_task_and_classes_are_the_same)
 {
         struct training base, t;
         struct ran_model *from = begin(&t, "again", &base), *m;
@@ -236,7 +234,7 @@ static void check_taken(struct training *t, const struct ran_model *from, bool e
         ran_model_free(m);
 }
 
-TEST(start_as_a_model_without_its_head_where_classes_differ)
+TEST(init_as_a_model_without_its_head_where_classes_differ)
 {
         struct training base, t;
         struct ran_model *from = begin(&t, "other", &base);
@@ -268,7 +266,7 @@ TEST(start_as_a_model_without_its_head_where_classes_differ)
 }
 
 /* The table of spelling is the model's if it has one of that size. */
-TEST(start_as_a_model_with_spelling)
+TEST(init_as_a_model_with_spelling)
 {
         struct training base, t;
         struct ran_model *from = begin(&t, "spelling", &base), *m;
@@ -297,8 +295,8 @@ TEST(start_as_a_model_with_spelling)
         training_release(&base);
 }
 
-/* The wide path is part of the head: it goes along if the classes are the same. */
-TEST(start_as_a_model_with_a_wide_path)
+/* The linear model is part of the head: it goes along if the classes are the same. */
+TEST(init_as_a_model_with_a_linear_model)
 {
         struct training base, t;
         struct ran_model *from, *same, *other;
@@ -335,7 +333,7 @@ TEST(start_as_a_model_with_a_wide_path)
         training_release(&base);
 }
 
-TEST(start_learns_what_it_took_at_a_rate_of_its_own)
+TEST(init_learns_what_it_took_at_a_rate_of_its_own)
 {
         struct training base, t;
         struct ran_model *from = begin(&t, "rate", &base), *m;
@@ -365,7 +363,7 @@ TEST(start_learns_what_it_took_at_a_rate_of_its_own)
         training_release(&base);
 }
 
-TEST(start_refuses_a_model_of_another_size)
+TEST(init_refuses_a_model_of_another_size)
 {
         struct training base, t;
         struct ran_model *from = begin(&t, "width", &base);
@@ -380,8 +378,7 @@ TEST(start_refuses_a_model_of_another_size)
         training_release(&base);
 }
 
-/* ---- resuming -----------------------------------------------------------------------------------
- */
+/* ---- resuming -------------------------------------------------------------------------------- */
 
 static void check_resume(struct training *t, size_t at)
 {
@@ -405,7 +402,7 @@ static void check_resume(struct training *t, size_t at)
         free(whole);
 }
 
-TEST(start_resumes_and_only_with_the_same_files)
+TEST(init_resumes_and_only_with_the_same_files)
 {
         struct training base, t;
         struct ran_model *from = begin(&t, "resumed", &base), *other;

@@ -1,4 +1,5 @@
-/* The wide path of a tagger: which features a word has, what they add up to, and what they learn.
+/* The linear model of a tagger: which features a word has, what they add up to, and what they
+ * learn.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -25,8 +26,8 @@ static struct ran_config wide_config(size_t spelling, size_t ngrams)
         return c;
 }
 
-/* Sentences of random words of one or two pieces, in documents of up to three of them. A word's tag
- * is, but for some noise, what its piece and the piece before say. */
+/* Sentences of random words of one or two subwords, in documents of up to three of them. A word's
+ * tag is, but for some noise, what its piece and the piece before say. */
 static void make(struct ran_dataset *data, size_t documents, uint64_t seed)
 {
         static char *const names[C] = {"B-A", "B-B", "I-A", "O"};
@@ -37,32 +38,33 @@ static void make(struct ran_dataset *data, size_t documents, uint64_t seed)
         CHECK_OK(ran_dataset_set_classes(data, names, C, &err), err);
         for (size_t b = 0; b < documents; b++)
                 for (size_t i = 0, m = dice_size(&dice, 1, 3); i < m; i++) {
-                        uint32_t ids[2 * LONGEST], places[LONGEST], tags[LONGEST];
+                        uint32_t ids[2 * LONGEST], positions[LONGEST], tags[LONGEST];
                         uint32_t spelling[2 * LONGEST * RAN_SPELLING];
                         size_t n = dice_size(&dice, 1, LONGEST), L = 0;
 
                         for (size_t w = 0; w < n; w++) {
                                 uint32_t id = (uint32_t)dice_size(&dice, 0, 7);
-                                uint32_t before = w > 0 ? ids[places[w - 1]] : 0;
+                                uint32_t before = w > 0 ? ids[positions[w - 1]] : 0;
 
-                                places[w] = (uint32_t)L;
+                                positions[w] = (uint32_t)L;
                                 tags[w] = dice_size(&dice, 0, 9) == 0
                                                   ? (uint32_t)dice_size(&dice, 0, C - 1)
                                                   : (id + before / 4) % C;
                                 ids[L++] = id;
                                 if (dice_size(&dice, 0, 2) == 0)
                                         ids[L++] = (uint32_t)dice_size(&dice, 8, TOY_V - 1);
-                                for (size_t t = places[w]; t < L; t++)
+                                for (size_t t = positions[w]; t < L; t++)
                                         for (size_t k = 0; k < RAN_SPELLING; k++)
                                                 spelling[t * RAN_SPELLING + k] =
                                                         (uint32_t)((id * 7 + k * k) % SPELLING);
                         }
                         if (i == 0)
-                                CHECK_OK(ran_dataset_add_words(data, ids, L, places, tags, n, 1,
+                                CHECK_OK(ran_dataset_add_words(data, ids, L, positions, tags, n, 1,
                                                                &err),
                                          err);
                         else
-                                CHECK_OK(ran_dataset_continue(data, ids, L, places, tags, n, &err),
+                                CHECK_OK(ran_dataset_continue(data, ids, L, positions, tags, n,
+                                                              &err),
                                          err);
                         CHECK_OK(ran_dataset_spell(data, spelling, L, &err), err);
                 }
@@ -72,12 +74,12 @@ static void make(struct ran_dataset *data, size_t documents, uint64_t seed)
 /* Part of the format: another function would read other rows of the tables of every model. */
 TEST(word_features_are_for_ever)
 {
-        const uint32_t ids[] = {5, 6, 7, 8}, places[] = {0, 2, 3};
+        const uint32_t ids[] = {5, 6, 7, 8}, positions[] = {0, 2, 3};
         uint32_t spelling[4 * RAN_SPELLING], bucket[MOST];
         struct ran_config c = {
                 .task = RAN_TASK_TAG, .wide = 1 << 18, .ngrams = 2, .spelling = 1000};
         struct ran_document d = {
-                .ids = ids, .L = 4, .spelling = spelling, .positions = places, .words = 3};
+                .ids = ids, .L = 4, .spelling = spelling, .positions = positions, .words = 3};
         uint64_t sum = 0;
 
         for (size_t i = 0; i < 4 * RAN_SPELLING; i++)
@@ -433,7 +435,7 @@ TEST(chain_of_a_long_text_is_learned)
 {
         enum { L = 3000, ROWS = 4096 };
         static float w[(ROWS + 1) * C], logits[L * C];
-        static uint32_t ids[L], places[L], tags[L], spelling[L * RAN_SPELLING];
+        static uint32_t ids[L], positions[L], tags[L], spelling[L * RAN_SPELLING];
         struct ran_error err = {0};
         struct ran_dataset d = {0};
         static char *const names[C] = {"a", "b", "c", "d"};
@@ -443,11 +445,11 @@ TEST(chain_of_a_long_text_is_learned)
         c.wide = ROWS;
         for (uint32_t t = 0; t < L; t++) {
                 ids[t] = (uint32_t)(ran_random_draw(3, t) % 8);
-                places[t] = t;
+                positions[t] = t;
                 tags[t] = ids[t] % C;
         }
         CHECK_OK(ran_dataset_set_classes(&d, names, C, &err), err);
-        CHECK_OK(ran_dataset_add_words(&d, ids, L, places, tags, L, 1, &err), err);
+        CHECK_OK(ran_dataset_add_words(&d, ids, L, positions, tags, L, 1, &err), err);
         CHECK_OK(ran_dataset_spell(&d, spelling, L, &err), err);
         const struct ran_crf_train k = {
                 .c = &c, .d = &d, .document = &document, .n = 1, .cost = 1, .passes = 5};

@@ -55,7 +55,7 @@ static void check_read(const struct subject *x, size_t n, size_t sources,
         CHECK_STR(err.text, sentence);
 }
 
-TEST(past_refuses_what_a_causal_model_cannot_read)
+TEST(context_refuses_what_a_causal_model_cannot_read)
 {
         const struct ran_cache_settings set = {2, 0.1, 1};
         const uint32_t beyond[] = {1, RAN_NO_ID, CORPUS_V, 1};
@@ -94,7 +94,7 @@ TEST(past_refuses_what_a_causal_model_cannot_read)
         release(&x);
 }
 
-TEST(past_reads_a_source_at_once_and_first)
+TEST(context_reads_a_source_at_once_and_first)
 {
         struct ran_error err = {0};
         struct subject x;
@@ -109,10 +109,10 @@ TEST(past_reads_a_source_at_once_and_first)
         release(&x);
 }
 
-TEST(past_fills_gaps_that_are_there)
+TEST(fill_predicts_masked_tokens)
 {
         const struct {
-                uint32_t places[2];
+                uint32_t positions[2];
                 const char *sentence;
         } bad[] = {{{0, N}, "masked token 1 is not one of the 4"},
                    {{2, 2}, "masked token 1 is not one of the 4"},
@@ -121,10 +121,10 @@ TEST(past_fills_gaps_that_are_there)
         struct subject x;
         float nll[2];
 
-        REQUIRE(prepare(&x, "gaps", CORPUS_GAPS));
+        REQUIRE(prepare(&x, "masked", CORPUS_MASKED));
         for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-                CHECK_SIZE((size_t)ran_lm_fill(x.m, x.s, ids, N, bad[i].places, 2, ids, nll, NULL,
-                                               &err),
+                CHECK_SIZE((size_t)ran_lm_fill(x.m, x.s, ids, N, bad[i].positions, 2, ids, nll,
+                                               NULL, &err),
                            RAN_EINVAL);
                 CHECK_STR(err.text, bad[i].sentence);
         }
@@ -135,10 +135,10 @@ TEST(past_fills_gaps_that_are_there)
         release(&x);
 }
 
-enum { GAPS = 1200 }; /* a few blocks of them, the last not full */
+enum { MASKED = 1200 }; /* a few blocks of them, the last not full */
 
 struct taken {
-        const float *logits; /* (GAPS, V) */
+        const float *logits; /* (MASKED, V) */
         size_t V, n, same, last;
 };
 
@@ -150,31 +150,34 @@ static int compare(void *arg, size_t i, const float *logits, struct ran_error *e
         return i == t->last ? ran_fail(err, RAN_EIO, "enough") : RAN_OK;
 }
 
-TEST(past_fills_one_gap_after_another)
+TEST(fill_predicts_masked_tokens_one_by_one)
 {
-        static uint32_t many[GAPS], places[GAPS];
+        static uint32_t many[MASKED], positions[MASKED];
         struct ran_error err = {0};
         struct subject x;
 
-        REQUIRE(prepare(&x, "each-gap", CORPUS_GAPS));
-        struct taken t = {.V = ran_model_vocabulary(x.m), .last = GAPS};
-        float *logits = ran_alloc_floats(GAPS * t.V, &err);
+        REQUIRE(prepare(&x, "each-mask", CORPUS_MASKED));
+        struct taken t = {.V = ran_model_vocabulary(x.m), .last = MASKED};
+        float *logits = ran_alloc_floats(MASKED * t.V, &err);
         REQUIRE(logits != NULL);
-        for (uint32_t i = 0; i < GAPS; i++) {
+        for (uint32_t i = 0; i < MASKED; i++) {
                 many[i] = i % CORPUS_V;
-                places[i] = i;
+                positions[i] = i;
         }
         t.logits = logits;
-        CHECK_OK(ran_lm_fill(x.m, x.s, many, GAPS, places, GAPS, NULL, NULL, logits, &err), err);
-        CHECK_OK(ran_lm_fill_each(x.m, x.s, many, GAPS, places, GAPS, compare, &t, &err), err);
-        CHECK_SIZE(t.same, GAPS);
+        CHECK_OK(ran_lm_fill(x.m, x.s, many, MASKED, positions, MASKED, NULL, NULL, logits, &err),
+                 err);
+        CHECK_OK(ran_lm_fill_each(x.m, x.s, many, MASKED, positions, MASKED, compare, &t, &err),
+                 err);
+        CHECK_SIZE(t.same, MASKED);
         t = (struct taken){.logits = logits, .V = t.V, .last = 700};
-        CHECK_SIZE((size_t)ran_lm_fill_each(x.m, x.s, many, GAPS, places, GAPS, compare, &t, &err),
+        CHECK_SIZE((size_t)ran_lm_fill_each(x.m, x.s, many, MASKED, positions, MASKED, compare, &t,
+                                            &err),
                    RAN_EIO);
         CHECK_STR(err.text, "enough");
         CHECK_SIZE(t.same, 701);
-        CHECK_SIZE((size_t)ran_lm_fill_each(x.m, x.s, many, GAPS, (uint32_t[]){GAPS}, 1, compare,
-                                            &t, &err),
+        CHECK_SIZE((size_t)ran_lm_fill_each(x.m, x.s, many, MASKED, (uint32_t[]){MASKED}, 1,
+                                            compare, &t, &err),
                    RAN_EINVAL);
         free(logits);
         release(&x);
@@ -189,13 +192,13 @@ static int take_none(void *arg, size_t i, const float *logits, struct ran_error 
 }
 
 /* The code of the error was returned, which nobody had set: so it had all gone well. */
-TEST(past_returns_what_ends_the_gaps)
+TEST(fill_returns_what_stops_it)
 {
         struct ran_error err = {0};
         struct subject x;
         size_t calls = 0;
 
-        REQUIRE(prepare(&x, "enough", CORPUS_GAPS));
+        REQUIRE(prepare(&x, "enough", CORPUS_MASKED));
         CHECK_SIZE((size_t)ran_lm_fill_each(x.m, x.s, ids, N, (uint32_t[]){0, 2}, 2, take_none,
                                             &calls, &err),
                    RAN_EINTR);
@@ -206,7 +209,7 @@ TEST(past_returns_what_ends_the_gaps)
         release(&x);
 }
 
-TEST(past_of_a_classifier_reads_nothing)
+TEST(context_of_a_classifier_reads_nothing)
 {
         struct subject x;
 
@@ -253,7 +256,7 @@ static void say_more_tokens(const char *path)
         ran_buf_release(&out);
 }
 
-TEST(past_files_that_are_no_states_of_this_model)
+TEST(context_files_that_are_no_states_of_this_model)
 {
         const struct ran_cache_settings set = {3, 0.1, 1};
         char *path = test_path("past.state");

@@ -15,7 +15,7 @@
 
 enum { MOST = 64 };
 
-/* Documents with places, what should stand there, and how much each counts. */
+/* Documents with positions, their gold tokens, and how much each counts. */
 struct batch {
         struct ran_packed rows;
         uint32_t gold[MOST];

@@ -1,25 +1,25 @@
-/* Gaps of masked language models: which words, what becomes of them, and that nothing but (seed,
+/* Masked tokens: which words, their replacements, and that nothing but (seed,
  * epoch, document) decides it. */
 #include <string.h>
 
 #include "test.h"
 #include "train/masking.h"
 
-enum { WORDS = 4000, PIECES = 3, L = WORDS * PIECES, V = 1000 };
+enum { WORDS = 4000, SUBWORDS = 3, L = WORDS * SUBWORDS, V = 1000 };
 
-/* One document of words of three pieces, and one of one piece; ids are above those reserved. */
+/* One document of words of three subwords, and one of one subword; ids are above those reserved. */
 static void make(struct ran_dataset *d)
 {
-        static uint32_t ids[L], places[WORDS], zero[WORDS];
+        static uint32_t ids[L], positions[WORDS], zero[WORDS];
         struct ran_error err = {0};
 
         for (uint32_t t = 0; t < L; t++)
                 ids[t] = RAN_RESERVED + t % (V - RAN_RESERVED);
         for (uint32_t i = 0; i < WORDS; i++)
-                places[i] = PIECES * i;
+                positions[i] = SUBWORDS * i;
         CHECK_OK(ran_dataset_set_classes(d, NULL, 0, &err), err);
-        CHECK_OK(ran_dataset_add_words(d, ids, L, places, zero, WORDS, 1, &err), err);
-        CHECK_OK(ran_dataset_add_words(d, ids, 1, places, zero, 1, 1, &err), err);
+        CHECK_OK(ran_dataset_add_words(d, ids, L, positions, zero, WORDS, 1, &err), err);
+        CHECK_OK(ran_dataset_add_words(d, ids, 1, positions, zero, 1, 1, &err), err);
         CHECK_OK(ran_dataset_finish(d, &err), err);
 }
 
@@ -33,11 +33,11 @@ TEST(words_are_masked_whole_and_about_15_percent_of_them)
         make(&d);
         CHECK_OK(ran_masking_make(&g, &d, 0, RAN_MASK, V, 1, 2, &err), err);
         CHECK_SIZE(g.n, ran_masking_count(&d, 0, 1, 2));
-        CHECK(g.n > 0.13 * L && g.n < 0.17 * L && g.n % PIECES == 0);
+        CHECK(g.n > 0.13 * L && g.n < 0.17 * L && g.n % SUBWORDS == 0);
         for (size_t i = 0; i < g.n; i++) {
                 uint32_t t = g.position[i], now = g.ids[t];
 
-                CHECK(g.gold[i] == d.ids[t] && t % PIECES == i % PIECES);
+                CHECK(g.gold[i] == d.ids[t] && t % SUBWORDS == i % SUBWORDS);
                 CHECK(now == RAN_MASK || (now >= RAN_RESERVED && now < V));
                 mask += now == RAN_MASK;
                 kept += now == g.gold[i];
@@ -56,7 +56,7 @@ TEST(words_are_masked_whole_and_about_15_percent_of_them)
         ran_dataset_release(&d);
 }
 
-TEST(gaps_are_a_function_of_seed_epoch_and_document)
+TEST(masked_tokens_are_a_function_of_seed_epoch_and_document)
 {
         struct ran_dataset d = {0};
         struct ran_masking a = {0}, b = {0};
@@ -76,7 +76,7 @@ TEST(gaps_are_a_function_of_seed_epoch_and_document)
         ran_dataset_release(&d);
 }
 
-TEST(a_document_has_a_gap_however_short_it_is)
+TEST(a_document_has_a_masked_token_however_short_it_is)
 {
         struct ran_dataset d = {0};
         struct ran_masking g = {0};
@@ -91,20 +91,20 @@ TEST(a_document_has_a_gap_however_short_it_is)
         ran_dataset_release(&d);
 }
 
-TEST(gaps_that_a_document_has_are_taken_as_they_are)
+TEST(masked_tokens_that_a_document_has_are_taken_as_they_are)
 {
-        const uint32_t ids[] = {7, 1, 9}, places[] = {1, 2}, gold[] = {8, 6};
+        const uint32_t ids[] = {7, 1, 9}, positions[] = {1, 2}, gold[] = {8, 6};
         struct ran_dataset d = {.given = true};
         struct ran_masking g = {0};
         struct ran_error err = {0};
 
         CHECK_OK(ran_dataset_set_classes(&d, NULL, 0, &err), err);
-        CHECK_OK(ran_dataset_add_words(&d, ids, 3, places, gold, 2, 1, &err), err);
+        CHECK_OK(ran_dataset_add_words(&d, ids, 3, positions, gold, 2, 1, &err), err);
         CHECK_OK(ran_dataset_finish(&d, &err), err);
         CHECK_OK(ran_masking_make(&g, &d, 0, RAN_MASK, V, 1, 1, &err), err);
         CHECK(g.n == 2 && ran_masking_count(&d, 0, 1, 1) == 2);
         CHECK(memcmp(g.ids, ids, sizeof ids) == 0 &&
-              memcmp(g.position, places, sizeof places) == 0 &&
+              memcmp(g.position, positions, sizeof positions) == 0 &&
               memcmp(g.gold, gold, sizeof gold) == 0);
         ran_masking_release(&g);
         ran_dataset_release(&d);

@@ -201,7 +201,7 @@ static void check_reshaped(struct draft *d, struct ran_tensor_source *t, size_t 
         *t = was;
 }
 
-TEST(model_that_looks_at_spelling_opens_with_its_table_alone)
+TEST(model_with_spelling_opens_with_its_table_alone)
 {
         struct ran_config c = small();
         struct draft d;
@@ -221,7 +221,7 @@ TEST(model_that_looks_at_spelling_opens_with_its_table_alone)
         draft_release(&d);
 }
 
-TEST(model_with_a_wide_path_opens_with_its_table_and_weights_alone)
+TEST(model_with_a_linear_model_opens_with_its_table_and_weights_alone)
 {
         struct ran_config c = small();
         struct draft d;
@@ -244,7 +244,7 @@ TEST(model_with_a_wide_path_opens_with_its_table_and_weights_alone)
                 d.tensor[i] = out;
         }
         draft_release(&d);
-        c.affixes = true; /* of pieces that nobody knows */
+        c.affixes = true; /* of unknown subwords */
         draft_init(&d, c);
         draft_refused(&d, "prefixes and suffixes, but the model has no tokenizer");
         draft_release(&d);
@@ -278,8 +278,8 @@ TEST(model_with_a_tensor_of_another_shape_is_refused)
         draft_release(&d);
 }
 
-/* Of a language model the classes are the pieces. */
-TEST(model_that_predicts_other_pieces_than_it_reads_is_refused)
+/* Of a language model the classes are the tokens. */
+TEST(model_that_predicts_other_tokens_than_it_reads_is_refused)
 {
         static const float zeros[TOY_V + 1];
         struct ran_config c = small();
@@ -496,7 +496,7 @@ TEST(model_with_a_bad_seed_is_refused)
         draft_release(&d);
 }
 
-/* The tokenizer is a tensor of bytes, with as many pieces as the embedding has rows. */
+/* The tokenizer is a tensor of bytes, with as many tokens as the embedding has rows. */
 TEST(model_with_another_tokenizer_than_its_embedding_is_refused)
 {
         struct ran_buf text = {0};
@@ -534,8 +534,7 @@ TEST(model_with_another_tokenizer_than_its_embedding_is_refused)
         ran_buf_release(&text);
 }
 
-/* ---- narrow weights ----------------------------------------------------------------------------
- */
+/* ---- narrow weights -------------------------------------------------------------------------- */
 
 /* The upper half of a float; exact where the lower half is 0. */
 static uint16_t bf16(float x)
@@ -589,8 +588,7 @@ TEST(model_of_half_precision_is_read_exactly)
         check_narrow(RAN_DTYPE_BF16, bf16);
 }
 
-/* ---- damage ------------------------------------------------------------------------------------
- */
+/* ---- damage ---------------------------------------------------------------------------------- */
 
 TEST(model_cut_at_any_byte_is_refused)
 {
@@ -647,8 +645,7 @@ TEST(model_with_any_byte_changed_is_refused_or_opens)
         draft_release(&d);
 }
 
-/* ---- written by ourselves ----------------------------------------------------------------------
- */
+/* ---- written by ourselves -------------------------------------------------------------------- */
 
 TEST(model_written_is_read_back)
 {

@@ -17,8 +17,7 @@ static struct ran_train_settings plain_settings(void)
                                            .epsilon = 1e-8};
 }
 
-/* ---- learning rate -----------------------------------------------------------------------------
- */
+/* ---- learning rate --------------------------------------------------------------------------- */
 
 TEST(rate_rises_and_falls_as_told)
 {
@@ -57,8 +56,7 @@ TEST(rate_without_or_with_nothing_but_warm_up)
         CHECK_NEAR(ran_learning_rate(&s, 3, 4), 2, 1e-12);
 }
 
-/* ---- steps -------------------------------------------------------------------------------------
- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 /* A model, its optimiser, and a twin of both in double where every row moves at every step. */
 struct bench {
@@ -224,7 +222,7 @@ TEST(optimiser_rows_that_never_occur_only_decay)
 }
 
 /* Ids below 256 have second moments of their own; beyond, up to each doubling they share one. */
-TEST(optimiser_rows_of_a_dense_gradient_share_moments)
+TEST(optimiser_rows_of_a_dense_gradient_have_common_moments)
 {
         enum { V = 1300, D = 12, STEPS = 6 };
         static const size_t bands[][2] = {{256, 512}, {512, 1024}, {1024, V}};
@@ -304,7 +302,7 @@ static void check_same(const struct bench *a, const struct bench *b, double tole
 }
 
 /* A share of the rate is a lower rate, decay and all. */
-TEST(optimiser_tensors_and_rows_may_learn_at_a_share_of_the_rate)
+TEST(optimiser_tensors_and_rows_may_learn_at_a_fraction_of_the_rate)
 {
         struct dice one = {.key = 6}, other = {.key = 6};
         struct bench a, b;
@@ -371,14 +369,13 @@ static void check_stays(bool dense)
 }
 
 /* Neither steps nor decay, and no share in the norm that gradients are clipped by. */
-TEST(optimiser_what_has_no_share_stays_as_it_is)
+TEST(optimiser_what_has_factor_0_is_not_trained)
 {
         check_stays(false);
         check_stays(true);
 }
 
-/* ---- threads -----------------------------------------------------------------------------------
- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 /* Wide enough that the norm and the largest tensors take several tasks. */
 static struct ran_config wide(void)

@@ -1,4 +1,4 @@
-/* Which pieces of which documents a step takes: every token once, in order, and no piece that ends
+/* The chunks of a step: every token once, in order, and no chunk that ends
  * within a window or within a source. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,7 +113,7 @@ TEST(plan_of_whole_documents_takes_a_batch_a_step)
                 }
 }
 
-TEST(plan_of_pieces_reads_every_document_once_and_in_order)
+TEST(plan_of_chunks_reads_every_document_once_and_in_order)
 {
         for (int mask = RAN_MASK_CAUSAL; mask <= RAN_MASK_PREFIX; mask++)
                 for (size_t n = 1; n <= MOST; n += 3)

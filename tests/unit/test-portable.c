@@ -27,8 +27,7 @@ static void check_digest(const void *bytes, size_t n, const char *want)
         CHECK_STR(hex, want);
 }
 
-/* ---- scoring -----------------------------------------------------------------------------------
- */
+/* ---- scoring --------------------------------------------------------------------------------- */
 
 /* The logits of some documents, the longest of which is long enough for products that OpenBLAS
  * would take. */
@@ -83,8 +82,7 @@ TEST(bits_of_logits)
         check_logits(c, "516f959fffebbf66");
 }
 
-/* ---- training ----------------------------------------------------------------------------------
- */
+/* ---- training -------------------------------------------------------------------------------- */
 
 /* The weights in a model file. The rest holds the version, too. */
 static void check_model(const char *path, const char *want)
@@ -142,8 +140,7 @@ TEST(portable_is_the_same_whatever_openblas_would_choose)
                 kernels_check_with("bits_", "portable", cores[i]);
 }
 
-/* ---- wide kernels ------------------------------------------------------------------------------
- */
+/* ---- wide kernels ---------------------------------------------------------------------------- */
 
 #ifdef RAN_HAVE_X86
 /* The kernels whose result does not depend on the width of a vector have up to three outputs of n

@@ -474,8 +474,7 @@ TEST(look_sums_over_blocks)
         }
 }
 
-/* ---- long documents ---------------------------------------------------------------------------
- */
+/* ---- long documents -------------------------------------------------------------------------- */
 
 /* Several chunks and blocks: what all keys got is what all queries gave. */
 TEST(look_at_a_long_document_with_any_number_of_threads)
@@ -527,8 +526,7 @@ TEST(look_at_a_long_document_with_any_number_of_threads)
         free(ids);
 }
 
-/* ---- shapes and requests ----------------------------------------------------------------------
- */
+/* ---- shapes and requests --------------------------------------------------------------------- */
 
 TEST(look_rows_are_tokens_and_cells)
 {

@@ -12,8 +12,7 @@
 #include "train/ranks.h"
 #include "training.h"
 
-/* ---- ranks ------------------------------------------------------------------------------------
- */
+/* ---- ranks ----------------------------------------------------------------------------------- */
 
 enum { MOST = 7 };
 
@@ -153,8 +152,7 @@ static int run_with(struct training *t, size_t ranks, struct ran_error *err)
         return code;
 }
 
-/* ---- the same bytes -----------------------------------------------------------------------------
- */
+/* ---- the same bytes -------------------------------------------------------------------------- */
 
 static void check_ranks(struct training *t, const char *what)
 {
@@ -187,7 +185,7 @@ TEST(any_number_of_ranks_trains_the_same_classifier)
         training_init(&t, "ranks", 400, true);
         t.c.wide = 100;
         t.job.dev = NULL;
-        check_ranks(&t, "several labels, a wide path");
+        check_ranks(&t, "several labels, a linear model");
 
         training_init(&t, "ranks", 30, false); /* fewer shards than ranks */
         t.s.class_weights = RAN_WEIGHTS_BALANCED;
@@ -219,7 +217,7 @@ TEST(ranks_learn_from_documents_that_were_held_out)
 
 TEST(any_number_of_ranks_trains_the_same_language_model)
 {
-        static const enum corpus_kind kinds[] = {CORPUS_TEXTS, CORPUS_PAIRS, CORPUS_GAPS};
+        static const enum corpus_kind kinds[] = {CORPUS_TEXTS, CORPUS_PAIRS, CORPUS_MASKED};
         struct training t;
 
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -231,7 +229,7 @@ TEST(any_number_of_ranks_trains_the_same_language_model)
                 training_init_texts(&t, "ranks-lm", 500, CORPUS_TEXTS, bptt);
                 t.s.epochs = 2;
                 t.s.batch = 9;
-                check_ranks(&t, "pieces of texts");
+                check_ranks(&t, "chunks of texts");
         }
         training_init_texts(&t, "ranks-lm", 200, CORPUS_TEXTS, 0);
         t.c.shortlist = 4;
@@ -271,7 +269,7 @@ static void check_resume(struct training *t)
         training_release(t);
 }
 
-TEST(another_number_of_ranks_goes_on_to_the_same_bytes)
+TEST(another_number_of_ranks_resumes_to_the_same_bytes)
 {
         struct training t;
 

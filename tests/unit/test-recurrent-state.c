@@ -1,5 +1,5 @@
-/* A document read in pieces gives what it gives when it is read at once: in pieces of any length
- * when scored, in pieces of whole windows when trained; and what a model has read survives a file.
+/* A document read in parts gives what it gives when it is read at once: in parts of any length
+ * when scored, in chunks of whole windows when trained; and what a model has read survives a file.
  */
 #include <math.h>
 #include <stdio.h>
@@ -32,9 +32,9 @@ static void random_ids(struct dice *dice, uint32_t *ids, size_t n)
                 ids[i] = (uint32_t)dice_size(dice, 0, TOY_V - 1);
 }
 
-/* Reads L tokens in pieces of up to `most`, the whole source in the first; logits (L, V). */
-static void read_in_pieces(const struct toy *t, struct dice *dice, const uint32_t *ids, size_t L,
-                           size_t sources, size_t most, float *logits, float *last)
+/* Reads L tokens in parts of up to `most`, the whole source in the first; logits (L, V). */
+static void read_in_parts(const struct toy *t, struct dice *dice, const uint32_t *ids, size_t L,
+                          size_t sources, size_t most, float *logits, float *last)
 {
         struct ran_error err = {0};
         struct ran_state *s = ran_score_state_new(&t->c, &t->p, t->C, NULL, &err);
@@ -59,7 +59,7 @@ static void read_in_pieces(const struct toy *t, struct dice *dice, const uint32_
         ran_state_free(s);
 }
 
-TEST(reading_in_pieces_equals_reading_at_once)
+TEST(reading_in_chunks_equals_reading_at_once)
 {
         struct dice dice = {.key = ran_random_key(2, 7, 1, 8)};
 
@@ -68,7 +68,7 @@ TEST(reading_in_pieces_equals_reading_at_once)
                 size_t L = dice_size(&dice, 1, LONGEST), worst = 0;
                 size_t sources = c.mask == RAN_MASK_PREFIX ? dice_size(&dice, 0, L - 1) : 0;
                 uint32_t ids[LONGEST];
-                float whole[LONGEST * TOY_V], pieces[LONGEST * TOY_V], last[TOY_V];
+                float whole[LONGEST * TOY_V], parts[LONGEST * TOY_V], last[TOY_V];
                 struct ran_lm_out out = {.logits = whole};
                 struct ran_error err = {0};
                 struct ran_state *s;
@@ -78,14 +78,14 @@ TEST(reading_in_pieces_equals_reading_at_once)
                 random_ids(&dice, ids, L);
                 s = ran_score_state_new(&t.c, &t.p, t.C, NULL, &err);
                 CHECK_OK(ran_score_lm(s, NULL, ids, L, sources, &out, &err), err);
-                read_in_pieces(&t, &dice, ids, L, sources, dice_size(&dice, 1, 20), pieces, last);
+                read_in_parts(&t, &dice, ids, L, sources, dice_size(&dice, 1, 20), parts, last);
                 for (size_t j = 0; j < L * t.V; j++)
-                        if (fabsf(whole[j] - pieces[j]) > fabsf(whole[worst] - pieces[worst]))
+                        if (fabsf(whole[j] - parts[j]) > fabsf(whole[worst] - parts[worst]))
                                 worst = j;
-                if (!CHECK(fabsf(whole[worst] - pieces[worst]) < 1e-4f * (1 + fabsf(whole[worst]))))
+                if (!CHECK(fabsf(whole[worst] - parts[worst]) < 1e-4f * (1 + fabsf(whole[worst]))))
                         printf("  %s, %zu tokens, %zu source: token %zu is off by %g\n",
                                toy_name(&c), L, sources, worst / t.V,
-                               (double)fabsf(whole[worst] - pieces[worst]));
+                               (double)fabsf(whole[worst] - parts[worst]));
                 for (size_t v = 0; v < t.V; v++)
                         CHECK_NEAR((double)last[v], (double)whole[(L - 1) * t.V + v], 1e-3);
                 ran_state_free(s);
@@ -93,7 +93,7 @@ TEST(reading_in_pieces_equals_reading_at_once)
         }
 }
 
-/* ---- training in pieces --------------------------------------------------------------------- */
+/* ---- training in chunks --------------------------------------------------------------------- */
 
 /* Output rows (n, D) of a piece, and the recurrent moved on. */
 static void encode_piece(struct ran_workspace *w, const struct toy *t, struct ran_packed *rows,
@@ -109,7 +109,7 @@ static void encode_piece(struct ran_workspace *w, const struct toy *t, struct ra
         ran_encode(w, &t->p);
 }
 
-TEST(training_in_pieces_sees_what_training_at_once_sees)
+TEST(training_in_chunks_sees_what_training_at_once_sees)
 {
         struct dice dice = {.key = ran_random_key(2, 7, 1, 9)};
 
@@ -174,7 +174,7 @@ static double piece_loss(struct ran_workspace *w, const struct toy *t, struct ra
 }
 
 /* No gradient goes through what was carried, and all other gradients are right. */
-TEST(gradient_of_a_second_piece_takes_what_was_carried_as_given)
+TEST(gradient_of_a_second_chunk_takes_the_recurrent_state_as_constant)
 {
         struct dice dice = {.key = ran_random_key(2, 7, 1, 10)};
 

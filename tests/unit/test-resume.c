@@ -1,4 +1,4 @@
-/* Training that is interrupted or killed goes on to the same bytes, and goes on with nothing else.
+/* Training that is interrupted or killed resumes to the same bytes, and with nothing else.
  */
 #include <math.h>
 #include <stddef.h>
@@ -13,10 +13,10 @@
 #include "train/trainer.h"
 #include "training.h"
 
-/* ---- interrupted and resumed -------------------------------------------------------------------
- */
+/* ---- interrupted and resumed ----------------------------------------------------------------- */
 
-/* Stops at a report, at each in turn in make check-all; resumes with other threads, stops once more. */
+/* Stops at a report, at each in turn in make check-all; resumes with other threads, stops once
+ * more. */
 static void check_resume(struct training *t, const char *whole, size_t reports)
 {
         struct ran_error err = {0};
@@ -118,16 +118,16 @@ static void check_texts(const char *name, enum corpus_kind kind, size_t bptt, si
 }
 
 /* In the middle of documents: the checkpoint has what they go on from. */
-TEST(resume_between_pieces_gives_the_same_bytes)
+TEST(resume_between_chunks_gives_the_same_bytes)
 {
-        check_texts("pieces", CORPUS_TEXTS, 1, 2 * 5);
+        check_texts("chunks", CORPUS_TEXTS, 1, 2 * 5);
         check_texts("pairs", CORPUS_PAIRS, 1, 2 * 5);
 }
 
 /* The same words are masked in the rest of an epoch. */
-TEST(resume_of_a_model_that_fills_gaps_gives_the_same_bytes)
+TEST(resume_of_a_masked_language_model_gives_the_same_bytes)
 {
-        check_texts("gaps", CORPUS_GAPS, 0, 2 * 4);
+        check_texts("masked", CORPUS_MASKED, 0, 2 * 4);
 }
 
 /* Killed at a report, with checkpoints on the way: goes on from the last of them. */
@@ -166,8 +166,7 @@ TEST(resume_after_a_kill_gives_the_same_bytes)
         free(whole);
 }
 
-/* ---- what does not fit a checkpoint -------------------------------------------------------------
- */
+/* ---- what does not fit a checkpoint ---------------------------------------------------------- */
 
 static void check_refused(struct training *t, const char *what)
 {
@@ -311,8 +310,7 @@ TEST(resume_refuses_a_damaged_checkpoint)
         training_release(&t);
 }
 
-/* ---- checkpoints of a stranger ----------------------------------------------------------------
- */
+/* ---- checkpoints of a stranger --------------------------------------------------------------- */
 
 /* Where a text begins in a file that is no text. */
 static char *find(char *file, size_t n, const char *text)

@@ -110,7 +110,7 @@ TEST(sample_top_p_keeps_the_fewest_that_are_together_so_probable)
         ran_sampler_release(&s);
 }
 
-TEST(sample_cuts_at_the_very_share_and_nowhere_without_one)
+TEST(sample_cuts_at_the_very_fraction_and_nowhere_without_one)
 {
         const float equal[] = {3, 3, 3, 3}, steep[] = {0, -40, -41, -INFINITY};
         struct ran_sampler s = {.temperature = 1, .top_p = 0.5};

@@ -133,8 +133,8 @@ enum { WORDS = 2 };
 /* What each task's own function makes of a model, by the number of the task. */
 static int ask(int task, const struct ran_model *m, struct ran_state *s, struct ran_error *err)
 {
-        static const uint32_t ids[] = {3, 1, 4, 1, 5}, places[WORDS] = {0, 3};
-        const struct ran_document d = {.ids = ids, .L = 5, .positions = places, .words = WORDS};
+        static const uint32_t ids[] = {3, 1, 4, 1, 5}, positions[WORDS] = {0, 3};
+        const struct ran_document d = {.ids = ids, .L = 5, .positions = positions, .words = WORDS};
         float logits[WORDS * TOY_V];
         uint32_t tags[WORDS];
 
@@ -147,7 +147,7 @@ static int ask(int task, const struct ran_model *m, struct ran_state *s, struct 
                 return ran_lm_read(m, s, NULL, ids, 5, 0, &(struct ran_lm_out){.last = logits},
                                    err);
         default:
-                return ran_lm_fill(m, s, ids, 5, places, WORDS, NULL, NULL, logits, err);
+                return ran_lm_fill(m, s, ids, 5, positions, WORDS, NULL, NULL, logits, err);
         }
 }
 

@@ -249,7 +249,7 @@ TEST(search_takes_turns_between_near_and_far)
 
                 for (size_t f = 0; f < RAN_SEARCH_FIELDS; f++)
                         changed += h.trial[i].at[f] != best->at[f];
-                /* without the wide path its two settings are as they were */
+                /* without the linear model its two settings are as they were */
                 CHECK(i % 2 == 0 || changed <= 4);
                 far += changed > 4;
         }

@@ -8,8 +8,7 @@
 #include "kernels.h"
 #include "test.h"
 
-/* ---- norm --------------------------------------------------------------------------------------
- */
+/* ---- norm ------------------------------------------------------------------------------------ */
 
 /* Rows of D among rows of ldx, ldy and so on; w, b, dw, db may be left out. */
 struct norm_case {
@@ -201,8 +200,7 @@ TEST(rows_norm_bwd_equals_its_twin)
         kernels_each(check_norm_bwd);
 }
 
-/* ---- softmax -----------------------------------------------------------------------------------
- */
+/* ---- softmax --------------------------------------------------------------------------------- */
 
 /* Returns the logarithm of the sum. */
 static double softmax_twin(double *p, const float *x, double scale, size_t n)
@@ -294,8 +292,7 @@ TEST(rows_softmax_bears_huge_scores)
         kernels_each(check_huge_scores);
 }
 
-/* ---- rows that belong together -----------------------------------------------------------------
- */
+/* ---- rows that belong together --------------------------------------------------------------- */
 
 static double sign(double x)
 {
@@ -453,8 +450,7 @@ TEST(online_softmax_and_its_adjoint_equal_their_twins)
         kernels_each(check_online_softmax);
 }
 
-/* ---- rotary ------------------------------------------------------------------------------------
- */
+/* ---- rotary ---------------------------------------------------------------------------------- */
 
 static void check_rotary_of(const struct ran_simd *k, struct dice *dice, size_t N, size_t h,
                             size_t d)

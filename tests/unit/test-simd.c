@@ -13,8 +13,7 @@ static double sigmoid(double x)
         return 1 / (1 + exp(-x));
 }
 
-/* ---- one element at a time ---------------------------------------------------------------------
- */
+/* ---- one element at a time ------------------------------------------------------------------- */
 
 /* Inputs of an element-wise kernel: a, b and c where it has three. */
 struct element {
@@ -251,8 +250,7 @@ TEST(simd_elementwise_kernels_equal_their_twins)
         kernels_each(check_all_elementwise);
 }
 
-/* ---- exp ---------------------------------------------------------------------------------------
- */
+/* ---- exp ------------------------------------------------------------------------------------- */
 
 /* Below -17 the other term of 1 + exp(x) is lost in rounding: softmax(0, x) is exp(x) itself. */
 static float exp_of(const struct ran_simd *k, float x)
@@ -340,8 +338,7 @@ TEST(simd_what_is_no_number_stays_none)
         kernels_each(check_nan);
 }
 
-/* ---- sums --------------------------------------------------------------------------------------
- */
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 static void check_dot(const struct ran_simd *k)
 {
@@ -407,8 +404,7 @@ TEST(simd_bias_and_its_adjoint_equal_their_twins)
         kernels_each(check_bias);
 }
 
-/* ---- dropout -----------------------------------------------------------------------------------
- */
+/* ---- dropout --------------------------------------------------------------------------------- */
 
 /* Element `at` of a site: 16 bits of a draw that serves four of them. */
 static bool drops(uint64_t key, uint64_t at, double p)
@@ -497,8 +493,7 @@ TEST(simd_dropout_drops_the_share_it_is_told)
         kernels_each(check_dropout_rates);
 }
 
-/* ---- adam --------------------------------------------------------------------------------------
- */
+/* ---- adam ------------------------------------------------------------------------------------ */
 
 static void check_adam_of(const struct ran_simd *k, struct dice *dice, size_t n)
 {
@@ -550,8 +545,7 @@ TEST(simd_adam_equals_its_twin)
         kernels_each(check_adam);
 }
 
-/* ---- the tables --------------------------------------------------------------------------------
- */
+/* ---- the tables ------------------------------------------------------------------------------ */
 
 static size_t tables;
 

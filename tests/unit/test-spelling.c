@@ -105,7 +105,7 @@ static struct ran_tokenizer *tokenizer(void)
 }
 
 /* As it stands in the text: with its capitals and accents, before they are made similarity. */
-TEST(each_piece_has_the_spelling_of_its_whole_word)
+TEST(each_token_has_the_spelling_of_its_whole_word)
 {
         static const char text[] = "  RuNning,\xf0\x9f\x98\x80 Caf\xc3\xa9\n Cafe\xcc\x81n";
         static const char *const want[] = {

@@ -175,8 +175,7 @@ TEST(spool_on_a_full_disk_is_an_error)
         CHECK(in_child(fill_disk));
 }
 
-/* ---- data sets ---------------------------------------------------------------------------------
- */
+/* ---- data sets ------------------------------------------------------------------------------- */
 
 static void add_all(struct ran_dataset *d, size_t keep, bool words)
 {

@@ -1,4 +1,5 @@
-/* What the wide path learns: the optimum of its problem, whoever helps and however it is ordered.
+/* What the linear model learns: the optimum of its problem, whoever helps and however it is
+ * ordered.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -267,8 +268,8 @@ static int count_pass(void *arg, size_t passes)
         return 0;
 }
 
-/* With another cost it is sooner there from where it was, and at the same place. */
-TEST(linear_fit_goes_on_from_another_cost)
+/* With another cost it converges sooner from the last weights, and reaches the same weights. */
+TEST(linear_fit_continues_from_another_cost)
 {
         struct ran_error err = {0};
         struct bench b;

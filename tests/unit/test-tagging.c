@@ -21,22 +21,23 @@ struct fixture {
 
 static void add_sentence(struct fixture *f, struct dice *dice, size_t i)
 {
-        uint32_t ids[2 * LONGEST], places[LONGEST], tags[LONGEST];
+        uint32_t ids[2 * LONGEST], positions[LONGEST], tags[LONGEST];
         size_t n = dice_size(dice, 1, LONGEST), L = 0;
         struct ran_error err = {0};
 
         for (size_t w = 0; w < n; w++) {
-                places[w] = (uint32_t)L;
+                positions[w] = (uint32_t)L;
                 tags[w] = (uint32_t)dice_size(dice, 0, TOY_C - 1);
                 for (size_t k = dice_size(dice, 1, 2); k > 0; k--)
                         ids[L++] = (uint32_t)dice_size(dice, 0, TOY_V - 1);
         }
         f->words[i] = n;
-        CHECK_OK(ran_dataset_add_words(&f->apart, ids, L, places, tags, n, 1, &err), err);
+        CHECK_OK(ran_dataset_add_words(&f->apart, ids, L, positions, tags, n, 1, &err), err);
         if (i == 0)
-                CHECK_OK(ran_dataset_add_words(&f->joined, ids, L, places, tags, n, 1, &err), err);
+                CHECK_OK(ran_dataset_add_words(&f->joined, ids, L, positions, tags, n, 1, &err),
+                         err);
         else
-                CHECK_OK(ran_dataset_continue(&f->joined, ids, L, places, tags, n, &err), err);
+                CHECK_OK(ran_dataset_continue(&f->joined, ids, L, positions, tags, n, &err), err);
 }
 
 static void fixture_init(struct fixture *f, bool crf)

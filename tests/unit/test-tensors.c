@@ -6,8 +6,7 @@
 #include "model/tensors.h"
 #include "test.h"
 
-/* ---- files made here ----------------------------------------------------------------------------
- */
+/* ---- files made here ------------------------------------------------------------------------- */
 
 /* The length, a header and n bytes of data (0, 1, 2, ...). */
 static struct ran_bytes make_file(const char *header, size_t header_n, size_t n)
@@ -223,8 +222,7 @@ TEST(tensors_names_and_texts_may_hold_anything)
         ran_bytes_release(&file);
 }
 
-/* ---- elements -----------------------------------------------------------------------------------
- */
+/* ---- elements -------------------------------------------------------------------------------- */
 
 static void check_floats(const char *dtype, const void *bytes, size_t size, const float *want,
                          size_t n)
@@ -289,8 +287,7 @@ TEST(tensors_of_other_types_are_no_floats)
         ran_bytes_release(&file);
 }
 
-/* ---- writing ------------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static const float weights[6] = {1, -2, 0.5f, 1e-8f, 3, 4};
 static const double loss[1] = {0.25};

@@ -155,9 +155,9 @@ TEST(no_word_begins_with_what_is_no_utf8)
         CHECK_SIZE(ran_gpt2_word(" \xff", 2, &chars), 1);
 }
 
-/* ---- pieces --------------------------------------------------------------------------------- */
+/* ---- tokens --------------------------------------------------------------------------------- */
 
-/* Learned from a text of many scripts, n pieces behind the bytes at most. */
+/* Learned from a text of many scripts, n tokens behind the bytes at most. */
 static struct ran_tokenizer *learn(size_t n)
 {
         static const char *const corpus[] = {
@@ -177,18 +177,18 @@ static struct ran_tokenizer *learn(size_t n)
 }
 
 /* A tokenizer.json of bytes and merges: a list of "left right". Each part NULL for what is usual;
- * more: members of the model, with a comma behind; pieces: members of the vocabulary, with a comma
+ * more: members of the model, with a comma behind; tokens: members of the vocabulary, with a comma
  * before them. */
 struct parts {
-        const char *merges, *normalizer, *byte_level, *added, *more, *pre_tokenizer, *pieces;
+        const char *merges, *normalizer, *byte_level, *added, *more, *pre_tokenizer, *tokens;
         int without;   /* this byte, > 0 */
-        bool reserved; /* the reserved pieces come first */
+        bool reserved; /* the reserved tokens come first */
 };
 
-static void add_piece(struct ran_buf *vocab, size_t *id, const char *piece, size_t n)
+static void add_token(struct ran_buf *vocab, size_t *id, const char *token, size_t n)
 {
         ran_buf_str(vocab, *id > 0 ? "," : "");
-        ran_buf_json(vocab, piece, n);
+        ran_buf_json(vocab, token, n);
         ran_buf_printf(vocab, ":%zu", (*id)++);
 }
 
@@ -199,22 +199,22 @@ static struct ran_tokenizer *load_parts(struct parts p)
         size_t id = 0;
 
         for (size_t i = 0; p.reserved && i < RAN_RESERVED; i++)
-                add_piece(&vocab, &id, ran_tokenizer_reserved[i],
+                add_token(&vocab, &id, ran_tokenizer_reserved[i],
                           strlen(ran_tokenizer_reserved[i]));
         for (int byte = 0; byte < 256; byte++) {
-                char piece[4];
+                char token[4];
                 if (p.without == 0 || byte != p.without)
-                        add_piece(&vocab, &id, piece,
-                                  ran_unicode_put(piece, ran_gpt2_char((unsigned char)byte)));
+                        add_token(&vocab, &id, token,
+                                  ran_unicode_put(token, ran_gpt2_char((unsigned char)byte)));
         }
         /* What merges make: texts with one space, which is left out. */
         for (const char *s = merges; (s = strchr(s, '"')) != NULL;) {
                 size_t n = strcspn(++s, "\""), left = strcspn(s, " \"");
-                char piece[64];
-                snprintf(piece, sizeof(piece), "%.*s%.*s", (int)left, s, (int)(n - left) - 1,
+                char token[64];
+                snprintf(token, sizeof(token), "%.*s%.*s", (int)left, s, (int)(n - left) - 1,
                          s + left + 1);
-                if (n < sizeof(piece) && left < n)
-                        add_piece(&vocab, &id, piece, n - 1);
+                if (n < sizeof(token) && left < n)
+                        add_token(&vocab, &id, token, n - 1);
                 s += n + 1;
         }
         ran_buf_printf(&json, "{\"added_tokens\":[%s],\"normalizer\":%s,\"pre_tokenizer\":",
@@ -228,7 +228,7 @@ static struct ran_tokenizer *load_parts(struct parts p)
         ran_buf_printf(&json, ",\"decoder\":{\"type\":\"ByteLevel\"},\"model\":{%s\"vocab\":{",
                        p.more != NULL ? p.more : "");
         ran_buf_add(&json, vocab.data, vocab.len);
-        ran_buf_str(&json, p.pieces != NULL ? p.pieces : "");
+        ran_buf_str(&json, p.tokens != NULL ? p.tokens : "");
         ran_buf_printf(&json, "},\"merges\":[%s]}}", merges);
         struct ran_tokenizer *t = ran_tokenizer_load(json.data, json.len, &err);
         ran_buf_release(&vocab);
@@ -292,7 +292,7 @@ TEST(nothing_of_a_text_is_lost)
 }
 
 /* Pieces of one byte are bytes, whatever stands beside them. */
-TEST(all_bytes_are_pieces)
+TEST(all_bytes_are_tokens)
 {
         struct ran_tokenizer *t = learn(0);
         struct ran_buf out = {0};
@@ -300,9 +300,9 @@ TEST(all_bytes_are_pieces)
 
         REQUIRE(t != NULL);
         for (int byte = 0; byte < 256; byte++) {
-                char piece[4];
-                size_t n = ran_unicode_put(piece, ran_gpt2_char((unsigned char)byte));
-                CHECK(ran_tokenizer_find(t, piece, n, &ids[byte]));
+                char token[4];
+                size_t n = ran_unicode_put(token, ran_gpt2_char((unsigned char)byte));
+                CHECK(ran_tokenizer_find(t, token, n, &ids[byte]));
         }
         CHECK_SIZE(ids['!'], RAN_RESERVED); /* in the order of their characters */
         CHECK_SIZE(ids[0], RAN_RESERVED + 188);
@@ -324,7 +324,7 @@ TEST(reserved_tokens_are_decoded_as_they_are_written)
         CHECK_OK(ran_tokenizer_decode(t, ids, 3, &out, &err), err);
         ran_buf_char(&out, '\0');
         CHECK_STR(out.data, "[START]a[MASK]");
-        CHECK(strstr(pieces_of(t, "[START]a[MASK]"), "[START]") == NULL);
+        CHECK(strstr(tokens_of(t, "[START]a[MASK]"), "[START]") == NULL);
         ran_buf_release(&out);
         ran_tokenizer_free(t);
 }
@@ -335,18 +335,18 @@ TEST(the_oldest_merge_comes_first)
                                               "\"x cd\",\"c d\"");
 
         REQUIRE(t != NULL);
-        CHECK_STR(pieces_of(t, "theme"), "the|m|e");
-        CHECK_STR(pieces_of(t, "baab"), "b|a|ab"); /* ab is older than aa */
-        CHECK_STR(pieces_of(t, "aaab"), "aa|ab");
-        CHECK_STR(pieces_of(t, "aaaaa"), "aa|aa|a"); /* from the left */
-        CHECK_STR(pieces_of(t, " ab aa ac"), "\xc4\xa0|ab|\xc4\xa0|aa|\xc4\xa0"
+        CHECK_STR(tokens_of(t, "theme"), "the|m|e");
+        CHECK_STR(tokens_of(t, "baab"), "b|a|ab"); /* ab is older than aa */
+        CHECK_STR(tokens_of(t, "aaab"), "aa|ab");
+        CHECK_STR(tokens_of(t, "aaaaa"), "aa|aa|a"); /* from the left */
+        CHECK_STR(tokens_of(t, " ab aa ac"), "\xc4\xa0|ab|\xc4\xa0|aa|\xc4\xa0"
                                              "a|c");
-        CHECK_STR(pieces_of(t, "xcd"), "xcd"); /* older than what makes its part */
+        CHECK_STR(tokens_of(t, "xcd"), "xcd"); /* older than what makes its part */
         ran_tokenizer_free(t);
         t = with_merges("\"b c\",\"a b\",\"a bc\"");
         REQUIRE(t != NULL);
-        CHECK_STR(pieces_of(t, "abc"), "abc"); /* a and b could be merged, but b is no more */
-        CHECK_STR(pieces_of(t, "abd"), "ab|d");
+        CHECK_STR(tokens_of(t, "abc"), "abc"); /* a and b could be merged, but b is no more */
+        CHECK_STR(tokens_of(t, "abd"), "ab|d");
         ran_tokenizer_free(t);
 }
 
@@ -373,7 +373,7 @@ static size_t naive_cut(const struct ran_bpe *b, const char *word, size_t n, uin
         }
 }
 
-TEST(pieces_are_those_of_a_naive_merger)
+TEST(tokens_are_those_of_a_naive_merger)
 {
         struct ran_tokenizer *t = learn(200);
         struct ran_bpe_scratch scratch = {0};
@@ -384,17 +384,17 @@ TEST(pieces_are_those_of_a_naive_merger)
                 static const char letters[] = "abthesmn 12,\xe6\x9d\xb1";
                 char word[100];
                 uint32_t row[100];
-                const struct ran_bpe_piece *piece;
+                const struct ran_bpe_token *token;
                 size_t count, n = dice_size(&d, 1, trial % 100 + 1);
                 size_t kinds = dice_size(&d, 1, sizeof(letters) - 2);
                 for (size_t i = 0; i < n; i++)
                         word[i] = letters[dice_size(&d, 0, kinds)];
-                CHECK_OK(ran_bpe_cut(&t->bpe, word, n, &scratch, &piece, &count, &err), err);
+                CHECK_OK(ran_bpe_cut(&t->bpe, word, n, &scratch, &token, &count, &err), err);
                 size_t wanted = naive_cut(&t->bpe, word, n, row), bytes = 0;
                 bool same = count == wanted;
                 for (size_t i = 0; i < count && same; i++) {
-                        same = piece[i].id == row[i];
-                        bytes += piece[i].n;
+                        same = token[i].id == row[i];
+                        bytes += token[i].n;
                 }
                 if (!CHECK(same && bytes == n))
                         break;
@@ -422,12 +422,12 @@ TEST(an_encoding_may_serve_two_vocabularies)
 
 /* ---- offsets and words ---------------------------------------------------------------------- */
 
-TEST(a_piece_covers_the_characters_it_has_bytes_of)
+TEST(a_token_covers_the_characters_it_has_bytes_of)
 {
         struct ran_tokenizer *t = learn(0);
 
         REQUIRE(t != NULL);
-        CHECK_STR(pieces_with_offsets(t, "a\xc3\xa9 \xe6\x9d\xb1!"),
+        CHECK_STR(tokens_with_offsets(t, "a\xc3\xa9 \xe6\x9d\xb1!"),
                   "a[0,1)|\xc3\x83[1,2)|\xc2\xa9[1,2)|\xc4\xa0[3,3)|\xc3\xa6[3,4)|"
                   "\xc4\xbf[3,4)|\xc2\xb1[3,4)|![4,5)");
         ran_tokenizer_free(t);
@@ -435,25 +435,25 @@ TEST(a_piece_covers_the_characters_it_has_bytes_of)
         t = with_merges(
                 "\"\xc3\xb0 \xc5\x81\",\"\xc3\xb0\xc5\x81 \xc4\xba\",\"\xc4\xa2 \xc3\x83\"");
         REQUIRE(t != NULL);
-        CHECK_STR(pieces_with_offsets(t, "\xf0\x9f\x98\x80\xc3\x97"),
+        CHECK_STR(tokens_with_offsets(t, "\xf0\x9f\x98\x80\xc3\x97"),
                   "\xc3\xb0\xc5\x81\xc4\xba[0,1)|\xc4\xa2\xc3\x83[0,2)|\xc4\xb9[1,2)");
         ran_tokenizer_free(t);
 }
 
-/* White space at the ends of a piece is left out; alone it is where the word goes on, or ends. */
+/* White space at the ends of a token is left out; alone it is where the word goes on, or ends. */
 TEST(white_space_has_no_place)
 {
         struct ran_tokenizer *t =
                 with_merges("\"\xc4\xa0 a\",\"\xc4\xa0 \xc4\xa0\",\"\xc3\xa3 \xc4\xa2\"");
 
         REQUIRE(t != NULL);
-        CHECK_STR(pieces_with_offsets(t, "a a b"), "a[0,1)|\xc4\xa0"
+        CHECK_STR(tokens_with_offsets(t, "a a b"), "a[0,1)|\xc4\xa0"
                                                    "a[2,3)|\xc4\xa0[4,4)|b[4,5)");
-        CHECK_STR(pieces_with_offsets(t, "a   a\n\nb\t "),
+        CHECK_STR(tokens_with_offsets(t, "a   a\n\nb\t "),
                   "a[0,1)|\xc4\xa0\xc4\xa0[3,3)|\xc4\xa0"
                   "a[4,5)|\xc4\x8a[6,6)|\xc4\x8a[7,7)|b[7,8)|\xc4\x89[9,9)|\xc4\xa0[10,10)");
-        /* U+3000 in two pieces, and a letter that begins with the same */
-        CHECK_STR(pieces_with_offsets(t, "\xe3\x80\x80\xe3\x80\x85"),
+        /* U+3000 in two tokens, and a letter that begins with the same */
+        CHECK_STR(tokens_with_offsets(t, "\xe3\x80\x80\xe3\x80\x85"),
                   "\xc3\xa3\xc4\xa2[1,1)|\xc4\xa2[1,1)|\xc3\xa3\xc4\xa2[1,2)|\xc4\xa7[1,2)");
         ran_tokenizer_free(t);
 }
@@ -516,7 +516,7 @@ TEST(rules_may_be_asked_for_by_name)
         struct ran_tokenizer *t =
                 learn_from(&s, (const char *[]){"Caf\xc3\xa9 CAFE\xcc\x81", NULL}, &err);
         REQUIRE(t != NULL);
-        CHECK_STR(pieces_with_offsets(t, "cAFE\xcc\x81 cafe\xcc\x81"),
+        CHECK_STR(tokens_with_offsets(t, "cAFE\xcc\x81 cafe\xcc\x81"),
                   "caf\xc3\x83\xc2\xa9[0,5)|\xc4\xa0"
                   "caf\xc3\x83\xc2\xa9[6,11)");
         ran_tokenizer_free(t);
@@ -524,14 +524,14 @@ TEST(rules_may_be_asked_for_by_name)
 
 /* ---- files of others ------------------------------------------------------------------------ */
 
-static void check_file(struct parts p, const char *text, const char *pieces)
+static void check_file(struct parts p, const char *text, const char *tokens)
 {
         struct ran_tokenizer *t = load_parts(p);
 
         if (t == NULL)
                 CHECK_STR(err.text, NULL);
         else
-                CHECK_STR(pieces_with_offsets(t, text), pieces);
+                CHECK_STR(tokens_with_offsets(t, text), tokens);
         ran_tokenizer_free(t);
 }
 
@@ -616,15 +616,15 @@ TEST(other_pre_tokenizers_may_cut_first)
         check_file(p, "", "");
 }
 
-TEST(a_word_that_is_a_piece_may_stay_one)
+TEST(a_word_that_is_a_token_may_stay_one)
 {
         struct parts p = {.merges = MERGES,
                           .byte_level = ",\"add_prefix_space\":false",
                           .added = "{\"id\":300,\"content\":\"<m>\",\"special\":true}"};
 
-        /* "abab" is a piece that no merge makes. */
+        /* "abab" is a token that no merge makes. */
         p.more = "\"ignore_merges\":true,";
-        p.pieces = ",\"abab\":258,\"\xc4\xa0\xc4\xa0\":259";
+        p.tokens = ",\"abab\":258,\"\xc4\xa0\xc4\xa0\":259";
         check_file(p, "abab <m>abab  ab ababa",
                    "abab[0,4)|\xc4\xa0[5,5)|<m>[5,8)|abab[8,12)|\xc4\xa0[13,13)|"
                    "\xc4\xa0"
@@ -791,7 +791,7 @@ TEST(what_is_not_supported_is_refused_by_name)
                    "a", "a[0,1)");
 }
 
-/* ---- pieces of characters ------------------------------------------------------------------- */
+/* ---- tokens of characters ------------------------------------------------------------------- */
 
 #define META        "\xe2\x96\x81"
 #define PREPEND     "{\"type\":\"Prepend\",\"prepend\":\"" META "\"}"
@@ -801,7 +801,7 @@ TEST(what_is_not_supported_is_refused_by_name)
 /* A tokenizer.json as that of Llama 2: the characters a, b and the space, "ab", two of them with a
  * space in front, two spaces, and bytes. NULL: what is usual. */
 struct chars {
-        const char *normalizer, *pre_tokenizer, *decoder, *more, *pieces, *merges;
+        const char *normalizer, *pre_tokenizer, *decoder, *more, *tokens, *merges;
         int without; /* this byte, > 0 */
 };
 
@@ -818,7 +818,7 @@ static struct ran_tokenizer *load_chars(struct chars c)
                        "\"model\":{\"type\":\"BPE\",\"byte_fallback\":true,\"unk_token\":\"<unk>\","
                        "%s\"vocab\":{\"<unk>\":256,\"a\":257,\"b\":258,\"" META "\":259,"
                        "\"ab\":260,\"" META "ab\":261,\"" META META "\":262%s",
-                       c.more != NULL ? c.more : "", c.pieces != NULL ? c.pieces : "");
+                       c.more != NULL ? c.more : "", c.tokens != NULL ? c.tokens : "");
         for (int byte = 0; byte < 256; byte++)
                 if (c.without == 0 || byte != c.without)
                         ran_buf_printf(&json, ",\"<0x%02X>\":%d", (unsigned)byte, byte);
@@ -829,7 +829,7 @@ static struct ran_tokenizer *load_chars(struct chars c)
         return t;
 }
 
-static void check_chars(struct chars c, const char *text, const char *pieces, const char *back)
+static void check_chars(struct chars c, const char *text, const char *tokens, const char *back)
 {
         struct ran_tokenizer *t = load_chars(c), *again;
         struct ran_encoding e = {0};
@@ -839,7 +839,7 @@ static void check_chars(struct chars c, const char *text, const char *pieces, co
         if (t == NULL)
                 CHECK_STR(err.text, NULL);
         REQUIRE(t != NULL);
-        CHECK_STR(pieces_with_offsets(t, text), pieces);
+        CHECK_STR(tokens_with_offsets(t, text), tokens);
         CHECK_OK(ran_tokenizer_encode(t, text, strlen(text), &e, &err), err);
         CHECK_OK(ran_tokenizer_decode(t, e.ids, e.n, &out, &err), err);
         ran_buf_char(&out, '\0');
@@ -848,18 +848,18 @@ static void check_chars(struct chars c, const char *text, const char *pieces, co
         again = ran_tokenizer_load(json, n, &err);
         REQUIRE(again != NULL);
         CHECK_STR(ran_tokenizer_digest(again), ran_tokenizer_digest(t));
-        CHECK_STR(pieces_with_offsets(again, text), pieces);
+        CHECK_STR(tokens_with_offsets(again, text), tokens);
         ran_encoding_release(&e);
         ran_buf_release(&out);
         ran_tokenizer_free(again);
         ran_tokenizer_free(t);
 }
 
-TEST(pieces_of_characters)
+TEST(tokens_of_characters)
 {
         const struct chars prepended = {0}, plain = {.normalizer = REPLACE};
         struct chars over = {.normalizer = REPLACE,
-                             .pieces = ",\"b" META "\":263,\"b" META "a\":264",
+                             .tokens = ",\"b" META "\":263,\"b" META "a\":264",
                              .merges = ",\"b " META "\",\"b" META " a\""};
 
         check_chars(prepended, "ab ab", META "ab[0,2)|" META "ab[3,5)", " ab ab");
@@ -877,11 +877,11 @@ TEST(pieces_of_characters)
                     "<0x3C>[0,1)|<0x30>[1,2)|<0x78>[2,3)|<0x34>[3,4)|<0x31>[4,5)|"
                     "<0x3E>[5,6)",
                     "<0x41>");
-        /* A piece that goes on over a space: words are not cut there. */
+        /* A token that goes on over a space: words are not cut there. */
         check_chars(over, "b a ab", "b" META "a[0,3)|" META "ab[4,6)", "b a ab");
 }
 
-TEST(files_with_pieces_of_characters_that_are_refused)
+TEST(files_with_tokens_of_characters_that_are_refused)
 {
         static const struct {
                 struct chars file;
@@ -976,9 +976,9 @@ TEST(what_is_written_of_others_reads_back)
                 REQUIRE(again != NULL);
                 CHECK_STR(ran_tokenizer_digest(again), ran_tokenizer_digest(t));
                 CHECK(ran_tokenizer_notice(again) == NULL);
-                char *pieces = strdup(pieces_with_offsets(t, "ab <m> ab!a!"));
-                CHECK_STR(pieces_with_offsets(again, "ab <m> ab!a!"), pieces);
-                free(pieces);
+                char *tokens = strdup(tokens_with_offsets(t, "ab <m> ab!a!"));
+                CHECK_STR(tokens_with_offsets(again, "ab <m> ab!a!"), tokens);
+                free(tokens);
                 ran_tokenizer_free(t);
                 ran_tokenizer_free(again);
         }

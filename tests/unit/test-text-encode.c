@@ -1,4 +1,4 @@
-/* Encoding: pieces, offsets in the original, special tokens, decoding, and time. */
+/* Encoding: tokens, offsets in the original, special tokens, decoding, and time. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -34,16 +34,16 @@ static struct ran_tokenizer *import(bool lower, size_t max_word, bool special)
         return t;
 }
 
-/* ---- word pieces ---------------------------------------------------------------------------- */
+/* ---- word tokens ---------------------------------------------------------------------------- */
 
-TEST(the_longest_piece_comes_first)
+TEST(the_longest_token_comes_first)
 {
         struct ran_tokenizer *t = import(true, 100, false);
 
         REQUIRE(t != NULL);
-        CHECK_STR(pieces_of(t, "Running, RUNS understand"),
+        CHECK_STR(tokens_of(t, "Running, RUNS understand"),
                   "run|##n|##ing|,|run|##s|under|##stand");
-        CHECK_STR(pieces_of(t, "underunder understands"), "under|##under|under|##stand|##s");
+        CHECK_STR(tokens_of(t, "underunder understands"), "under|##under|under|##stand|##s");
         ran_tokenizer_free(t);
 }
 
@@ -52,7 +52,7 @@ TEST(a_word_that_cannot_be_spelt_is_unknown_as_a_whole)
         struct ran_tokenizer *t = import(true, 100, false);
 
         REQUIRE(t != NULL);
-        CHECK_STR(pieces_with_offsets(t, "runningx run"), "[UNK][0,8)|run[9,12)");
+        CHECK_STR(tokens_with_offsets(t, "runningx run"), "[UNK][0,8)|run[9,12)");
         ran_tokenizer_free(t);
 }
 
@@ -61,15 +61,15 @@ TEST(longer_words_than_the_limit_are_unknown)
         struct ran_tokenizer *t = import(true, 5, false);
 
         REQUIRE(t != NULL);
-        CHECK_STR(pieces_of(t, "aaaaa aaaaaa"), "a|##a|##a|##a|##a|[UNK]");
+        CHECK_STR(tokens_of(t, "aaaaa aaaaaa"), "a|##a|##a|##a|##a|[UNK]");
         /* those that are left after normalisation count, */
-        CHECK_STR(pieces_of(t, "\xe1\xba\xa1\xe1\xba\xa1\xe1\xba\xa1\xe1\xba\xa1"),
+        CHECK_STR(tokens_of(t, "\xe1\xba\xa1\xe1\xba\xa1\xe1\xba\xa1\xe1\xba\xa1"),
                   "a|##a|##a|##a");
         ran_tokenizer_free(t);
         t = import(false, 5, false);
         REQUIRE(t != NULL);
         /* characters, not bytes */
-        CHECK_STR(pieces_of(t, "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
+        CHECK_STR(tokens_of(t, "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
                                "a"),
                   "\xc3\xa9\xc3\xa9\xc3\xa9|##\xc3\xa9|##a");
         ran_tokenizer_free(t);
@@ -82,12 +82,12 @@ TEST(offsets_count_code_points_of_the_original)
         struct ran_tokenizer *t = import(true, 100, false);
 
         REQUIRE(t != NULL);
-        CHECK_STR(pieces_with_offsets(t, "\xf0\x9f\x98\x80 CAF\xc3\x89"), "[UNK][0,1)|cafe[2,6)");
-        /* a mark at the end of a piece is left out, one within is covered, and a control too */
-        CHECK_STR(pieces_with_offsets(t, "cafe\xcc\x81, cafe"), "cafe[0,4)|,[5,6)|cafe[7,11)");
-        CHECK_STR(pieces_with_offsets(t, "nai\xcc\x88ve"), "na[0,2)|##ive[2,6)");
-        CHECK_STR(pieces_with_offsets(t, "ru\xc2\xadnning"), "run[0,4)|##n[4,5)|##ing[5,8)");
-        CHECK_STR(pieces_with_offsets(t, "run\xe4\xba\xbarun"),
+        CHECK_STR(tokens_with_offsets(t, "\xf0\x9f\x98\x80 CAF\xc3\x89"), "[UNK][0,1)|cafe[2,6)");
+        /* a mark at the end of a token is left out, one within is covered, and a control too */
+        CHECK_STR(tokens_with_offsets(t, "cafe\xcc\x81, cafe"), "cafe[0,4)|,[5,6)|cafe[7,11)");
+        CHECK_STR(tokens_with_offsets(t, "nai\xcc\x88ve"), "na[0,2)|##ive[2,6)");
+        CHECK_STR(tokens_with_offsets(t, "ru\xc2\xadnning"), "run[0,4)|##n[4,5)|##ing[5,8)");
+        CHECK_STR(tokens_with_offsets(t, "run\xe4\xba\xbarun"),
                   "run[0,3)|\xe4\xba\xba[3,4)|run[4,7)");
         ran_tokenizer_free(t);
 }
@@ -146,7 +146,7 @@ static void normalised_slice(const struct ran_text_rules *rules, const char *tex
         ran_words_scratch_release(&scratch);
 }
 
-/* Two pieces of one character, as of a hangul syllable that was taken apart, both have its place.
+/* Two tokens of one character, as of a hangul syllable that was taken apart, both have its place.
  */
 static bool shares_a_character(const struct ran_encoding *e, size_t i)
 {
@@ -154,7 +154,7 @@ static bool shares_a_character(const struct ran_encoding *e, size_t i)
                (i + 1 < e->n && e->start[i + 1] < e->end[i]);
 }
 
-/* The slice of the original that a piece names normalises to the piece. */
+/* The slice of the original that a token names normalises to the token. */
 static void check_slices(const struct ran_vocab_settings *settings)
 {
         struct ran_buf text = {0}, slice = {0};
@@ -171,14 +171,14 @@ static void check_slices(const struct ran_vocab_settings *settings)
                 CHECK_OK(ran_tokenizer_encode(t, text.data, text.len, &e, &err), err);
                 for (size_t i = 0; i < e.n; i++) {
                         size_t n;
-                        const char *piece = ran_tokenizer_piece(t, e.ids[i], &n);
+                        const char *token = ran_tokenizer_token(t, e.ids[i], &n);
                         normalised_slice(&t->rules, text.data, text.len, e.start[i], e.end[i],
                                          &slice);
-                        if (n > 2 && memcmp(piece, "##", 2) == 0) {
-                                piece += 2;
+                        if (n > 2 && memcmp(token, "##", 2) == 0) {
+                                token += 2;
                                 n -= 2;
                         }
-                        bool there = memmem(slice.data, slice.len, piece, n) != NULL;
+                        bool there = memmem(slice.data, slice.len, token, n) != NULL;
                         bool equal = there && (slice.len == n || shares_a_character(&e, i));
                         if (!CHECK(e.ids[i] == RAN_UNK || equal))
                                 return;
@@ -193,7 +193,7 @@ static void check_slices(const struct ran_vocab_settings *settings)
         ran_buf_release(&slice);
 }
 
-TEST(slices_of_the_original_normalise_to_their_pieces)
+TEST(slices_of_the_original_normalise_to_their_tokens)
 {
         for (int i = 0; i < 48; i++) {
                 struct ran_vocab_settings s = default_settings();
@@ -272,10 +272,10 @@ TEST(special_tokens_are_found_only_when_asked)
         struct ran_tokenizer *plain = import(true, 100, false), *special = import(true, 100, true);
 
         REQUIRE(plain != NULL && special != NULL);
-        CHECK_STR(pieces_of(plain, "a[MASK]run"), "a|[|mask|]|run");
-        CHECK_STR(pieces_with_offsets(special, "\xc3\xa1[MASK]run [mask"),
+        CHECK_STR(tokens_of(plain, "a[MASK]run"), "a|[|mask|]|run");
+        CHECK_STR(tokens_with_offsets(special, "\xc3\xa1[MASK]run [mask"),
                   "a[0,1)|[MASK][1,7)|run[7,10)|[[11,12)|mask[12,16)");
-        CHECK_STR(pieces_of(special, "[CLS][CLS]"), "[CLS]|[CLS]");
+        CHECK_STR(tokens_of(special, "[CLS][CLS]"), "[CLS]|[CLS]");
         ran_tokenizer_free(plain);
         ran_tokenizer_free(special);
 }
@@ -294,7 +294,7 @@ TEST(text_never_becomes_a_reserved_token)
                 uint32_t id;
                 REQUIRE(t != NULL);
                 CHECK(ran_tokenizer_find(t, "[MASK]", 6, &id) && id == RAN_MASK);
-                CHECK(strstr(pieces_of(t, "a [MASK]"), "[MASK]") == NULL);
+                CHECK(strstr(tokens_of(t, "a [MASK]"), "[MASK]") == NULL);
                 ran_tokenizer_free(t);
         }
 }
@@ -347,7 +347,7 @@ TEST(decoding_closes_up_punctuation_that_encoding_split_off)
         ran_tokenizer_free(t);
 }
 
-TEST(ids_without_a_piece_are_refused)
+TEST(ids_without_a_token_are_refused)
 {
         struct ran_tokenizer *t = import(true, 100, false);
         struct ran_buf out = {0};

@@ -101,7 +101,7 @@ TEST(a_walk_makes_the_keys_of_its_words)
 /* ---- words that are known ------------------------------------------------------------------- */
 
 /* Words that differ in one number of their key, or in their length, only. */
-TEST(a_known_word_is_no_other)
+TEST(a_cached_word_is_no_other)
 {
         struct ran_word_cache known = {0};
         char digest[65] = "x";
@@ -192,7 +192,7 @@ static void check_known(int vocab_type, bool nfc)
         free(end);
 }
 
-TEST(known_words_are_cut_as_unknown_ones)
+TEST(cached_words_are_split_as_others)
 {
         check_known(RAN_VOCAB_WORD, true);
         check_known(RAN_VOCAB_WORDPIECE, true);
@@ -208,9 +208,9 @@ static void naive_json(const struct ran_encoding *e, const struct ran_tokenizer 
         ran_buf_printf(out, "{\"vocab\":\"%s\",\"pieces\":[", ran_tokenizer_digest(t));
         for (size_t i = 0; i < e->n; i++) {
                 size_t n;
-                const char *piece = ran_tokenizer_piece(t, e->ids[i], &n);
+                const char *token = ran_tokenizer_token(t, e->ids[i], &n);
                 ran_buf_str(out, i > 0 ? "," : "");
-                ran_buf_json(out, piece, n);
+                ran_buf_json(out, token, n);
         }
         ran_buf_str(out, "],\"ids\":[");
         for (size_t i = 0; i < e->n; i++)

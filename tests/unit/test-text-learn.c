@@ -1,4 +1,4 @@
-/* Learning vocabularies: counting, forgetting, words by frequency, and word pieces and byte pairs
+/* Learning vocabularies: counting, forgetting, words by frequency, and word tokens and byte pairs
  * against a naive learner that counts all pairs anew before each join. */
 #include <stdlib.h>
 #include <string.h>
@@ -18,14 +18,14 @@ static struct ran_vocab_settings plain_settings(int type, size_t size, size_t mi
         return s;
 }
 
-static void check_learned(const struct ran_vocab_settings *s, const char *text, const char *pieces)
+static void check_learned(const struct ran_vocab_settings *s, const char *text, const char *tokens)
 {
         struct ran_tokenizer *t = learn_from(s, (const char *[]){text, NULL}, &err);
 
         if (t == NULL)
-                CHECK_STR(err.text, pieces);
+                CHECK_STR(err.text, tokens);
         else
-                CHECK_STR(all_pieces(t, RAN_RESERVED), pieces);
+                CHECK_STR(all_tokens(t, RAN_RESERVED), tokens);
         ran_tokenizer_free(t);
 }
 
@@ -49,11 +49,11 @@ TEST(the_reserved_tokens_come_first)
         struct ran_tokenizer *t = learn_from(&s, (const char *[]){"a", NULL}, &err);
 
         REQUIRE(t != NULL);
-        CHECK_STR(all_pieces(t, 0), "[UNK]|[MASK]|[SEP]|[START]|[END]|a");
+        CHECK_STR(all_tokens(t, 0), "[UNK]|[MASK]|[SEP]|[START]|[END]|a");
         ran_tokenizer_free(t);
 }
 
-TEST(an_end_of_line_token_is_a_piece_of_its_own)
+TEST(an_end_of_line_token_is_a_token_of_its_own)
 {
         struct ran_vocab_settings s = plain_settings(RAN_VOCAB_WORD, 100, 1);
 
@@ -87,7 +87,7 @@ TEST(an_end_of_line_token_must_pass_unchanged)
         CHECK_STR(err.text, "--eol-token has 101 bytes; the maximum is 100");
 }
 
-/* It was a piece, and each line feed the unknown one. */
+/* It was a token, and each line feed the unknown one. */
 TEST(an_end_of_line_token_is_no_longer_than_words)
 {
         struct ran_vocab_settings s = plain_settings(RAN_VOCAB_WORDPIECE, 100, 1);
@@ -187,20 +187,20 @@ TEST(what_was_forgotten_is_reported)
         CHECK_SIZE(report.dropped, report.pruned);
         struct ran_tokenizer *t = ran_counter_learn(c, &err);
         REQUIRE(t != NULL);
-        CHECK_STR(pieces_of(t, "often w0 w1999"), "often|[UNK]|w1999");
+        CHECK_STR(tokens_of(t, "often w0 w1999"), "often|[UNK]|w1999");
         ran_tokenizer_free(t);
         ran_counter_free(c);
         ran_encoding_release(&e);
         ran_buf_release(&words);
 }
 
-/* ---- word pieces ---------------------------------------------------------------------------- */
+/* ---- word tokens ---------------------------------------------------------------------------- */
 
 TEST(pairs_are_joined_by_frequency)
 {
         struct ran_vocab_settings s = plain_settings(RAN_VOCAB_WORDPIECE, 100, 2);
 
-        /* "lo" and "##ow" 5 times each: the pair with the older pieces; so "ne" before "##ew" */
+        /* "lo" and "##ow" 5 times each: the pair with the older tokens; so "ne" before "##ew" */
         check_learned(&s, "low low low lower lower new new new new",
                       "l|n|##e|##o|##r|##w|lo|low|ne|new|##er|lower");
 }
@@ -225,7 +225,7 @@ TEST(runs_are_joined_up_to_a_length)
         struct ran_tokenizer *t = learn_from(&s, texts, &err);
         REQUIRE(t != NULL);
         for (uint32_t id = 0; id < ran_tokenizer_size(t); id++) {
-                ran_tokenizer_piece(t, id, &n);
+                ran_tokenizer_token(t, id, &n);
                 longest = n > longest ? n : longest;
         }
         CHECK(longest > 500 && longest <= 1000);
@@ -249,12 +249,12 @@ TEST(the_alphabet_is_limited)
 
 /* ---- byte pairs ------------------------------------------------------------------------------ */
 
-static void check_pairs(const struct ran_vocab_settings *s, const char *text, const char *pieces)
+static void check_pairs(const struct ran_vocab_settings *s, const char *text, const char *tokens)
 {
         struct ran_tokenizer *t = learn_from(s, (const char *[]){text, NULL}, &err);
 
         REQUIRE(t != NULL);
-        CHECK_STR(all_pieces(t, RAN_RESERVED + 256), pieces);
+        CHECK_STR(all_tokens(t, RAN_RESERVED + 256), tokens);
         ran_tokenizer_free(t);
 }
 
@@ -299,7 +299,7 @@ TEST(byte_pairs_may_hold_nul)
         CHECK_OK(ran_counter_add(c, words.data, words.len, &err), err);
         struct ran_tokenizer *t = ran_counter_learn(c, &err);
         REQUIRE(t != NULL);
-        CHECK_STR(all_pieces(t, RAN_RESERVED + 256), "\xc4\x80\xc4\x80");
+        CHECK_STR(all_tokens(t, RAN_RESERVED + 256), "\xc4\x80\xc4\x80");
         ran_tokenizer_free(t);
         ran_counter_free(c);
         ran_encoding_release(&e);
@@ -329,46 +329,46 @@ TEST(byte_pairs_need_their_rules)
 
 /* ---- a naive learner ------------------------------------------------------------------------- */
 
-/* The naive learner works on text: pieces of a word are separated by spaces. */
+/* The naive learner works on text: tokens of a word are separated by spaces. */
 struct naive_word {
-        char pieces[256];
+        char tokens[256];
         size_t count;
 };
 struct naive {
         struct naive_word word[64];
         size_t n;
-        const char *prefix;  /* of pieces that go on with a word */
-        char piece[512][64]; /* the vocabulary */
-        size_t pieces;
+        const char *prefix;  /* of tokens that go on with a word */
+        char token[512][64]; /* the vocabulary */
+        size_t tokens;
 };
 
-static size_t naive_id(const struct naive *v, const char *piece)
+static size_t naive_id(const struct naive *v, const char *token)
 {
         size_t i = 0;
 
-        while (i < v->pieces && strcmp(v->piece[i], piece) != 0)
+        while (i < v->tokens && strcmp(v->token[i], token) != 0)
                 i++;
         return i;
 }
 
-static size_t naive_add(struct naive *v, const char *piece)
+static size_t naive_add(struct naive *v, const char *token)
 {
-        size_t id = naive_id(v, piece);
+        size_t id = naive_id(v, token);
 
-        if (id == v->pieces)
-                strcpy(v->piece[v->pieces++], piece);
+        if (id == v->tokens)
+                strcpy(v->token[v->tokens++], token);
         return id;
 }
 
-/* Ids of a word's pieces. */
+/* Ids of a word's tokens. */
 static size_t naive_row(const struct naive *v, const struct naive_word *w, size_t *row)
 {
         char copy[256], *rest = copy;
         size_t n = 0;
 
-        strcpy(copy, w->pieces);
-        for (char *piece; (piece = strsep(&rest, " ")) != NULL;)
-                row[n++] = naive_id(v, piece);
+        strcpy(copy, w->tokens);
+        for (char *token; (token = strsep(&rest, " ")) != NULL;)
+                row[n++] = naive_id(v, token);
         return n;
 }
 
@@ -384,8 +384,8 @@ static size_t naive_best(const struct naive *v, size_t *a, size_t *b)
                 for (size_t k = 1; k < n; k++)
                         count[row[k - 1]][row[k]] += v->word[i].count;
         }
-        for (size_t x = 0; x < v->pieces; x++) {
-                for (size_t y = 0; y < v->pieces; y++) {
+        for (size_t x = 0; x < v->tokens; x++) {
+                for (size_t y = 0; y < v->tokens; y++) {
                         if (count[x][y] > best) {
                                 best = count[x][y];
                                 *a = x;
@@ -401,16 +401,16 @@ static void naive_join(struct naive *v, size_t a, size_t b)
         char joined[128];
         size_t row[256];
 
-        snprintf(joined, sizeof(joined), "%s%s", v->piece[a], v->piece[b] + strlen(v->prefix));
+        snprintf(joined, sizeof(joined), "%s%s", v->token[a], v->token[b] + strlen(v->prefix));
         size_t id = naive_add(v, joined);
         for (size_t i = 0; i < v->n; i++) {
                 struct naive_word *w = &v->word[i];
                 size_t n = naive_row(v, w, row);
-                w->pieces[0] = '\0';
+                w->tokens[0] = '\0';
                 for (size_t k = 0; k < n; k++) {
                         bool both = k + 1 < n && row[k] == a && row[k + 1] == b;
-                        strcat(w->pieces, w->pieces[0] != '\0' ? " " : "");
-                        strcat(w->pieces, v->piece[both ? id : row[k]]);
+                        strcat(w->tokens, w->tokens[0] != '\0' ? " " : "");
+                        strcat(w->tokens, v->token[both ? id : row[k]]);
                         k += both;
                 }
         }
@@ -421,11 +421,11 @@ static void naive_alphabet(struct naive *v)
 {
         for (int goes_on = 0; goes_on <= 1; goes_on++) {
                 for (char c = 'a'; c <= 'd'; c++) {
-                        char piece[4] = {'#', '#', c, '\0'}, *form = piece + (goes_on ? 0 : 2);
+                        char token[4] = {'#', '#', c, '\0'}, *form = token + (goes_on ? 0 : 2);
                         bool seen = false;
                         for (size_t i = 0; i < v->n; i++) {
-                                const char *at = strstr(v->word[i].pieces, form);
-                                seen |= goes_on ? at != NULL : v->word[i].pieces[0] == c;
+                                const char *at = strstr(v->word[i].tokens, form);
+                                seen |= goes_on ? at != NULL : v->word[i].tokens[0] == c;
                         }
                         if (seen)
                                 naive_add(v, form);
@@ -437,11 +437,11 @@ static void naive_learn(struct naive *v, size_t size, size_t min_count)
 {
         size_t a = 0, b = 0;
 
-        while (v->pieces < size && naive_best(v, &a, &b) >= min_count)
+        while (v->tokens < size && naive_best(v, &a, &b) >= min_count)
                 naive_join(v, a, b);
 }
 
-/* A random corpus over few letters, so that pairs overlap, repeat and make the same pieces. No word
+/* A random corpus over few letters, so that pairs overlap, repeat and make the same tokens. No word
  * of byte pairs has white space but those that are it. */
 static void random_corpus(struct naive *v, struct ran_buf *text, uint64_t trial)
 {
@@ -451,7 +451,7 @@ static void random_corpus(struct naive *v, struct ran_buf *text, uint64_t trial)
                 struct naive_word *w = &v->word[v->n];
                 size_t length = 1 + ran_random_draw(key, at++) % 9;
                 size_t letters = 1 + trial % 4;
-                char word[16] = "", *to = w->pieces;
+                char word[16] = "", *to = w->tokens;
                 for (size_t i = 0; i < length; i++) {
                         word[i] = (char)('a' + ran_random_draw(key, at++) % letters);
                         to += sprintf(to, "%s%s%c", i > 0 ? " " : "", i > 0 ? v->prefix : "",
@@ -484,12 +484,12 @@ static void check_naive(int type, const char *prefix, size_t size, uint64_t tria
                         naive_alphabet(v);
                 for (uint32_t id = RAN_RESERVED; bytes != NULL && id < RAN_RESERVED + 256; id++) {
                         size_t n;
-                        const char *piece = ran_tokenizer_piece(bytes, id, &n);
-                        memcpy(v->piece[v->pieces++], piece, n);
+                        const char *token = ran_tokenizer_token(bytes, id, &n);
+                        memcpy(v->token[v->tokens++], token, n);
                 }
                 naive_learn(v, s.vocab_size - RAN_RESERVED, s.min_count);
-                for (size_t i = 0; i < v->pieces; i++)
-                        ran_buf_printf(&want, "%s%s", i > 0 ? "|" : "", v->piece[i]);
+                for (size_t i = 0; i < v->tokens; i++)
+                        ran_buf_printf(&want, "%s%s", i > 0 ? "|" : "", v->token[i]);
                 ran_buf_char(&want, '\0');
                 check_learned(&s, text.data, want.data);
                 ran_buf_release(&text);
@@ -499,7 +499,7 @@ static void check_naive(int type, const char *prefix, size_t size, uint64_t tria
         ran_tokenizer_free(bytes);
 }
 
-TEST(word_pieces_are_those_of_a_naive_learner)
+TEST(wordpieces_are_those_of_a_naive_learner)
 {
         check_naive(RAN_VOCAB_WORDPIECE, "##", 60, 60);
 }
@@ -509,7 +509,7 @@ TEST(byte_pairs_are_those_of_a_naive_learner)
         check_naive(RAN_VOCAB_BPE, "", RAN_RESERVED + 256 + 40, 20);
 }
 
-/* Each letter that was seen is a piece where it was seen, so that all of the corpus can be spelt.
+/* Each letter that was seen is a token where it was seen, so that all of the corpus can be spelt.
  */
 TEST(nothing_of_the_corpus_is_unknown)
 {
@@ -519,6 +519,6 @@ TEST(nothing_of_the_corpus_is_unknown)
         struct ran_tokenizer *t = learn_from(&s, corpus, &err);
 
         REQUIRE(t != NULL);
-        CHECK(strstr(pieces_of(t, corpus[0]), "[UNK]") == NULL);
+        CHECK(strstr(tokens_of(t, corpus[0]), "[UNK]") == NULL);
         ran_tokenizer_free(t);
 }

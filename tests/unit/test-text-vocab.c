@@ -46,14 +46,14 @@ static void refuse(struct parts p, const char *sentence)
         ran_tokenizer_free(t);
 }
 
-static void check_pieces(struct parts p, const char *text, const char *pieces)
+static void check_tokens(struct parts p, const char *text, const char *tokens)
 {
         struct ran_tokenizer *t = load_parts(p);
 
         if (t == NULL)
                 CHECK_STR(err.text, NULL);
         else
-                CHECK_STR(pieces_of(t, text), pieces);
+                CHECK_STR(tokens_of(t, text), tokens);
         ran_tokenizer_free(t);
 }
 
@@ -61,15 +61,15 @@ static void check_pieces(struct parts p, const char *text, const char *pieces)
 
 TEST(word_level)
 {
-        check_pieces((struct parts){0}, " a b [x] c", "a|b|[x]|?");
-        check_pieces((struct parts){.pre_tokenizer = "{\"type\":\"BertPreTokenizer\"}"}, "a,b",
+        check_tokens((struct parts){0}, " a b [x] c", "a|b|[x]|?");
+        check_tokens((struct parts){.pre_tokenizer = "{\"type\":\"BertPreTokenizer\"}"}, "a,b",
                      "a|?|b");
 }
 
 TEST(each_normalizer_by_its_name)
 {
         static const struct {
-                const char *name, *text, *pieces;
+                const char *name, *text, *tokens;
         } cases[] = {
                 {"{\"type\":\"Lowercase\"}", "A", "a"},
                 {"{\"type\":\"NFKC\"}", "\xef\xbd\x81", "a"},
@@ -93,8 +93,8 @@ TEST(each_normalizer_by_its_name)
         };
 
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-                check_pieces((struct parts){.normalizer = cases[i].name}, cases[i].text,
-                             cases[i].pieces);
+                check_tokens((struct parts){.normalizer = cases[i].name}, cases[i].text,
+                             cases[i].tokens);
 }
 
 TEST(each_pre_tokenizer_by_its_name)
@@ -108,7 +108,7 @@ TEST(each_pre_tokenizer_by_its_name)
                           runs[] = "{\"type\":\"Whitespace\"}",
                           punctuation[] = "{\"type\":\"Punctuation\",\"behavior\":\"Isolated\"}";
         const struct {
-                const char *first, *second, *text, *pieces;
+                const char *first, *second, *text, *tokens;
         } cases[] = {
                 {runs, NULL, "a...b ... .. a_b", "a|...|b|...|?|a_b"},
                 /* Letters, marks and digits of any script, joiners, and letters in circles. */
@@ -130,12 +130,12 @@ TEST(each_pre_tokenizer_by_its_name)
                                cases[i].first, cases[i].second != NULL ? "," : "",
                                cases[i].second != NULL ? cases[i].second : "");
                 ran_buf_char(&all, '\0');
-                check_pieces((struct parts){.pre_tokenizer = all.data, .model = model},
-                             cases[i].text, cases[i].pieces);
+                check_tokens((struct parts){.pre_tokenizer = all.data, .model = model},
+                             cases[i].text, cases[i].tokens);
                 if (cases[i].second == NULL)
-                        check_pieces(
+                        check_tokens(
                                 (struct parts){.pre_tokenizer = cases[i].first, .model = model},
-                                cases[i].text, cases[i].pieces);
+                                cases[i].text, cases[i].tokens);
                 ran_buf_release(&all);
         }
 }
@@ -151,20 +151,20 @@ TEST(added_tokens_are_found_in_text)
 
         REQUIRE(t != NULL);
         CHECK_SIZE(ran_tokenizer_size(t), 8);
-        CHECK(ran_tokenizer_piece(t, 5, &n) == NULL); /* a gap */
-        CHECK_STR(pieces_with_offsets(t, "a[x]b \t[x][x]ya[x"),
+        CHECK(ran_tokenizer_token(t, 5, &n) == NULL); /* a gap */
+        CHECK_STR(tokens_with_offsets(t, "a[x]b \t[x][x]ya[x"),
                   "a[0,1)|[x][1,4)|b[4,5)|[x][5,10)|[x]y[10,14)|?[14,17)");
         ran_tokenizer_free(t);
         /* "normalized" makes no difference where nothing is normalised */
         p.added = "{\"id\":3,\"content\":\"[x]\",\"normalized\":true,\"rstrip\":true}";
         t = load_parts(p);
         REQUIRE(t != NULL);
-        CHECK_STR(pieces_with_offsets(t, "[x]\xe3\x80\x80 a [x] "), "[x][0,5)|a[5,6)|[x][7,11)");
+        CHECK_STR(tokens_with_offsets(t, "[x]\xe3\x80\x80 a [x] "), "[x][0,5)|a[5,6)|[x][7,11)");
         ran_tokenizer_free(t);
         p.normalizer = "{\"type\":\"NFC\"}"; /* which leaves such a token alone */
         t = load_parts(p);
         REQUIRE(t != NULL);
-        CHECK_STR(pieces_with_offsets(t, "a\xcc\x81[x] a"), "?[0,2)|[x][2,6)|a[6,7)");
+        CHECK_STR(tokens_with_offsets(t, "a\xcc\x81[x] a"), "?[0,2)|[x][2,6)|a[6,7)");
         ran_tokenizer_free(t);
 }
 
@@ -303,7 +303,7 @@ TEST(what_a_text_is_searched_for_has_a_bound)
                         if (over > 0)
                                 refuse(p, cases[i].sentence);
                         else
-                                check_pieces(p, "zz",
+                                check_tokens(p, "zz",
                                              cases[i].part == offsetof(struct parts, model)
                                                      ? "[UNK]"
                                                      : "?");
@@ -311,9 +311,9 @@ TEST(what_a_text_is_searched_for_has_a_bound)
                 }
 }
 
-TEST(bad_pieces_are_refused)
+TEST(bad_tokens_are_refused)
 {
-#define VOCAB(pieces) ((struct parts){.model = "{\"type\":\"WordPiece\",\"vocab\":{" pieces "}}"})
+#define VOCAB(tokens) ((struct parts){.model = "{\"type\":\"WordPiece\",\"vocab\":{" tokens "}}"})
         refuse(VOCAB("\"a\":0"), "the vocabulary has no token '[UNK]' for unknown words");
         refuse(VOCAB("\"[UNK]\":0,\"a\":0"), "'[UNK]' and 'a' have the same id 0");
         refuse(VOCAB("\"[UNK]\":0,\"a\":1,\"a\":2"), "the token 'a' occurs twice, as 1 and 2");
@@ -327,7 +327,7 @@ TEST(bad_pieces_are_refused)
                "not valid JSON at byte 144: this is not valid UTF-8");
         refuse((struct parts){.model = "{\"type\":\"WordPiece\"}"},
                "'model' has no object 'vocab'");
-        check_pieces(VOCAB("\"[UNK]\":0,\"\\\\u0000\":1"), "\\u0000", "\\u0000"); /* no escape */
+        check_tokens(VOCAB("\"[UNK]\":0,\"\\\\u0000\":1"), "\\u0000", "\\u0000"); /* no escape */
 #undef VOCAB
 }
 
@@ -403,9 +403,9 @@ static void check_stable(struct ran_tokenizer *t, const char *text)
         const char *second = ran_tokenizer_json(again, &m);
         CHECK(n == m && memcmp(json, second, n) == 0);
         CHECK_STR(ran_tokenizer_digest(again), ran_tokenizer_digest(t));
-        char *pieces = strdup(pieces_of(t, text));
-        CHECK_STR(pieces_of(again, text), pieces);
-        free(pieces);
+        char *tokens = strdup(tokens_of(t, text));
+        CHECK_STR(tokens_of(again, text), tokens);
+        free(tokens);
         ran_tokenizer_free(again);
 }
 
@@ -485,22 +485,22 @@ TEST(the_written_document)
 
 /* ---- vocab.txt ------------------------------------------------------------------------------ */
 
-TEST(vocab_txt_is_a_piece_a_line)
+TEST(vocab_txt_is_a_token_a_line)
 {
-        struct ran_tokenizer *t = load("[UNK]\r\nab\r\n##c\r\n\r\nd"); /* id 3 has no piece */
+        struct ran_tokenizer *t = load("[UNK]\r\nab\r\n##c\r\n\r\nd"); /* id 3 has no token */
         uint32_t id;
         size_t n;
 
         REQUIRE(t != NULL);
         CHECK_SIZE(ran_tokenizer_size(t), 5);
         CHECK(ran_tokenizer_find(t, "d", 1, &id) && id == 4);
-        CHECK(ran_tokenizer_piece(t, 3, &n) == NULL);
-        CHECK_STR(pieces_of(t, "ABC \xc3\xa1"
+        CHECK(ran_tokenizer_token(t, 3, &n) == NULL);
+        CHECK_STR(tokens_of(t, "ABC \xc3\xa1"
                                "bc D"),
                   "ab|##c|ab|##c|d");
         check_stable(t, "abc d");
         ran_tokenizer_free(t);
-        t = load("\xef\xbb\xbf[UNK]\na\n"); /* no piece: a byte order mark, the line feed at the end
+        t = load("\xef\xbb\xbf[UNK]\na\n"); /* no token: a byte order mark, the line feed at the end
                                              */
         REQUIRE(t != NULL);
         CHECK_SIZE(ran_tokenizer_size(t), 2);
@@ -512,7 +512,7 @@ TEST(a_capital_makes_a_vocab_txt_cased)
         struct ran_tokenizer *t = load("[UNK]\nAb\n[MASK]\n");
 
         REQUIRE(t != NULL);
-        CHECK_STR(pieces_of(t, "Ab ab"), "Ab|[UNK]");
+        CHECK_STR(tokens_of(t, "Ab ab"), "Ab|[UNK]");
         CHECK(strstr(ran_tokenizer_notice(t), "taken for a cased vocabulary") != NULL);
         ran_tokenizer_free(t);
 }

@@ -1,4 +1,4 @@
-/* Language models: losses and gradients of batches, whole or in pieces, and training from end to
+/* Language models: losses and gradients of batches, whole or in chunks, and training from end to
  * end. */
 #include <math.h>
 #include <stdio.h>
@@ -13,8 +13,7 @@
 #include "train/evaluate.h"
 #include "training.h"
 
-/* ---- batches -----------------------------------------------------------------------------------
- */
+/* ---- batches --------------------------------------------------------------------------------- */
 
 /* A model, texts, and what computes their gradients. */
 struct bench {
@@ -38,8 +37,8 @@ static void bench_init_of(struct bench *b, int encoder, enum corpus_kind kind, s
         c.encoder = encoder;
         c.attention = (struct ran_choices){
                 c.heads, {RAN_ATTENTION_DISPERSED, RAN_ATTENTION_FULL, RAN_ATTENTION_WINDOW}};
-        c.task = kind == CORPUS_GAPS ? RAN_TASK_MLM : RAN_TASK_LM;
-        c.mask = kind == CORPUS_GAPS    ? RAN_MASK_NONE
+        c.task = kind == CORPUS_MASKED ? RAN_TASK_MLM : RAN_TASK_LM;
+        c.mask = kind == CORPUS_MASKED  ? RAN_MASK_NONE
                  : kind == CORPUS_TEXTS ? RAN_MASK_CAUSAL
                                         : RAN_MASK_PREFIX;
         toy_init(&b->toy, &c, 21, 0.3);
@@ -76,7 +75,7 @@ static size_t floats_of(const struct bench *b)
         return b->k.tree.size + TOY_V * b->toy.c.dim;
 }
 
-/* Block and embedding of the gradient of some pieces. Caller frees. */
+/* Block and embedding of the gradient of some chunks. Caller frees. */
 static float *gradient_of(struct bench *b, const struct ran_chunk *piece, size_t n, double *loss)
 {
         struct ran_error err = {0};
@@ -134,12 +133,12 @@ TEST(lm_batch_is_the_weighted_mean_of_its_tokens)
 {
         check_mean(CORPUS_TEXTS);
         check_mean(CORPUS_PAIRS);
-        check_mean(CORPUS_GAPS);
+        check_mean(CORPUS_MASKED);
 }
 
-/* The state that a piece leaves is the one that the document has there: the losses of the pieces
+/* The state after a chunk is that of the document there: the losses of the chunks
  * are those of whole documents, which are what evaluation says. */
-static void check_pieces(int encoder, enum corpus_kind kind, size_t lanes, size_t bptt)
+static void check_chunks(int encoder, enum corpus_kind kind, size_t lanes, size_t bptt)
 {
         struct ran_error err = {0};
         struct ran_evaluate_rates rates;
@@ -166,39 +165,39 @@ static void check_pieces(int encoder, enum corpus_kind kind, size_t lanes, size_
         bench_release(&b);
 }
 
-TEST(lm_pieces_lose_what_whole_documents_lose)
+TEST(lm_chunks_lose_what_whole_documents_lose)
 {
-        for (enum corpus_kind kind = CORPUS_TEXTS; kind <= CORPUS_GAPS; kind++)
+        for (enum corpus_kind kind = CORPUS_TEXTS; kind <= CORPUS_MASKED; kind++)
                 for (size_t lanes = 1; lanes <= TEXTS; lanes += 6)
-                        for (size_t bptt = 0; bptt <= (kind == CORPUS_GAPS ? 0 : 3); bptt++)
+                        for (size_t bptt = 0; bptt <= (kind == CORPUS_MASKED ? 0 : 3); bptt++)
                                 for (int encoder = 0; encoder < 3; encoder++)
                                         if (encoder != RAN_ENCODER_CONTEXTUALIZER)
-                                                check_pieces(encoder, kind, lanes, bptt);
+                                                check_chunks(encoder, kind, lanes, bptt);
 }
 
 /* Where all documents fit one piece nothing is truncated. */
-TEST(lm_pieces_that_hold_whole_documents_change_nothing)
+TEST(lm_chunks_that_contain_whole_documents_change_nothing)
 {
-        struct bench whole, pieces;
+        struct bench whole, chunks;
         double a, b;
 
         bench_init(&whole, CORPUS_TEXTS, 60, 7, 0, 0);
-        bench_init(&pieces, CORPUS_TEXTS, 60, 7, 12, 0);
+        bench_init(&chunks, CORPUS_TEXTS, 60, 7, 12, 0);
         while (ran_plan_next(&whole.plan)) {
                 float *x = gradient_of(&whole, whole.plan.chunk, whole.plan.n, &a), *y;
 
-                CHECK(ran_plan_next(&pieces.plan));
-                y = gradient_of(&pieces, pieces.plan.chunk, pieces.plan.n, &b);
+                CHECK(ran_plan_next(&chunks.plan));
+                y = gradient_of(&chunks, chunks.plan.chunk, chunks.plan.n, &b);
                 CHECK(a == b && memcmp(x, y, floats_of(&whole) * sizeof(*x)) == 0);
                 free(x);
                 free(y);
         }
         bench_release(&whole);
-        bench_release(&pieces);
+        bench_release(&chunks);
 }
 
 /* Dropout is another one in each piece of a document: the same tokens from the same state. */
-TEST(lm_pieces_drop_out_by_themselves)
+TEST(lm_chunks_drop_out_by_themselves)
 {
         struct bench b;
         struct ran_chunk piece;
@@ -244,14 +243,13 @@ static void check_threads(int encoder)
                 free(want[step]);
 }
 
-TEST(lm_gradient_of_pieces_is_the_same_for_any_threads)
+TEST(lm_gradient_of_chunks_is_the_same_for_any_threads)
 {
         check_threads(RAN_ENCODER_RAN);
         check_threads(RAN_ENCODER_TRANSFORMER);
 }
 
-/* ---- training ----------------------------------------------------------------------------------
- */
+/* ---- training -------------------------------------------------------------------------------- */
 
 /* -log p of what is predicted, in the mean over all tokens of d. */
 static double loss_of(const char *model, const struct ran_dataset *d)
@@ -302,9 +300,9 @@ TEST(lm_learns_to_copy_a_source)
         check_learns("copies", CORPUS_PAIRS, 4, 0, 30, 0.1);
 }
 
-TEST(mlm_learns_what_stands_in_gaps)
+TEST(mlm_learns_masked_tokens)
 {
-        check_learns("gaps", CORPUS_GAPS, 30, 0, 20, 0.5);
+        check_learns("masked", CORPUS_MASKED, 30, 0, 20, 0.5);
 }
 
 TEST(lm_gives_the_same_bytes_for_any_threads)
@@ -313,8 +311,8 @@ TEST(lm_gives_the_same_bytes_for_any_threads)
         char *first = test_path("lm-threads-1.ran");
         struct training t;
 
-        for (enum corpus_kind kind = CORPUS_TEXTS; kind <= CORPUS_GAPS; kind++) {
-                training_init_texts(&t, "lm-threads", 700, kind, kind == CORPUS_GAPS ? 0 : 20);
+        for (enum corpus_kind kind = CORPUS_TEXTS; kind <= CORPUS_MASKED; kind++) {
+                training_init_texts(&t, "lm-threads", 700, kind, kind == CORPUS_MASKED ? 0 : 20);
                 for (size_t i = 0; i < 3; i++) {
                         CHECK_OK(training_run(&t, (const size_t[]){1, 2, 7}[i], &err), err);
                         if (i == 0)
@@ -398,7 +396,7 @@ TEST(mlm_refuses_what_it_cannot_learn_from)
 {
         struct training t;
 
-        training_init_texts(&t, "mlm-refused", 20, CORPUS_GAPS, 0);
+        training_init_texts(&t, "mlm-refused", 20, CORPUS_MASKED, 0);
         t.s.metric = RAN_METRIC_MICRO_F1;
         check_invalid(&t, "metric must be 'loss'");
         t.s.metric = RAN_METRIC_LOSS;
@@ -416,7 +414,7 @@ TEST(mlm_refuses_what_it_cannot_learn_from)
 
 TEST(lm_estimates_what_it_will_cost)
 {
-        struct ran_train_estimate e, pieces;
+        struct ran_train_estimate e, chunks;
         struct ran_error err = {0};
         struct training t;
 
@@ -425,10 +423,10 @@ TEST(lm_estimates_what_it_will_cost)
         CHECK_SIZE(e.embedding_parameters, CORPUS_V * t.c.dim);
         CHECK_SIZE(e.steps, 12);
         t.s.bptt = 10;
-        CHECK_OK(ran_train_estimate(&t.job, &pieces, &err), err);
-        CHECK(pieces.steps > 12 && pieces.flops == e.flops);
-        CHECK_SIZE(pieces.parameters, e.parameters);
+        CHECK_OK(ran_train_estimate(&t.job, &chunks, &err), err);
+        CHECK(chunks.steps > 12 && chunks.flops == e.flops);
+        CHECK_SIZE(chunks.parameters, e.parameters);
         CHECK_OK(training_run(&t, 1, &err), err);
-        CHECK_SIZE(t.report[0].steps, pieces.steps);
+        CHECK_SIZE(t.report[0].steps, chunks.steps);
         training_release(&t);
 }

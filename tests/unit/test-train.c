@@ -11,8 +11,7 @@
 #include "train/optimiser.h"
 #include "training.h"
 
-/* ---- learning ----------------------------------------------------------------------------------
- */
+/* ---- learning -------------------------------------------------------------------------------- */
 
 /* Share of the documents of d whose classes the model names exactly. */
 static double exact(const char *model, const struct ran_dataset *d)
@@ -80,8 +79,7 @@ TEST(train_learns_several_labels_a_document)
         check_learns("several", true);
 }
 
-/* ---- the same bytes ----------------------------------------------------------------------------
- */
+/* ---- the same bytes -------------------------------------------------------------------------- */
 
 /* Long and ragged documents: several windows, and several shards a batch. */
 TEST(train_gives_the_same_bytes_for_any_threads)
@@ -125,8 +123,7 @@ TEST(train_depends_on_the_seed)
         free(first);
 }
 
-/* ---- failures ----------------------------------------------------------------------------------
- */
+/* ---- failures -------------------------------------------------------------------------------- */
 
 TEST(train_that_diverges_says_so_and_leaves_the_checkpoint)
 {
@@ -316,7 +313,7 @@ TEST(train_refuses_documents_that_do_not_fit)
 
 TEST(train_refuses_words_at_no_token)
 {
-        const uint32_t ids[] = {1, 2, 3}, places[] = {0, 2}, tags[] = {0, 1};
+        const uint32_t ids[] = {1, 2, 3}, positions[] = {0, 2}, tags[] = {0, 1};
         struct ran_error err = {0};
         struct training t;
         uint32_t label;
@@ -328,7 +325,7 @@ TEST(train_refuses_words_at_no_token)
         CHECK_OK(ran_dataset_label(&t.train, "B-X", 3, &label, &err), err);
         CHECK_OK(ran_dataset_label(&t.train, "O", 1, &label, &err), err);
         for (int i = 0; i < 3; i++)
-                CHECK_OK(ran_dataset_add_words(&t.train, ids, 3, places, tags, 2, 1, &err), err);
+                CHECK_OK(ran_dataset_add_words(&t.train, ids, 3, positions, tags, 2, 1, &err), err);
         CHECK_OK(ran_dataset_finish(&t.train, &err), err);
         t.train.positions[3] = 3;
         check_invalid(&t, "word 1 does not stand at a token");
@@ -341,8 +338,7 @@ TEST(train_refuses_words_at_no_token)
         training_release(&t);
 }
 
-/* ---- reports -----------------------------------------------------------------------------------
- */
+/* ---- reports --------------------------------------------------------------------------------- */
 
 static void check_step_report(const struct training *t, const struct ran_train_report *r,
                               size_t step, size_t tokens)
@@ -395,8 +391,7 @@ TEST(train_reports_what_it_does)
         training_release(&t);
 }
 
-/* ---- the best epoch ----------------------------------------------------------------------------
- */
+/* ---- the best epoch -------------------------------------------------------------------------- */
 
 TEST(train_stops_when_it_gets_no_better_and_keeps_the_best)
 {
@@ -509,8 +504,7 @@ TEST(train_resumes_where_no_epoch_has_a_loss)
         training_release(&t);
 }
 
-/* ---- what it will cost -------------------------------------------------------------------------
- */
+/* ---- what it will cost ----------------------------------------------------------------------- */
 
 TEST(train_estimates_what_it_will_cost)
 {

@@ -45,11 +45,11 @@ static void show(const struct ran_tokenizer *t, const struct ran_embedding *e)
 
         shown[0] = '\0';
         for (uint32_t id = 0; id < e->V; id++) {
-                const char *piece = ran_tokenizer_piece(t, id, &n);
+                const char *token = ran_tokenizer_token(t, id, &n);
                 if (!e->given[id])
                         continue;
                 at += (size_t)snprintf(shown + at, sizeof shown - at, "%s%.*s", at > 0 ? ", " : "",
-                                       (int)n, piece);
+                                       (int)n, token);
                 for (size_t d = 0; d < e->D; d++)
                         at += (size_t)snprintf(shown + at, sizeof shown - at, " %g",
                                                (double)e->rows[id * e->D + d]);
@@ -93,8 +93,7 @@ static const char *read_text(const struct ran_tokenizer *t, const char *text)
         return read_bytes(t, text, strlen(text), 0);
 }
 
-/* ---- formats ------------------------------------------------------------------------------------
- */
+/* ---- formats --------------------------------------------------------------------------------- */
 
 TEST(vectors_of_each_text_format)
 {
@@ -171,8 +170,7 @@ TEST(vectors_in_binary_of_round_numbers)
         ran_tokenizer_free(t);
 }
 
-/* ---- words --------------------------------------------------------------------------------------
- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 TEST(vectors_of_words_with_spaces)
 {
@@ -222,8 +220,7 @@ TEST(vectors_first_of_repeated_words_and_unknown_ones)
         ran_tokenizer_free(u);
 }
 
-/* ---- what the first line is ---------------------------------------------------------------------
- */
+/* ---- what the first line is ------------------------------------------------------------------ */
 
 TEST(vectors_of_one_number)
 {
@@ -237,8 +234,7 @@ TEST(vectors_of_one_number)
         ran_tokenizer_free(t);
 }
 
-/* ---- what is refused ----------------------------------------------------------------------------
- */
+/* ---- what is refused ------------------------------------------------------------------------- */
 
 static void refused(const struct ran_tokenizer *t, const char *text, const char *sentence)
 {
@@ -317,15 +313,14 @@ TEST(vectors_that_are_damaged_do_no_harm)
         ran_tokenizer_free(t);
 }
 
-/* ---- large files and pipes ----------------------------------------------------------------------
- */
+/* ---- large files and pipes ------------------------------------------------------------------- */
 
 /* Rows that lie across the buffer; the digest is that of the bytes. */
 /* Pieces of a vocabulary learned from the corpus and the words of the first n rows of a file, and
  * what is read from that file then. */
 static const char *read_wanted(const char *bytes, size_t size, size_t n, size_t wanted)
 {
-        static char pieces[1000];
+        static char tokens[1000];
         struct ran_vocab_settings s = default_settings();
         struct ran_error err = {0};
         struct ran_buf words = {0};
@@ -338,21 +333,21 @@ static const char *read_wanted(const char *bytes, size_t size, size_t n, size_t 
 
         s.min_count = 1;
         struct ran_counter *c = ran_counter_new(&s, &err);
-        pieces[0] = '\0';
+        tokens[0] = '\0';
         if (CHECK_OK(ran_counter_words(c, "no ann", 6, &e, &words, &err), err) &&
             CHECK_OK(ran_counter_add(c, words.data, words.len, &err), err) && CHECK(v != NULL) &&
             CHECK_OK(ran_vectors_want(v, n, c, &found, &err), err) && CHECK_SIZE(found, wanted))
                 t = ran_counter_learn(c, &err);
         if (CHECK(t != NULL)) {
                 for (uint32_t id = RAN_RESERVED; id < ran_tokenizer_size(t); id++) {
-                        const char *piece = ran_tokenizer_piece(t, id, &length);
-                        at += (size_t)snprintf(pieces + at, sizeof pieces - at, "%.*s ",
-                                               (int)length, piece);
+                        const char *token = ran_tokenizer_token(t, id, &length);
+                        at += (size_t)snprintf(tokens + at, sizeof tokens - at, "%.*s ",
+                                               (int)length, token);
                 }
                 CHECK_OK(ran_embedding_init(&to, ran_tokenizer_size(t), 2, &err), err);
                 CHECK_OK(ran_vectors_read(v, t, &to, &report, &err), err);
                 show(t, &to);
-                snprintf(pieces + at, sizeof pieces - at, "| %s", shown);
+                snprintf(tokens + at, sizeof tokens - at, "| %s", shown);
         }
         ran_embedding_release(&to);
         ran_tokenizer_free(t);
@@ -362,7 +357,7 @@ static const char *read_wanted(const char *bytes, size_t size, size_t n, size_t 
         ran_encoding_release(&e);
         unlink(path);
         free(path);
-        return pieces;
+        return tokens;
 }
 
 TEST(vectors_say_which_words_a_vocabulary_has)

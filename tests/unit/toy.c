@@ -86,7 +86,7 @@ void toy_init(struct toy *t, const struct ran_config *c, uint64_t seed, double d
 {
         struct ran_error err = {0};
         struct dice dice = {.key = ran_random_key(seed, 1, 2, 3)};
-        size_t runs = ran_linear_model_runs(c);
+        size_t runs = ran_linear_model_ngram_buckets(c);
 
         *t = (struct toy){.c = *c, .V = TOY_V, .C = ran_task_is_tied(c) ? TOY_V : TOY_C};
         if (!CHECK_OK(ran_layout_init(&t->layout, &t->c, t->C, &err), err) ||
@@ -100,15 +100,15 @@ void toy_init(struct toy *t, const struct ran_config *c, uint64_t seed, double d
         dice_floats(&dice, t->embed, toy_tables(t), deviation);
         for (size_t i = 0; i < c->wide; i++) /* some buckets are left out */
                 t->embed[toy_tables(t) + i] = i % 5 == 3 ? 0 : 1 + 0.1f * (float)(i % 7);
-        for (size_t i = 0; i < TOY_V * RAN_PIECE && runs < c->wide; i++)
-                t->pieces[i] =
+        for (size_t i = 0; i < TOY_V * RAN_AFFIX_ROW && runs < c->wide; i++)
+                t->affixes[i] =
                         i % 3 == 1 ? RAN_NO_AFFIX
                                    : (uint32_t)(runs + ran_random_draw(7, i) % (c->wide - runs));
         for (size_t id = 0; id < TOY_V; id++)
-                t->pieces[id * RAN_PIECE + RAN_AFFIXES] = id % 5 == 2   ? RAN_PIECE_GOES_ON
-                                                          : id % 7 == 3 ? RAN_PIECE_UNKNOWN
-                                                                        : RAN_PIECE_BEGINS;
-        t->p.pieces = c->affixes ? t->pieces : NULL;
+                t->affixes[id * RAN_AFFIX_ROW + RAN_AFFIXES] = id % 5 == 2   ? RAN_SUBWORD_CONTINUES
+                                                               : id % 7 == 3 ? RAN_SUBWORD_UNKNOWN
+                                                                             : RAN_SUBWORD_BEGINS;
+        t->p.affixes = c->affixes ? t->affixes : NULL;
         dice_floats(&dice, t->p.block, t->layout.size, deviation);
         for (size_t i = 0; i < t->layout.n; i++) {
                 const struct ran_tensor_spec *s = &t->layout.spec[i];

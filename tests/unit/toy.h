@@ -25,8 +25,9 @@ struct toy {
         size_t V, C;
         struct ran_layout layout;
         struct ran_params p; /* p.embed is `embed` */
-        float *embed; /* behind it the table of spelling, and table and idf of the wide path */
-        uint32_t pieces[TOY_V * RAN_PIECE]; /* of a wide path that wants them, of all kinds */
+        float *embed; /* behind it the table of spelling, and table and idf of the linear model */
+        uint32_t affixes[TOY_V *
+                         RAN_AFFIX_ROW]; /* of a linear model that wants them, of all kinds */
 };
 /* Numbers of all tables. */
 size_t toy_tables(const struct toy *t);

@@ -71,8 +71,8 @@ void training_init_texts(struct training *t, const char *name, size_t longest,
         ran_dataset_release(&t->dev);
         corpus_texts(&t->train, 40, 2, longest, kind, 1);
         corpus_texts(&t->dev, 15, 2, longest, kind, 2);
-        t->c.task = kind == CORPUS_GAPS ? RAN_TASK_MLM : RAN_TASK_LM;
-        t->c.mask = kind == CORPUS_GAPS    ? RAN_MASK_NONE
+        t->c.task = kind == CORPUS_MASKED ? RAN_TASK_MLM : RAN_TASK_LM;
+        t->c.mask = kind == CORPUS_MASKED  ? RAN_MASK_NONE
                     : kind == CORPUS_TEXTS ? RAN_MASK_CAUSAL
                                            : RAN_MASK_PREFIX;
         t->c.window = 8;

@@ -19,7 +19,7 @@ struct training {
 /* Documents of up to `longest` tokens, 40 to train on and 15 to choose by; 3 epochs of 4 steps,
  * dropout on. The files are named after `name`. Settings may be changed before each run. */
 void training_init(struct training *t, const char *name, size_t longest, bool multilabel);
-/* The same for a language model: its texts are read in pieces of so many windows of 8 tokens, or
+/* The same for a language model: its texts are read in chunks of so many windows of 8 tokens, or
  * whole. */
 void training_init_texts(struct training *t, const char *name, size_t longest,
                          enum corpus_kind kind, size_t bptt);

@@ -67,9 +67,9 @@ static const char *encode(const struct ran_tokenizer *t, const char *text, bool 
                 ran_buf_printf(&shown, "error: %s", err.text);
         for (size_t i = 0; i < e.n; i++) {
                 size_t n;
-                const char *piece = ran_tokenizer_piece(t, e.ids[i], &n);
+                const char *token = ran_tokenizer_token(t, e.ids[i], &n);
                 ran_buf_str(&shown, i > 0 ? "|" : "");
-                ran_buf_add(&shown, piece, n);
+                ran_buf_add(&shown, token, n);
                 if (offsets)
                         ran_buf_printf(&shown, "[%zu,%zu)", e.start[i], e.end[i]);
         }
@@ -77,24 +77,24 @@ static const char *encode(const struct ran_tokenizer *t, const char *text, bool 
         return show();
 }
 
-const char *pieces_of(const struct ran_tokenizer *t, const char *text)
+const char *tokens_of(const struct ran_tokenizer *t, const char *text)
 {
         return encode(t, text, false);
 }
 
-const char *pieces_with_offsets(const struct ran_tokenizer *t, const char *text)
+const char *tokens_with_offsets(const struct ran_tokenizer *t, const char *text)
 {
         return encode(t, text, true);
 }
 
-const char *all_pieces(const struct ran_tokenizer *t, size_t skip)
+const char *all_tokens(const struct ran_tokenizer *t, size_t skip)
 {
         shown.len = 0;
         for (size_t id = skip; id < ran_tokenizer_size(t); id++) {
                 size_t n;
-                const char *piece = ran_tokenizer_piece(t, (uint32_t)id, &n);
+                const char *token = ran_tokenizer_token(t, (uint32_t)id, &n);
                 ran_buf_str(&shown, id > skip ? "|" : "");
-                ran_buf_add(&shown, piece, piece != NULL ? n : 0);
+                ran_buf_add(&shown, token, token != NULL ? n : 0);
         }
         return show();
 }

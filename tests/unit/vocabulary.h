@@ -14,11 +14,11 @@ struct ran_vocab_settings type_settings(int vocab_type);
 struct ran_tokenizer *learn_from(const struct ran_vocab_settings *settings,
                                  const char *const *texts, struct ran_error *err);
 
-/* The pieces of a text, '|' between; with offsets: "piece[0,2)". Valid until the next call; "error:
+/* The tokens of a text, '|' between; with offsets: "piece[0,2)". Valid until the next call; "error:
  * ..." on failure. */
-const char *pieces_of(const struct ran_tokenizer *t, const char *text);
-const char *pieces_with_offsets(const struct ran_tokenizer *t, const char *text);
-/* All pieces in the order of their ids, '|' between, without the first `skip`. */
-const char *all_pieces(const struct ran_tokenizer *t, size_t skip);
+const char *tokens_of(const struct ran_tokenizer *t, const char *text);
+const char *tokens_with_offsets(const struct ran_tokenizer *t, const char *text);
+/* All tokens in the order of their ids, '|' between, without the first `skip`. */
+const char *all_tokens(const struct ran_tokenizer *t, size_t skip);
 
 #endif
