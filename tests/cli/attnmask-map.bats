@@ -138,7 +138,7 @@ refused() {
   done
 }
 
-@test "attnmask map: a hundred thousand tokens" {
+@test "attnmask map: a hundred thousand tokens [all]" {
   head -n 20 "$BATS_FILE_TMPDIR/train.jsonl" >few.jsonl
   ran-train classify -q --dim 8 --layers 1 --heads 1 --head-dim 8 --window 256 --epochs 1 --no-dev \
     -o wide.ran few.jsonl

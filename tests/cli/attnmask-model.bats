@@ -54,7 +54,7 @@ shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
     jq -e '.attention.heads | all(.top | map(.weight) | add | . > 0.9999 and . < 1.0001)'
 }
 
-@test "attnmask model: every task and encoder answers" {
+@test "attnmask model: every task and encoder answers [all]" {
   for case in "$cases"/*/; do
     ran-attnmask -m "$case/model.safetensors" --top 99 --weights "$case/input.jsonl" >out || [ $? -eq 1 ]
     jq -s -e 'map(select(.ran_error | not)) | length > 3 and all(.[].attention.heads[];
@@ -63,7 +63,7 @@ shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
   done
 }
 
-@test "attnmask model: weights of a row are what the top of it names" {
+@test "attnmask model: weights of a row are what the top of it names [all]" {
   document ran-gated 23 >doc.jsonl
   for row in 0 7 22 cell:0 cell:7; do
     ran-attnmask -m "$(model ran-gated)" --row $row --layer 1 --head 1 --top 99 --weights doc.jsonl >out

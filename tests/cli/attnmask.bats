@@ -154,7 +154,7 @@ keys a query   least 46, median 62, most 65' ]
   [ "$output" = '{"attention":"dispersed","window":64,"mask":"none","length":1000,"scores":116962,"full":1000000,"share":0.116962,"least":75,"median":120,"most":123,"paper":114456}' ]
 }
 
-@test "attnmask: counts are those of the intervals" {
+@test "attnmask: counts are those of the intervals [all]" {
   for options in '--attention full' '--attention window --window 7' '--attention dilated --dilation 3 --window 10' \
     '--attention dispersed'; do
     for mask in none causal 'prefix --source 40'; do
@@ -248,7 +248,7 @@ good' ]
 
 # ---- what is refused ------------------------------------------------------------------------------
 
-@test "attnmask: numbers out of range" {
+@test "attnmask: numbers out of range [all]" {
   refused 'no length: give --length N'
   refused 'no length: give --length N' --length 0
   refused "--length must be a whole number from 0 to 1000000000, not '10000000000000000000'" --length 10000000000000000000

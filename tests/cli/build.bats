@@ -36,7 +36,7 @@ commands() {
   done
 }
 
-@test "build: overruns of the stack, and of buffers whose sizes are known, end a program" {
+@test "build: overruns of the stack, and of buffers whose sizes are known, end a program [all]" {
   command -v nm >/dev/null || skip "there is no nm"
   built_with -fstack-protector || skip "this compiler cannot"
   for program in $programs; do
@@ -53,7 +53,7 @@ commands() {
   [ "$(grep -c 'IBT, SHSTK' notes)" -eq "$(grep -c '^File: ' notes)" ]
 }
 
-@test "build: the C library checks sizes where it can, and where nobody else does" {
+@test "build: the C library checks sizes where it can, and where nobody else does [all]" {
   commands | grep -q -e '-D_FORTIFY_SOURCE=[23] '
   for cflags in -g -O0 '-O2 -O0' '-O1 -fsanitize=address' '-O2 -D_FORTIFY_SOURCE=1'; do
     commands CFLAGS="$cflags" >seen

@@ -122,7 +122,7 @@ classifies() {
 }
 
 # The score is a rounded number in 32 bits, and so must be the threshold.
-@test "classify: a score that is exactly the threshold reaches it" {
+@test "classify: a score that is exactly the threshold reaches it [all]" {
   for text in sun rain snow warmth storm and number 'sun rain' 'rain sun' 'snow and sun' 'storm sun'; do
     echo "{\"text\":\"$text\"}" >in.jsonl
     score=$(ran-classify -m one.ran in.jsonl | sed 's/.*"score":\([^}]*\)}}/\1/')
@@ -142,7 +142,7 @@ classifies() {
     cmp - <(tail -1 all)
 }
 
-@test "classify: a record does not wait for a slow one behind it" {
+@test "classify: a record does not wait for a slow one behind it [all]" {
   { echo '{"text":"sun"}'; printf '{"text":"'; awk 'BEGIN { for (i = 0; i < 60000; i++) printf "rain " }'; echo '"}'; } >two.jsonl
   mkfifo answers
   ran-classify -m one.ran -j 2 --drop text two.jsonl >answers &
@@ -182,7 +182,7 @@ classifies() {
   [[ $stderr == *'another vocabulary'* ]]
 }
 
-@test "classify: documents that cannot be used" {
+@test "classify: documents that cannot be used [all]" {
   while IFS='|' read -r record sentence; do
     classifies "$record"
     [ "$status" -eq 1 ]
@@ -350,7 +350,7 @@ EOF2
   jq -e -n '[inputs] | length == 120 and all(.weather.label and .prediction.labels and (has("text") | not))' both.jsonl
 }
 
-@test "classify: the locale's comma is neither read nor written" {
+@test "classify: the locale's comma is neither read nor written [all]" {
   localedef -i de_DE -f UTF-8 "$PWD/de_DE.UTF-8" 2>/dev/null || skip 'no locale with a comma'
   german="env LOCPATH=$PWD LC_ALL=de_DE.UTF-8"
   [ "$($german printf %.1f 1)" = 1,0 ]
@@ -361,7 +361,7 @@ EOF2
   [[ $($german ran-classify --threshold 0.25 --print-config) == *'"threshold":0.25,'* ]]
 }
 
-@test "classify: with many labels the linear model has fewer rows, unless the user set them" {
+@test "classify: with many labels the linear model has fewer rows, unless the user set them [all]" {
   awk 'BEGIN { for (i = 0; i < 400; i++) printf "{\"text\":\"w%d of it\",\"label\":\"l%d\"}\n", i % 200, i % 200 }' >many.jsonl
   shape='--dim 4 --layers 1 --heads 1 --head-dim 2 --window 8 --epochs 1 --no-dev'
   run -0 --separate-stderr ran-train classify $shape -o many.ran many.jsonl

@@ -29,7 +29,7 @@ options() {
 
 # ---- the table -----------------------------------------------------------------------------------
 
-@test "completion: --print-options has every option of --help, five columns a line" {
+@test "completion: --print-options has every option of --help, five columns a line [all]" {
   commands "$bin" >commands
   [ "$(wc -l <commands)" -ge 11 ]
   while read -r command; do
@@ -80,7 +80,7 @@ options() {
   done
 }
 
-@test "completion: bash offers every option of --help, with its no" {
+@test "completion: bash offers every option of --help, with its no [all]" {
   commands "$bin" >commands
   while read -r command; do
     $command --help </dev/null | options >wanted

@@ -12,7 +12,7 @@ setup() {
 
 shape='--encoder contextualizer --dim 16 --rank 12 --layers 2'
 
-@test "contextualizer: a small task is learned" {
+@test "contextualizer: a small task is learned [all]" {
   documents 240 >all.jsonl
   head -200 all.jsonl >train.jsonl
   ran-train classify $shape -q --epochs 30 --learning-rate 0.01 --dropout 0 --embed-dropout 0 \
@@ -21,7 +21,7 @@ shape='--encoder contextualizer --dim 16 --rank 12 --layers 2'
   [ "$(jq -r 'select(.label == .prediction.label) | .id' labelled.jsonl | wc -l)" -ge 38 ]
 }
 
-@test "contextualizer: 1, 2 and 7 threads write the same model, and give the same scores" {
+@test "contextualizer: 1, 2 and 7 threads write the same model, and give the same scores [all]" {
   documents 60 >train.jsonl
   # one document of all shares, beside short ones
   seq 12000 | jq -sc '{id: "long", text: (map("word\(. * . % 7)") | join(" ")), label: "wet"}' >>train.jsonl

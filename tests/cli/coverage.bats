@@ -40,7 +40,7 @@ setup() {
 }
 
 # Four standard errors of 400 documents to calibrate with (150 held out) and 2,000 to test on.
-@test "coverage: the promise is kept on documents that nobody has seen" {
+@test "coverage: the promise is kept on documents that nobody has seen [all]" {
   for coverage in 0.5 0.8 0.9 0.95; do
     ran-classify -m model.ran --coverage $coverage --eval test.jsonl >"$out/report"
     jq -e "($coverage * (1 - $coverage) * (1 / 400 + 1 / 2000) | sqrt * 4) as \$e |
@@ -60,7 +60,7 @@ setup() {
   done
 }
 
-@test "coverage: the set grows with it, holds the labels that are probable enough, in their order" {
+@test "coverage: the set grows with it, holds the labels that are probable enough, in their order [all]" {
   for coverage in 0.5 0.8 0.95; do
     ran-classify -m model.ran --coverage $coverage --probs test.jsonl >"$out/$coverage.jsonl"
     jq -se 'all(.prediction | .set as $set | .probs as $p | (.set == (.set | sort)) and

@@ -16,7 +16,7 @@ setup() {
   unset DEBFULLNAME DEBEMAIL
 }
 
-@test "deb: nobody is the maintainer, unless somebody is" {
+@test "deb: nobody is the maintainer, unless somebody is [all]" {
   run -0 "$root/share/deb" out
   grep -qx 'Maintainer: The ran authors <ran@packages.invalid>' packed/control
   diff -r "$root/share/debian" packed

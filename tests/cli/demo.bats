@@ -52,7 +52,7 @@ setup() {
   run -1 grep -q $'\033' "$out"
 }
 
-@test "demo: once more, it trains nothing anew, and -q gives results only" {
+@test "demo: once more, it trains nothing anew, and -q gives results only [all]" {
   cp "$work/model.ran" before
   run -0 --separate-stderr "$demo" --offline
   [[ $output == *'from an earlier run'* ]]
@@ -70,7 +70,7 @@ setup() {
   run -2 "$demo" --online
 }
 
-@test "demo: when the archive cannot be reached, licence texts do" {
+@test "demo: when the archive cannot be reached, licence texts do [all]" {
   mkdir bin
   printf '#!/bin/sh\necho "E: no network" >&2\nexit 100\n' >bin/apt-get
   chmod +x bin/apt-get

@@ -3,7 +3,7 @@
 
 bats_require_minimum_version 1.5.0
 
-@test "dice: whatever is drawn, models are the same again, and programs answer or say why not" {
+@test "dice: whatever is drawn, models are the same again, and programs answer or say why not [all]" {
   mkdir "$BATS_TEST_TMPDIR/work"
   cd "$BATS_TEST_TMPDIR/work"
   run "$BATS_TEST_DIRNAME/../dice/run" 8 3
@@ -13,7 +13,7 @@ bats_require_minimum_version 1.5.0
 }
 
 # What the dice say to programs that are wrong: one in the place of ran-lm, or of all.
-@test "dice: an answer that depends on -j or on later records, a silent failure and a model without success are seen" {
+@test "dice: an answer that depends on -j or on later records, a silent failure and a model without success are seen [all]" {
   mkdir "$BATS_TEST_TMPDIR/work" "$BATS_TEST_TMPDIR/bin"
   cd "$BATS_TEST_TMPDIR/work"
   for program in ran-classify ran-tag ran-attnmask ran-lm; do

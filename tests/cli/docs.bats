@@ -88,7 +88,7 @@ source_map() {
   done <named
 }
 
-@test "docs: man 5 ran-model names every tensor and every member of the metadata" {
+@test "docs: man 5 ran-model names every tensor and every member of the metadata [all]" {
   for label in wet dry; do
     for i in 1 2 3 4 5 6; do
       echo "{\"text\":\"a $label day, number $i\",\"labels\":[\"$label\"]}"
@@ -169,7 +169,7 @@ fits() {
   done
 }
 
-@test "docs: shellcheck has nothing to say" {
+@test "docs: shellcheck has nothing to say [all]" {
   command -v shellcheck >/dev/null || skip 'no shellcheck'
   "$root/tests/lint/scripts"
 }
@@ -201,7 +201,7 @@ commands() {
   grep -lE '^(make|sudo|cc|parallel|mpirun|model\.ran:|import) ?' block.* | xargs rm
 }
 
-@test "docs: labels of cross-validation were taken for soft ones, where the commands of the README follow each other" {
+@test "docs: labels of cross-validation were taken for soft ones, where the commands of the README follow each other [all]" {
   records 240 >train.jsonl
   records 40 | tee test.jsonl unlabelled.jsonl all-documents.jsonl few-labelled.jsonl >documents.jsonl
   jq -c '{tokens, tags: ["O", "O", "B-PER"]}' test.jsonl >tagged.jsonl

@@ -22,7 +22,7 @@ setup() {
   [ "${lines[-1]}" = "$best" ]
 }
 
-@test "RAN_THREADS: what is no number of threads was taken for none, and all processors used" {
+@test "RAN_THREADS: what is no number of threads was taken for none, and all processors used [all]" {
   for jobs in many -1 4097 2x ' 2' 1.5; do
     RAN_THREADS=$jobs run --separate-stderr -2 ran-classify -m none
     [[ ${stderr_lines[0]} == "ran-classify: RAN_THREADS=$jobs: it must be a whole number from 1 to 4096" ]]
@@ -41,7 +41,7 @@ shift_of() {
     END { if (NR == 0 || most > 1e-3) { print most, NR; exit 1 } }'
 }
 
-@test "RAN_ISA: each name trains and labels in the same way, within rounding" {
+@test "RAN_ISA: each name trains and labels in the same way, within rounding [all]" {
   RAN_ISA=quantum run --separate-stderr -2 ran-tokenize learn -o vocab.json /dev/null
   names=$(sed -n '1s/.* have //; 1s/, / /gp' <<<"$stderr")
   [[ $names == *base* ]]

@@ -93,7 +93,7 @@ planted() {
   jq -es 'all(.[].prediction.evidence; length <= 1)' out.jsonl
 }
 
-@test "evidence: the same bytes with any number of threads" {
+@test "evidence: the same bytes with any number of threads [all]" {
   { documents 20 40; planted 5000 70; documents 3 300; } >in.jsonl
   for model in ran contextualizer transformer several; do
     ran-classify -m $model.ran --evidence 3 -j 1 in.jsonl >one.jsonl

@@ -142,7 +142,7 @@ tiny_model() {
   run -2 shard-classify
 }
 
-@test "examples: label-all labels changed files, and skips unreadable ones" {
+@test "examples: label-all labels changed files, and skips unreadable ones [all]" {
   tiny_model model.ran
   mkdir -p in/b
   weather >in/a.jsonl
@@ -165,7 +165,7 @@ tiny_model() {
   run -2 label-all
 }
 
-@test "examples: label-all labelled its own results, and nothing behind a link" {
+@test "examples: label-all labelled its own results, and nothing behind a link [all]" {
   tiny_model model.ran
   mkdir -p all/in
   cd all
@@ -281,7 +281,7 @@ END
   fi
 }
 
-@test "examples: two models write into one record, and an error is one" {
+@test "examples: two models write into one record, and an error is one [all]" {
   tiny_model topic.ran
   ran-train classify -q --epochs 1 --seed 9 --dim 8 --heads 1 --head-dim 8 -o tone.ran train.jsonl
   two-models topic.ran tone.ran train.jsonl >both.jsonl
@@ -292,7 +292,7 @@ END
   run -3 two-models nowhere.ran tone.ran train.jsonl
 }
 
-@test "examples: near-duplicates finds what is the same but for a word" {
+@test "examples: near-duplicates finds what is the same but for a word [all]" {
   tiny_model model.ran
   { weather; echo '{"id":"again","text":"wet wet day, number 1"}'; } >in.jsonl
   near-duplicates model.ran in.jsonl 0.99999 >pairs
@@ -318,7 +318,7 @@ END
     diff - pairs
 }
 
-@test "examples: careful keeps what is good, and says what is not" {
+@test "examples: careful keeps what is good, and says what is not [all]" {
   tiny_model model.ran
   { weather; echo '{"id":12345678901234567890}'; } >in.jsonl
   run -0 --separate-stderr careful model.ran in.jsonl out.jsonl

@@ -131,7 +131,7 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
 
 # ---- memory-test ---------------------------------------------------------------------------------
 
-@test "memory-test: tables and JSON lines of every test and encoder; once more, nothing is done anew" {
+@test "memory-test: tables and JSON lines of every test and encoder; once more, nothing is done anew [all]" {
   filler 20 >filler.jsonl
   { weather && weather | sed 's/day/night/'; } >documents.jsonl
   set -- --tests easy --encoders ran,contextualizer,window,dispersed,full --learn 10,30 \
@@ -182,7 +182,7 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
   cmp folds.jsonl kept.jsonl
 }
 
-@test "cross-validate: groups, and what is the same or alike, are in one fold" {
+@test "cross-validate: groups, and what is the same or alike, are in one fold [all]" {
   for i in 1 2 3 4 5 6 7 8 9; do
     for level in easy hard; do
       echo "{\"of\":$((i % 4)),\"text\":\"$level the a$i b$i c$i d$i e$i f$((i / 3)) $level$i\",\"label\":\"$level\"}"
@@ -211,7 +211,7 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
   cmp folds.jsonl kept.jsonl
 }
 
-@test "cross-validate: groups are held out whole" {
+@test "cross-validate: groups are held out whole [all]" {
   held_by() { grep -qa "dev_group[\\]*\":[\\]*\"$1[\\]*\"" "$2"; }
   weather | jq -c '.of = (.id[-1:] | tonumber % 4)' >records.jsonl
   cross-validate -k 2 --group of --work work -o out.jsonl records.jsonl $tiny 2>said
@@ -230,7 +230,7 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
   [[ $output == *'a record with "fold_group" and no "fold"'* ]]
 }
 
-@test "cross-validate: each record is labelled by a model that has not seen it" {
+@test "cross-validate: each record is labelled by a model that has not seen it [all]" {
   # Folds of one label make their accuracies differ; a linear model would be right all the same.
   alone="$tiny --wide 0"
   weather | awk '{ sub(/{/, "{\"fold\":" (/wet[1-4]/ ? 1 : n++ % 3 + 2) ","); print }' >records.jsonl
@@ -265,7 +265,7 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
   [[ $output == *'from other records'* ]]
 }
 
-@test "cross-validate: a fold for development; several labels" {
+@test "cross-validate: a fold for development; several labels [all]" {
   weather | sed 's/"label":\("[a-z]*"\)/"labels":[\1]/' >records.jsonl
   cross-validate -k 4 --dev-fold --work work -o out.jsonl records.jsonl $tiny >table
   grep -q '^fold  *records  *micro-F1$' table
@@ -275,7 +275,7 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
   [ "$(jq -r .fold work/test | sort -u)" = 4 ]
 }
 
-@test "cross-validate: labels that are numbers were all wrong" {
+@test "cross-validate: labels that are numbers were all wrong [all]" {
   weather >records.jsonl
   jq -r .label records.jsonl | sort -u >labels
   [ "$(wc -l <labels)" -eq 2 ]
@@ -367,7 +367,7 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
   run -2 history-test -m model.ran texts.jsonl -- --cache x
 }
 
-@test "ablations: each variant once, learned as its name says, with the figures of its model" {
+@test "ablations: each variant once, learned as its name says, with the figures of its model [all]" {
   weather >train.jsonl
   sed 's/wet day, number 3/dry day, number 3/' train.jsonl >test.jsonl # one is wrong
   set -- --parts mean-pooling,no-review --layers 2,1 --windows 8,256 "the folder" train.jsonl test.jsonl \
@@ -427,7 +427,7 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
   [ ! -s other/layers-1.json ]
 }
 
-@test "seeds: a row for each, that of the model it trained, and their mean" {
+@test "seeds: a row for each, that of the model it trained, and their mean [all]" {
   weather >train.jsonl
   sed 's/wet day, number 3/dry day, number 3/' train.jsonl >test.jsonl # one is wrong
   seeds -n 2 --work kept train.jsonl test.jsonl $tiny --no-dev >table

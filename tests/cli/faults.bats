@@ -23,12 +23,12 @@ inject() {
 
 # ---- samples -------------------------------------------------------------------------------------
 
-@test "faults: of each program a sample of all calls that may fail ends in a sentence and loses nothing" {
+@test "faults: of each program a sample of all calls that may fail ends in a sentence and loses nothing [all]" {
   run -0 "$BATS_TEST_DIRNAME/../faults/run" 8
   [[ ${lines[-1]} == 'faults: '*', 0 wrong, '* ]]
 }
 
-@test "faults: of calls that the same functions lead to, the first and the last can stand for all" {
+@test "faults: of calls that the same functions lead to, the first and the last can stand for all [all]" {
   documents 9 20 >in.jsonl
   ran-tokenize learn -q -o vocab.json in.jsonl
   inject -o v.json -- ran-tokenize learn -j 1 -o v.json ../in.jsonl
@@ -38,7 +38,7 @@ inject() {
   [ "${output%% *}" -lt "$all" ]
 }
 
-@test "faults: a training run killed at any moment resumes to the same model" {
+@test "faults: a training run killed at any moment resumes to the same model [all]" {
   run -0 "$BATS_TEST_DIRNAME/../faults/kills" 10
   [[ ${lines[-1]} == '18 times a training was ended early: nothing lost'* ]]
 }
@@ -68,21 +68,21 @@ inject() {
 
 # ---- found by them -------------------------------------------------------------------------------
 
-@test "faults: memory that runs out for the output was a lost output, and status 0" {
+@test "faults: memory that runs out for the output was a lost output, and status 0 [all]" {
   documents 2 9 >two.jsonl
   ran-tokenize learn -q -o vocab.json two.jsonl
   inject -- ran-tokenize encode -j 1 --vocab ../vocab.json ../two.jsonl
 }
 
-@test "faults: memory that ran out for the header of a PNG was a broken picture, and status 0" {
+@test "faults: memory that ran out for the header of a PNG was a broken picture, and status 0 [all]" {
   inject -o grid.png -- ran-attnmask --attention window --window 2 --length 3 --format png -o grid.png
 }
 
-@test "faults: memory that ran out while options were read was a usage error" {
+@test "faults: memory that ran out while options were read was a usage error [all]" {
   inject -o grid.txt -- ran-attnmask --attention window --window 2 --length 3 -o grid.txt
 }
 
-@test "faults: a program that died, or was stopped by Ctrl-C, left its temporary file" {
+@test "faults: a program that died, or was stopped by Ctrl-C, left its temporary file [all]" {
   documents 1 >one.jsonl
   ran-tokenize learn -q -o vocab.json one.jsonl
   inject -n 20 -o v.json -- ran-tokenize learn -j 1 -o v.json ../one.jsonl
@@ -101,7 +101,7 @@ inject() {
   [ "$(echo *)" = 'one.jsonl pipe said seen vocab.json' ]
 }
 
-@test "faults: memory that ran out while --dry-run reckoned was a memory of 0 bytes, and status 0" {
+@test "faults: memory that ran out while --dry-run reckoned was a memory of 0 bytes, and status 0 [all]" {
   documents 4 9 >in.jsonl
   ran-tokenize learn -q -o vocab.json in.jsonl
   for encoder in ran transformer; do

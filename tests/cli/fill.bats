@@ -56,14 +56,14 @@ setup() {
     and (.lm.masks[0].candidates | length) == (.lm.logits[0] | length) - 5' out
 }
 
-@test "fill: the space before a mask belongs to the masked word" {
+@test "fill: the space before a mask belongs to the masked word [all]" {
   ran-train mlm -q --vocab-type bpe --dim 16 --layers 2 --heads 2 --head-dim 8 --window 5 --no-dev \
     --learning-rate 0.01 --dropout 0 --embed-dropout 0 --epochs 150 -o bytes.ran texts.jsonl
   echo '{"text":"the [MASK] sleeps in the rain ."}' | ran-lm fill -m bytes.ran |
     jq -e '.lm.masks[0] | .start == 4 and (.candidates[0].piece | IN("Ġcat", "Ġdog", "Ġhorse"))'
 }
 
-@test "fill: what is refused" {
+@test "fill: what is refused [all]" {
   refused '{"text":"no mask"}' 'no masked token: write [MASK]' fill -m masked.ran
   refused '{"ids":[7,8]}' 'no masked token' fill -m masked.ran
   refused '{"ids":[7,8],"masked_at":[2]}' '"masked_at" must be an array of positions' fill -m masked.ran

@@ -135,7 +135,7 @@ d O
 a B-X' ]
 }
 
-@test "conll: a sentence leaves as soon as its blank line is there" {
+@test "conll: a sentence leaves as soon as its blank line is there [all]" {
   mkfifo in out
   ran-tokenize encode --vocab vocab.json --only --input-format conll <in >out &
   exec 5>in 6<out
@@ -393,7 +393,7 @@ __label__wet rain' ]
   [[ $stderr != *folder* ]]
 }
 
-@test "files: many small ones, in order, for any number of threads" {
+@test "files: many small ones, in order, for any number of threads [all]" {
   mkdir many
   for i in $(seq -w 1000); do echo "a b $i" >many/$i; done
   ran-tokenize encode --vocab vocab.json -j 1 many >1.jsonl
@@ -405,7 +405,7 @@ __label__wet rain' ]
 
 # ---- records of other tools ----------------------------------------------------------------------
 
-@test "shapes: spans of Prodigy, doccano, spaCy are tags" {
+@test "shapes: spans of Prodigy, doccano, spaCy are tags [all]" {
   count=0
   while read -r record; do
     echo "$record" >input.jsonl
@@ -503,7 +503,7 @@ END
   [[ $stderr == *'there is neither "label" nor "labels"'* ]]
 }
 
-@test "names: tags and labels that are numbers" {
+@test "names: tags and labels that are numbers [all]" {
   printf 'O\nB-PER\r\nI-PER\nB-LOC' >names
   echo '["O", "B-PER", "I-PER", "B-LO\u0043"]' >list.json
   printf '{"x": 1,\n "id2label": {"1": "B-PER", "0": "O",\n "3": "B-LOC", "2": "I-PER"}}\n' >config.json
@@ -611,7 +611,7 @@ END
   [ "${#lines[@]}" -eq "$blocks" ]
 }
 
-@test "formats: a million lines take no more memory than a tenth of them" {
+@test "formats: a million lines take no more memory than a tenth of them [all]" {
   command -v /usr/bin/time >/dev/null || skip 'no time'
   lines() {
     awk -v n="$1" 'BEGIN { for (i = 0; i < n; i++)

@@ -55,7 +55,7 @@ weather() {
   run -1 grep -rF "$source" "$root/usr/share" "$root/usr/lib/pkgconfig" "$root/usr/include"
 }
 
-@test "install: everything runs from there" {
+@test "install: everything runs from there [all]" {
   weather
   for program in "$root"/usr/bin/*; do
     "${program##*/}" --version
@@ -69,7 +69,7 @@ weather() {
   ! command -v mandoc >/dev/null || MANPATH=$root/usr/share/man man -l "$root/usr/share/man/man7/ran.7" >/dev/null
 }
 
-@test "install: a program is built with the library that was installed" {
+@test "install: a program is built with the library that was installed [all]" {
   weather
   command -v pkg-config >/dev/null || skip 'no pkg-config'
   mkdir moved
@@ -114,7 +114,7 @@ weather() {
   [ ! -s others ]
 }
 
-@test "install: a prefix with a space, and libraries elsewhere" {
+@test "install: a prefix with a space, and libraries elsewhere [all]" {
   make -s -C "$source" BUILD="$bin" PREFIX="$PWD/a b" LIBDIR=lib/x -o all install
   [ -f 'a b/lib/x/libran.a' ]
   grep -qxF 'libdir=${prefix}/lib/x' 'a b/lib/x/pkgconfig/ran.pc'
@@ -127,7 +127,7 @@ weather() {
   [ "$(find "Ann's" -type f)" = '' ]
 }
 
-@test "install: twice is once, and uninstall leaves nothing, but what is others'" {
+@test "install: twice is once, and uninstall leaves nothing, but what is others' [all]" {
   root=$PWD/root
   into_root install
   find root -type f -exec sha256sum {} + | sort >once

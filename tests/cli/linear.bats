@@ -21,7 +21,7 @@ list() {
     'BEGIN { for (i = 1; i <= n; i++) printf (i > 1 ? "," : "") format, i, i }'
 }
 
-@test "linear: labels of a record beside a soft label of as many others" {
+@test "linear: labels of a record beside a soft label of as many others [all]" {
   {
     printf '{"labels":[%s],"p":{%s},"text":"a b"}\n' "$(list 300000 '"a%d"')" "$(list 300000 '"b%d":0.5')"
     echo '{"labels":[],"text":"a b c"}'
@@ -30,7 +30,7 @@ list() {
   [ "$(jq '.labels | length' report.json)" -eq 600000 ]
 }
 
-@test "linear: columns of a word" {
+@test "linear: columns of a word [all]" {
   echo '[UNK]' >vocab.txt
   { printf 'a %.0s' {1..300000}; echo O; } >wide.conll
   soon ran-tokenize encode -q --vocab vocab.txt wide.conll >out.jsonl
@@ -45,7 +45,7 @@ list() {
   [ "$(jq -c '.labels | keys' report.json)" = '["c0","c123456","c299999"]' ]
 }
 
-@test "linear: spans around a word of as many subwords" {
+@test "linear: spans around a word of as many subwords [all]" {
   echo '{"text":"ab ab"}' | ran-tokenize learn -q --type bpe --size 261 -o vocab.json
   awk 'BEGIN { printf "{\"text\":\""
     for (i = 0; i < 200000; i++) printf i == 100000 ? "%01000000d ab " : "ab ", 0
@@ -57,7 +57,7 @@ list() {
   [ "$(jq -c .tags report.json)" = '{"B-X":200000,"O":1}' ]
 }
 
-@test "linear: masked tokens need no memory for each possible token" {
+@test "linear: masked tokens need no memory for each possible token [all]" {
   peak=$RAN_BIN/load/peak
   [ -x "$peak" ] || skip "there is no $peak: make builds it for make check"
   awk 'BEGIN { for (i = 0; i < 6000; i++) printf "w%d%s", i % 3000, i % 20 < 19 ? " " : "\n" }' |
@@ -72,7 +72,7 @@ list() {
   [ "$(cut -d ' ' -f 1 many.peak)" -lt $(($(cut -d ' ' -f 1 few.peak) * 3 / 2)) ]
 }
 
-@test "linear: what goes by the square of the tags is said" {
+@test "linear: what goes by the square of the tags is said [all]" {
   awk 'BEGIN { for (i = 0; i < 200; i++)
     printf "{\"tokens\":[\"a\",\"b\"],\"tags\":[\"B-t%d\",\"O\"]}\n", i }' >train.jsonl
   run --separate-stderr ran-train tag --dry-run --no-dev train.jsonl
@@ -81,7 +81,7 @@ list() {
   [[ $stderr != *'square'* ]]
 }
 
-@test "linear: without a CRF memory goes by the tags, not by their pairs" {
+@test "linear: without a CRF memory goes by the tags, not by their pairs [all]" {
   peak=$RAN_BIN/load/peak
   [ -x "$peak" ] || skip "there is no $peak: make builds it for make check"
   awk 'BEGIN { for (i = 0; i < 8000; i++)
@@ -93,7 +93,7 @@ list() {
   [ "$(cut -d ' ' -f 1 few.peak)" -lt 500000 ] || { cat few.peak; false; }
 }
 
-@test "linear: a continued document costs its new tokens, and the keys they see" {
+@test "linear: a continued document costs its new tokens, and the keys they see [all]" {
   echo '{"ids":[1,2,3,4,5,6,7,8]}' >train.jsonl
   ran-train lm -q --encoder transformer --attention window --window 4 --dim 16 --heads 1 --head-dim 16 --layers 1 \
     --epochs 1 --no-dev -o log.ran train.jsonl

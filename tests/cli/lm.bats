@@ -104,7 +104,7 @@ setup() {
     and .[1].lm.tokens == 7 and .[0].lm.words == 8 and .[1].lm.words == 7' with without
 }
 
-@test "score: what follows changes nothing before it, to the last bit" {
+@test "score: what follows changes nothing before it, to the last bit [all]" {
   echo '{"text":"a dog eats in the sun . our horse runs in the rain . the cat sleeps ."}' >long.jsonl
   ran-lm score -m lm.ran --per-token --logits long.jsonl >whole
   for n in 1 4 5 6 11 17; do
@@ -196,7 +196,7 @@ random_ids() {
   jq -n -c "[range($1) | (. * . * 7 + . * 3) % 11 % 7]"
 }
 
-@test "history: each token is predicted from the last tokens alone, as if these were the document" {
+@test "history: each token is predicted from the last tokens alone, as if these were the document [all]" {
   ids=$(random_ids 23)
   for how in '7 3' '5 5' '4 1' '1 1' '6 0' '9 0' '22 22'; do
     read -r history stride <<<"$how"
@@ -249,7 +249,7 @@ random_ids() {
 
 # ---- cache ---------------------------------------------------------------------------------------
 
-@test "cache: probabilities add up to 1, and nll is that of the numbers of --logits" {
+@test "cache: probabilities add up to 1, and nll is that of the numbers of --logits [all]" {
   jq -n -c "{ids: $(random_ids 100)}" >ids100.jsonl
   ran-train lm $(<shape) --shortlist 3 -o short.ran ids.jsonl
   for model in ids short; do
@@ -345,7 +345,7 @@ random_ids() {
 
 # ---- documents that go on ------------------------------------------------------------------------
 
-@test "state: a document in parts scores as the whole" {
+@test "state: a document in parts scores as the whole [all]" {
   head -n 12 texts.jsonl >some.jsonl
   jq -c -s '{text: map(.text) | join(" ")}' some.jsonl |
     ran-lm score -m lm.ran --no-end --per-token | jq '.lm.per_token.nll[]' >whole
@@ -364,7 +364,7 @@ random_ids() {
   awk '{ sum += $1 } END { printf "%.9f\n", sum }' whole | paste total - | near
 }
 
-@test "state: threads make no difference, nor does the end of a window" {
+@test "state: threads make no difference, nor does the end of a window [all]" {
   for words in 4 5 6 10; do
     jq -n -c "{tokens: [range($words) | \"cat\"]}" >piece.jsonl
     jq -n -c "{tokens: [range($words + 3) | \"cat\"]}" |
@@ -390,7 +390,7 @@ random_ids() {
   printf '{"text":"%s"}\n' 'a dog' 'our horse' | $generate --max-new-tokens 4 --state-out t.state | cmp - out
 }
 
-@test "state: Transformers go on, too" {
+@test "state: Transformers go on, too [all]" {
   ran-train lm $(<shape) --encoder transformer --attention dispersed -o trans.ran texts.jsonl
   head -n 6 texts.jsonl >some.jsonl
   jq -c -s '{text: map(.text) | join(" ")}' some.jsonl |
@@ -439,7 +439,7 @@ random_ids() {
   [ ! -e x.state ]
 }
 
-@test "state: a damaged one is refused, wherever the damage is" {
+@test "state: a damaged one is refused, wherever the damage is [all]" {
   head -n 3 texts.jsonl | ran-lm score -m lm.ran --state-out log.state >/dev/null
   size=$(stat -c %s log.state)
   for at in 0 3 9 30 100 300 600 900 1200 $((size / 2)) $((size - 200)) $((size - 1)); do
@@ -514,7 +514,7 @@ random_ids() {
   jq '.lm.per_token.nll[]' made | paste want - | near
 }
 
-@test "generate: the likelihood of a target is that of score, wherever its source ends" {
+@test "generate: the likelihood of a target is that of score, wherever its source ends [all]" {
   for n in 1 2 3 4 5 8 9 10 14; do
     jq -n -c "{source: [range($n) | \"s\\(. % 4)\"]}" >source.jsonl
     ran-lm generate -m pairs.ran --temperature 9 --max-new-tokens 12 --per-token source.jsonl >made
@@ -611,7 +611,7 @@ random_ids() {
   [ ! -s errors ]
 }
 
-@test "generate: usage" {
+@test "generate: usage [all]" {
   for usage in '--prompt x texts.jsonl' '--prompt x --stop=' '--prompt x --per-token' '--temperature -1' '--top-p 2' \
     '--max-new-tokens 0' '--temperature nan'; do
     run -2 --separate-stderr ran-lm generate -m lm.ran $usage
@@ -639,7 +639,7 @@ random_ids() {
   dies 'cannot open' score -m nowhere.ran texts.jsonl
 }
 
-@test "lm: records that do not fit the model" {
+@test "lm: records that do not fit the model [all]" {
   refused '{"text":""}' 'no tokens' score -m lm.ran
   refused '{"text":" \n "}' 'no tokens' generate -m lm.ran
   refused '{"source":"a","target":"b"}' 'a "source" needs a model with --mask prefix' score -m lm.ran

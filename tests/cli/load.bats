@@ -3,7 +3,7 @@
 
 bats_require_minimum_version 1.5.0
 
-@test "load: a pipe of three programs, a large input, many files and many processes lose nothing" {
+@test "load: a pipe of three programs, a large input, many files and many processes lose nothing [all]" {
   [ -x "$RAN_BIN/load/peak" ] || skip "there is no $RAN_BIN/load/peak: make builds it for make check"
   mkdir "$BATS_TEST_TMPDIR/work"
   cd "$BATS_TEST_TMPDIR/work"

@@ -44,7 +44,7 @@ entry() {
     on'
 }
 
-@test "manual: pages are clean mdoc" {
+@test "manual: pages are clean mdoc [all]" {
   for page in "$root"/man/*.[1-8]; do
     mandoc -T lint "$page" >lint || true
     grep -v 'referenced manual not found' lint >&2 && false || true
@@ -52,7 +52,7 @@ entry() {
   done
 }
 
-@test "manual: every option and default of --help is in the page, and no other option" {
+@test "manual: every option and default of --help is in the page, and no other option [all]" {
   commands "$bin" >commands
   [ -s commands ]
   while read -r program verb; do
@@ -105,7 +105,7 @@ days() {
   done
 }
 
-@test "manual: the examples run" {
+@test "manual: the examples run [all]" {
   days >documents.jsonl
   cp documents.jsonl test.jsonl
   cp documents.jsonl train.jsonl
@@ -127,7 +127,7 @@ blocks() {
       sed 's/\\e/\\/g; s/\\-/-/g; s/\\(dq/"/g')
 }
 
-@test "manual: what is shown elsewhere runs, too, and is what it says" {
+@test "manual: what is shown elsewhere runs, too, and is what it says [all]" {
   days >documents.jsonl
   for copy in test train labelled out; do
     cp documents.jsonl $copy.jsonl
@@ -179,7 +179,7 @@ blocks() {
   done
 }
 
-@test "manual: groff, which man(1) uses elsewhere, understands the pages" {
+@test "manual: groff, which man(1) uses elsewhere, understands the pages [all]" {
   command -v groff >/dev/null || skip 'no groff'
   for page in "$root"/man/*.[1-8]; do
     groff -mandoc -Tutf8 -ww -z "$page" >said 2>&1

@@ -19,7 +19,7 @@ repeat() {
     printf ",21,%d]}\n", marker } }'
 }
 
-@test "memory: a token of three windows ago is repeated" {
+@test "memory: a token of three windows ago is repeated [all]" {
   repeat 2000 1 >train.jsonl
   repeat 200 2 >test.jsonl
   ran-train lm $shape --dim 32 --head-dim 16 --window 4 --epochs 8 -o repeat.ran train.jsonl
@@ -37,7 +37,7 @@ reverse() {
       printf "{\"source\":\"%s\",\"target\":\"%s\"}\n", substr(source, 2), substr(target, 1, length(target) - 1) } }'
 }
 
-@test "memory: a source longer than two windows is answered in reverse" {
+@test "memory: a source longer than two windows is answered in reverse [all]" {
   reverse 3000 1 >train.jsonl
   reverse 200 2 >test.jsonl
   ran-train lm $shape --dim 48 --head-dim 24 --window 2 --epochs 8 -o reverse.ran train.jsonl

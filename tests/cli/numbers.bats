@@ -38,7 +38,7 @@ all_weights() {
   done <tensors
 }
 
-@test "numbers: weights as small as they get give results; weights too large give none, and say so" {
+@test "numbers: weights as small as they get give results; weights too large give none, and say so [all]" {
   # 1.4e-45, -1.4e-45, 1.2e-38 (the smallest that is no denormal) and 1e-20
   for bytes in '\001\0\0\0' '\001\0\0\200' '\0\0\200\0' '\010\345\074\036'; do
     all_weights "$bytes" classify.ran tiny.ran
@@ -66,7 +66,7 @@ vectors() {
   for word in rain sun snow word0 word1; do echo "$word $1 -$1 $1 0 0 0 0 $1"; done
 }
 
-@test "numbers: word vectors may hold numbers as small as they get; what no float can hold is refused" {
+@test "numbers: word vectors may hold numbers as small as they get; what no float can hold is refused [all]" {
   for x in 1e-45 1e-46 1e-400 1.17549e-38 0; do
     for rms in 0 0.1; do
       vectors $x >vectors.txt
@@ -125,7 +125,7 @@ everything() {
   "$@" ran-attnmask --attention dispersed --length 1000 --count >"$out/count"
 }
 
-@test "numbers: a locale with a decimal comma changes nothing, in any program" {
+@test "numbers: a locale with a decimal comma changes nothing, in any program [all]" {
   localedef -i de_DE -f UTF-8 "$PWD/de_DE.UTF-8" 2>/dev/null || skip 'no locale with a comma'
   german="env LOCPATH=$PWD LC_ALL=de_DE.UTF-8"
   [ "$($german printf %.1f 1)" = 1,0 ]

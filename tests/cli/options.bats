@@ -14,7 +14,7 @@ setup() {
   commands=$({ echo "$programs"; commands "$bin"; } | sort -u)
 }
 
-@test "options: --help of every command is on standard output, 80 columns wide" {
+@test "options: --help of every command is on standard output, 80 columns wide [all]" {
   while read -r command; do
     run -0 --separate-stderr $command --help
     [ -z "$stderr" ]
@@ -24,7 +24,7 @@ setup() {
   done <<<"$commands"
 }
 
-@test "options: --version of every command names the program and the version" {
+@test "options: --version of every command names the program and the version [all]" {
   while read -r command; do
     run -0 --separate-stderr $command --version
     [ -z "$stderr" ]
@@ -32,7 +32,7 @@ setup() {
   done <<<"$commands"
 }
 
-@test "options: misuse of every command is status 2, a sentence and a hint, and no output" {
+@test "options: misuse of every command is status 2, a sentence and a hint, and no output [all]" {
   while read -r command; do
     run -2 --separate-stderr $command --no-such-option
     [ -z "$output" ]
@@ -41,7 +41,7 @@ setup() {
   done <<<"$commands"
 }
 
-@test "options: --print-config of every command is a configuration that it takes" {
+@test "options: --print-config of every command is a configuration that it takes [all]" {
   while read -r command; do
     $command --print-config >first.json || continue # a program with verbs has no settings itself
     jq -e 'type == "object"' first.json
@@ -92,7 +92,7 @@ ignored() {
   done
 }
 
-@test "options: what asks for records was passed over where there are none" {
+@test "options: what asks for records was passed over where there are none [all]" {
   local of_records=('--into x' --only '--drop x')
   local of_input=('--files-from x' '--shard 1/2' '--rejects x' '--input-format tsv' '--on-error skip' --folder-label)
   options=("${of_records[@]}" '--top 2' --probs --logits --embed)
@@ -186,7 +186,7 @@ alone() {
   done
 }
 
-@test "options: what belongs to an option that is not given was passed over" {
+@test "options: what belongs to an option that is not given was passed over [all]" {
   options=('--evidence-length 3' '--offsets byte')
   alone '--evidence K' ran-classify -m none
   options=('--eval-format text')
@@ -229,7 +229,7 @@ alone() {
   run -3 --separate-stderr ran-train classify -o m --no-dev --dev-share 0 none
 }
 
-@test "options: --dump-gradients took no notice of settings and of what is for training" {
+@test "options: --dump-gradients took no notice of settings and of what is for training [all]" {
   options=('-o x' '--dev x' --no-dev '--dev-share 0.2' '--dev-group x' '--tune 1' --resume '--log x' '--epochs 1'
     '--label-smoothing 0.1' '--dim 8' '--mask none' '--vocab-size 100')
   for option in "${options[@]}"; do

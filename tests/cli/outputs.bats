@@ -172,7 +172,7 @@ END
 
 # ---- files that are none, and limits -------------------------------------------------------------
 
-@test "outputs: whoever read a pipe with a name was told that it ended before anything was written" {
+@test "outputs: whoever read a pipe with a name was told that it ended before anything was written [all]" {
   mkfifo pipe
   timeout 20 cat pipe >got 3>&- &
   { sleep 0.5; cat in.jsonl; } | timeout 20 ran-classify -m model.ran --eval -o pipe

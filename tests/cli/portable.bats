@@ -41,19 +41,19 @@ setup() {
   [ "${lines[-1]}" = "Kernels: portable" ]
 }
 
-@test "portable: the same bytes whatever OpenBLAS takes the processor for" {
+@test "portable: the same bytes whatever OpenBLAS takes the processor for [all]" {
   for core in Sandybridge SkylakeX; do
     OPENBLAS_CORETYPE=$core everything $core
     diff -r expected $core
   done
 }
 
-@test "portable: the same bytes whatever the C library finds in the processor" {
+@test "portable: the same bytes whatever the C library finds in the processor [all]" {
   GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX512F,-AVX everything plain
   diff -r expected plain
 }
 
-@test "portable: the same bytes for any number of threads" {
+@test "portable: the same bytes for any number of threads [all]" {
   RAN_THREADS=3 everything three
   diff -r expected three
 }

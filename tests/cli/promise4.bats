@@ -65,10 +65,10 @@ each_core() {
   done
 }
 
-@test "promise 4: one document alone, first and last in a batch, under three kinds of processor" {
+@test "promise 4: one document alone, first and last in a batch, under three kinds of processor [all]" {
   each_core
 }
 
-@test "promise 4: the same where OpenBLAS computes the large products" {
+@test "promise 4: the same where OpenBLAS computes the large products [all]" {
   RAN_ISA=base each_core
 }

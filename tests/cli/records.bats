@@ -93,7 +93,7 @@ encodes() {
   [ "${stderr_lines[1]}" = 'ran-tokenize: 1 of 3 records failed' ]
 }
 
-@test "records: every kind of bad line is refused in its place" {
+@test "records: every kind of bad line is refused in its place [all]" {
   printf '%s\n' '[1]' 'word' '"text"' '{"text":"a"' '{"text":"a"}}' '{"text":7}' '{"x":"a"}' \
     '{"text":"\ud800"}' '{"text":"a","text":"b"}' '{"text":"a","t\u0065xt":"b"}' '{"text":""}' \
     >bad.jsonl
@@ -223,7 +223,7 @@ encodes() {
 
 # ---- threads and pipes ---------------------------------------------------------------------------
 
-@test "records: the order is that of the input, for any number of threads" {
+@test "records: the order is that of the input, for any number of threads [all]" {
   awk 'BEGIN { for (i = 0; i < 9000; i++) { printf "{\"id\":%d,\"text\":\"", i
     for (j = 0; j < (i * 7919) % 97; j++) printf "a b "
     print "c\"}" } }' >many.jsonl
@@ -302,14 +302,14 @@ encodes() {
 
 # ---- size ----------------------------------------------------------------------------------------
 
-@test "records: a line of 200 MB" {
+@test "records: a line of 200 MB [all]" {
   { printf '{"id":1,"x":"'; head -c 200000000 /dev/zero | tr '\0' x; printf '","text":"a"}\n{"text":"b"}\n'; } |
     encode --drop x >out.jsonl
   [ "$(wc -l <out.jsonl)" -eq 2 ]
   [ "$(ids <out.jsonl | tr '\n' ' ')" = '[5] [6] ' ]
 }
 
-@test "records: 200 MB without an end of line, and no record" {
+@test "records: 200 MB without an end of line, and no record [all]" {
   head -c 200000000 /dev/zero | tr '\0' '[' >long
   run -1 --separate-stderr encode --input-format=jsonl long
   [[ $output == '{"ran_error":{"message":"column 1: '*'"line":1}}' ]]

@@ -116,7 +116,7 @@ each_case() {
   done
 }
 
-@test "reference: the same by each set of instructions" {
+@test "reference: the same by each set of instructions [all]" {
   for isa in base avx2 avx512 portable; do
     RAN_ISA=$isa ran-classify -m "$cases/ran-gated/model.safetensors" \
       "$cases/ran-gated/input.jsonl" >probe 2>&1 || { grep -q RAN_ISA probe; continue; }

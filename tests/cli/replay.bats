@@ -71,7 +71,7 @@ say() {
   equal ran-train classify --replay n.ran several.jsonl
 }
 
-@test "replay: ids, soft labels, and a contextualizer" {
+@test "replay: ids, soft labels, and a contextualizer [all]" {
   ran-tokenize learn -q -o v.json train.jsonl
   ran-tokenize encode -q --vocab v.json train.jsonl | jq -c '{label: .label, ids: .encoding.ids}' >ids.jsonl
   ran-train classify $shape --wide 0 -o i.ran ids.jsonl
@@ -113,7 +113,7 @@ say() {
   refused 4 '"vectors" is' ran-train classify --replay v.ran --vectors other.txt train.jsonl
 }
 
-@test "replay: a model that --tune found" {
+@test "replay: a model that --tune found [all]" {
   ran-train classify $shape --wide 0 --tune 0.02 -o f.ran train.jsonl >found.json
   equal ran-train classify --replay f.ran train.jsonl
 }
@@ -183,7 +183,7 @@ say() {
   refused 4 'it is a checkpoint' ran-train classify --replay c.ran.ckpt train.jsonl
 }
 
-@test "replay: interrupted, it leaves nothing" {
+@test "replay: interrupted, it leaves nothing [all]" {
   ran-train classify $shape --wide 0 --dim 64 --epochs 800 --patience 800 -o long.ran train.jsonl
   ls >before
   ran-train classify --progress always --replay long.ran train.jsonl 2>said &

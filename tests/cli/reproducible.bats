@@ -4,7 +4,7 @@
 
 bats_require_minimum_version 1.5.0
 
-@test "build: two folders, the same bytes" {
+@test "build: two folders, the same bytes [all]" {
   source=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
   cd "$BATS_TEST_TMPDIR"
   mkdir one 'another, with a longer name'

@@ -31,7 +31,7 @@ awkward() {
     printf "{\"text\":\"%s\",\"n\":%d}%s\n", text, i, i % 5 ? "" : "\r" } printf "{\"text\":\"c\"}" }'
 }
 
-@test "shard: the parts of some files are the whole, with the same line numbers" {
+@test "shard: the parts of some files are the whole, with the same line numbers [all]" {
   awkward >a.jsonl
   : >empty.jsonl
   printf '{"text":"b"}' >b.jsonl
@@ -73,7 +73,7 @@ awkward() {
   parts 5 encode in.txt | cmp - whole
 }
 
-@test "shard: sentences of one document stay together" {
+@test "shard: sentences of one document stay together [all]" {
   awk 'BEGIN { for (i = 0; i < 40; i++) for (j = 0; j <= i % 6; j++)
     printf "{\"doc\":%d,\"tokens\":[\"w%d\",\"v\"],\"tags\":[\"%s\",\"O\"]}\n", i, i % 5, i % 2 ? "B-A" : "O" }' >in.jsonl
   ran-train tag -q --dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 2 --epochs 1 \
@@ -96,7 +96,7 @@ awkward() {
     jq -se '.[0] | .documents == 8 and .dev.documents == 16'
 }
 
-@test "shard: what has no size, and what is no part, is refused" {
+@test "shard: what has no size, and what is no part, is refused [all]" {
   echo '{"text":"a"}' >in.jsonl
   # shellcheck disable=SC2002 # a pipe is meant
   run -2 --separate-stderr sh -c 'cat in.jsonl | ran-tokenize encode --vocab vocab.json --shard 1/2'

@@ -44,13 +44,13 @@ loss() {
   od -A n -t f8 -j $((8 + n)) -N 8 "$out/g"
 }
 
-@test "soft labels: distillation from a teacher, through a pipe" {
+@test "soft labels: distillation from a teacher, through a pipe [all]" {
   ran-classify -m teacher.ran --probs texts.jsonl |
     learn -q --soft-label prediction -o "$out/pupil.ran"
   ran-classify -m "$out/pupil.ran" --eval train.jsonl | jq -e '.accuracy > 0.9'
 }
 
-@test "soft labels: any member, as it is or within a prediction, in a file or in memory" {
+@test "soft labels: any member, as it is or within a prediction, in a file or in memory [all]" {
   learn -q --soft-label prediction --no-dev -o "$out/a.ran" taught.jsonl
   sed 's/"prediction":/"other":/' taught.jsonl |
     learn -q --soft-label other --no-dev -o "$out/b.ran"
@@ -90,7 +90,7 @@ loss() {
   jq -ne "($mixed - 0.7 * $hard - 0.3 * $soft | fabs < 1e-6) and ($hard - $soft | fabs > 0.1)"
 }
 
-@test "soft labels: several, each with a probability of its own" {
+@test "soft labels: several, each with a probability of its own [all]" {
   ran-classify -m several.ran --probs texts.jsonl |
     learn -q --soft-label prediction -o "$out/pupil.ran"
   head -1 texts.jsonl | ran-classify -m "$out/pupil.ran" --probs |
@@ -104,7 +104,7 @@ loss() {
   jq -c '.soft = {even: 0.5, wet: 0}' several.jsonl | learn -q --soft-label soft -o "$out/mixed.ran"
 }
 
-@test "soft labels: only labels of their own judge a model" {
+@test "soft labels: only labels of their own judge a model [all]" {
   cat train.jsonl taught.jsonl >"$out/both.jsonl"
   run -0 --separate-stderr learn --soft-label prediction -o "$out/pupil.ran" "$out/both.jsonl"
   [[ $stderr == *'9 of the 90 documents with a label of their own are held out for validation'* ]]
@@ -115,7 +115,7 @@ loss() {
   refused 2 'the model has no calibration' ran-classify -m "$out/pupil.ran" --coverage 0.9 train.jsonl
 }
 
-@test "soft labels: resumed is uninterrupted, and another --soft-share is another run" {
+@test "soft labels: resumed is uninterrupted, and another --soft-share is another run [all]" {
   settings="--soft-label prediction --epochs 60 --patience 100 --checkpoint-minutes 0.001"
   learn -q $settings -o "$out/whole.ran" train.jsonl taught.jsonl
   ran-train classify $shape $settings --log "$out/log" -o "$out/part.ran" train.jsonl taught.jsonl 2>"$out/said" 3>&- &
@@ -128,7 +128,7 @@ loss() {
   cmp "$out/part.ran" "$out/whole.ran"
 }
 
-@test "soft labels: --check and --dry-run know of them" {
+@test "soft labels: --check and --dry-run know of them [all]" {
   cat train.jsonl taught.jsonl >"$out/both.jsonl"
   learn --check --soft-label prediction "$out/both.jsonl" |
     jq -e '.soft_labels == {documents: 110, without_label: 110} and .ok and .documents == 200'
@@ -140,7 +140,7 @@ loss() {
   [ "$(learn --check --soft-label prediction "$out/both.jsonl" | jq .several_labels)" = false ]
 }
 
-@test "soft labels: what cannot be used is named with file and line" {
+@test "soft labels: what cannot be used is named with file and line [all]" {
   says 'there is neither "label" nor "labels" nor "prediction"' '{"text":"sun"}'
   says 'there is neither "label" nor "labels" nor "prediction"' '{"text":"sun","prediction":null}'
   says '"prediction" is no object of labels and probabilities' '{"text":"sun","prediction":["a"]}'

@@ -29,7 +29,7 @@ vectors() {
     'word0 1 2 3 4 5' '<unk> 0 1 0 1 0' 'rain 8 8 8 8 8'
 }
 
-@test "vectors: they set the width, and the number of tokens found is reported" {
+@test "vectors: they set the width, and the number of tokens found is reported [all]" {
   vectors >v.txt
   run -0 --separate-stderr train --vectors v.txt -o m.ran
   [[ $stderr == *'4 of the 15 tokens of the vocabulary have one of the 7 vectors in v.txt'* ]]
@@ -51,7 +51,7 @@ vectors() {
   [[ $stderr == *'the last line has no end'* && $stderr == *'1 words are not UTF-8'* ]]
 }
 
-@test "vectors: --vector-words puts their words into the vocabulary, from a pipe as well" {
+@test "vectors: --vector-words puts their words into the vocabulary, from a pipe as well [all]" {
   vectors >v.txt
   run -0 --separate-stderr train --vectors v.txt --vector-words 4 --freeze -o m.ran
   [[ $stderr == *'3 of them are there for their vectors'* ]] # ". ." is two
@@ -81,7 +81,7 @@ vectors() {
   ran-tag -m f.ran tags.jsonl >/dev/null
 }
 
-@test "vectors: what is refused" {
+@test "vectors: what is refused [all]" {
   vectors >v.txt
   refused 2 'v.txt: its vectors have 5 numbers each, not 128, as --dim says' \
     train --vectors v.txt --dim 128 -o m.ran
@@ -108,7 +108,7 @@ vectors() {
 
 # ---- another model -------------------------------------------------------------------------------
 
-@test "init: vocabulary, embedding, encoder and settings are the model's; the head only for the same labels" {
+@test "init: vocabulary, embedding, encoder and settings are the model's; the head only for the same labels [all]" {
   train -q --dim 12 -o base.ran
   run -0 --separate-stderr train --init base.ran --epochs 3 -o same.ran
   [[ $stderr == *'vocabulary, embedding and encoder are initialised from base.ran, the head too'* ]]
@@ -126,7 +126,7 @@ vectors() {
   ran-tag -m t.ran tags.jsonl >/dev/null
 }
 
-@test "init: from a language model to a classifier, on to a language model, and with vectors" {
+@test "init: from a language model to a classifier, on to a language model, and with vectors [all]" {
   small='--layers 1 --heads 2 --head-dim 8 --window 16 --epochs 1'
   ran-train lm $small -q --dim 12 -o lm.ran train.jsonl
   run -0 --separate-stderr ran-train classify --epochs 1 --init lm.ran -o c.ran train.jsonl
@@ -150,7 +150,7 @@ vectors() {
   ran-lm score -m v.ran train.jsonl >/dev/null
 }
 
-@test "init: with a rate of 0 and the same labels, the model stays what it was" {
+@test "init: with a rate of 0 and the same labels, the model stays what it was [all]" {
   train -q --dim 12 -o base.ran
   train -q --init base.ran --init-rate 0 --no-dev -o same.ran
   ran-classify -m base.ran --logits train.jsonl >base.jsonl
@@ -158,7 +158,7 @@ vectors() {
   cmp base.jsonl same.jsonl
 }
 
-@test "init: a setting of the encoder that differs is refused, one of the task is not" {
+@test "init: a setting of the encoder that differs is refused, one of the task is not [all]" {
   train -q --dim 12 --pooling mean -o base.ran
   refused 2 'base.ran was made with {"dim":12}, not {"dim":16}: leave that setting out' \
     train --init base.ran --dim 16 -o m.ran
@@ -172,7 +172,7 @@ vectors() {
   [ "$(metadata m.ran config | jq -c '[.min_window, .pooling]')" = '[4,"max"]' ]
 }
 
-@test "init: of a model with another encoder the vocabulary and the embedding alone are taken" {
+@test "init: of a model with another encoder the vocabulary and the embedding alone are taken [all]" {
   train -q --dim 12 -o base.ran
   run -0 --separate-stderr ran-train classify --epochs 2 --encoder contextualizer --init base.ran \
     -o c.ran train.jsonl
@@ -187,7 +187,7 @@ vectors() {
   refused 2 'made with {"layers":2}' ran-train classify --layers 3 --init c.ran -o m.ran train.jsonl
 }
 
-@test "init: the vocabulary is the model's, and --vocab must be it" {
+@test "init: the vocabulary is the model's, and --vocab must be it [all]" {
   ran-tokenize learn -q -o v.json train.jsonl
   sed 's/rain/hail/g' train.jsonl | ran-tokenize learn -q -o w.json
   train -q --dim 12 --vocab v.json -o base.ran
@@ -204,7 +204,7 @@ vectors() {
   refused 2 'v.json is not the vocabulary of ids.ran' train --init ids.ran --vocab v.json -o m.ran
 }
 
-@test "init: what is refused, and a checkpoint is not" {
+@test "init: what is refused, and a checkpoint is not [all]" {
   train -q --dim 12 -o base.ran
   vectors >v.txt
   refused 2 'exclude each other' train --init base.ran --vectors v.txt -o m.ran
@@ -221,7 +221,7 @@ vectors() {
   refused 2 'c.ran.ckpt' train --init c.ran.ckpt --overwrite-checkpoint -o c.ran
 }
 
-@test "init and vectors: an interrupted run resumes only with the same files" {
+@test "init and vectors: an interrupted run resumes only with the same files [all]" {
   train -q --dim 12 -o base.ran
   train -q --dim 12 --seed 2 -o base2.ran
   vectors >v.txt

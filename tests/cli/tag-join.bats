@@ -94,7 +94,7 @@ tagged() {
   run ! cmp -s <(head -n 2 six.logits) joined.logits
 }
 
-@test "join: a live pipe gets its answers when the document has ended" {
+@test "join: a live pipe gets its answers when the document has ended [all]" {
   coproc ran-tag -m joined.ran
   # bash forgets all of it when the program has ended, which may be before its last answer is read.
   local tagger=$COPROC_PID from to

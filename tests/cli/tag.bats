@@ -101,7 +101,7 @@ refused() {
     '[["logits","tags"],["0","2","1"],[3,3,3]]' ]
 }
 
-@test "tag: a vocabulary of bytes has white space in its words, entities have not" {
+@test "tag: a vocabulary of bytes has white space in its words, entities have not [all]" {
   ran-train tag -q --vocab-type bpe --vocab-size 300 --dim 16 --layers 1 --heads 2 --head-dim 8 \
     --window 16 --min-window 2 --no-dev --epochs 20 --learning-rate 0.02 -o bytes.ran names.jsonl
   printf '%s\n' '{"tokens":["Ann","Lee","met","Bo","in","Rome","."]}' \
@@ -150,7 +150,7 @@ refused() {
 "the document has no tokens"' ]
 }
 
-@test "tag: names that were never seen are known by their spelling" {
+@test "tag: names that were never seen are known by their spelling [all]" {
   shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 2 --no-dev --min-count 1'
   awk 'BEGIN { for (i = 0; i < 90; i++) {
     n = sprintf("%c%c%s", 65 + i % 26, 97 + (i * 7) % 26, i % 2 ? "ov" : "ez")
@@ -486,7 +486,7 @@ left O' ]
   [[ $stderr == *'affixes must be off'* ]]
 }
 
-@test "train tag: killed and resumed, with a linear model, it gives the bytes of one run" {
+@test "train tag: killed and resumed, with a linear model, it gives the bytes of one run [all]" {
   settings="--dim 16 --layers 1 --heads 2 --head-dim 8 --epochs 40 --patience 100 --no-refit --checkpoint-minutes 0.001"
   ran-train tag $settings -q -o whole.ran names.jsonl
   ran-train tag $settings -q -j 2 --log log -o m.ran names.jsonl 3>&- &
@@ -501,7 +501,7 @@ left O' ]
   cmp m.ran whole.ran
 }
 
-@test "train tag: words that are made unknown by chance, where it is known what that is" {
+@test "train tag: words that are made unknown by chance, where it is known what that is [all]" {
   shape='--epochs 2 --dim 8 --heads 1 --head-dim 8 --no-dev'
   ran-train tag -q $shape -o a.ran names.jsonl
   ran-train tag -q $shape --word-dropout 0.3 -o b.ran names.jsonl

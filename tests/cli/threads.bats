@@ -49,7 +49,7 @@ count_threads() {
   done
 }
 
-@test "threads: OpenBLAS left one waiting for each processor" {
+@test "threads: OpenBLAS left one waiting for each processor [all]" {
   [ -d "/proc/$$/task" ] || skip 'there is no /proc'
   ! grep -q -e -fsanitize=thread "$RAN_BIN/flags" || skip 'the sanitizer has a thread of its own'
   # Where there are large products for it, too.
@@ -57,7 +57,7 @@ count_threads() {
   each_filter count_threads
 }
 
-@test "threads: their stacks were too small where that of a process may be of any size, or of two megabytes" {
+@test "threads: their stacks were too small where that of a process may be of any size, or of two megabytes [all]" {
   for stack in 2048 unlimited; do
     (ulimit -S -s $stack) 2>/dev/null || continue
     (ulimit -S -s $stack && ran-train lm $shape -j 4 --vocab vocab.json -o stack.ran in.jsonl)
@@ -80,7 +80,7 @@ come_otherwise() {
   done
 }
 
-@test "threads: the same bytes for any number, however the input arrives" {
+@test "threads: the same bytes for any number, however the input arrives [all]" {
   each_filter come_otherwise
 }
 
@@ -99,7 +99,7 @@ learn() {
   ran-train mlm $shape --min-window 4 --vocab vocab.json -o $1/mlm in.jsonl
 }
 
-@test "threads: the same models, of each task and encoder" {
+@test "threads: the same models, of each task and encoder [all]" {
   learn 1
   learn 3
   diff -r 1 3

@@ -64,7 +64,7 @@ tokens() {
   [ "$(cat words)" = '["t","-","ray","s","u","x","y","z"]' ]
 }
 
-@test "learn: the same bytes for any number of threads, forgetting included" {
+@test "learn: the same bytes for any number of threads, forgetting included [all]" {
   for i in $(seq 3000); do
     echo "{\"text\":\"w$((i % 700)) w$i w$((i * i % 1301)) often\"}"
   done >many.jsonl
@@ -77,7 +77,7 @@ tokens() {
   done
 }
 
-@test "learn: forgetting is said" {
+@test "learn: forgetting is said [all]" {
   for i in $(seq 1500); do echo "{\"text\":\"w$i often\"}"; done >many.jsonl
   run --separate-stderr ran-tokenize learn --max-distinct 1000 -o v.json many.jsonl
   [ "$status" -eq 0 ]
@@ -209,7 +209,7 @@ tokens() {
   [[ $stderr == 'ran-tokenize: '* ]]
 }
 
-@test "import: each option" {
+@test "import: each option [all]" {
   import() { ran-tokenize import -q -o vocab.json "$@" vocab.txt; }
   import --accents keep
   [ "$(tokens 'CAFÉ')" = 'café' ]
@@ -422,7 +422,7 @@ the document has no tokens' ]
   done
 }
 
-@test "vocabulary: pre-tokenizers that are not understood are refused by their names" {
+@test "vocabulary: pre-tokenizers that are not understood are refused by their names [all]" {
   ran-tokenize import -q vocab.txt >known.json
   while IFS='|' read -r pre name; do
     jq -c ".pre_tokenizer = $pre" known.json >other.json

@@ -111,7 +111,7 @@ config() {
   config m.ran | jq -e '.mask == "causal"'
 }
 
-@test "train lm: 1, 2 and 7 threads write the same model, of whole texts and of chunks" {
+@test "train lm: 1, 2 and 7 threads write the same model, of whole texts and of chunks [all]" {
   texts 100 >train.jsonl
   for bptt in 0 1; do
     for j in 1 2 7; do
@@ -141,11 +141,11 @@ resumes() {
   cmp m.ran whole.ran
 }
 
-@test "train lm: a run in chunks resumes after a signal, to the same bytes" {
+@test "train lm: a run in chunks resumes after a signal, to the same bytes [all]" {
   resumes
 }
 
-@test "train lm: a Transformer learns in chunks, and resumes after a signal to the same bytes" {
+@test "train lm: a Transformer learns in chunks, and resumes after a signal to the same bytes [all]" {
   resumes --encoder transformer --head-dim 6 --attention full,dispersed
   ran-lm score -m whole.ran --total train.jsonl | jq -e '.perplexity < 3'
 }

@@ -15,7 +15,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
 
 # ---- training ------------------------------------------------------------------------------------
 
-@test "train: a small task is learned, from a file or a pipe, and the model labels documents" {
+@test "train: a small task is learned, from a file or a pipe, and the model labels documents [all]" {
   documents 240 >all.jsonl
   head -200 all.jsonl >train.jsonl
   tail -40 all.jsonl >test.jsonl
@@ -43,7 +43,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   run ! cmp -s m1.ran s.ran
 }
 
-@test "train: a vocabulary learned on the way is the one that ran-tokenize learns" {
+@test "train: a vocabulary learned on the way is the one that ran-tokenize learns [all]" {
   documents 60 >train.jsonl
   ran-tokenize learn -q --vocab-type wordpiece -o v.json train.jsonl
   ran-train classify $shape --epochs 2 -q -o learned.ran train.jsonl
@@ -53,7 +53,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   cmp learned.jsonl given.jsonl
 }
 
-@test "train: words that are split already, encodings and ids" {
+@test "train: words that are split already, encodings and ids [all]" {
   documents 60 >train.jsonl
   jq -c '{label: .label, tokens: (.text | split(" "))}' train.jsonl >tokens.jsonl
   ran-tokenize learn -q -o v.json train.jsonl
@@ -72,7 +72,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   refused 3 'has ids but train.jsonl:1 has words' ran-train classify -o m.ran ids.jsonl train.jsonl
 }
 
-@test "train: several labels a document, none of them and unordered" {
+@test "train: several labels a document, none of them and unordered [all]" {
   documents 60 | jq -c '{text, labels: (if .id % 5 == 0 then [] else ["z", .label, "a"] end)}' >train.jsonl
   ran-train classify $shape --epochs 2 -q -o m.ran train.jsonl
   ran-classify -m m.ran --probs train.jsonl >out.jsonl
@@ -98,7 +98,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   [ "$(jq -c '.prediction.probs | keys_unsorted' <<<"${lines[0]}")" = '["1","1.0","10","9","B","b"]' ]
 }
 
-@test "train: what has weight 0 is not learned; weights are checked" {
+@test "train: what has weight 0 is not learned; weights are checked [all]" {
   documents 90 >right.jsonl
   jq -c '.label = {wet: "warm", warm: "white", white: "wet"}[.label] | .weight = 0' right.jsonl >wrong.jsonl
   ran-train classify $shape --dim 32 --epochs 20 --dropout 0 --embed-dropout 0 --learning-rate 0.01 \
@@ -111,7 +111,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   done
 }
 
-@test "train: settings go through --print-config and --config" {
+@test "train: settings go through --print-config and --config [all]" {
   documents 60 >train.jsonl
   ran-train classify $shape --epochs 2 --seed 7 --dev-share 0.2 --vocab-size 20 --print-config >c.json
   [ "$(jq -c '[.dim, .epochs, .seed, .dev_share, .vocab_size]' c.json)" = '[16,2,7,0.2,20]' ]
@@ -123,7 +123,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
 
 # ---- development data ----------------------------------------------------------------------------
 
-@test "train: --dev-share, --dev, or neither" {
+@test "train: --dev-share, --dev, or neither [all]" {
   documents 60 >train.jsonl
   run -0 --separate-stderr ran-train classify $shape --epochs 2 -o m.ran train.jsonl
   [[ $stderr == *'6 of 60 documents are held out for validation'* ]]
@@ -138,7 +138,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   [[ $stderr == *'too few documents for validation'* ]]
 }
 
-@test "train: few development documents must show that the encoder helps" {
+@test "train: few development documents must show that the encoder helps [all]" {
   documents 60 >train.jsonl # of which single words decide
   run -0 --separate-stderr ran-train classify $shape --epochs 2 --no-refit -o m.ran train.jsonl
   [[ $stderr == *'linear model only: the encoder did not improve results on '*' validation documents'* ]]
@@ -152,7 +152,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   [[ $stderr != *'linear model only'* ]]
 }
 
-@test "train: a refit that makes the encoder worse keeps the first one" {
+@test "train: a refit that makes the encoder worse keeps the first one [all]" {
   documents 120 20 >train.jsonl
   # So fast that it is a matter of chance.
   wild='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 16 --min-window 4 --wide 0 --epochs 2 --batch 4
@@ -174,7 +174,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   [ "$kept" -gt 0 ] && [ "$kept" -lt 12 ]
 }
 
-@test "train: --dev-group holds out what belongs together, for every task" {
+@test "train: --dev-group holds out what belongs together, for every task [all]" {
   documents 60 | jq -c '.author = "by \(.id % 6)"' >train.jsonl
   run -0 --separate-stderr ran-train classify $shape --epochs 2 --dev-group author -o a.ran train.jsonl
   [[ $stderr == *'10 of 60 documents are held out for validation'* ]]
@@ -200,7 +200,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   done
 }
 
-@test "train: a dev label that training has not is named, and no answer is right for it" {
+@test "train: a dev label that training has not is named, and no answer is right for it [all]" {
   documents 60 >train.jsonl
   { head -9 train.jsonl; echo '{"text": "rain", "label": "fog"}'; } >dev.jsonl
   run -0 --separate-stderr ran-train classify $shape --epochs 2 --log log --dev dev.jsonl -o m.ran train.jsonl
@@ -208,7 +208,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   jq -se 'map(select(.event == "dev").dev.accuracy) | max <= 0.9' log
 }
 
-@test "train: dev labels of which training has none chose an epoch by a loss of inf" {
+@test "train: dev labels of which training has none chose an epoch by a loss of inf [all]" {
   documents 60 >train.jsonl
   printf '{"text": "rain", "label": "%s"}\n' fog mist >dev.jsonl
   refused 3 'the development data have no label of the training data' \
@@ -227,7 +227,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
     ran-train tag $shape --dev dev.jsonl -o m.ran train.jsonl
 }
 
-@test "train: training ends when the dev metric gets no better" {
+@test "train: training ends when the dev metric gets no better [all]" {
   documents 60 >train.jsonl
   ran-train classify $shape --epochs 50 --patience 2 --learning-rate 0 --log log -q -o m.ran train.jsonl
   [ "$(jq -s 'map(select(.event == "dev")) | length' log)" -eq 3 ]
@@ -254,7 +254,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   [ ! -e m.ran ]
 }
 
-@test "train: bad lines are named, and training starts only if they are to be left out" {
+@test "train: bad lines are named, and training starts only if they are to be left out [all]" {
   documents 60 >good.jsonl
   {
     head -30 good.jsonl
@@ -280,7 +280,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   [[ $stderr != *'bad.jsonl:32: '* ]]
 }
 
-@test "train: U+0000 in a text is a character like any other" {
+@test "train: U+0000 in a text is a character like any other [all]" {
   { documents 30; echo '{"text": "rain\u0000 sun", "label": "wet"}'; } >train.jsonl
   ran-train classify $shape --epochs 1 -q -o m.ran train.jsonl
 }
@@ -301,7 +301,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   refused 3 'x.ckpt: File name too long' ran-train classify -o "$(printf 'x%.0s' {1..245})" missing.jsonl
 }
 
-@test "train: a full disk ends in a sentence and leaves no half of a file" {
+@test "train: a full disk ends in a sentence and leaves no half of a file [all]" {
   documents 60 >train.jsonl
   # SIGXFSZ ignored, a write beyond the limit fails as it does on a full disk.
   for minutes in 0 15; do
@@ -312,7 +312,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   done
 }
 
-@test "train: data that outgrow --data-memory lie in a file without a name, and give the same model" {
+@test "train: data that outgrow --data-memory lie in a file without a name, and give the same model [all]" {
   documents 9000 >train.jsonl # 2 MB
   mkdir tmp
   export TMPDIR=$PWD/tmp
@@ -328,7 +328,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   TMPDIR=$PWD/none ran-train classify $shape --epochs 1 -q -o none.ran train.jsonl
 }
 
-@test "train: a log that cannot be written costs the log, not the training" {
+@test "train: a log that cannot be written costs the log, not the training [all]" {
   documents 60 >train.jsonl
   refused 3 '/dev/full' ran-train classify $shape --epochs 2 -q --log /dev/full -o m.ran train.jsonl
   [[ $stderr == *'the model is complete'* ]]
@@ -337,7 +337,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
 
 # ---- interruptions -------------------------------------------------------------------------------
 
-@test "train: interrupted by SIGINT, SIGTERM, SIGHUP or SIGKILL and resumed gives the bytes of one run" {
+@test "train: interrupted by SIGINT, SIGTERM, SIGHUP or SIGKILL and resumed gives the bytes of one run [all]" {
   documents 200 >train.jsonl
   settings="$shape --epochs 60 --patience 100 --checkpoint-minutes 0.001"
   ran-train classify $settings -q -o whole.ran train.jsonl
@@ -366,7 +366,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   done
 }
 
-@test "train: when the reader of its output leaves, it ends with a checkpoint and resumes to the same bytes" {
+@test "train: when the reader of its output leaves, it ends with a checkpoint and resumes to the same bytes [all]" {
   documents 200 >train.jsonl
   settings="$shape --epochs 40 --patience 100 --checkpoint-minutes 1000"
   ran-train classify $settings -q -o whole.ran train.jsonl
@@ -382,7 +382,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   done
 }
 
-@test "train: an ignored hangup does not stop it" {
+@test "train: an ignored hangup does not stop it [all]" {
   documents 200 >train.jsonl
   ran-train classify $shape --epochs 10 -q -o whole.ran train.jsonl
   (trap '' HUP PIPE
@@ -394,7 +394,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   cmp m.ran whole.ran
 }
 
-@test "train: a checkpoint can be discarded; without one --resume begins from the start" {
+@test "train: a checkpoint can be discarded; without one --resume begins from the start [all]" {
   documents 60 >train.jsonl
   ran-train classify $shape --epochs 2 -q -o m.ran train.jsonl
   echo damaged >n.ran.ckpt
@@ -434,7 +434,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
 
 # ---- progress ------------------------------------------------------------------------------------
 
-@test "train: plain lines where no terminal is, none with -q or --progress=never" {
+@test "train: plain lines where no terminal is, none with -q or --progress=never [all]" {
   documents 60 >train.jsonl
   run -0 --separate-stderr ran-train classify $shape --epochs 3 -o m.ran train.jsonl
   [ "$(grep -c '^epoch ./3  step .*dev accuracy' <<<"$stderr")" -eq 3 ]
@@ -445,7 +445,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   [[ $stderr != *'epoch 1/3'* ]]
 }
 
-@test "train: one live line on a terminal, unless it is a dumb one" {
+@test "train: one live line on a terminal, unless it is a dumb one [all]" {
   script -qec true /dev/null >/dev/null 2>&1 || skip 'no pseudo-terminal'
   documents 60 >train.jsonl
   command="ran-train classify $shape --epochs 3 -o m.ran train.jsonl"
@@ -455,7 +455,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   [[ $output != *$'\repoch'* ]]
 }
 
-@test "train: the log has a JSON object for each report" {
+@test "train: the log has a JSON object for each report [all]" {
   documents 60 >train.jsonl
   echo 'of an earlier run' >log
   ran-train classify $shape --epochs 3 -q --checkpoint-minutes 0 --log log -o m.ran train.jsonl
@@ -492,7 +492,7 @@ END
   jq -e '.dev.overlap == {count: 1, pairs: [["dev.jsonl:2", "train.jsonl:3"]]}' <<<"$output"
 }
 
-@test "train --check: status 4 and all problems when data are unfit" {
+@test "train --check: status 4 and all problems when data are unfit [all]" {
   printf '%s\n' '{"text": "a a", "label": "x"}' '{"text": " ", "label": "x"}' 'nothing' >train.jsonl
   run -4 --separate-stderr ran-train classify --check train.jsonl
   jq -e '.ok == false and .bad_lines == 2 and .empty == {count: 1, at: ["train.jsonl:2"]}' <<<"$output"
@@ -527,7 +527,7 @@ END
   [[ $output == *'"x?2J\u001b[2J"'* ]]
 }
 
-@test "train --dry-run: parameters, memory, arithmetic and time; no file" {
+@test "train --dry-run: parameters, memory, arithmetic and time; no file [all]" {
   documents 60 >train.jsonl
   run -0 --separate-stderr ran-train classify $shape --dry-run train.jsonl
   [[ $output =~ parameters\ +([0-9]+)\ in\ tables\ of\ tokens\ and\ features,\ ([0-9]+)\ in\ the\ rest ]]
@@ -537,7 +537,7 @@ END
   [ "$(ls -A)" = train.jsonl ]
 }
 
-@test "train --dump-gradients: of a model on documents, weights untouched" {
+@test "train --dump-gradients: of a model on documents, weights untouched [all]" {
   documents 60 >train.jsonl
   ran-train classify $shape --epochs 2 -q -o m.ran train.jsonl
   cp m.ran before.ran
@@ -562,7 +562,7 @@ END
   refused 3 'none/g' ran-train classify --dump-gradients none/g -m m.ran train.jsonl
 }
 
-@test "train: what shows only once a vocabulary is learned was neither rejected nor counted as an error" {
+@test "train: what shows only once a vocabulary is learned was neither rejected nor counted as an error [all]" {
   documents 30 >train.jsonl
   sed -n 1,3p train.jsonl >bad.jsonl
   printf '%s\r\n' ' {"text": "  ", "label": "wet"}' 'no record' '{"label": "dry", "text":"\u0001"}' >>bad.jsonl
@@ -612,7 +612,7 @@ END
   cmp train.jsonl kept.jsonl
 }
 
-@test "train: verbs and options that make no sense together" {
+@test "train: verbs and options that make no sense together [all]" {
   refused 2 'give a verb first: classify' ran-train
   refused 2 "unknown verb 'sort'" ran-train sort
   refused 2 '-o MODEL' ran-train mlm

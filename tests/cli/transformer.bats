@@ -22,7 +22,7 @@ texts() {
   }'
 }
 
-@test "transformer: each pattern and similarity learns to classify" {
+@test "transformer: each pattern and similarity learns to classify [all]" {
   texts 60 >train.jsonl
   for options in '--attention full' '--attention window --window 4' '--attention dilated --dilation 2' \
     '--attention dispersed,full --window 2' '--similarity cosine' '--similarity euclidean' '--similarity manhattan'; do
@@ -31,7 +31,7 @@ texts() {
   done
 }
 
-@test "transformer: it tags, predicts and fills" {
+@test "transformer: it tags, predicts and fills [all]" {
   texts 60 >train.jsonl
   ran-train tag $shape --attention dispersed --window 4 --epochs 20 -o tags.ran train.jsonl
   ran-tag -m tags.ran train.jsonl | jq -s -e 'all(.prediction.entities | length == 1 and .[0].label == "ANIMAL")'
@@ -52,7 +52,7 @@ texts() {
   paste whole first second | awk '{ d = $1 - $2 - $3; exit !(d < 1e-3 && d > -1e-3) }'
 }
 
-@test "transformer: 1, 2 and 7 threads write the same model" {
+@test "transformer: 1, 2 and 7 threads write the same model [all]" {
   texts 60 >train.jsonl
   for jobs in 1 2 7; do
     ran-train classify $shape --dropout 0.1 --attention window,dispersed --epochs 2 -j $jobs -o $jobs.ran train.jsonl
@@ -61,7 +61,7 @@ texts() {
   cmp 1.ran 7.ran
 }
 
-@test "transformer: --dry-run counts the keys of each pattern" {
+@test "transformer: --dry-run counts the keys of each pattern [all]" {
   awk 'BEGIN { for (d = 0; d < 4; d++) { printf "{\"label\":\"%d\",\"text\":\"", d % 2
     for (i = 0; i < 400; i++) printf "w%d ", i % 20
     print "\"}" } }' >train.jsonl

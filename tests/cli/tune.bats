@@ -27,7 +27,7 @@ metadata() {
   tail -c +9 m.ran | head -c "$(od -A n -t u8 -N 8 m.ran | tr -d ' ')" | jq -c ".__metadata__ | $1"
 }
 
-@test "tune: all that is left to try is tried, and the best model is kept" {
+@test "tune: all that is left to try is tried, and the best model is kept [all]" {
   documents 100 >train.jsonl
   run -0 --separate-stderr ran-train classify $fixed --seed 3 --epochs 1 --metric loss --tune 60 -o m.ran train.jsonl
   [ "$(trials m.ran.tune | grep -c '"trial"')" -eq 6 ]
@@ -42,7 +42,7 @@ metadata() {
   [ ! -e m.ran.ckpt ]
 }
 
-@test "tune: a dropped encoder does not make its trial the best" {
+@test "tune: a dropped encoder does not make its trial the best [all]" {
   # Nearly half of the labels are of chance: epochs are better than the model that is kept, the linear model alone.
   documents 120 12 | awk 'BEGIN { split("wet warm white", label) } {
     if ((chance = NR * 7919 % 101) < 45)
@@ -59,7 +59,7 @@ metadata() {
   done
 }
 
-@test "tune: the model is the one that plain training gives with the settings written to stdout" {
+@test "tune: the model is the one that plain training gives with the settings written to stdout [all]" {
   documents 100 >train.jsonl
   # A poor start, so that something better is found.
   rate='--learning-rate 0.0000001'
@@ -71,7 +71,7 @@ metadata() {
   cmp m.ran plain.ran
 }
 
-@test "tune: the same trials for any number of threads, and the model of each as alone" {
+@test "tune: the same trials for any number of threads, and the model of each as alone [all]" {
   documents 100 >train.jsonl
   ran-train classify $fixed --tune 60 -q -j 1 -o a.ran train.jsonl >a.json
   ran-train classify $fixed --tune 60 -q -j 3 -o b.ran train.jsonl >b.json
@@ -80,7 +80,7 @@ metadata() {
   diff <(trials a.ran.tune) <(trials b.ran.tune)
 }
 
-@test "tune: the first trial runs to its end, whatever the time, and is plain training" {
+@test "tune: the first trial runs to its end, whatever the time, and is plain training [all]" {
   documents 60 >train.jsonl
   run -0 --separate-stderr ran-train classify $shape --tune 0.00001 -o m.ran train.jsonl
   [[ $stderr == *'the time was up'* ]]
@@ -90,7 +90,7 @@ metadata() {
   cmp m.ran plain.ran
 }
 
-@test "tune: time that is left is used, for taggers and language models, too" {
+@test "tune: time that is left is used, for taggers and language models, too [all]" {
   for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
     echo '{"tokens": ["to", "Ann", "Lee", "and", "Bo"], "tags": ["O", "B-PER", "I-PER", "O", "B-PER"], "text": "to Ann Lee and Bo"}'
   done >train.jsonl
@@ -105,7 +105,7 @@ metadata() {
   done
 }
 
-@test "tune: one line a trial, none with -q; the log has the trials" {
+@test "tune: one line a trial, none with -q; the log has the trials [all]" {
   documents 60 >train.jsonl
   run -0 --separate-stderr ran-train classify $few --tune 60 --log log -o m.ran train.jsonl
   [ "$(grep -c '^trial [123]  dev accuracy .*, epoch [123] of ' <<<"$stderr")" -eq 3 ]
@@ -150,7 +150,7 @@ metadata() {
 
 # ---- going on ------------------------------------------------------------------------------------
 
-@test "tune: interrupted by SIGINT, SIGTERM or SIGKILL and resumed gives the trials of one search" {
+@test "tune: interrupted by SIGINT, SIGTERM or SIGKILL and resumed gives the trials of one search [all]" {
   documents 200 >train.jsonl
   settings="$few --epochs 20 --patience 100 --checkpoint-minutes 0.0005 --tune 60"
   ran-train classify $settings -q -j 1 -o whole.ran train.jsonl >whole.json
@@ -198,7 +198,7 @@ metadata() {
   [ "$(jq 'select(has("dev")) | [.dev[:3][] | numbers] | length' m.ran.tune)" -eq 3 ]
 }
 
-@test "tune: a complete search continues with more time, or starts again" {
+@test "tune: a complete search continues with more time, or starts again [all]" {
   documents 60 >train.jsonl
   ran-train classify $few --tune 0.00001 -q -o m.ran train.jsonl >/dev/null
   [ "$(wc -l <m.ran.tune)" -eq 3 ]
@@ -225,7 +225,7 @@ metadata() {
   cmp m.ran best.ran
 }
 
-@test "tune: a journal that is damaged, or of other data, is refused, and nothing is lost" {
+@test "tune: a journal that is damaged, or of other data, is refused, and nothing is lost [all]" {
   documents 60 >train.jsonl
   documents 59 >other.jsonl
   ran-train classify $few --tune 60 -q -o m.ran train.jsonl >/dev/null
