@@ -112,7 +112,7 @@ same_for() {
   [[ $stderr == *"3 ranks; rank 0 sent and received "* ]]
   [ "$(grep -c '"event":"end"' log.jsonl)" = 1 ]
   jq -e 'select(.event == "end") | .moved_bytes > 0' log.jsonl
-  ! head -c 20000 model.ran | grep -aqi 'ranks\|moved'
+  ! grep -aqi 'ranks\|moved' < <(head -c 20000 model.ran)
 }
 
 @test "what is wrong with the command line or the data is said by one rank" {
