@@ -526,9 +526,9 @@ END
   cmp <(ran-tag -m a.ran --logits named.jsonl) <(ran-tag -m b.ran --logits named.jsonl)
   ran-train tag -q --label-names list.json --replay a.ran numbers.jsonl
   run -0 --separate-stderr ran-train tag $shape -o c.ran numbers.jsonl
-  [[ $stderr == *'numbers.jsonl: the tags are numbers, which mark no entities (--label-names gives them names)'* ]]
+  [[ $stderr == *'numbers.jsonl: the tags are numbers, which mark no entities; name them with --label-names'* ]]
   run -3 --separate-stderr ran-tag -m names.ran --eval numbers.jsonl
-  [[ $stderr == *'--label-names FILE says what they are called'* ]]
+  [[ $stderr == *'--label-names FILE'* ]]
 }
 
 @test "names: labels that are numbers, of which -1 is none" {
