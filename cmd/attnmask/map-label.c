@@ -55,31 +55,14 @@ static int ask_tagger(const struct attnmask_model *a, struct attnmask_scratch *s
         return code;
 }
 
-/* For each task with labels: their unit, and how to get one from the model. */
-static const struct kind {
-        bool of_words;
-        int (*ask)(const struct attnmask_model *a, struct attnmask_scratch *s, size_t token,
-                   struct answer *answer, struct ran_error *err);
-} kinds[] = {
-        [RAN_TASK_CLASSIFY] = {.ask = ask_classifier},
-        [RAN_TASK_TAG] = {.of_words = true, .ask = ask_tagger},
-        [RAN_TASK_LM] = {0},
-        [RAN_TASK_MLM] = {0},
-};
-
-static const struct kind *kind_of(const struct ran_model *m)
-{
-        return &kinds[ran_model_config(m)->task];
-}
-
 bool map_has_labels(const struct ran_model *m)
 {
-        return kind_of(m)->ask != NULL;
+        return ran_task_has_labels(ran_model_config(m)->task);
 }
 
 bool map_labels_words(const struct ran_model *m)
 {
-        return kind_of(m)->of_words;
+        return map_has_labels(m) && ran_task_reads_words(ran_model_config(m)->task);
 }
 
 static size_t class_of(const struct ran_model *m, const char *name)
@@ -112,7 +95,8 @@ static int explain(const struct attnmask_model *a, struct attnmask_scratch *s, s
                    struct answer *answer, struct ran_error *err)
 {
         *answer = (struct answer){0};
-        RAN_TRY(kind_of(a->model)->ask(a, s, token, answer, err));
+        RAN_TRY((map_labels_words(a->model) ? ask_tagger : ask_classifier)(a, s, token, answer,
+                                                                           err));
         return ran_explain_label(s->explainer, answer->row, answer->class, RAN_EXPLAIN_STEPS,
                                  s->value, err);
 }

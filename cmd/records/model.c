@@ -11,6 +11,7 @@ static const struct {
         [RAN_TASK_LM] = {"generates text", "ran-lm", "ran-lm score"},
         [RAN_TASK_MLM] = {"predicts masked tokens", "ran-lm", "ran-lm fill"},
 };
+_Static_assert(sizeof tasks / sizeof *tasks == RAN_TASK_COUNT, "a program for each task");
 
 const char *cmd_model_program_of_task(int task)
 {

@@ -122,7 +122,7 @@ static int run_verb(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-        struct cmd_verb verbs[TRAIN_TASKS + 1] = {0};
+        struct cmd_verb verbs[RAN_TASK_COUNT + 1] = {0};
 
         if (!train_ranks_open())
                 return train_ranks_follow();

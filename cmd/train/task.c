@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-const struct train_task *const train_tasks[TRAIN_TASKS + 1] = {
-        &train_task_classify, &train_task_tag, &train_task_lm, &train_task_mlm, NULL,
-};
+#define ENTRY(number, name) [RAN_TASK_##number] = &train_task_##name,
+
+const struct train_task *const train_tasks[RAN_TASK_COUNT + 1] = {RAN_TASKS(ENTRY)};
 
 const struct train_task *train_task_of_verb(const char *name)
 {
@@ -18,9 +18,5 @@ const struct train_task *train_task_of_verb(const char *name)
 
 const struct train_task *train_task_of(int task)
 {
-        const struct train_task *const *t = train_tasks;
-
-        while ((*t)->task != task)
-                t++;
-        return *t;
+        return train_tasks[task];
 }

@@ -1,8 +1,8 @@
 /* task.h - the tasks of ran-train, a table entry each: its verb and presets, the members of its
  * records, their conversion to documents, and its report for --check.
  *
- * A new task is a file task-NAME.c with its entry, and its name in train_tasks (task.c). All else
- * in this folder asks the entry.
+ * A new task, of RAN_TASKS in ran/model.h, is a file task-NAME.c with its entry train_task_NAME.
+ * All else in this folder asks the entry.
  */
 #ifndef CMD_TRAIN_TASK_H
 #define CMD_TRAIN_TASK_H
@@ -64,11 +64,11 @@ struct train_task {
         void (*adapt)(struct train_session *s);
         void (*adapt_to_dev)(struct train_session *s);
 };
-extern const struct train_task train_task_classify, train_task_tag, train_task_lm, train_task_mlm;
+#define TRAIN_TASK_DECLARE(number, name) extern const struct train_task train_task_##name;
+RAN_TASKS(TRAIN_TASK_DECLARE)
 
-/* All of them, NULL at the end, in the order of --help (task.c). */
-enum { TRAIN_TASKS = 4 };
-extern const struct train_task *const train_tasks[TRAIN_TASKS + 1];
+/* By number, NULL at the end: the order of --help. */
+extern const struct train_task *const train_tasks[RAN_TASK_COUNT + 1];
 const struct train_task *train_task_of_verb(const char *name);
 const struct train_task *train_task_of(int task); /* RAN_TASK_... */
 

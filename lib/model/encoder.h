@@ -1,7 +1,7 @@
 /* encoder.h - the encoders: from token ids to the input of the heads, and back.
  *
- * To add an encoder: its number in ran/model.h, a line in RAN_ENCODERS below, a file with its
- * struct ran_encoder, and its options in config.c.
+ * To add an encoder: a line in RAN_ENCODERS (ran/model.h), a file with its struct ran_encoder, and
+ * its options in config.c.
  */
 #ifndef RAN_MODEL_ENCODER_H
 #define RAN_MODEL_ENCODER_H
@@ -62,11 +62,7 @@ struct ran_encoder {
         int (*flops)(const struct ran_config *c, size_t L, double *flops, struct ran_error *err);
 };
 
-/* X(number, name): all of them. Defines RAN_ENCODER_number's table ran_encoder_name. */
-#define RAN_ENCODERS(X)                   \
-        X(RAN, ran)                       \
-        X(CONTEXTUALIZER, contextualizer) \
-        X(TRANSFORMER, transformer)
+/* ran_encoder_NAME, for each line of RAN_ENCODERS. */
 #define RAN_ENCODER_DECLARE(number, name) extern const struct ran_encoder ran_encoder_##name;
 RAN_ENCODERS(RAN_ENCODER_DECLARE)
 

@@ -1,7 +1,8 @@
 /* task.h - tasks: a struct for each, with what differs between them.
  *
- * To add a task: its number in ran/model.h, a line in RAN_TASKS below, a file with its struct
- * ran_task here and one with its struct ran_train_task in train/ (train/task.h), and its command.
+ * To add a task: a line in RAN_TASKS (ran/model.h), a file with its struct ran_task here, one with
+ * its struct ran_train_task in train/ (train/task.h), and one with its struct train_task in
+ * cmd/train/ (cmd/train/task.h); the program that applies it goes into cmd/records/model.c.
  */
 #ifndef RAN_MODEL_TASK_H
 #define RAN_MODEL_TASK_H
@@ -41,13 +42,7 @@ struct ran_task {
                          size_t C);
 };
 
-/* X(number, name): all of them. Defines RAN_TASK_number's table ran_task_name; train/task.h has
- * another table for each. */
-#define RAN_TASKS(X)          \
-        X(CLASSIFY, classify) \
-        X(TAG, tag)           \
-        X(LM, lm)             \
-        X(MLM, mlm)
+/* ran_task_NAME, for each line of RAN_TASKS; train/task.h has another table for each. */
 #define RAN_TASK_DECLARE(number, name) extern const struct ran_task ran_task_##name;
 RAN_TASKS(RAN_TASK_DECLARE)
 

@@ -8,8 +8,21 @@
 
 /* ---- models (model/) ------------------------------------------------------------------------ */
 
-enum { RAN_ENCODER_RAN, RAN_ENCODER_CONTEXTUALIZER, RAN_ENCODER_TRANSFORMER };
-enum { RAN_TASK_CLASSIFY, RAN_TASK_TAG, RAN_TASK_LM, RAN_TASK_MLM };
+/* X(NUMBER, name): all encoders, RAN_ENCODER_RAN and so on, by the names that they have in
+ * configurations; and all tasks, RAN_TASK_CLASSIFY and so on. */
+#define RAN_ENCODERS(X)                   \
+        X(RAN, ran)                       \
+        X(CONTEXTUALIZER, contextualizer) \
+        X(TRANSFORMER, transformer)
+#define RAN_TASKS(X)          \
+        X(CLASSIFY, classify) \
+        X(TAG, tag)           \
+        X(LM, lm)             \
+        X(MLM, mlm)
+#define RAN_ENCODER_NUMBER(number, name) RAN_ENCODER_##number,
+#define RAN_TASK_NUMBER(number, name)    RAN_TASK_##number,
+enum { RAN_ENCODERS(RAN_ENCODER_NUMBER) };
+enum { RAN_TASKS(RAN_TASK_NUMBER) RAN_TASK_COUNT };
 enum { RAN_CELL_GATED, RAN_CELL_PLAIN };
 enum { RAN_POOL_MAX, RAN_POOL_MEAN };
 enum { RAN_CONTEXT_CONSTANT, RAN_CONTEXT_LEARNED, RAN_CONTEXT_RANDOM };
