@@ -323,7 +323,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4'
   refused 3 'no room for ' bash -c "trap '' XFSZ; ulimit -f 1500
     exec ran-train classify --data-memory 1 -o m.ran train.jsonl"
   [[ $stderr == *'(set TMPDIR to use another folder)'* ]]
-  TMPDIR=$PWD/none refused 3 "cannot make a file in $PWD/none" \
+  TMPDIR=$PWD/none refused 3 "cannot create a temporary file in $PWD/none" \
     ran-train classify --data-memory 1 -o m.ran train.jsonl
   TMPDIR=$PWD/none ran-train classify $shape --epochs 1 -q -o none.ran train.jsonl
 }
