@@ -185,38 +185,34 @@ float ran_linear_model_idf(double having, double documents)
 
 /* ---- the features of a document ------------------------------------------------------------- */
 
-static void set_length(struct ran_gram *gram, size_t n, double length)
+static void set_length(float *x, size_t n, double length)
 {
         double squares = 0;
 
         for (size_t i = 0; i < n; i++)
-                squares += (double)gram[i].x * (double)gram[i].x;
+                squares += (double)x[i] * (double)x[i];
         for (size_t i = 0; i < n; i++)
-                gram[i].x = (float)((double)gram[i].x * length / sqrt(squares));
+                x[i] = (float)((double)x[i] * length / sqrt(squares));
 }
 
-/* x of a document, its length 1, of which runs and affixes have as much; what does not count is
- * left out. runs: the buckets of these. */
-static size_t weigh(struct ran_gram *gram, const struct ran_posting *list, size_t n,
-                    const float *idf, size_t runs)
+size_t ran_linear_model_weigh(float *x, const struct ran_posting *list, size_t n, const float *idf,
+                              size_t runs)
 {
-        size_t grams = 0, first = 0;
+        size_t count = 0, first = 0;
         double length;
 
         for (size_t i = 0; i < n; i++) {
-                double x = list[i].at == 1 ? 1 : 1 + ran_log((double)list[i].at);
+                double tf = list[i].at == 1 ? 1 : 1 + ran_log((double)list[i].at);
 
-                if (idf != NULL)
-                        x *= (double)idf[list[i].id];
-                if (x == 0)
+                if (!(idf[list[i].id] > 0))
                         continue;
-                gram[grams++] = (struct ran_gram){list[i].id, list[i].at, (float)x};
+                x[count++] = (float)(tf * (double)idf[list[i].id]);
                 first += list[i].id < runs;
         }
-        length = first > 0 && first < grams ? sqrt(0.5) : 1;
-        set_length(gram, first, length);
-        set_length(gram + first, grams - first, length);
-        return grams;
+        length = first > 0 && first < count ? sqrt(0.5) : 1;
+        set_length(x, first, length);
+        set_length(x + first, count - first, length);
+        return count;
 }
 
 size_t ran_linear_model_read(struct ran_gram *gram, struct ran_posting *place,
@@ -224,9 +220,16 @@ size_t ran_linear_model_read(struct ran_gram *gram, struct ran_posting *place,
                              const uint32_t *pieces, const float *idf, const uint32_t *ids,
                              size_t L)
 {
-        size_t n = ran_linear_model_list(place, spare, c, pieces, ids, L);
+        size_t n = ran_linear_model_list(place, spare, c, pieces, ids, L), count = 0;
+        float *x = (void *)spare;
 
-        return weigh(gram, place, n, idf, ran_linear_model_runs(c));
+        ran_linear_model_weigh(x, place, n, idf, ran_linear_model_runs(c));
+        for (size_t i = 0; i < n; i++)
+                if (idf[place[i].id] > 0) {
+                        gram[count] = (struct ran_gram){place[i].id, place[i].at, x[count]};
+                        count++;
+                }
+        return count;
 }
 
 static void read_document(struct ran_workspace *w, const struct ran_params *p, size_t b)

@@ -169,9 +169,11 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
                                 "were");
         init_random(t);
         if (ran_has_linear_model(t->c)) {
-                const struct ran_svm wide = ran_trainer_svm(t);
-
-                rc = ran_svm_idf(&wide, t->idf, err);
+                if (t->lists.first == NULL)
+                        rc = ran_feature_lists_read(&t->lists, t->c, job->train, t->pieces,
+                                                    job->train->keep, job->pool, err);
+                if (rc == RAN_OK)
+                        ran_feature_lists_idf(&t->lists, t->c, t->document, t->documents, t->idf);
         }
         if (rc == RAN_OK && ran_train_task_of(t->c)->init_output != NULL)
                 rc = ran_train_task_of(t->c)->init_output(t, err);

@@ -195,22 +195,6 @@ int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err)
         return ran_ranks_leads(t->job->ranks) ? ran_trainer_init_weights(t, err) : RAN_OK;
 }
 
-struct ran_svm ran_trainer_svm(const struct ran_trainer *t)
-{
-        return (struct ran_svm){.c = t->c,
-                                .d = t->job->train,
-                                .document = t->document,
-                                .n = t->documents,
-                                .pieces = t->pieces,
-                                .class_weight = t->batcher.class_weight,
-                                .cost = t->at.cost,
-                                .ratios = t->at.ratios != 0,
-                                .tolerance = ran_svm_tolerance,
-                                .passes = RAN_SVM_PASSES,
-                                .seed = t->s->seed,
-                                .pool = t->job->pool};
-}
-
 void ran_trainer_release(struct ran_trainer *t)
 {
         ran_batcher_release(&t->batcher);
@@ -220,6 +204,7 @@ void ran_trainer_release(struct ran_trainer *t)
         ran_layout_release(&t->layout);
         free(t->table.x);
         free(t->best_table);
+        ran_feature_lists_release(&t->lists);
         free(t->linear);
         free(t->idf);
         free(t->crf);

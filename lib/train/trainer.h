@@ -41,11 +41,12 @@ struct ran_trainer {
         const struct ran_train_settings *s;
         size_t V, C, D;
         struct ran_layout layout;
-        struct ran_params p;    /* weights at work; what lies apart is in */
-        struct ran_table table; /* the embedding, that of spelling behind it */
-        float *linear, *idf;    /* (c->wide, C), (c->wide); idf NULL: a tagger has none */
-        float *crf;             /* of a tagger's wide path; NULL: it has none */
-        double linear_rate;     /* share of its cost, where `init` brought it; 0: it stays */
+        struct ran_params p;            /* weights at work; what lies apart is in */
+        struct ran_table table;         /* the embedding, that of spelling behind it */
+        struct ran_feature_lists lists; /* features of all documents, for a linear model of them */
+        float *linear, *idf;            /* (c->wide, C), (c->wide); idf NULL: a tagger has none */
+        float *crf;                     /* of a tagger's wide path; NULL: it has none */
+        double linear_rate; /* share of its cost, where `init` brought it; 0: it stays */
         uint32_t *pieces;
         float *best_block, *best_table; /* NULL without dev data */
         bool first_encoder;             /* they are kept, although a second training followed */
@@ -79,9 +80,6 @@ int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err);
 
 /* Fills rows of the table. */
 void ran_trainer_copy_rows(struct ran_trainer *t, size_t first, size_t n, const float *rows);
-
-/* What the wide path is to learn; with the cost 0, before that is chosen. */
-struct ran_svm ran_trainer_svm(const struct ran_trainer *t);
 
 /* init.c: fills the weights as the job says, and which of them are to learn more slowly or not at
  * all; and what of that goes into the description of the run: `,"init":...`. */
